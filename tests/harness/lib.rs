@@ -1,0 +1,1 @@
+//! Runs JVMs and jtrace for the tests.

@@ -1,0 +1,11 @@
+//! What crosses the boundary between kernel and user space, and nothing else.
+//!
+//! `no_std`, without dependencies, compiled for both sides. The reading order is the order of the data:
+//! [`site`] says where the arguments of a probe site are found, [`record`] what a program puts into the ring buffer,
+//! [`stats`] how every outcome is counted, [`names`] what maps and programs are called.
+#![no_std]
+
+pub mod names;
+pub mod record;
+pub mod site;
+pub mod stats;

@@ -1,0 +1,15 @@
+//! Names of maps and programs, spelled once for the side that defines them and the side that looks them up.
+
+/// Program attached to every argument-reading probe site.
+pub const PROGRAM_SITE: &str = "site_hit";
+
+/// Array of [`crate::site::SiteSpec`], indexed by site id: written before attaching, read by the programs.
+pub const MAP_SITES: &str = "SITES";
+/// One-element array of [`crate::site::TargetLayout`].
+pub const MAP_TARGET: &str = "TARGET";
+/// Per-CPU array of [`crate::stats::SiteStats`], indexed by site id.
+pub const MAP_STATS: &str = "STATS";
+/// LRU set of the name ids that were already defined.
+pub const MAP_DEFINED: &str = "DEFINED";
+/// Array of ring buffers, indexed by CPU.
+pub const MAP_RINGS: &str = "RINGS";

@@ -1,0 +1,29 @@
+//! Per-site counters, one per outcome of a hit. They are kept per CPU and only ever grow.
+//!
+//! Invariant: `hits = filtered + emitted`, and, after the readers have drained the ring buffers,
+//! `emitted = delivered + lost` exactly, where user space counts `delivered`.
+
+/// Counters of one site on one CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct SiteStats {
+    /// Times the program ran.
+    pub hits: u64,
+    /// Hits that a filter or the sampling turned down.
+    pub filtered: u64,
+    /// Events that the program tried to put into a ring buffer.
+    pub emitted: u64,
+    /// Events that did not fit into the ring buffer.
+    pub lost: u64,
+    /// Operands or texts that could not be read (page not present, bad pointer); the event carries a reserved name id or 0.
+    pub unreadable: u64,
+    /// Definitions that the program tried to put into a ring buffer.
+    pub definitions_emitted: u64,
+    /// Definitions that did not fit; they are tried again at the name's next use.
+    pub definitions_lost: u64,
+}
+
+/// Number of counters in [`SiteStats`].
+pub const STATS_WORDS: usize = 7;
+
+const _: () = assert!(size_of::<SiteStats>() == 8 * STATS_WORDS);

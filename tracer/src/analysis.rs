@@ -1,0 +1,72 @@
+//! Analyses: deterministic folds over events. An analysis reads no clock, prints nothing, does no I/O, and knows no view.
+//!
+//! Adding one: a file here, a line in [`all`].
+
+use crate::{
+    event::Event,
+    names::Names,
+    report::{Section, Span},
+    session::Target,
+};
+
+/// What an analysis may look at when it builds its section.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Names behind ids.
+    pub names: &'a Names,
+    /// The observed stretch of time.
+    pub span: &'a Span,
+    /// The JVM.
+    pub target: &'a Target,
+}
+
+/// A fold over events that builds one section of the report.
+pub trait Analysis: Send {
+    /// The lens that it belongs to; also the id of its section.
+    fn lens(&self) -> Lens;
+
+    /// Takes one event. Events come in the order of their times, as far as the kernel delivered them so.
+    fn event(&mut self, event: &Event);
+
+    /// The section for what was seen so far.
+    fn section(&self, context: Context<'_>) -> Section;
+}
+
+/// What a user asks for: a set of sites and an analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Lens {
+    /// Collections by cause and kind, pauses, memory pools.
+    Gc,
+    /// VM operations and safepoint time.
+    Safepoint,
+    /// Contended monitors, waits, parking.
+    Locks,
+    /// Threads that start, stop, sleep.
+    Threads,
+    /// Class loading and initialisation.
+    Classes,
+    /// Compilations and code.
+    Jit,
+    /// Allocation, sampled at TLAB refills.
+    Alloc,
+}
+
+impl Lens {
+    /// Every lens, in the order of the report.
+    pub const ALL: &'static [Self] =
+        &[Self::Gc, Self::Safepoint, Self::Locks, Self::Threads, Self::Classes, Self::Jit, Self::Alloc];
+
+    /// The word that the command line, JSON and the docs use.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Gc => "gc",
+            Self::Safepoint => "safepoint",
+            Self::Locks => "locks",
+            Self::Threads => "threads",
+            Self::Classes => "classes",
+            Self::Jit => "jit",
+            Self::Alloc => "alloc",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.

@@ -1,0 +1,272 @@
+//! The typed value of a record: what happened, when, on which thread. Names are ids, resolved by [`crate::names`].
+
+pub use tracer_common::record::EventKind;
+
+/// Id of a text that a definition record names; see [`crate::names::Names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct NameId(pub u64);
+
+/// Index of a probe site in the session's list of sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct SiteId(pub u16);
+
+/// Thread id in the kernel's initial pid namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Tid(pub u32);
+
+/// One thing that happened in the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// `CLOCK_MONOTONIC`, in nanoseconds.
+    pub time_ns: u64,
+    /// Thread that hit the site.
+    pub tid: Tid,
+    /// Site that was hit.
+    pub site: SiteId,
+    /// What happened.
+    pub payload: Payload,
+}
+
+/// Beginning or end of something that has both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Edge {
+    Begin,
+    End,
+}
+
+/// A compiled or interpreted method, by the names of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MethodName {
+    /// Binary name of the class with slashes (`java/util/Map`).
+    pub class: NameId,
+    /// Name of the method.
+    pub method: NameId,
+    /// Descriptor (`(I)V`).
+    pub signature: NameId,
+}
+
+/// What a step in the initialisation of a class was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClassInit {
+    /// Initialisation is required and begins.
+    Required,
+    /// Requested by the thread that is running it already.
+    Recursive,
+    /// The class is in error from an earlier attempt.
+    Erroneous,
+    /// Another thread ran it meanwhile.
+    Concurrent,
+    /// The superclass could not be initialised.
+    SuperFailed,
+    /// The initialiser is called.
+    Clinit,
+    /// The initialiser threw an exception.
+    Error,
+    /// Done.
+    End,
+}
+
+/// What was done with a monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MonitorAction {
+    /// A thread found the monitor taken and will block.
+    ContendedEnter,
+    /// A thread that had blocked got the monitor.
+    ContendedEntered,
+    /// The owner left a monitor that others wait for.
+    ContendedExit,
+    /// `Object.notify`.
+    Notify,
+    /// `Object.notifyAll`.
+    NotifyAll,
+    /// `Object.wait` begins; 0 means without limit.
+    Wait {
+        /// Limit of the wait in milliseconds.
+        timeout_ms: u64,
+    },
+    /// `Object.wait` is over.
+    Waited,
+}
+
+/// The kinds of events with their values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// A collection begins. `cause` and `last_cause` are HotSpot's `sun.gc.cause` and `sun.gc.lastCause` at this moment.
+    GcBegin {
+        /// Whole heap rather than a part of it.
+        full: bool,
+        /// Cause of the collection that is under way (`No GC` where it is not set yet).
+        cause: NameId,
+        /// Cause of the collection before.
+        last_cause: NameId,
+    },
+    /// A collection ends.
+    GcEnd {
+        /// Cause of the collection that is under way (`No GC` where it is reset already).
+        cause: NameId,
+        /// Cause of the last finished collection.
+        last_cause: NameId,
+    },
+    /// State of a memory pool before or after a collection.
+    MemPool {
+        /// Before or after.
+        edge: Edge,
+        /// Memory manager (the collector's part).
+        manager: NameId,
+        /// Memory pool.
+        pool: NameId,
+        /// Initial size.
+        init_bytes: u64,
+        /// Bytes in use.
+        used_bytes: u64,
+        /// Bytes that the JVM has from the system.
+        committed_bytes: u64,
+        /// Limit; `u64::MAX` where there is none.
+        max_bytes: u64,
+    },
+    /// A VM operation was requested by this thread.
+    VmOperationRequest {
+        /// Name of the operation (`G1CollectForAllocation`).
+        name: NameId,
+        /// HotSpot's evaluation mode (0: at a safepoint).
+        mode: u64,
+    },
+    /// A VM operation begins or ends.
+    VmOperation {
+        /// Begin or end.
+        edge: Edge,
+        /// Name of the operation.
+        name: NameId,
+        /// HotSpot's evaluation mode.
+        mode: u64,
+    },
+    /// A safepoint begins (threads are being stopped) or ends.
+    Safepoint {
+        /// Begin or end.
+        edge: Edge,
+    },
+    /// Something was done with a monitor.
+    Monitor {
+        /// What.
+        action: MonitorAction,
+        /// Address of the `ObjectMonitor`.
+        monitor: u64,
+        /// Class of the object whose monitor it is.
+        class: NameId,
+    },
+    /// `LockSupport.park` begins; `absolute` deadlines are in ms since the epoch, others in ns from now, 0 without limit.
+    ParkBegin {
+        /// Address of the thread's `Parker`.
+        parker: u64,
+        /// Whether `time` is a deadline.
+        absolute: bool,
+        /// Limit.
+        time: u64,
+    },
+    /// `LockSupport.park` returns.
+    ParkEnd {
+        /// Address of the thread's `Parker`.
+        parker: u64,
+    },
+    /// `LockSupport.unpark` is called for the owner of `parker`.
+    Unpark {
+        /// Address of the other thread's `Parker`.
+        parker: u64,
+    },
+    /// A Java thread starts (fires on the new thread) or stops.
+    Thread {
+        /// Begin is start, end is stop.
+        edge: Edge,
+        /// Name of the thread.
+        name: NameId,
+        /// `Thread.threadId()`.
+        java_tid: u64,
+        /// Thread id as the JVM sees it (its own pid namespace).
+        os_tid: u64,
+        /// Whether it is a daemon.
+        daemon: bool,
+    },
+    /// `Thread.sleep` begins or ends.
+    Sleep {
+        /// Begin or end.
+        edge: Edge,
+        /// Requested duration (begin), 0 at the end.
+        duration_ns: u64,
+        /// Whether it was interrupted (end).
+        interrupted: bool,
+    },
+    /// `Thread.yield`.
+    Yield,
+    /// A class was loaded.
+    ClassLoaded {
+        /// Name with slashes.
+        class: NameId,
+        /// Address of the `ClassLoaderData`, 0 for the boot loader on some releases.
+        loader: u64,
+        /// From the CDS archive.
+        shared: bool,
+    },
+    /// A class was unloaded.
+    ClassUnloaded {
+        /// Name with slashes.
+        class: NameId,
+        /// Address of the `ClassLoaderData`.
+        loader: u64,
+    },
+    /// A step in the initialisation of a class.
+    ClassInitialization {
+        /// The step.
+        step: ClassInit,
+        /// Name with slashes.
+        class: NameId,
+        /// Address of the class loader.
+        loader: u64,
+    },
+    /// The compilation of a method begins or ends.
+    Compile {
+        /// Begin or end.
+        edge: Edge,
+        /// Name of the compiler.
+        compiler: NameId,
+        /// The method.
+        method: MethodName,
+        /// Whether it gave code (end; true at the beginning).
+        success: bool,
+    },
+    /// Compiled code was installed.
+    CodeLoaded {
+        /// The method.
+        method: MethodName,
+        /// First address of its instructions.
+        start: u64,
+        /// Size of its instructions.
+        bytes: u64,
+    },
+    /// Compiled code was removed.
+    CodeUnloaded {
+        /// The method.
+        method: MethodName,
+    },
+    /// A thread-local allocation buffer was refilled: a sample of allocation.
+    AllocInNewTlab {
+        /// Class of the object that did not fit into the old buffer.
+        class: NameId,
+        /// Size of the new buffer.
+        tlab_bytes: u64,
+        /// Size of the object.
+        object_bytes: u64,
+    },
+    /// An object was allocated outside of any thread-local buffer.
+    AllocOutsideTlab {
+        /// Class of the object.
+        class: NameId,
+        /// Size of the object.
+        object_bytes: u64,
+    },
+    /// The JVM shuts down.
+    VmShutdown,
+}

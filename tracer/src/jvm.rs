@@ -1,0 +1,13 @@
+//! The target JVM: finding it, its probe sites, its own tables, its flags.
+
+pub mod elf;
+pub mod usdt;
+
+pub mod memory;
+pub mod perfdata;
+pub mod vmstructs;
+
+pub mod find;
+
+pub mod flags;
+pub mod journal;

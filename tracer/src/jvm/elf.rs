@@ -1,0 +1,1 @@
+//! Reads what jtrace needs from an ELF file: notes, symbols, load segments.

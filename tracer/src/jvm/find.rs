@@ -1,0 +1,1 @@
+//! Finds JVMs among the processes of the machine and describes them.

@@ -1,0 +1,1 @@
+//! Arms and restores flags of a running JVM.

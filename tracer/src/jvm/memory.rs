@@ -1,0 +1,1 @@
+//! Reads and writes a target's memory without stopping it.

@@ -1,0 +1,1 @@
+//! Reads the JVM's own performance counters (hsperfdata).

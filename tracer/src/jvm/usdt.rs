@@ -1,0 +1,1 @@
+//! Parses SystemTap probe notes (`.note.stapsdt`).

@@ -1,0 +1,1 @@
+//! Reads the tables by which HotSpot describes its own structures (`gHotSpotVMStructs`).

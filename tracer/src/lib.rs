@@ -1,0 +1,30 @@
+//! jtrace: looks into running HotSpot JVMs from the operating system.
+//!
+//! The modules stand in the order of the data: [`jvm`] finds a JVM and its probe sites, [`probe`] plans which sites a
+//! lens needs, [`ebpf`] attaches programs to them, [`source`] delivers their records (live or recorded), [`mod@decode`] turns
+//! records into [`event`]s, [`names`] resolves ids, [`session`] folds them through the [`analysis`] modules, [`finding`]
+//! says what is wrong, [`report`] holds the result, [`view`] draws it. [`cli`] ties them together.
+
+pub mod jvm;
+
+pub mod probe;
+
+pub mod ebpf;
+
+pub mod guard;
+pub mod source;
+
+pub mod decode;
+pub mod event;
+pub mod names;
+
+pub mod session;
+
+pub mod analysis;
+pub mod finding;
+
+pub mod report;
+
+pub mod view;
+
+pub mod cli;

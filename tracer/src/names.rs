@@ -1,0 +1,153 @@
+//! Names behind ids: a side table fed by definition records, resolved when a report is built.
+//!
+//! Naming never fails: an id without a text carries the reason ([`Unnamed`]).
+
+use std::{borrow::Cow, collections::HashMap, fmt};
+
+use tracer_common::record::{NAME_ABSENT, NAME_BAD_LENGTH, NAME_UNREADABLE};
+
+use crate::event::{NameId, Tid};
+
+/// Why an id has no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unnamed {
+    /// The kernel could not read the text from the target.
+    Unreadable,
+    /// The target gave a length that no name can have.
+    BadLength,
+    /// The site does not give this name.
+    Absent,
+    /// The definition was lost on its way.
+    DefinitionLost,
+}
+
+impl fmt::Display for Unnamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreadable => "<name unreadable>",
+            Self::BadLength => "<name has an impossible length>",
+            Self::Absent => "<name not given>",
+            Self::DefinitionLost => "<name lost>",
+        })
+    }
+}
+
+/// A text as the target gave it: any bytes, possibly cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
+    bytes: Box<[u8]>,
+    cut: bool,
+}
+
+/// The side table of names.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    texts: HashMap<NameId, Text>,
+    threads: HashMap<Tid, String>,
+}
+
+impl Names {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a definition; the first one of an id stays.
+    pub fn define(&mut self, id: NameId, bytes: &[u8], text_bytes: usize) {
+        let cut = text_bytes > bytes.len();
+        self.texts.entry(id).or_insert_with(|| Text { bytes: bytes.into(), cut });
+    }
+
+    /// Names a thread; the latest name wins.
+    pub fn define_thread(&mut self, tid: Tid, name: String) {
+        self.threads.insert(tid, name);
+    }
+
+    /// Number of defined names.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether nothing is defined.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The text of an id or the reason why there is none.
+    pub fn get(&self, id: NameId) -> Result<Cow<'_, str>, Unnamed> {
+        if let Some(Text { bytes, cut }) = self.texts.get(&id) {
+            let text = String::from_utf8_lossy(bytes);
+            return Ok(if *cut { Cow::Owned(text.into_owned() + "…") } else { text });
+        }
+        Err(match id.0 {
+            NAME_UNREADABLE => Unnamed::Unreadable,
+            NAME_BAD_LENGTH => Unnamed::BadLength,
+            NAME_ABSENT => Unnamed::Absent,
+            _ => Unnamed::DefinitionLost,
+        })
+    }
+
+    /// The text of an id, or its reason in angle brackets.
+    pub fn text(&self, id: NameId) -> String {
+        self.get(id).map_or_else(|reason| reason.to_string(), Cow::into_owned)
+    }
+
+    /// A class as Java writes it: dots for slashes, `byte[]` for `[B`.
+    pub fn class(&self, id: NameId) -> String {
+        self.get(id).map_or_else(|reason| reason.to_string(), |text| java_class_name(&text))
+    }
+
+    /// The name of a thread, or its number.
+    pub fn thread(&self, tid: Tid) -> String {
+        self.threads.get(&tid).cloned().unwrap_or_else(|| format!("tid {}", tid.0))
+    }
+}
+
+/// Turns a class name as the JVM stores it into the one that Java's users write.
+///
+/// ```
+/// use tracer::names::java_class_name;
+/// assert_eq!(java_class_name("com/shop/Cart$Item"), "com.shop.Cart$Item");
+/// assert_eq!(java_class_name("[[I"), "int[][]");
+/// assert_eq!(java_class_name("[Ljava/lang/String;"), "java.lang.String[]");
+/// ```
+pub fn java_class_name(name: &str) -> String {
+    let element = name.trim_start_matches('[');
+    let dimensions = name.len() - element.len();
+    if dimensions == 0 {
+        return name.replace('/', ".");
+    }
+    let element = match element {
+        "B" => "byte".to_owned(),
+        "C" => "char".to_owned(),
+        "D" => "double".to_owned(),
+        "F" => "float".to_owned(),
+        "I" => "int".to_owned(),
+        "J" => "long".to_owned(),
+        "S" => "short".to_owned(),
+        "Z" => "boolean".to_owned(),
+        other => other
+            .strip_prefix('L')
+            .map_or_else(|| other.replace('/', "."), |class| class.trim_end_matches(';').replace('/', ".")),
+    };
+    element + &"[]".repeat(dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_without_text_says_why() {
+        let names = Names::new();
+        assert_eq!(names.text(NameId(NAME_UNREADABLE)), "<name unreadable>");
+        assert_eq!(names.text(NameId(12345)), "<name lost>");
+    }
+
+    #[test]
+    fn a_cut_text_is_marked() {
+        let mut names = Names::new();
+        names.define(NameId(20), b"abc", 5);
+        assert_eq!(names.text(NameId(20)), "abc…");
+    }
+}

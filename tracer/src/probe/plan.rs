@@ -1,0 +1,1 @@
+//! Matches the catalogue with the sites that a JVM has.

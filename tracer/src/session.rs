@@ -1,0 +1,131 @@
+//! A session: what flows from a source through decoding and the analyses into a report.
+//!
+//! Everything that a report depends on is an [`Item`] of this flow, so that a recording of the items gives the same report,
+//! byte for byte.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{analysis::Lens, event::Tid};
+
+/// The JVM that is looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Process id, as jtrace sees it.
+    pub pid: u32,
+    /// Process id in the target's own pid namespace.
+    pub namespace_pid: u32,
+    /// Start time in clock ticks since boot; with the pid it names the process.
+    pub start_ticks: u64,
+    /// User that it runs as (name, or number).
+    pub user: String,
+    /// Main class or jar with arguments, as the JVM tells it (`sun.rt.javaCommand`), or the command line.
+    pub command: String,
+    /// Version of the JVM (`17.0.15+6`), or empty.
+    pub jvm_version: String,
+    /// Vendor and name of the JVM, or empty.
+    pub jvm_name: String,
+    /// Feature release (11, 17, 21, 25); 0 where it is unknown.
+    pub jdk_release: u32,
+    /// Garbage collector (`G1`, `Parallel`, `Serial`, `ZGC`, `Shenandoah`), or empty.
+    pub collector: String,
+    /// Path of libjvm.so as the target sees it.
+    pub libjvm: String,
+    /// Whether its mount or pid namespace differs from jtrace's.
+    pub container: bool,
+    /// Seconds since the process started, at the start of the session.
+    pub uptime_s: u64,
+    /// Live Java threads at the start of the session, from the JVM's own counters; absent where it has none.
+    pub live_threads: Option<u64>,
+    /// CPUs of the machine.
+    pub cpus: u32,
+    /// Largest heap in bytes, from the JVM's own counters; absent where it has none.
+    pub max_heap_bytes: Option<u64>,
+}
+
+/// A probe site of the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// Probe name, `provider:name` or a symbol.
+    pub probe: String,
+    /// Lens that asked for it.
+    pub lens: Lens,
+    /// Number of the [`crate::event::EventKind`].
+    pub kind: u16,
+    /// Offset in the file.
+    pub offset: u64,
+}
+
+/// First item of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// The JVM.
+    pub target: Target,
+    /// Lenses that are shown.
+    pub lenses: Vec<Lens>,
+    /// Sites, in the order of their ids.
+    pub sites: Vec<Site>,
+    /// What is missing from the beginning, and why.
+    pub missing: Vec<String>,
+    /// `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// Wall-clock time in ms since the epoch.
+    pub wall_ms: u64,
+    /// Cost of a trap in ps, as calibrated; absent where it was not.
+    pub trap_cost_ps: Option<u64>,
+    /// Duration of attaching.
+    pub attach_ns: u64,
+    /// Threads that lived already, with the names that the kernel knows (cut at 15 bytes).
+    pub threads: Vec<(Tid, String)>,
+}
+
+/// Counters of all sites and of jtrace itself at one moment; each replaces the one before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// Per site: hits, filtered, emitted, lost, unreadable, definitions emitted, definitions lost.
+    pub sites: Vec<[u64; 7]>,
+    /// CPU time of jtrace.
+    pub own_cpu_ns: u64,
+    /// Largest resident size of jtrace.
+    pub own_memory_bytes: u64,
+}
+
+/// A decision of the rate guard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    /// `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// Name of the group of sites (`park`, `contended`, ...).
+    pub group: String,
+    /// The sites.
+    pub sites: Vec<u16>,
+    /// What the group's traps came to, per second, when it was detached.
+    pub rate_per_s: u64,
+    /// Lens whose numbers are affected.
+    pub lens: Lens,
+}
+
+/// Last item of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// Why (`duration`, `interrupted`, `target exited`, ...).
+    pub reason: String,
+}
+
+/// One element of the flow from a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// First.
+    Start(Box<Start>),
+    /// Bytes of one record, as the kernel delivered them.
+    Record(&'a [u8]),
+    /// Counters.
+    Counters(Counters),
+    /// The rate guard took sites away.
+    Guard(Guard),
+    /// Last.
+    End(End),
+}

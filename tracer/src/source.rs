@@ -1,0 +1,1 @@
+//! Where a session's items come from: a live target or a recording.

@@ -1,0 +1,3 @@
+//! `cargo xtask`: set-up, build, checks and tests of jtrace.
+
+fn main() {}
