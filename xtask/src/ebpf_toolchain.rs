@@ -34,7 +34,7 @@ pub(crate) struct Toolchain {
     pub(crate) cargo: PathBuf,
     /// The compiler.
     pub(crate) rustc: PathBuf,
-    /// The linker, found on `PATH` or among cargo's installed programs.
+    /// The linker, found among cargo's installed programs or on `PATH`.
     pub(crate) linker: PathBuf,
     /// The LLVM library that the compiler itself uses, for the linker to load.
     pub(crate) llvm: PathBuf,
@@ -141,12 +141,14 @@ fn llvm_library(folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().flat_map(|folder| list(folder)).find(|path| file_name(path).starts_with(&prefix))
 }
 
-/// bpf-linker, from `PATH` or from where `cargo install` puts programs even if that is not on `PATH`.
+/// bpf-linker, first from where `cargo install` puts the pinned release, even if that is not on `PATH`.
 fn linker() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
-    env::split_paths(&path)
-        .chain(cargo_home.map(|home| home.join("bin")))
+    cargo_home
+        .map(|home| home.join("bin"))
+        .into_iter()
+        .chain(env::split_paths(&path))
         .map(|folder| folder.join("bpf-linker"))
         .find(|file| file.is_file())
 }

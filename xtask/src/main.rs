@@ -1,3 +1,59 @@
-//! `cargo xtask`: set-up, build, checks and tests of jtrace.
+//! `cargo xtask`: set-up, build, checks and tests of jtrace. Two of the commands matter to a newcomer, `demo` and `test`;
+//! the others are their parts. Every command can be repeated: what is done already is not done again.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "xtask tells a developer what it does")]
 
-fn main() {}
+mod demo;
+mod test;
+
+mod build;
+mod check;
+mod jdks;
+mod setup;
+mod workloads;
+
+mod audit;
+mod tidy;
+
+mod ebpf_toolchain;
+mod process;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// jtrace's set-up, build, checks and tests.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Options {
+    /// Do all set-up, build, and show jtrace on a JVM with planted problems.
+    Demo(demo::Options),
+    /// Do all set-up and run every check and test.
+    Test(test::Options),
+    /// Install what the build and the tests need and this machine lacks.
+    Setup(setup::Options),
+    /// Build `target/release/jtrace` with the eBPF programs inside.
+    Build(build::Options),
+    /// Format, lints, documentation, house rules, dependencies.
+    Check(check::Options),
+    /// Fetch the JDKs that the live tests use into `target/jdks`.
+    Jdks(jdks::Options),
+    /// Compile the Java programs of the tests into `target/workloads`.
+    Workloads(workloads::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Options::parse() {
+        Options::Demo(options) => demo::run(&options),
+        Options::Test(options) => Ok(test::run(&options)),
+        Options::Setup(options) => setup::run(&options).map(|()| ExitCode::SUCCESS),
+        Options::Build(options) => build::run(&options).map(|()| ExitCode::SUCCESS),
+        Options::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
+        Options::Jdks(options) => jdks::run(&options).map(|()| ExitCode::SUCCESS),
+        Options::Workloads(options) => workloads::run(&options).map(|()| ExitCode::SUCCESS),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

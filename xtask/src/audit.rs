@@ -1,0 +1,203 @@
+//! The part of a dependency audit that needs no network: licences and doubled versions, by the lists in `deny.toml`.
+//!
+//! It does not look for published advisories. Their database is not in the repository; where the network reaches it,
+//! `cargo deny check` reads the same `deny.toml` and does.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{process, workspace};
+
+/// The targets whose dependencies are shipped: jtrace itself, and the eBPF programs inside it.
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "bpfel-unknown-none"];
+
+/// What `deny.toml` permits.
+struct Permitted {
+    /// Licences, by SPDX identifier.
+    licences: BTreeSet<String>,
+    /// Crates that may be there in several versions.
+    doubled: BTreeSet<String>,
+}
+
+/// A dependency as `cargo tree` names it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Dependency {
+    name: String,
+    version: String,
+    licence: String,
+}
+
+pub(crate) fn run() -> Result<()> {
+    let path = workspace::root().join("deny.toml");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let permitted = Permitted { licences: quoted(&text, "allow"), doubled: quoted(&text, "skip") };
+    let dependencies = dependencies()?;
+    let complaints = complaints(&permitted, &dependencies);
+    for complaint in &complaints {
+        println!("audit: {complaint}");
+    }
+    if !complaints.is_empty() {
+        bail!("{} complaints about {} dependencies", complaints.len(), dependencies.len());
+    }
+    println!("audit: {} dependencies have permitted licences; advisories need the network and are not looked up", {
+        dependencies.len()
+    });
+    Ok(())
+}
+
+fn dependencies() -> Result<BTreeSet<Dependency>> {
+    let mut dependencies = BTreeSet::new();
+    for target in TARGETS {
+        let mut tree = process::cargo();
+        tree.args(["tree", "--workspace", "--locked", "--prefix", "none", "--format", "{p}\t{l}", "--target", target]);
+        let listing = process::output(&mut tree)?;
+        // An empty line divides the trees of the members; members themselves are named with their folder and are ours.
+        dependencies.extend(listing.lines().filter(|line| !line.contains(" (/")).filter_map(dependency));
+    }
+    if dependencies.is_empty() {
+        bail!("`cargo tree` lists no dependency, so its format has changed");
+    }
+    Ok(dependencies)
+}
+
+/// Reads `name v1.2.3 (proc-macro)<tab>licence`, where the licence may be followed by `(*)` for a repeated subtree.
+fn dependency(line: &str) -> Option<Dependency> {
+    let (package, licence) = line.split_once('\t')?;
+    let mut words = package.split(' ');
+    let name = words.next()?.to_owned();
+    let version = words.next()?.strip_prefix('v')?.to_owned();
+    let licence = licence.trim().trim_end_matches("(*)").trim_end().to_owned();
+    Some(Dependency { name, version, licence })
+}
+
+fn complaints(permitted: &Permitted, dependencies: &BTreeSet<Dependency>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Dependency { name, version, licence } in dependencies {
+        if !is_permitted(licence, &permitted.licences) {
+            complaints.push(format!("{name} {version} has the licence `{licence}`, which deny.toml does not permit"));
+        }
+        versions.entry(name).or_default().push(version);
+    }
+    for (name, versions) in versions {
+        if versions.len() > 1 && !permitted.doubled.contains(name) {
+            complaints
+                .push(format!("{name} is there in the versions {}, deny.toml does not skip it", versions.join(", ")));
+        }
+    }
+    complaints
+}
+
+/// The first quoted string of each line of a list in `deny.toml`, which is kept in that form: one entry a line.
+fn quoted(text: &str, key: &str) -> BTreeSet<String> {
+    let opening = format!("{key} = [");
+    text.lines()
+        .skip_while(|line| *line != opening)
+        .skip(1)
+        .take_while(|line| *line != "]")
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .filter_map(|line| Some(line.split('"').nth(1)?.to_owned()))
+        .collect()
+}
+
+/// Whether an SPDX expression can be satisfied by permitted licences; a broken one cannot. Cargo's old `/` means `OR`.
+fn is_permitted(expression: &str, permitted: &BTreeSet<String>) -> bool {
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
+    let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
+    any_of(&mut words, permitted) == Some(true) && words.is_empty()
+}
+
+/// `OR` binds weakest. The words are a stack whose top is the next word; none is left where one is due: broken.
+fn any_of(words: &mut Vec<&str>, permitted: &BTreeSet<String>) -> Option<bool> {
+    let mut result = all_of(words, permitted)?;
+    while words.last() == Some(&"OR") {
+        words.pop();
+        result |= all_of(words, permitted)?;
+    }
+    Some(result)
+}
+
+fn all_of(words: &mut Vec<&str>, permitted: &BTreeSet<String>) -> Option<bool> {
+    let mut result = one(words, permitted)?;
+    while words.last() == Some(&"AND") {
+        words.pop();
+        result &= one(words, permitted)?;
+    }
+    Some(result)
+}
+
+/// An expression in parentheses, or a licence that may have an exception.
+fn one(words: &mut Vec<&str>, permitted: &BTreeSet<String>) -> Option<bool> {
+    let licence = words.pop()?;
+    if licence == "(" {
+        let result = any_of(words, permitted)?;
+        return (words.pop()? == ")").then_some(result);
+    }
+    if words.last() == Some(&"WITH") {
+        words.pop();
+        return Some(permitted.contains(&format!("{licence} WITH {}", words.pop()?)));
+    }
+    Some(permitted.contains(licence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permits(expression: &str) -> bool {
+        is_permitted(expression, &BTreeSet::from(["MIT".to_owned(), "Unicode-3.0".to_owned()]))
+    }
+
+    #[test]
+    fn a_choice_is_permitted_if_one_of_its_licences_is() {
+        assert!(permits("Apache-2.0 OR MIT"));
+        assert!(permits("MIT/Apache-2.0"));
+        assert!(permits("Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT"));
+        assert!(!permits("Apache-2.0 OR GPL-3.0"));
+    }
+
+    #[test]
+    fn a_combination_is_permitted_if_all_of_its_licences_are() {
+        assert!(permits("(MIT OR Apache-2.0) AND Unicode-3.0"));
+        assert!(!permits("(MIT OR Apache-2.0) AND GPL-3.0"));
+        assert!(!permits("GPL-3.0 AND (MIT OR Apache-2.0)"));
+    }
+
+    #[test]
+    fn no_licence_and_broken_expressions_are_not_permitted() {
+        assert!(!permits(""));
+        assert!(!permits("MIT OR"));
+        assert!(!permits("(MIT"));
+        assert!(!permits("MIT) OR MIT"));
+        assert!(!permits("MIT Apache-2.0"));
+    }
+
+    #[test]
+    fn an_exception_belongs_to_its_licence() {
+        assert!(!permits("MIT WITH LLVM-exception"));
+    }
+
+    #[test]
+    fn a_doubled_crate_is_a_complaint_unless_skipped() {
+        let both: BTreeSet<_> =
+            ["syn v1.0.0\tMIT", "syn v2.0.0 (proc-macro)\tMIT (*)"].map(dependency).into_iter().flatten().collect();
+        assert_eq!(both.len(), 2);
+        let permitted = |doubled: &str| Permitted {
+            licences: BTreeSet::from(["MIT".to_owned()]),
+            doubled: BTreeSet::from([doubled.to_owned()]),
+        };
+        assert_eq!(complaints(&permitted("other"), &both).len(), 1);
+        assert_eq!(complaints(&permitted("syn"), &both).len(), 0);
+    }
+
+    #[test]
+    fn lists_of_deny_toml_are_read_line_by_line() {
+        let text = "[licenses]\nallow = [\n    \"MIT\",\n    # \"GPL-3.0\",\n]\n[bans]\nskip = [\n    { crate = \"syn\", reason = \"x\" },\n]\n";
+        assert_eq!(quoted(text, "allow"), BTreeSet::from(["MIT".to_owned()]));
+        assert_eq!(quoted(text, "skip"), BTreeSet::from(["syn".to_owned()]));
+    }
+}

@@ -1,0 +1,168 @@
+//! House rules that no compiler lint covers: each file says what it is, stays short, has a name that means something, and
+//! only named files may be unsafe. `cargo xtask check` and a test run it. What rustfmt and clippy check is not repeated.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::workspace;
+
+/// A file beyond this is worth a look.
+const SOFT_LINES: usize = 400;
+/// A file beyond this must be cut.
+const HARD_LINES: usize = 800;
+
+/// Files and folders that may lift the workspace's ban on unsafe code.
+const UNSAFE: [&str; 3] = ["tracer-ebpf/src/", "tracer/src/ebpf/", "tracer/src/sys.rs"];
+
+/// Texts that no Rust file holds, and what to do instead. They are cut in two so that this file holds none either.
+const FORBIDDEN: [(&str, &str); 4] = [
+    (concat!("#[", "allow("), "use #[expect(lint, reason = \"..\")]"),
+    (concat!("#![", "allow("), "use #![expect(lint, reason = \"..\")]"),
+    (concat!("todo", "!("), "finish it or leave it out"),
+    (concat!("unimplemented", "!("), "finish it or leave it out"),
+];
+
+/// The lint whose expectation marks an unsafe file.
+const UNSAFE_LINT: &str = concat!("unsafe", "_code");
+
+/// Words that say nothing about a file.
+const EMPTY_WORDS: [&str; 3] = ["util", "helper", "manager"];
+
+/// Files whose form is checked.
+const EXTENSIONS: [&str; 4] = ["rs", "toml", "java", "sh"];
+
+/// What was found in one file: `complaints` fail the check, `remarks` are shown.
+#[derive(Default)]
+struct Findings {
+    complaints: Vec<String>,
+    remarks: Vec<String>,
+}
+
+pub(crate) fn run() -> Result<()> {
+    let findings = inspect(workspace::root())?;
+    for remark in &findings.remarks {
+        println!("tidy: {remark}");
+    }
+    for complaint in &findings.complaints {
+        println!("tidy: {complaint}");
+    }
+    if !findings.complaints.is_empty() {
+        bail!("{} files or lines break a house rule", findings.complaints.len());
+    }
+    Ok(())
+}
+
+fn inspect(root: &Path) -> Result<Findings> {
+    let mut files = Vec::new();
+    collect(root, &mut files)?;
+    files.sort();
+    let mut findings = Findings::default();
+    for file in files {
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
+        inspect_file(&name, &text, &mut findings);
+    }
+    Ok(findings)
+}
+
+/// Gathers the files to check, without build output and hidden folders.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let kind = entry.file_type().with_context(|| format!("cannot look at {}", path.display()))?;
+        if kind.is_dir() && !name.starts_with('.') && !name.starts_with("target") {
+            collect(&path, files)?;
+        } else if kind.is_file()
+            && path.extension().is_some_and(|ending| EXTENSIONS.iter().any(|known| ending == *known))
+        {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Checks one file, named by its path below the root.
+fn inspect_file(name: &str, text: &str, findings: &mut Findings) {
+    let complaints = &mut findings.complaints;
+    for (line, number) in text.lines().zip(1..) {
+        if line.ends_with([' ', '\t', '\r']) {
+            complaints.push(format!("{name}:{number}: whitespace at the end of the line"));
+        }
+    }
+    if Path::new(name).extension().is_none_or(|ending| ending != "rs") {
+        return;
+    }
+    if !text.starts_with("//!") {
+        complaints.push(format!("{name}: the first line must be `//!` and say what the file is"));
+    }
+    let base = name.rsplit('/').next().unwrap_or(name);
+    if base == "mod.rs" {
+        complaints.push(format!("{name}: a module with parts is `name.rs` beside `name/`"));
+    }
+    if let Some(word) = EMPTY_WORDS.iter().find(|word| base.contains(**word)) {
+        complaints.push(format!("{name}: `{word}` in a file's name says nothing about what is inside"));
+    }
+    for (line, number) in text.lines().zip(1..) {
+        if let Some((found, instead)) = FORBIDDEN.iter().find(|(found, _)| line.contains(found)) {
+            complaints.push(format!("{name}:{number}: `{found}..`: {instead}"));
+        }
+        if line.contains(UNSAFE_LINT) && !UNSAFE.iter().any(|place| name.starts_with(place)) {
+            complaints.push(format!("{name}:{number}: unsafe code is for {} alone", UNSAFE.join(", ")));
+        }
+    }
+    let lines = text.lines().count();
+    if lines > HARD_LINES {
+        complaints.push(format!("{name}: {lines} lines, the limit is {HARD_LINES}"));
+    } else if lines > SOFT_LINES {
+        findings.remarks.push(format!("{name}: {lines} lines, more than {SOFT_LINES}; can it be cut?"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(name: &str, text: &str) -> Vec<String> {
+        let mut findings = Findings::default();
+        inspect_file(name, text, &mut findings);
+        findings.complaints
+    }
+
+    #[test]
+    fn this_repository_is_tidy() {
+        let findings = inspect(workspace::root()).unwrap();
+        assert!(findings.complaints.is_empty(), "{:#?}", findings.complaints);
+    }
+
+    #[test]
+    fn a_good_file_is_no_complaint() {
+        assert_eq!(complaints("tracer/src/decode.rs", "//! Decodes.\n\nfn decode() {}\n"), [""; 0]);
+    }
+
+    #[test]
+    fn each_rule_is_a_complaint_of_its_own() {
+        let long = format!("//! x\n{}", "fn x() {}\n".repeat(HARD_LINES));
+        let unsafe_file = format!("//! x\n#![expect({UNSAFE_LINT}, reason = \"y\")]\n");
+        for (name, text) in [
+            ("a.rs", "fn x() {}\n"),
+            ("a.rs", "//! x \n"),
+            ("Cargo.toml", "a = 1\t\n"),
+            ("a/mod.rs", "//! x\n"),
+            ("string_utils.rs", "//! x\n"),
+            ("a.rs", concat!("//! x\n#[", "allow(dead_code)]\n")),
+            ("a.rs", concat!("//! x\n#![", "allow(dead_code)]\n")),
+            ("a.rs", concat!("//! x\nfn x() { todo", "!() }\n")),
+            ("a.rs", concat!("//! x\nfn x() { unimplemented", "!() }\n")),
+            ("a.rs", long.as_str()),
+            ("tracer/src/view.rs", unsafe_file.as_str()),
+        ] {
+            assert_eq!(complaints(name, text).len(), 1, "{name}: {:?}", text.lines().nth(1));
+        }
+        assert_eq!(complaints("tracer-ebpf/src/args.rs", &unsafe_file), [""; 0]);
+    }
+}

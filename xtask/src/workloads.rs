@@ -1,0 +1,74 @@
+//! `cargo xtask workloads`: compiles the Java programs of tests and demo, each folder of `tests/workloads` by itself into
+//! the folder of the same name below `target/workloads`, for the oldest JDK that jtrace supports.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+
+use crate::{process, workspace};
+
+/// The oldest release that the workloads run on.
+const RELEASE: &str = "11";
+
+/// Holds the sources that a folder was compiled from. They are small, so they are compared as they are.
+const STAMP: &str = ".sources";
+
+/// Takes no options.
+#[derive(Args, Default)]
+pub(crate) struct Options {}
+
+pub(crate) fn run(_: &Options) -> Result<()> {
+    let features = workspace::root().join("tests/workloads");
+    for feature in entries(&features)?.into_iter().filter(|path| path.is_dir()) {
+        let sources: Vec<_> =
+            entries(&feature)?.into_iter().filter(|path| path.extension() == Some(OsStr::new("java"))).collect();
+        if !sources.is_empty() {
+            compile(&feature, &sources)?;
+        }
+    }
+    Ok(())
+}
+
+fn compile(feature: &Path, sources: &[PathBuf]) -> Result<()> {
+    let name = feature.file_name().unwrap_or_default();
+    let classes = workspace::workloads().join(name);
+    let name = name.to_string_lossy();
+    let stamp = stamp(sources)?;
+    if fs::read(classes.join(STAMP)).is_ok_and(|old| old == stamp) {
+        println!("workloads: {name} present");
+        return Ok(());
+    }
+    println!("workloads: compiling {name} ({} files)", sources.len());
+    if classes.exists() {
+        // A class whose source is gone must not be found by a test.
+        fs::remove_dir_all(&classes).with_context(|| format!("cannot remove {}", classes.display()))?;
+    }
+    fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
+    let mut javac = process::command(workspace::jdk_tool("javac"));
+    javac.args(["--release", RELEASE, "-g", "-nowarn", "-encoding", "UTF-8", "-d"]).arg(&classes).args(sources);
+    process::run(&mut javac)?;
+    fs::write(classes.join(STAMP), stamp).with_context(|| format!("cannot write the stamp of {name}"))
+}
+
+/// Names and texts of all sources.
+fn stamp(sources: &[PathBuf]) -> Result<Vec<u8>> {
+    let mut stamp = format!("release {RELEASE}\n").into_bytes();
+    for source in sources {
+        stamp.extend_from_slice(format!("{}\n", source.display()).as_bytes());
+        stamp.extend(fs::read(source).with_context(|| format!("cannot read {}", source.display()))?);
+    }
+    Ok(stamp)
+}
+
+/// The entries of a folder in a fixed order.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,55 @@
+//! Where things are: the workspace's folders, those that xtask fills, and the machine's JDK.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest)
+}
+
+/// Cargo's target folder, which a developer may have moved.
+pub(crate) fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |target| root().join(target))
+}
+
+/// The built jtrace.
+pub(crate) fn jtrace() -> PathBuf {
+    target().join("release/jtrace")
+}
+
+/// The JDKs of the live tests, one folder a release.
+pub(crate) fn jdks() -> PathBuf {
+    target().join("jdks")
+}
+
+/// The compiled workloads, one folder a feature.
+pub(crate) fn workloads() -> PathBuf {
+    target().join("workloads")
+}
+
+/// Where downloads are kept so that a fresh clone does not repeat them.
+pub(crate) fn cache() -> Result<PathBuf> {
+    let caches = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(env::home_dir()?.join(".cache")))
+        .context("neither XDG_CACHE_HOME nor HOME says where to keep downloads")?;
+    Ok(caches.join("jtrace"))
+}
+
+/// A program of Debian's JDK 17, the one JDK of the tests that has a compiler; else the one on `PATH`.
+pub(crate) fn jdk_tool(name: &str) -> PathBuf {
+    let architecture = match env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let tool = Path::new("/usr/lib/jvm").join(format!("java-17-openjdk-{architecture}/bin")).join(name);
+    if tool.is_file() { tool } else { PathBuf::from(name) }
+}
