@@ -12,6 +12,8 @@ pub mod text;
 pub mod json;
 pub mod ndjson;
 
+pub mod html;
+
 pub mod tui;
 
 #[cfg(test)]
