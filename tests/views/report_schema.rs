@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 const SCHEMA: &str = include_str!("../../docs/report.schema.json");
 const SAMPLE: &str = include_str!("../fixtures/report.sample.json");
 
+/// Breaks a promise of a valid document.
+type Change = fn(&mut Value);
+
 fn validator() -> Validator {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     jsonschema::draft202012::meta::validate(&schema).expect("the schema is a JSON schema");
@@ -36,7 +39,7 @@ fn every_kind_of_shape_is_in_the_sample() {
 
 #[test]
 fn documents_that_break_a_promise_are_invalid() {
-    let breaks: [(&str, fn(&mut Value)); 9] = [
+    let breaks: [(&str, Change); 9] = [
         ("another version", |report| report["schema"] = json!("jtrace-report/2")),
         ("unknown key", |report| report["surprise"] = json!(1)),
         ("no completeness", |report| {
