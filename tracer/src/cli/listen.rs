@@ -205,7 +205,7 @@ impl Console {
                 self.drawn = None;
                 self.tui.key(key)
             }
-            Some(Input::Resize) => {
+            Some(Input::Resize(..)) => {
                 self.drawn = None;
                 Flow::Continue
             }
