@@ -183,6 +183,20 @@ impl VmStructs {
     }
 }
 
+/// Reads names that pointers of a target lead to, with few system calls.
+pub(super) struct Names<'a>(Blocks<'a>);
+
+impl<'a> Names<'a> {
+    pub(super) fn new(memory: &'a Memory) -> Self {
+        Self(Blocks::new(memory))
+    }
+
+    /// The name at an address; absent where there is nothing that can be one.
+    pub(super) fn read(&mut self, address: u64) -> Option<String> {
+        self.0.name(address)
+    }
+}
+
 impl<const N: usize> Table<N> {
     fn names(&self) -> (&'static str, &'static str) {
         (self.array, self.stride)
