@@ -129,7 +129,12 @@ impl Collector {
             Self::Parallel => &["-XX:+UseParallelGC"],
             Self::Serial => &["-XX:+UseSerialGC"],
             // Experimental in 11; the unlocking flag does no harm in later releases. Proactive cycles come at times of their own.
-            Self::Z => &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-ZProactive"],
+            Self::Z => &[
+                "-XX:+UnlockExperimentalVMOptions",
+                "-XX:+UseZGC",
+                "-XX:+UnlockDiagnosticVMOptions",
+                "-XX:-ZProactive",
+            ],
             Self::Shenandoah => &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseShenandoahGC"],
         }
     }

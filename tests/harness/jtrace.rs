@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How long jtrace may take to attach, to detach and print, or to run a short command, on a loaded machine.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_mins(1);
 
 /// The jtrace under test.
 ///

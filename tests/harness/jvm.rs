@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a workload may take for one step on a loaded machine.
-const STEP_LIMIT: Duration = Duration::from_secs(120);
+const STEP_LIMIT: Duration = Duration::from_mins(2);
 
 /// How to start a workload.
 #[derive(Clone, Debug)]
@@ -270,7 +270,7 @@ impl Jvm {
     /// `jcmd` fails.
     pub fn jcmd(&self, arguments: &[&str]) -> Result<String> {
         let finished =
-            Finished::of(Command::new("jcmd").arg(self.pid().to_string()).args(arguments), Duration::from_secs(60))?;
+            Finished::of(Command::new("jcmd").arg(self.pid().to_string()).args(arguments), Duration::from_mins(1))?;
         ensure!(finished.code == 0, "jcmd {arguments:?}: {}{}", finished.text(), finished.stderr);
         Ok(finished.text())
     }

@@ -11,6 +11,9 @@ pub struct Truth {
     pub pauses: u64,
     /// Pauses for the whole heap (`Pause Full`).
     pub full_pauses: u64,
+    /// Safepoints for an operation of a collector. Collectors that stop the program for a whole collection do as much as
+    /// is needed in one operation (young, then full), which the log shows as several pauses.
+    pub gc_safepoints: u64,
     /// Cycles or stop-the-world collections: distinct numbers `GC(n)` that finished.
     pub collections: u64,
     /// Sum of the pauses, in microseconds as precise as the log is.
@@ -32,6 +35,7 @@ impl Add for Truth {
         Self {
             pauses: self.pauses + other.pauses,
             full_pauses: self.full_pauses + other.full_pauses,
+            gc_safepoints: self.gc_safepoints + other.gc_safepoints,
             collections: self.collections + other.collections,
             pause_total_us: self.pause_total_us + other.pause_total_us,
             safepoints: self.safepoints + other.safepoints,
@@ -51,7 +55,11 @@ impl Truth {
             let first = tags.split(',').next().unwrap_or_default();
             match first {
                 "gc" => truth.gc(tags, text, &mut collections),
-                "safepoint" => truth.safepoints += u64::from(is_safepoint(text)),
+                "safepoint" => {
+                    let operation = safepoint_operation(text);
+                    truth.safepoints += u64::from(operation.is_some());
+                    truth.gc_safepoints += u64::from(operation.is_some_and(is_collection));
+                }
                 "class" if tags.contains("unload") => {
                     truth.classes_unloaded += u64::from(text.starts_with("unloading class "));
                 }
@@ -98,7 +106,8 @@ fn collection(text: &str) -> Option<(u64, &str)> {
 
 /// Length of a pause from `Pause Young (Normal) 2M->1M(8M) 1.234ms` or `Y: Pause Mark End 0.012ms`.
 fn pause_us(what: &str) -> Option<u64> {
-    let pause = what.split_once(": ").map_or(what, |(generation, rest)| if generation.len() == 1 { rest } else { what });
+    let pause =
+        what.split_once(": ").map_or(what, |(generation, rest)| if generation.len() == 1 { rest } else { what });
     if !pause.starts_with("Pause ") {
         return None;
     }
@@ -108,8 +117,14 @@ fn pause_us(what: &str) -> Option<u64> {
 }
 
 /// Since 13 each safepoint is one line; before, it is bracketed by an entering line (`safepoint` at level info).
-fn is_safepoint(text: &str) -> bool {
-    text.starts_with("Safepoint \"") || text.starts_with("Entering safepoint region: ")
+fn safepoint_operation(text: &str) -> Option<&str> {
+    let new = text.strip_prefix("Safepoint \"").and_then(|rest| rest.split('"').next());
+    new.or_else(|| text.strip_prefix("Entering safepoint region: "))
+}
+
+/// Whether a VM operation is a collection by a collector that stops the program for it.
+fn is_collection(operation: &str) -> bool {
+    operation.contains("Collect") || operation.contains("ParallelGC") || operation.starts_with("G1")
 }
 
 /// `  22    b  3       java.lang.String::hashCode (60 bytes)`: neither a native wrapper nor news of older code.
@@ -153,6 +168,7 @@ mod tests {
                    [0.011s][class,load] java.lang.Object source: jrt:/java.base\n\
                    [0.9s][class,unload] unloading class gen.Class0001 0x0000000800066840\n";
         let truth = Truth::of(log);
-        assert_eq!((truth.safepoints, truth.classes_loaded, truth.classes_unloaded), (2, 1, 1));
+        assert_eq!((truth.safepoints, truth.gc_safepoints), (2, 2));
+        assert_eq!((truth.classes_loaded, truth.classes_unloaded), (1, 1));
     }
 }

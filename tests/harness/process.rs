@@ -33,7 +33,7 @@ impl Output {
         let output = Self::default();
         let writer = output.clone();
         thread::spawn(move || {
-            let mut chunk = [0; 1 << 16];
+            let mut chunk = vec![0; 1 << 16];
             loop {
                 let count = from.read(&mut chunk).unwrap_or(0);
                 let mut written = writer.lock();

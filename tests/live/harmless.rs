@@ -62,11 +62,8 @@ fn a_jtrace_killed_at_any_moment_leaves_the_target_running() -> Result<()> {
     let mut jvm = contended(&jdk::any()?)?;
     // Each line on stderr, and then the end of the session, is another moment: before, while and after arming.
     for moment in 0..6 {
-        let mut process = tests::process::Process::spawn(&mut jtrace::command(&[
-            "attach",
-            &jvm.pid().to_string(),
-            "--json",
-        ])?)?;
+        let mut process =
+            tests::process::Process::spawn(&mut jtrace::command(&["attach", &jvm.pid().to_string(), "--json"])?)?;
         match moment {
             0 => {}
             1 => drop(process.stderr.wait_for_line("", 0, jtrace::LIMIT)?),

@@ -109,7 +109,7 @@ fn events_can_be_read_while_jtrace_runs() -> Result<()> {
 
 #[test]
 fn a_report_keeps_to_its_json_schema() -> Result<()> {
-    let schema: Value = serde_json::from_slice(&fs::read(tests::workspace().join("docs/jtrace-report.schema.json"))?)?;
+    let schema: Value = serde_json::from_slice(&fs::read(tests::workspace().join("docs/report.schema.json"))?)?;
     let validator = jsonschema::validator_for(&schema)?;
     for (feature, main, arguments) in [("names", "Names", ""), ("gc", "Gc", "system 7"), ("idle", "Idle", "")] {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();

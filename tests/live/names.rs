@@ -7,7 +7,8 @@ use tests::{jdk, jtrace::Session, jvm::Launch, report::Report};
 
 /// Characters that steer a terminal or hide text: controls except line ends, and bidirectional and invisible ones.
 fn is_harmful(c: char) -> bool {
-    (c.is_control() && c != '\n') || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    (c.is_control() && c != '\n')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[test]

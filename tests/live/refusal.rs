@@ -136,7 +136,8 @@ fn a_libjvm_that_is_not_elf_is_refused() -> Result<()> {
 fn without_privileges_the_missing_capability_is_named() -> Result<()> {
     let jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
     // The build directory may be closed to others.
-    let directory = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir()?;
+    let directory =
+        tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir()?;
     let copy = directory.path().join("jtrace");
     fs::copy(jtrace::binary()?, &copy)?;
     let mut command = Command::new("setpriv");
