@@ -5,6 +5,7 @@ pub mod doctor;
 mod failure;
 pub mod list;
 mod listen;
+mod logger;
 mod options;
 mod output;
 mod prepare;
@@ -60,6 +61,9 @@ enum Command {
     Completions(shell::CompletionsOptions),
     /// Print the manual page
     Man,
+    /// Wait for a gate, then become another program: the first half of `run`
+    #[command(hide = true)]
+    WaitAndExec(run::WaitOptions),
 }
 
 /// Runs the program.
@@ -68,6 +72,8 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
+    log_to_stderr();
+    prepare::recover();
     match run(arguments.command) {
         Ok(code) => code,
         Err(failure) => failure.report(),
@@ -85,6 +91,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Report(options) => replay::run(&options),
         Command::Completions(options) => shell::completions(&options),
         Command::Man => shell::man(),
+        Command::WaitAndExec(options) => run::wait_and_exec(&options),
+    }
+}
+
+/// Warnings go to standard error, more with `JTRACE_LOG=info` or `debug`; while the screen is on, its log pane has them.
+fn log_to_stderr() {
+    if log::set_logger(&logger::LOGGER).is_ok() {
+        let level = std::env::var("JTRACE_LOG").ok().and_then(|level| level.parse().ok());
+        log::set_max_level(level.unwrap_or(log::LevelFilter::Warn));
     }
 }
 

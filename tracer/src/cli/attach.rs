@@ -12,9 +12,9 @@ use super::{
     listen::{Console, Limits, Pipeline, listen},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
-    prepare::{self, Attachable},
+    prepare::{self, ArmedFlag, Known, Watched},
 };
-use crate::{event::stream::EventStream, source::live::Live};
+use crate::{event::stream::EventStream, session::Start, source::live::Live};
 
 /// Options of `jtrace attach`.
 #[derive(Debug, clap::Args)]
@@ -106,49 +106,58 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let began = Instant::now();
-    let attachable = prepare::attachable(pid)?;
+    let watched = Watched { lenses: watch.lenses(), ring_bytes: watch.ring_size, began: Instant::now() };
+    let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;
-    let session = prepare::Watched { attachable, lenses: watch.lenses(), ring_bytes: watch.ring_size, began };
-    watch_jvm(session, watch, files, show)
+    let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
+    let mut known = Known::read(&jvm, &libjvm, &watched.lenses);
+    let limits = Limits {
+        pid: prepare::nonzero(pid)?,
+        duration: watch.duration,
+        same_program: prepare::same_program(jvm.library.attach_path.clone()),
+    };
+    let armed = known.arm(&jvm);
+    let prepared = prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched);
+    let live = Live::attach(prepared)?;
+    let start = live.start(prepare::describe(&jvm, &watched, known.missing));
+    watch_live(live, start, limits, files, show, armed)
 }
 
-/// Attaches, listens until the end, and hands the results over.
-fn watch_jvm(
-    session: prepare::Watched<Attachable>,
-    watch: &WatchOptions,
+/// Listens until the end, leaves the target as it was, and hands the results over.
+pub(super) fn watch_live(
+    live: Live,
+    start: Start,
+    limits: Limits,
     files: Files,
     show: Show,
+    armed: Option<ArmedFlag>,
 ) -> Result<ExitCode, Failure> {
-    let limits = Limits {
-        pid: session.attachable.pid(),
-        duration: watch.duration,
-        same_program: session.attachable.same_program(),
-    };
-    let (prepared, armed) = session.prepare()?;
+    let stream = (show == Show::Events).then(|| EventStream::new(io::stdout()));
+    let attached =
+        format!("attached to {}: {} sites in {:.2} s", limits.pid, start.sites.len(), start.attach_ns as f64 / 1e9);
+    let mut pipeline = Pipeline::new(start, files, stream)?;
+    if show != Show::Tui {
+        say(&attached);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (report, files) = runtime.block_on(async {
-        let (live, start) = Live::attach(prepared)?;
-        let stream = (show == Show::Events).then(|| EventStream::new(io::stdout()));
-        let (sites, attach_ns) = (start.sites.len(), start.attach_ns);
-        let mut pipeline = Pipeline::new(start, files, stream)?;
-        if show != Show::Tui {
-            say(&format!("attached to {}: {sites} sites in {:.2} s", limits.pid, attach_ns as f64 / 1e9));
-        }
+    runtime.block_on(async {
         let console = if show == Show::Tui { Some(Console::open()?) } else { None };
-        listen(live, limits, &mut pipeline, console).await?;
-        pipeline.finish()
+        listen(live, limits, &mut pipeline, console).await
     })?;
     drop(armed);
-    if let Show::Report(format) = show {
-        output::print(&report, format)?;
+    let (report, files) = pipeline.finish()?;
+    match show {
+        Show::Report(format) => output::print(&report, format)?,
+        // What was on the screen is gone with it; the report stays.
+        Show::Tui => output::print(&report, Format::Text)?,
+        Show::Events | Show::Quiet => {}
     }
     files.finish(&report)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A word about progress; standard error may be closed, which is no reason to stop.
-fn say(text: &str) {
+pub(super) fn say(text: &str) {
     use io::Write as _;
     let _: io::Result<()> = writeln!(io::stderr(), "{text}");
 }

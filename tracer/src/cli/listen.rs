@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
-use super::{Failure, output::Files};
+use super::{Failure, logger, output::Files};
 use crate::{
     event::stream::EventStream,
     report::Report,
@@ -104,7 +104,7 @@ async fn run(
     mut screen: Option<Console>,
 ) -> Result<&'static str, Failure> {
     let mut ends = Ends::new(&limits)?;
-    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
+    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE).map_err(io::Error::from)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut look = Instant::now() + LOOK;
@@ -151,7 +151,7 @@ impl Ends {
             Failure::new(format!("process {} has gone: {error}", limits.pid), "see `jtrace list`".to_owned())
         })?;
         Ok(Self {
-            exit: AsyncFd::with_interest(exit, Interest::READABLE)?,
+            exit: AsyncFd::with_interest(exit, Interest::READABLE).map_err(io::Error::from)?,
             deadline: limits.duration.map(|duration| Instant::now() + duration),
             signals: [
                 signal(SignalKind::interrupt())?,
@@ -188,9 +188,16 @@ pub(super) struct Console {
     drawn: Option<Instant>,
 }
 
+impl Drop for Console {
+    fn drop(&mut self) {
+        logger::screen(false);
+    }
+}
+
 impl Console {
     /// Takes the terminal over; it is given back when the console is dropped.
     pub(super) fn open() -> io::Result<Self> {
+        logger::screen(true);
         Ok(Self {
             screen: Screen::open()?,
             tui: Tui::new(),

@@ -15,14 +15,29 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitCode, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
+
+use tracer_common::site::TargetLayout;
 
 use super::{
     Failure,
-    attach::{ShowOptions, watch_started},
+    attach::{Show, ShowOptions, watch_live},
+    listen::Limits,
     options::{OutputOptions, WatchOptions},
+    output::Files,
+    prepare::{self, ArmedFlag, Known, Watched},
 };
+use crate::{
+    ebpf::attach::Place,
+    jvm::find::Jvm,
+    probe::plan::{GcCause, Libjvm, plan},
+    session::Start,
+    source::live::{Live, Prepared},
+};
+
+/// How long to wait before looking for the JVM's tables again.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// Options of `jtrace run`.
 #[derive(Debug, clap::Args)]
@@ -68,10 +83,59 @@ impl Waiting {
 }
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
-    let began = Instant::now();
     let Options { watch, output, show, command } = options;
+    let watched = Watched { lenses: watch.lenses(), ring_bytes: watch.ring_size, began: Instant::now() };
     let waiting = start(&command)?;
-    watch_started(waiting, &watch, &output, &show, began)
+    let pid = prepare::nonzero(waiting.child.id())?;
+    let files = Files::open(&output, pid.get())?;
+    let libjvm = prepare::read_libjvm(&waiting.libjvm)?;
+    let place = Place { path: waiting.libjvm.clone(), pid };
+    let mut live = Live::attach(Prepared {
+        place,
+        plan: plan(&libjvm, &watched.lenses, GcCause::default()),
+        layout: TargetLayout::default(),
+        ring_bytes: watched.ring_bytes,
+    })?;
+    let mut child = waiting.begin();
+    let Some(jvm) = wait_for_jvm(&mut child)? else {
+        return Err(Failure::new("the program ended before it had loaded a JVM", "run it without jtrace".to_owned()));
+    };
+    let (start, armed) = refine(&mut live, &jvm, &libjvm, &watched)?;
+    let same_program = prepare::same_program(jvm.library.attach_path.clone());
+    let limits = Limits { pid, duration: watch.duration, same_program };
+    let code = watch_live(live, start, limits, files, Show::new(&output, &show), armed)?;
+    wait(child);
+    Ok(code)
+}
+
+/// Waits until the JVM's library is mapped and its tables can be read.
+///
+/// There is no event for that; the looks come without a pause, because every one that comes late costs a record.
+fn wait_for_jvm(child: &mut Child) -> Result<Option<Jvm>, Failure> {
+    loop {
+        if let Ok(jvm) = Jvm::open(child.id()) {
+            return Ok(Some(jvm));
+        }
+        if child.try_wait()?.is_some() {
+            return Ok(None);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Tells the programs what could not be known before the JVM ran.
+fn refine(
+    live: &mut Live,
+    jvm: &Jvm,
+    libjvm: &Libjvm,
+    watched: &Watched,
+) -> Result<(Start, Option<ArmedFlag>), Failure> {
+    let mut known = Known::read(jvm, libjvm, &watched.lenses);
+    let armed = known.arm(jvm);
+    live.refine(known.layout, &known.plan)?;
+    let mut missing = known.missing;
+    missing.push("the first milliseconds, until the JVM's tables could be read, lack names of allocated classes".to_owned());
+    Ok((live.start(prepare::describe(jvm, watched, missing)), armed))
 }
 
 fn start(command: &[OsString]) -> Result<Waiting, Failure> {

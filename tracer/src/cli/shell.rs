@@ -25,8 +25,7 @@ pub(super) fn man() -> Result<ExitCode, Failure> {
     let manual = clap_mangen::Man::new(super::command());
     manual.render(&mut page)?;
     for subcommand in super::command().get_subcommands() {
-        let name = subcommand.get_name().to_owned();
-        let manual = clap_mangen::Man::new(subcommand.clone().name(format!("jtrace {name}")));
+        let manual = clap_mangen::Man::new(subcommand.clone());
         manual.render_synopsis_section(&mut page)?;
         manual.render_description_section(&mut page)?;
         manual.render_options_section(&mut page)?;

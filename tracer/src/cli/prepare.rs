@@ -1,0 +1,172 @@
+//! What comes before attaching: undo what dead jtraces left, look into the JVM, plan the sites, arm the flag.
+
+use std::{
+    fs,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use tracer_common::site::TargetLayout;
+
+use super::Failure;
+use crate::{
+    analysis::Lens,
+    ebpf::attach::Place,
+    jvm::{
+        elf::{self, Elf},
+        find::{self, Jvm},
+        flags::{
+            arm::{self, Armed, Recovered},
+            located::JvmTables,
+        },
+        journal::Journal,
+        vmstructs::layout,
+    },
+    probe::plan::{GcCause, Libjvm, Plan, plan},
+    source::live::{Description, Prepared},
+};
+
+/// The flag without which HotSpot's monitor probes are silent.
+const MONITOR_FLAG: &str = "DTraceMonitorProbes";
+
+/// A flag that stays armed while this lives.
+pub(super) type ArmedFlag = Armed<JvmTables>;
+
+/// A session that is about to begin.
+pub(super) struct Watched {
+    pub(super) lenses: Vec<Lens>,
+    pub(super) ring_bytes: Option<u32>,
+    pub(super) began: Instant,
+}
+
+/// Restores what a jtrace that was killed left changed, in any target. To be called at every start.
+pub(super) fn recover() {
+    let outcomes = Journal::for_this_user()
+        .map_err(arm::Error::from)
+        .and_then(|journal| arm::recover(&journal, &JvmTables));
+    match outcomes {
+        Ok(outcomes) => outcomes.into_iter().for_each(report_recovered),
+        Err(error) => log::debug!("nothing could be restored: {error}"),
+    }
+}
+
+fn report_recovered(outcome: Recovered) {
+    match outcome {
+        Recovered::Restored { target, flags } if !flags.is_empty() => {
+            log::warn!("restored {} in process {}, which a killed jtrace had left", flags.join(", "), target.pid);
+        }
+        Recovered::Restored { .. } | Recovered::TargetGone(_) => {}
+        Recovered::Failed { target, error } => log::warn!("cannot restore process {}: {error}", target.pid),
+        Recovered::Damaged(error) => log::warn!("the undo journal: {error}"),
+    }
+}
+
+/// Looks into the JVM with this pid.
+pub(super) fn open(pid: u32) -> Result<Jvm, Failure> {
+    Jvm::open(pid).map_err(|error| {
+        let hint = error.hint();
+        Failure::new(error, hint)
+    })
+}
+
+/// Path by which jtrace reaches a JVM's libjvm.so.
+pub(super) fn libjvm_path(pid: u32) -> Result<PathBuf, Failure> {
+    Ok(open(pid)?.library.attach_path)
+}
+
+/// A pid that attaching accepts.
+pub(super) fn nonzero(pid: u32) -> Result<NonZeroU32, Failure> {
+    NonZeroU32::new(pid).ok_or_else(|| Failure::new("there is no process 0", "`jtrace list` shows the JVMs".to_owned()))
+}
+
+/// Reads the sites and functions of a libjvm.so.
+pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
+    let unreadable = |error: elf::Error| {
+        Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
+    };
+    let bytes = elf::read_file(path).map_err(unreadable)?;
+    Ok(Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?))
+}
+
+/// Addresses in a running JVM that the sites of garbage collections need.
+fn gc_cause(jvm: &Jvm) -> GcCause {
+    let address = |name| jvm.counters.as_ref().ok()?.string_address(name).map(|(address, _)| address);
+    GcCause { cause_address: address("sun.gc.cause"), last_cause_address: address("sun.gc.lastCause") }
+}
+
+/// Offsets in a JVM's structures, or why they are not known.
+fn target_layout(jvm: &Jvm) -> Result<TargetLayout, String> {
+    let layout = layout::TargetLayout::from_tables(&jvm.tables)?;
+    let narrow = |offset: u64| u32::try_from(offset).map_err(|_| format!("the offset {offset} is absurd"));
+    Ok(TargetLayout {
+        klass_name: narrow(layout.klass_name)?,
+        symbol_length: narrow(layout.symbol_length)?,
+        symbol_body: narrow(layout.symbol_body)?,
+        ..TargetLayout::default()
+    })
+}
+
+/// Everything about a running JVM that attaching needs.
+pub(super) struct Known {
+    pub(super) layout: TargetLayout,
+    pub(super) plan: Plan,
+    pub(super) missing: Vec<String>,
+}
+
+impl Known {
+    /// Reads it.
+    pub(super) fn read(jvm: &Jvm, libjvm: &Libjvm, lenses: &[Lens]) -> Self {
+        let mut missing = Vec::new();
+        let layout = target_layout(jvm).unwrap_or_else(|reason| {
+            missing.push(format!("classes of allocations cannot be named: {reason} is unknown"));
+            TargetLayout::default()
+        });
+        if let Err(error) = &jvm.counters {
+            missing.push(format!("the JVM's own counters cannot be read, so causes of collections are unknown: {error}"));
+        }
+        Self { layout, plan: plan(libjvm, lenses, gc_cause(jvm)), missing }
+    }
+
+    /// Arms the flag that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
+    pub(super) fn arm(&mut self, jvm: &Jvm) -> Option<ArmedFlag> {
+        if !self.plan.needs_monitor_flag {
+            return None;
+        }
+        let armed = Journal::for_this_user()
+            .map_err(arm::Error::from)
+            .and_then(|journal| arm::arm(&journal, JvmTables, jvm.identity(), &[MONITOR_FLAG]));
+        armed
+            .map_err(|error| {
+                self.missing.push(format!("{MONITOR_FLAG} could not be armed, so monitors are not seen: {error}"));
+            })
+            .ok()
+    }
+}
+
+/// What is said about a JVM in the session's first item.
+pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> Description {
+    let threads = find::threads(jvm.target.pid).unwrap_or_default();
+    Description {
+        target: jvm.target.clone(),
+        lenses: watched.lenses.clone(),
+        missing,
+        threads,
+        began: watched.began,
+    }
+}
+
+/// What to attach, and where.
+pub(super) fn prepared(known: &Known, path: PathBuf, pid: NonZeroU32, watched: &Watched) -> Prepared {
+    Prepared {
+        place: Place { path, pid },
+        plan: known.plan.clone(),
+        layout: known.layout,
+        ring_bytes: watched.ring_bytes,
+    }
+}
+
+/// Says whether a process still runs the program whose library was found at `path`.
+pub(super) fn same_program(path: PathBuf) -> Box<dyn Fn() -> bool> {
+    Box::new(move || fs::symlink_metadata(&path).is_ok())
+}
