@@ -1,8 +1,8 @@
 //! Every probe that a lens uses: its kind of event and how its words are made from the site's arguments.
 //!
 //! The table is data and attaches nothing; [`super::plan`] matches it with a JVM. Adding a probe: its kind in
-//! `tracer-common`, an entry in [`table`], and for a JVM without USDT notes a function whose entry means the same in
-//! [`function`]. A function that means only roughly the same is left out: no number is better than a wrong one.
+//! `tracer-common`, an entry in `catalog/table.rs`, and for a JVM without USDT notes a function whose entry means the same in
+//! `catalog/function.rs`. A function that means only roughly the same is left out: no number is better than a wrong one.
 
 mod function;
 mod table;
