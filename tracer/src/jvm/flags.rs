@@ -5,6 +5,8 @@
 
 pub mod arm;
 
+pub mod located;
+
 use std::collections::BTreeMap;
 
 use super::{

@@ -8,8 +8,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::Tid;
+
 /// Most bytes read from a file of `/proc` that describes a process.
 const MAX_BYTES: u64 = 64 << 10;
+/// Most threads that are listed.
+const MAX_THREADS: usize = 65_536;
 
 /// Names a process for as long as the machine is up: pids are used again, but not with the same start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -113,6 +117,28 @@ pub fn in_container(pid: u32) -> Option<bool> {
     Some(differs("mnt")? || differs("pid")?)
 }
 
+/// The process that a thread id belongs to; absent where it is gone.
+pub fn thread_group(tid: u32) -> Option<u32> {
+    let text = read_bounded(&format!("/proc/{tid}/status")).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    text.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
+}
+
+/// Threads of a process with the names that the kernel knows, by id. A thread that ends meanwhile is left out.
+pub fn threads(pid: u32) -> io::Result<Vec<(Tid, String)>> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"))?.filter_map(Result::ok);
+    let tids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut threads: Vec<_> = tids
+        .take(MAX_THREADS)
+        .filter_map(|tid| {
+            let name = read_bounded(&format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+            Some((Tid(tid), String::from_utf8_lossy(name.trim_ascii_end()).into_owned()))
+        })
+        .collect();
+    threads.sort_unstable_by_key(|(tid, _)| *tid);
+    Ok(threads)
+}
+
 /// Reads a file of `/proc`, cut at a fixed length.
 pub(super) fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
@@ -158,6 +184,23 @@ mod tests {
         }
         assert!(!identity.is_alive());
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn threads_are_listed_with_their_names() {
+        let (stop, wait) = std::sync::mpsc::channel::<()>();
+        let (say, named) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("named-thread".to_owned()).spawn(move || {
+            say.send(()).unwrap();
+            let _ = wait.recv();
+        });
+        named.recv().unwrap();
+        let all = threads(std::process::id()).unwrap();
+        drop(stop);
+        thread.unwrap().join().unwrap();
+        assert!(all.iter().any(|(_, name)| name == "named-thread"), "{all:?}");
+        let tid = all.iter().map(|(tid, _)| tid.0).find(|&tid| tid != std::process::id()).unwrap();
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0) && tid != 0);
     }
 
     #[test]
