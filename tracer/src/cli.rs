@@ -1,1 +1,5 @@
 //! The command line.
+
+pub mod list;
+
+pub mod doctor;
