@@ -1,5 +1,235 @@
-//! tmp
-use super::Failure;
-#[derive(Debug, clap::Args)]
-pub struct Options {}
-pub(super) fn run(_: &Options) -> Result<std::process::ExitCode, Failure> { Ok(std::process::ExitCode::SUCCESS) }
+//! `jtrace list`: the JVMs of this machine, and what can be seen of each.
+
+use std::{io, path::Path};
+
+use serde::Serialize;
+
+use crate::{
+    jvm::{
+        find::{Listed, privilege::Privileges, scan},
+        memory::library,
+    },
+    session::Target,
+};
+
+/// Section that holds the probe sites of a library built with USDT.
+const NOTES: &str = ".note.stapsdt";
+const COLUMNS: [&str; 8] = ["PID", "USER", "JDK", "GC", "UPTIME", "CONTAINER", "PROBES", "MAIN CLASS OR JAR"];
+/// Widest cell of the table; what comes from a target can be of any length.
+const MAX_CELL: usize = 60;
+
+/// All JVMs that were found.
+#[derive(Clone, Debug, Serialize)]
+pub struct List {
+    /// JVMs, by pid.
+    pub jvms: Vec<Row>,
+    /// Processes that may be JVMs, but that jtrace may not look at.
+    pub hidden: usize,
+    /// Capabilities that jtrace lacks.
+    pub missing_capabilities: Vec<&'static str>,
+}
+
+/// One JVM.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its description.
+    #[serde(flatten)]
+    pub target: Target,
+    /// Main class or jar, without its arguments.
+    pub main: String,
+    /// Whether its libjvm.so has probe sites; absent where jtrace cannot look into it.
+    pub usdt: Option<bool>,
+    /// Why it cannot be traced.
+    pub problem: Option<String>,
+}
+
+/// Looks for JVMs.
+pub fn collect() -> io::Result<List> {
+    let found = scan()?;
+    let jvms = found.jvms.into_iter().map(row).collect();
+    Ok(List { jvms, hidden: found.hidden, missing_capabilities: Privileges::own().missing() })
+}
+
+fn row(Listed { target, attach_path, problem }: Listed) -> Row {
+    let main = target.command.split(' ').next().unwrap_or_default().to_owned();
+    Row { main, usdt: attach_path.as_deref().and_then(has_notes), problem, target }
+}
+
+fn has_notes(libjvm: &Path) -> Option<bool> {
+    library::section_names(libjvm).ok().map(|names| names.iter().any(|name| name == NOTES))
+}
+
+impl List {
+    /// Writes a table.
+    pub fn write_text(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let rows: Vec<_> = self.jvms.iter().map(Row::cells).collect();
+        let header = COLUMNS.map(str::to_owned);
+        let mut widths = [0; COLUMNS.len()];
+        for row in rows.iter().chain([&header]) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(unicode_width::UnicodeWidthStr::width(cell.as_str()));
+            }
+        }
+        if rows.is_empty() {
+            writeln!(out, "no JVM found")?;
+        } else {
+            for row in [&header].into_iter().chain(&rows) {
+                let mut line = String::new();
+                for (cell, width) in row.iter().zip(widths) {
+                    let padding = width.saturating_sub(unicode_width::UnicodeWidthStr::width(cell.as_str())) + 2;
+                    line.push_str(cell);
+                    line.extend(std::iter::repeat_n(' ', padding));
+                }
+                writeln!(out, "{}", line.trim_end())?;
+            }
+        }
+        for row in &self.jvms {
+            if let Some(problem) = &row.problem {
+                writeln!(out, "{}: {}", row.target.pid, printable(problem))?;
+            }
+        }
+        if self.hidden > 0 {
+            let why = if self.missing_capabilities.is_empty() {
+                "protected by a security module or in another user namespace".to_owned()
+            } else {
+                format!("for lack of {}; run with sudo", self.missing_capabilities.join(", "))
+            };
+            writeln!(out, "not looked at: {} other processes, {why}", self.hidden)?;
+        }
+        Ok(())
+    }
+
+    /// Writes one JSON object.
+    pub fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        writeln!(out)
+    }
+}
+
+impl Row {
+    fn cells(&self) -> [String; COLUMNS.len()] {
+        let unknown = |text: &str| if text.is_empty() { "?".to_owned() } else { cell(text) };
+        let jdk = match self.target.jdk_release {
+            0 => "?".to_owned(),
+            release => release.to_string(),
+        };
+        let container = match (self.target.container, self.target.namespace_pid) {
+            (false, _) => "-".to_owned(),
+            (true, pid) if pid == self.target.pid => "yes".to_owned(),
+            (true, pid) => format!("yes (pid {pid})"),
+        };
+        let probes = match self.usdt {
+            Some(true) => "USDT",
+            Some(false) => "symbols",
+            None => "?",
+        };
+        [
+            self.target.pid.to_string(),
+            unknown(&self.target.user),
+            jdk,
+            unknown(&self.target.collector),
+            duration(self.target.uptime_s),
+            container,
+            probes.to_owned(),
+            unknown(&self.main),
+        ]
+    }
+}
+
+/// A text of a target, harmless and of bounded width.
+fn cell(text: &str) -> String {
+    let text = printable(text);
+    if text.chars().count() <= MAX_CELL {
+        return text;
+    }
+    // The end of a path or a class name tells more than its beginning.
+    let skip = text.chars().count() - (MAX_CELL - 1);
+    std::iter::once('…').chain(text.chars().skip(skip)).collect()
+}
+
+/// A text without what a terminal would obey.
+pub(super) fn printable(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for letter in text.chars() {
+        // Besides controls: what reverses or hides the text around it.
+        let obeyed = letter.is_control()
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if obeyed {
+            harmless.extend(letter.escape_unicode());
+        } else {
+            harmless.push(letter);
+        }
+    }
+    harmless
+}
+
+/// Two units at most (`3d 4h`, `12m 5s`).
+pub(super) fn duration(seconds: u64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m {}s", seconds % 60),
+        3600..86_400 => format!("{hours}h {}m", minutes % 60),
+        _ => format!("{days}d {}h", hours % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(command: &str) -> List {
+        let target = Target {
+            pid: 42,
+            namespace_pid: 7,
+            user: "shop".to_owned(),
+            command: command.to_owned(),
+            jdk_release: 21,
+            collector: "G1".to_owned(),
+            container: true,
+            uptime_s: 3_700,
+            ..Target::default()
+        };
+        let row = Row { usdt: Some(true), ..row(Listed { target, attach_path: None, problem: None }) };
+        List { jvms: vec![row], hidden: 0, missing_capabilities: Vec::new() }
+    }
+
+    fn text(list: &List) -> String {
+        let mut out = Vec::new();
+        list.write_text(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_table_has_a_line_a_jvm() {
+        let expected = "\
+PID  USER  JDK  GC  UPTIME  CONTAINER    PROBES  MAIN CLASS OR JAR
+42   shop  21   G1  1h 1m   yes (pid 7)  USDT    com.shop.Main
+";
+        assert_eq!(text(&list("com.shop.Main --port 80")), expected);
+    }
+
+    #[test]
+    fn names_cannot_drive_the_terminal_nor_flood_it() {
+        let shown = text(&list(&format!("\x1b[2J\n\u{202e}{}", "x".repeat(65_536))));
+        assert!(shown.len() < 400 && shown.lines().count() == 2);
+        assert!(!shown.contains(['\x1b', '\u{202e}']));
+    }
+
+    #[test]
+    fn json_holds_what_the_table_holds() {
+        let mut out = Vec::new();
+        list("com.shop.Main a b").write_json(&mut out).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        let jvm = &json["jvms"][0];
+        assert_eq!((&jvm["pid"], &jvm["main"], &jvm["usdt"]), (&42.into(), &"com.shop.Main".into(), &true.into()));
+        assert_eq!(jvm["command"], "com.shop.Main a b");
+    }
+
+    #[test]
+    fn what_could_not_be_looked_at_is_said() {
+        let empty = List { jvms: Vec::new(), hidden: 3, missing_capabilities: vec!["CAP_SYS_PTRACE"] };
+        let shown = text(&empty);
+        assert!(shown.contains("no JVM found") && shown.contains("3 other processes") && shown.contains("CAP_SYS_PTRACE"));
+    }
+}

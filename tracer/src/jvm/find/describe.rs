@@ -120,12 +120,13 @@ pub(super) fn user_name(uid: u32) -> String {
     name.unwrap_or_else(|| uid.to_string())
 }
 
-/// The command line from the main class or jar on.
+/// The command line; that of a `java` launcher from the main class or jar on.
 pub(super) fn command_line(pid: u32) -> String {
     let line = read_bounded(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<_> = line.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).filter(|word| !word.is_empty()).collect();
-    let start = main_word(&words).unwrap_or(0);
+    let is_launcher = words.first().is_some_and(|word| Path::new(word).file_name().is_some_and(|name| name == "java"));
+    let start = if is_launcher { main_word(&words).unwrap_or(0) } else { 0 };
     words.get(start..).unwrap_or_default().join(" ")
 }
 

@@ -45,7 +45,7 @@ fn start(home: &str, options: &[&str]) -> (Java, Jvm) {
                 counters.get_long("java.threads.live").is_some_and(|threads| threads > 0)
                     && counters.get_string("sun.rt.javaCommand").is_some()
             });
-            if counting || options.contains(&"-XX:-UsePerfData") && jvm.target.collector != "" {
+            if counting || options.contains(&"-XX:-UsePerfData") && !jvm.target.collector.is_empty() {
                 return (process, jvm);
             }
         }
@@ -59,13 +59,18 @@ fn homes() -> Vec<String> {
     homes.split(':').map(str::to_owned).collect()
 }
 
-/// The JVM's own answer.
+/// The JVM's own answer. A JVM that has just started may not give one yet.
 fn flag_by_jcmd(home: &str, pid: u32) -> bool {
     let arguments = ["-m", "jdk.jcmd/sun.tools.jcmd.JCmd", &pid.to_string(), "VM.flags", "-all"];
-    let output = java(home).args(arguments).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let line = text.lines().find(|line| line.split_whitespace().nth(1) == Some(FLAG)).unwrap();
-    line.split_whitespace().nth(3) == Some("true")
+    for _ in 0..20 {
+        let output = java(home).args(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        if let Some(line) = text.lines().find(|line| line.split_whitespace().nth(1) == Some(FLAG)) {
+            return line.split_whitespace().nth(3) == Some("true");
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("jcmd does not tell the flags of {pid}");
 }
 
 #[test]

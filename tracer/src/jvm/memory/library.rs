@@ -138,12 +138,7 @@ impl Library {
 
     /// Names of all sections.
     pub fn sections(&self) -> Result<Vec<String>, Error> {
-        let cache = ReadCache::new(open_checked(&self.attach_path)?);
-        let wrong = |error: object::Error| Error::NotElf { path: self.attach_path.clone(), reason: error.to_string() };
-        let header = header(&cache, &self.attach_path)?;
-        let sections = header.sections(LittleEndian, &cache).map_err(wrong)?;
-        let names = sections.iter().filter_map(|section| sections.section_name(LittleEndian, section).ok());
-        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+        section_names(&self.attach_path)
     }
 
     fn symbols_in(&self, kind: u32, names: &[&str]) -> Result<HashMap<String, u64>, Error> {
@@ -171,6 +166,17 @@ impl Library {
         }
         Ok(found)
     }
+}
+
+/// Names of all sections of a library's file.
+pub fn section_names(path: &Path) -> Result<Vec<String>, Error> {
+    let cache = ReadCache::new(open_checked(path)?);
+    let header = header(&cache, path)?;
+    let sections = header
+        .sections(LittleEndian, &cache)
+        .map_err(|error| Error::NotElf { path: path.to_path_buf(), reason: error.to_string() })?;
+    let names = sections.iter().filter_map(|section| sections.section_name(LittleEndian, section).ok());
+    Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 /// Opens exactly the mapped file: through `map_files` where the kernel lets us, else through the target's root directory,
@@ -292,7 +298,7 @@ mod tests {
     #[test]
     fn the_test_itself_can_be_looked_into() {
         let pid = std::process::id();
-        let here = the_test_itself_can_be_looked_into as fn() as u64;
+        let here = the_test_itself_can_be_looked_into as fn() as usize as u64;
         let all = maps::read(pid).unwrap();
         let library = Library::open(pid, all.iter().find(|mapping| mapping.contains(here)).unwrap()).unwrap();
         let found = library.symbols(&["main"]).unwrap();

@@ -13,6 +13,7 @@ const MAX_BYTES: u64 = 32 << 20;
 const DELETED: &[u8] = b" (deleted)";
 
 /// One mapping of a process.
+#[expect(clippy::struct_excessive_bools, reason = "they are the letters of a line of `/proc/PID/maps`")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// First address.
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn the_test_itself_is_mapped() {
         let all = read(std::process::id()).unwrap();
-        let here = the_test_itself_is_mapped as fn() as u64;
+        let here = the_test_itself_is_mapped as fn() as usize as u64;
         let mapping = all.iter().find(|mapping| mapping.contains(here)).unwrap();
         assert!(mapping.executable && mapping.path == std::env::current_exe().unwrap());
     }
