@@ -1,6 +1,8 @@
 //! Reads the operands of a site: registers as they were at the hit, constants, and the target's memory.
 #![expect(unsafe_code, reason = "the kernel's helpers are unsafe functions")]
 
+use core::mem::MaybeUninit;
+
 use aya_ebpf::{bindings::pt_regs, helpers::generated::bpf_probe_read_user};
 use tracer_common::site::{Operand, Place, REGISTERS};
 
@@ -85,4 +87,16 @@ pub(crate) fn read(to: *mut u8, bytes: u32, address: u64) -> Result<(), Unreadab
     // SAFETY: callers pass room for `bytes` bytes; the helper checks the address in user space.
     let failed = unsafe { bpf_probe_read_user(to.cast(), bytes, address as *const _) };
     if failed == 0 { Ok(()) } else { Err(Unreadable) }
+}
+
+/// An array of zeros, written word by word: the compiler's own way is a loop over bytes, which costs the verifier dearly.
+#[inline(always)]
+pub(crate) fn zero<const WORDS: usize>(room: &mut MaybeUninit<[u64; WORDS]>) -> &mut [u64; WORDS] {
+    let start = room.as_mut_ptr().cast::<u64>();
+    for index in 0..WORDS {
+        // SAFETY: `room` has this many words.
+        unsafe { start.add(index).write_volatile(0) };
+    }
+    // SAFETY: every word was written.
+    unsafe { room.assume_init_mut() }
 }

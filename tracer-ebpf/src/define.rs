@@ -1,6 +1,8 @@
 //! Names: turns a text in the target into its id, and sends the text once, as a definition.
 #![expect(unsafe_code, reason = "the counters' and the records' memory need raw pointers")]
 
+use core::mem::MaybeUninit;
+
 use aya_ebpf::helpers::generated::bpf_probe_read_user_str;
 use tracer_common::{
     record::{
@@ -12,7 +14,7 @@ use tracer_common::{
 };
 
 use crate::{
-    args::{Unreadable, read, word},
+    args::{Unreadable, read, word, zero},
     emit::{Hit, Reservation, count},
     maps::DEFINED,
 };
@@ -40,7 +42,8 @@ pub(crate) fn name(address: u64, bytes: u64, hit: &Hit) -> u64 {
 /// Id of the NUL-terminated text at `address`, of which only the first chunk counts.
 #[inline(always)]
 pub(crate) fn c_string(address: u64, hit: &Hit) -> u64 {
-    let mut chunk = [0u64; CHUNK_WORDS];
+    let mut room = MaybeUninit::<[u64; CHUNK_WORDS]>::uninit();
+    let chunk = zero(&mut room);
     // SAFETY: the buffer has room for the bytes; the helper checks the address in user space.
     let length =
         unsafe { bpf_probe_read_user_str(chunk.as_mut_ptr().cast(), NAME_CHUNK_BYTES as u32, address as *const _) };
@@ -80,15 +83,16 @@ fn symbol(klass: u64, target: &TargetLayout) -> Result<(u64, u64), Unreadable> {
 fn hash(address: u64, bytes: u64) -> Result<u64, Unreadable> {
     let mut hash = name_hash_start(bytes);
     let mut offset = 0u64;
+    let mut room = MaybeUninit::<[u64; CHUNK_WORDS]>::uninit();
     for _ in 0..MAX_TEXT_BYTES / NAME_CHUNK_BYTES {
         if offset >= bytes {
             break;
         }
-        let mut chunk = [0u64; CHUNK_WORDS];
+        let chunk = zero(&mut room);
         let length = (bytes - offset).min(NAME_CHUNK_BYTES as u64);
         read(chunk.as_mut_ptr().cast(), length as u32, address.wrapping_add(offset))?;
         for word in chunk {
-            hash = name_hash_step(hash, word);
+            hash = name_hash_step(hash, *word);
         }
         offset += NAME_CHUNK_BYTES as u64;
     }

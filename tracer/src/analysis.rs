@@ -2,6 +2,25 @@
 //!
 //! Adding one: a file here, a line in [`all`].
 
+mod distribution;
+mod pairing;
+mod pattern;
+mod steps;
+mod table;
+
+pub mod gc;
+pub mod safepoint;
+
+pub mod locks;
+
+pub mod threads;
+
+pub mod classes;
+
+pub mod jit;
+
+pub mod alloc;
+
 use crate::{
     event::Event,
     names::Names,
@@ -25,6 +44,9 @@ pub trait Analysis: Send {
     /// The lens that it belongs to; also the id of its section.
     fn lens(&self) -> Lens;
 
+    /// Tells when the span begins, before the first event: timelines count their steps from here.
+    fn start(&mut self, _start_ns: u64) {}
+
     /// Takes one event. Events come in the order of their times, as far as the kernel delivered them so.
     fn event(&mut self, event: &Event);
 
@@ -33,7 +55,9 @@ pub trait Analysis: Send {
 }
 
 /// What a user asks for: a set of sites and an analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Lens {
     /// Collections by cause and kind, pauses, memory pools.
@@ -70,3 +94,26 @@ impl Lens {
         }
     }
 }
+
+/// The analyses of these lenses, in the order of the report.
+pub fn all(lenses: &[Lens]) -> Vec<Box<dyn Analysis>> {
+    Lens::ALL.iter().filter(|lens| lenses.contains(lens)).map(|lens| one(*lens)).collect()
+}
+
+fn one(lens: Lens) -> Box<dyn Analysis> {
+    match lens {
+        Lens::Gc => Box::new(gc::Gc::default()),
+        Lens::Safepoint => Box::new(safepoint::Safepoint::default()),
+        Lens::Locks => Box::new(locks::Locks::default()),
+        Lens::Threads => Box::new(threads::Threads::default()),
+        Lens::Classes => Box::new(classes::Classes::default()),
+        Lens::Jit => Box::new(jit::Jit::default()),
+        Lens::Alloc => Box::new(alloc::Alloc::default()),
+    }
+}
+
+#[cfg(test)]
+mod testing;
+
+#[cfg(test)]
+mod hostile;

@@ -1,5 +1,8 @@
 //! The typed value of a record: what happened, when, on which thread. Names are ids, resolved by [`crate::names`].
 
+pub mod fields;
+pub mod stream;
+
 pub use tracer_common::record::EventKind;
 
 /// Id of a text that a definition record names; see [`crate::names::Names`].

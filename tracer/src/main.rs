@@ -1,3 +1,7 @@
 //! `jtrace`: parses the command line, runs the command, prints an error with a hint, sets the exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tracer::cli::main()
+}

@@ -5,11 +5,16 @@
 
 pub mod escape;
 pub mod format;
+mod sentence;
 
 pub mod text;
 
 pub mod json;
 pub mod ndjson;
+
+pub mod html;
+
+pub mod tui;
 
 #[cfg(test)]
 mod sample;

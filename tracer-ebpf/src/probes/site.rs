@@ -6,6 +6,8 @@
 //! Cost: a trap (about 0.57 us), then about 0.1 us, and as much again for each name.
 #![expect(unsafe_code, reason = "the context and map values are raw pointers")]
 
+use core::mem::MaybeUninit;
+
 use aya_ebpf::{
     EbpfContext as _,
     helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid},
@@ -19,7 +21,7 @@ use tracer_common::{
 };
 
 use crate::{
-    args::{Registers, Unreadable, operand},
+    args::{Registers, Unreadable, operand, zero},
     define,
     emit::{Hit, Reservation, count},
     maps::{SITES, STATS, TARGET},
@@ -46,13 +48,15 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
         return None;
     }
     let hit = Hit { site, stats, target };
-    let words = read_fields(ctx, spec, &hit);
+    let mut room = MaybeUninit::<[u64; MAX_FIELDS]>::uninit();
+    let words = zero(&mut room);
+    read_fields(ctx, spec, &hit, words);
     // SAFETY: as above.
     count(unsafe { &raw mut (*stats).emitted });
     let sent = if usize::from(spec.field_count) <= SMALL_EVENT_WORDS {
-        send::<SMALL_EVENT_BYTES>(spec, &words, &hit)
+        send::<SMALL_EVENT_BYTES>(spec, words, &hit)
     } else {
-        send::<LARGE_EVENT_BYTES>(spec, &words, &hit)
+        send::<LARGE_EVENT_BYTES>(spec, words, &hit)
     };
     if !sent {
         // SAFETY: as above.
@@ -62,9 +66,8 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
 }
 
 #[inline(always)]
-fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit) -> [u64; MAX_FIELDS] {
+fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit, words: &mut [u64; MAX_FIELDS]) {
     let registers = Registers::new(ctx.regs);
-    let mut words = [0u64; MAX_FIELDS];
     for (index, word) in words.iter_mut().enumerate() {
         if index >= usize::from(spec.field_count) {
             break;
@@ -82,7 +85,6 @@ fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit) -> [u64; MAX_FIEL
             }
         }
     }
-    words
 }
 
 #[inline(always)]

@@ -33,6 +33,9 @@ const MAX_RING_BYTES: u32 = 1 << 20;
 /// What the ring buffers of all CPUs may take together.
 const ALL_RINGS_BYTES: u32 = 16 << 20;
 
+/// Characters that are kept of the end of the kernel's reasons.
+const MAX_REASON_CHARS: usize = 600;
+
 /// The kernel side of a session. Dropping it takes everything out of the kernel.
 pub struct Kernel {
     ebpf: Ebpf,
@@ -52,10 +55,11 @@ impl Kernel {
         let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(|error| Error::Load(chain(&error)))?;
         let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
         let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
+        let descriptors = map_fds(&ebpf);
         let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
         // The whole-session program is loaded one way or the other, not both: a program says at load time how it will be
         // attached.
-        let multi = match multi::load(OBJECT, PROGRAM_SITE, &map_fds(&ebpf)) {
+        let multi = match multi::load(OBJECT, PROGRAM_SITE, &descriptors) {
             Ok(program) => Some(program),
             Err(reason) => {
                 log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own");
@@ -184,5 +188,9 @@ fn chain(error: &dyn std::error::Error) -> String {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    text
+    // A verifier's log is long, and its end says why.
+    match text.char_indices().rev().nth(MAX_REASON_CHARS) {
+        Some((start, _)) => format!("... {}", &text[start..]),
+        None => text,
+    }
 }

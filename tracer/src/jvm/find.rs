@@ -1,1 +1,3 @@
 //! Finds JVMs among the processes of the machine and describes them.
+
+pub mod process;

@@ -1,1 +1,123 @@
-//! Arms and restores flags of a running JVM.
+//! The flags of a running JVM: reads them, arms those that keep probes silent, and restores them.
+//!
+//! A flag is a variable of libjvm.so; the JVM's own table (`JVMFlag`) says where. Reading changes nothing. Arming writes
+//! one byte, and only through [`super::journal`], which has written down beforehand how to undo it.
+
+pub mod arm;
+
+use std::collections::BTreeMap;
+
+use super::{
+    memory::{self, Memory},
+    vmstructs::VmStructs,
+};
+
+/// Most flags of a JVM; JDK 25 has about 1,300.
+const MAX_FLAGS: u64 = 8192;
+/// Largest `JVMFlag`.
+const MAX_FLAG_BYTES: u64 = 256;
+/// Longest name of a flag.
+const MAX_NAME_BYTES: usize = 128;
+
+/// The flags that choose a collector, with its name.
+const COLLECTORS: [(&str, &str); 6] = [
+    ("UseG1GC", "G1"),
+    ("UseParallelGC", "Parallel"),
+    ("UseSerialGC", "Serial"),
+    ("UseZGC", "ZGC"),
+    ("UseShenandoahGC", "Shenandoah"),
+    ("UseEpsilonGC", "Epsilon"),
+];
+
+/// Why the flags could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The JVM's tables lack something.
+    #[error("the JVM's tables have no `{0}`")]
+    NoField(&'static str),
+    /// What is there cannot be the table of flags.
+    #[error("the JVM's table of flags has {what} {value}")]
+    Malformed {
+        /// What is odd.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+    },
+    /// The target's memory could not be read.
+    #[error(transparent)]
+    Memory(#[from] memory::Error),
+}
+
+/// Where the flags of a JVM are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    addresses: BTreeMap<String, u64>,
+}
+
+impl Flags {
+    /// Reads the JVM's table of flags.
+    pub fn read(memory: &Memory, tables: &VmStructs) -> Result<Self, Error> {
+        let address = |name, text| tables.static_address("JVMFlag", name).ok_or(Error::NoField(text));
+        let offset = |name, text| tables.offset("JVMFlag", name).ok_or(Error::NoField(text));
+        let size = tables.type_size("JVMFlag").ok_or(Error::NoField("sizeof(JVMFlag)"))?;
+        let name_at = offset("_name", "JVMFlag::_name")?;
+        let address_at = offset("_addr", "JVMFlag::_addr")?;
+        if !(16..=MAX_FLAG_BYTES).contains(&size) || name_at.max(address_at) > size - 8 {
+            return Err(Error::Malformed { what: "entries of size", value: size });
+        }
+        let array = memory.read_u64(address("flags", "JVMFlag::flags")?)?;
+        let count = memory.read_u64(address("numFlags", "JVMFlag::numFlags")?)?;
+        if count == 0 || count > MAX_FLAGS {
+            return Err(Error::Malformed { what: "a number of entries of", value: count });
+        }
+        let bytes = memory.read_bytes(array, usize::try_from(count * size).unwrap_or(usize::MAX))?;
+        let mut names = super::vmstructs::Names::new(memory);
+        let mut addresses = BTreeMap::new();
+        for entry in bytes.chunks_exact(usize::try_from(size).unwrap_or(usize::MAX)) {
+            // The entry behind the last flag has no name.
+            let (Some(name), Some(address)) = (pointer(entry, name_at), pointer(entry, address_at)) else { continue };
+            let Some(name) = names.read(name).filter(|name| name.len() <= MAX_NAME_BYTES) else { continue };
+            addresses.insert(name, address);
+        }
+        Ok(Self { addresses })
+    }
+
+    /// Address of a flag's variable.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.addresses.get(name).copied().filter(|&address| address != 0)
+    }
+
+    /// Value of a flag that is a truth value; absent where there is no such flag or its byte is neither 0 nor 1.
+    pub fn bool(&self, memory: &Memory, name: &str) -> Option<bool> {
+        match memory.read_u8(self.address(name)?).ok()? {
+            0 => Some(false),
+            1 => Some(true),
+            2.. => None,
+        }
+    }
+
+    /// Value of a flag of 64 bits (`MaxHeapSize`).
+    pub fn u64(&self, memory: &Memory, name: &str) -> Option<u64> {
+        memory.read_u64(self.address(name)?).ok()
+    }
+
+    /// Name of the collector, by the flag that chose it.
+    pub fn collector(&self, memory: &Memory) -> Option<&'static str> {
+        COLLECTORS.iter().find(|(flag, _)| self.bool(memory, flag) == Some(true)).map(|&(_, name)| name)
+    }
+
+    /// How many flags there are.
+    pub fn len(&self) -> usize {
+        self.addresses.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+}
+
+fn pointer(entry: &[u8], at: u64) -> Option<u64> {
+    let bytes = entry.get(usize::try_from(at).ok()?..)?.first_chunk::<8>()?;
+    Some(u64::from_ne_bytes(*bytes)).filter(|&pointer| pointer != 0)
+}

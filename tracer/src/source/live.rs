@@ -31,24 +31,28 @@ const DRAIN_LIMIT: usize = 200_000;
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
 
-/// Everything that must be known before sites are attached.
+/// Which sites to attach, and where.
 pub struct Prepared {
-    /// The JVM.
-    pub target: Target,
     /// The file with the sites, and the process.
     pub place: Place,
     /// The sites.
     pub plan: Plan,
-    /// Offsets in the JVM's structures.
+    /// Offsets in the JVM's structures; all 0 where they are not known yet.
     pub layout: TargetLayout,
+    /// Size of each CPU's ring buffer, or `None` for a fitting one.
+    pub ring_bytes: Option<u32>,
+}
+
+/// What a session's first item says besides what attaching found out.
+pub struct Description {
+    /// The JVM.
+    pub target: Target,
     /// Lenses that are shown.
     pub lenses: Vec<Lens>,
     /// What is missing besides what the plan says.
     pub missing: Vec<String>,
     /// Threads that live already.
     pub threads: Vec<(Tid, String)>,
-    /// Size of each CPU's ring buffer, or `None` for a fitting one.
-    pub ring_bytes: Option<u32>,
     /// When jtrace began.
     pub began: Instant,
 }
@@ -60,8 +64,13 @@ pub struct Live {
     logger: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
     merge: Merge,
     place: Place,
+    sites: Vec<Site>,
+    missing: Vec<String>,
+    trap_cost_ps: Option<u64>,
     groups: Vec<GroupState>,
     group_of_site: Vec<usize>,
+    start_ns: u64,
+    attached_at: Instant,
     guard: RateGuard,
     hits: Vec<u64>,
     watermark_ns: u64,
@@ -75,20 +84,20 @@ struct GroupState {
 }
 
 impl Live {
-    /// Loads the programs and attaches the sites; returns the session's first item.
-    pub fn attach(prepared: Prepared) -> Result<(Self, Start), Error> {
-        let Prepared { target, place, plan, layout, lenses, mut missing, threads, ring_bytes, began } = prepared;
+    /// Loads the programs and attaches the sites.
+    pub fn attach(prepared: Prepared) -> Result<Self, Error> {
+        let Prepared { place, plan, layout, ring_bytes } = prepared;
         let (mut kernel, mut rings) = Kernel::load(ring_bytes)?;
         let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
         });
         kernel.set_target(TargetLayout { tgid: place.pid.get(), ..layout })?;
-        missing.extend(plan.missing);
-        let (mut groups, group_of_site) = group_sites(&plan.sites);
-        for (site, planned) in plan.sites.iter().enumerate() {
+        let Plan { sites: planned, mut missing, .. } = plan;
+        for (site, planned) in planned.iter().enumerate() {
             kernel.set_site(site_id(site), planned.spec)?;
         }
+        let (mut groups, group_of_site) = group_sites(&planned);
         for state in &mut groups {
             match kernel.attach(state.group.clone(), &place) {
                 Ok(attached) => state.attached = Some(attached),
@@ -96,37 +105,58 @@ impl Live {
             }
         }
         if let Some(error) = missing.last()
-            && groups.iter().all(|state| state.attached.is_none())
             && !groups.is_empty()
+            && groups.iter().all(|state| state.attached.is_none())
         {
             return Err(Error::Load(error.clone()));
         }
         let time_ns = now_ns();
-        let start = Start {
-            target,
-            lenses,
-            sites: plan.sites.iter().map(site).collect(),
-            missing,
-            time_ns,
-            wall_ms: wall_ms(),
-            trap_cost_ps,
-            attach_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
-            threads,
-        };
-        let live = Self {
+        Ok(Self {
             logger: kernel.take_logger(),
             kernel,
             rings,
             merge: Merge::default(),
             place,
+            sites: planned.iter().map(site).collect(),
+            missing,
+            trap_cost_ps,
             hits: vec![0; groups.len()],
             guard: RateGuard::new(groups.len(), trap_cost_ps, time_ns),
             groups,
             group_of_site,
+            start_ns: time_ns,
+            attached_at: Instant::now(),
             watermark_ns: time_ns,
             counters_ns: time_ns,
-        };
-        Ok((live, start))
+        })
+    }
+
+    /// The first item of the session, which begins when everything was attached.
+    pub fn start(&self, description: Description) -> Start {
+        let Description { target, lenses, mut missing, threads, began } = description;
+        missing.extend(self.missing.iter().cloned());
+        let attach = self.attached_at.saturating_duration_since(began);
+        Start {
+            target,
+            lenses,
+            sites: self.sites.clone(),
+            missing,
+            time_ns: self.start_ns,
+            wall_ms: wall_ms(),
+            trap_cost_ps: self.trap_cost_ps,
+            attach_ns: u64::try_from(attach.as_nanos()).unwrap_or(u64::MAX),
+            threads,
+        }
+    }
+
+    /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the
+    /// words of the sites are.
+    pub fn refine(&mut self, layout: TargetLayout, plan: &Plan) -> Result<(), Error> {
+        self.kernel.set_target(TargetLayout { tgid: self.place.pid.get(), ..layout })?;
+        for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
+            self.kernel.set_site(site_id(index), planned.spec)?;
+        }
+        Ok(())
     }
 
     /// Becomes readable when much has arrived before the caller's timer.

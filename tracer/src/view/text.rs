@@ -2,23 +2,29 @@
 //!
 //! It is not for programs: numbers are rounded, long names are cut in the middle, tables end after some rows (and say so).
 
-mod chart;
-mod table;
+pub(super) mod chart;
+pub(super) mod table;
+pub(super) mod tree;
 
 use std::{
     borrow::Cow,
-    fmt::Write as _,
     io::{self, IsTerminal as _},
 };
 
-use super::{escape, format};
+use super::{
+    escape, format,
+    sentence::{self, State},
+};
 use crate::{
-    report::{Completeness, Cost, Finding, Node, Report, Section, Severity, Shape, Span, Tree},
+    report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span},
     session::Target,
 };
 
 /// Longest text, in columns, that is wrapped over several lines instead of being cut.
 const LONGEST: usize = 600;
+
+/// Most buckets of a histogram that are drawn; neighbours are put together until they fit.
+const BUCKETS: usize = 16;
 
 /// Colours or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,15 +135,20 @@ impl Page<'_> {
         let command = escape::fit(&format!("{}  {}", target.pid, target.command), self.options.width);
         let command = self.paint(&command, Ink::Heading).into_owned();
         self.line(&command)?;
-        self.paragraph("", &target_line(target), None)?;
+        self.paragraph("", &sentence::target(target), None)?;
         let Span { start_ns: _, duration_ns, started_at_ms, end } = span;
         let duration = format::duration(*duration_ns as f64);
         self.paragraph("", &format!("{duration} from {}, end: {end}", format::wall_clock(*started_at_ms)), None)?;
-        self.paragraph("", &cost_line(cost), None)
+        self.paragraph("", &sentence::cost(cost), None)
     }
 
     fn completeness(&mut self, completeness: &Completeness) -> io::Result<()> {
-        let (sentence, ink) = completeness_line(completeness);
+        let (sentence, state) = sentence::completeness(completeness);
+        let ink = match state {
+            State::Clean => Ink::Good,
+            State::Gaps => Ink::Warning,
+            State::Wrong => Ink::Bad,
+        };
         self.paragraph("", &sentence, Some(ink))?;
         for site in completeness.sites.iter().filter(|site| site.lost > 0) {
             let (lost, emitted) = (format::count(site.lost), format::count(site.emitted));
@@ -180,108 +191,14 @@ impl Page<'_> {
         let TextOptions { width, style: _, rows } = self.options;
         let (title, lines) = match shape {
             Shape::Table(shape) => (&shape.title, table::lines(shape, width, rows)),
-            Shape::Tree(shape) => (&shape.title, tree(shape, width, rows)),
-            Shape::Histogram(shape) => (&shape.title, chart::histogram(shape, width)),
+            Shape::Tree(shape) => (&shape.title, tree::lines(shape, width, rows * 2)),
+            Shape::Histogram(shape) => (&shape.title, chart::histogram(shape, width, BUCKETS)),
             Shape::Timeline(shape) => (&shape.title, chart::timeline(shape, width)),
         };
         let title = format!("  {}", escape::fit(title, width.saturating_sub(2)));
         let title = self.paint(&title, Ink::Heading).into_owned();
         writeln!(self.out, "{title}")?;
         lines.iter().try_for_each(|line| self.line(line))
-    }
-}
-
-/// The JVM in one sentence.
-pub(super) fn target_line(target: &Target) -> String {
-    let mut parts = Vec::new();
-    if target.jvm_version.is_empty() {
-        parts.push("JDK unknown".to_owned());
-    } else {
-        parts.push(format!("JDK {} ({})", target.jvm_version, target.jvm_name));
-    }
-    if !target.collector.is_empty() {
-        parts.push(target.collector.clone());
-    }
-    if let Some(bytes) = target.max_heap_bytes {
-        parts.push(format!("heap up to {}", format::bytes(bytes as f64)));
-    }
-    if let Some(threads) = target.live_threads {
-        parts.push(format!("{} threads", format::count(threads)));
-    }
-    parts.push(format!("{} CPUs", target.cpus));
-    parts.push(format!("user {}", target.user));
-    parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
-    if target.container {
-        parts.push(format!("in a container (pid {} inside)", target.namespace_pid));
-    }
-    parts.join(", ")
-}
-
-/// The cost in one sentence.
-pub(super) fn cost_line(cost: &Cost) -> String {
-    let Cost { traps, trap_cost_ns, target_cpu_ns: _, target_cpu_percent, own_cpu_ns: _, own_cpu_percent, .. } = cost;
-    let mut line = format!("cost: {} traps", format::count(*traps));
-    match (trap_cost_ns, target_cpu_percent) {
-        (Some(ns), Some(percent)) => {
-            _ = write!(line, " x {:.2} us = {} of one core", ns / 1e3, format::percent(*percent));
-        }
-        (None, _) | (_, None) => line += " (a trap's cost was not calibrated)",
-    }
-    let (memory, attach) = (format::bytes(cost.own_memory_bytes as f64), format::duration(cost.attach_ns as f64));
-    line + &format!("; jtrace itself {} CPU, {memory}; attached in {attach}", format::percent(*own_cpu_percent))
-}
-
-/// How complete the report is, in one sentence.
-fn completeness_line(completeness: &Completeness) -> (String, Ink) {
-    let Completeness { emitted, delivered, lost, undecodable, unreadable, definitions_lost, sites: _, missing } =
-        completeness;
-    let rest =
-        [(undecodable, "undecodable"), (unreadable, "values unreadable"), (definitions_lost, "definitions lost")];
-    let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
-    let word = if is_clean { "complete" } else { "incomplete" };
-    let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));
-    let mut line =
-        format!("{word}: {emitted_text} emitted = {delivered_text} delivered + {} lost", format::count(*lost));
-    for (number, what) in rest.iter().filter(|(number, _)| **number > 0) {
-        _ = write!(line, ", {} {what}", format::count(**number));
-    }
-    let accounted = delivered.saturating_add(*lost);
-    if *emitted != accounted {
-        let difference = format::count(emitted.abs_diff(accounted));
-        let direction = if *emitted > accounted { "unaccounted for" } else { "too many" };
-        line = format!("{}; {difference} {direction}", line.replace(" = ", " != "));
-        return (line, Ink::Bad);
-    }
-    (line, if is_clean { Ink::Good } else { Ink::Warning })
-}
-
-/// The lines of a tree, largest parts first.
-fn tree(tree: &Tree, width: usize, rows: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    branch(&tree.root, tree, 0, &mut lines, width);
-    let hidden = lines.len().saturating_sub(rows * 2);
-    lines.truncate(rows * 2);
-    if hidden > 0 {
-        lines.push(format!("    … {} more nodes", format::count(hidden as u64)));
-    }
-    lines
-}
-
-/// The lines of a node and of what is below it, as far as an eye follows.
-fn branch(node: &Node, tree: &Tree, depth: usize, lines: &mut Vec<String>, width: usize) {
-    const DEEPEST: usize = 24;
-    let share = if tree.root.value > 0.0 { node.value / tree.root.value * 100.0 } else { 0.0 };
-    let lead =
-        format!("{:>11} {:>8}  {}", format::float(node.value, tree.unit), format::percent(share), "  ".repeat(depth));
-    let label = escape::fit(&node.label, width.saturating_sub(escape::width(&lead)).max(8));
-    lines.push(lead + &label);
-    if depth == DEEPEST {
-        return;
-    }
-    let mut children: Vec<_> = node.children.iter().collect();
-    children.sort_by(|a, b| b.value.total_cmp(&a.value));
-    for child in children {
-        branch(child, tree, depth + 1, lines, width);
     }
 }
 
@@ -338,14 +255,6 @@ mod tests {
         report.completeness = Completeness { emitted: 12_345, delivered: 12_345, ..Completeness::default() };
         let text = written(&report, &TextOptions::default());
         assert!(text.contains("\ncomplete: 12,345 emitted = 12,345 delivered + 0 lost\n"), "{text}");
-    }
-
-    #[test]
-    fn equation_that_does_not_hold_is_not_hidden() {
-        let completeness = Completeness { emitted: 10, delivered: 7, lost: 1, ..Completeness::default() };
-        let (line, ink) = completeness_line(&completeness);
-        assert_eq!(line, "incomplete: 10 emitted != 7 delivered + 1 lost; 2 unaccounted for");
-        assert_eq!(ink, Ink::Bad);
     }
 
     #[test]

@@ -11,20 +11,17 @@ const BAR: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 /// Eighths of a block, from below.
 const SPARK: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Most buckets that are drawn; neighbours are put together until they fit.
-const BUCKETS: usize = 16;
-
 /// Part of `steps` that the value takes of the largest one; what is there at all takes at least one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and `steps`, by the clamp")]
 fn scale(value: f64, largest: f64, steps: usize) -> usize {
-    if !(value > 0.0 && largest > 0.0) {
+    if steps == 0 || !(value > 0.0 && largest > 0.0) {
         return 0;
     }
     ((value / largest * steps as f64).round() as usize).clamp(1, steps)
 }
 
 /// The buckets, the neighbours put together so that few enough remain, as largest value and number.
-pub(super) fn merged(histogram: &Histogram, most: usize) -> Vec<(u64, u64)> {
+fn merged(histogram: &Histogram, most: usize) -> Vec<(u64, u64)> {
     let group = histogram.buckets.len().div_ceil(most.max(1)).max(1);
     let merge = |chunk: &[crate::report::Bucket]| {
         let up_to = chunk.last().map_or(0, |bucket| bucket.up_to);
@@ -34,7 +31,7 @@ pub(super) fn merged(histogram: &Histogram, most: usize) -> Vec<(u64, u64)> {
 }
 
 /// The distribution's key figures in one line.
-pub(super) fn key_figures(histogram: &Histogram) -> String {
+pub(in crate::view) fn key_figures(histogram: &Histogram) -> String {
     let Histogram { id: _, title: _, unit, count, min, max, mean, percentiles, buckets: _ } = histogram;
     let mut parts = vec![format!("n {}", format::count(*count)), format!("min {}", format::int(*min, *unit))];
     parts.push(format!("mean {}", format::float(*mean, *unit)));
@@ -44,14 +41,14 @@ pub(super) fn key_figures(histogram: &Histogram) -> String {
     parts.join(", ")
 }
 
-/// A distribution: key figures, then a bar for each bucket.
-pub(super) fn histogram(histogram: &Histogram, width: usize) -> Vec<String> {
+/// A distribution: key figures, then a bar for each bucket, of which there are at most `most`.
+pub(in crate::view) fn histogram(histogram: &Histogram, width: usize, most: usize) -> Vec<String> {
     if histogram.count == 0 {
         return vec!["    none".to_owned()];
     }
     let figures = escape::wrap(&key_figures(histogram), width.saturating_sub(4));
     let mut lines: Vec<_> = figures.into_iter().map(|line| format!("    {line}")).collect();
-    let buckets = merged(histogram, BUCKETS);
+    let buckets = merged(histogram, most);
     let largest = buckets.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let number_width = format::count(largest).len();
     let room = width.saturating_sub(4 + 2 + 8 + 2 + number_width + 1);
@@ -73,7 +70,7 @@ fn bar(count: u64, largest: u64, room: usize) -> String {
 }
 
 /// Values over time: a sparkline for each series, with the largest value at its end.
-pub(super) fn timeline(timeline: &Timeline, width: usize) -> Vec<String> {
+pub(in crate::view) fn timeline(timeline: &Timeline, width: usize) -> Vec<String> {
     let Timeline { id: _, title: _, unit, step_ns, series } = timeline;
     let name_width = series.iter().map(|series| escape::width(&escape::fit(&series.title, 24))).max().unwrap_or(0);
     let room = width.saturating_sub(4 + name_width + 2 + 16).max(8);
@@ -98,7 +95,7 @@ pub(super) fn timeline(timeline: &Timeline, width: usize) -> Vec<String> {
 
 /// A character for each step; where there are more steps than columns, the largest of some neighbours, since peaks are
 /// what one looks for.
-fn spark(values: &[f64], room: usize) -> String {
+pub(in crate::view) fn spark(values: &[f64], room: usize) -> String {
     let peaks = peaks(values, room);
     let largest = peaks.iter().copied().fold(0.0, f64::max);
     peaks
@@ -150,7 +147,7 @@ mod tests {
 
     #[test]
     fn empty_shapes_say_so() {
-        assert_eq!(histogram(&histogram_of(0), 80), ["    none"]);
+        assert_eq!(histogram(&histogram_of(0), 80, 16), ["    none"]);
     }
 
     fn histogram_of(count: u64) -> Histogram {

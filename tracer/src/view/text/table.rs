@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Widest natural width of a text column; what is longer is cut even where there is room.
-const WIDEST: usize = 100;
+pub(in crate::view) const WIDEST: usize = 100;
 
 /// Blanks before every line.
 const INDENT: usize = 4;
@@ -63,7 +63,7 @@ pub(super) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
 }
 
 /// Names and values in as many aligned pairs of columns as there is room for.
-pub(super) fn figures(figures: &[(String, String)], width: usize) -> Vec<String> {
+pub(in crate::view) fn figures(figures: &[(String, String)], width: usize) -> Vec<String> {
     let name_width = figures.iter().map(|(name, _)| escape::width(name)).max().unwrap_or(0);
     let value_width = figures.iter().map(|(_, value)| escape::width(value)).max().unwrap_or(0);
     let pair = name_width + 1 + value_width;
@@ -78,7 +78,7 @@ pub(super) fn figures(figures: &[(String, String)], width: usize) -> Vec<String>
 }
 
 /// An escaped text in exactly this many columns.
-fn pad(text: &str, width: usize, right: bool) -> String {
+pub(in crate::view) fn pad(text: &str, width: usize, right: bool) -> String {
     let text = escape::fit(text, width);
     let blanks = " ".repeat(width.saturating_sub(escape::width(&text)));
     if right { blanks + &text } else { text + &blanks }

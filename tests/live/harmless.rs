@@ -1,0 +1,158 @@
+//! The target runs on and is left as it was found, whatever becomes of jtrace; and a report is given, whatever becomes of
+//! the target.
+
+use anyhow::Result;
+use tests::{
+    jdk,
+    jtrace::{self, Session},
+    jvm::{Jvm, Launch},
+    process::Signal,
+};
+
+const FLAG: &str = "DTraceMonitorProbes";
+
+fn contended(jdk: &jdk::Jdk) -> Result<Jvm> {
+    Launch::new(jdk, "locks", "Locks").arguments(&["contended", "200"]).start()
+}
+
+#[test]
+fn the_monitor_flag_is_armed_and_restored() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = contended(&jdk)?;
+        assert_eq!(jvm.flag(FLAG)?, "false");
+        let session = Session::attach(jvm.pid(), &["-l", "locks"])?;
+        assert_eq!(jvm.flag(FLAG)?, "true");
+        session.stop()?;
+        assert_eq!(jvm.flag(FLAG)?, "false", "on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_flag_that_the_user_set_is_left_alone() -> Result<()> {
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "20"]);
+    let mut jvm = launch.flags(&["-XX:+DTraceMonitorProbes"]).start()?;
+    Session::attach(jvm.pid(), &["-l", "locks"])?.stop()?;
+    assert_eq!(jvm.flag(FLAG)?, "true");
+    jvm.finish()?;
+    Ok(())
+}
+
+#[test]
+fn a_killed_jtrace_leaves_the_target_running_and_the_next_start_restores_it() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = contended(&jdk)?;
+        let mut session = Session::attach(jvm.pid(), &["-l", "locks"])?;
+        jvm.go()?;
+        session.process().signal(Signal::KILL)?;
+        session.process().wait(jtrace::LIMIT)?;
+        assert_eq!(jvm.done()?.get("contended_enters")?, 200);
+        assert_eq!(jvm.flag(FLAG)?, "true", "nobody could restore it yet");
+        jtrace::succeed(&["list"])?;
+        assert_eq!(jvm.flag(FLAG)?, "false", "on JDK {}", jdk.release);
+        jvm.work()?;
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_jtrace_killed_at_any_moment_leaves_the_target_running() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    // Each line on stderr, and then the end of the session, is another moment: before, while and after arming.
+    for moment in 0..6 {
+        let mut process =
+            tests::process::Process::spawn(&mut jtrace::command(&["attach", &jvm.pid().to_string(), "--json"])?)?;
+        match moment {
+            0 => {}
+            1 => drop(process.stderr.wait_for_line("", 0, jtrace::LIMIT)?),
+            2 | 3 => drop(process.stderr.wait_for_line("attached", 0, jtrace::LIMIT)?),
+            _ => {
+                process.stderr.wait_for_line("attached", 0, jtrace::LIMIT)?;
+                process.signal(Signal::INT)?;
+            }
+        }
+        let _ = process.signal(Signal::KILL);
+        process.wait(jtrace::LIMIT)?;
+        assert_eq!(jvm.work()?.get("contended_enters")?, 200);
+    }
+    jtrace::succeed(&["list"])?;
+    assert_eq!(jvm.flag(FLAG)?, "false");
+    jvm.finish()?;
+    Ok(())
+}
+
+#[test]
+fn sigterm_and_sighup_end_a_session_as_ctrl_c_does() -> Result<()> {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let jvm = contended(&jdk::any()?)?;
+        let mut session = Session::attach(jvm.pid(), &["-l", "locks"])?;
+        session.process().signal(signal)?;
+        session.process().wait(jtrace::LIMIT)?;
+        assert_eq!(jvm.flag(FLAG)?, "false", "after {signal:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_exit_of_the_target_ends_the_report() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = contended(&jdk)?;
+        let session = Session::attach(jvm.pid(), &[])?;
+        jvm.work()?;
+        jvm.finish()?;
+        let report = session.final_report()?;
+        assert_eq!(report.end(), "target exited");
+        assert_eq!(report.summary("locks", "contended_enters")?, 200);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_crash_of_the_target_ends_the_report() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = contended(&jdk)?;
+        let session = Session::attach(jvm.pid(), &[])?;
+        jvm.work()?;
+        jvm.kill()?;
+        let report = session.final_report()?;
+        assert_eq!(report.end(), "target exited");
+        assert_eq!(report.summary("locks", "contended_enters")?, 200);
+    }
+    Ok(())
+}
+
+#[test]
+fn an_exec_of_the_target_ends_the_report() -> Result<()> {
+    let Some(jdk) = jdk::all()?.into_iter().find(|jdk| jdk.release >= 22) else {
+        println!("skipped: no JDK with java.lang.foreign");
+        return Ok(());
+    };
+    let mut jvm = Launch::new(&jdk, "exec", "Exec").flags(&["--enable-native-access=ALL-UNNAMED"]).start()?;
+    let session = Session::attach(jvm.pid(), &[])?;
+    jvm.go()?;
+    let report = session.final_report()?;
+    assert!(report.end().starts_with("target exited"), "{}", report.end());
+    // The program that took the JVM's place is left in peace.
+    jvm.process().send_line("still here")?;
+    jvm.stdout().wait_for_line("still here", 0, jtrace::LIMIT)?;
+    Ok(())
+}
+
+#[test]
+fn two_jtraces_on_one_jvm_both_count_everything() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    let first = Session::attach(jvm.pid(), &["-l", "locks"])?;
+    let second = Session::attach(jvm.pid(), &["-l", "locks"])?;
+    jvm.work()?;
+    let report = first.report()?;
+    assert_eq!(report.summary("locks", "contended_enters")?, 200);
+    // The first one's end must not switch the second one's probes off.
+    jvm.work()?;
+    let report = second.report()?;
+    assert_eq!(report.summary("locks", "contended_enters")?, 400);
+    assert_eq!(jvm.flag(FLAG)?, "false");
+    jvm.finish()?;
+    Ok(())
+}

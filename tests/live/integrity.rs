@@ -1,0 +1,135 @@
+//! A report accounts for every event, a recording gives the same report again byte for byte, and a stream can be read while
+//! it runs.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use tests::{
+    jdk,
+    jtrace::{self, Session},
+    jvm::{Jvm, Launch},
+    process::Finished,
+    report::Report,
+};
+
+/// Attaches with two outputs, lets the workload work, and gives the JSON report and the path of the recording.
+fn recorded(jvm: &mut Jvm, directory: &Path) -> Result<(Vec<u8>, String)> {
+    let json = path(directory, "x.json");
+    let recording = path(directory, "x.jtrace");
+    let session = Session::attach(jvm.pid(), &["-o", &json, "-o", &recording])?;
+    jvm.work()?;
+    session.stop()?;
+    Ok((fs::read(json)?, recording))
+}
+
+fn path(directory: &Path, name: &str) -> String {
+    directory.join(name).to_string_lossy().into_owned()
+}
+
+#[test]
+fn live_equals_replay_byte_for_byte() -> Result<()> {
+    for jdk in jdk::all()? {
+        let workloads: [(&str, &str, &[&str]); 4] = [
+            ("busy", "Busy", &["2000000"]),
+            ("names", "Names", &[]),
+            ("classes", "Classes", &[]),
+            ("locks", "Locks", &["contended", "100"]),
+        ];
+        for (feature, main, arguments) in workloads {
+            let directory = tempfile::tempdir()?;
+            let mut jvm = Launch::new(&jdk, feature, main).arguments(arguments).start()?;
+            let (live, recording) = recorded(&mut jvm, directory.path())?;
+            Report::parse(&live)?;
+            let replayed = jtrace::succeed(&["report", &recording, "--json"])?;
+            assert!(replayed.stdout == live, "replay of {feature} on JDK {} differs from live", jdk.release);
+            jvm.finish()?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_record_command_keeps_what_attach_would_show() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let recording = path(directory.path(), "x.jtrace");
+    let mut jvm = Launch::new(&jdk::any()?, "threads", "Threads").start()?;
+    let session = Session::start(&["record", &jvm.pid().to_string(), "-o", &recording])?;
+    let counts = jvm.work()?;
+    session.stop()?;
+    let report = Report::parse(&jtrace::succeed(&["report", &recording, "--json"])?.stdout)?;
+    assert_eq!(report.summary("threads", "started")?, counts.get("started")?);
+    jvm.finish()?;
+    Ok(())
+}
+
+#[test]
+fn a_recording_is_readable_up_to_where_it_was_cut() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "100"]).start()?;
+    let (_, recording) = recorded(&mut jvm, directory.path())?;
+    jvm.finish()?;
+    let whole = fs::read(&recording)?;
+    let mut enters = Vec::new();
+    for eighths in 4..=8 {
+        let cut = path(directory.path(), "cut.jtrace");
+        fs::write(&cut, &whole[..whole.len() * eighths / 8])?;
+        let finished = jtrace::succeed(&["report", &cut, "--json"])?;
+        let report: Value = serde_json::from_slice(&finished.stdout)?;
+        let sections = report["sections"].as_array().context("no sections")?;
+        let locks = sections.iter().find(|section| section["id"] == "locks").context("no section locks")?;
+        enters.push(locks["summary"]["contended_enters"].as_u64().context("no contended_enters")?);
+    }
+    assert!(enters.is_sorted(), "more of a recording shows more: {enters:?}");
+    assert_eq!(enters.last(), Some(&100));
+    Ok(())
+}
+
+#[test]
+fn events_can_be_read_while_jtrace_runs() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "gc", "Gc").arguments(&["system", "7"]).start()?;
+    let mut session = Session::attach(jvm.pid(), &["--events", "-l", "gc"])?;
+    jvm.work()?;
+    let mut read = 0;
+    let mut seen = 0;
+    while seen < 7 {
+        let (line, next) = session.process().stdout.wait_for_line("{", read, jtrace::LIMIT)?;
+        let event: Value = serde_json::from_str(&line)?;
+        seen += u32::from(event.to_string().contains("gc_begin"));
+        read = next;
+    }
+    assert!(session.process().is_running(), "events came while it ran");
+    let Finished { stdout, .. } = session.stop()?;
+    for line in String::from_utf8(stdout)?.lines() {
+        serde_json::from_str::<Value>(line).with_context(|| format!("not JSON: {line}"))?;
+    }
+    jvm.finish()?;
+    Ok(())
+}
+
+#[test]
+fn a_report_keeps_to_its_json_schema() -> Result<()> {
+    let schema: Value = serde_json::from_slice(&fs::read(tests::workspace().join("docs/report.schema.json"))?)?;
+    let validator = jsonschema::validator_for(&schema)?;
+    for (feature, main, arguments) in [("names", "Names", ""), ("gc", "Gc", "system 7"), ("idle", "Idle", "")] {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let mut jvm = Launch::new(&jdk::any()?, feature, main).arguments(&arguments).start()?;
+        let session = Session::attach(jvm.pid(), &[])?;
+        jvm.work()?;
+        let report = session.report()?;
+        let errors: Vec<String> = validator.iter_errors(&report.0).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_duration_ends_the_session_by_itself() -> Result<()> {
+    let jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
+    let report = Session::attach(jvm.pid(), &["-d", "1s"])?.final_report()?;
+    assert_eq!(report.end(), "duration");
+    let length = report.0["span"]["duration_ns"].as_u64().context("no duration")?;
+    assert!((1_000_000_000..2_000_000_000).contains(&length), "a second took {length} ns");
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! The live ring: jtrace against real JVMs on this kernel. Needs root, the JDKs, the workloads and a built jtrace, and fails
+//! without them. `harness` says where they are looked for.
+
+#![cfg(test)]
+
+// What jtrace counts equals what the program did and what the JVM logs.
+mod counts;
+// A report accounts for every event, and a recording gives it again, byte for byte.
+mod integrity;
+// The target is left as it was found, whatever becomes of it or of jtrace.
+mod harmless;
+// JVMs in containers, with deleted, stripped or unusual libraries.
+mod place;
+// Wrong input is refused in two lines.
+mod refusal;
+// Names from the target do no harm in any view.
+mod names;
+// The other commands, and the terminal.
+mod command;
+mod terminal;
+
+mod watch;

@@ -1,0 +1,44 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+
+/**
+ * Allocates a known number of bytes for each GO: 2 GiB of payload in byte[1024] (1,040 bytes each on the heap) and
+ * 512 MiB of Blob (64 bytes each). Every object escapes, so that no compiler can take it away.
+ */
+public final class Alloc {
+    /** Six longs: 64 bytes on the heap, with compressed class pointers and without. */
+    private static final class Blob {
+        long a;
+        long b;
+        long c;
+        long d;
+        long e;
+        long f;
+    }
+
+    private static final int ARRAYS = 2 * 1024 * 1024;
+    private static final int BLOBS = 8 * 1024 * 1024;
+    private static final Object[] SINK = new Object[1024];
+
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        work(ARRAYS / 64, BLOBS / 64);
+        System.out.println("READY");
+        while (in.readLine() != null) {
+            work(ARRAYS, BLOBS);
+            long arrays = ARRAYS * 1040L;
+            long blobs = BLOBS * 64L;
+            System.out.println("DONE array_bytes=" + arrays + " blob_bytes=" + blobs + " bytes=" + (arrays + blobs));
+        }
+    }
+
+    private static void work(int arrays, int blobs) {
+        // Both kinds are interleaved, four Blobs to an array, as in a program rather than in two phases.
+        for (int i = 0; i < arrays; i++) {
+            SINK[i & 511] = new byte[1024];
+            for (int j = 0; j < blobs / arrays; j++) {
+                SINK[512 + (i & 511)] = new Blob();
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! No sequence of events can harm an analysis: whatever order, threads, times and amounts, it ends, stays within its
+//! limits and gives well-formed tables.
+
+use proptest::prelude::*;
+
+use super::{Context, Lens, all};
+use crate::{
+    event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, Tid},
+    names::Names,
+    report::{Shape, Span},
+    session::Target,
+};
+
+fn name() -> impl Strategy<Value = NameId> {
+    prop_oneof![(0_u64..20).prop_map(NameId), any::<u64>().prop_map(NameId)]
+}
+
+fn amount() -> impl Strategy<Value = u64> {
+    prop_oneof![0_u64..10_000, any::<u64>(), Just(u64::MAX)]
+}
+
+fn edge() -> impl Strategy<Value = Edge> {
+    prop_oneof![Just(Edge::Begin), Just(Edge::End)]
+}
+
+fn method() -> impl Strategy<Value = MethodName> {
+    (name(), name(), name()).prop_map(|(class, method, signature)| MethodName { class, method, signature })
+}
+
+fn action() -> impl Strategy<Value = MonitorAction> {
+    prop_oneof![
+        Just(MonitorAction::ContendedEnter),
+        Just(MonitorAction::ContendedEntered),
+        Just(MonitorAction::ContendedExit),
+        Just(MonitorAction::Notify),
+        amount().prop_map(|timeout_ms| MonitorAction::Wait { timeout_ms }),
+        Just(MonitorAction::Waited),
+    ]
+}
+
+fn step() -> impl Strategy<Value = ClassInit> {
+    prop_oneof![Just(ClassInit::Clinit), Just(ClassInit::End), Just(ClassInit::Error), Just(ClassInit::SuperFailed)]
+}
+
+fn payload() -> impl Strategy<Value = Payload> {
+    prop_oneof![
+        (any::<bool>(), name(), name()).prop_map(|(full, cause, last_cause)| Payload::GcBegin {
+            full,
+            cause,
+            last_cause
+        }),
+        (name(), name()).prop_map(|(cause, last_cause)| Payload::GcEnd { cause, last_cause }),
+        (edge(), name(), name(), amount(), amount(), amount()).prop_map(
+            |(edge, manager, pool, used_bytes, committed_bytes, max_bytes)| Payload::MemPool {
+                edge,
+                manager,
+                pool,
+                init_bytes: 0,
+                used_bytes,
+                committed_bytes,
+                max_bytes
+            }
+        ),
+        (edge(), name(), amount()).prop_map(|(edge, name, mode)| Payload::VmOperation { edge, name, mode }),
+        edge().prop_map(|edge| Payload::Safepoint { edge }),
+        (action(), 0_u64..4, name()).prop_map(|(action, monitor, class)| Payload::Monitor { action, monitor, class }),
+        amount().prop_map(|parker| Payload::ParkBegin { parker, absolute: false, time: 0 }),
+        amount().prop_map(|parker| Payload::ParkEnd { parker }),
+        (edge(), name(), amount(), any::<bool>()).prop_map(|(edge, name, java_tid, daemon)| Payload::Thread {
+            edge,
+            name,
+            java_tid,
+            os_tid: java_tid,
+            daemon
+        }),
+        edge().prop_map(|edge| Payload::Sleep { edge, duration_ns: 0, interrupted: true }),
+        (name(), amount()).prop_map(|(class, loader)| Payload::ClassLoaded { class, loader, shared: false }),
+        (name(), amount()).prop_map(|(class, loader)| Payload::ClassUnloaded { class, loader }),
+        (step(), name()).prop_map(|(step, class)| Payload::ClassInitialization { step, class, loader: 0 }),
+        (edge(), name(), method(), any::<bool>()).prop_map(|(edge, compiler, method, success)| Payload::Compile {
+            edge,
+            compiler,
+            method,
+            success
+        }),
+        (method(), amount()).prop_map(|(method, bytes)| Payload::CodeLoaded { method, start: 0, bytes }),
+        (name(), amount(), amount()).prop_map(|(class, tlab_bytes, object_bytes)| Payload::AllocInNewTlab {
+            class,
+            tlab_bytes,
+            object_bytes
+        }),
+        (name(), amount()).prop_map(|(class, object_bytes)| Payload::AllocOutsideTlab { class, object_bytes }),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    (amount(), 0_u32..4, payload()).prop_map(|(time_ns, tid, payload)| Event {
+        time_ns,
+        tid: Tid(tid),
+        site: SiteId(0),
+        payload,
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_events_give_well_formed_sections(
+        events in prop::collection::vec(event(), 0..200),
+        start_ns in amount(),
+        duration_ns in amount(),
+    ) {
+        let (names, target) = (Names::new(), Target::default());
+        let span = Span { start_ns, duration_ns, started_at_ms: 0, end: String::new() };
+        let context = Context { names: &names, span: &span, target: &target };
+        let run = || {
+            let mut sections = Vec::new();
+            for mut analysis in all(Lens::ALL) {
+                analysis.start(start_ns);
+                for event in &events {
+                    analysis.event(event);
+                }
+                sections.push(analysis.section(context));
+            }
+            sections
+        };
+        let sections = run();
+        prop_assert_eq!(&sections, &run(), "a fold is deterministic");
+        for section in &sections {
+            for (key, number) in section.summary.iter() {
+                prop_assert!(number.as_f64().is_finite(), "{key}");
+            }
+            for shape in &section.shapes {
+                match shape {
+                    Shape::Table(table) => {
+                        for row in &table.rows {
+                            prop_assert_eq!(row.len(), table.columns.len());
+                        }
+                    }
+                    Shape::Histogram(histogram) => {
+                        prop_assert_eq!(histogram.buckets.iter().map(|bucket| bucket.count).sum::<u64>(), histogram.count);
+                    }
+                    Shape::Timeline(timeline) => {
+                        prop_assert!(timeline.series.iter().all(|series| series.values.len() <= 600));
+                    }
+                    Shape::Tree(_) => {}
+                }
+            }
+        }
+
+    }
+}

@@ -1,0 +1,62 @@
+//! Patterns of names: what differs only in numbers is one pattern.
+
+/// The name with every run of digits replaced by `*`, and with it hexadecimal addresses (`0x*`).
+pub(super) fn pattern(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        if let Some(hex) = rest.strip_prefix("0x") {
+            let digits = hex.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(hex.len());
+            if digits > 0 {
+                out.push_str("0x*");
+                rest = hex.get(digits..).unwrap_or_default();
+                continue;
+            }
+        }
+        if first.is_ascii_digit() {
+            out.push('*');
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        } else {
+            out.push(first);
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+/// The package of a class as Java writes it; `(default)` where it has none. The suffix of a hidden class is no part of it.
+pub(super) fn package(class: &str) -> &str {
+    let visible = [".0x", "/0x", "+0x"]
+        .iter()
+        .filter_map(|mark| class.find(mark))
+        .min()
+        .map_or(class, |at| class.get(..at).unwrap_or(class));
+    visible.rfind('.').and_then(|at| visible.get(..at)).unwrap_or("(default)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_stars() {
+        for (name, expected) in [
+            ("pool-3-thread-17", "pool-*-thread-*"),
+            ("main", "main"),
+            ("", ""),
+            ("é9", "é*"),
+            ("a.B$$Lambda.0x00007f12ab", "a.B$$Lambda.0x*"),
+            ("0x", "*x"),
+            ("GC Thread#0", "GC Thread#*"),
+        ] {
+            assert_eq!(pattern(name), expected);
+        }
+    }
+
+    #[test]
+    fn packages_end_before_the_class() {
+        assert_eq!(package("com.shop.Cart$Item"), "com.shop");
+        assert_eq!(package("com.shop.Cart$$Lambda.0x0000"), "com.shop");
+        assert_eq!(package("Main"), "(default)");
+    }
+}

@@ -1,0 +1,103 @@
+//! What the analyses' tests share: names by text, events by hand, and cells by column.
+
+use tracer_common::record::NAME_FIRST;
+
+use super::{Analysis, Context};
+use crate::{
+    event::{Event, NameId, Payload, SiteId, Tid},
+    names::Names,
+    report::{Cell, Number, Section, Shape, Span},
+    session::Target,
+};
+
+/// A millisecond.
+pub(super) const MS: u64 = 1_000_000;
+
+/// A session by hand that begins at 0.
+#[derive(Default)]
+pub(super) struct Play {
+    pub(super) names: Names,
+    pub(super) target: Target,
+    defined: Vec<String>,
+}
+
+impl Play {
+    /// The id of a text.
+    pub(super) fn name(&mut self, text: &str) -> NameId {
+        let index = self.defined.iter().position(|known| known == text).unwrap_or_else(|| {
+            self.defined.push(text.to_owned());
+            self.defined.len() - 1
+        });
+        let id = NameId(NAME_FIRST + index as u64);
+        self.names.define(id, text.as_bytes(), text.len());
+        id
+    }
+
+    /// The section after these events of (time in ms, thread, payload) and a span of `span_ms`.
+    pub(super) fn section(&self, analysis: &mut dyn Analysis, span_ms: u64, events: &[(u64, u32, Payload)]) -> Section {
+        analysis.start(0);
+        for (ms, tid, payload) in events {
+            analysis.event(&Event { time_ns: ms * MS, tid: Tid(*tid), site: SiteId(0), payload: *payload });
+        }
+        let span = Span { start_ns: 0, duration_ns: span_ms * MS, started_at_ms: 0, end: "duration".to_owned() };
+        analysis.section(Context { names: &self.names, span: &span, target: &self.target })
+    }
+}
+
+/// The whole numbers behind these keys.
+#[track_caller]
+pub(super) fn numbers<const N: usize>(section: &Section, keys: [&str; N]) -> [u64; N] {
+    keys.map(|key| match section.summary.get(key) {
+        Some(Number::Int(value)) => *value,
+        other => panic!("`{key}` is {other:?} in {:?}", section.summary),
+    })
+}
+
+/// Whether the rate or share behind a key is this one.
+#[track_caller]
+pub(super) fn is_close(section: &Section, key: &str, expected: f64) -> bool {
+    section.number(key).is_some_and(|value| (value - expected).abs() <= 1e-9 * expected.abs().max(1.0))
+}
+
+/// The first keys of a summary.
+pub(super) fn first_keys(section: &Section, count: usize) -> Vec<&'static str> {
+    section.summary.iter().map(|(key, _)| key).take(count).collect()
+}
+
+/// The cells of these columns, row by row, as text.
+#[track_caller]
+pub(super) fn cells<const N: usize>(section: &Section, table: &str, keys: [&str; N]) -> Vec<[String; N]> {
+    let table = section.table(table).unwrap_or_else(|| panic!("no table `{table}` in {:?}", section.shapes));
+    let at = keys.map(|key| {
+        table.columns.iter().position(|column| column.key == key).unwrap_or_else(|| panic!("no column `{key}`"))
+    });
+    for row in &table.rows {
+        assert_eq!(row.len(), table.columns.len(), "{} is ragged", table.id);
+    }
+    table
+        .rows
+        .iter()
+        .map(|row| {
+            at.map(|index| match &row[index] {
+                Cell::Text(text) => text.clone(),
+                Cell::Int(value) => value.to_string(),
+                Cell::Float(value) => format!("{value:.1}"),
+                Cell::Missing => "-".to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// The ids of the shapes.
+pub(super) fn shape_ids(section: &Section) -> Vec<&'static str> {
+    section
+        .shapes
+        .iter()
+        .map(|shape| match shape {
+            Shape::Table(table) => table.id,
+            Shape::Tree(tree) => tree.id,
+            Shape::Histogram(histogram) => histogram.id,
+            Shape::Timeline(timeline) => timeline.id,
+        })
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! `jtrace attach` and `jtrace record`: watch a JVM that runs already.
+
+use std::{
+    io::{self, IsTerminal as _},
+    path::PathBuf,
+    process::ExitCode,
+    time::Instant,
+};
+
+use super::{
+    Failure,
+    listen::{Console, Limits, Pipeline, listen},
+    options::{OutputOptions, WatchOptions},
+    output::{self, Files, Format},
+    prepare::{self, Attachable},
+};
+use crate::{event::stream::EventStream, source::live::Live};
+
+/// Options of `jtrace attach`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// Process id of the JVM; see `jtrace list`
+    pid: u32,
+
+    #[command(flatten)]
+    watch: WatchOptions,
+
+    #[command(flatten)]
+    output: OutputOptions,
+
+    #[command(flatten)]
+    show: ShowOptions,
+}
+
+/// How a session is shown while it runs.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct ShowOptions {
+    /// Show the live screen; the default on a terminal
+    #[arg(long, group = "format")]
+    tui: bool,
+
+    /// Print every event as a line of JSON while it runs
+    #[arg(long, group = "format")]
+    events: bool,
+}
+
+/// Options of `jtrace record`.
+#[derive(Debug, clap::Args)]
+pub(super) struct RecordOptions {
+    /// Process id of the JVM; see `jtrace list`
+    pid: u32,
+
+    #[command(flatten)]
+    watch: WatchOptions,
+
+    /// File to record into; %p is the pid, %t the time, %h the host
+    #[arg(short, long, value_name = "FILE", default_value = "%p-%t.jtrace")]
+    output: PathBuf,
+}
+
+/// How the results of a live session reach the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Show {
+    Tui,
+    Events,
+    Report(Format),
+    /// Only into files.
+    Quiet,
+}
+
+impl Show {
+    pub(super) fn new(output: &OutputOptions, show: &ShowOptions) -> Self {
+        if show.tui {
+            Self::Tui
+        } else if show.events {
+            Self::Events
+        } else if output.json {
+            Self::Report(Format::Json)
+        } else if output.text {
+            Self::Report(Format::Text)
+        } else if !output.output.is_empty() {
+            Self::Quiet
+        } else if io::stdout().is_terminal() && io::stdin().is_terminal() {
+            Self::Tui
+        } else {
+            Self::Report(Format::Text)
+        }
+    }
+}
+
+pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
+    let Options { pid, watch, output, show } = options;
+    attach(pid, &watch, &output, Show::new(&output, &show))
+}
+
+pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
+    let RecordOptions { pid, watch, output } = options;
+    if output.extension().is_none_or(|extension| extension != "jtrace") {
+        return Err(Failure::usage(
+            format!("{} is not a name for a recording", output.display()),
+            "a recording's name ends in .jtrace; for reports use `jtrace attach -o`".to_owned(),
+        ));
+    }
+    let output = OutputOptions { output: vec![output], ..OutputOptions::default() };
+    attach(pid, &watch, &output, Show::Quiet)
+}
+
+fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
+    let began = Instant::now();
+    let attachable = prepare::attachable(pid)?;
+    let files = Files::open(output, pid)?;
+    let session = prepare::Watched { attachable, lenses: watch.lenses(), ring_bytes: watch.ring_size, began };
+    watch_jvm(session, watch, files, show)
+}
+
+/// Attaches, listens until the end, and hands the results over.
+fn watch_jvm(
+    session: prepare::Watched<Attachable>,
+    watch: &WatchOptions,
+    files: Files,
+    show: Show,
+) -> Result<ExitCode, Failure> {
+    let limits = Limits {
+        pid: session.attachable.pid(),
+        duration: watch.duration,
+        same_program: session.attachable.same_program(),
+    };
+    let (prepared, armed) = session.prepare()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (report, files) = runtime.block_on(async {
+        let (live, start) = Live::attach(prepared)?;
+        let stream = (show == Show::Events).then(|| EventStream::new(io::stdout()));
+        let (sites, attach_ns) = (start.sites.len(), start.attach_ns);
+        let mut pipeline = Pipeline::new(start, files, stream)?;
+        if show != Show::Tui {
+            say(&format!("attached to {}: {sites} sites in {:.2} s", limits.pid, attach_ns as f64 / 1e9));
+        }
+        let console = if show == Show::Tui { Some(Console::open()?) } else { None };
+        listen(live, limits, &mut pipeline, console).await?;
+        pipeline.finish()
+    })?;
+    drop(armed);
+    if let Show::Report(format) = show {
+        output::print(&report, format)?;
+    }
+    files.finish(&report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A word about progress; standard error may be closed, which is no reason to stop.
+fn say(text: &str) {
+    use io::Write as _;
+    let _: io::Result<()> = writeln!(io::stderr(), "{text}");
+}

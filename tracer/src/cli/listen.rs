@@ -1,0 +1,224 @@
+//! The loop of a live session: waits for records, time, signals, keys and the target's end, and feeds the pipeline.
+
+use std::{
+    io::{self, Stdout},
+    num::NonZeroU32,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc,
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
+};
+
+use super::{Failure, output::Files};
+use crate::{
+    event::stream::EventStream,
+    report::Report,
+    session::{Item, Session, Start},
+    source::live::{Live, exit_descriptor},
+    view::tui::{Flow, Tui, input::Input, terminal::Screen},
+};
+
+/// How often the ring buffers are emptied where nothing asks for it earlier: no event gets older than two ticks.
+const TICK: Duration = Duration::from_millis(40);
+/// How often the screen is drawn.
+const FRAME: Duration = Duration::from_millis(250);
+/// How often the target is looked at, for an `exec`.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Where the items of a session go.
+pub(super) struct Pipeline {
+    session: Session,
+    files: Files,
+    stream: Option<EventStream<Stdout>>,
+    failed: Result<(), Failure>,
+}
+
+impl Pipeline {
+    /// Begins with the session's first item.
+    pub(super) fn new(start: Start, mut files: Files, stream: Option<EventStream<Stdout>>) -> Result<Self, Failure> {
+        files.record(&Item::Start(Box::new(start.clone())))?;
+        Ok(Self { session: Session::new(start), files, stream, failed: Ok(()) })
+    }
+
+    fn take(&mut self, item: &Item<'_>) {
+        let Self { session, files, stream, failed } = self;
+        let taken = session.accept(item);
+        if failed.is_ok() {
+            *failed = files.record(item).and_then(|()| match stream {
+                Some(stream) => Ok(stream.write(session, &taken)?),
+                None => Ok(()),
+            });
+        }
+    }
+
+    /// Hands on what has gathered, and says whether anybody could not be written to.
+    fn flush(&mut self) -> Result<(), Failure> {
+        std::mem::replace(&mut self.failed, Ok(()))?;
+        self.files.flush()?;
+        if let Some(stream) = &mut self.stream {
+            stream.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The report and the files that still want it.
+    pub(super) fn finish(mut self) -> Result<(Report, Files), Failure> {
+        self.flush()?;
+        Ok((self.session.report(), self.files))
+    }
+}
+
+/// What ends a session, besides the user.
+pub(super) struct Limits {
+    pub(super) pid: NonZeroU32,
+    pub(super) duration: Option<Duration>,
+    /// Says whether the target still runs the program that it was attached to.
+    pub(super) same_program: Box<dyn Fn() -> bool>,
+}
+
+/// Runs until something ends the session; everything is detached when it returns.
+pub(super) async fn listen(
+    mut live: Live,
+    limits: Limits,
+    pipeline: &mut Pipeline,
+    screen: Option<Console>,
+) -> Result<(), Failure> {
+    let outcome = run(&mut live, limits, pipeline, screen).await;
+    let reason = match &outcome {
+        Ok(reason) => reason,
+        Err(_) => "failed",
+    };
+    live.finish(reason, &mut |item| pipeline.take(&item))?;
+    outcome.map(|_| ())
+}
+
+async fn run(
+    live: &mut Live,
+    limits: Limits,
+    pipeline: &mut Pipeline,
+    mut screen: Option<Console>,
+) -> Result<&'static str, Failure> {
+    let mut ends = Ends::new(&limits)?;
+    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut look = Instant::now() + LOOK;
+    loop {
+        tokio::select! {
+            biased;
+            reason = ends.next() => return Ok(reason),
+            flow = key(&mut screen) => if flow == Flow::Quit { return Ok("quit") },
+            ready = rings.readable() => ready?.clear_ready(),
+            _ = ticks.tick() => {}
+        }
+        live.pump(&mut |item| pipeline.take(&item))?;
+        pipeline.flush()?;
+        if let Some(screen) = &mut screen {
+            screen.draw(&pipeline.session)?;
+        }
+        if Instant::now() >= look {
+            look += LOOK;
+            if !(limits.same_program)() {
+                return Ok("target replaced its program");
+            }
+        }
+    }
+}
+
+/// The next key's effect; never, where there is no terminal.
+async fn key(screen: &mut Option<Console>) -> Flow {
+    match screen {
+        Some(screen) => screen.key().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Everything that ends a session from outside.
+struct Ends {
+    exit: AsyncFd<std::os::fd::OwnedFd>,
+    deadline: Option<Instant>,
+    signals: [Signal; 3],
+}
+
+impl Ends {
+    fn new(limits: &Limits) -> Result<Self, Failure> {
+        let exit = exit_descriptor(limits.pid).map_err(|error| {
+            Failure::new(format!("process {} has gone: {error}", limits.pid), "see `jtrace list`".to_owned())
+        })?;
+        Ok(Self {
+            exit: AsyncFd::with_interest(exit, Interest::READABLE)?,
+            deadline: limits.duration.map(|duration| Instant::now() + duration),
+            signals: [
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+            ],
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        let [interrupt, terminate, hangup] = &mut self.signals;
+        let deadline = self.deadline;
+        let over = async {
+            match deadline {
+                Some(deadline) => sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.exit.readable() => "target exited",
+            _ = interrupt.recv() => "interrupted",
+            _ = terminate.recv() => "terminated",
+            _ = hangup.recv() => "hung up",
+            () = over => "duration",
+        }
+    }
+}
+
+/// The terminal that shows a session.
+pub(super) struct Console {
+    screen: Screen,
+    tui: Tui,
+    keys: mpsc::Receiver<Input>,
+    drawn: Option<Instant>,
+}
+
+impl Console {
+    /// Takes the terminal over; it is given back when the console is dropped.
+    pub(super) fn open() -> io::Result<Self> {
+        Ok(Self {
+            screen: Screen::open()?,
+            tui: Tui::new(),
+            keys: crate::view::tui::input::spawn()?,
+            drawn: None,
+        })
+    }
+
+    async fn key(&mut self) -> Flow {
+        match self.keys.recv().await {
+            Some(Input::Key(key)) => {
+                self.drawn = None;
+                self.tui.key(key)
+            }
+            Some(Input::Resize(..)) => {
+                self.drawn = None;
+                Flow::Continue
+            }
+            None => Flow::Quit,
+        }
+    }
+
+    fn draw(&mut self, session: &Session) -> io::Result<()> {
+        if self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
+            return Ok(());
+        }
+        self.drawn = Some(Instant::now());
+        self.tui.update(Arc::new(session.report()));
+        self.tui.draw(self.screen.terminal())
+    }
+}

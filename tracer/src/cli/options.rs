@@ -1,0 +1,110 @@
+//! Options that several commands share, and how durations and sizes are written.
+
+use std::time::Duration;
+
+use crate::analysis::Lens;
+
+/// What to look at, and for how long.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct WatchOptions {
+    /// Stop after this time (`500ms`, `30s`, `2m`, `1h`); without it, Ctrl-C ends the session
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
+    pub(super) duration: Option<Duration>,
+
+    /// Lenses to use, separated by commas; all by default
+    #[arg(short, long, value_name = "LENS", value_delimiter = ',', value_enum, hide_possible_values = false)]
+    pub(super) lens: Vec<Lens>,
+
+    /// Size of each CPU's ring buffer (`4k`, `1m`; a power of two); fits the machine by default
+    #[arg(long, value_name = "SIZE", value_parser = ring_bytes)]
+    pub(super) ring_size: Option<u32>,
+}
+
+impl WatchOptions {
+    /// The lenses, in the order of the report, each once.
+    pub(super) fn lenses(&self) -> Vec<Lens> {
+        let asked = |lens: &&Lens| self.lens.is_empty() || self.lens.contains(lens);
+        Lens::ALL.iter().filter(asked).copied().collect()
+    }
+}
+
+/// Where the results go.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct OutputOptions {
+    /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .jtrace); can be repeated;
+    /// %p is the pid, %t the time, %h the host
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Vec<std::path::PathBuf>,
+
+    /// Print the report as JSON
+    #[arg(long, group = "format")]
+    pub(super) json: bool,
+
+    /// Print the report as text
+    #[arg(long, group = "format")]
+    pub(super) text: bool,
+}
+
+/// A number followed by a unit, without one in between.
+fn split_unit(text: &str) -> Result<(f64, &str), String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number = number.parse().map_err(|_| format!("`{text}` does not begin with a number"))?;
+    Ok((number, unit.trim()))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split_unit(text)?;
+    let seconds = match unit {
+        "ms" => number / 1e3,
+        "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        "" => return Err(format!("`{text}` has no unit: write {text}s or {text}ms")),
+        _ => return Err(format!("`{unit}` is not one of ms, s, m, h")),
+    };
+    if seconds <= 0.0 {
+        return Err("a duration of 0 would show nothing".to_owned());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn ring_bytes(text: &str) -> Result<u32, String> {
+    let (number, unit) = split_unit(text)?;
+    let factor = match unit {
+        "" => 1.0,
+        "k" | "K" => 1024.0,
+        "m" | "M" => 1024.0 * 1024.0,
+        _ => return Err(format!("`{unit}` is not one of k, m")),
+    };
+    let bytes = number * factor;
+    let smallest = f64::from(crate::ebpf::load::MIN_RING_BYTES);
+    if !(smallest..=1_073_741_824.0).contains(&bytes) || !(bytes as u32).is_power_of_two() {
+        return Err("a ring buffer is a power of two from 4k to 1024m".to_owned());
+    }
+    Ok(bytes as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units_and_are_not_zero() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert!(duration("30").is_err_and(|error| error.contains("30s")));
+        for wrong in ["0s", "", "s", "-1s", "1x", "1e9999s", "99999999999999999999h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ring_buffers_are_powers_of_two_from_a_page_on() {
+        assert_eq!(ring_bytes("4k"), Ok(4096));
+        assert_eq!(ring_bytes("1m"), Ok(1 << 20));
+        for wrong in ["3k", "1k", "5000", "0", "99999m"] {
+            assert!(ring_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

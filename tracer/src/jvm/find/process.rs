@@ -1,0 +1,167 @@
+//! What the kernel says about a process: that it lives, since when, whose it is. Knows nothing about JVMs.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    os::unix::fs::MetadataExt,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// Most bytes read from a file of `/proc` that describes a process.
+const MAX_BYTES: u64 = 64 << 10;
+
+/// Names a process for as long as the machine is up: pids are used again, but not with the same start time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Identity {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+impl Identity {
+    /// Identity of a living process; absent where it is gone or a zombie.
+    pub fn of(pid: u32) -> Option<Self> {
+        let stat = Stat::read(pid).ok()?;
+        (!stat.is_dead()).then_some(Self { pid, start_ticks: stat.start_ticks })
+    }
+
+    /// Whether this very process still runs.
+    pub fn is_alive(self) -> bool {
+        Self::of(self.pid) == Some(self)
+    }
+}
+
+/// The part of `/proc/PID/stat` that jtrace uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// State (`R`, `S`, `Z`, ...).
+    pub state: char,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+impl Stat {
+    /// Reads it.
+    pub fn read(pid: u32) -> io::Result<Self> {
+        let text = read_bounded(&format!("/proc/{pid}/stat"))?;
+        Self::parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "stat is not understood"))
+    }
+
+    /// Whether it has ended, though its parent has not noticed.
+    pub fn is_dead(self) -> bool {
+        matches!(self.state, 'Z' | 'X' | 'x')
+    }
+
+    /// The name in parentheses can hold anything, parentheses too.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let behind_name = memchr::memrchr(b')', text)? + 1;
+        let mut fields = std::str::from_utf8(&text[behind_name..]).ok()?.split_ascii_whitespace();
+        let state = fields.next()?.chars().next()?;
+        // Field 22 of the line; the state is field 3.
+        let start_ticks = fields.nth(18)?.parse().ok()?;
+        Some(Self { state, start_ticks })
+    }
+}
+
+/// The part of `/proc/PID/status` that jtrace uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Effective user id.
+    pub uid: u32,
+    /// Process id in the innermost pid namespace.
+    pub namespace_pid: u32,
+    /// How many pid namespaces, as seen from jtrace, the process is in.
+    pub namespace_depth: usize,
+    /// Effective capabilities, a bit each.
+    pub capabilities: u64,
+}
+
+impl Status {
+    /// Reads it; `pid` may be `self`.
+    pub fn read(pid: &str) -> io::Result<Self> {
+        Ok(Self::parse(&String::from_utf8_lossy(&read_bounded(&format!("/proc/{pid}/status"))?)))
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut status = Self::default();
+        for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            let mut words = value.split_ascii_whitespace();
+            match key {
+                "Uid" => status.uid = words.nth(1).and_then(|word| word.parse().ok()).unwrap_or(u32::MAX),
+                "NSpid" => {
+                    status.namespace_depth = words.clone().count();
+                    status.namespace_pid = words.next_back().and_then(|word| word.parse().ok()).unwrap_or(0);
+                }
+                "CapEff" => {
+                    let mask = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
+                    status.capabilities = mask.unwrap_or(0);
+                }
+                _ => {}
+            }
+        }
+        status
+    }
+}
+
+/// Whether the mount or pid namespace of a process differs from jtrace's; absent where the kernel does not tell.
+pub fn in_container(pid: u32) -> Option<bool> {
+    let id = |pid: &str, kind: &str| fs::metadata(format!("/proc/{pid}/ns/{kind}")).map(|data| data.ino()).ok();
+    let pid = pid.to_string();
+    let differs = |kind| Some(id("self", kind)? != id(&pid, kind)?);
+    Some(differs("mnt")? || differs("pid")?)
+}
+
+/// Reads a file of `/proc`, cut at a fixed length.
+pub(super) fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    File::open(path)?.take(MAX_BYTES).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let line = b"42 (a) R 1 (b) S 1 42 42 0 -1 4 5 6 7 8 9 10 11 12 20 0 13 0 987654 15 16";
+        assert_eq!(Stat::parse(line), Some(Stat { state: 'S', start_ticks: 987_654 }));
+        assert_eq!(Stat::parse(b"42 (a) S 1 2 3"), None);
+        assert_eq!(Stat::parse(b"(((("), None);
+    }
+
+    #[test]
+    fn status_gives_user_namespace_and_capabilities() {
+        let text = "Name:\tjava\nUid:\t1\t1000\t3\t4\nNSpid:\t500\t7\nCapEff:\t000000c000280000\n";
+        let expected = Status { uid: 1000, namespace_pid: 7, namespace_depth: 2, capabilities: 0xc0_0028_0000 };
+        assert_eq!(Status::parse(text), expected);
+    }
+
+    #[test]
+    fn a_process_is_itself_and_no_other() {
+        let own = Identity::of(std::process::id()).unwrap();
+        assert!(own.is_alive());
+        assert!(!Identity { start_ticks: own.start_ticks + 1, ..own }.is_alive());
+    }
+
+    #[test]
+    fn a_zombie_is_not_alive() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let identity = Identity::of(child.id()).unwrap();
+        drop(child.stdin.take());
+        while !Stat::read(child.id()).unwrap().is_dead() {
+            std::thread::yield_now();
+        }
+        assert!(!identity.is_alive());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn the_test_is_not_in_another_container_than_itself() {
+        assert_eq!(in_container(std::process::id()), Some(false));
+    }
+}

@@ -1,0 +1,99 @@
+//! The sentences that every view for people says at its head: what was looked at, what it cost, how complete it is.
+//!
+//! They are not escaped: the caller does that for its medium.
+
+use std::fmt::Write as _;
+
+use super::format;
+use crate::{
+    report::{Completeness, Cost},
+    session::Target,
+};
+
+/// How much a report's completeness may worry its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing is missing.
+    Clean,
+    /// Something is missing, and it is said what.
+    Gaps,
+    /// The numbers contradict each other.
+    Wrong,
+}
+
+/// The JVM in one sentence.
+pub(super) fn target(target: &Target) -> String {
+    let mut parts = Vec::new();
+    if target.jvm_version.is_empty() {
+        parts.push("JDK unknown".to_owned());
+    } else {
+        parts.push(format!("JDK {} ({})", target.jvm_version, target.jvm_name));
+    }
+    if !target.collector.is_empty() {
+        parts.push(target.collector.clone());
+    }
+    if let Some(bytes) = target.max_heap_bytes {
+        parts.push(format!("heap up to {}", format::bytes(bytes as f64)));
+    }
+    if let Some(threads) = target.live_threads {
+        parts.push(format!("{} threads", format::count(threads)));
+    }
+    parts.push(format!("{} CPUs", target.cpus));
+    parts.push(format!("user {}", target.user));
+    parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
+    if target.container {
+        parts.push(format!("in a container (pid {} inside)", target.namespace_pid));
+    }
+    parts.join(", ")
+}
+
+/// The cost in one sentence.
+pub(super) fn cost(cost: &Cost) -> String {
+    let Cost { traps, trap_cost_ns, target_cpu_ns: _, target_cpu_percent, own_cpu_ns: _, own_cpu_percent, .. } = cost;
+    let mut line = format!("cost: {} traps", format::count(*traps));
+    match (trap_cost_ns, target_cpu_percent) {
+        (Some(ns), Some(percent)) => {
+            _ = write!(line, " x {:.2} us = {} of one core", ns / 1e3, format::percent(*percent));
+        }
+        (None, _) | (_, None) => line += " (a trap's cost was not calibrated)",
+    }
+    let (memory, attach) = (format::bytes(cost.own_memory_bytes as f64), format::duration(cost.attach_ns as f64));
+    line + &format!("; jtrace itself {} CPU, {memory}; attached in {attach}", format::percent(*own_cpu_percent))
+}
+
+/// How complete the report is, in one sentence.
+pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
+    let Completeness { emitted, delivered, lost, undecodable, unreadable, definitions_lost, sites: _, missing } =
+        completeness;
+    let rest =
+        [(undecodable, "undecodable"), (unreadable, "values unreadable"), (definitions_lost, "definitions lost")];
+    let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
+    let word = if is_clean { "complete" } else { "incomplete" };
+    let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));
+    let mut line =
+        format!("{word}: {emitted_text} emitted = {delivered_text} delivered + {} lost", format::count(*lost));
+    for (number, what) in rest.iter().filter(|(number, _)| **number > 0) {
+        _ = write!(line, ", {} {what}", format::count(**number));
+    }
+    let accounted = delivered.saturating_add(*lost);
+    if *emitted != accounted {
+        let difference = format::count(emitted.abs_diff(accounted));
+        let direction = if *emitted > accounted { "unaccounted for" } else { "too many" };
+        line = format!("{}; {difference} {direction}", line.replace(" = ", " != "));
+        return (line, State::Wrong);
+    }
+    (line, if is_clean { State::Clean } else { State::Gaps })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equation_that_does_not_hold_is_not_hidden() {
+        let completeness = Completeness { emitted: 10, delivered: 7, lost: 1, ..Completeness::default() };
+        let (line, state) = super::completeness(&completeness);
+        assert_eq!(line, "incomplete: 10 emitted != 7 delivered + 1 lost; 2 unaccounted for");
+        assert_eq!(state, State::Wrong);
+    }
+}

@@ -1,0 +1,55 @@
+//! Findings on the screen, worst first.
+
+use ratatui::{
+    Frame,
+    layout::Rect,
+    style::{Color, Modifier, Style},
+    text::Line,
+};
+
+use super::draw;
+use crate::{
+    report::{Finding, Severity},
+    view::escape,
+};
+
+/// Longest text, in columns.
+const LONGEST: usize = 400;
+
+/// Draws the findings from the selected one on.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, findings: &[Finding], first: usize) {
+    if findings.is_empty() {
+        draw::lines(frame, area, vec![Line::styled("none so far", draw::DIM)]);
+        return;
+    }
+    let first = first.min(findings.len() - 1);
+    let shown = findings.iter().skip(first).flat_map(|finding| lines(finding, usize::from(area.width)));
+    draw::lines(frame, area, shown.take(usize::from(area.height)).collect());
+}
+
+/// Lines that all findings take.
+pub(super) fn height(findings: &[Finding], width: usize) -> usize {
+    findings.iter().map(|finding| lines(finding, width).len()).sum::<usize>().max(1)
+}
+
+fn lines(finding: &Finding, width: usize) -> Vec<Line<'static>> {
+    let Finding { id: _, severity, score: _, title, evidence, next_step } = finding;
+    let (mark, colour) = match severity {
+        Severity::Critical => ("!! ", Color::Red),
+        Severity::Warning => (" ! ", Color::Yellow),
+        Severity::Info => (" i ", Color::Green),
+    };
+    let mut lines = paragraph(mark, title, width, Style::new().fg(colour).add_modifier(Modifier::BOLD));
+    for sentence in evidence {
+        lines.extend(paragraph("   - ", sentence, width, Style::new()));
+    }
+    lines.extend(paragraph("   → ", next_step, width, draw::DIM));
+    lines
+}
+
+fn paragraph(first: &str, text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+    let indent = escape::width(first);
+    let wrapped = escape::wrap(&escape::fit(text, LONGEST), width.saturating_sub(indent));
+    let lead = |at| if at == 0 { first.to_owned() } else { " ".repeat(indent) };
+    wrapped.iter().enumerate().map(|(at, line)| Line::styled(lead(at) + line, style)).collect()
+}

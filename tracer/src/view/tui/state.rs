@@ -1,0 +1,316 @@
+//! What the user chose and which report is shown; no drawing, no terminal.
+
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use super::{
+    Flow,
+    key::{self, Action},
+};
+use crate::{
+    report::{Cell, Report, Section, Shape, Table},
+    view::{escape, format},
+};
+
+/// Longest filter, in characters.
+const LONGEST_FILTER: usize = 64;
+
+/// How a table is sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sort {
+    /// Index of the column.
+    pub(super) column: usize,
+    /// Largest first.
+    pub(super) descending: bool,
+}
+
+/// What flowed per second between the last two reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rates {
+    pub(super) events_per_s: f64,
+    pub(super) traps_per_s: f64,
+}
+
+/// A box over the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Overlay {
+    #[default]
+    None,
+    Help,
+    Detail,
+}
+
+/// What is shown and how.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    latest: Option<Arc<Report>>,
+    frozen: Option<(Arc<Report>, Rates)>,
+    rates: Rates,
+    tab: usize,
+    /// Which shape of the section takes keys; `None` is the first table.
+    shape: Option<usize>,
+    row: usize,
+    sorts: BTreeMap<(&'static str, &'static str), Sort>,
+    filter: String,
+    is_typing: bool,
+    overlay: Overlay,
+}
+
+impl State {
+    pub(super) fn update(&mut self, report: Arc<Report>) {
+        let before = self.latest.as_ref().map_or((0, 0, 0), |before| totals(before));
+        let now = totals(&report);
+        let elapsed_ns = now.0.saturating_sub(before.0);
+        if elapsed_ns > 0 {
+            let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / elapsed_ns as f64 * 1e9;
+            self.rates = Rates { events_per_s: rate(now.1, before.1), traps_per_s: rate(now.2, before.2) };
+        }
+        self.latest = Some(report);
+    }
+
+    /// The report to draw.
+    pub(super) fn report(&self) -> Option<&Report> {
+        self.frozen.as_ref().map(|(report, _)| report).or(self.latest.as_ref()).map(|report| &**report)
+    }
+
+    pub(super) fn rates(&self) -> Rates {
+        self.frozen.as_ref().map_or(self.rates, |(_, rates)| *rates)
+    }
+
+    pub(super) const fn is_frozen(&self) -> bool {
+        self.frozen.is_some()
+    }
+
+    /// Titles of the tabs.
+    pub(super) fn tabs(&self) -> Vec<&'static str> {
+        let sections = self.report().map_or(&[][..], |report| &report.sections);
+        std::iter::once("overview").chain(sections.iter().map(|section| section.id)).chain(["log"]).collect()
+    }
+
+    pub(super) fn tab(&self) -> usize {
+        self.tab.min(self.tabs().len() - 1)
+    }
+
+    pub(super) fn is_log_tab(&self) -> bool {
+        self.tab() + 1 == self.tabs().len()
+    }
+
+    /// The section of the tab, if it is one's.
+    pub(super) fn section(&self) -> Option<&Section> {
+        self.report()?.sections.get(self.tab().checked_sub(1)?)
+    }
+
+    /// Index of the shape that takes keys: the first table, until the user chooses.
+    pub(super) fn shape(&self) -> usize {
+        let shapes = self.section().map_or(&[][..], |section| &section.shapes);
+        let first_table = || shapes.iter().position(|shape| matches!(shape, Shape::Table(_)));
+        self.shape.or_else(first_table).unwrap_or(0).min(shapes.len().saturating_sub(1))
+    }
+
+    /// The table that takes keys, if it is one.
+    pub(super) fn table(&self) -> Option<(&'static str, &Table)> {
+        let section = self.section()?;
+        match section.shapes.get(self.shape())? {
+            Shape::Table(table) => Some((section.id, table)),
+            Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
+        }
+    }
+
+    pub(super) fn row(&self) -> usize {
+        self.row
+    }
+
+    pub(super) fn sort(&self, section: &'static str, table: &Table) -> Option<Sort> {
+        self.sorts.get(&(section, table.id)).copied().filter(|sort| sort.column < table.columns.len())
+    }
+
+    pub(super) fn filter(&self) -> &str {
+        &self.filter
+    }
+
+    /// Whether letters go into the filter.
+    pub(super) const fn takes_text(&self) -> bool {
+        self.is_typing
+    }
+
+    pub(super) const fn overlay(&self) -> Overlay {
+        self.overlay
+    }
+
+    /// Whether the filter lets a text through.
+    pub(super) fn lets_through(&self, text: &str) -> bool {
+        self.filter.is_empty() || escape::terminal(text).to_lowercase().contains(&self.filter.to_lowercase())
+    }
+
+    /// Indices of a table's rows, filtered and in the chosen order.
+    pub(super) fn rows(&self, section: &'static str, table: &Table) -> Vec<usize> {
+        let is_shown = |row: &Vec<Cell>| {
+            self.filter.is_empty()
+                || row
+                    .iter()
+                    .zip(&table.columns)
+                    .any(|(cell, column)| self.lets_through(&format::cell(cell, column.unit)))
+        };
+        let mut rows: Vec<usize> = (0..table.rows.len()).filter(|at| is_shown(&table.rows[*at])).collect();
+        if let Some(Sort { column, descending }) = self.sort(section, table) {
+            rows.sort_by(|a, b| compare(table.rows[*a].get(column), table.rows[*b].get(column), descending));
+        }
+        rows
+    }
+
+    pub(super) fn key(&mut self, event: KeyEvent) -> Flow {
+        if self.is_typing && !key::is_interrupt(event) {
+            self.type_key(event.code);
+            return Flow::Continue;
+        }
+        let Some(action) = key::action(event) else { return Flow::Continue };
+        if self.overlay != Overlay::None && !matches!(action, Action::Quit | Action::Help | Action::Down | Action::Up) {
+            self.overlay = Overlay::None;
+            return Flow::Continue;
+        }
+        match action {
+            Action::Quit => return Flow::Quit,
+            Action::NextTab => self.show_tab((self.tab() + 1) % self.tabs().len()),
+            Action::PreviousTab => self.show_tab((self.tab() + self.tabs().len() - 1) % self.tabs().len()),
+            Action::Tab => self.show_numbered_tab(event.code),
+            Action::Down => self.move_to(self.row.saturating_add(1)),
+            Action::Up => self.move_to(self.row.saturating_sub(1)),
+            Action::PageDown => self.move_to(self.row.saturating_add(10)),
+            Action::PageUp => self.move_to(self.row.saturating_sub(10)),
+            Action::First => self.move_to(0),
+            Action::Last => self.move_to(usize::MAX),
+            Action::NextShape => self.show_shape(1),
+            Action::PreviousShape => self.show_shape(-1),
+            Action::Detail if self.table().is_some() => self.overlay = Overlay::Detail,
+            Action::Detail => {}
+            Action::SortColumn => self.sort_by_next(),
+            Action::SortDirection => self.turn_sort(),
+            Action::Filter => self.is_typing = true,
+            Action::Freeze => self.freeze(),
+            Action::Help if self.overlay == Overlay::Help => self.overlay = Overlay::None,
+            Action::Help => self.overlay = Overlay::Help,
+            Action::Close => self.filter.clear(),
+        }
+        Flow::Continue
+    }
+
+    fn type_key(&mut self, code: KeyCode) {
+        match code {
+            KeyCode::Char(c) if !c.is_control() && self.filter.chars().count() < LONGEST_FILTER => self.filter.push(c),
+            KeyCode::Backspace => _ = self.filter.pop(),
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
+                self.is_typing = false;
+                self.filter.clear();
+            }
+            // Other keys have no meaning in a line of text.
+            _ => {}
+        }
+        self.row = 0;
+    }
+
+    fn show_tab(&mut self, tab: usize) {
+        if tab < self.tabs().len() {
+            self.tab = tab;
+            self.shape = None;
+            self.row = 0;
+        }
+    }
+
+    fn show_numbered_tab(&mut self, code: KeyCode) {
+        let KeyCode::Char(digit) = code else { return };
+        if let Some(tab) = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()?.checked_sub(1)) {
+            self.show_tab(tab);
+        }
+    }
+
+    fn show_shape(&mut self, step: isize) {
+        let count = self.section().map_or(0, |section| section.shapes.len());
+        if count > 0 {
+            // Adding `count` keeps a step back from the first shape positive.
+            self.shape = Some((self.shape() + count).saturating_add_signed(step) % count);
+            self.row = 0;
+        }
+    }
+
+    /// Selects a row; on the overview, where there is no table, a finding.
+    fn move_to(&mut self, row: usize) {
+        let findings = || self.report().map_or(0, |report| report.findings.len());
+        let count = match (self.table(), self.section()) {
+            (Some((section, table)), _) => self.rows(section, table).len(),
+            // How many lines a tree has depends on the drawing, which stops at the last one.
+            (None, Some(section)) => section.shapes.get(self.shape()).map_or(0, lines),
+            (None, None) => findings(),
+        };
+        self.row = row.min(count.saturating_sub(1));
+    }
+
+    fn sort_by_next(&mut self) {
+        let Some((section, table)) = self.table() else { return };
+        let next = self.sort(section, table).map_or(0, |sort| sort.column + 1);
+        let id = (section, table.id);
+        // After the last column comes the report's own order.
+        match table.columns.get(next).map(|column| format::is_numeric(column.unit)) {
+            Some(descending) => _ = self.sorts.insert(id, Sort { column: next, descending }),
+            None => _ = self.sorts.remove(&id),
+        }
+        self.row = 0;
+    }
+
+    fn turn_sort(&mut self) {
+        let Some((section, table)) = self.table() else { return };
+        let id = (section, table.id);
+        if let Some(sort) = self.sorts.get_mut(&id) {
+            sort.descending = !sort.descending;
+        }
+        self.row = 0;
+    }
+
+    fn freeze(&mut self) {
+        self.frozen = match self.frozen.take() {
+            Some(_) => None,
+            None => self.latest.clone().map(|report| (report, self.rates)),
+        };
+    }
+}
+
+/// Duration, events and traps so far.
+fn totals(report: &Report) -> (u64, u64, u64) {
+    (report.span.duration_ns, report.completeness.delivered, report.cost.traps)
+}
+
+/// Lines of a shape that can be walked through one by one.
+fn lines(shape: &Shape) -> usize {
+    fn nodes(node: &crate::report::Node) -> usize {
+        1 + node.children.iter().map(nodes).sum::<usize>()
+    }
+    match shape {
+        Shape::Tree(tree) => nodes(&tree.root),
+        Shape::Table(table) => table.rows.len(),
+        Shape::Histogram(_) | Shape::Timeline(_) => 0,
+    }
+}
+
+/// The order of two cells; what is not known comes last in either direction.
+fn compare(a: Option<&Cell>, b: Option<&Cell>, descending: bool) -> Ordering {
+    let number = |cell: &Cell| match cell {
+        Cell::Int(value) => Some(*value as f64),
+        Cell::Float(value) => Some(*value),
+        Cell::Text(_) | Cell::Missing => None,
+    };
+    let order = match (a, b) {
+        (Some(Cell::Missing) | None, Some(Cell::Missing) | None) => return Ordering::Equal,
+        (Some(Cell::Missing) | None, _) => return Ordering::Greater,
+        (_, Some(Cell::Missing) | None) => return Ordering::Less,
+        (Some(Cell::Text(a)), Some(Cell::Text(b))) => a.cmp(b),
+        (Some(Cell::Int(a)), Some(Cell::Int(b))) => a.cmp(b),
+        (Some(a), Some(b)) => match (number(a), number(b)) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        },
+    };
+    if descending { order.reverse() } else { order }
+}

@@ -1,0 +1,105 @@
+//! A table on the screen: sorted, filtered, with a selected row.
+
+use ratatui::{
+    Frame,
+    layout::Rect,
+    style::{Modifier, Style},
+    text::Line,
+};
+
+use super::{
+    draw,
+    state::{Sort, State},
+};
+use crate::{
+    report::Table,
+    view::{
+        escape, format,
+        text::table::{WIDEST, pad},
+    },
+};
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// Draws the table; `selected` is the row that takes keys, if the table does.
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    section: &'static str,
+    table: &Table,
+    selected: Option<usize>,
+) {
+    let rows = state.rows(section, table);
+    let (width, height) = (usize::from(area.width), usize::from(area.height).saturating_sub(1));
+    if rows.is_empty() {
+        let text = if table.rows.is_empty() { "nothing yet" } else { "no row matches the filter" };
+        draw::lines(frame, area, vec![Line::styled(text, draw::DIM)]);
+        return;
+    }
+    // The selected row stays in the middle as far as there are rows around it.
+    let selected = selected.map(|row| row.min(rows.len() - 1));
+    let first = selected.unwrap_or(0).saturating_sub(height / 2).min(rows.len().saturating_sub(height));
+    let shown: Vec<Vec<String>> = rows.iter().skip(first).take(height).map(|row| cells(table, *row)).collect();
+    let titles = titles(table, state.sort(section, table));
+    let natural: Vec<usize> = titles
+        .iter()
+        .enumerate()
+        .map(|(at, title)| {
+            let widest = shown.iter().filter_map(|row| row.get(at)).map(|cell| escape::width(cell)).max();
+            widest.unwrap_or(0).max(escape::width(title))
+        })
+        .collect();
+    let units: Vec<_> = table.columns.iter().map(|column| column.unit).collect();
+    let widths = format::columns(&natural, &units, width, GAP);
+    let line = |cells: &[String]| {
+        let cells = cells.iter().zip(&widths).zip(&units);
+        let fitted =
+            cells.filter_map(|((cell, width), unit)| width.map(|width| pad(cell, width, format::is_numeric(*unit))));
+        fitted.collect::<Vec<_>>().join(&" ".repeat(GAP))
+    };
+    let mut lines = vec![Line::styled(line(&titles), draw::HEADING)];
+    lines.extend(shown.iter().enumerate().map(|(at, cells)| {
+        let is_selected = selected == Some(first + at);
+        let style = if is_selected { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
+        Line::styled(line(cells), style)
+    }));
+    draw::lines(frame, area, lines);
+}
+
+/// The selected row with every cell in full, as lines of at most `width` columns.
+pub(super) fn detail(state: &State, width: usize) -> Option<(String, Vec<String>)> {
+    let (section, table) = state.table()?;
+    let rows = state.rows(section, table);
+    let row = table.rows.get(*rows.get(state.row().min(rows.len().checked_sub(1)?))?)?;
+    let name_width = table.columns.iter().map(|column| escape::width(column.title)).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (cell, column) in row.iter().zip(&table.columns) {
+        let value = escape::fit(&format::cell(cell, column.unit), width * 6);
+        for (at, piece) in escape::wrap(&value, width.saturating_sub(name_width + 2)).iter().enumerate() {
+            lines.push(format!("{}  {piece}", pad(if at == 0 { column.title } else { "" }, name_width, false)));
+        }
+    }
+    Some((table.title.clone(), lines))
+}
+
+fn cells(table: &Table, row: usize) -> Vec<String> {
+    let cells = table.rows[row].iter().zip(&table.columns);
+    cells.map(|(cell, column)| escape::fit(&format::cell(cell, column.unit), WIDEST)).collect()
+}
+
+/// Headings, with a mark at the one that the table is sorted by.
+fn titles(table: &Table, sort: Option<Sort>) -> Vec<String> {
+    let mark = |at| match sort {
+        Some(Sort { column, descending }) if column == at => {
+            if descending {
+                "▼"
+            } else {
+                "▲"
+            }
+        }
+        Some(_) | None => "",
+    };
+    table.columns.iter().enumerate().map(|(at, column)| format!("{}{}", column.title, mark(at))).collect()
+}

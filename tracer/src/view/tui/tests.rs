@@ -1,0 +1,253 @@
+//! The screen on ratatui's `TestBackend`, and what keys do to it.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use ratatui::{
+    Terminal,
+    backend::TestBackend,
+    crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
+};
+
+use super::{Flow, Tui};
+use crate::view::{escape, sample};
+
+fn tui() -> Tui {
+    let mut tui = Tui::new();
+    tui.update(Arc::new(sample::report()));
+    tui
+}
+
+/// The screen's lines, without their trailing blanks.
+fn screen(tui: &Tui, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    tui.draw(&mut terminal).unwrap();
+    let buffer = terminal.backend().buffer();
+    let mut out = String::new();
+    for y in 0..height {
+        let line: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();
+        writeln!(out, "{}", line.trim_end()).unwrap();
+    }
+    out
+}
+
+fn press(tui: &mut Tui, keys: &str) {
+    for c in keys.chars() {
+        let code = match c {
+            '\n' => KeyCode::Enter,
+            '\t' => KeyCode::Tab,
+            '\x1b' => KeyCode::Esc,
+            '↓' => KeyCode::Down,
+            '←' => KeyCode::Left,
+            c => KeyCode::Char(c),
+        };
+        assert_eq!(tui.key(KeyEvent::new(code, KeyModifiers::NONE)), Flow::Continue, "{c:?}");
+    }
+}
+
+#[test]
+fn overview_at_80x24() {
+    insta::assert_snapshot!(screen(&tui(), 80, 24));
+}
+
+#[test]
+fn overview_at_120x40() {
+    insta::assert_snapshot!(screen(&tui(), 120, 40));
+}
+
+#[test]
+fn section_with_several_shapes_at_80x24() {
+    let mut tui = tui();
+    press(&mut tui, "2");
+    insta::assert_snapshot!(screen(&tui, 80, 24));
+}
+
+#[test]
+fn section_with_several_shapes_at_120x40() {
+    let mut tui = tui();
+    press(&mut tui, "2");
+    insta::assert_snapshot!(screen(&tui, 120, 40));
+}
+
+#[test]
+fn table_of_hostile_names_at_80x24() {
+    let mut tui = tui();
+    press(&mut tui, "3");
+    insta::assert_snapshot!(screen(&tui, 80, 24));
+}
+
+#[test]
+fn tree_and_timeline_at_120x40() {
+    let mut tui = tui();
+    press(&mut tui, "4");
+    insta::assert_snapshot!(screen(&tui, 120, 40));
+}
+
+#[test]
+fn help_at_80x24() {
+    let mut tui = tui();
+    press(&mut tui, "?");
+    insta::assert_snapshot!(screen(&tui, 80, 24));
+    press(&mut tui, "?");
+    assert!(!screen(&tui, 80, 24).contains("previous tab"));
+}
+
+#[test]
+fn detail_shows_the_whole_name() {
+    let mut tui = tui();
+    press(&mut tui, "3\n");
+    let shown = screen(&tui, 80, 24);
+    assert!(shown.contains(&*escape::terminal(sample::HOSTILE)), "{shown}");
+    press(&mut tui, "\x1b");
+    assert!(!screen(&tui, 80, 24).contains(&*escape::terminal(sample::HOSTILE)));
+}
+
+#[test]
+fn no_tab_at_any_size_draws_something_hostile() {
+    for (width, height) in [(1, 1), (10, 5), (40, 10), (80, 24), (300, 80)] {
+        let mut tui = tui();
+        for _ in 0..5 {
+            for keys in ["", "n", "\n", "\x1b?", "\x1b"] {
+                press(&mut tui, keys);
+                for line in screen(&tui, width, height).lines() {
+                    assert_eq!(escape::terminal(line), line);
+                }
+            }
+            press(&mut tui, "\t");
+        }
+    }
+}
+
+#[test]
+fn tabs_go_round() {
+    let mut tui = tui();
+    press(&mut tui, "←");
+    assert!(tui.state.is_log_tab());
+    press(&mut tui, "\t\t");
+    assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    press(&mut tui, "9");
+    assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    press(&mut tui, "4");
+    assert_eq!(tui.state.section().map(|section| section.id), Some("threads"));
+}
+
+#[test]
+fn filter_keeps_matching_rows_until_it_is_cleared() {
+    let mut tui = tui();
+    press(&mut tui, "3/BASKET1q");
+    assert!(tui.state.takes_text());
+    press(&mut tui, "\n");
+    assert!(screen(&tui, 80, 24).contains("no row matches the filter"));
+    press(&mut tui, "\x1b/basket1\n");
+    let (section, table) = tui.state.table().unwrap();
+    assert_eq!(tui.state.rows(section, table).len(), 10);
+    let shown = screen(&tui, 80, 24);
+    assert!(shown.contains("filter: basket1") && shown.contains("(10 of 33)"), "{shown}");
+    press(&mut tui, "\x1b");
+    let (section, table) = tui.state.table().unwrap();
+    assert_eq!(tui.state.rows(section, table).len(), 33);
+}
+
+#[test]
+fn sort_goes_through_columns_and_directions() {
+    let mut tui = tui();
+    let first = |tui: &Tui| {
+        let (section, table) = tui.state.table().unwrap();
+        tui.state.rows(section, table)[0]
+    };
+    press(&mut tui, "3");
+    assert_eq!(first(&tui), 0);
+    press(&mut tui, "s");
+    assert_eq!(first(&tui), 1, "by class, ascending");
+    assert!(screen(&tui, 80, 24).contains("class▲"));
+    press(&mut tui, "s");
+    assert_eq!(first(&tui), 0, "by count, descending");
+    press(&mut tui, "S");
+    assert_eq!(first(&tui), 32, "by count, ascending");
+    press(&mut tui, "ssss");
+    let (section, table) = tui.state.table().unwrap();
+    let rows = tui.state.rows(section, table);
+    assert_eq!((rows[0], rows[32]), (1, 0), "by owner, ascending, the one without at the end");
+    press(&mut tui, "S");
+    let (section, table) = tui.state.table().unwrap();
+    assert_eq!(tui.state.rows(section, table)[32], 0, "the one without stays at the end");
+    press(&mut tui, "s");
+    assert!(tui.state.sort(section_id(&tui), tui.state.table().unwrap().1).is_none());
+}
+
+fn section_id(tui: &Tui) -> &'static str {
+    tui.state.table().unwrap().0
+}
+
+#[test]
+fn selection_stays_in_the_table() {
+    let mut tui = tui();
+    press(&mut tui, "3↓↓");
+    assert_eq!(tui.state.row(), 2);
+    press(&mut tui, "G");
+    assert_eq!(tui.state.row(), 32);
+    assert!(screen(&tui, 80, 24).contains("Basket30"));
+    press(&mut tui, "g");
+    assert_eq!(tui.state.row(), 0);
+}
+
+#[test]
+fn frozen_screen_ignores_newer_reports() {
+    let mut tui = tui();
+    press(&mut tui, "f");
+    assert!(tui.is_frozen());
+    let before = screen(&tui, 80, 24);
+    assert!(before.contains("FROZEN"));
+    let mut newer = sample::report();
+    newer.span.duration_ns *= 2;
+    newer.completeness.lost = 4242;
+    tui.update(Arc::new(newer));
+    assert_eq!(screen(&tui, 80, 24), before);
+    press(&mut tui, " ");
+    assert!(screen(&tui, 80, 24).contains("lost 4,242"));
+}
+
+#[test]
+fn rates_are_those_between_the_last_two_reports() {
+    let mut tui = tui();
+    let mut newer = sample::report();
+    newer.span.duration_ns += 2_000_000_000;
+    newer.completeness.delivered += 5_000;
+    newer.cost.traps += 7_000;
+    tui.update(Arc::new(newer));
+    let shown = screen(&tui, 80, 24);
+    assert!(shown.contains("events 2,500/s") && shown.contains("traps 3,500/s"), "{shown}");
+}
+
+#[test]
+fn quit_works_everywhere() {
+    let quit = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE);
+    let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    let mut tui = tui();
+    assert_eq!(tui.key(quit), Flow::Quit);
+    press(&mut tui, "/");
+    assert_eq!(tui.key(quit), Flow::Continue, "it is a letter of the filter");
+    assert_eq!(tui.key(interrupt), Flow::Quit);
+    press(&mut tui, "\x1b?");
+    assert_eq!(tui.key(quit), Flow::Quit);
+    assert_eq!(Tui::new().key(quit), Flow::Quit);
+}
+
+#[test]
+fn screen_without_a_report_waits() {
+    let mut tui = Tui::new();
+    press(&mut tui, "n↓s/x\n\x1bf");
+    assert!(screen(&tui, 80, 24).contains("waiting for the first events"));
+    assert!(!tui.is_frozen());
+}
+
+#[test]
+fn log_pane_shows_messages_escaped() {
+    tui_logger::set_default_level(log::LevelFilter::Info);
+    let message = format!("kernel side says {}", sample::HOSTILE);
+    tui_logger::Drain::new()
+        .log(&log::Record::builder().args(format_args!("{message}")).level(log::Level::Warn).target("jtrace").build());
+    let mut tui = tui();
+    press(&mut tui, "5");
+    let shown = screen(&tui, 120, 24);
+    assert!(shown.contains("WARN  kernel side says evil.\\x1b[31mRed\\n"), "{shown}");
+}
