@@ -62,13 +62,12 @@ pub(crate) fn run(_: &Options) -> Result<()> {
     cargo_component("fmt", "rustfmt")?;
     cargo_component("clippy", "clippy")?;
     bpf_linker()?;
-    let toolchain = match ebpf_toolchain::find() {
-        Ok(toolchain) => toolchain,
-        Err(_) => {
-            println!("setup: installing {} (builds core for the eBPF target)", EBPF_PACKAGES.join(" "));
-            install(EBPF_PACKAGES)?;
-            ebpf_toolchain::find().map_err(|missing| anyhow::anyhow!("after the installation: {missing}"))?
-        }
+    let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {
+        toolchain
+    } else {
+        println!("setup: installing {} (builds core for the eBPF target)", EBPF_PACKAGES.join(" "));
+        install(EBPF_PACKAGES)?;
+        ebpf_toolchain::find().map_err(|missing| anyhow::anyhow!("after the installation: {missing}"))?
     };
     println!("setup: eBPF toolchain present, {toolchain}");
     Ok(())
