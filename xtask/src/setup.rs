@@ -1,6 +1,8 @@
 //! `cargo xtask setup`: installs what the build and the tests need and this machine lacks. Each step looks first, says in one
 //! line what it installs and why, and never asks.
 
+use std::process::Stdio;
+
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
@@ -60,14 +62,12 @@ pub(crate) fn run(_: &Options) -> Result<()> {
     cargo_component("fmt", "rustfmt")?;
     cargo_component("clippy", "clippy")?;
     bpf_linker()?;
-    let toolchain = match ebpf_toolchain::find() {
-        Ok(toolchain) => toolchain,
-        Err(missing) => {
-            println!("setup: {missing}");
-            println!("setup: installing {} (builds core for the eBPF target)", EBPF_PACKAGES.join(" "));
-            install(EBPF_PACKAGES)?;
-            ebpf_toolchain::find().map_err(|missing| anyhow::anyhow!("after the installation: {missing}"))?
-        }
+    let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {
+        toolchain
+    } else {
+        println!("setup: installing {} (builds core for the eBPF target)", EBPF_PACKAGES.join(" "));
+        install(EBPF_PACKAGES)?;
+        ebpf_toolchain::find().map_err(|missing| anyhow::anyhow!("after the installation: {missing}"))?
     };
     println!("setup: eBPF toolchain present, {toolchain}");
     Ok(())
@@ -84,6 +84,8 @@ fn install(packages: &[&str]) -> Result<()> {
     let apt_get = || {
         let mut apt_get = process::as_root("env");
         apt_get.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Acquire::Retries=3"]);
+        // Hundreds of lines about unpacking; what goes wrong is said on standard error.
+        apt_get.stdout(Stdio::null());
         apt_get
     };
     process::run_with_retries(apt_get().arg("update"))?;
