@@ -36,9 +36,8 @@ pub enum Register {
     None = 17,
 }
 
-/// Number of slots in a register file that [`Register`] indexes, rounded up to a power of two so that an index can be
-/// bounded by a mask.
-pub const REGISTER_SLOTS: usize = 32;
+/// Number of slots in a register file that [`Register`] indexes.
+pub const REGISTERS: usize = Register::None as usize + 1;
 
 /// Where one operand lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,8 +150,8 @@ pub struct SiteSpec {
     pub kind: u16,
     /// How many of `fields` are in use.
     pub field_count: u16,
-    /// Only every n-th hit is emitted; 0 and 1 mean all.
-    pub sample_every: u32,
+    /// Explicit padding: the struct is copied as bytes.
+    pub reserved: u32,
     /// The words of the event, in order.
     pub fields: [Field; MAX_FIELDS],
 }
@@ -167,8 +166,8 @@ pub struct TargetLayout {
     pub symbol_length: u32,
     /// `Symbol::_body`, modified UTF-8.
     pub symbol_body: u32,
-    /// Ring buffers in `RINGS`.
-    pub rings: u32,
+    /// Thread group id of the target: multi-uprobe links fire for other processes too before Linux 6.10.
+    pub tgid: u32,
     /// Bytes of unread data in a ring buffer from which on a program wakes the reader instead of leaving it to its timer.
     pub wakeup_bytes: u64,
 }

@@ -9,7 +9,7 @@
 pub struct SiteStats {
     /// Times the program ran.
     pub hits: u64,
-    /// Hits that a filter or the sampling turned down.
+    /// Hits that were turned down: another process, or a site without a specification.
     pub filtered: u64,
     /// Events that the program tried to put into a ring buffer.
     pub emitted: u64,

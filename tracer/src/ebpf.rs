@@ -1,1 +1,62 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
+//!
+//! [`load`] makes maps and programs, [`attach`] ties sites to them (through [`multi`] where the kernel has multi-uprobe
+//! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here.
+
+pub mod attach;
+pub mod calibrate;
+pub mod load;
+mod multi;
+pub mod rings;
+mod wire;
+
+use std::{io, path::PathBuf};
+
+/// Why the kernel side could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The object or a program was refused.
+    #[error("the kernel refused the eBPF programs: {0}")]
+    Load(String),
+    /// A map is missing from the object or has another type.
+    #[error("eBPF map `{name}`: {reason}")]
+    Map {
+        /// Name of the map.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Sites could not be attached.
+    #[error("failed to attach {count} sites of `{group}` in {path}: {source}")]
+    Attach {
+        /// Name of the group of sites.
+        group: String,
+        /// How many sites it has.
+        count: usize,
+        /// File that holds them.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A system call failed.
+    #[error("{call} failed: {source}")]
+    System {
+        /// Name of the call.
+        call: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// What may help.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Load(_) => "run `jtrace doctor` to see what this kernel and these privileges allow",
+            Self::Map { .. } => "jtrace and its eBPF object do not fit together: build both with `cargo xtask build`",
+            Self::Attach { .. } => "run `jtrace doctor PID`; uprobes need CAP_PERFMON and CAP_BPF, or CAP_SYS_ADMIN",
+            Self::System { .. } => return None,
+        })
+        .map(str::to_owned)
+    }
+}

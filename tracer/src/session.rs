@@ -3,6 +3,10 @@
 //! Everything that a report depends on is an [`Item`] of this flow, so that a recording of the items gives the same report,
 //! byte for byte.
 
+mod coverage;
+mod fold;
+
+pub use fold::{Session, Taken};
 use serde::{Deserialize, Serialize};
 
 use crate::{analysis::Lens, event::Tid};
@@ -91,19 +95,32 @@ pub struct Counters {
     pub own_memory_bytes: u64,
 }
 
-/// A decision of the rate guard.
+/// A decision of the rate guard about a group of sites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guard {
+pub struct GuardAction {
     /// `CLOCK_MONOTONIC`.
     pub time_ns: u64,
     /// Name of the group of sites (`park`, `contended`, ...).
     pub group: String,
     /// The sites.
     pub sites: Vec<u16>,
-    /// What the group's traps came to, per second, when it was detached.
-    pub rate_per_s: u64,
     /// Lens whose numbers are affected.
     pub lens: Lens,
+    /// What was done.
+    pub action: GuardDecision,
+}
+
+/// What the rate guard did with a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuardDecision {
+    /// Detached, because its sites fired this often.
+    Detach {
+        /// Hits per second when it was detached.
+        rate_per_s: u64,
+    },
+    /// Attached again for another look.
+    Attach,
 }
 
 /// Last item of a session.
@@ -113,6 +130,8 @@ pub struct End {
     pub time_ns: u64,
     /// Why (`duration`, `interrupted`, `target exited`, ...).
     pub reason: String,
+    /// Whether the last counters were read after the last record had been taken: then they must add up.
+    pub counters_final: bool,
 }
 
 /// One element of the flow from a source.
@@ -124,8 +143,8 @@ pub enum Item<'a> {
     Record(&'a [u8]),
     /// Counters.
     Counters(Counters),
-    /// The rate guard took sites away.
-    Guard(Guard),
+    /// The rate guard took sites away, or gave them back.
+    Guard(GuardAction),
     /// Last.
     End(End),
 }

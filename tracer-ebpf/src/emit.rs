@@ -1,0 +1,80 @@
+//! Puts records into the ring buffer of the CPU and counts every outcome.
+#![expect(unsafe_code, reason = "the kernel's helpers and the counters' memory need raw pointers")]
+
+use core::arch::asm;
+
+use aya_ebpf::{
+    bindings::{BPF_RB_AVAIL_DATA, BPF_RB_FORCE_WAKEUP, BPF_RB_NO_WAKEUP},
+    helpers::{bpf_get_current_pid_tgid, bpf_get_smp_processor_id, generated::{bpf_ktime_get_ns, bpf_ringbuf_query}},
+    maps::ring_buf::RingBufBytes,
+};
+use tracer_common::{record::RecordHeader, site::TargetLayout, stats::SiteStats};
+
+use crate::maps::{RINGS, Ring};
+
+/// Counts without loss also where a program is preempted by another one on the same CPU.
+#[inline(always)]
+pub(crate) fn count(counter: *mut u64) {
+    // SAFETY: the counter lies in a map value that the verifier knows to be in bounds and aligned. The instruction is
+    // written out because the compiler offers no atomic addition on this target.
+    unsafe { asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) 1u64) };
+}
+
+/// What every record of one hit has in common.
+pub(crate) struct Hit {
+    pub(crate) site: u16,
+    pub(crate) stats: *mut SiteStats,
+    pub(crate) target: TargetLayout,
+}
+
+/// Room for a record of `BYTES` bytes in the ring buffer of this CPU.
+pub(crate) struct Reservation<'a> {
+    ring: &'a Ring,
+    bytes: RingBufBytes<'a>,
+    cpu: u16,
+}
+
+impl Reservation<'_> {
+    /// Reserves, or returns `None` where the ring buffer is full.
+    #[inline(always)]
+    pub(crate) fn new<const BYTES: usize>() -> Option<Self> {
+        // SAFETY: the helper has no precondition.
+        let cpu = unsafe { bpf_get_smp_processor_id() };
+        let ring = RINGS.get(cpu)?;
+        let bytes = ring.reserve_bytes(BYTES, 0)?;
+        Some(Self { ring, bytes, cpu: cpu as u16 })
+    }
+
+    /// Start of the reserved bytes.
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.bytes.as_mut_ptr()
+    }
+
+    /// Writes the header. The time is read after reserving, so that the times in one ring buffer rise.
+    #[inline(always)]
+    pub(crate) fn write_header(&mut self, kind: u16, words: u16, hit: &Hit) {
+        let header = RecordHeader {
+            kind,
+            site: hit.site,
+            words,
+            cpu: self.cpu,
+            tid: bpf_get_current_pid_tgid() as u32,
+            reserved: 0,
+            // SAFETY: the helper has no precondition.
+            time_ns: unsafe { bpf_ktime_get_ns() },
+        };
+        // SAFETY: every size of record has room for a header, and ring buffer memory is aligned to 8 bytes.
+        unsafe { self.as_mut_ptr().cast::<RecordHeader>().write(header) };
+    }
+
+    /// Hands the record to the reader, waking it only where much has piled up; otherwise its timer finds the record.
+    #[inline(always)]
+    pub(crate) fn submit(self, hit: &Hit) {
+        let Self { ring, bytes, cpu: _ } = self;
+        // SAFETY: `ring` is a ring buffer map.
+        let unread = unsafe { bpf_ringbuf_query(core::ptr::from_ref(ring).cast_mut().cast(), BPF_RB_AVAIL_DATA as u64) };
+        let wake = if unread >= hit.target.wakeup_bytes { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
+        bytes.submit(wake as u64);
+    }
+}

@@ -1,0 +1,34 @@
+//! The maps; their names are spelled in `tracer_common::names`.
+
+use aya_ebpf::{
+    btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf},
+    macros::btf_map,
+};
+use tracer_common::{
+    site::{MAX_SITES, SiteSpec, TargetLayout},
+    stats::SiteStats,
+};
+
+/// Most CPUs whose ring buffers can be told apart; hits on a CPU above count as lost.
+const MAX_CPUS: usize = 1024;
+
+/// Names that can be remembered as defined. An evicted one is defined again at its next use, which costs a record.
+const MAX_DEFINED: usize = 65_536;
+
+/// Only a template: user space makes one ring buffer per CPU, of the size that it wants.
+pub(crate) type Ring = RingBuf<u64, 4096>;
+
+#[btf_map]
+pub(crate) static SITES: Array<SiteSpec, MAX_SITES> = Array::new();
+
+#[btf_map]
+pub(crate) static TARGET: Array<TargetLayout, 1> = Array::new();
+
+#[btf_map]
+pub(crate) static STATS: PerCpuArray<SiteStats, MAX_SITES> = PerCpuArray::new();
+
+#[btf_map]
+pub(crate) static DEFINED: LruHashMap<u64, u8, MAX_DEFINED> = LruHashMap::new();
+
+#[btf_map]
+pub(crate) static RINGS: ArrayOfMaps<Ring, MAX_CPUS> = ArrayOfMaps::new();

@@ -1,0 +1,3 @@
+//! The programs, one file per family of sites.
+
+mod site;

@@ -1,0 +1,116 @@
+//! The program for sites whose arguments a [`SiteSpec`] describes: all probes of HotSpot, and entries of named functions.
+//!
+//! Site: any; the cookie is the site's id, an index into `SITES` and `STATS`.
+//! Arguments: up to eight fields, read as the specification says.
+//! Event: the kind of the specification, with a word per field.
+//! Cost: a trap (about 0.57 us), then about 0.1 us, and as much again for each name.
+#![expect(unsafe_code, reason = "the context and map values are raw pointers")]
+
+use aya_ebpf::{
+    EbpfContext as _,
+    helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid},
+    macros::uprobe,
+    programs::ProbeContext,
+};
+use aya_log_ebpf::warn;
+use tracer_common::{
+    record::{HEADER_BYTES, LARGE_EVENT_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
+    site::{Field, MAX_FIELDS, SiteSpec, Treat},
+};
+
+use crate::{
+    args::{Registers, Unreadable, operand},
+    define,
+    emit::{Hit, Reservation, count},
+    maps::{SITES, STATS, TARGET},
+};
+
+#[uprobe]
+fn site_hit(ctx: ProbeContext) -> u32 {
+    let _: Option<()> = try_site_hit(&ctx);
+    0
+}
+
+#[inline(always)]
+fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
+    // SAFETY: the helper takes the program's own context.
+    let site = unsafe { bpf_get_attach_cookie(ctx.as_ptr()) } as u16;
+    let stats = STATS.get_ptr_mut(u32::from(site))?;
+    // SAFETY: `stats` points into a map value.
+    count(unsafe { &raw mut (*stats).hits });
+    let spec = SITES.get(u32::from(site))?;
+    let target = *TARGET.get(0)?;
+    if spec.kind == 0 || (bpf_get_current_pid_tgid() >> 32) as u32 != target.tgid {
+        // SAFETY: as above.
+        count(unsafe { &raw mut (*stats).filtered });
+        return None;
+    }
+    let hit = Hit { site, stats, target };
+    let words = read_fields(ctx, spec, &hit);
+    // SAFETY: as above.
+    count(unsafe { &raw mut (*stats).emitted });
+    let sent = if usize::from(spec.field_count) <= SMALL_EVENT_WORDS {
+        send::<SMALL_EVENT_BYTES>(spec, &words, &hit)
+    } else {
+        send::<LARGE_EVENT_BYTES>(spec, &words, &hit)
+    };
+    if !sent {
+        // SAFETY: as above.
+        count(unsafe { &raw mut (*stats).lost });
+    }
+    Some(())
+}
+
+#[inline(always)]
+fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit) -> [u64; MAX_FIELDS] {
+    let registers = Registers::new(ctx.regs);
+    let mut words = [0u64; MAX_FIELDS];
+    for (index, word) in words.iter_mut().enumerate() {
+        if index >= usize::from(spec.field_count) {
+            break;
+        }
+        match field(&spec.fields[index], &registers, hit) {
+            Ok(value) => *word = value,
+            Err(Unreadable) => {
+                // SAFETY: `stats` points into a map value.
+                let unreadable = unsafe { &raw mut (*hit.stats).unreadable };
+                // SAFETY: as above. Only the first of a CPU is told: a hostile target must not flood the log.
+                if unsafe { unreadable.read_volatile() } == 0 {
+                    warn!(ctx, "site {}: argument {} is unreadable", hit.site, index);
+                }
+                count(unreadable);
+            }
+        }
+    }
+    words
+}
+
+#[inline(always)]
+fn field(field: &Field, registers: &Registers, hit: &Hit) -> Result<u64, Unreadable> {
+    let a = operand(&field.a, registers)?;
+    if field.treat == Treat::Word as u8 {
+        Ok(a)
+    } else if field.treat == Treat::Name as u8 {
+        Ok(define::name(a, operand(&field.b, registers)?, hit))
+    } else if field.treat == Treat::CString as u8 {
+        Ok(define::c_string(a, hit))
+    } else {
+        Ok(define::klass(a, hit))
+    }
+}
+
+#[inline(always)]
+fn send<const BYTES: usize>(spec: &SiteSpec, words: &[u64; MAX_FIELDS], hit: &Hit) -> bool {
+    let Some(mut record) = Reservation::new::<BYTES>() else {
+        return false;
+    };
+    record.write_header(spec.kind, spec.field_count, hit);
+    // SAFETY: the record has room for this many words behind its header, which is a multiple of 8 long.
+    let to = unsafe { record.as_mut_ptr().add(HEADER_BYTES).cast::<u64>() };
+    for (index, word) in words.iter().enumerate().take((BYTES - HEADER_BYTES) / 8) {
+        // SAFETY: as above.
+        unsafe { to.add(index).write(*word) };
+    }
+    record.submit(hit);
+    true
+}

@@ -1,0 +1,81 @@
+//! Measures what one hit of a probe costs on this machine, on jtrace itself.
+#![expect(unsafe_code, reason = "the traced function needs a name that survives inlining")]
+
+use std::{fs, num::NonZeroU32, path::PathBuf, time::Instant};
+
+use tracer_common::{
+    record::EventKind,
+    site::{Field, MAX_FIELDS, MAX_SITES, Operand, Register, SiteSpec, TargetLayout},
+};
+
+use super::{
+    Error,
+    attach::{Group, Place},
+    load::Kernel,
+    rings::Rings,
+};
+
+/// Hits of one batch; the fastest batch counts, as the others were disturbed.
+const BATCH: u32 = 64;
+const BATCHES: u32 = 8;
+
+/// The site: a function of our own that does nothing.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn jtrace_calibration_site(value: u64) -> u64 {
+    std::hint::black_box(value)
+}
+
+/// Cost of one hit with an event of two words, in picoseconds: trap, program and record, without the reader.
+///
+/// Must be called before the target is set, because the programs are told that jtrace is the target meanwhile.
+pub fn hit_cost_ps(kernel: &mut Kernel, rings: &mut Rings) -> Result<Option<u64>, Error> {
+    let Some((path, offset)) = own_site() else {
+        return Ok(None);
+    };
+    let pid = NonZeroU32::new(std::process::id()).expect("no process has pid 0");
+    let site = u16::try_from(MAX_SITES - 1).expect("MAX_SITES fits 16 bits");
+    kernel.set_target(TargetLayout { tgid: pid.get(), ..TargetLayout::default() })?;
+    kernel.set_site(site, calibration_spec())?;
+    let plain = fastest_batch(rings);
+    let group = Group { name: "calibration".to_owned(), sites: vec![(offset, site)] };
+    let attached = kernel.attach(group, &Place { path, pid })?;
+    let traced = fastest_batch(rings);
+    kernel.detach(attached)?;
+    Ok(Some(traced.saturating_sub(plain) * 1000 / u64::from(BATCH)))
+}
+
+fn calibration_spec() -> SiteSpec {
+    let mut fields = [Field::ZERO; MAX_FIELDS];
+    fields[0] = Field::word(Operand::register(Register::Rdi));
+    fields[1] = fields[0];
+    SiteSpec { kind: EventKind::VmShutdown as u16, field_count: 2, reserved: 0, fields }
+}
+
+fn fastest_batch(rings: &mut Rings) -> u64 {
+    let mut fastest = u64::MAX;
+    for _ in 0..BATCHES {
+        let start = Instant::now();
+        for value in 0..u64::from(BATCH) {
+            jtrace_calibration_site(value);
+        }
+        let elapsed = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        fastest = fastest.min(elapsed);
+        rings.drain(usize::MAX, |_| {});
+    }
+    fastest
+}
+
+/// File and offset of [`jtrace_calibration_site`], from the mapping that holds it.
+fn own_site() -> Option<(PathBuf, u64)> {
+    let address = jtrace_calibration_site as extern "C" fn(u64) -> u64 as usize as u64;
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().find_map(|line| {
+        let mut parts = line.split_ascii_whitespace();
+        let (start, end) = parts.next()?.split_once('-')?;
+        let start = u64::from_str_radix(start, 16).ok()?;
+        let end = u64::from_str_radix(end, 16).ok()?;
+        let offset = u64::from_str_radix(parts.nth(1)?, 16).ok()?;
+        (start..end).contains(&address).then(|| (PathBuf::from("/proc/self/exe"), address - start + offset))
+    })
+}

@@ -1,0 +1,188 @@
+//! Loads the eBPF object: maps, programs, one ring buffer per CPU.
+
+use std::{
+    collections::HashMap,
+    os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd},
+};
+
+use aya::{
+    Ebpf, EbpfLoader,
+    maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray},
+    programs::UProbe,
+    util::nr_cpus,
+};
+use tracer_common::{
+    names::{MAP_RINGS, MAP_SITES, MAP_STATS, MAP_TARGET, PROGRAM_SITE},
+    site::{MAX_SITES, SiteSpec, TargetLayout},
+    stats::{STATS_WORDS, SiteStats},
+};
+
+use super::{
+    Error, multi,
+    rings::Rings,
+    wire::{LayoutValue, SpecValue, StatsValue},
+};
+
+/// The object, aligned as its parser wants it.
+static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o"));
+
+/// Smallest ring buffer: a page.
+pub const MIN_RING_BYTES: u32 = 4096;
+/// Largest ring buffer per CPU.
+const MAX_RING_BYTES: u32 = 1 << 20;
+/// What the ring buffers of all CPUs may take together.
+const ALL_RINGS_BYTES: u32 = 16 << 20;
+
+/// The kernel side of a session. Dropping it takes everything out of the kernel.
+pub struct Kernel {
+    ebpf: Ebpf,
+    multi: Option<OwnedFd>,
+    sites: Array<MapData, SpecValue>,
+    target: Array<MapData, LayoutValue>,
+    stats: PerCpuArray<MapData, StatsValue>,
+    ring_bytes: u32,
+}
+
+impl Kernel {
+    /// Loads everything; `ring_bytes` is the size of each CPU's ring buffer, a power of two of at least
+    /// [`MIN_RING_BYTES`], or `None` for a size that fits the machine.
+    ///
+    /// Minimum kernel: 5.15 (attach cookies).
+    pub fn load(ring_bytes: Option<u32>) -> Result<(Self, Rings), Error> {
+        let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(|error| Error::Load(chain(&error)))?;
+        let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
+        let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
+        let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
+        // The whole-session program is loaded one way or the other, not both: a program says at load time how it will be
+        // attached.
+        let multi = match multi::load(OBJECT, PROGRAM_SITE, &map_fds(&ebpf)) {
+            Ok(program) => Some(program),
+            Err(reason) => {
+                log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own");
+                site_program(&mut ebpf)?.load().map_err(|error| Error::Load(chain(&error)))?;
+                None
+            }
+        };
+        let kernel = Self {
+            multi,
+            sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
+            target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
+            stats: PerCpuArray::try_from(take(&mut ebpf, MAP_STATS)?).map_err(|error| map_error(MAP_STATS, &error))?,
+            ring_bytes,
+            ebpf,
+        };
+        Ok((kernel, rings))
+    }
+
+    /// Tells the programs which process is the target and how its structures are laid out.
+    pub fn set_target(&mut self, mut layout: TargetLayout) -> Result<(), Error> {
+        layout.wakeup_bytes = u64::from(self.ring_bytes / 4);
+        self.target.set(0, LayoutValue(layout), 0).map_err(|error| map_error(MAP_TARGET, &error))
+    }
+
+    /// Tells the programs where the words of a site's event are.
+    pub fn set_site(&mut self, site: u16, spec: SiteSpec) -> Result<(), Error> {
+        self.sites.set(u32::from(site), SpecValue(spec), 0).map_err(|error| map_error(MAP_SITES, &error))
+    }
+
+    /// Counters of the first `count` sites, summed over the CPUs, in the order of [`SiteStats`]'s fields.
+    pub fn stats(&self, count: usize) -> Result<Vec<[u64; STATS_WORDS]>, Error> {
+        (0..count.min(MAX_SITES)).map(|site| self.site_stats(site)).collect()
+    }
+
+    fn site_stats(&self, site: usize) -> Result<[u64; STATS_WORDS], Error> {
+        let index = u32::try_from(site).expect("sites are fewer than MAX_SITES");
+        let values = self.stats.get(&index, 0).map_err(|error| map_error(MAP_STATS, &error))?;
+        let mut sum = [0; STATS_WORDS];
+        for StatsValue(stats) in values.iter() {
+            let SiteStats { hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost } = *stats;
+            let counters = [hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost];
+            for (total, counter) in sum.iter_mut().zip(counters) {
+                *total += counter;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The reader of messages that the programs log.
+    pub fn take_logger(&mut self) -> Option<aya_log::EbpfLogger<&'static dyn log::Log>> {
+        aya_log::EbpfLogger::init(&mut self.ebpf).ok()
+    }
+
+    /// The program for multi-uprobe links, where the kernel has them.
+    pub(super) const fn multi(&self) -> Option<&OwnedFd> {
+        self.multi.as_ref()
+    }
+
+    /// The program for single uprobes.
+    pub(super) fn single(&mut self) -> Result<&mut UProbe, Error> {
+        site_program(&mut self.ebpf)
+    }
+
+    /// Whether sites are attached by multi-uprobe links.
+    pub const fn has_multi(&self) -> bool {
+        self.multi.is_some()
+    }
+}
+
+fn default_ring_bytes(cpus: usize) -> u32 {
+    let cpus = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX);
+    let share = (ALL_RINGS_BYTES / cpus).clamp(64 << 10, MAX_RING_BYTES);
+    if share.is_power_of_two() { share } else { share.next_power_of_two() / 2 }
+}
+
+fn make_rings(ebpf: &mut Ebpf, cpus: usize, ring_bytes: u32) -> Result<Rings, Error> {
+    let map = take(ebpf, MAP_RINGS)?;
+    let mut outer = ArrayOfMaps::<MapData, MapData>::try_from(map).map_err(|error| map_error(MAP_RINGS, &error))?;
+    let mut rings = Vec::with_capacity(cpus);
+    for cpu in 0..cpus {
+        let definition =
+            aya_obj::Map::new_from_params(aya_obj::generated::bpf_map_type::BPF_MAP_TYPE_RINGBUF as u32, 0, 0, ring_bytes, 0);
+        let ring = MapData::create(definition, "RING", None).map_err(|error| map_error(MAP_RINGS, &error))?;
+        let index = u32::try_from(cpu).unwrap_or(u32::MAX);
+        outer.set(index, &ring, 0).map_err(|error| map_error(MAP_RINGS, &error))?;
+        rings.push(Map::RingBuf(ring));
+    }
+    Rings::new(rings, outer)
+}
+
+fn map_fds(ebpf: &Ebpf) -> HashMap<String, RawFd> {
+    ebpf.maps().filter_map(|(name, map)| Some((name.to_owned(), map_fd(map)?))).collect()
+}
+
+/// The kinds of maps that the object has; aya has no accessor over all of them.
+fn map_fd(map: &Map) -> Option<RawFd> {
+    match map {
+        Map::Array(data)
+        | Map::ArrayOfMaps(data)
+        | Map::PerCpuArray(data)
+        | Map::LruHashMap(data)
+        | Map::RingBuf(data) => Some(data.fd().as_fd().as_raw_fd()),
+        _ => None,
+    }
+}
+
+fn site_program(ebpf: &mut Ebpf) -> Result<&mut UProbe, Error> {
+    ebpf.program_mut(PROGRAM_SITE)
+        .and_then(|program| program.try_into().ok())
+        .ok_or_else(|| Error::Load(format!("the object has no program `{PROGRAM_SITE}`")))
+}
+
+fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, Error> {
+    ebpf.take_map(name).ok_or_else(|| Error::Map { name: name.to_owned(), reason: "not in the object".to_owned() })
+}
+
+fn map_error(name: &str, error: &dyn std::error::Error) -> Error {
+    Error::Map { name: name.to_owned(), reason: chain(error) }
+}
+
+/// An error with its causes on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,112 @@
+//! Multi-uprobe links through the raw system call: one link for a group of sites, attached and detached as a whole.
+//!
+//! aya 0.14 knows single uprobes only, each a perf event that the kernel closes one at a time. A program for multi-uprobe
+//! links must say so when it is loaded, so it is relocated here against the maps that aya made, and loaded apart.
+//!
+//! Minimum kernel: 6.6. The link fires for the target's threads only from 6.10 on; the program filters for itself.
+#![expect(unsafe_code, reason = "the bpf system call takes a union and raw pointers")]
+
+use std::{
+    collections::HashMap,
+    ffi::CString,
+    io, mem,
+    os::{
+        fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd},
+        unix::ffi::OsStrExt as _,
+    },
+    path::Path,
+};
+
+use aya_obj::{
+    Object,
+    generated::{bpf_attach_type, bpf_attr, bpf_cmd, bpf_insn, bpf_prog_type},
+};
+
+/// Bytes of the verifier's log that are kept when it refuses a program.
+const LOG_BYTES: usize = 1 << 20;
+
+/// Loads `program` of `object` for multi-uprobe links, with the maps that exist already.
+pub(super) fn load(object: &[u8], program: &str, maps: &HashMap<String, RawFd>) -> Result<OwnedFd, String> {
+    let mut object = Object::parse(object).map_err(|error| error.to_string())?;
+    let definitions = mem::take(&mut object.maps);
+    let text_sections = object.functions.keys().map(|(section, _)| *section).collect();
+    let relocated = definitions.iter().filter_map(|(name, map)| Some((name.as_str(), *maps.get(name)?, map)));
+    object.relocate_maps(relocated, &text_sections).map_err(|error| error.to_string())?;
+    object.relocate_calls(&text_sections).map_err(|error| error.to_string())?;
+    object.sanitize_functions(aya::features());
+    let definition = object.programs.get(program).ok_or("the object has no such program")?;
+    let function = object.functions.get(&definition.function_key()).ok_or("the program has no code")?;
+    load_instructions(program, &function.instructions, &definition.license)
+}
+
+fn load_instructions(name: &str, instructions: &[bpf_insn], license: &CString) -> Result<OwnedFd, String> {
+    match prog_load(name, instructions, license, None) {
+        Ok(program) => Ok(program),
+        // A kernel without multi-uprobe links does not know the attach type: no use in asking the verifier.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Err(error.to_string()),
+        Err(error) => {
+            let mut log = vec![0; LOG_BYTES];
+            let _: io::Result<OwnedFd> = prog_load(name, instructions, license, Some(&mut log));
+            let text = String::from_utf8_lossy(&log);
+            let text = text.trim_end_matches('\0');
+            log::debug!("verifier: {text}");
+            let last = text.lines().rev().take(3).collect::<Vec<_>>().join(" | ");
+            Err(format!("{error} ({last})"))
+        }
+    }
+}
+
+fn prog_load(name: &str, instructions: &[bpf_insn], license: &CString, log: Option<&mut [u8]>) -> io::Result<OwnedFd> {
+    // SAFETY: `bpf_attr` is a union of integers; the kernel wants unused bytes to be 0.
+    let mut attr: bpf_attr = unsafe { mem::zeroed() };
+    // SAFETY: any bytes are valid for this field of the union.
+    let load = unsafe { &mut attr.__bindgen_anon_3 };
+    load.prog_type = bpf_prog_type::BPF_PROG_TYPE_KPROBE as u32;
+    load.expected_attach_type = bpf_attach_type::BPF_TRACE_UPROBE_MULTI as u32;
+    load.insns = instructions.as_ptr() as u64;
+    load.insn_cnt = u32::try_from(instructions.len()).unwrap_or(u32::MAX);
+    load.license = license.as_ptr() as u64;
+    for (to, from) in load.prog_name.iter_mut().zip(name.bytes().take(15)) {
+        *to = from.cast_signed();
+    }
+    if let Some(log) = log {
+        load.log_level = 1;
+        load.log_size = u32::try_from(log.len()).unwrap_or(u32::MAX);
+        load.log_buf = log.as_mut_ptr() as u64;
+    }
+    bpf(bpf_cmd::BPF_PROG_LOAD, &mut attr)
+}
+
+/// Attaches `program` to all `sites` (offset, cookie) of the file at `path`, for the process `pid`.
+///
+/// The link is undone when the descriptor is closed.
+pub(super) fn link(program: &OwnedFd, path: &Path, pid: u32, sites: &[(u64, u64)]) -> io::Result<OwnedFd> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    let (offsets, cookies): (Vec<u64>, Vec<u64>) = sites.iter().copied().unzip();
+    // SAFETY: as in `prog_load`.
+    let mut attr: bpf_attr = unsafe { mem::zeroed() };
+    // SAFETY: as in `prog_load`.
+    let create = unsafe { &mut attr.link_create };
+    create.__bindgen_anon_1.prog_fd = program.as_raw_fd().cast_unsigned();
+    create.attach_type = bpf_attach_type::BPF_TRACE_UPROBE_MULTI as u32;
+    // SAFETY: as in `prog_load`.
+    let uprobe = unsafe { &mut create.__bindgen_anon_3.uprobe_multi };
+    uprobe.path = path.as_ptr() as u64;
+    uprobe.offsets = offsets.as_ptr() as u64;
+    uprobe.cookies = cookies.as_ptr() as u64;
+    uprobe.cnt = u32::try_from(sites.len()).unwrap_or(u32::MAX);
+    uprobe.pid = pid;
+    bpf(bpf_cmd::BPF_LINK_CREATE, &mut attr)
+}
+
+fn bpf(command: bpf_cmd, attr: &mut bpf_attr) -> io::Result<OwnedFd> {
+    // SAFETY: `attr` and everything that it points to outlive the call, and its size is given.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, command as libc::c_long, std::ptr::from_mut(attr), size_of::<bpf_attr>()) };
+    let descriptor = RawFd::try_from(result).unwrap_or(-1);
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: both commands return a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}

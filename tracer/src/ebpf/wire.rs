@@ -1,0 +1,30 @@
+//! Lets the types of the kernel contract travel through maps.
+#![expect(unsafe_code, reason = "aya asks for an unsafe promise about the bytes of a type")]
+
+use tracer_common::{
+    site::{SiteSpec, TargetLayout},
+    stats::SiteStats,
+};
+
+/// [`SiteSpec`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct SpecValue(pub(super) SiteSpec);
+
+/// [`TargetLayout`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct LayoutValue(pub(super) TargetLayout);
+
+/// [`SiteStats`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct StatsValue(pub(super) SiteStats);
+
+// SAFETY: `repr(C)` structs of integers without implicit padding, as the size assertions beside their definitions show;
+// any bytes are a valid value.
+unsafe impl aya::Pod for SpecValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for LayoutValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for StatsValue {}

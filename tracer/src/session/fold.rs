@@ -1,0 +1,235 @@
+//! The fold of a session's items into a report.
+
+use tracer_common::stats::STATS_WORDS;
+
+use crate::{
+    analysis::{self, Analysis, Context, Lens},
+    decode::{Decoded, Header, decode},
+    event::{Edge, Event, Payload},
+    finding,
+    names::Names,
+    report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
+    session::{Counters, End, GuardAction, Item, Site, Start, Target, coverage},
+};
+
+/// State of a session between two items.
+pub struct Session {
+    target: Target,
+    sites: Vec<Site>,
+    missing: Vec<String>,
+    start_ns: u64,
+    wall_ms: u64,
+    latest_ns: u64,
+    end: Option<End>,
+    trap_cost_ps: Option<u64>,
+    attach_ns: u64,
+    names: Names,
+    analyses: Vec<Box<dyn Analysis>>,
+    counters: Counters,
+    delivered: Vec<u64>,
+    undecodable: u64,
+    guards: Vec<GuardAction>,
+}
+
+/// What an item was, for those who look at the flow as it passes.
+#[derive(Clone, Copy, Debug)]
+pub enum Taken {
+    /// An event, decoded.
+    Event(Event),
+    /// Anything else.
+    Other,
+}
+
+impl Session {
+    /// A session begins with its first item.
+    pub fn new(start: Start) -> Self {
+        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, threads } = start;
+        let mut names = Names::new();
+        for (tid, name) in threads {
+            names.define_thread(tid, name);
+        }
+        Self {
+            target,
+            delivered: vec![0; sites.len()],
+            sites,
+            missing,
+            start_ns: time_ns,
+            wall_ms,
+            latest_ns: time_ns,
+            end: None,
+            trap_cost_ps,
+            attach_ns,
+            names,
+            analyses: analysis::all(&lenses),
+            counters: Counters::default(),
+            undecodable: 0,
+            guards: Vec::new(),
+        }
+    }
+
+    /// Takes the next item.
+    pub fn accept(&mut self, item: &Item<'_>) -> Taken {
+        match item {
+            // A second start would be another session; a recording that holds one is cut there by its reader.
+            Item::Start(_) => {}
+            Item::Record(bytes) => return self.record(bytes),
+            Item::Counters(counters) => {
+                self.latest_ns = self.latest_ns.max(counters.time_ns);
+                self.counters = counters.clone();
+            }
+            Item::Guard(guard) => self.guards.push(guard.clone()),
+            Item::End(end) => self.end = Some(end.clone()),
+        }
+        Taken::Other
+    }
+
+    fn record(&mut self, bytes: &[u8]) -> Taken {
+        if let Ok(header) = Header::read(bytes)
+            && !header.is_definition()
+            && let Some(delivered) = self.delivered.get_mut(usize::from(header.site.0))
+        {
+            *delivered += 1;
+        }
+        match decode(bytes) {
+            Ok(Decoded::Event(event)) => {
+                self.latest_ns = self.latest_ns.max(event.time_ns);
+                self.name_thread(&event);
+                for analysis in &mut self.analyses {
+                    analysis.event(&event);
+                }
+                Taken::Event(event)
+            }
+            Ok(Decoded::Definition { id, text, text_bytes }) => {
+                self.names.define(id, text, text_bytes);
+                Taken::Other
+            }
+            Err(_) => {
+                self.undecodable += 1;
+                Taken::Other
+            }
+        }
+    }
+
+    /// A start event fires on the new thread, so it names the thread of the kernel.
+    fn name_thread(&mut self, event: &Event) {
+        if let Payload::Thread { edge: Edge::Begin, name, .. } = event.payload
+            && let Ok(text) = self.names.get(name)
+        {
+            let text = text.into_owned();
+            self.names.define_thread(event.tid, text);
+        }
+    }
+
+    /// Names behind ids, so far.
+    pub const fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The sites of the session.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// Events that arrived so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered.iter().sum()
+    }
+
+    /// The report for what was seen so far.
+    pub fn report(&self) -> Report {
+        let span = self.span();
+        let context = Context { names: &self.names, span: &span, target: &self.target };
+        let mut sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        sections.sort_by_key(|section| Lens::ALL.iter().position(|lens| lens.id() == section.id));
+        Report {
+            schema: SCHEMA,
+            target: self.target.clone(),
+            cost: self.cost(&span),
+            completeness: self.completeness(),
+            findings: finding::findings(&span, &self.target, &sections),
+            sections,
+            span,
+        }
+    }
+
+    fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
+        let mut section = analysis.section(context);
+        let span = self.end_ns();
+        section.notes.extend(
+            coverage::groups(&self.guards)
+                .filter(|group| group.lens == analysis.lens())
+                .map(|group| group.sentence(self.start_ns, span)),
+        );
+        section
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.end.as_ref().map_or(self.latest_ns, |end| end.time_ns)
+    }
+
+    fn span(&self) -> Span {
+        let end = self.end.as_ref().map_or("running", |end| end.reason.as_str());
+        Span {
+            start_ns: self.start_ns,
+            duration_ns: self.end_ns().saturating_sub(self.start_ns),
+            started_at_ms: self.wall_ms,
+            end: end.to_owned(),
+        }
+    }
+
+    fn cost(&self, span: &Span) -> Cost {
+        let traps = self.counters.sites.iter().map(|[hits, ..]| hits).sum();
+        let seconds = span.duration_ns.max(1) as f64 / 1e9;
+        let trap_cost_ns = self.trap_cost_ps.map(|ps| ps as f64 / 1e3);
+        let target_cpu_ns = trap_cost_ns.map(|cost| traps as f64 * cost);
+        Cost {
+            traps,
+            trap_cost_ns,
+            target_cpu_ns,
+            target_cpu_percent: target_cpu_ns.map(|cpu| cpu / seconds / 1e7),
+            own_cpu_ns: self.counters.own_cpu_ns,
+            own_cpu_percent: self.counters.own_cpu_ns as f64 / seconds / 1e7,
+            own_memory_bytes: self.counters.own_memory_bytes,
+            attach_ns: self.attach_ns,
+        }
+    }
+
+    /// While a session runs the counters are a little older than the events; then what was delivered since is added to
+    /// what was emitted, so that the sum holds at every moment.
+    fn completeness(&self) -> Completeness {
+        let mut whole =
+            Completeness { missing: self.missing.clone(), undecodable: self.undecodable, ..Completeness::default() };
+        let counters_final = self.end.as_ref().is_some_and(|end| end.counters_final);
+        for (index, site) in self.sites.iter().enumerate() {
+            let [hits, filtered, emitted, lost, unreadable, _, definitions_lost] =
+                self.counters.sites.get(index).copied().unwrap_or([0; STATS_WORDS]);
+            let delivered = self.delivered.get(index).copied().unwrap_or(0);
+            let emitted = if counters_final { emitted } else { emitted.max(delivered + lost) };
+            whole.emitted += emitted;
+            whole.delivered += delivered;
+            whole.lost += lost;
+            whole.unreadable += unreadable;
+            whole.definitions_lost += definitions_lost;
+            whole.sites.push(SiteCompleteness {
+                site: u16::try_from(index).unwrap_or(u16::MAX),
+                probe: site.probe.clone(),
+                lens: site.lens.id().to_owned(),
+                offset: site.offset,
+                hits,
+                filtered,
+                emitted,
+                delivered,
+                lost,
+                state: self.site_state(index),
+            });
+        }
+        let end_ns = self.end_ns();
+        whole.missing.extend(coverage::groups(&self.guards).map(|group| group.sentence(self.start_ns, end_ns)));
+        whole
+    }
+
+    fn site_state(&self, index: usize) -> String {
+        let guarded = self.guards.iter().any(|guard| guard.sites.iter().any(|site| usize::from(*site) == index));
+        if guarded { "sampled by the rate guard".to_owned() } else { "attached".to_owned() }
+    }
+}

@@ -1,0 +1,294 @@
+//! A live target: attaches the planned sites, delivers items while the target runs, and leaves nothing behind.
+//!
+//! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
+//! [`Live::finish`].
+
+use std::{num::NonZeroU32, os::fd::OwnedFd, time::Instant};
+
+use rustix::{process::Pid, time::ClockId};
+use tracer_common::site::TargetLayout;
+
+use crate::{
+    analysis::Lens,
+    decode::Header,
+    ebpf::{
+        Error,
+        attach::{Attached, Group, Place},
+        calibrate,
+        load::Kernel,
+        rings::Rings,
+    },
+    event::Tid,
+    guard::{Decision, RateGuard},
+    probe::plan::{Plan, PlannedSite},
+    session::{Counters, End, GuardAction, GuardDecision, Item, Site, Start, Target},
+    source::merge::Merge,
+};
+
+/// Records that are taken from one ring buffer before the others get their turn and the guard looks.
+const DRAIN_LIMIT: usize = 200_000;
+
+/// How often counters are put into the flow.
+const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
+
+/// Everything that must be known before sites are attached.
+pub struct Prepared {
+    /// The JVM.
+    pub target: Target,
+    /// The file with the sites, and the process.
+    pub place: Place,
+    /// The sites.
+    pub plan: Plan,
+    /// Offsets in the JVM's structures.
+    pub layout: TargetLayout,
+    /// Lenses that are shown.
+    pub lenses: Vec<Lens>,
+    /// What is missing besides what the plan says.
+    pub missing: Vec<String>,
+    /// Threads that live already.
+    pub threads: Vec<(Tid, String)>,
+    /// Size of each CPU's ring buffer, or `None` for a fitting one.
+    pub ring_bytes: Option<u32>,
+    /// When jtrace began.
+    pub began: Instant,
+}
+
+/// An attached session.
+pub struct Live {
+    kernel: Kernel,
+    rings: Rings,
+    logger: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
+    merge: Merge,
+    place: Place,
+    groups: Vec<GroupState>,
+    group_of_site: Vec<usize>,
+    guard: RateGuard,
+    hits: Vec<u64>,
+    watermark_ns: u64,
+    counters_ns: u64,
+}
+
+struct GroupState {
+    group: Group,
+    lens: Lens,
+    attached: Option<Attached>,
+}
+
+impl Live {
+    /// Loads the programs and attaches the sites; returns the session's first item.
+    pub fn attach(prepared: Prepared) -> Result<(Self, Start), Error> {
+        let Prepared { target, place, plan, layout, lenses, mut missing, threads, ring_bytes, began } = prepared;
+        let (mut kernel, mut rings) = Kernel::load(ring_bytes)?;
+        let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
+            log::warn!("the cost of a trap could not be calibrated: {error}");
+            None
+        });
+        kernel.set_target(TargetLayout { tgid: place.pid.get(), ..layout })?;
+        missing.extend(plan.missing);
+        let (mut groups, group_of_site) = group_sites(&plan.sites);
+        for (site, planned) in plan.sites.iter().enumerate() {
+            kernel.set_site(site_id(site), planned.spec)?;
+        }
+        for state in &mut groups {
+            match kernel.attach(state.group.clone(), &place) {
+                Ok(attached) => state.attached = Some(attached),
+                Err(error) => missing.push(error.to_string()),
+            }
+        }
+        if let Some(error) = missing.last()
+            && groups.iter().all(|state| state.attached.is_none())
+            && !groups.is_empty()
+        {
+            return Err(Error::Load(error.clone()));
+        }
+        let time_ns = now_ns();
+        let start = Start {
+            target,
+            lenses,
+            sites: plan.sites.iter().map(site).collect(),
+            missing,
+            time_ns,
+            wall_ms: wall_ms(),
+            trap_cost_ps,
+            attach_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            threads,
+        };
+        let live = Self {
+            logger: kernel.take_logger(),
+            kernel,
+            rings,
+            merge: Merge::default(),
+            place,
+            hits: vec![0; groups.len()],
+            guard: RateGuard::new(groups.len(), trap_cost_ps, time_ns),
+            groups,
+            group_of_site,
+            watermark_ns: time_ns,
+            counters_ns: time_ns,
+        };
+        Ok((live, start))
+    }
+
+    /// Becomes readable when much has arrived before the caller's timer.
+    pub const fn descriptor(&self) -> &OwnedFd {
+        self.rings.descriptor()
+    }
+
+    /// Delivers what has arrived, lets the rate guard look, and now and then reads the counters.
+    pub fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+        let began_ns = now_ns();
+        self.drain();
+        self.merge.release(self.watermark_ns, |record| sink(Item::Record(record)));
+        // What is older than this drain's beginning has arrived now, and is passed on in the next round.
+        self.watermark_ns = began_ns;
+        let decisions = self.guard.step(began_ns, &self.hits);
+        self.hits.fill(0);
+        for decision in decisions {
+            self.obey(decision, sink)?;
+        }
+        if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
+            self.counters_ns = began_ns;
+            sink(Item::Counters(self.counters()?));
+        }
+        if let Some(logger) = &mut self.logger {
+            logger.flush();
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> bool {
+        let Self { rings, merge, hits, group_of_site, .. } = self;
+        rings.drain(DRAIN_LIMIT, |record| {
+            if let Ok(header) = Header::read(record)
+                && !header.is_definition()
+                && let Some(group) = group_of_site.get(usize::from(header.site.0))
+            {
+                hits[*group] += 1;
+            }
+            merge.push(record);
+        })
+    }
+
+    fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+        let (index, action) = match decision {
+            Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
+            Decision::Attach { group } => (group, GuardDecision::Attach),
+        };
+        let Self { kernel, groups, place, .. } = self;
+        let Some(state) = groups.get_mut(index) else { return Ok(()) };
+        match action {
+            GuardDecision::Detach { rate_per_s } => {
+                log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.group.name);
+                if let Some(attached) = state.attached.take() {
+                    kernel.detach(attached)?;
+                }
+            }
+            GuardDecision::Attach => match kernel.attach(state.group.clone(), place) {
+                Ok(attached) => state.attached = Some(attached),
+                Err(error) => {
+                    // The target is about to exit, most likely; the group stays away.
+                    log::warn!("{error}");
+                    return Ok(());
+                }
+            },
+        }
+        sink(Item::Guard(GuardAction {
+            time_ns: now_ns(),
+            group: state.group.name.clone(),
+            sites: state.group.sites.iter().map(|(_, site)| *site).collect(),
+            lens: state.lens,
+            action,
+        }));
+        Ok(())
+    }
+
+    /// Detaches everything, delivers the rest, and ends the session.
+    pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+        let time_ns = now_ns();
+        for state in &mut self.groups {
+            if let Some(attached) = state.attached.take() {
+                self.kernel.detach(attached)?;
+            }
+        }
+        while self.drain() {}
+        self.merge.release(u64::MAX, |record| sink(Item::Record(record)));
+        if let Some(logger) = &mut self.logger {
+            logger.flush();
+        }
+        sink(Item::Counters(self.counters()?));
+        sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
+        Ok(())
+    }
+
+    fn counters(&self) -> Result<Counters, Error> {
+        let usage = own_usage();
+        Ok(Counters {
+            time_ns: now_ns(),
+            sites: self.kernel.stats(self.group_of_site.len())?,
+            own_cpu_ns: usage.cpu_ns,
+            own_memory_bytes: usage.memory_bytes,
+        })
+    }
+}
+
+fn site_id(index: usize) -> u16 {
+    u16::try_from(index).expect("a plan has at most MAX_SITES sites")
+}
+
+fn site(planned: &PlannedSite) -> Site {
+    Site {
+        probe: planned.probe.clone(),
+        lens: planned.lens,
+        kind: planned.kind as u16,
+        offset: planned.file_offset,
+    }
+}
+
+fn group_sites(sites: &[PlannedSite]) -> (Vec<GroupState>, Vec<usize>) {
+    let mut groups: Vec<GroupState> = Vec::new();
+    let mut group_of_site = Vec::with_capacity(sites.len());
+    for (index, planned) in sites.iter().enumerate() {
+        let at = groups.iter().position(|state| state.group.name == planned.group).unwrap_or_else(|| {
+            let group = Group { name: planned.group.to_owned(), sites: Vec::new() };
+            groups.push(GroupState { group, lens: planned.lens, attached: None });
+            groups.len() - 1
+        });
+        groups[at].group.sites.push((planned.file_offset, site_id(index)));
+        group_of_site.push(at);
+    }
+    (groups, group_of_site)
+}
+
+/// `CLOCK_MONOTONIC`, the clock of the records.
+pub fn now_ns() -> u64 {
+    let time = rustix::time::clock_gettime(ClockId::Monotonic);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+fn wall_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+struct Usage {
+    cpu_ns: u64,
+    memory_bytes: u64,
+}
+
+/// CPU time and largest resident size of this process.
+fn own_usage() -> Usage {
+    let cpu = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
+    let cpu_ns = u64::try_from(cpu.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(cpu.tv_nsec).unwrap_or(0);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak_kib = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    Usage { cpu_ns, memory_bytes: peak_kib.unwrap_or(0) * 1024 }
+}
+
+/// A descriptor that becomes readable when the process ends.
+pub fn exit_descriptor(pid: NonZeroU32) -> rustix::io::Result<OwnedFd> {
+    let pid = i32::try_from(pid.get()).ok().and_then(Pid::from_raw).ok_or(rustix::io::Errno::SRCH)?;
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::NONBLOCK)
+}

@@ -1,0 +1,313 @@
+//! Numbers for people: one form per [`Unit`], and the layout of columns that text and TUI share.
+//!
+//! Machine formats (JSON, NDJSON) do not pass through here: they carry plain numbers in the unit that their key names.
+
+use crate::report::{Cell, Number, Unit};
+
+/// What stands for a number that is not known.
+pub const MISSING: &str = "-";
+
+/// Thousands separators: `1,234,567`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// About three significant digits below 1000, whole numbers with separators above.
+fn significant(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude >= 999.5 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count(whole(magnitude)));
+    }
+    if value.fract() == 0.0 || magnitude >= 99.95 {
+        format!("{value:.0}")
+    } else if magnitude >= 9.995 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// The nearest whole number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is wanted")]
+const fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// A duration: `871 ns`, `12.3 us`, `412 ms`, `3.21 s`, `2 m 05 s`, `3 h 04 m`, `12 d 03 h`.
+pub fn duration(ns: f64) -> String {
+    if !ns.is_finite() {
+        return MISSING.to_owned();
+    }
+    // The limits lie where rounding to three digits reaches the next unit.
+    for (unit, size) in [("ns", 1.0), ("us", 1e3), ("ms", 1e6)] {
+        if ns < 999.5 * size {
+            return format!("{} {unit}", significant(ns / size));
+        }
+    }
+    let seconds = ns / 1e9;
+    if seconds < 99.95 {
+        return format!("{seconds:.*} s", if seconds < 9.995 { 2 } else { 1 });
+    }
+    let seconds = whole(seconds);
+    if seconds < 3600 {
+        format!("{} m {:02} s", seconds / 60, seconds % 60)
+    } else if seconds < 86_400 {
+        format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60)
+    } else {
+        format!("{} d {:02} h", seconds / 86_400, seconds / 3600 % 24)
+    }
+}
+
+/// An amount of memory, in powers of 1024: `812 B`, `1.4 GiB`.
+pub fn bytes(value: f64) -> String {
+    if !value.is_finite() {
+        return MISSING.to_owned();
+    }
+    let mut scaled = value;
+    for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
+        if scaled < 999.5 {
+            let decimals = usize::from(unit != "B" && scaled < 99.95);
+            return format!("{scaled:.decimals$} {unit}");
+        }
+        scaled /= 1024.0;
+    }
+    format!("{scaled:.1} PiB")
+}
+
+/// A share: `31.0 %`, `0.01 %`, `<0.01 %` where it is not quite nothing.
+pub fn percent(value: f64) -> String {
+    if !value.is_finite() {
+        MISSING.to_owned()
+    } else if value > 0.0 && value < 0.005 {
+        "<0.01 %".to_owned()
+    } else if value == 0.0 || value >= 99.95 {
+        format!("{value:.0} %")
+    } else if value < 1.0 {
+        format!("{value:.2} %")
+    } else {
+        format!("{value:.1} %")
+    }
+}
+
+/// A number in its unit.
+pub fn float(value: f64, unit: Unit) -> String {
+    if !value.is_finite() {
+        return MISSING.to_owned();
+    }
+    match unit {
+        Unit::Text | Unit::Count => significant(value),
+        Unit::Ns => duration(value),
+        Unit::Bytes => bytes(value),
+        Unit::Percent => percent(value),
+        Unit::PerSecond => format!("{}/s", significant(value)),
+        Unit::BytesPerSecond => format!("{}/s", bytes(value)),
+        Unit::Address => format!("{:#x}", whole(value)),
+    }
+}
+
+/// A whole number in its unit.
+pub fn int(value: u64, unit: Unit) -> String {
+    match unit {
+        Unit::Text | Unit::Count => count(value),
+        Unit::Address => format!("{value:#x}"),
+        Unit::Ns | Unit::Bytes | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond => float(value as f64, unit),
+    }
+}
+
+/// A cell in its column's unit. A text comes back as it is: the caller escapes it for its medium.
+pub fn cell(cell: &Cell, unit: Unit) -> String {
+    match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Int(value) => int(*value, unit),
+        Cell::Float(value) => float(*value, unit),
+        Cell::Missing => MISSING.to_owned(),
+    }
+}
+
+/// Whether a column of this unit is aligned to the right.
+pub const fn is_numeric(unit: Unit) -> bool {
+    !matches!(unit, Unit::Text)
+}
+
+/// The key figure behind a summary's key: what it is called and how it reads. The unit is the key's ending.
+pub fn figure(key: &str, number: Number) -> (String, String) {
+    const ENDINGS: &[(&str, Unit)] = &[
+        ("_bytes_per_s", Unit::BytesPerSecond),
+        ("_per_s", Unit::PerSecond),
+        ("_bytes", Unit::Bytes),
+        ("_percent", Unit::Percent),
+        ("_ns", Unit::Ns),
+    ];
+    let ending = ENDINGS.iter().find_map(|(ending, unit)| key.strip_suffix(ending).map(|stem| (stem, *unit)));
+    let (stem, unit) = ending.unwrap_or((key, Unit::Count));
+    let value = match number {
+        Number::Int(value) => int(value, unit),
+        Number::Float(value) => float(value, unit),
+    };
+    (stem.replace('_', " "), value)
+}
+
+/// A wall-clock time in UTC: `2026-03-01 12:30:05 UTC`.
+pub fn wall_clock(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (year, month, day) = date(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+/// Year, month and day of the given day after 1970-01-01, in the Gregorian calendar.
+fn date(mut days: u64) -> (u64, u64, u64) {
+    // A period of 400 years repeats itself; whole ones are taken off at once so that the loops below stay short.
+    const PERIOD: u64 = 146_097;
+    let mut year = 1970 + days / PERIOD * 400;
+    days %= PERIOD;
+    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 1;
+    for length in lengths {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    (year, month, days + 1)
+}
+
+/// Columns of a row, fitted into a width: texts give way first, down to a readable minimum, then columns at the right are
+/// left out (`None`).
+pub fn columns(natural: &[usize], units: &[Unit], width: usize, gap: usize) -> Vec<Option<usize>> {
+    const READABLE: usize = 12;
+    let mut widths: Vec<Option<usize>> = natural.iter().map(|width| Some(*width)).collect();
+    loop {
+        let shown = widths.iter().flatten().count();
+        let total = widths.iter().flatten().sum::<usize>() + gap * shown.saturating_sub(1);
+        if total <= width {
+            return widths;
+        }
+        let excess = total - width;
+        let widest = widths
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| units.get(*at).is_some_and(|unit| !is_numeric(*unit)))
+            .filter_map(|(at, width)| width.filter(|width| *width > READABLE).map(|width| (at, width)))
+            .max_by_key(|(_, width)| *width);
+        if let Some((at, widest)) = widest {
+            widths[at] = Some(widest.saturating_sub(excess).max(READABLE));
+            continue;
+        }
+        match widths.iter().rposition(Option::is_some) {
+            // The first column names the row; it is cut rather than left out.
+            Some(0) | None => {
+                if let Some(first) = widths.first_mut() {
+                    *first = Some(width);
+                }
+                return widths;
+            }
+            Some(last) => widths[last] = None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(float(1_234.6, Unit::Count), "1,235");
+        assert_eq!(float(12.34, Unit::PerSecond), "12.3/s");
+    }
+
+    #[test]
+    fn durations_take_the_unit_that_fits() {
+        let cases = [
+            (0.0, "0 ns"),
+            (871.0, "871 ns"),
+            (999.6, "1.00 us"),
+            (12_340.0, "12.3 us"),
+            (412e6, "412 ms"),
+            (3.214e9, "3.21 s"),
+            (9.999e9, "10.0 s"),
+            (59.96e9, "60.0 s"),
+            (125e9, "2 m 05 s"),
+            (11_040e9, "3 h 04 m"),
+            (97_200e9, "1 d 03 h"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(duration(ns), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn bytes_count_in_1024() {
+        assert_eq!(bytes(812.0), "812 B");
+        assert_eq!(bytes(1024.0), "1.0 KiB");
+        assert_eq!(bytes(1.4 * 1024.0 * 1024.0 * 1024.0), "1.4 GiB");
+        assert_eq!(float(512.0 * 1024.0 * 1024.0, Unit::BytesPerSecond), "512 MiB/s");
+    }
+
+    #[test]
+    fn small_shares_are_not_nothing() {
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.001), "<0.01 %");
+        assert_eq!(percent(0.012), "0.01 %");
+        assert_eq!(percent(31.04), "31.0 %");
+        assert_eq!(percent(100.0), "100 %");
+    }
+
+    #[test]
+    fn numbers_that_are_none_show_as_missing() {
+        for unit in [Unit::Count, Unit::Ns, Unit::Bytes, Unit::Percent, Unit::PerSecond, Unit::Address] {
+            assert_eq!(float(f64::NAN, unit), MISSING);
+            assert_eq!(float(f64::INFINITY, unit), MISSING);
+        }
+        assert_eq!(cell(&Cell::Missing, Unit::Ns), MISSING);
+    }
+
+    #[test]
+    fn key_endings_are_units() {
+        assert_eq!(figure("pause_max_ns", Number::Int(412_000_000)), ("pause max".into(), "412 ms".into()));
+        let rate = figure("estimated_bytes_per_s", Number::Float(2048.0));
+        assert_eq!(rate, ("estimated".into(), "2.0 KiB/s".into()));
+        assert_eq!(figure("collections", Number::Int(1234)), ("collections".into(), "1,234".into()));
+    }
+
+    #[test]
+    fn addresses_are_hexadecimal() {
+        assert_eq!(int(0x7f00_1234, Unit::Address), "0x7f001234");
+    }
+
+    #[test]
+    fn wall_clock_knows_leap_years() {
+        assert_eq!(wall_clock(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(wall_clock(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(wall_clock(1_772_368_205_000), "2026-03-01 12:30:05 UTC");
+        assert_eq!(wall_clock(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
+    }
+
+    #[test]
+    fn texts_give_way_before_numbers_and_numbers_before_the_first_column() {
+        let units = [Unit::Text, Unit::Count, Unit::Ns];
+        assert_eq!(columns(&[20, 5, 5], &units, 40, 2), [Some(20), Some(5), Some(5)]);
+        assert_eq!(columns(&[60, 5, 5], &units, 40, 2), [Some(26), Some(5), Some(5)]);
+        assert_eq!(columns(&[60, 5, 5], &units, 20, 2), [Some(12), Some(5), None]);
+        assert_eq!(columns(&[60, 5, 5], &units, 6, 2), [Some(6), None, None]);
+    }
+}

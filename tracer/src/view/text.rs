@@ -1,0 +1,358 @@
+//! The report as plain text for people: findings first, then a section per lens.
+//!
+//! It is not for programs: numbers are rounded, long names are cut in the middle, tables end after some rows (and say so).
+
+mod chart;
+mod table;
+
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    io::{self, IsTerminal as _},
+};
+
+use super::{escape, format};
+use crate::{
+    report::{Completeness, Cost, Finding, Node, Report, Section, Severity, Shape, Span, Tree},
+    session::Target,
+};
+
+/// Longest text, in columns, that is wrapped over several lines instead of being cut.
+const LONGEST: usize = 600;
+
+/// Colours or none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Characters only.
+    #[default]
+    Plain,
+    /// With the sixteen colours that every terminal has.
+    Colour,
+}
+
+/// How to write a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Columns.
+    pub width: usize,
+    /// Colours or none.
+    pub style: Style,
+    /// Rows of a table before the rest is only counted.
+    pub rows: usize,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { width: 80, style: Style::Plain, rows: 10 }
+    }
+}
+
+impl TextOptions {
+    /// What suits standard output: on a terminal its width, and colours unless `NO_COLOR` is set.
+    pub fn for_stdout() -> Self {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return Self::default();
+        }
+        let width = rustix::termios::tcgetwinsize(&stdout).map_or(80, |size| usize::from(size.ws_col));
+        let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let style = if wants_none { Style::Plain } else { Style::Colour };
+        // A terminal that does not tell its width says 0.
+        Self { width: if width < 40 { 80 } else { width }, style, ..Self::default() }
+    }
+}
+
+/// What a piece of text is, which decides its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ink {
+    Heading,
+    Dim,
+    Good,
+    Warning,
+    Bad,
+}
+
+/// Writes the report.
+pub fn write(report: &Report, options: &TextOptions, out: &mut dyn io::Write) -> io::Result<()> {
+    let Report { schema: _, target, span, cost, completeness, findings, sections } = report;
+    let mut page = Page { options: *options, out };
+    page.head(target, span, cost)?;
+    page.completeness(completeness)?;
+    page.findings(findings)?;
+    sections.iter().try_for_each(|section| page.section(section))
+}
+
+/// Where the text goes.
+struct Page<'a> {
+    options: TextOptions,
+    out: &'a mut dyn io::Write,
+}
+
+impl Page<'_> {
+    /// The escaped text in its colour, if there are colours.
+    fn paint<'t>(&self, text: &'t str, ink: Ink) -> Cow<'t, str> {
+        let code = match ink {
+            _ if self.options.style == Style::Plain => return Cow::Borrowed(text),
+            Ink::Heading => "1",
+            Ink::Dim => "2",
+            Ink::Good => "32",
+            Ink::Warning => "33",
+            Ink::Bad => "1;31",
+        };
+        Cow::Owned(format!("\x1b[{code}m{text}\x1b[0m"))
+    }
+
+    /// A line of escaped text.
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", text.trim_end())
+    }
+
+    /// A text of the report, wrapped: the first line begins with `first`, the others are indented likewise.
+    fn paragraph(&mut self, first: &str, text: &str, ink: Option<Ink>) -> io::Result<()> {
+        let indent = escape::width(first);
+        let text = escape::fit(text, LONGEST);
+        for (at, line) in escape::wrap(&text, self.options.width.saturating_sub(indent)).iter().enumerate() {
+            let line = ink.map_or(Cow::Borrowed(line.as_str()), |ink| self.paint(line, ink));
+            let lead = if at == 0 { Cow::Borrowed(first) } else { Cow::Owned(" ".repeat(indent)) };
+            writeln!(self.out, "{lead}{line}")?;
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, text: &str) -> io::Result<()> {
+        let text = escape::fit(text, self.options.width);
+        let text = self.paint(&text, Ink::Heading).into_owned();
+        writeln!(self.out, "\n{text}")
+    }
+
+    fn head(&mut self, target: &Target, span: &Span, cost: &Cost) -> io::Result<()> {
+        let command = escape::fit(&format!("{}  {}", target.pid, target.command), self.options.width);
+        let command = self.paint(&command, Ink::Heading).into_owned();
+        self.line(&command)?;
+        self.paragraph("", &target_line(target), None)?;
+        let Span { start_ns: _, duration_ns, started_at_ms, end } = span;
+        let duration = format::duration(*duration_ns as f64);
+        self.paragraph("", &format!("{duration} from {}, end: {end}", format::wall_clock(*started_at_ms)), None)?;
+        self.paragraph("", &cost_line(cost), None)
+    }
+
+    fn completeness(&mut self, completeness: &Completeness) -> io::Result<()> {
+        let (sentence, ink) = completeness_line(completeness);
+        self.paragraph("", &sentence, Some(ink))?;
+        for site in completeness.sites.iter().filter(|site| site.lost > 0) {
+            let (lost, emitted) = (format::count(site.lost), format::count(site.emitted));
+            let text = format!("lost {lost} of {emitted} at {} ({:#x}), lens {}", site.probe, site.offset, site.lens);
+            self.paragraph("  - ", &text, None)?;
+        }
+        completeness.missing.iter().try_for_each(|sentence| self.paragraph("  - ", sentence, Some(Ink::Warning)))
+    }
+
+    fn findings(&mut self, findings: &[Finding]) -> io::Result<()> {
+        self.heading("FINDINGS")?;
+        if findings.is_empty() {
+            return self.line("  none");
+        }
+        findings.iter().try_for_each(|finding| {
+            let Finding { id: _, severity, score: _, title, evidence, next_step } = finding;
+            let (mark, ink) = match severity {
+                Severity::Critical => ("!! ", Ink::Bad),
+                Severity::Warning => (" ! ", Ink::Warning),
+                Severity::Info => (" i ", Ink::Good),
+            };
+            self.paragraph(mark, title, Some(ink))?;
+            evidence.iter().try_for_each(|line| self.paragraph("     - ", line, None))?;
+            self.paragraph("     → ", next_step, None)
+        })
+    }
+
+    fn section(&mut self, section: &Section) -> io::Result<()> {
+        let Section { id: _, title, summary, notes, shapes } = section;
+        self.heading(&title.to_uppercase())?;
+        let figures: Vec<_> = summary.iter().map(|(key, number)| format::figure(key, number)).collect();
+        for line in table::figures(&figures, self.options.width) {
+            self.line(&line)?;
+        }
+        notes.iter().try_for_each(|note| self.paragraph("  note: ", note, Some(Ink::Dim)))?;
+        shapes.iter().try_for_each(|shape| self.shape(shape))
+    }
+
+    fn shape(&mut self, shape: &Shape) -> io::Result<()> {
+        let TextOptions { width, style: _, rows } = self.options;
+        let (title, lines) = match shape {
+            Shape::Table(shape) => (&shape.title, table::lines(shape, width, rows)),
+            Shape::Tree(shape) => (&shape.title, tree(shape, width, rows)),
+            Shape::Histogram(shape) => (&shape.title, chart::histogram(shape, width)),
+            Shape::Timeline(shape) => (&shape.title, chart::timeline(shape, width)),
+        };
+        let title = format!("  {}", escape::fit(title, width.saturating_sub(2)));
+        let title = self.paint(&title, Ink::Heading).into_owned();
+        writeln!(self.out, "{title}")?;
+        lines.iter().try_for_each(|line| self.line(line))
+    }
+}
+
+/// The JVM in one sentence.
+pub(super) fn target_line(target: &Target) -> String {
+    let mut parts = Vec::new();
+    if target.jvm_version.is_empty() {
+        parts.push("JDK unknown".to_owned());
+    } else {
+        parts.push(format!("JDK {} ({})", target.jvm_version, target.jvm_name));
+    }
+    if !target.collector.is_empty() {
+        parts.push(target.collector.clone());
+    }
+    if let Some(bytes) = target.max_heap_bytes {
+        parts.push(format!("heap up to {}", format::bytes(bytes as f64)));
+    }
+    if let Some(threads) = target.live_threads {
+        parts.push(format!("{} threads", format::count(threads)));
+    }
+    parts.push(format!("{} CPUs", target.cpus));
+    parts.push(format!("user {}", target.user));
+    parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
+    if target.container {
+        parts.push(format!("in a container (pid {} inside)", target.namespace_pid));
+    }
+    parts.join(", ")
+}
+
+/// The cost in one sentence.
+pub(super) fn cost_line(cost: &Cost) -> String {
+    let Cost { traps, trap_cost_ns, target_cpu_ns: _, target_cpu_percent, own_cpu_ns: _, own_cpu_percent, .. } = cost;
+    let mut line = format!("cost: {} traps", format::count(*traps));
+    match (trap_cost_ns, target_cpu_percent) {
+        (Some(ns), Some(percent)) => {
+            _ = write!(line, " x {:.2} us = {} of one core", ns / 1e3, format::percent(*percent));
+        }
+        (None, _) | (_, None) => line += " (a trap's cost was not calibrated)",
+    }
+    let (memory, attach) = (format::bytes(cost.own_memory_bytes as f64), format::duration(cost.attach_ns as f64));
+    line + &format!("; jtrace itself {} CPU, {memory}; attached in {attach}", format::percent(*own_cpu_percent))
+}
+
+/// How complete the report is, in one sentence.
+fn completeness_line(completeness: &Completeness) -> (String, Ink) {
+    let Completeness { emitted, delivered, lost, undecodable, unreadable, definitions_lost, sites: _, missing } =
+        completeness;
+    let rest =
+        [(undecodable, "undecodable"), (unreadable, "values unreadable"), (definitions_lost, "definitions lost")];
+    let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
+    let word = if is_clean { "complete" } else { "incomplete" };
+    let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));
+    let mut line =
+        format!("{word}: {emitted_text} emitted = {delivered_text} delivered + {} lost", format::count(*lost));
+    for (number, what) in rest.iter().filter(|(number, _)| **number > 0) {
+        _ = write!(line, ", {} {what}", format::count(**number));
+    }
+    let accounted = delivered.saturating_add(*lost);
+    if *emitted != accounted {
+        let difference = format::count(emitted.abs_diff(accounted));
+        let direction = if *emitted > accounted { "unaccounted for" } else { "too many" };
+        line = format!("{}; {difference} {direction}", line.replace(" = ", " != "));
+        return (line, Ink::Bad);
+    }
+    (line, if is_clean { Ink::Good } else { Ink::Warning })
+}
+
+/// The lines of a tree, largest parts first.
+fn tree(tree: &Tree, width: usize, rows: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    branch(&tree.root, tree, 0, &mut lines, width);
+    let hidden = lines.len().saturating_sub(rows * 2);
+    lines.truncate(rows * 2);
+    if hidden > 0 {
+        lines.push(format!("    … {} more nodes", format::count(hidden as u64)));
+    }
+    lines
+}
+
+/// The lines of a node and of what is below it, as far as an eye follows.
+fn branch(node: &Node, tree: &Tree, depth: usize, lines: &mut Vec<String>, width: usize) {
+    const DEEPEST: usize = 24;
+    let share = if tree.root.value > 0.0 { node.value / tree.root.value * 100.0 } else { 0.0 };
+    let lead =
+        format!("{:>11} {:>8}  {}", format::float(node.value, tree.unit), format::percent(share), "  ".repeat(depth));
+    let label = escape::fit(&node.label, width.saturating_sub(escape::width(&lead)).max(8));
+    lines.push(lead + &label);
+    if depth == DEEPEST {
+        return;
+    }
+    let mut children: Vec<_> = node.children.iter().collect();
+    children.sort_by(|a, b| b.value.total_cmp(&a.value));
+    for child in children {
+        branch(child, tree, depth + 1, lines, width);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sample;
+
+    fn written(report: &Report, options: &TextOptions) -> String {
+        let mut out = Vec::new();
+        write(report, options, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn report_at_80_columns() {
+        insta::assert_snapshot!(written(&sample::report(), &TextOptions::default()));
+    }
+
+    #[test]
+    fn report_at_120_columns() {
+        insta::assert_snapshot!(written(
+            &sample::report(),
+            &TextOptions { width: 120, rows: 3, ..TextOptions::default() }
+        ));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_none_is_hostile() {
+        for width in [40, 60, 80, 133, 200] {
+            let text = written(&sample::report(), &TextOptions { width, ..TextOptions::default() });
+            for line in text.lines() {
+                assert!(escape::width(line) <= width, "{width}: {line}");
+                assert_eq!(escape::terminal(line), line);
+            }
+        }
+    }
+
+    #[test]
+    fn colours_only_on_demand_and_around_the_same_text() {
+        let plain = written(&sample::report(), &TextOptions::default());
+        let colour = written(&sample::report(), &TextOptions { style: Style::Colour, ..TextOptions::default() });
+        assert!(colour.contains("\x1b[1;31m14 threads"));
+        let mut stripped = colour;
+        for code in ["1", "2", "32", "33", "1;31", "0"] {
+            stripped = stripped.replace(&format!("\x1b[{code}m"), "");
+        }
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn clean_report_says_complete() {
+        let mut report = sample::report();
+        report.completeness = Completeness { emitted: 12_345, delivered: 12_345, ..Completeness::default() };
+        let text = written(&report, &TextOptions::default());
+        assert!(text.contains("\ncomplete: 12,345 emitted = 12,345 delivered + 0 lost\n"), "{text}");
+    }
+
+    #[test]
+    fn equation_that_does_not_hold_is_not_hidden() {
+        let completeness = Completeness { emitted: 10, delivered: 7, lost: 1, ..Completeness::default() };
+        let (line, ink) = completeness_line(&completeness);
+        assert_eq!(line, "incomplete: 10 emitted != 7 delivered + 1 lost; 2 unaccounted for");
+        assert_eq!(ink, Ink::Bad);
+    }
+
+    #[test]
+    fn empty_report_is_written() {
+        let mut report = sample::report();
+        report.findings.clear();
+        report.sections.clear();
+        assert!(written(&report, &TextOptions::default()).contains("FINDINGS\n  none\n"));
+    }
+}

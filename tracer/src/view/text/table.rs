@@ -1,0 +1,126 @@
+//! Tables and key figures as lines of text.
+
+use crate::{
+    report::Table,
+    view::{escape, format},
+};
+
+/// Widest natural width of a text column; what is longer is cut even where there is room.
+const WIDEST: usize = 100;
+
+/// Blanks before every line.
+const INDENT: usize = 4;
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// The table with at most `limit` rows; what is left out is counted.
+pub(super) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
+    let Table { id: _, title: _, columns, rows } = table;
+    if rows.is_empty() {
+        return vec![format!("{:INDENT$}none", "")];
+    }
+    let shown: Vec<Vec<String>> = rows
+        .iter()
+        .take(limit)
+        .map(|row| {
+            row.iter()
+                .zip(columns)
+                .map(|(cell, column)| escape::fit(&format::cell(cell, column.unit), WIDEST))
+                .collect()
+        })
+        .collect();
+    let natural: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = shown.iter().filter_map(|row| row.get(at)).map(|cell| escape::width(cell));
+            cells.max().unwrap_or(0).max(escape::width(column.title))
+        })
+        .collect();
+    let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
+    let widths = format::columns(&natural, &units, width.saturating_sub(INDENT), GAP);
+    let line = |cells: Vec<&str>| {
+        let cells = cells.iter().zip(&widths).zip(&units);
+        let fitted =
+            cells.filter_map(|((cell, width), unit)| width.map(|width| pad(cell, width, format::is_numeric(*unit))));
+        format!("{:INDENT$}{}", "", fitted.collect::<Vec<_>>().join(&" ".repeat(GAP)))
+    };
+    let mut lines = vec![line(columns.iter().map(|column| column.title).collect())];
+    lines.extend(shown.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    if rows.len() > shown.len() {
+        let hidden = rows.len() - shown.len();
+        let noun = if hidden == 1 { "row" } else { "rows" };
+        lines.push(format!("{:INDENT$}… {} more {noun}", "", format::count(hidden as u64)));
+    }
+    let left_out: Vec<_> =
+        columns.iter().zip(&widths).filter(|(_, width)| width.is_none()).map(|(c, _)| c.title).collect();
+    if !left_out.is_empty() {
+        let sentence = format!("… no room for: {}", left_out.join(", "));
+        lines.push(format!("{:INDENT$}{}", "", escape::fit(&sentence, width.saturating_sub(INDENT))));
+    }
+    lines
+}
+
+/// Names and values in as many aligned pairs of columns as there is room for.
+pub(super) fn figures(figures: &[(String, String)], width: usize) -> Vec<String> {
+    let name_width = figures.iter().map(|(name, _)| escape::width(name)).max().unwrap_or(0);
+    let value_width = figures.iter().map(|(_, value)| escape::width(value)).max().unwrap_or(0);
+    let pair = name_width + 1 + value_width;
+    let per_line = (width.saturating_sub(2) / (pair + 3)).max(1);
+    let pairs = |chunk: &[(String, String)]| {
+        let pairs = chunk
+            .iter()
+            .map(|(name, value)| format!("{} {}", pad(name, name_width, false), pad(value, value_width, true)));
+        format!("  {}", pairs.collect::<Vec<_>>().join("   "))
+    };
+    figures.chunks(per_line).map(pairs).collect()
+}
+
+/// An escaped text in exactly this many columns.
+fn pad(text: &str, width: usize, right: bool) -> String {
+    let text = escape::fit(text, width);
+    let blanks = " ".repeat(width.saturating_sub(escape::width(&text)));
+    if right { blanks + &text } else { text + &blanks }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Cell, Column, Unit};
+
+    fn table(rows: Vec<Vec<Cell>>) -> Table {
+        let columns = vec![
+            Column { key: "class", title: "class", unit: Unit::Text },
+            Column { key: "count", title: "count", unit: Unit::Count },
+        ];
+        Table { id: "t", title: "T".into(), columns, rows }
+    }
+
+    #[test]
+    fn numbers_are_aligned_to_the_right() {
+        let rows = vec![vec![Cell::from("A"), Cell::Int(1_234)], vec![Cell::from("日本"), Cell::Int(5)]];
+        assert_eq!(lines(&table(rows), 80, 10), ["    class  count", "    A      1,234", "    日本       5"]);
+    }
+
+    #[test]
+    fn rest_is_counted() {
+        let rows = (0..12).map(|at| vec![Cell::from("A"), Cell::Int(at)]).collect();
+        let lines = lines(&table(rows), 80, 10);
+        assert_eq!(lines.len(), 12);
+        assert_eq!(lines[11], "    … 2 more rows");
+    }
+
+    #[test]
+    fn column_without_room_is_named() {
+        let rows = vec![vec![Cell::from("A long name of a class"), Cell::Int(1)]];
+        let lines = lines(&table(rows), 20, 10);
+        assert_eq!(lines[1], "    A l… a class");
+        assert_eq!(lines[2], "    … no …for: count");
+    }
+
+    #[test]
+    fn empty_table_says_so() {
+        assert_eq!(lines(&table(Vec::new()), 80, 10), ["    none"]);
+    }
+}
