@@ -157,7 +157,7 @@ event_kinds! {
     ThreadStart = 64, 4;
     /// name, java tid, os tid, daemon.
     ThreadStop = 65, 4;
-    /// duration in ns.
+    /// duration in ms, as HotSpot gives it on every release.
     ThreadSleepBegin = 66, 1;
     /// interrupted.
     ThreadSleepEnd = 67, 1;

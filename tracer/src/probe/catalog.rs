@@ -1,1 +1,210 @@
 //! Every probe that a lens uses: its kind of event and how its words are made from the site's arguments.
+//!
+//! The table is data and attaches nothing; [`super::plan`] matches it with a JVM. Adding a probe: its kind in
+//! `tracer-common`, an entry in [`table`], and for a JVM without USDT notes a function whose entry means the same in
+//! [`function`]. A function that means only roughly the same is left out: no number is better than a wrong one.
+
+mod function;
+mod table;
+
+use tracer_common::{record::EventKind, site::Operand};
+
+use crate::analysis::Lens;
+
+pub use self::table::PROBES;
+
+/// How one word of an event is made. Arguments count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The value of an argument.
+    Argument(usize),
+    /// The text that starts at the first argument and has as many bytes as the second says.
+    Name(usize, usize),
+    /// The NUL-terminated text at an argument.
+    CString(usize),
+    /// The name of the class whose `Klass*` an argument is.
+    Klass(usize),
+    /// Always this value.
+    Constant(u64),
+    /// A name that the site does not give.
+    AbsentName,
+    /// The text of the counter `sun.gc.cause`.
+    GcCause,
+    /// The text of the counter `sun.gc.lastCause`.
+    LastGcCause,
+}
+
+/// A probe in the JVM's notes.
+#[derive(Clone, Copy, Debug)]
+pub struct Usdt {
+    /// Provider (`hotspot`).
+    pub provider: &'static str,
+    /// Name (`gc__begin`).
+    pub name: &'static str,
+    /// The event's words, in their order.
+    pub words: &'static [Word],
+}
+
+/// A function whose entry is a site.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// What it is called in HotSpot's source.
+    pub name: &'static str,
+    /// Its mangled names on the supported releases, all with the same meaning of the arguments.
+    pub symbols: &'static [&'static str],
+    /// Its arguments at its first instruction.
+    pub arguments: &'static [Operand],
+    /// The event's words, in their order.
+    pub words: &'static [Word],
+    /// What the event lacks compared with the USDT probe, as a sentence; empty where it lacks nothing.
+    pub lacks: &'static str,
+}
+
+/// Where an event can come from. The notes are preferred, because they say where the arguments are.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin {
+    /// A USDT probe without an equivalent function.
+    Usdt(Usdt),
+    /// A USDT probe, or the entry of a function where there is none.
+    UsdtOr(Usdt, Function),
+    /// The entry of a function.
+    Function(Function),
+}
+
+/// One line of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// What its sites report.
+    pub kind: EventKind,
+    /// Lenses that need it; the first one that is asked for owns its sites.
+    pub lenses: &'static [Lens],
+    /// Sites of one group are attached and detached together, because an analysis pairs their events.
+    pub group: &'static str,
+    /// Whether the JVM keeps it silent until `DTraceMonitorProbes` is set.
+    pub needs_monitor_flag: bool,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Probe {
+    /// What users call it: `hotspot:gc__begin`, or the function's name.
+    pub fn name(&self) -> String {
+        match self.origin {
+            Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => format!("{}:{}", usdt.provider, usdt.name),
+            Origin::Function(function) => function.name.to_owned(),
+        }
+    }
+
+    /// The USDT probe, if it can come from one.
+    pub const fn usdt(&self) -> Option<Usdt> {
+        match self.origin {
+            Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => Some(usdt),
+            Origin::Function(_) => None,
+        }
+    }
+
+    /// The function, if it can come from one.
+    pub const fn function(&self) -> Option<Function> {
+        match self.origin {
+            Origin::Function(function) | Origin::UsdtOr(_, function) => Some(function),
+            Origin::Usdt(_) => None,
+        }
+    }
+}
+
+/// What the events of a group are about, for sentences.
+pub fn group_title(group: &str) -> &'static str {
+    match group {
+        "gc" => "collections",
+        "mem-pool" => "memory pools before and after collections",
+        "vm-operation-request" => "requests of VM operations",
+        "vm-operation" => "VM operations",
+        "safepoint" => "safepoints",
+        "contended" => "contended monitors",
+        "notify" => "notifies",
+        "wait" => "waits",
+        "park" => "parking",
+        "unpark" => "unparking",
+        "thread" => "starts and stops of threads",
+        "sleep" => "sleeps",
+        "yield" => "yields",
+        "class-load" => "class loading and unloading",
+        "class-init" => "class initialisation",
+        "compile" => "compilations",
+        "code" => "installed and removed code",
+        "alloc" => "allocation samples",
+        "shutdown" => "the JVM's shutdown",
+        _ => "",
+    }
+}
+
+/// Names of all symbols that the catalogue can use, for one look-up.
+pub fn symbols() -> Vec<&'static str> {
+    PROBES.iter().filter_map(Probe::function).flat_map(|function| function.symbols.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_event_has_exactly_one_probe() {
+        let kinds: BTreeSet<_> = PROBES.iter().map(|probe| probe.kind).collect();
+        assert_eq!(kinds, EventKind::ALL.iter().copied().collect());
+        assert_eq!(PROBES.len(), EventKind::ALL.len());
+    }
+
+    #[test]
+    fn every_origin_makes_all_words_of_its_kind_from_arguments_that_exist() {
+        for probe in PROBES {
+            let words = probe.usdt().map(|usdt| usdt.words).into_iter().chain(probe.function().map(|f| f.words));
+            for words in words {
+                assert_eq!(words.len(), probe.kind.words(), "{}", probe.name());
+            }
+            let Some(function) = probe.function() else { continue };
+            for word in function.words {
+                let highest = match *word {
+                    Word::Argument(n) | Word::CString(n) | Word::Klass(n) => n,
+                    Word::Name(a, b) => a.max(b),
+                    Word::Constant(_) | Word::AbsentName | Word::GcCause | Word::LastGcCause => 0,
+                };
+                assert!(highest <= function.arguments.len(), "{}", probe.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_lens_has_probes_and_every_probe_a_lens() {
+        for lens in Lens::ALL {
+            assert!(PROBES.iter().any(|probe| probe.lenses.contains(lens)), "{lens:?}");
+        }
+        assert!(PROBES.iter().all(|probe| !probe.lenses.is_empty()));
+    }
+
+    #[test]
+    fn every_group_has_a_title() {
+        assert!(PROBES.iter().all(|probe| !group_title(probe.group).is_empty()));
+    }
+
+    #[test]
+    fn begin_and_end_share_their_group() {
+        let group = |kind| PROBES.iter().find(|probe| probe.kind == kind).map(|probe| probe.group);
+        for (begin, end) in [
+            (EventKind::GcBegin, EventKind::GcEnd),
+            (EventKind::MemPoolGcBegin, EventKind::MemPoolGcEnd),
+            (EventKind::VmOperationBegin, EventKind::VmOperationEnd),
+            (EventKind::SafepointBegin, EventKind::SafepointEnd),
+            (EventKind::MonitorContendedEnter, EventKind::MonitorContendedEntered),
+            (EventKind::MonitorWait, EventKind::MonitorWaited),
+            (EventKind::ThreadParkBegin, EventKind::ThreadParkEnd),
+            (EventKind::ThreadSleepBegin, EventKind::ThreadSleepEnd),
+            (EventKind::ThreadStart, EventKind::ThreadStop),
+            (EventKind::ClassInitRequired, EventKind::ClassInitEnd),
+            (EventKind::CompileBegin, EventKind::CompileEnd),
+        ] {
+            assert_eq!(group(begin), group(end), "{begin:?}");
+        }
+    }
+}

@@ -1,1 +1,275 @@
-//! Matches the catalogue with the sites that a JVM has.
+//! Matches the catalogue with the sites that a JVM has: what to attach for some lenses, and what cannot be had and why.
+//!
+//! It reads a file and attaches nothing; [`crate::ebpf`] does. The same file gives the same plan, in the same order.
+
+use std::collections::BTreeMap;
+
+use tracer_common::{
+    record::{EventKind, NAME_ABSENT},
+    site::{Field, MAX_FIELDS, MAX_SITES, Operand, SiteSpec, Treat},
+};
+
+use super::catalog::{self, Function, PROBES, Probe, Word};
+use crate::{
+    analysis::Lens,
+    jvm::{
+        elf::{Elf, Symbol},
+        usdt::{self, Site, Sites},
+    },
+};
+
+/// What a libjvm.so offers. It is read once and serves plans, `jtrace probes` and `jtrace doctor`.
+#[derive(Clone, Debug)]
+pub struct Libjvm {
+    /// The sites of its notes.
+    pub sites: Sites,
+    /// Entries of the functions that the catalogue knows: symbol, and offset in the file.
+    pub functions: BTreeMap<&'static str, (Symbol, u64)>,
+    /// Whether it has a `.symtab`.
+    pub symtab: bool,
+}
+
+impl Libjvm {
+    /// Reads the notes and symbols of a file.
+    pub fn read(elf: &Elf<'_>) -> Self {
+        let functions = elf
+            .find_symbols(&catalog::symbols())
+            .into_iter()
+            .filter_map(|(name, symbol)| Some((name, (symbol, elf.code_offset(symbol.address)?))))
+            .collect();
+        Self { sites: usdt::read(elf), functions, symtab: elf.has_symtab() }
+    }
+
+    /// Whether it has USDT notes of HotSpot.
+    pub fn usdt(&self) -> bool {
+        self.sites.sites.iter().any(|site| site.provider == "hotspot")
+    }
+
+    fn function(&self, function: &Function) -> Option<(Symbol, u64)> {
+        function.symbols.iter().find_map(|symbol| self.functions.get(symbol).copied())
+    }
+}
+
+/// Addresses in the target of the texts of the counters `sun.gc.cause` and `sun.gc.lastCause`, where they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GcCause {
+    /// Cause of the collection that is under way.
+    pub cause_address: Option<u64>,
+    /// Cause of the last collection.
+    pub last_cause_address: Option<u64>,
+}
+
+/// A site that is to be attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedSite {
+    /// What users call it: `hotspot:gc__begin`, or the name of a function.
+    pub probe: String,
+    /// Lens that owns it.
+    pub lens: Lens,
+    /// What it reports.
+    pub kind: EventKind,
+    /// Sites of one group are detached together.
+    pub group: &'static str,
+    /// Whether it is silent until `DTraceMonitorProbes` is set.
+    pub needs_monitor_flag: bool,
+    /// Where it lies in the file: what a uprobe needs.
+    pub file_offset: u64,
+    /// Its virtual address in the file.
+    pub address: u64,
+    /// What the program must know about it.
+    pub spec: SiteSpec,
+}
+
+/// What to attach, and what cannot be had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The sites, in the order of the catalogue, then of the file.
+    pub sites: Vec<PlannedSite>,
+    /// Sentences that say what is missing and why.
+    pub missing: Vec<String>,
+    /// Whether a site needs `DTraceMonitorProbes`.
+    pub needs_monitor_flag: bool,
+    /// Whether the file has USDT notes.
+    pub usdt: bool,
+    /// Whether the file has a `.symtab`.
+    pub symtab: bool,
+}
+
+/// Plans the sites for some lenses.
+pub fn plan(libjvm: &Libjvm, lenses: &[Lens], gc_cause: GcCause) -> Plan {
+    let mut plan = Plan { usdt: libjvm.usdt(), symtab: libjvm.symtab, ..Plan::default() };
+    plan.missing.extend(general_lacks(libjvm));
+    let mut absent = Vec::new();
+    for probe in PROBES {
+        let Some(lens) = probe.lenses.iter().copied().find(|lens| lenses.contains(lens)) else { continue };
+        let (sites, lacks) = sites_of(probe, lens, libjvm, gc_cause);
+        plan.missing.extend(lacks);
+        if sites.is_empty() {
+            absent.push((lens, probe));
+        }
+        plan.needs_monitor_flag |= probe.needs_monitor_flag && !sites.is_empty();
+        plan.sites.extend(sites);
+    }
+    if !libjvm.symtab && absent.iter().any(|(_, probe)| probe.function().is_some()) {
+        plan.missing.push("libjvm.so has no `.symtab`: functions that are not exported cannot be found".to_owned());
+    }
+    plan.missing.extend(absences(&absent));
+    if plan.sites.len() > MAX_SITES {
+        plan.missing.push(format!("{} sites are beyond the limit of {MAX_SITES}", plan.sites.len() - MAX_SITES));
+        plan.sites.truncate(MAX_SITES);
+    }
+    plan
+}
+
+/// One sentence for each lens that lacks probes: groups that are gone as a whole by their titles, others probe by probe.
+fn absences(absent: &[(Lens, &Probe)]) -> Vec<String> {
+    let mut by_lens: Vec<(&str, Vec<String>)> = Vec::new();
+    for (lens, probe) in absent {
+        let lens = if probe.lenses.len() == Lens::ALL.len() { "all lenses" } else { lens.id() };
+        let gone = absent.iter().filter(|(_, other)| other.group == probe.group).count();
+        let whole = gone == PROBES.iter().filter(|other| other.group == probe.group).count();
+        let what = if whole {
+            catalog::group_title(probe.group).to_owned()
+        } else {
+            format!("the events of `{}`", probe.name())
+        };
+        match by_lens.iter_mut().find(|(known, _)| *known == lens) {
+            Some((_, list)) if list.contains(&what) => {}
+            Some((_, list)) => list.push(what),
+            None => by_lens.push((lens, vec![what])),
+        }
+    }
+    let sentence = |(lens, list): (&str, Vec<String>)| {
+        format!("{lens}: not available, because libjvm.so has no usable site for it: {}", list.join(", "))
+    };
+    by_lens.into_iter().map(sentence).collect()
+}
+
+fn general_lacks(libjvm: &Libjvm) -> Vec<String> {
+    let mut lacks = Vec::new();
+    if !libjvm.usdt() {
+        lacks.push(
+            "libjvm.so has no USDT notes: what follows the names of functions instead, and has no more than they give"
+                .to_owned(),
+        );
+    }
+    if libjvm.sites.error_count > 0 {
+        let first = libjvm.sites.errors.first().map_or_else(String::new, |error| format!(", the first: {error}"));
+        lacks.push(format!("{} USDT notes could not be used{first}", libjvm.sites.error_count));
+    }
+    lacks
+}
+
+/// All sites of one probe, and what is missing about it although it has some.
+fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, gc_cause: GcCause) -> (Vec<PlannedSite>, Vec<String>) {
+    let mut sites = Vec::new();
+    let mut lacks = Vec::new();
+    let site = |name: String, address, file_offset, spec| PlannedSite {
+        probe: name,
+        lens,
+        kind: probe.kind,
+        group: probe.group,
+        needs_monitor_flag: probe.needs_monitor_flag,
+        file_offset,
+        address,
+        spec,
+    };
+    if let Some(usdt) = probe.usdt() {
+        let mut locations: Vec<&Site> = libjvm.sites.locations(usdt.provider, usdt.name).collect();
+        locations.sort_by_key(|location| location.address);
+        // Two notes for one instruction would count each hit twice.
+        locations.dedup_by_key(|location| location.address);
+        for location in locations {
+            let arguments = Arguments::Site(location);
+            match location
+                .file_offset
+                .map_err(|refusal| refusal.to_string())
+                .and_then(|file_offset| Ok((file_offset, site_spec(probe.kind, usdt.words, arguments, gc_cause)?)))
+            {
+                Ok((file_offset, spec)) => sites.push(site(probe.name(), location.address, file_offset, spec)),
+                Err(why) => lacks.push(format!(
+                    "{}: the location of `{}` at {:#x} is left out: {why}",
+                    lens.id(),
+                    probe.name(),
+                    location.address
+                )),
+            }
+        }
+    }
+    if !sites.is_empty() {
+        return (sites, lacks);
+    }
+    let Some(function) = probe.function().filter(|_| group_has_functions(probe, libjvm)) else { return (sites, lacks) };
+    if let Some((symbol, file_offset)) = libjvm.function(&function) {
+        match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), gc_cause) {
+            Ok(spec) => sites.push(site(function.name.to_owned(), symbol.address, file_offset, spec)),
+            Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),
+        }
+        if !function.lacks.is_empty() {
+            lacks.push(format!("{}: {}", lens.id(), function.lacks));
+        }
+    }
+    (sites, lacks)
+}
+
+/// Events that belong together come from functions only where every one of them has its function: a beginning without
+/// its end would be taken for something that is still going on.
+fn group_has_functions(probe: &Probe, libjvm: &Libjvm) -> bool {
+    PROBES
+        .iter()
+        .filter(|other| other.group == probe.group)
+        .all(|other| other.function().is_some_and(|function| libjvm.function(&function).is_some()))
+}
+
+/// Where the arguments of a site are.
+#[derive(Clone, Copy)]
+enum Arguments<'a> {
+    /// Where its note says.
+    Site(&'a Site),
+    /// Where the calling convention puts them.
+    Entry(&'a [Operand]),
+}
+
+impl Arguments<'_> {
+    /// The argument with this number, from 1.
+    fn get(self, number: usize) -> Result<Operand, String> {
+        let index = number.wrapping_sub(1);
+        let (count, operand) = match self {
+            Self::Site(site) => (site.operands.len(), site.operands.get(index).cloned()),
+            Self::Entry(operands) => (operands.len(), operands.get(index).copied().map(Ok)),
+        };
+        operand
+            .ok_or_else(|| format!("it has {count} arguments, and argument {number} is needed"))?
+            .map_err(|error| error.to_string())
+    }
+}
+
+fn site_spec(kind: EventKind, words: &[Word], arguments: Arguments<'_>, gc_cause: GcCause) -> Result<SiteSpec, String> {
+    let mut fields = [Field::ZERO; MAX_FIELDS];
+    for (slot, word) in fields.iter_mut().zip(words) {
+        *slot = field(*word, arguments, gc_cause)?;
+    }
+    let field_count = u16::try_from(words.len()).map_err(|error| error.to_string())?;
+    Ok(SiteSpec { kind: kind as u16, field_count, sample_every: 1, fields })
+}
+
+fn field(word: Word, arguments: Arguments<'_>, gc_cause: GcCause) -> Result<Field, String> {
+    let treated = |a, treat: Treat| Field { treat: treat as u8, ..Field::word(a) };
+    let absent = Field::word(Operand::constant(NAME_ABSENT.cast_signed()));
+    let text_at = |address: Option<u64>| {
+        address.map_or(absent, |address| treated(Operand::constant(address.cast_signed()), Treat::CString))
+    };
+    Ok(match word {
+        Word::Argument(number) => Field::word(arguments.get(number)?),
+        Word::Name(pointer, length) => Field::name(arguments.get(pointer)?, arguments.get(length)?),
+        Word::CString(number) => treated(arguments.get(number)?, Treat::CString),
+        Word::Klass(number) => treated(arguments.get(number)?, Treat::Klass),
+        Word::Constant(value) => Field::word(Operand::constant(value.cast_signed())),
+        Word::AbsentName => absent,
+        Word::GcCause => text_at(gc_cause.cause_address),
+        Word::LastGcCause => text_at(gc_cause.last_cause_address),
+    })
+}
+
+#[cfg(test)]
+mod tests;

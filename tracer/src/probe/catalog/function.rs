@@ -1,0 +1,131 @@
+//! Functions whose entry is a site: the allocation tracer, which has no USDT probe, and equivalents of USDT probes for
+//! builds of the JVM without notes.
+//!
+//! The System V calling convention puts the first arguments into rdi, rsi, rdx, rcx; a `bool` is the lowest byte of its
+//! register. What has no function here and why: contended monitors, parking, sleeping, compilations, VM operations and
+//! class initialisation have functions for the beginning only, and a beginning without an end would be taken for
+//! something that is still going on; memory pools and installed code are reported from the middle of functions.
+
+use tracer_common::site::{Operand, Register};
+
+use super::{Function, Word};
+
+const RDI: Operand = Operand::register(Register::Rdi);
+const RSI: Operand = Operand::register(Register::Rsi);
+const RDX: Operand = Operand::register(Register::Rdx);
+const RCX: Operand = Operand::register(Register::Rcx);
+const SIL: Operand = Operand { width: 1, ..Operand::register(Register::Rsi) };
+
+/// `(Klass*, HeapWord*, size_t tlab_size, size_t alloc_size, Thread*)`. Both sizes are bytes: the callers of 11, 17, 21
+/// and 25 shift the TLAB's words left by 3 and pass the object's bytes.
+pub(super) const ALLOC_IN_NEW_TLAB: Function = Function {
+    name: "AllocTracer::send_allocation_in_new_tlab",
+    symbols: &[
+        "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
+        "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP6Thread",
+        "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread",
+    ],
+    arguments: &[RDI, RSI, RDX, RCX],
+    words: &[Word::Klass(1), Word::Argument(3), Word::Argument(4)],
+    lacks: "",
+};
+
+/// `(Klass*, HeapWord*, size_t alloc_size, Thread*)`, in bytes as above.
+pub(super) const ALLOC_OUTSIDE_TLAB: Function = Function {
+    name: "AllocTracer::send_allocation_outside_tlab",
+    symbols: &[
+        "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
+        "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP6Thread",
+        "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread",
+    ],
+    arguments: &[RDI, RSI, RDX],
+    words: &[Word::Klass(1), Word::Argument(3)],
+    lacks: "",
+};
+
+/// The VM thread starts to stop the other threads. `safepoint__begin` is hit within, after the same request.
+pub(super) const SAFEPOINT_BEGIN: Function = Function {
+    name: "SafepointSynchronize::begin",
+    symbols: &["_ZN20SafepointSynchronize5beginEv"],
+    arguments: &[],
+    words: &[],
+    lacks: "",
+};
+
+/// The VM thread starts to let the other threads go; `safepoint__end` is hit within, when it has done so.
+pub(super) const SAFEPOINT_END: Function = Function {
+    name: "SafepointSynchronize::end",
+    symbols: &["_ZN20SafepointSynchronize3endEv"],
+    arguments: &[],
+    words: &[],
+    lacks: "safepoints end where the JVM starts to release its threads, so their times lack the release itself",
+};
+
+/// The constructor of the mark that the heap carries while a collector has stopped the world: `IsGCActiveMark` up to 20,
+/// `IsSTWGCActiveMark` since. Two symbols of a constructor are the same code. On 11 it is inlined everywhere.
+pub(super) const GC_BEGIN: Function = Function {
+    name: "IsGCActiveMark::IsGCActiveMark",
+    symbols: &["_ZN14IsGCActiveMarkC2Ev", "_ZN17IsSTWGCActiveMarkC2Ev"],
+    arguments: &[],
+    words: &[Word::Constant(0), Word::GcCause, Word::LastGcCause],
+    lacks: "collections are stop-the-world phases, and which of them are full is not known: none is counted as full",
+};
+
+/// The destructor of the same mark.
+pub(super) const GC_END: Function = Function {
+    name: "IsGCActiveMark::~IsGCActiveMark",
+    symbols: &["_ZN14IsGCActiveMarkD2Ev", "_ZN17IsSTWGCActiveMarkD2Ev"],
+    arguments: &[],
+    words: &[Word::GcCause, Word::LastGcCause],
+    lacks: "",
+};
+
+/// First function of a new Java thread, on that thread, in which `thread__start` is hit.
+pub(super) const THREAD_START: Function = Function {
+    name: "JavaThread::run",
+    symbols: &["_ZN10JavaThread3runEv"],
+    arguments: &[],
+    words: &[Word::AbsentName, Word::Constant(0), Word::Constant(0), Word::Constant(0)],
+    lacks: "names of threads, their ids in Java and whether they are daemons are not known",
+};
+
+/// Called on the thread itself after `JavaThread::run`, once. Since 12; 11 has no such function and so no fallback.
+pub(super) const THREAD_STOP: Function = Function {
+    name: "JavaThread::post_run",
+    symbols: &["_ZN10JavaThread8post_runEv"],
+    arguments: &[],
+    words: &[Word::AbsentName, Word::Constant(0), Word::Constant(0), Word::Constant(0)],
+    lacks: "",
+};
+
+/// The native method behind `Thread.yield`; `thread__yield` is its first act. Exported, so no `strip` removes it.
+pub(super) const THREAD_YIELD: Function =
+    Function { name: "JVM_Yield", symbols: &["JVM_Yield"], arguments: &[], words: &[], lacks: "" };
+
+/// `(InstanceKlass*, bool shared)`; `class__loaded` is hit within.
+pub(super) const CLASS_LOADED: Function = Function {
+    name: "ClassLoadingService::notify_class_loaded",
+    symbols: &["_ZN19ClassLoadingService19notify_class_loadedEP13InstanceKlassb"],
+    arguments: &[RDI, SIL],
+    words: &[Word::Klass(1), Word::Constant(0), Word::Argument(2)],
+    lacks: "class loaders of loaded classes are not known",
+};
+
+/// `(InstanceKlass*)`; `class__unloaded` is hit within, while the class still has its name.
+pub(super) const CLASS_UNLOADED: Function = Function {
+    name: "ClassLoadingService::notify_class_unloaded",
+    symbols: &["_ZN19ClassLoadingService21notify_class_unloadedEP13InstanceKlass"],
+    arguments: &[RDI],
+    words: &[Word::Klass(1), Word::Constant(0), Word::Constant(0)],
+    lacks: "",
+};
+
+/// The JVM begins to shut down, by `System.exit` or after the last thread. It can be entered by more than one thread;
+/// the first entry is the shutdown.
+pub(super) const VM_SHUTDOWN: Function = Function {
+    name: "before_exit",
+    symbols: &["_Z11before_exitP10JavaThreadb", "_Z11before_exitP10JavaThread"],
+    arguments: &[],
+    words: &[],
+    lacks: "",
+};

@@ -1,0 +1,113 @@
+//! The catalogue's table, in the order of the lenses and, within, of what happens.
+//!
+//! The arguments are those of HotSpot's `dtrace/hotspot.d` and `hs_private.d`; where they lie is the note's business.
+
+use tracer_common::record::EventKind;
+
+use super::{
+    Function, Origin, Probe, Usdt,
+    Word::{self, Argument, GcCause, LastGcCause, Name},
+    function,
+};
+use crate::analysis::Lens;
+
+const GC: &[Lens] = &[Lens::Gc];
+/// The VM operation's name says what kind of pause a collection was.
+const SAFEPOINT_AND_GC: &[Lens] = &[Lens::Safepoint, Lens::Gc];
+const SAFEPOINT: &[Lens] = &[Lens::Safepoint];
+const LOCKS: &[Lens] = &[Lens::Locks];
+const THREADS: &[Lens] = &[Lens::Threads];
+const CLASSES: &[Lens] = &[Lens::Classes];
+const JIT: &[Lens] = &[Lens::Jit];
+const ALLOC: &[Lens] = &[Lens::Alloc];
+
+const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
+    Probe { kind, lenses, group, needs_monitor_flag: false, origin }
+}
+
+const fn usdt(name: &'static str, words: &'static [Word]) -> Usdt {
+    Usdt { provider: "hotspot", name, words }
+}
+
+const fn only(name: &'static str, words: &'static [Word]) -> Origin {
+    Origin::Usdt(usdt(name, words))
+}
+
+const fn or(name: &'static str, words: &'static [Word], function: Function) -> Origin {
+    Origin::UsdtOr(usdt(name, words), function)
+}
+
+/// The first argument is the Java thread's id, which the kernel's thread id makes needless.
+const fn monitor(kind: EventKind, group: &'static str, name: &'static str, words: &'static [Word]) -> Probe {
+    Probe { needs_monitor_flag: true, ..probe(kind, LOCKS, group, only(name, words)) }
+}
+
+const fn class_init(kind: EventKind, name: &'static str) -> Probe {
+    probe(kind, CLASSES, "class-init", only(name, &[Name(1, 2), Argument(3)]))
+}
+
+const MEM_POOL: &[Word] = &[Name(1, 2), Name(3, 4), Argument(5), Argument(6), Argument(7), Argument(8)];
+const VM_OPERATION: &[Word] = &[Name(1, 2), Argument(3)];
+const MONITOR: &[Word] = &[Argument(2), Name(3, 4)];
+const THREAD: &[Word] = &[Name(1, 2), Argument(3), Argument(4), Argument(5)];
+const CLASS: &[Word] = &[Name(1, 2), Argument(3), Argument(4)];
+
+/// Every probe that a lens uses.
+#[rustfmt::skip]
+pub const PROBES: &[Probe] = &[
+    probe(EventKind::GcBegin, GC, "gc", or("gc__begin", &[Argument(1), GcCause, LastGcCause], function::GC_BEGIN)),
+    probe(EventKind::GcEnd, GC, "gc", or("gc__end", &[GcCause, LastGcCause], function::GC_END)),
+    probe(EventKind::MemPoolGcBegin, GC, "mem-pool", only("mem__pool__gc__begin", MEM_POOL)),
+    probe(EventKind::MemPoolGcEnd, GC, "mem-pool", only("mem__pool__gc__end", MEM_POOL)),
+
+    probe(EventKind::VmOperationRequest, SAFEPOINT, "vm-operation-request", only("vmops__request", VM_OPERATION)),
+    probe(EventKind::VmOperationBegin, SAFEPOINT_AND_GC, "vm-operation", only("vmops__begin", VM_OPERATION)),
+    probe(EventKind::VmOperationEnd, SAFEPOINT_AND_GC, "vm-operation", only("vmops__end", VM_OPERATION)),
+    probe(EventKind::SafepointBegin, SAFEPOINT_AND_GC, "safepoint", Origin::UsdtOr(
+        Usdt { provider: "hs_private", name: "safepoint__begin", words: &[] }, function::SAFEPOINT_BEGIN)),
+    probe(EventKind::SafepointEnd, SAFEPOINT_AND_GC, "safepoint", Origin::UsdtOr(
+        Usdt { provider: "hs_private", name: "safepoint__end", words: &[] }, function::SAFEPOINT_END)),
+
+    monitor(EventKind::MonitorContendedEnter, "contended", "monitor__contended__enter", MONITOR),
+    monitor(EventKind::MonitorContendedEntered, "contended", "monitor__contended__entered", MONITOR),
+    monitor(EventKind::MonitorContendedExit, "contended", "monitor__contended__exit", MONITOR),
+    monitor(EventKind::MonitorNotify, "notify", "monitor__notify", MONITOR),
+    monitor(EventKind::MonitorNotifyAll, "notify", "monitor__notifyAll", MONITOR),
+    monitor(EventKind::MonitorWait, "wait", "monitor__wait", &[Argument(2), Name(3, 4), Argument(5)]),
+    monitor(EventKind::MonitorWaited, "wait", "monitor__waited", MONITOR),
+    probe(EventKind::ThreadParkBegin, LOCKS, "park",
+        only("thread__park__begin", &[Argument(1), Argument(2), Argument(3)])),
+    probe(EventKind::ThreadParkEnd, LOCKS, "park", only("thread__park__end", &[Argument(1)])),
+    probe(EventKind::ThreadUnpark, LOCKS, "unpark", only("thread__unpark", &[Argument(1)])),
+
+    probe(EventKind::ThreadStart, THREADS, "thread", or("thread__start", THREAD, function::THREAD_START)),
+    probe(EventKind::ThreadStop, THREADS, "thread", or("thread__stop", THREAD, function::THREAD_STOP)),
+    probe(EventKind::ThreadSleepBegin, THREADS, "sleep", only("thread__sleep__begin", &[Argument(1)])),
+    probe(EventKind::ThreadSleepEnd, THREADS, "sleep", only("thread__sleep__end", &[Argument(1)])),
+    probe(EventKind::ThreadYield, THREADS, "yield", or("thread__yield", &[], function::THREAD_YIELD)),
+
+    probe(EventKind::ClassLoaded, CLASSES, "class-load", or("class__loaded", CLASS, function::CLASS_LOADED)),
+    probe(EventKind::ClassUnloaded, CLASSES, "class-load", or("class__unloaded", CLASS, function::CLASS_UNLOADED)),
+    class_init(EventKind::ClassInitRequired, "class__initialization__required"),
+    class_init(EventKind::ClassInitRecursive, "class__initialization__recursive"),
+    class_init(EventKind::ClassInitErroneous, "class__initialization__erroneous"),
+    class_init(EventKind::ClassInitConcurrent, "class__initialization__concurrent"),
+    class_init(EventKind::ClassInitSuperFailed, "class__initialization__super__failed"),
+    class_init(EventKind::ClassInitClinit, "class__initialization__clinit"),
+    class_init(EventKind::ClassInitError, "class__initialization__error"),
+    class_init(EventKind::ClassInitEnd, "class__initialization__end"),
+
+    probe(EventKind::CompileBegin, JIT, "compile",
+        only("method__compile__begin", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8)])),
+    probe(EventKind::CompileEnd, JIT, "compile",
+        only("method__compile__end", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8), Argument(9)])),
+    probe(EventKind::CodeLoaded, JIT, "code",
+        only("compiled__method__load", &[Name(1, 2), Name(3, 4), Name(5, 6), Argument(7), Argument(8)])),
+    probe(EventKind::CodeUnloaded, JIT, "code",
+        only("compiled__method__unload", &[Name(1, 2), Name(3, 4), Name(5, 6)])),
+
+    probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
+    probe(EventKind::AllocOutsideTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_OUTSIDE_TLAB)),
+
+    probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),
+];
