@@ -28,6 +28,8 @@ use crate::{
     session::Target,
 };
 
+pub(crate) use table::OTHERS;
+
 /// What an analysis may look at when it builds its section.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {

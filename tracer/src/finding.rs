@@ -1,2 +1,86 @@
-//! Rules that turn numbers of a report's sections into ranked sentences about what is wrong.
-pub fn findings(_: &crate::report::Span, _: &crate::session::Target, _: &[crate::report::Section]) -> Vec<crate::report::Finding> { vec![] }
+//! Rules that turn the numbers of a report's sections into ranked sentences about what is wrong.
+//!
+//! A rule is a pure function from [`Evidence`] to a finding. It names a section, a key and a threshold, and it stays silent
+//! where the number that it needs is not there. Adding one: a function in a file of its topic, a line in `RULES`.
+
+mod evidence;
+
+mod gc;
+mod safepoint;
+
+mod locks;
+mod threads;
+
+mod classes;
+mod jit;
+
+mod alloc;
+
+use crate::{
+    report::{Finding, Section, Span},
+    session::Target,
+};
+
+pub use evidence::{Evidence, Row};
+
+/// A rule.
+type Rule = fn(&Evidence<'_>) -> Option<Finding>;
+
+const RULES: &[Rule] = &[
+    gc::share,
+    gc::long_pause,
+    gc::repeated_full,
+    gc::explicit,
+    gc::heap_nearly_full,
+    safepoint::long,
+    safepoint::frequent,
+    locks::contention,
+    locks::parking,
+    threads::leak,
+    threads::churn,
+    classes::storm,
+    classes::leak,
+    classes::initialization_errors,
+    jit::recompilation,
+    jit::failures,
+    jit::code_unloading,
+    alloc::rate,
+];
+
+/// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.
+pub fn findings(span: &Span, target: &Target, sections: &[Section]) -> Vec<Finding> {
+    let evidence = Evidence { span, target, sections };
+    let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule(&evidence)).collect();
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.score.total_cmp(&a.score)));
+    findings
+}
+
+#[cfg(test)]
+mod testing;
+
+#[cfg(test)]
+mod tests {
+    use super::{testing::Case, *};
+    use crate::report::Severity;
+
+    #[test]
+    fn a_quiet_jvm_has_no_findings() {
+        let case = Case::default();
+        assert_eq!(findings(&case.span, &case.target, &case.sections), []);
+    }
+
+    #[test]
+    fn the_severest_and_largest_come_first() {
+        let case = Case::seconds(10)
+            .number("gc", "pause_share_percent", 12.0)
+            .number("gc", "pause_max_ns", 1.5e9)
+            .number("alloc", "estimated_bytes_per_s", 2e9);
+        let findings = findings(&case.span, &case.target, &case.sections);
+        let ranks: Vec<(Severity, f64)> = findings.iter().map(|finding| (finding.severity, finding.score)).collect();
+        assert!(findings.len() >= 3);
+        assert!(
+            ranks.windows(2).all(|pair| pair[0].0 > pair[1].0 || (pair[0].0 == pair[1].0 && pair[0].1 >= pair[1].1))
+        );
+        assert_eq!(findings[0].id, "gc-long-pause");
+    }
+}

@@ -3,6 +3,8 @@
 //! Views know only what is in this module; analyses build it and know no view. Everything here is plain data. Texts are
 //! as the target gave them (any Unicode, also control characters): escaping for a medium is the view's duty.
 
+pub mod format;
+
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 /// Version of the JSON form of a report.

@@ -146,6 +146,9 @@ proptest! {
                 }
             }
         }
+        for finding in crate::finding::findings(&span, &target, &sections) {
+            prop_assert!(finding.score.is_finite() && finding.title.chars().count() < 1000);
+        }
 
     }
 }

@@ -1,0 +1,255 @@
+//! Rules about garbage collection.
+
+use super::Evidence;
+use crate::{
+    analysis::Lens::{Alloc, Gc},
+    report::{Finding, Severity, format},
+};
+
+/// Pauses take a large share of wall time.
+pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.number(Gc, "pause_share_percent").filter(|share| *share > 10.0)?;
+    let severity = if share > 25.0 { Severity::Critical } else { Severity::Warning };
+    let worst = evidence.whole(Gc, "pause_max_ns").map(|ns| format!(", worst pause {}", format::duration(ns)));
+    let cause = evidence.rows(Gc, "causes").next();
+    let top = evidence.rows(Alloc, "classes").next();
+    let title = [
+        Some(format!("GC takes {} of wall time", format::percent(share))),
+        worst,
+        cause.map(|row| format!(", cause `{}`", row.text("cause"))),
+        top.map(|row| {
+            let part = format::percent(row.number("share_percent").unwrap_or(0.0));
+            format!("; top allocating class `{}` ({part} of bytes, estimated)", row.text("class"))
+        }),
+    ];
+    let support = [
+        cause.map(|row| {
+            let collections = format::plural(row.whole("count"), "collection", "collections");
+            format!("`{}`: {} in {collections}", row.text("cause"), format::duration(row.whole("total_ns")))
+        }),
+        evidence
+            .number(Alloc, "estimated_bytes_per_s")
+            .map(|rate| format!("allocation rate {}, estimated", format::byte_rate(rate))),
+    ];
+    let first = top.map(|row| format!(", first of `{}`", row.text("class"))).unwrap_or_default();
+    let next_step = format!(
+        "Give the heap more room (-Xmx) or cut allocation{first}; check in lens `gc` how much each collection frees."
+    );
+    let evidence = support.into_iter().flatten().collect();
+    Some(Finding {
+        id: "gc-share",
+        severity,
+        score: share,
+        title: title.into_iter().flatten().collect(),
+        evidence,
+        next_step,
+    })
+}
+
+/// One pause is long by itself.
+pub(super) fn long_pause(evidence: &Evidence<'_>) -> Option<Finding> {
+    let worst = evidence.whole(Gc, "pause_max_ns").filter(|ns| *ns > 200_000_000)?;
+    let row = evidence.rows(Gc, "causes").max_by_key(|row| row.whole("max_ns"));
+    let cause = row.map(|row| format!(", cause `{}`, {}", row.text("cause"), row.text("kind"))).unwrap_or_default();
+    let severity = if worst > 1_000_000_000 { Severity::Critical } else { Severity::Warning };
+    let p99 =
+        evidence.whole(Gc, "pause_p99_ns").map(|ns| format!("99 % of pauses last up to {}", format::duration(ns)));
+    Some(Finding {
+        id: "gc-long-pause",
+        severity,
+        score: worst as f64 / 1e7,
+        title: format!("A GC pause lasted {}{cause}", format::duration(worst)),
+        evidence: p99.into_iter().collect(),
+        next_step:
+            "Compare with latency outliers of the same time; for shorter pauses lower -XX:MaxGCPauseMillis (G1) \
+                    or use ZGC or Shenandoah."
+                .to_owned(),
+    })
+}
+
+/// Full collections come again and again.
+pub(super) fn repeated_full(evidence: &Evidence<'_>) -> Option<Finding> {
+    let full = evidence.whole(Gc, "full_collections").filter(|full| *full >= 3)?;
+    let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("kind").starts_with("full"));
+    // Those that the program asks for have a rule of their own.
+    let explicit: u64 = rows().filter(|row| row.text("cause") == "System.gc()").map(|row| row.whole("count")).sum();
+    let full = full.checked_sub(explicit).filter(|full| *full >= 3)?;
+    let top = rows().find(|row| row.text("cause") != "System.gc()");
+    let cause = top.map(|row| format!(", cause `{}`", row.text("cause"))).unwrap_or_default();
+    let time: u64 = rows().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
+    Some(Finding {
+        id: "gc-full",
+        severity: Severity::Critical,
+        score: full as f64,
+        title: format!("{} full collections{cause}", format::count(full)),
+        evidence: vec![format!("all full collections together took {}", format::duration(time))],
+        next_step: "Look at the old pool after collections in lens `gc`: if it stays full, the heap is too small or \
+                    something leaks; take a heap dump (jcmd PID GC.heap_dump)."
+            .to_owned(),
+    })
+}
+
+/// The program itself asks for collections.
+pub(super) fn explicit(evidence: &Evidence<'_>) -> Option<Finding> {
+    let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("cause") == "System.gc()");
+    let calls: u64 = rows().map(|row| row.whole("count")).sum();
+    if calls == 0 {
+        return None;
+    }
+    let total: u64 = rows().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
+    Some(Finding {
+        id: "gc-explicit",
+        severity: if calls >= 3 { Severity::Warning } else { Severity::Info },
+        score: calls as f64,
+        title: format!(
+            "System.gc() was called {}, which took {}",
+            format::plural(calls, "time", "times"),
+            format::duration(total)
+        ),
+        evidence: Vec::new(),
+        next_step: "Find the caller (RMI and direct buffers call it too); -XX:+DisableExplicitGC or \
+                    -XX:+ExplicitGCInvokesConcurrent takes the pauses away."
+            .to_owned(),
+    })
+}
+
+/// Little room is left in the old pool after collections.
+pub(super) fn heap_nearly_full(evidence: &Evidence<'_>) -> Option<Finding> {
+    let old = |name: &str| name.contains("Old") || name.contains("Tenured");
+    let whole = |name: &str| matches!(name, "ZHeap" | "Shenandoah");
+    let mut worst: Option<(f64, String, u64, u64)> = None;
+    let rows: Vec<_> =
+        evidence.rows(Gc, "pools").filter(|row| old(&row.text("pool")) || whole(&row.text("pool"))).collect();
+    for row in &rows {
+        // A pool has a row for every manager that collects it; which of them is the latest is not known, so the
+        // smallest is taken.
+        let pool = row.text("pool");
+        let after =
+            rows.iter().filter(|other| other.text("pool") == pool).filter_map(|other| other.number("used_after_bytes"));
+        let Some(used) = after.map(format::whole).min() else { continue };
+        let max = row.whole("max_bytes");
+        if max == 0 {
+            continue;
+        }
+        let share = 100.0 * used as f64 / max as f64;
+        if worst.as_ref().is_none_or(|(known, ..)| share > *known) {
+            worst = Some((share, pool, used, max));
+        }
+    }
+    let (share, pool, used, max) = worst.filter(|(share, ..)| *share > 85.0)?;
+    Some(Finding {
+        id: "heap-nearly-full",
+        severity: if share > 95.0 { Severity::Critical } else { Severity::Warning },
+        score: share,
+        title: format!("`{pool}` is {} full after collections", format::percent(share)),
+        evidence: vec![format!("{} of {} in use", format::bytes(used), format::bytes(max))],
+        next_step: "Raise -Xmx, or find what is kept alive: jcmd PID GC.class_histogram twice, some minutes apart."
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+    use crate::report::Cell;
+
+    fn cause(case: Case, cause: &str, kind: &str, count: u64, max_ns: u64) -> Case {
+        case.row(
+            "gc",
+            "causes",
+            &[
+                ("cause", cause.into()),
+                ("kind", kind.into()),
+                ("count", count.into()),
+                ("total_ns", max_ns.into()),
+                ("max_ns", max_ns.into()),
+            ],
+        )
+    }
+
+    fn pool(case: Case, pool: &str, manager: &str, used: u64, max: Cell) -> Case {
+        case.row(
+            "gc",
+            "pools",
+            &[
+                ("pool", pool.into()),
+                ("manager", manager.into()),
+                ("used_after_bytes", used.into()),
+                ("max_bytes", max),
+            ],
+        )
+    }
+
+    #[test]
+    fn a_large_share_names_pause_cause_and_class() {
+        let case = Case::default().number("gc", "pause_share_percent", 31.0).number("gc", "pause_max_ns", 412e6);
+        let case = cause(case, "G1 Evacuation Pause", "other", 9, 412_000_000).row(
+            "alloc",
+            "classes",
+            &[("class", "byte[]".into()), ("share_percent", 64.0.into())],
+        );
+        assert_eq!(
+            case.said(share),
+            (
+                Severity::Critical,
+                "GC takes 31 % of wall time, worst pause 412 ms, cause `G1 Evacuation Pause`; top allocating class \
+                 `byte[]` (64 % of bytes, estimated)"
+                    .to_owned()
+            )
+        );
+        assert_eq!(Case::default().number("gc", "pause_share_percent", 12.0).said(share).0, Severity::Warning);
+    }
+
+    #[test]
+    fn a_small_or_unknown_share_is_no_finding() {
+        assert_eq!(Case::default().number("gc", "pause_share_percent", 10.0).ask(share), None);
+        assert_eq!(Case::default().ask(share), None);
+    }
+
+    #[test]
+    fn a_pause_above_200_ms_is_long() {
+        let case =
+            cause(Case::default().number("gc", "pause_max_ns", 412e6), "Metadata GC Threshold", "full", 1, 412_000_000);
+        assert_eq!(
+            case.said(long_pause),
+            (Severity::Warning, "A GC pause lasted 412 ms, cause `Metadata GC Threshold`, full".to_owned())
+        );
+        assert_eq!(Case::default().number("gc", "pause_max_ns", 200e6).ask(long_pause), None);
+    }
+
+    #[test]
+    fn full_collections_count_without_the_explicit_ones() {
+        let case = cause(Case::default().number("gc", "full_collections", 10.0), "System.gc()", "full", 7, 1);
+        let case = cause(case, "Allocation Failure", "full", 3, 1);
+        assert_eq!(
+            case.said(repeated_full),
+            (Severity::Critical, "3 full collections, cause `Allocation Failure`".to_owned())
+        );
+        let case = cause(Case::default().number("gc", "full_collections", 7.0), "System.gc()", "full", 7, 1);
+        assert_eq!(case.ask(repeated_full), None);
+        assert_eq!(Case::default().number("gc", "full_collections", 2.0).ask(repeated_full), None);
+    }
+
+    #[test]
+    fn explicit_collections_are_named() {
+        let case = cause(Case::default(), "System.gc()", "full", 7, 70_000_000);
+        assert_eq!(
+            case.said(explicit),
+            (Severity::Warning, "System.gc() was called 7 times, which took 70 ms".to_owned())
+        );
+        assert_eq!(cause(Case::default(), "Allocation Failure", "full", 7, 1).ask(explicit), None);
+    }
+
+    #[test]
+    fn a_full_old_pool_is_found_by_its_smallest_state() {
+        let case = pool(Case::default(), "G1 Old Gen", "G1 Young Generation", 970, 1000_u64.into());
+        assert_eq!(
+            case.said(heap_nearly_full),
+            (Severity::Critical, "`G1 Old Gen` is 97 % full after collections".to_owned())
+        );
+        let case = pool(case, "G1 Old Gen", "G1 Old Generation", 300, 1000_u64.into());
+        assert_eq!(case.ask(heap_nearly_full), None, "the full collection freed it");
+        assert_eq!(pool(Case::default(), "G1 Eden Space", "m", 999, 1000_u64.into()).ask(heap_nearly_full), None);
+        assert_eq!(pool(Case::default(), "G1 Old Gen", "m", 999, Cell::Missing).ask(heap_nearly_full), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! Rules about compilation.
+
+use super::Evidence;
+use crate::{
+    analysis::Lens::Jit,
+    report::{Finding, Severity, format},
+};
+
+/// A method is compiled again and again.
+pub(super) fn recompilation(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row =
+        evidence.rows(Jit, "repeated").max_by_key(|row| row.whole("count")).filter(|row| row.whole("count") >= 10)?;
+    Some(Finding {
+        id: "jit-recompilation",
+        severity: Severity::Warning,
+        score: row.whole("count") as f64,
+        title: format!("`{}` was compiled {} times", row.text("method"), format::count(row.whole("count"))),
+        evidence: vec![format!("{} of compilation", format::duration(row.whole("total_ns")))],
+        next_step: "It is deoptimised over and over: look for exceptions, class loading or changing types on its hot \
+                    path (-Xlog:deoptimization=debug)."
+            .to_owned(),
+    })
+}
+
+/// Compilations fail.
+pub(super) fn failures(evidence: &Evidence<'_>) -> Option<Finding> {
+    let failures = evidence.whole(Jit, "failures").filter(|failures| *failures >= 3)?;
+    let all = evidence.whole(Jit, "compilations").unwrap_or(failures).max(1);
+    let share = 100.0 * failures as f64 / all as f64;
+    let top = evidence.rows(Jit, "failed").next();
+    let method = top.map(|row| format!(", most often of `{}`", row.text("method"))).unwrap_or_default();
+    Some(Finding {
+        id: "jit-failures",
+        severity: if share > 10.0 { Severity::Warning } else { Severity::Info },
+        score: failures as f64,
+        title: format!("{} of {} compilations failed{method}", format::count(failures), format::count(all)),
+        evidence: vec![format!("{} of all", format::percent(share))],
+        next_step:
+            "-XX:+PrintCompilation tells why (`COMPILE SKIPPED`); methods above 8,000 bytes of bytecode are never \
+                    compiled."
+                .to_owned(),
+    })
+}
+
+/// Much code is thrown away.
+pub(super) fn code_unloading(evidence: &Evidence<'_>) -> Option<Finding> {
+    let unloaded = evidence.whole(Jit, "code_unloaded").filter(|unloaded| *unloaded >= 200)?;
+    let rate = evidence.per_second(Jit, "code_unloaded").filter(|rate| *rate >= 10.0)?;
+    Some(Finding {
+        id: "jit-code-unloading",
+        severity: Severity::Warning,
+        score: rate,
+        title: format!(
+            "Compiled code of {} was removed, {}",
+            format::plural(unloaded, "method", "methods"),
+            format::rate(rate)
+        ),
+        evidence: evidence
+            .whole(Jit, "code_loaded")
+            .map(|loaded| format!("{} pieces of code were installed meanwhile", format::count(loaded)))
+            .into_iter()
+            .collect(),
+        next_step: "Check the code cache with jcmd PID Compiler.codecache; where it is nearly full raise \
+                    -XX:ReservedCodeCacheSize."
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    #[test]
+    fn a_recompilation_loop_is_ten_times_the_same_method() {
+        let compiled = |count: u64| {
+            let cells =
+                [("method", "com.shop.Cart.add(I)V".into()), ("count", count.into()), ("total_ns", 1_u64.into())];
+            Case::default().row("jit", "repeated", &cells)
+        };
+        assert_eq!(compiled(12).said(recompilation).1, "`com.shop.Cart.add(I)V` was compiled 12 times");
+        assert_eq!(compiled(9).ask(recompilation), None);
+    }
+
+    #[test]
+    fn failures_are_warned_of_by_their_share() {
+        let failed = |failures: f64, all: f64| {
+            Case::default().number("jit", "failures", failures).number("jit", "compilations", all)
+        };
+        assert_eq!(failed(5.0, 20.0).said(failures), (Severity::Warning, "5 of 20 compilations failed".to_owned()));
+        assert_eq!(failed(5.0, 2000.0).said(failures).0, Severity::Info);
+        assert_eq!(failed(2.0, 3.0).ask(failures), None);
+    }
+
+    #[test]
+    fn much_removed_code_is_found() {
+        let removed = |count| Case::seconds(10).number("jit", "code_unloaded", count);
+        assert_eq!(removed(400.0).said(code_unloading).1, "Compiled code of 400 methods was removed, 40/s");
+        assert_eq!(removed(150.0).ask(code_unloading), None);
+    }
+}

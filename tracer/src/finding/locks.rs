@@ -1,0 +1,141 @@
+//! Rules about monitors and parking.
+
+use super::Evidence;
+use crate::{
+    analysis::Lens::Locks,
+    report::{Finding, Severity, format},
+};
+
+/// Threads spend much time blocked on contended monitors.
+pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
+    let done = evidence.whole(Locks, "blocked_total_ns")?;
+    let open = evidence.whole(Locks, "blocked_open_ns").unwrap_or(0);
+    let blocked = done.saturating_add(open);
+    let span = evidence.span.duration_ns;
+    // One thread that is blocked for a tenth of the time, or many for parts of it.
+    if span == 0 || blocked < span / 10 || blocked < 100_000_000 {
+        return None;
+    }
+    let threads_blocked = blocked as f64 / span as f64;
+    let top = evidence.rows(Locks, "monitors").next();
+    let title = match &top {
+        Some(row) if row.whole("total_ns") > 0 => format!(
+            "{} blocked {} on one `{}`",
+            format::plural(row.whole("threads"), "thread", "threads"),
+            format::duration(row.whole("total_ns")),
+            row.text("class")
+        ),
+        Some(_) | None => format!("Threads were blocked {} on monitors", format::duration(blocked)),
+    };
+    let mut support = vec![format!(
+        "{} of blocked time in all over {}: {threads_blocked:.1} threads blocked on average",
+        format::duration(blocked),
+        format::duration(span)
+    )];
+    if let Some(row) = &top {
+        support.push(format!(
+            "that monitor: {}, longest {}",
+            format::plural(row.whole("count"), "contended enter", "contended enters"),
+            format::duration(row.whole("max_ns"))
+        ));
+    }
+    if open > 0 {
+        let threads = evidence.whole(Locks, "blocked_open_threads").unwrap_or(0);
+        let threads = format::plural(threads, "thread was", "threads were");
+        support.push(format!("{threads} still blocked at the end, for {} by then", format::duration(open)));
+    }
+    let class = top.map_or_else(|| "the class".to_owned(), |row| format!("`{}`", row.text("class")));
+    Some(Finding {
+        id: "lock-contention",
+        severity: if threads_blocked >= 1.0 { Severity::Critical } else { Severity::Warning },
+        score: 100.0 * threads_blocked,
+        title,
+        evidence: support,
+        next_step: format!(
+            "Look at the synchronized code on {class}: hold the monitor shorter, split it, or use a concurrent \
+             structure; jcmd PID Thread.print shows who holds it."
+        ),
+    })
+}
+
+/// Threads park and are unparked at a very high rate.
+pub(super) fn parking(evidence: &Evidence<'_>) -> Option<Finding> {
+    const OFTEN_PER_S: f64 = 20_000.0;
+    let rate = evidence.per_second(Locks, "parks").filter(|rate| *rate > OFTEN_PER_S)?;
+    let mut support = Vec::new();
+    if let Some(unparks) = evidence.per_second(Locks, "unparks") {
+        support.push(format!("unparks: {}", format::rate(unparks)));
+    }
+    if let Some(row) = evidence.rows(Locks, "parks").max_by_key(|row| row.whole("count")) {
+        support.push(format!(
+            "`{}` parked {}",
+            row.text("thread"),
+            format::plural(row.whole("count"), "time", "times")
+        ));
+    }
+    Some(Finding {
+        id: "parking",
+        severity: Severity::Warning,
+        score: rate / 1000.0,
+        title: format!("Threads park at {}: work comes in pieces too small for its hand-over", format::rate(rate)),
+        evidence: support,
+        next_step: "Hand over work in batches, or use fewer threads for it.".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn monitor(case: Case, total_ns: u64) -> Case {
+        case.row(
+            "locks",
+            "monitors",
+            &[
+                ("class", "com.shop.Cart".into()),
+                ("count", 500_u64.into()),
+                ("total_ns", total_ns.into()),
+                ("max_ns", 20_000_000_u64.into()),
+                ("threads", 14_u64.into()),
+            ],
+        )
+    }
+
+    #[test]
+    fn contention_names_the_worst_monitor() {
+        let case = monitor(Case::seconds(10).number("locks", "blocked_total_ns", 3.5e9), 3_200_000_000);
+        assert_eq!(
+            case.said(contention),
+            (Severity::Warning, "14 threads blocked 3.2 s on one `com.shop.Cart`".to_owned())
+        );
+        let case = monitor(Case::seconds(10).number("locks", "blocked_total_ns", 35e9), 32_000_000_000);
+        assert_eq!(case.said(contention).0, Severity::Critical);
+    }
+
+    #[test]
+    fn threads_that_never_got_the_monitor_are_found_too() {
+        let case = Case::seconds(10)
+            .number("locks", "blocked_total_ns", 0.0)
+            .number("locks", "blocked_open_ns", 18e9)
+            .number("locks", "blocked_open_threads", 2.0);
+        let finding = case.ask(contention).expect("blocked for the whole span");
+        assert_eq!(
+            (finding.severity, finding.title.as_str()),
+            (Severity::Critical, "Threads were blocked 18 s on monitors")
+        );
+        assert!(finding.evidence.iter().any(|line| line.starts_with("2 threads were still blocked")));
+    }
+
+    #[test]
+    fn a_little_blocking_is_normal() {
+        assert_eq!(monitor(Case::seconds(10).number("locks", "blocked_total_ns", 0.9e9), 1).ask(contention), None);
+        assert_eq!(Case::seconds(10).ask(contention), None);
+    }
+
+    #[test]
+    fn parking_counts_from_20_000_a_second() {
+        let case = Case::seconds(10).number("locks", "parks", 2e6).number("locks", "unparks", 2e6);
+        assert!(case.said(parking).1.starts_with("Threads park at 200 k/s"));
+        assert_eq!(Case::seconds(10).number("locks", "parks", 1e5).ask(parking), None);
+    }
+}

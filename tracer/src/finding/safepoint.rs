@@ -1,0 +1,109 @@
+//! Rules about safepoints and VM operations that are no collections.
+
+use super::{Evidence, Row};
+use crate::{
+    analysis::Lens::Safepoint,
+    report::{Finding, Severity, format},
+};
+
+/// Names of VM operations that collect garbage: the rules about that see them already. `Z` and `X` are ZGC's.
+const COLLECTIONS: [&str; 8] = ["Collect", "GC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "G1Pause"];
+
+fn other_operations<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>> + use<'a> {
+    evidence.rows(Safepoint, "operations").filter(|row| {
+        let name = row.text("operation");
+        !COLLECTIONS.iter().any(|word| name.contains(word))
+    })
+}
+
+/// One operation other than a collection, or getting to it, stopped the JVM for long.
+pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
+    const LONG_NS: u64 = 100_000_000;
+    let row =
+        other_operations(evidence).max_by_key(|row| row.whole("max_ns")).filter(|row| row.whole("max_ns") > LONG_NS)?;
+    let worst = row.whole("max_ns");
+    Some(Finding {
+        id: "safepoint-long",
+        severity: if worst > 1_000_000_000 { Severity::Critical } else { Severity::Warning },
+        score: worst as f64 / 1e7,
+        title: format!("VM operation `{}` took up to {}", row.text("operation"), format::duration(worst)),
+        evidence: vec![format!(
+            "{} in all, {}",
+            format::plural(row.whole("count"), "time", "times"),
+            format::duration(row.whole("total_ns"))
+        )],
+        next_step: "Find who asks for it (thread dumps, heap inspection, agents, JMX pollers) and ask less often."
+            .to_owned(),
+    })
+}
+
+/// The JVM stops all threads very often for the same operation.
+pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
+    const OFTEN_PER_S: f64 = 20.0;
+    if evidence.span.duration_ns == 0 {
+        return None;
+    }
+    let seconds = evidence.span.duration_ns as f64 / 1e9;
+    let row = other_operations(evidence).max_by_key(|row| row.whole("count")).filter(|row| row.whole("count") >= 20)?;
+    let rate = row.whole("count") as f64 / seconds;
+    if rate < OFTEN_PER_S {
+        return None;
+    }
+    let name = row.text("operation");
+    let biased = name.contains("Bias");
+    Some(Finding {
+        id: "safepoint-frequent",
+        severity: Severity::Warning,
+        score: rate,
+        title: format!("VM operation `{name}` runs at {}", format::rate(rate)),
+        evidence: vec![format!(
+            "{}, {} in all",
+            format::plural(row.whole("count"), "time", "times"),
+            format::duration(row.whole("total_ns"))
+        )],
+        next_step: if biased {
+            "Biased locks are revoked again and again: start with -XX:-UseBiasedLocking.".to_owned()
+        } else {
+            "Each one may stop every thread: find who asks for it and ask less often.".to_owned()
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn operation(name: &str, count: u64, max_ns: u64) -> Case {
+        Case::seconds(10).row(
+            "safepoint",
+            "operations",
+            &[
+                ("operation", name.into()),
+                ("count", count.into()),
+                ("total_ns", max_ns.into()),
+                ("max_ns", max_ns.into()),
+            ],
+        )
+    }
+
+    #[test]
+    fn a_long_operation_is_found_unless_it_collects() {
+        assert_eq!(
+            operation("HeapDumper", 1, 350_000_000).said(long),
+            (Severity::Warning, "VM operation `HeapDumper` took up to 350 ms".to_owned())
+        );
+        assert_eq!(operation("HeapDumper", 1, 90_000_000).ask(long), None);
+        assert_eq!(operation("G1CollectFull", 1, 350_000_000).ask(long), None);
+    }
+
+    #[test]
+    fn a_frequent_operation_is_found_by_its_rate() {
+        let finding = operation("BulkRevokeBias", 400, 1).ask(frequent).expect("40 a second");
+        assert_eq!(finding.title, "VM operation `BulkRevokeBias` runs at 40/s");
+        assert!(finding.next_step.contains("UseBiasedLocking"));
+        assert!(
+            operation("ThreadDump", 200, 1).ask(frequent).is_some_and(|found| found.next_step.contains("who asks"))
+        );
+        assert_eq!(operation("ThreadDump", 199, 1).ask(frequent), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! Rules about threads that start and stop.
+
+use super::Evidence;
+use crate::{
+    analysis::Lens::Threads,
+    report::{Finding, Severity, format},
+};
+
+/// Threads of one pattern start and hardly any of them stop.
+pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
+    let growth = |started: u64, stopped: u64| started.saturating_sub(stopped);
+    let row = evidence
+        .rows(Threads, "patterns")
+        .filter(|row| row.whole("started") >= 10 && row.whole("stopped") * 5 <= row.whole("started"))
+        .max_by_key(|row| growth(row.whole("started"), row.whole("stopped")))?;
+    let (started, stopped) = (row.whole("started"), row.whole("stopped"));
+    let mut support = Vec::new();
+    if let Some(alive) = evidence.whole(Threads, "alive") {
+        support.push(format!("{} alive at the end", format::plural(alive, "thread", "threads")));
+    }
+    if evidence.span.duration_ns > 0 {
+        let rate = growth(started, stopped) as f64 * 1e9 / evidence.span.duration_ns as f64;
+        support.push(format!("{} more", format::rate(rate)));
+    }
+    Some(Finding {
+        id: "thread-leak",
+        severity: if started >= 100 { Severity::Critical } else { Severity::Warning },
+        score: growth(started, stopped) as f64,
+        title: format!(
+            "{} started, {} stopped: names `{}`",
+            format::plural(started, "thread", "threads"),
+            format::count(stopped),
+            row.text("pattern")
+        ),
+        evidence: support,
+        next_step: "Look for an executor that is made per request and never shut down; it is normal only while a pool \
+                    fills up."
+            .to_owned(),
+    })
+}
+
+/// Threads start and stop all the time.
+pub(super) fn churn(evidence: &Evidence<'_>) -> Option<Finding> {
+    const OFTEN_PER_S: f64 = 20.0;
+    let started = evidence.per_second(Threads, "started")?;
+    let stopped = evidence.per_second(Threads, "stopped")?;
+    if started < OFTEN_PER_S || stopped < OFTEN_PER_S {
+        return None;
+    }
+    let top = evidence.rows(Threads, "patterns").next();
+    let names = top.map(|row| format!(", most of them `{}`", row.text("pattern"))).unwrap_or_default();
+    Some(Finding {
+        id: "thread-churn",
+        severity: Severity::Warning,
+        score: started,
+        title: format!("Threads start at {} and stop at {}{names}", format::rate(started), format::rate(stopped)),
+        evidence: Vec::new(),
+        next_step: "Use a pool, or virtual threads: each start costs a stack, a system call and a safepoint poll."
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn pattern(started: u64, stopped: u64) -> Case {
+        Case::seconds(10).number("threads", "started", started as f64).number("threads", "stopped", stopped as f64).row(
+            "threads",
+            "patterns",
+            &[("pattern", "pool-*-thread-*".into()), ("started", started.into()), ("stopped", stopped.into())],
+        )
+    }
+
+    #[test]
+    fn threads_that_do_not_stop_leak() {
+        assert_eq!(
+            pattern(41, 0).said(leak),
+            (Severity::Warning, "41 threads started, 0 stopped: names `pool-*-thread-*`".to_owned())
+        );
+        assert_eq!(pattern(41, 30).ask(leak), None);
+        assert_eq!(pattern(9, 0).ask(leak), None);
+    }
+
+    #[test]
+    fn threads_that_come_and_go_churn() {
+        assert_eq!(
+            pattern(500, 490).said(churn).1,
+            "Threads start at 50/s and stop at 49/s, most of them `pool-*-thread-*`"
+        );
+        assert_eq!(pattern(500, 0).ask(churn), None);
+        assert_eq!(pattern(100, 100).ask(churn), None);
+    }
+}
