@@ -79,7 +79,7 @@ pub const fn name_hash_start(text_bytes: u64) -> u64 {
 ///
 /// Ids are hashes of the content, so a `Symbol` whose address is reused after class unloading cannot be mistaken for its
 /// predecessor.
-#[inline(always)]
+#[inline]
 pub const fn name_hash_step(hash: u64, word: u64) -> u64 {
     let mixed = (hash ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ (mixed >> 29)

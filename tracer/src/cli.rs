@@ -1,5 +1,159 @@
-//! The command line.
+//! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage).
 
-pub mod list;
-
+mod attach;
 pub mod doctor;
+mod failure;
+pub mod list;
+mod listen;
+mod logger;
+mod options;
+mod output;
+mod prepare;
+mod probes;
+mod replay;
+mod run;
+mod shell;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+pub use failure::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  jtrace list                                    which JVMs are there, and what can be seen of them
+  sudo jtrace attach 4711                        watch a JVM until q is pressed
+  sudo jtrace attach 4711 -d 30s -o r.json       30 seconds, then a report
+  sudo jtrace attach 4711 -l gc,locks --text     only two lenses, as text
+  sudo jtrace attach 4711 --events | head        every event as a line of JSON
+  sudo jtrace record 4711 -d 1m -o x.jtrace      record now, look later: jtrace report x.jtrace
+  sudo jtrace run -- java -jar app.jar           from the JVM's first instruction on";
+
+/// Looks into running HotSpot JVMs from the operating system: no restart, no agent, no flags.
+#[derive(Debug, Parser)]
+#[command(name = "jtrace", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the JVMs of this machine, containers included
+    List(LookOptions),
+    /// Say what works here, what does not, and what to change
+    Doctor(DoctorOptions),
+    /// List the probe sites of a JVM or a libjvm.so
+    Probes(probes::Options),
+    /// Watch a running JVM
+    Attach(attach::Options),
+    /// Start a JVM and watch it from its first instruction on
+    Run(run::Options),
+    /// Record a running JVM for `jtrace report`
+    Record(attach::RecordOptions),
+    /// Show the report of a recording
+    Report(replay::Options),
+    /// Print a completion script for a shell
+    Completions(shell::CompletionsOptions),
+    /// Print the manual page
+    Man,
+    /// Wait for a gate, then become another program: the first half of `run`
+    #[command(hide = true)]
+    WaitAndExec(run::WaitOptions),
+}
+
+/// Options of `jtrace list`.
+#[derive(Debug, clap::Args)]
+struct LookOptions {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Options of `jtrace doctor`.
+#[derive(Debug, clap::Args)]
+struct DoctorOptions {
+    /// Process id of a JVM, to look at it as well
+    pid: Option<u32>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    log_to_stderr();
+    prepare::recover();
+    match run(arguments.command) {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::List(options) => look(&options),
+        Command::Doctor(options) => examine(&options),
+        Command::Probes(options) => probes::run(&options),
+        Command::Attach(options) => attach::run(options),
+        Command::Run(options) => run::run(options),
+        Command::Record(options) => attach::record(options),
+        Command::Report(options) => replay::run(&options),
+        Command::Completions(options) => shell::completions(&options),
+        Command::Man => shell::man(),
+        Command::WaitAndExec(options) => run::wait_and_exec(&options),
+    }
+}
+
+fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
+    let list = list::collect()?;
+    let mut out = Vec::new();
+    if options.json { list.write_json(&mut out)? } else { list.write_text(&mut out)? }
+    io::stdout().write_all(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A doctor who finds something missing exits with 1, so that scripts can ask.
+fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
+    let examination = doctor::examine(options.pid);
+    let mut out = Vec::new();
+    if options.json { examination.write_json(&mut out)? } else { examination.write_text(&mut out)? }
+    io::stdout().write_all(&out)?;
+    Ok(if examination.works() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Warnings go to standard error, more with `JTRACE_LOG=info` or `debug`; while the screen is on, its log pane has them.
+fn log_to_stderr() {
+    if log::set_logger(&logger::LOGGER).is_ok() {
+        let level = std::env::var("JTRACE_LOG").ok().and_then(|level| level.parse().ok());
+        log::set_max_level(level.unwrap_or(log::LevelFilter::Warn));
+    }
+}
+
+/// Help and version go to standard output and are a success; a mistake gets one line of error and one of hint.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return match write!(io::stdout(), "{}", error.render()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => Failure::from(error).report(),
+        };
+    }
+    failure::usage(error).report()
+}
+
+/// The command as clap describes it, for completions and the manual page.
+fn command() -> clap::Command {
+    let command = Arguments::command();
+    // Building checks the definition in debug builds.
+    debug_assert!(Arguments::from_arg_matches(&command.clone().get_matches_from(["jtrace", "man"])).is_ok());
+    command
+}

@@ -178,7 +178,9 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         EventKind::ThreadStart => thread(Edge::Begin, words),
         EventKind::ThreadStop => thread(Edge::End, words),
         EventKind::ThreadSleepBegin => {
-            Payload::Sleep { edge: Edge::Begin, duration_ns: words.at(0), interrupted: false }
+            // All releases give milliseconds, those after 20 by dividing.
+            let duration_ns = words.at(0).saturating_mul(1_000_000);
+            Payload::Sleep { edge: Edge::Begin, duration_ns, interrupted: false }
         }
         EventKind::ThreadSleepEnd => Payload::Sleep { edge: Edge::End, duration_ns: 0, interrupted: words.flag(0) },
         EventKind::ThreadYield => Payload::Yield,

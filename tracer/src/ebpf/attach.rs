@@ -25,7 +25,6 @@ pub struct Group {
 
 /// An attached group.
 pub struct Attached {
-    group: Group,
     link: Link,
 }
 
@@ -54,7 +53,7 @@ impl Kernel {
             attach_singly(self.single()?, &group, place).map(Link::Single)
         };
         match link {
-            Ok(link) => Ok(Attached { group, link }),
+            Ok(link) => Ok(Attached { link }),
             Err(source) => {
                 let Group { name, sites } = group;
                 Err(Error::Attach { group: name, count: sites.len(), path: place.path.clone(), source })
@@ -64,7 +63,7 @@ impl Kernel {
 
     /// Detaches a group; its sites cost nothing any more when this returns.
     pub fn detach(&mut self, attached: Attached) -> Result<(), Error> {
-        let Attached { group: _, link } = attached;
+        let Attached { link } = attached;
         match link {
             Link::Multi(descriptor) => drop(descriptor),
             Link::Single(links) => {
@@ -80,11 +79,16 @@ impl Kernel {
     }
 }
 
-impl Attached {
-    /// The group.
-    pub const fn group(&self) -> &Group {
-        &self.group
-    }
+/// Detaches all groups. Closing a link waits until no program of it runs any more, so the groups wait side by side.
+pub fn detach_all(kernel: &mut Kernel, groups: Vec<Attached>) -> Result<(), Error> {
+    let (multi, single): (Vec<_>, Vec<_>) =
+        groups.into_iter().partition(|attached| matches!(attached.link, Link::Multi(_)));
+    std::thread::scope(|scope| {
+        for attached in multi {
+            scope.spawn(move || drop(attached));
+        }
+    });
+    single.into_iter().try_for_each(|attached| kernel.detach(attached))
 }
 
 fn attach_singly(program: &mut UProbe, group: &Group, place: &Place) -> io::Result<Vec<UProbeLinkId>> {

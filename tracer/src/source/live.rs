@@ -13,7 +13,7 @@ use crate::{
     decode::Header,
     ebpf::{
         Error,
-        attach::{Attached, Group, Place},
+        attach::{Attached, Group, Place, detach_all},
         calibrate,
         load::Kernel,
         rings::Rings,
@@ -234,12 +234,12 @@ impl Live {
 
     /// Detaches everything, delivers the rest, and ends the session.
     pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+        let began = Instant::now();
+        let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
+        detach_all(&mut self.kernel, attached)?;
+        log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
+        // Records may come until the last site is gone, so the span reaches until then.
         let time_ns = now_ns();
-        for state in &mut self.groups {
-            if let Some(attached) = state.attached.take() {
-                self.kernel.detach(attached)?;
-            }
-        }
         while self.drain() {}
         self.merge.release(u64::MAX, |record| sink(Item::Record(record)));
         if let Some(logger) = &mut self.logger {
