@@ -49,8 +49,8 @@ pub fn read(pid: u32, namespace_pid: u32, user: &str, uid: u32) -> Result<Vec<u8
     let tmp = open(&directory, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| failed(error.into()))?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let owned = openat(&tmp, name.as_str(), flags | OFlags::DIRECTORY, Mode::empty())
-        .map_err(|error| failed(error.into()))?;
+    let owned =
+        openat(&tmp, name.as_str(), flags | OFlags::DIRECTORY, Mode::empty()).map_err(|error| failed(error.into()))?;
     let owned = File::from(owned);
     if owned.metadata().map_err(failed)?.uid() != uid {
         return Err(foreign());
