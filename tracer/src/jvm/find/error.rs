@@ -107,6 +107,9 @@ impl Error {
             Self::Library { source: library::Error::Replaced { .. }, .. } => {
                 Some("its libjvm.so was replaced while it runs; reaching the old one needs CAP_SYS_ADMIN".to_owned())
             }
+            Self::Tables { source: vmstructs::Error::NotExported(_), .. } => {
+                Some("jtrace needs HotSpot (OpenJDK)".to_owned())
+            }
             Self::Tables { .. } => Some("a JVM that starts just now can be asked again in a moment".to_owned()),
             Self::Maps { .. } | Self::Library { .. } | Self::Memory { .. } => None,
         }
