@@ -230,6 +230,8 @@ PID  USER  JDK  GC  UPTIME  CONTAINER    PROBES  MAIN CLASS OR JAR
     fn what_could_not_be_looked_at_is_said() {
         let empty = List { jvms: Vec::new(), hidden: 3, missing_capabilities: vec!["CAP_SYS_PTRACE"] };
         let shown = text(&empty);
-        assert!(shown.contains("no JVM found") && shown.contains("3 other processes") && shown.contains("CAP_SYS_PTRACE"));
+        assert!(
+            shown.contains("no JVM found") && shown.contains("3 other processes") && shown.contains("CAP_SYS_PTRACE")
+        );
     }
 }

@@ -111,7 +111,11 @@ pub fn scan() -> std::io::Result<Scan> {
         match libjvm_of(pid) {
             Ok(mapping) => scan.jvms.extend(list_one(pid, &mapping)),
             Err(Error::OtherVm { pid, library }) => {
-                scan.jvms.extend(list_plain(pid, Path::new(&library), &Error::OtherVm { pid, library: library.clone() }));
+                scan.jvms.extend(list_plain(
+                    pid,
+                    Path::new(&library),
+                    &Error::OtherVm { pid, library: library.clone() },
+                ));
             }
             Err(Error::NotPermitted { .. }) => scan.hidden += 1,
             // It is no JVM, or gone meanwhile.
@@ -161,7 +165,8 @@ pub(super) fn libjvm_of(pid: u32) -> Result<Mapping, Error> {
         return Err(Error::NotJvm { pid, command: describe::command_line(pid) });
     }
     let all = maps::parse(&text);
-    let starts_with = |mapping: &Mapping, start: &str| mapping.file_name().as_encoded_bytes().starts_with(start.as_bytes());
+    let starts_with =
+        |mapping: &Mapping, start: &str| mapping.file_name().as_encoded_bytes().starts_with(start.as_bytes());
     // OpenJ9 has a libjvm.so as well, which only leads to the real one.
     if let Some(other) = all.iter().find(|mapping| starts_with(mapping, "libj9vm")) {
         return Err(Error::OtherVm { pid, library: other.file_name().to_string_lossy().into_owned() });

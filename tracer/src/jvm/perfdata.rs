@@ -154,9 +154,9 @@ impl PerfData {
         let data = self.length_at(at + 16)?;
         let value = match (entry[12], vector) {
             (b'J', 0) => entry.get(data..data.checked_add(8)?).map(|_| Value::Long { offset: at + data }),
-            (b'B', 1..) => entry
-                .get(data..data.checked_add(vector)?)
-                .map(|_| Value::Text { offset: at + data, capacity: vector }),
+            (b'B', 1..) => {
+                entry.get(data..data.checked_add(vector)?).map(|_| Value::Text { offset: at + data, capacity: vector })
+            }
             _ => None,
         };
         Some((name, value, at + length))

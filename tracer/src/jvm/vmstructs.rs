@@ -238,3 +238,18 @@ impl<const N: usize> Table<N> {
         Err(Error::Malformed { table: self.array, what: "more entries than", value: MAX_ENTRIES as u64 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::memory::maps, *};
+
+    #[test]
+    fn a_library_that_is_not_hotspot_is_named_so() {
+        let pid = std::process::id();
+        let here = a_library_that_is_not_hotspot_is_named_so as fn() as usize as u64;
+        let mapping = maps::read(pid).unwrap().into_iter().find(|mapping| mapping.contains(here)).unwrap();
+        let library = library::Library::open(pid, &mapping).unwrap();
+        let error = VmStructs::read(&Memory::open(pid).unwrap(), &library).unwrap_err();
+        assert!(matches!(error, Error::NotExported("gHotSpotVMStructs")));
+    }
+}

@@ -27,7 +27,11 @@ pub(super) fn checks() -> Vec<Check> {
 /// a way around exists.
 fn features(release: &str) -> Vec<Check> {
     let Some(version) = version(release) else {
-        return vec![Check::limited("kernel", format!("{release}, not understood"), "jtrace needs Linux 5.15 or later")];
+        return vec![Check::limited(
+            "kernel",
+            format!("{release}, not understood"),
+            "jtrace needs Linux 5.15 or later",
+        )];
     };
     let needed = |name: &str, least: Version| {
         let found = format!("since {}.{}", least.0, least.1);
@@ -70,9 +74,11 @@ fn bpf() -> Check {
 fn uprobe_pmu() -> Check {
     match fs::read_to_string("/sys/bus/event_source/devices/uprobe/type") {
         Ok(kind) => Check::ok("uprobes", format!("perf event source {}", kind.trim())),
-        Err(_) => {
-            Check::missing("uprobes", "no perf event source `uprobe`", "use a kernel with CONFIG_UPROBE_EVENTS, mount /sys")
-        }
+        Err(_) => Check::missing(
+            "uprobes",
+            "no perf event source `uprobe`",
+            "use a kernel with CONFIG_UPROBE_EVENTS, mount /sys",
+        ),
     }
 }
 
@@ -126,14 +132,18 @@ fn journal() -> Check {
     let journal = match Journal::for_this_user() {
         Ok(journal) if !journal.exists() => return Check::ok("undo journal", "empty"),
         Ok(journal) => journal,
-        Err(error) => return Check::limited("undo journal", error.to_string(), "set XDG_RUNTIME_DIR; no flag is armed without"),
+        Err(error) => {
+            return Check::limited("undo journal", error.to_string(), "set XDG_RUNTIME_DIR; no flag is armed without");
+        }
     };
     match journal.lock().and_then(|locked| locked.entries()) {
         Ok((entries, errors)) => match errors.first() {
             Some(error) => Check::limited("undo journal", error.to_string(), "look at that file, then delete it"),
             None => Check::ok("undo journal", format!("{} targets", entries.len())),
         },
-        Err(error) => Check::limited("undo journal", error.to_string(), "repair or delete it; no flag is armed without"),
+        Err(error) => {
+            Check::limited("undo journal", error.to_string(), "repair or delete it; no flag is armed without")
+        }
     }
 }
 

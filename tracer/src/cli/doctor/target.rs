@@ -106,9 +106,11 @@ fn flags(jvm: &Jvm) -> Vec<Check> {
 fn counters(jvm: &Jvm) -> Check {
     match &jvm.counters {
         Ok(counters) => Check::ok("counters", format!("{} (causes of collections)", counters.names().count())),
-        Err(error) => {
-            Check::limited("counters", chain(error), "start the JVM with -XX:+UsePerfData; causes of collections are missing")
-        }
+        Err(error) => Check::limited(
+            "counters",
+            chain(error),
+            "start the JVM with -XX:+UsePerfData; causes of collections are missing",
+        ),
     }
 }
 

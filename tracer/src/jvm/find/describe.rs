@@ -136,8 +136,17 @@ fn main_word(words: &[&str]) -> Option<usize> {
     loop {
         match *words.get(at)? {
             "-jar" | "-m" | "--module" => return (at + 1 < words.len()).then_some(at + 1),
-            "-cp" | "-classpath" | "--class-path" | "-p" | "--module-path" | "--add-modules" | "--add-opens"
-            | "--add-exports" | "--add-reads" | "--upgrade-module-path" | "--limit-modules" => at += 2,
+            "-cp"
+            | "-classpath"
+            | "--class-path"
+            | "-p"
+            | "--module-path"
+            | "--add-modules"
+            | "--add-opens"
+            | "--add-exports"
+            | "--add-reads"
+            | "--upgrade-module-path"
+            | "--limit-modules" => at += 2,
             word if word.starts_with(['-', '@']) => at += 1,
             _ => return Some(at),
         }

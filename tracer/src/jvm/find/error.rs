@@ -100,12 +100,15 @@ impl Error {
             Self::NotJvm { command, .. } => Some(format!("it runs `{}`; {list}", shortened(command))),
             Self::OtherVm { .. } => Some("jtrace needs HotSpot (OpenJDK): OpenJ9 has other probes".to_owned()),
             Self::ThirtyTwoBit(_) => Some("jtrace needs a 64-bit JVM".to_owned()),
-            Self::NotPermitted { missing, .. } if missing.is_empty() => {
-                Some("a security module or another user namespace forbids it; run jtrace as root on the host".to_owned())
-            }
+            Self::NotPermitted { missing, .. } if missing.is_empty() => Some(
+                "a security module or another user namespace forbids it; run jtrace as root on the host".to_owned(),
+            ),
             Self::NotPermitted { missing, .. } => Some(format!("run with sudo, or grant {}", missing.join(", "))),
             Self::Library { source: library::Error::Replaced { .. }, .. } => {
                 Some("its libjvm.so was replaced while it runs; reaching the old one needs CAP_SYS_ADMIN".to_owned())
+            }
+            Self::Tables { source: vmstructs::Error::NotExported(_), .. } => {
+                Some("jtrace needs HotSpot (OpenJDK)".to_owned())
             }
             Self::Tables { .. } => Some("a JVM that starts just now can be asked again in a moment".to_owned()),
             Self::Maps { .. } | Self::Library { .. } | Self::Memory { .. } => None,

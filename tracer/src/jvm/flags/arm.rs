@@ -106,12 +106,7 @@ pub enum Recovered {
 }
 
 /// Arms flags of a target. Flags that are on already, and by no jtrace, are left alone.
-pub fn arm<L: Locations>(
-    journal: &Journal,
-    locations: L,
-    target: Identity,
-    flags: &[&str],
-) -> Result<Armed<L>, Error> {
+pub fn arm<L: Locations>(journal: &Journal, locations: L, target: Identity, flags: &[&str]) -> Result<Armed<L>, Error> {
     static TICKET: AtomicU64 = AtomicU64::new(0);
     let own = std::process::id();
     let process = Identity::of(own).ok_or(Error::Gone(own))?;
@@ -122,8 +117,7 @@ pub fn arm<L: Locations>(
     if !target.is_alive() {
         return Err(Error::Gone(target.pid));
     }
-    let found =
-        locations.locate(target.pid, flags).map_err(|source| Error::Locate { pid: target.pid, source })?;
+    let found = locations.locate(target.pid, flags).map_err(|source| Error::Locate { pid: target.pid, source })?;
     let mut entry = locked.entry(target)?;
     entry.has_living_owners();
     let mut already_on = Vec::new();

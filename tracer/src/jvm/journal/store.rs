@@ -146,7 +146,10 @@ impl Locked {
             let (boot, pid_namespace) = self.scope.clone();
             Entry { target, boot, pid_namespace, changes: Vec::new(), owners: Vec::new() }
         };
-        Ok(self.load(&file_name(target))?.filter(|entry| entry.target == target && entry.boot == self.scope.0).unwrap_or_else(empty))
+        Ok(self
+            .load(&file_name(target))?
+            .filter(|entry| entry.target == target && entry.boot == self.scope.0)
+            .unwrap_or_else(empty))
     }
 
     /// All entries that concern this jtrace, with those that could not be read. Entries of an earlier boot and unfinished
@@ -201,7 +204,8 @@ impl Locked {
 
     fn names(&self) -> Result<Vec<String>, Error> {
         let directory = Dir::read_from(self.directory.as_fd()).map_err(|errno| self.failed("list", "", errno))?;
-        let names = directory.filter_map(Result::ok).filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+        let names =
+            directory.filter_map(Result::ok).filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
         Ok(names.filter(|name| name.ends_with(EXTENSION) || name.ends_with(UNFINISHED)).take(MAX_ENTRIES).collect())
     }
 

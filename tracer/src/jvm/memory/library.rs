@@ -158,7 +158,8 @@ impl Library {
             let symbols: &[Sym64<LittleEndian>] = section.data_as_array(LittleEndian, &cache).map_err(wrong)?;
             for symbol in symbols.iter().filter(|symbol| !symbol.is_undefined(LittleEndian)) {
                 let name = strings.get(symbol.st_name(LittleEndian) as usize..).unwrap_or_default();
-                let matches = |wanted: &&&str| name.get(wanted.len()) == Some(&0) && name.starts_with(wanted.as_bytes());
+                let matches =
+                    |wanted: &&&str| name.get(wanted.len()) == Some(&0) && name.starts_with(wanted.as_bytes());
                 if let Some(wanted) = names.iter().find(matches) {
                     found.insert((*wanted).to_owned(), self.in_target(symbol.st_value(LittleEndian)));
                 }

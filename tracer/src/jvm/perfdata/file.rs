@@ -49,8 +49,8 @@ pub fn read(pid: u32, namespace_pid: u32, user: &str, uid: u32) -> Result<Vec<u8
     let tmp = open(&directory, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| failed(error.into()))?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let owned = openat(&tmp, name.as_str(), flags | OFlags::DIRECTORY, Mode::empty())
-        .map_err(|error| failed(error.into()))?;
+    let owned =
+        openat(&tmp, name.as_str(), flags | OFlags::DIRECTORY, Mode::empty()).map_err(|error| failed(error.into()))?;
     let owned = File::from(owned);
     if owned.metadata().map_err(failed)?.uid() != uid {
         return Err(foreign());
@@ -64,4 +64,63 @@ pub fn read(pid: u32, namespace_pid: u32, user: &str, uid: u32) -> Result<Vec<u8
     let mut bytes = Vec::new();
     file.take(MAX_REGION_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink, process};
+
+    use super::*;
+
+    /// A directory in the place where every process sees it, gone at the end.
+    struct Place(PathBuf, String);
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let user = format!("{name}{}", process::id());
+            Self(PathBuf::from(format!("/tmp/hsperfdata_{user}")), user)
+        }
+
+        fn read(&self, uid: u32) -> Result<Vec<u8>, Error> {
+            read(process::id(), 7, &self.1, uid)
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(&self.0);
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn own_uid() -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    #[test]
+    fn a_file_of_the_right_user_is_read() {
+        let place = Place::new("right");
+        fs::create_dir(&place.0).unwrap();
+        fs::write(place.0.join("7"), "counters").unwrap();
+        assert_eq!(place.read(own_uid()).unwrap(), b"counters");
+        assert!(matches!(place.read(own_uid() + 1), Err(Error::Foreign { .. })));
+    }
+
+    #[test]
+    fn links_are_followed_neither_for_the_directory_nor_for_the_file() {
+        let (secret, place) = (Place::new("secret"), Place::new("link"));
+        fs::create_dir(&secret.0).unwrap();
+        fs::write(secret.0.join("7"), "secret").unwrap();
+        symlink(&secret.0, &place.0).unwrap();
+        assert!(matches!(place.read(own_uid()), Err(Error::Open { .. })));
+        fs::remove_file(&place.0).unwrap();
+        fs::create_dir(&place.0).unwrap();
+        symlink(secret.0.join("7"), place.0.join("7")).unwrap();
+        assert!(matches!(place.read(own_uid()), Err(Error::Open { .. })));
+    }
+
+    #[test]
+    fn a_user_name_cannot_lead_elsewhere() {
+        assert!(matches!(read(process::id(), 7, "../../etc", 0), Err(Error::Foreign { .. })));
+    }
 }
