@@ -1,0 +1,175 @@
+//! Scenarios: a session's items as readable text, for tests of everything downstream of a source.
+//!
+//! ```text
+//! # Times count from the start of the session. Names are in quotes, with \" \\ \n \r \t \e \xNN.
+//! target pid=42 command="com.shop.Main" live_threads=10
+//! lenses gc,locks
+//! thread 5 "VM Thread"
+//! missing "hotspot:gc__end: not in this JDK"
+//! +0ms   tid 5  gc_begin full=true cause="System.gc()"
+//! +12ms  tid 5  gc_end last_cause="System.gc()"
+//! lost gc_end 3
+//! end +1s duration
+//! ```
+//! Every kind of event that occurs gets one site; definitions come before their first use; counters that fit the events
+//! come before the end. Events are in the order of the lines. A word that is not given is 0, a name that is not given is
+//! absent. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
+
+mod line;
+mod vocabulary;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tracer_common::record::EventKind;
+
+use self::line::Statement;
+use super::encode::{encode_definition, encode_event};
+use crate::{
+    analysis::Lens,
+    event::{SiteId, Tid},
+    session::{Counters, End, Item, Site, Start, Target},
+};
+
+/// `CLOCK_MONOTONIC` at the start of every scenario: one hour.
+pub const START_NS: u64 = 3_600_000_000_000;
+/// Wall-clock time at the start of every scenario.
+pub const START_WALL_MS: u64 = 1_700_000_000_000;
+
+/// What is wrong with a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct Error {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A scenario that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    target: Target,
+    lenses: Vec<Lens>,
+    threads: Vec<(Tid, String)>,
+    missing: Vec<String>,
+    events: Vec<Occurrence>,
+    lost: BTreeMap<EventKind, u64>,
+    end: (u64, String),
+}
+
+/// An event with the texts that its words name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Occurrence {
+    offset_ns: u64,
+    tid: Tid,
+    kind: EventKind,
+    words: Vec<u64>,
+    texts: Vec<Vec<u8>>,
+}
+
+impl Scenario {
+    /// Reads a scenario.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut scenario = Self {
+            target: Target { pid: 42, namespace_pid: 42, cpus: 2, ..Target::default() },
+            lenses: Lens::ALL.to_vec(),
+            threads: Vec::new(),
+            missing: Vec::new(),
+            events: Vec::new(),
+            lost: BTreeMap::new(),
+            end: (0, String::new()),
+        };
+        let mut ended = false;
+        for (index, line) in text.lines().enumerate() {
+            let error = |problem| Error { line: index + 1, problem };
+            let Some(statement) = line::parse(line, &mut scenario.target).map_err(error)? else { continue };
+            if ended {
+                return Err(error("nothing can follow `end`".to_owned()));
+            }
+            match statement {
+                Statement::Target => {}
+                Statement::Lenses(lenses) => scenario.lenses = lenses,
+                Statement::Thread(tid, name) => scenario.threads.push((tid, name)),
+                Statement::Missing(sentence) => scenario.missing.push(sentence),
+                Statement::Lost(kind, count) => *scenario.lost.entry(kind).or_default() += count,
+                Statement::Event(event) => scenario.events.push(event),
+                Statement::End(offset_ns, reason) => {
+                    scenario.end = (offset_ns, reason);
+                    ended = true;
+                }
+            }
+        }
+        if ended {
+            Ok(scenario)
+        } else {
+            Err(Error { line: text.lines().count(), problem: "no `end +TIME REASON`".to_owned() })
+        }
+    }
+
+    /// Gives all items to a sink, in the order of a live session.
+    pub fn play(&self, sink: &mut dyn FnMut(Item<'_>)) {
+        let kinds: Vec<EventKind> = self
+            .events
+            .iter()
+            .map(|event| event.kind)
+            .chain(self.lost.keys().copied())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        sink(Item::Start(Box::new(self.start(&kinds))));
+        let mut counters = vec![[0_u64; 7]; kinds.len()];
+        let mut defined = BTreeSet::new();
+        for Occurrence { offset_ns, tid, kind, words, texts } in &self.events {
+            let index = kinds.binary_search(kind).unwrap_or(0);
+            for text in texts {
+                let id = super::encode::name_id(text);
+                if defined.insert(id) {
+                    sink(Item::Record(&encode_definition(id, text)));
+                    count(&mut counters, index, &[5], 1);
+                }
+            }
+            let site = SiteId(u16::try_from(index).unwrap_or(0));
+            sink(Item::Record(&encode_event(*kind, site, *tid, START_NS.saturating_add(*offset_ns), words)));
+            count(&mut counters, index, &[0, 2], 1);
+        }
+        for (kind, lost) in &self.lost {
+            count(&mut counters, kinds.binary_search(kind).unwrap_or(0), &[0, 2, 3], *lost);
+        }
+        let (offset_ns, reason) = &self.end;
+        let time_ns = START_NS.saturating_add(*offset_ns);
+        sink(Item::Counters(Counters { time_ns, sites: counters, own_cpu_ns: 0, own_memory_bytes: 0 }));
+        sink(Item::End(End { time_ns, reason: reason.clone(), counters_final: true }));
+    }
+
+    fn start(&self, kinds: &[EventKind]) -> Start {
+        let site = |(index, kind): (usize, &EventKind)| Site {
+            probe: format!("scenario:{}", vocabulary::word(*kind)),
+            lens: vocabulary::lens(*kind),
+            kind: *kind as u16,
+            offset: 0x1000 + 0x10 * index as u64,
+        };
+        Start {
+            target: self.target.clone(),
+            lenses: self.lenses.clone(),
+            sites: kinds.iter().enumerate().map(site).collect(),
+            missing: self.missing.clone(),
+            time_ns: START_NS,
+            wall_ms: START_WALL_MS,
+            trap_cost_ps: None,
+            attach_ns: 0,
+            threads: self.threads.clone(),
+        }
+    }
+}
+
+/// Adds to some counters (hits, filtered, emitted, lost, unreadable, definitions emitted and lost) of a site.
+fn count(counters: &mut [[u64; 7]], site: usize, which: &[usize], amount: u64) {
+    if let Some(counters) = counters.get_mut(site) {
+        for counter in which {
+            counters[*counter] = counters[*counter].saturating_add(amount);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

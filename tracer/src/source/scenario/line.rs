@@ -1,0 +1,250 @@
+//! Reads one line of a scenario.
+
+use tracer_common::record::{EventKind, NAME_ABSENT, NAME_UNREADABLE};
+
+use super::{
+    Occurrence,
+    vocabulary::{self, Field},
+};
+use crate::{analysis::Lens, event::Tid, session::Target, source::encode::name_id};
+
+/// The id of a name whose definition never comes.
+const NAME_LOST: u64 = u64::MAX;
+
+/// What a line says.
+pub(super) enum Statement {
+    /// Fields of the target, which are set already.
+    Target,
+    Lenses(Vec<Lens>),
+    Thread(Tid, String),
+    Missing(String),
+    Lost(EventKind, u64),
+    Event(Occurrence),
+    End(u64, String),
+}
+
+/// A word, or a key with its value, or a quoted text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Text(Vec<u8>),
+    Pair(String, Value),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value {
+    Word(String),
+    Text(Vec<u8>),
+}
+
+/// Reads a line; nothing where it says nothing.
+pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>, String> {
+    let tokens = tokens(line)?;
+    let Some((first, rest)) = tokens.split_first() else { return Ok(None) };
+    let Token::Word(first) = first else { return Err("a line begins with a word or a time".to_owned()) };
+    let statement = match (first.as_str(), rest) {
+        ("target", fields) => {
+            for field in fields {
+                set(target, field)?;
+            }
+            Statement::Target
+        }
+        ("lenses", [Token::Word(list)]) => Statement::Lenses(list.split(',').map(lens).collect::<Result<_, _>>()?),
+        ("thread", [Token::Word(tid), Token::Text(name)]) => Statement::Thread(Tid(parse_tid(tid)?), lossy(name)),
+        ("missing", [Token::Text(sentence)]) => Statement::Missing(lossy(sentence)),
+        ("lost", [Token::Word(word), Token::Word(count)]) => Statement::Lost(kind(word)?, number(count)?),
+        ("end", [Token::Word(time), reason @ ..]) => Statement::End(offset(time)?, words(reason)?),
+        (time, [Token::Word(label), Token::Word(tid), Token::Word(word), fields @ ..])
+            if time.starts_with('+') && label == "tid" =>
+        {
+            Statement::Event(event(offset(time)?, Tid(parse_tid(tid)?), kind(word)?, fields)?)
+        }
+        (other, _) => {
+            return Err(format!(
+                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, end, +TIME tid N EVENT"
+            ));
+        }
+    };
+    Ok(Some(statement))
+}
+
+fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<Occurrence, String> {
+    let fields = vocabulary::fields(kind);
+    let mut words: Vec<u64> =
+        fields.iter().map(|field| if matches!(field, Field::Name(_)) { NAME_ABSENT } else { 0 }).collect();
+    let mut texts = Vec::new();
+    for token in given {
+        let Token::Pair(key, value) = token else { return Err("fields of an event are KEY=VALUE".to_owned()) };
+        let position =
+            fields.iter().position(|field| matches!(field, Field::Name(name) | Field::Word(name) if name == key));
+        let Some(index) = position else {
+            return Err(format!("`{}` has no field `{key}`", vocabulary::word(kind)));
+        };
+        words[index] = match (fields[index], value) {
+            (Field::Name(_), Value::Text(text)) => {
+                texts.push(text.clone());
+                name_id(text).0
+            }
+            (Field::Name(_), Value::Word(word)) => match word.as_str() {
+                "lost" => NAME_LOST,
+                "unreadable" => NAME_UNREADABLE,
+                other => {
+                    return Err(format!("`{key}` is a name: {other:?} must be in quotes, or `lost`, `unreadable`"));
+                }
+            },
+            (Field::Word(_), Value::Word(word)) => number(word)?,
+            (Field::Word(_), Value::Text(_)) => return Err(format!("`{key}` is a number, not a text")),
+        };
+    }
+    Ok(Occurrence { offset_ns, tid, kind, words, texts })
+}
+
+fn set(target: &mut Target, token: &Token) -> Result<(), String> {
+    let Token::Pair(key, value) = token else { return Err("fields of the target are KEY=VALUE".to_owned()) };
+    let text = || match value {
+        Value::Text(text) => lossy(text),
+        Value::Word(word) => word.clone(),
+    };
+    let amount = || number(&text());
+    let small =
+        || amount().and_then(|value| u32::try_from(value).map_err(|_| format!("{value} is too large for `{key}`")));
+    match key.as_str() {
+        "pid" => (target.pid, target.namespace_pid) = (small()?, small()?),
+        "command" => target.command = text(),
+        "user" => target.user = text(),
+        "jvm_version" => target.jvm_version = text(),
+        "jvm_name" => target.jvm_name = text(),
+        "jdk_release" => target.jdk_release = small()?,
+        "collector" => target.collector = text(),
+        "libjvm" => target.libjvm = text(),
+        "container" => target.container = amount()? != 0,
+        "uptime_s" => target.uptime_s = amount()?,
+        "live_threads" => target.live_threads = Some(amount()?),
+        "cpus" => target.cpus = small()?,
+        "max_heap_bytes" => target.max_heap_bytes = Some(amount()?),
+        other => return Err(format!("the target has no field `{other}`")),
+    }
+    Ok(())
+}
+
+fn kind(word: &str) -> Result<EventKind, String> {
+    vocabulary::kind(word).ok_or_else(|| format!("there is no event `{word}`"))
+}
+
+fn lens(id: &str) -> Result<Lens, String> {
+    Lens::ALL.iter().copied().find(|lens| lens.id() == id).ok_or_else(|| format!("there is no lens `{id}`"))
+}
+
+fn parse_tid(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("`{word}` is no thread id"))
+}
+
+/// `+12ms`.
+fn offset(word: &str) -> Result<u64, String> {
+    number(word.strip_prefix('+').ok_or_else(|| format!("`{word}` is no time like +12ms"))?)
+}
+
+/// A number with an optional unit (`ns`, `us`, `ms`, `s`, `KiB`, `MiB`, `GiB`), a hexadecimal one, a flag, or `max`.
+fn number(word: &str) -> Result<u64, String> {
+    let wrong = || format!("`{word}` is no number");
+    match word {
+        "true" => return Ok(1),
+        "false" => return Ok(0),
+        "max" => return Ok(u64::MAX),
+        _ => {}
+    }
+    if let Some(hex) = word.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).map_err(|_| wrong());
+    }
+    let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+    let (digits, unit) = word.split_at_checked(digits).ok_or_else(wrong)?;
+    let factor: u64 = match unit {
+        "" | "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    digits.parse::<u64>().ok().and_then(|value| value.checked_mul(factor)).ok_or_else(wrong)
+}
+
+fn words(tokens: &[Token]) -> Result<String, String> {
+    let words: Result<Vec<&str>, String> = tokens
+        .iter()
+        .map(|token| match token {
+            Token::Word(word) => Ok(word.as_str()),
+            Token::Text(_) | Token::Pair(..) => Err("the reason of the end is plain words".to_owned()),
+        })
+        .collect();
+    match words?.join(" ") {
+        reason if reason.is_empty() => Err("the end has no reason".to_owned()),
+        reason => Ok(reason),
+    }
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// Cuts a line into tokens; a `#` outside of quotes begins a comment.
+fn tokens(line: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() && !rest.starts_with('#') {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let (text, after) = quoted_text(quoted)?;
+            tokens.push(Token::Text(text));
+            rest = after;
+        } else {
+            let end = rest.find([' ', '\t', '=']).unwrap_or(rest.len());
+            let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            if let Some(value) = after.strip_prefix('=') {
+                let (value, after) = self::value(value)?;
+                tokens.push(Token::Pair(word.to_owned(), value));
+                rest = after;
+            } else {
+                tokens.push(Token::Word(word.to_owned()));
+                rest = after;
+            }
+        }
+        rest = rest.trim_start();
+    }
+    Ok(tokens)
+}
+
+fn value(rest: &str) -> Result<(Value, &str), String> {
+    if let Some(quoted) = rest.strip_prefix('"') {
+        return quoted_text(quoted).map(|(text, after)| (Value::Text(text), after));
+    }
+    let end = rest.find([' ', '\t']).unwrap_or(rest.len());
+    let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    Ok((Value::Word(word.to_owned()), after))
+}
+
+/// The bytes up to the closing quote, and what follows it.
+fn quoted_text(rest: &str) -> Result<(Vec<u8>, &str), String> {
+    let mut text = Vec::new();
+    let mut chars = rest.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Ok((text, rest.get(at + 1..).unwrap_or_default())),
+            '\\' => match chars.next().map(|(_, c)| c) {
+                Some('n') => text.push(b'\n'),
+                Some('r') => text.push(b'\r'),
+                Some('t') => text.push(b'\t'),
+                Some('e') => text.push(0x1b),
+                Some(c @ ('"' | '\\')) => text.push(if c == '"' { b'"' } else { b'\\' }),
+                Some('x') => {
+                    let digits: String = chars.by_ref().take(2).map(|(_, c)| c).collect();
+                    text.push(u8::from_str_radix(&digits, 16).map_err(|_| format!("`\\x{digits}` is no byte"))?);
+                }
+                other => return Err(format!("`\\{}` means nothing", other.map(String::from).unwrap_or_default())),
+            },
+            c => text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    Err("a quote is not closed".to_owned())
+}
