@@ -44,6 +44,10 @@ impl Session {
     /// A session begins with its first item.
     pub fn new(start: Start) -> Self {
         let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, threads } = start;
+        let mut analyses = analysis::all(&lenses);
+        for analysis in &mut analyses {
+            analysis.start(time_ns);
+        }
         let mut names = Names::new();
         for (tid, name) in threads {
             names.define_thread(tid, name);
@@ -60,7 +64,7 @@ impl Session {
             trap_cost_ps,
             attach_ns,
             names,
-            analyses: analysis::all(&lenses),
+            analyses,
             counters: Counters::default(),
             undecodable: 0,
             guards: Vec::new(),
