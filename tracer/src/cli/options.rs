@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::analysis::Lens;
+use crate::{
+    analysis::Lens,
+    ebpf::load::{KernelOptions, Links},
+};
 
 /// What to look at, and for how long.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,6 +21,10 @@ pub(super) struct WatchOptions {
     /// Size of each CPU's ring buffer (`4k`, `1m`; a power of two); fits the machine by default
     #[arg(long, value_name = "SIZE", value_parser = ring_bytes)]
     pub(super) ring_size: Option<u32>,
+
+    /// How sites are attached
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(super) links: Links,
 }
 
 impl WatchOptions {
@@ -25,6 +32,11 @@ impl WatchOptions {
     pub(super) fn lenses(&self) -> Vec<Lens> {
         let asked = |lens: &&Lens| self.lens.is_empty() || self.lens.contains(lens);
         Lens::ALL.iter().filter(asked).copied().collect()
+    }
+
+    /// What the kernel side shall be like.
+    pub(super) const fn kernel(&self) -> KernelOptions {
+        KernelOptions { ring_bytes: self.ring_size, links: self.links }
     }
 }
 

@@ -12,7 +12,7 @@ use tracer_common::site::TargetLayout;
 use super::Failure;
 use crate::{
     analysis::Lens,
-    ebpf::attach::Place,
+    ebpf::{attach::Place, load::KernelOptions},
     jvm::{
         elf::{self, Elf},
         find::{self, Jvm},
@@ -36,7 +36,7 @@ pub(super) type ArmedFlag = Armed<JvmTables>;
 /// A session that is about to begin.
 pub(super) struct Watched {
     pub(super) lenses: Vec<Lens>,
-    pub(super) ring_bytes: Option<u32>,
+    pub(super) kernel: KernelOptions,
     pub(super) began: Instant,
 }
 
@@ -174,7 +174,7 @@ pub(super) fn prepared(known: &Known, path: PathBuf, pid: NonZeroU32, watched: &
         place: Place { path, pid },
         plan: known.plan.clone(),
         layout: known.layout,
-        ring_bytes: watched.ring_bytes,
+        kernel: watched.kernel,
     }
 }
 

@@ -86,7 +86,7 @@ impl Waiting {
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
-    let watched = Watched { lenses: watch.lenses(), ring_bytes: watch.ring_size, began: Instant::now() };
+    let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
     let waiting = start(&command)?;
     let pid = prepare::nonzero(waiting.child.id())?;
     let files = Files::open(&output, pid.get())?;
@@ -96,7 +96,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         place,
         plan: plan(&libjvm, &watched.lenses, GcCause::default()),
         layout: TargetLayout::default(),
-        ring_bytes: watched.ring_bytes,
+        kernel: watched.kernel,
     })?;
     let mut child = waiting.begin();
     let Some(learned) = learn(&mut live, &mut child, &libjvm, &watched)? else {

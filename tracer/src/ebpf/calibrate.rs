@@ -51,7 +51,7 @@ pub fn hit_cost_ps(kernel: &mut Kernel, rings: &mut Rings) -> Result<Option<u64>
     let group = Group { name: "calibration".to_owned(), sites: vec![(offset, site)] };
     let attached = kernel.attach(group, &Place { path, pid })?;
     let traced = fastest_batch(rings);
-    kernel.detach(attached)?;
+    attached.detach();
     Ok(Some(traced.saturating_sub(plain) * 1000 / u64::from(BATCH)))
 }
 

@@ -15,7 +15,7 @@ use crate::{
         Error,
         attach::{Attached, Group, Place, detach_all},
         calibrate,
-        load::Kernel,
+        load::{Kernel, KernelOptions},
         rings::Rings,
     },
     event::Tid,
@@ -39,8 +39,8 @@ pub struct Prepared {
     pub plan: Plan,
     /// Offsets in the JVM's structures; all 0 where they are not known yet.
     pub layout: TargetLayout,
-    /// Size of each CPU's ring buffer, or `None` for a fitting one.
-    pub ring_bytes: Option<u32>,
+    /// What the kernel side shall be like.
+    pub kernel: KernelOptions,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -87,8 +87,8 @@ struct GroupState {
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, ring_bytes } = prepared;
-        let (mut kernel, mut rings) = Kernel::load(ring_bytes)?;
+        let Prepared { place, plan, layout, kernel } = prepared;
+        let (mut kernel, mut rings) = Kernel::load(kernel)?;
         let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
@@ -213,7 +213,7 @@ impl Live {
             GuardDecision::Detach { rate_per_s } => {
                 log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.group.name);
                 if let Some(attached) = state.attached.take() {
-                    kernel.detach(attached)?;
+                    attached.detach();
                 }
             }
             GuardDecision::Attach => match kernel.attach(state.group.clone(), place) {
@@ -239,7 +239,7 @@ impl Live {
     pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began = Instant::now();
         let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
-        detach_all(&mut self.kernel, attached)?;
+        detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
         // Records may come until the last site is gone, so the span reaches until then.
         let time_ns = now_ns();
