@@ -128,6 +128,18 @@ impl Known {
         Self { layout, plan: plan(libjvm, lenses, gc_cause(jvm)), missing }
     }
 
+    /// Whether the names of allocated classes can be read.
+    pub(super) const fn has_layout(&self) -> bool {
+        self.layout.symbol_body != 0
+    }
+
+    /// Whether all is known that this JVM will ever tell; one that starts makes its tables and counters little by little.
+    pub(super) fn is_complete(&self, jvm: &Jvm) -> bool {
+        let counters_off =
+            || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
+        self.has_layout() && jvm.flags.is_ok() && (jvm.counters.is_ok() || counters_off())
+    }
+
     /// Arms the flag that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
     pub(super) fn arm(&mut self, jvm: &Jvm) -> Option<ArmedFlag> {
         if !self.plan.needs_monitor_flag {

@@ -32,9 +32,11 @@ use crate::{
     ebpf::attach::Place,
     jvm::find::Jvm,
     probe::plan::{GcCause, Libjvm, plan},
-    session::Start,
     source::live::{Live, Prepared},
 };
+
+/// How long a JVM may take to make its tables and counters.
+const LEARN_AT_MOST: Duration = Duration::from_secs(5);
 
 /// How long to wait before looking for the JVM's tables again.
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
@@ -97,10 +99,11 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         ring_bytes: watched.ring_bytes,
     })?;
     let mut child = waiting.begin();
-    let Some(jvm) = wait_for_jvm(&mut child)? else {
+    let Some(learned) = learn(&mut live, &mut child, &libjvm, &watched)? else {
         return Err(Failure::new("the program ended before it had loaded a JVM", "run it without jtrace".to_owned()));
     };
-    let (start, armed) = refine(&mut live, &jvm, &libjvm, &watched)?;
+    let Learned { jvm, missing, armed } = learned;
+    let start = live.start(prepare::describe(&jvm, &watched, missing));
     let same_program = prepare::same_program(jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let code = watch_live(live, start, limits, files, Show::new(&output, &show), armed)?;
@@ -108,34 +111,49 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// Waits until the JVM's library is mapped and its tables can be read.
+/// What could not be known before the JVM ran.
+struct Learned {
+    jvm: Jvm,
+    missing: Vec<String>,
+    armed: Option<ArmedFlag>,
+}
+
+/// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
 ///
-/// There is no event for that; the looks come without a pause, because every one that comes late costs a record.
-fn wait_for_jvm(child: &mut Child) -> Result<Option<Jvm>, Failure> {
+/// There is no event for any of that; the looks come in quick succession, because every one that comes late costs names.
+fn learn(
+    live: &mut Live,
+    child: &mut Child,
+    libjvm: &Libjvm,
+    watched: &Watched,
+) -> Result<Option<Learned>, Failure> {
+    let deadline = Instant::now() + LEARN_AT_MOST;
+    let mut armed = None;
     loop {
+        let late = Instant::now() >= deadline;
         if let Ok(jvm) = Jvm::open(child.id()) {
-            return Ok(Some(jvm));
+            let mut known = Known::read(&jvm, libjvm, &watched.lenses);
+            if armed.is_none() && jvm.flags.is_ok() {
+                armed = known.arm(&jvm);
+            }
+            if known.has_layout() {
+                live.refine(known.layout, &known.plan)?;
+            }
+            if known.is_complete(&jvm) || late {
+                let mut missing = known.missing;
+                missing.push(
+                    "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \
+                     collections and names of allocated classes are unknown"
+                        .to_owned(),
+                );
+                return Ok(Some(Learned { jvm, missing, armed }));
+            }
         }
-        if child.try_wait()?.is_some() {
+        if child.try_wait()?.is_some() || (late && armed.is_none()) {
             return Ok(None);
         }
         std::thread::sleep(LOOK_AGAIN);
     }
-}
-
-/// Tells the programs what could not be known before the JVM ran.
-fn refine(
-    live: &mut Live,
-    jvm: &Jvm,
-    libjvm: &Libjvm,
-    watched: &Watched,
-) -> Result<(Start, Option<ArmedFlag>), Failure> {
-    let mut known = Known::read(jvm, libjvm, &watched.lenses);
-    let armed = known.arm(jvm);
-    live.refine(known.layout, &known.plan)?;
-    let mut missing = known.missing;
-    missing.push("the first milliseconds, until the JVM's tables could be read, lack names of allocated classes".to_owned());
-    Ok((live.start(prepare::describe(jvm, watched, missing)), armed))
 }
 
 fn start(command: &[OsString]) -> Result<Waiting, Failure> {

@@ -71,6 +71,7 @@ pub struct Live {
     group_of_site: Vec<usize>,
     start_ns: u64,
     attached_at: Instant,
+    attach_cpu_ns: u64,
     guard: RateGuard,
     hits: Vec<u64>,
     watermark_ns: u64,
@@ -126,6 +127,7 @@ impl Live {
             group_of_site,
             start_ns: time_ns,
             attached_at: Instant::now(),
+            attach_cpu_ns: own_usage().cpu_ns,
             watermark_ns: time_ns,
             counters_ns: time_ns,
         })
@@ -145,6 +147,7 @@ impl Live {
             wall_ms: wall_ms(),
             trap_cost_ps: self.trap_cost_ps,
             attach_ns: u64::try_from(attach.as_nanos()).unwrap_or(u64::MAX),
+            attach_cpu_ns: self.attach_cpu_ns,
             threads,
         }
     }
