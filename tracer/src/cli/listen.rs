@@ -198,12 +198,7 @@ impl Console {
     /// Takes the terminal over; it is given back when the console is dropped.
     pub(super) fn open() -> io::Result<Self> {
         logger::screen(true);
-        Ok(Self {
-            screen: Screen::open()?,
-            tui: Tui::new(),
-            keys: crate::view::tui::input::spawn()?,
-            drawn: None,
-        })
+        Ok(Self { screen: Screen::open()?, tui: Tui::new(), keys: crate::view::tui::input::spawn()?, drawn: None })
     }
 
     async fn key(&mut self) -> Flow {

@@ -170,7 +170,8 @@ fn create(path: &Path) -> Result<File, Failure> {
     options.write(true).create(true).custom_flags(flags);
     let file = options.open(path).map_err(|error| unwritable(path, &error))?;
     let metadata = file.metadata().map_err(|error| unwritable(path, &error))?;
-    if shared && (metadata.uid() != rustix::process::geteuid().as_raw() || metadata.nlink() != 1 || !metadata.is_file()) {
+    if shared && (metadata.uid() != rustix::process::geteuid().as_raw() || metadata.nlink() != 1 || !metadata.is_file())
+    {
         return Err(Failure::new(
             format!("{} belongs to somebody else, in a directory that all can write to", path.display()),
             "write to a directory of your own".to_owned(),

@@ -121,12 +121,7 @@ struct Learned {
 /// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
 ///
 /// There is no event for any of that; the looks come in quick succession, because every one that comes late costs names.
-fn learn(
-    live: &mut Live,
-    child: &mut Child,
-    libjvm: &Libjvm,
-    watched: &Watched,
-) -> Result<Option<Learned>, Failure> {
+fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched) -> Result<Option<Learned>, Failure> {
     let deadline = Instant::now() + LEARN_AT_MOST;
     let mut armed = None;
     loop {
@@ -179,9 +174,9 @@ fn wait_until_gate_is_open(child: &Child, gate: &OwnedFd, read: OwnedFd) {
     let own = fs::read_link(format!("/proc/self/fd/{}", gate.as_raw_fd())).ok();
     let descriptors = format!("/proc/{}/fd", child.id());
     loop {
-        let opened = fs::read_dir(&descriptors).ok().is_none_or(|entries| {
-            entries.flatten().any(|entry| fs::read_link(entry.path()).ok() == own)
-        });
+        let opened = fs::read_dir(&descriptors)
+            .ok()
+            .is_none_or(|entries| entries.flatten().any(|entry| fs::read_link(entry.path()).ok() == own));
         if opened {
             break;
         }
@@ -210,10 +205,7 @@ fn find_program(program: &OsStr) -> Result<PathBuf, Failure> {
         })
     };
     found.ok_or_else(|| {
-        Failure::new(
-            format!("there is no program {}", path.display()),
-            "give the path of a JDK's bin/java".to_owned(),
-        )
+        Failure::new(format!("there is no program {}", path.display()), "give the path of a JDK's bin/java".to_owned())
     })
 }
 
@@ -224,7 +216,10 @@ fn libjvm_of(java: &Path) -> Result<PathBuf, Failure> {
     home.and_then(|home| candidates.iter().map(|library| home.join(library)).find(|library| library.is_file()))
         .ok_or_else(|| {
             Failure::new(
-                format!("{} is not the `java` of a JDK: there is no lib/server/libjvm.so beside its bin", java.display()),
+                format!(
+                    "{} is not the `java` of a JDK: there is no lib/server/libjvm.so beside its bin",
+                    java.display()
+                ),
                 "start `bin/java` itself, or start the program and use `jtrace attach`".to_owned(),
             )
         })

@@ -143,11 +143,7 @@ impl Kernel {
 }
 
 /// Loads the program for one way of attaching: it must say at load time which. Returns the one for multi-uprobe links.
-fn load_program(
-    ebpf: &mut Ebpf,
-    maps: &HashMap<String, RawFd>,
-    links: Links,
-) -> Result<Option<OwnedFd>, Error> {
+fn load_program(ebpf: &mut Ebpf, maps: &HashMap<String, RawFd>, links: Links) -> Result<Option<OwnedFd>, Error> {
     if links != Links::Single {
         match multi::load(OBJECT, PROGRAM_SITE, maps) {
             Ok(program) => return Ok(Some(program)),
@@ -170,8 +166,13 @@ fn make_rings(ebpf: &mut Ebpf, cpus: usize, ring_bytes: u32) -> Result<Rings, Er
     let mut outer = ArrayOfMaps::<MapData, MapData>::try_from(map).map_err(|error| map_error(MAP_RINGS, &error))?;
     let mut rings = Vec::with_capacity(cpus);
     for cpu in 0..cpus {
-        let definition =
-            aya_obj::Map::new_from_params(aya_obj::generated::bpf_map_type::BPF_MAP_TYPE_RINGBUF as u32, 0, 0, ring_bytes, 0);
+        let definition = aya_obj::Map::new_from_params(
+            aya_obj::generated::bpf_map_type::BPF_MAP_TYPE_RINGBUF as u32,
+            0,
+            0,
+            ring_bytes,
+            0,
+        );
         let ring = MapData::create(definition, "RING", None).map_err(|error| map_error(MAP_RINGS, &error))?;
         let index = u32::try_from(cpu).unwrap_or(u32::MAX);
         outer.set(index, &ring, 0).map_err(|error| map_error(MAP_RINGS, &error))?;

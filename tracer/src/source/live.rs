@@ -269,12 +269,7 @@ fn site_id(index: usize) -> u16 {
 }
 
 fn site(planned: &PlannedSite) -> Site {
-    Site {
-        probe: planned.probe.clone(),
-        lens: planned.lens,
-        kind: planned.kind as u16,
-        offset: planned.file_offset,
-    }
+    Site { probe: planned.probe.clone(), lens: planned.lens, kind: planned.kind as u16, offset: planned.file_offset }
 }
 
 fn group_sites(sites: &[PlannedSite]) -> (Vec<GroupState>, Vec<usize>) {
