@@ -68,6 +68,9 @@ fn collections_agree(watched: &Watched, collector: Collector) {
     let of: fn(&Truth) -> u64 =
         if collector.is_concurrent() { |truth| truth.collections } else { |truth| truth.gc_safepoints };
     watched.agrees("gc", "collections", of);
+    let of: fn(&Truth) -> u64 =
+        if collector.is_concurrent() { |truth| truth.pauses } else { |truth| truth.gc_safepoints };
+    watched.agrees("gc", "pauses", of);
     let total = watched.report.summary("gc", "pause_total_ns").unwrap();
     let max = watched.report.summary("gc", "pause_max_ns").unwrap();
     assert!(max <= total, "the longest pause is part of the total");
