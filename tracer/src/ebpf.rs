@@ -51,12 +51,12 @@ pub enum Error {
 impl Error {
     /// What may help.
     pub fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::Load(_) => "run `jtrace doctor` to see what this kernel and these privileges allow",
             Self::Map { .. } => "jtrace and its eBPF object do not fit together: build both with `cargo xtask build`",
             Self::Attach { .. } => "run `jtrace doctor PID`; uprobes need CAP_PERFMON and CAP_BPF, or CAP_SYS_ADMIN",
             Self::System { .. } => return None,
-        })
-        .map(str::to_owned)
+        };
+        Some(hint.to_owned())
     }
 }

@@ -104,7 +104,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     };
     let Learned { jvm, missing, armed } = learned;
     let start = live.start(prepare::describe(&jvm, &watched, missing));
-    let same_program = prepare::same_program(jvm.library.attach_path.clone());
+    let same_program = prepare::same_program(jvm.library.attach_path);
     let limits = Limits { pid, duration: watch.duration, same_program };
     let code = watch_live(live, start, limits, files, Show::new(&output, &show), armed)?;
     wait(child);
