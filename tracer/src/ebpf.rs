@@ -1,6 +1,6 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
 //!
-//! [`load`] makes maps and programs, [`attach`] ties sites to them (through [`multi`] where the kernel has multi-uprobe
+//! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
 //! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here.
 
 pub mod attach;
