@@ -16,6 +16,9 @@ use crate::{
 /// Longest filter, in characters.
 const LONGEST_FILTER: usize = 64;
 
+/// After so long without a trap there are none; counters are read every second.
+const TRAPS_STALE_NS: u64 = 2_500_000_000;
+
 /// How a table is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sort {
@@ -25,7 +28,7 @@ pub(super) struct Sort {
     pub(super) descending: bool,
 }
 
-/// What flowed per second between the last two reports.
+/// What flowed per second: events between the last two reports, traps between the last two readings of the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rates {
     pub(super) events_per_s: f64,
@@ -47,6 +50,8 @@ pub(super) struct State {
     latest: Option<Arc<Report>>,
     frozen: Option<(Arc<Report>, Rates)>,
     rates: Rates,
+    /// Duration and traps when the traps were last seen to change: counters come more rarely than reports.
+    trapped: (u64, u64),
     tab: usize,
     /// Which shape of the section takes keys; `None` is the first table.
     shape: Option<usize>,
@@ -64,7 +69,13 @@ impl State {
         let elapsed_ns = now.0.saturating_sub(before.0);
         if elapsed_ns > 0 {
             let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / elapsed_ns as f64 * 1e9;
-            self.rates = Rates { events_per_s: rate(now.1, before.1), traps_per_s: rate(now.2, before.2) };
+            self.rates.events_per_s = rate(now.1, before.1);
+        }
+        let since_ns = now.0.saturating_sub(self.trapped.0);
+        let traps = now.2.saturating_sub(self.trapped.1);
+        if since_ns > 0 && (traps > 0 || since_ns > TRAPS_STALE_NS) {
+            self.rates.traps_per_s = traps as f64 / since_ns as f64 * 1e9;
+            self.trapped = (now.0, now.2);
         }
         self.latest = Some(report);
     }
