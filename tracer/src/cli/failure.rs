@@ -86,7 +86,9 @@ pub(super) fn usage(error: &clap::Error) -> Failure {
     let message = match error.kind() {
         ErrorKind::MissingRequiredArgument => missing(error).unwrap_or(message),
         // What clap renders then is the whole help, whose first line is no error.
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => "missing COMMAND".to_owned(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "missing COMMAND".to_owned()
+        }
         _ => message,
     };
     Failure::usage(message, usage_hint(error))
