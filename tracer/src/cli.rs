@@ -23,6 +23,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
+use crate::jvm::find;
+
 const EXAMPLES: &str = "\
 Examples:
   jtrace list                                    which JVMs are there, and what can be seen of them
@@ -117,16 +119,32 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
 fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
     let list = list::collect()?;
     let mut out = Vec::new();
-    if options.json { list.write_json(&mut out)? } else { list.write_text(&mut out)? }
+    if options.json {
+        list.write_json(&mut out)?;
+    } else {
+        list.write_text(&mut out)?;
+    }
     io::stdout().write_all(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A doctor who finds something missing exits with 1, so that scripts can ask.
+///
+/// A pid that nobody has is a mistake and no finding.
 fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
+    if let Some(pid) = options.pid
+        && let Err(error @ find::Error::NoProcess(_)) = find::Jvm::open(pid)
+    {
+        let hint = error.hint();
+        return Err(Failure::new(error, hint));
+    }
     let examination = doctor::examine(options.pid);
     let mut out = Vec::new();
-    if options.json { examination.write_json(&mut out)? } else { examination.write_text(&mut out)? }
+    if options.json {
+        examination.write_json(&mut out)?;
+    } else {
+        examination.write_text(&mut out)?;
+    }
     io::stdout().write_all(&out)?;
     Ok(if examination.works() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -44,7 +44,8 @@ pub enum Taken {
 impl Session {
     /// A session begins with its first item.
     pub fn new(start: Start) -> Self {
-        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, attach_cpu_ns, threads } = start;
+        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, attach_cpu_ns, threads } =
+            start;
         let mut analyses = analysis::all(&lenses);
         for analysis in &mut analyses {
             analysis.start(time_ns);
@@ -145,7 +146,8 @@ impl Session {
     pub fn report(&self) -> Report {
         let span = self.span();
         let context = Context { names: &self.names, span: &span, target: &self.target };
-        let mut sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        let mut sections: Vec<Section> =
+            self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         sections.sort_by_key(|section| Lens::ALL.iter().position(|lens| lens.id() == section.id));
         Report {
             schema: SCHEMA,
