@@ -71,7 +71,8 @@ fn read(path: &Path) -> Result<usdt::Sites, Failure> {
     if sites.is_empty() {
         return Err(Failure::new(
             format!("{} has no USDT probes", path.display()),
-            "Debian's, Fedora's and Temurin's builds have them; see `jtrace doctor PID` for what works without".to_owned(),
+            "Debian's, Fedora's and Temurin's builds have them; see `jtrace doctor PID` for what works without"
+                .to_owned(),
         ));
     }
     Ok(sites)
