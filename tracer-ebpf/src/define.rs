@@ -6,9 +6,9 @@ use core::{arch::asm, mem::MaybeUninit};
 use aya_ebpf::helpers::generated::bpf_probe_read_user_str;
 use tracer_common::{
     record::{
-        DEFINITION_HEADER_BYTES, DEFINITION_TEXT_BYTES, DefinitionHeader, HEADER_BYTES, KIND_DEFINITION, MAX_NAME_BYTES,
-        MAX_TEXT_BYTES, NAME_BAD_LENGTH, NAME_CHUNK_BYTES, NAME_UNREADABLE, name_hash_finish, name_hash_start,
-        name_hash_step,
+        DEFINITION_HEADER_BYTES, DEFINITION_TEXT_BYTES, DefinitionHeader, HEADER_BYTES, KIND_DEFINITION,
+        MAX_NAME_BYTES, MAX_TEXT_BYTES, NAME_BAD_LENGTH, NAME_CHUNK_BYTES, NAME_UNREADABLE, name_hash_finish,
+        name_hash_start, name_hash_step,
     },
     site::{TargetLayout, Treat},
 };

@@ -5,7 +5,10 @@ use core::arch::asm;
 
 use aya_ebpf::{
     bindings::{BPF_RB_AVAIL_DATA, BPF_RB_FORCE_WAKEUP, BPF_RB_NO_WAKEUP},
-    helpers::{bpf_get_current_pid_tgid, bpf_get_smp_processor_id, generated::{bpf_ktime_get_ns, bpf_ringbuf_query}},
+    helpers::{
+        bpf_get_current_pid_tgid, bpf_get_smp_processor_id,
+        generated::{bpf_ktime_get_ns, bpf_ringbuf_query},
+    },
     maps::ring_buf::RingBufBytes,
 };
 use tracer_common::{record::RecordHeader, site::TargetLayout, stats::SiteStats};
@@ -73,7 +76,8 @@ impl Reservation<'_> {
     pub(crate) fn submit(self, hit: &Hit) {
         let Self { ring, bytes, cpu: _ } = self;
         // SAFETY: `ring` is a ring buffer map.
-        let unread = unsafe { bpf_ringbuf_query(core::ptr::from_ref(ring).cast_mut().cast(), BPF_RB_AVAIL_DATA as u64) };
+        let unread =
+            unsafe { bpf_ringbuf_query(core::ptr::from_ref(ring).cast_mut().cast(), BPF_RB_AVAIL_DATA as u64) };
         let wake = if unread >= hit.target.wakeup_bytes { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
         bytes.submit(wake as u64);
     }

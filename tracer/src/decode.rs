@@ -3,9 +3,7 @@
 //! Decoding never fails as a whole: a record that cannot be decoded gives an error, which is counted, and the next one is
 //! looked at. Nothing here trusts a length.
 
-use tracer_common::record::{
-    DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES,
-};
+use tracer_common::record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES};
 
 use crate::event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, Tid};
 
@@ -150,9 +148,7 @@ impl Words<'_> {
 
 fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
     match kind {
-        EventKind::GcBegin => {
-            Payload::GcBegin { full: words.flag(0), cause: words.name(1), last_cause: words.name(2) }
-        }
+        EventKind::GcBegin => Payload::GcBegin { full: words.flag(0), cause: words.name(1), last_cause: words.name(2) },
         EventKind::GcEnd => Payload::GcEnd { cause: words.name(0), last_cause: words.name(1) },
         EventKind::MemPoolGcBegin => mem_pool(Edge::Begin, words),
         EventKind::MemPoolGcEnd => mem_pool(Edge::End, words),
@@ -212,9 +208,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         EventKind::AllocInNewTlab => {
             Payload::AllocInNewTlab { class: words.name(0), tlab_bytes: words.at(1), object_bytes: words.at(2) }
         }
-        EventKind::AllocOutsideTlab => {
-            Payload::AllocOutsideTlab { class: words.name(0), object_bytes: words.at(1) }
-        }
+        EventKind::AllocOutsideTlab => Payload::AllocOutsideTlab { class: words.name(0), object_bytes: words.at(1) },
         EventKind::VmShutdown => Payload::VmShutdown,
     }
 }
@@ -236,13 +230,7 @@ fn monitor(action: MonitorAction, words: &Words<'_>) -> Payload {
 }
 
 fn thread(edge: Edge, words: &Words<'_>) -> Payload {
-    Payload::Thread {
-        edge,
-        name: words.name(0),
-        java_tid: words.at(1),
-        os_tid: words.at(2),
-        daemon: words.flag(3),
-    }
+    Payload::Thread { edge, name: words.name(0), java_tid: words.at(1), os_tid: words.at(2), daemon: words.flag(3) }
 }
 
 fn class_init(step: ClassInit, words: &Words<'_>) -> Payload {

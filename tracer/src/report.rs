@@ -53,7 +53,7 @@ pub struct Cost {
     pub target_cpu_ns: Option<f64>,
     /// That as a share of one core over the span, in percent.
     pub target_cpu_percent: Option<f64>,
-    /// CPU time of jtrace itself, user and system.
+    /// CPU time of jtrace itself, user and system, since the sites were attached.
     pub own_cpu_ns: u64,
     /// That as a share of one core over the span, in percent.
     pub own_cpu_percent: f64,
@@ -61,6 +61,8 @@ pub struct Cost {
     pub own_memory_bytes: u64,
     /// From the start of jtrace to the moment when all sites were attached.
     pub attach_ns: u64,
+    /// CPU time of jtrace itself until then.
+    pub attach_cpu_ns: u64,
 }
 
 /// How complete the report is: `emitted = delivered + lost` holds for every site.

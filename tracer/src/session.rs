@@ -78,6 +78,8 @@ pub struct Start {
     pub trap_cost_ps: Option<u64>,
     /// Duration of attaching.
     pub attach_ns: u64,
+    /// CPU time of jtrace until then.
+    pub attach_cpu_ns: u64,
     /// Threads that lived already, with the names that the kernel knows (cut at 15 bytes).
     pub threads: Vec<(Tid, String)>,
 }

@@ -104,7 +104,7 @@ async fn run(
     mut screen: Option<Console>,
 ) -> Result<&'static str, Failure> {
     let mut ends = Ends::new(&limits)?;
-    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE).map_err(io::Error::from)?;
+    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut look = Instant::now() + LOOK;
@@ -151,7 +151,7 @@ impl Ends {
             Failure::new(format!("process {} has gone: {error}", limits.pid), "see `jtrace list`".to_owned())
         })?;
         Ok(Self {
-            exit: AsyncFd::with_interest(exit, Interest::READABLE).map_err(io::Error::from)?,
+            exit: AsyncFd::with_interest(exit, Interest::READABLE)?,
             deadline: limits.duration.map(|duration| Instant::now() + duration),
             signals: [
                 signal(SignalKind::interrupt())?,
@@ -198,12 +198,7 @@ impl Console {
     /// Takes the terminal over; it is given back when the console is dropped.
     pub(super) fn open() -> io::Result<Self> {
         logger::screen(true);
-        Ok(Self {
-            screen: Screen::open()?,
-            tui: Tui::new(),
-            keys: crate::view::tui::input::spawn()?,
-            drawn: None,
-        })
+        Ok(Self { screen: Screen::open()?, tui: Tui::new(), keys: crate::view::tui::input::spawn()?, drawn: None })
     }
 
     async fn key(&mut self) -> Flow {

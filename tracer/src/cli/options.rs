@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::analysis::Lens;
+use crate::{
+    analysis::Lens,
+    ebpf::load::{KernelOptions, Links},
+};
 
 /// What to look at, and for how long.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,6 +21,10 @@ pub(super) struct WatchOptions {
     /// Size of each CPU's ring buffer (`4k`, `1m`; a power of two); fits the machine by default
     #[arg(long, value_name = "SIZE", value_parser = ring_bytes)]
     pub(super) ring_size: Option<u32>,
+
+    /// How sites are attached
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(super) links: Links,
 }
 
 impl WatchOptions {
@@ -25,6 +32,11 @@ impl WatchOptions {
     pub(super) fn lenses(&self) -> Vec<Lens> {
         let asked = |lens: &&Lens| self.lens.is_empty() || self.lens.contains(lens);
         Lens::ALL.iter().filter(asked).copied().collect()
+    }
+
+    /// What the kernel side shall be like.
+    pub(super) const fn kernel(&self) -> KernelOptions {
+        KernelOptions { ring_bytes: self.ring_size, links: self.links }
     }
 }
 
@@ -77,12 +89,18 @@ fn ring_bytes(text: &str) -> Result<u32, String> {
         "m" | "M" => 1024.0 * 1024.0,
         _ => return Err(format!("`{unit}` is not one of k, m")),
     };
-    let bytes = number * factor;
-    let smallest = f64::from(crate::ebpf::load::MIN_RING_BYTES);
-    if !(smallest..=1_073_741_824.0).contains(&bytes) || !(bytes as u32).is_power_of_two() {
+    let exponent = (number * factor).log2();
+    let smallest = f64::from(crate::ebpf::load::MIN_RING_BYTES.ilog2());
+    if !(smallest..=30.0).contains(&exponent) || exponent.fract() != 0.0 {
         return Err("a ring buffer is a power of two from 4k to 1024m".to_owned());
     }
-    Ok(bytes as u32)
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be a whole number up to 30"
+    )]
+    let exponent = exponent as u32;
+    Ok(1 << exponent)
 }
 
 #[cfg(test)]

@@ -144,9 +144,8 @@ fn expand(path: &Path, pid: u32) -> PathBuf {
             Some(b'p') => out.extend_from_slice(pid.to_string().as_bytes()),
             Some(b't') => out.extend_from_slice(time_stamp().as_bytes()),
             Some(b'h') => out.extend_from_slice(rustix::system::uname().nodename().to_bytes()),
-            Some(b'%') => out.push(b'%'),
+            Some(b'%') | None => out.push(b'%'),
             Some(other) => out.extend_from_slice(&[b'%', other]),
-            None => out.push(b'%'),
         }
     }
     PathBuf::from(OsString::from_vec(out))
@@ -170,7 +169,8 @@ fn create(path: &Path) -> Result<File, Failure> {
     options.write(true).create(true).custom_flags(flags);
     let file = options.open(path).map_err(|error| unwritable(path, &error))?;
     let metadata = file.metadata().map_err(|error| unwritable(path, &error))?;
-    if shared && (metadata.uid() != rustix::process::geteuid().as_raw() || metadata.nlink() != 1 || !metadata.is_file()) {
+    if shared && (metadata.uid() != rustix::process::geteuid().as_raw() || metadata.nlink() != 1 || !metadata.is_file())
+    {
         return Err(Failure::new(
             format!("{} belongs to somebody else, in a directory that all can write to", path.display()),
             "write to a directory of your own".to_owned(),

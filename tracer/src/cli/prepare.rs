@@ -12,7 +12,7 @@ use tracer_common::site::TargetLayout;
 use super::Failure;
 use crate::{
     analysis::Lens,
-    ebpf::attach::Place,
+    ebpf::{attach::Place, load::KernelOptions},
     jvm::{
         elf::{self, Elf},
         find::{self, Jvm},
@@ -36,15 +36,14 @@ pub(super) type ArmedFlag = Armed<JvmTables>;
 /// A session that is about to begin.
 pub(super) struct Watched {
     pub(super) lenses: Vec<Lens>,
-    pub(super) ring_bytes: Option<u32>,
+    pub(super) kernel: KernelOptions,
     pub(super) began: Instant,
 }
 
 /// Restores what a jtrace that was killed left changed, in any target. To be called at every start.
 pub(super) fn recover() {
-    let outcomes = Journal::for_this_user()
-        .map_err(arm::Error::from)
-        .and_then(|journal| arm::recover(&journal, &JvmTables));
+    let outcomes =
+        Journal::for_this_user().map_err(arm::Error::from).and_then(|journal| arm::recover(&journal, &JvmTables));
     match outcomes {
         Ok(outcomes) => outcomes.into_iter().for_each(report_recovered),
         Err(error) => log::debug!("nothing could be restored: {error}"),
@@ -85,7 +84,7 @@ pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
     let unreadable = |error: elf::Error| {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     };
-    let bytes = elf::read_file(path).map_err(unreadable)?;
+    let bytes = elf::read_tables(path).map_err(unreadable)?;
     Ok(Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?))
 }
 
@@ -123,9 +122,22 @@ impl Known {
             TargetLayout::default()
         });
         if let Err(error) = &jvm.counters {
-            missing.push(format!("the JVM's own counters cannot be read, so causes of collections are unknown: {error}"));
+            missing
+                .push(format!("the JVM's own counters cannot be read, so causes of collections are unknown: {error}"));
         }
         Self { layout, plan: plan(libjvm, lenses, gc_cause(jvm)), missing }
+    }
+
+    /// Whether the names of allocated classes can be read.
+    pub(super) const fn has_layout(&self) -> bool {
+        self.layout.symbol_body != 0
+    }
+
+    /// Whether all is known that this JVM will ever tell; one that starts makes its tables and counters little by little.
+    pub(super) fn is_complete(&self, jvm: &Jvm) -> bool {
+        let counters_off =
+            || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
+        self.has_layout() && jvm.flags.is_ok() && (jvm.counters.is_ok() || counters_off())
     }
 
     /// Arms the flag that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
@@ -147,23 +159,12 @@ impl Known {
 /// What is said about a JVM in the session's first item.
 pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> Description {
     let threads = find::threads(jvm.target.pid).unwrap_or_default();
-    Description {
-        target: jvm.target.clone(),
-        lenses: watched.lenses.clone(),
-        missing,
-        threads,
-        began: watched.began,
-    }
+    Description { target: jvm.target.clone(), lenses: watched.lenses.clone(), missing, threads, began: watched.began }
 }
 
 /// What to attach, and where.
 pub(super) fn prepared(known: &Known, path: PathBuf, pid: NonZeroU32, watched: &Watched) -> Prepared {
-    Prepared {
-        place: Place { path, pid },
-        plan: known.plan.clone(),
-        layout: known.layout,
-        ring_bytes: watched.ring_bytes,
-    }
+    Prepared { place: Place { path, pid }, plan: known.plan.clone(), layout: known.layout, kernel: watched.kernel }
 }
 
 /// Says whether a process still runs the program whose library was found at `path`.

@@ -65,13 +65,14 @@ fn read(path: &Path) -> Result<usdt::Sites, Failure> {
             "give the pid of a JVM, or the path of its lib/server/libjvm.so".to_owned(),
         )
     };
-    let bytes = elf::read_file(path).map_err(unreadable)?;
+    let bytes = elf::read_tables(path).map_err(unreadable)?;
     let elf = elf::Elf::parse(&bytes).map_err(unreadable)?;
     let sites = usdt::read(&elf);
     if sites.is_empty() {
         return Err(Failure::new(
             format!("{} has no USDT probes", path.display()),
-            "Debian's, Fedora's and Temurin's builds have them; see `jtrace doctor PID` for what works without".to_owned(),
+            "Debian's, Fedora's and Temurin's builds have them; see `jtrace doctor PID` for what works without"
+                .to_owned(),
         ));
     }
     Ok(sites)

@@ -32,9 +32,11 @@ use crate::{
     ebpf::attach::Place,
     jvm::find::Jvm,
     probe::plan::{GcCause, Libjvm, plan},
-    session::Start,
     source::live::{Live, Prepared},
 };
+
+/// How long a JVM may take to make its tables and counters.
+const LEARN_AT_MOST: Duration = Duration::from_secs(5);
 
 /// How long to wait before looking for the JVM's tables again.
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
@@ -84,7 +86,7 @@ impl Waiting {
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
-    let watched = Watched { lenses: watch.lenses(), ring_bytes: watch.ring_size, began: Instant::now() };
+    let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
     let waiting = start(&command)?;
     let pid = prepare::nonzero(waiting.child.id())?;
     let files = Files::open(&output, pid.get())?;
@@ -94,48 +96,59 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         place,
         plan: plan(&libjvm, &watched.lenses, GcCause::default()),
         layout: TargetLayout::default(),
-        ring_bytes: watched.ring_bytes,
+        kernel: watched.kernel,
     })?;
     let mut child = waiting.begin();
-    let Some(jvm) = wait_for_jvm(&mut child)? else {
+    let Some(learned) = learn(&mut live, &mut child, &libjvm, &watched)? else {
         return Err(Failure::new("the program ended before it had loaded a JVM", "run it without jtrace".to_owned()));
     };
-    let (start, armed) = refine(&mut live, &jvm, &libjvm, &watched)?;
-    let same_program = prepare::same_program(jvm.library.attach_path.clone());
+    let Learned { jvm, missing, armed } = learned;
+    let start = live.start(prepare::describe(&jvm, &watched, missing));
+    let same_program = prepare::same_program(jvm.library.attach_path);
     let limits = Limits { pid, duration: watch.duration, same_program };
     let code = watch_live(live, start, limits, files, Show::new(&output, &show), armed)?;
     wait(child);
     Ok(code)
 }
 
-/// Waits until the JVM's library is mapped and its tables can be read.
+/// What could not be known before the JVM ran.
+struct Learned {
+    jvm: Jvm,
+    missing: Vec<String>,
+    armed: Option<ArmedFlag>,
+}
+
+/// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
 ///
-/// There is no event for that; the looks come without a pause, because every one that comes late costs a record.
-fn wait_for_jvm(child: &mut Child) -> Result<Option<Jvm>, Failure> {
+/// There is no event for any of that; the looks come in quick succession, because every one that comes late costs names.
+fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched) -> Result<Option<Learned>, Failure> {
+    let deadline = Instant::now() + LEARN_AT_MOST;
+    let mut armed = None;
     loop {
+        let late = Instant::now() >= deadline;
         if let Ok(jvm) = Jvm::open(child.id()) {
-            return Ok(Some(jvm));
+            let mut known = Known::read(&jvm, libjvm, &watched.lenses);
+            if armed.is_none() && jvm.flags.is_ok() {
+                armed = known.arm(&jvm);
+            }
+            if known.has_layout() {
+                live.refine(known.layout, &known.plan)?;
+            }
+            if known.is_complete(&jvm) || late {
+                let mut missing = known.missing;
+                missing.push(
+                    "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \
+                     collections and names of allocated classes are unknown"
+                        .to_owned(),
+                );
+                return Ok(Some(Learned { jvm, missing, armed }));
+            }
         }
-        if child.try_wait()?.is_some() {
+        if child.try_wait()?.is_some() || (late && armed.is_none()) {
             return Ok(None);
         }
         std::thread::sleep(LOOK_AGAIN);
     }
-}
-
-/// Tells the programs what could not be known before the JVM ran.
-fn refine(
-    live: &mut Live,
-    jvm: &Jvm,
-    libjvm: &Libjvm,
-    watched: &Watched,
-) -> Result<(Start, Option<ArmedFlag>), Failure> {
-    let mut known = Known::read(jvm, libjvm, &watched.lenses);
-    let armed = known.arm(jvm);
-    live.refine(known.layout, &known.plan)?;
-    let mut missing = known.missing;
-    missing.push("the first milliseconds, until the JVM's tables could be read, lack names of allocated classes".to_owned());
-    Ok((live.start(prepare::describe(jvm, watched, missing)), armed))
 }
 
 fn start(command: &[OsString]) -> Result<Waiting, Failure> {
@@ -161,9 +174,9 @@ fn wait_until_gate_is_open(child: &Child, gate: &OwnedFd, read: OwnedFd) {
     let own = fs::read_link(format!("/proc/self/fd/{}", gate.as_raw_fd())).ok();
     let descriptors = format!("/proc/{}/fd", child.id());
     loop {
-        let opened = fs::read_dir(&descriptors).ok().is_none_or(|entries| {
-            entries.flatten().any(|entry| fs::read_link(entry.path()).ok() == own)
-        });
+        let opened = fs::read_dir(&descriptors)
+            .ok()
+            .is_none_or(|entries| entries.flatten().any(|entry| fs::read_link(entry.path()).ok() == own));
         if opened {
             break;
         }
@@ -192,10 +205,7 @@ fn find_program(program: &OsStr) -> Result<PathBuf, Failure> {
         })
     };
     found.ok_or_else(|| {
-        Failure::new(
-            format!("there is no program {}", path.display()),
-            "give the path of a JDK's bin/java".to_owned(),
-        )
+        Failure::new(format!("there is no program {}", path.display()), "give the path of a JDK's bin/java".to_owned())
     })
 }
 
@@ -206,7 +216,10 @@ fn libjvm_of(java: &Path) -> Result<PathBuf, Failure> {
     home.and_then(|home| candidates.iter().map(|library| home.join(library)).find(|library| library.is_file()))
         .ok_or_else(|| {
             Failure::new(
-                format!("{} is not the `java` of a JDK: there is no lib/server/libjvm.so beside its bin", java.display()),
+                format!(
+                    "{} is not the `java` of a JDK: there is no lib/server/libjvm.so beside its bin",
+                    java.display()
+                ),
                 "start `bin/java` itself, or start the program and use `jtrace attach`".to_owned(),
             )
         })

@@ -9,7 +9,7 @@ use std::{
 
 use aya::programs::{
     UProbe,
-    uprobe::{UProbeAttachLocation, UProbeAttachPoint, UProbeLinkId, UProbeScope},
+    uprobe::{UProbeAttachLocation, UProbeAttachPoint, UProbeLink, UProbeScope},
 };
 
 use super::{Error, load::Kernel, multi};
@@ -25,13 +25,13 @@ pub struct Group {
 
 /// An attached group.
 pub struct Attached {
-    link: Link,
+    _link: Link,
 }
 
+/// Undone when it is dropped, which waits for running programs: some ms for a group's link, or for every single one.
 enum Link {
-    /// Undone by closing the descriptor, which waits for running programs: it may take some ms.
-    Multi(OwnedFd),
-    Single(Vec<UProbeLinkId>),
+    Multi { _descriptor: OwnedFd },
+    Single { _links: Vec<UProbeLink> },
 }
 
 /// The file that holds a target's sites, and the process to watch.
@@ -48,66 +48,46 @@ impl Kernel {
     pub fn attach(&mut self, group: Group, place: &Place) -> Result<Attached, Error> {
         let link = if let Some(program) = self.multi() {
             let sites: Vec<_> = group.sites.iter().map(|(offset, site)| (*offset, u64::from(*site))).collect();
-            multi::link(program, &place.path, place.pid.get(), &sites).map(Link::Multi)
+            multi::link(program, &place.path, place.pid.get(), &sites).map(|link| Link::Multi { _descriptor: link })
         } else {
-            attach_singly(self.single()?, &group, place).map(Link::Single)
+            attach_singly(self.single()?, &group, place).map(|links| Link::Single { _links: links })
         };
         match link {
-            Ok(link) => Ok(Attached { link }),
+            Ok(link) => Ok(Attached { _link: link }),
             Err(source) => {
                 let Group { name, sites } = group;
                 Err(Error::Attach { group: name, count: sites.len(), path: place.path.clone(), source })
             }
         }
     }
+}
 
-    /// Detaches a group; its sites cost nothing any more when this returns.
-    pub fn detach(&mut self, attached: Attached) -> Result<(), Error> {
-        let Attached { link } = attached;
-        match link {
-            Link::Multi(descriptor) => drop(descriptor),
-            Link::Single(links) => {
-                let program = self.single()?;
-                for link in links {
-                    if let Err(error) = program.detach(link) {
-                        log::warn!("a site could not be detached: {error}");
-                    }
-                }
-            }
-        }
-        Ok(())
+impl Attached {
+    /// Takes the sites away; they cost nothing any more when this returns.
+    pub fn detach(self) {
+        drop(self);
     }
 }
 
-/// Detaches all groups. Closing a link waits until no program of it runs any more, so the groups wait side by side.
-pub fn detach_all(kernel: &mut Kernel, groups: Vec<Attached>) -> Result<(), Error> {
-    let (multi, single): (Vec<_>, Vec<_>) =
-        groups.into_iter().partition(|attached| matches!(attached.link, Link::Multi(_)));
+/// Detaches all groups. Each waits until no program of it runs any more, so they wait side by side.
+pub fn detach_all(groups: Vec<Attached>) {
     std::thread::scope(|scope| {
-        for attached in multi {
-            scope.spawn(move || drop(attached));
+        for attached in groups {
+            scope.spawn(move || attached.detach());
         }
     });
-    single.into_iter().try_for_each(|attached| kernel.detach(attached))
 }
 
-fn attach_singly(program: &mut UProbe, group: &Group, place: &Place) -> io::Result<Vec<UProbeLinkId>> {
-    let mut links = Vec::with_capacity(group.sites.len());
-    for (offset, site) in &group.sites {
+/// Attaches site by site; what was attached before a failure goes with the error.
+fn attach_singly(program: &mut UProbe, group: &Group, place: &Place) -> io::Result<Vec<UProbeLink>> {
+    let attach = |(offset, site): &(u64, u16)| {
         let point = UProbeAttachPoint {
             location: UProbeAttachLocation::AbsoluteOffset(*offset),
             cookie: Some(u64::from(*site)),
         };
         let path: &Path = &place.path;
-        match program.attach(point, path, UProbeScope::OneProcess(place.pid)) {
-            Ok(link) => links.push(link),
-            Err(error) => {
-                for link in links {
-                    let _: Result<(), _> = program.detach(link);
-                }
-                return Err(io::Error::other(error));
-            }
-        }
-    }
-    Ok(links)
+        let link = program.attach(point, path, UProbeScope::OneProcess(place.pid)).map_err(io::Error::other)?;
+        program.take_link(link).map_err(io::Error::other)
+    };
+    group.sites.iter().map(attach).collect()
 }

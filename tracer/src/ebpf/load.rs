@@ -36,6 +36,28 @@ const ALL_RINGS_BYTES: u32 = 16 << 20;
 /// Characters that are kept of the end of the kernel's reasons.
 const MAX_REASON_CHARS: usize = 600;
 
+/// How sites are attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Links {
+    /// In groups where the kernel can, one by one otherwise.
+    #[default]
+    Auto,
+    /// In groups, by multi-uprobe links (Linux 6.6 and later).
+    Multi,
+    /// One by one, by perf events.
+    Single,
+}
+
+/// What the kernel side of a session shall be like.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelOptions {
+    /// Size of each CPU's ring buffer, a power of two of at least [`MIN_RING_BYTES`], or `None` for a size that fits the
+    /// machine.
+    pub ring_bytes: Option<u32>,
+    /// How sites are attached.
+    pub links: Links,
+}
+
 /// The kernel side of a session. Dropping it takes everything out of the kernel.
 pub struct Kernel {
     ebpf: Ebpf,
@@ -47,26 +69,17 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Loads everything; `ring_bytes` is the size of each CPU's ring buffer, a power of two of at least
-    /// [`MIN_RING_BYTES`], or `None` for a size that fits the machine.
+    /// Loads everything.
     ///
     /// Minimum kernel: 5.15 (attach cookies).
-    pub fn load(ring_bytes: Option<u32>) -> Result<(Self, Rings), Error> {
+    pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
+        let KernelOptions { ring_bytes, links } = options;
         let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(|error| Error::Load(chain(&error)))?;
         let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
         let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
         let descriptors = map_fds(&ebpf);
         let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
-        // The whole-session program is loaded one way or the other, not both: a program says at load time how it will be
-        // attached.
-        let multi = match multi::load(OBJECT, PROGRAM_SITE, &descriptors) {
-            Ok(program) => Some(program),
-            Err(reason) => {
-                log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own");
-                site_program(&mut ebpf)?.load().map_err(|error| Error::Load(chain(&error)))?;
-                None
-            }
-        };
+        let multi = load_program(&mut ebpf, &descriptors, links)?;
         let kernel = Self {
             multi,
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
@@ -129,6 +142,19 @@ impl Kernel {
     }
 }
 
+/// Loads the program for one way of attaching: it must say at load time which. Returns the one for multi-uprobe links.
+fn load_program(ebpf: &mut Ebpf, maps: &HashMap<String, RawFd>, links: Links) -> Result<Option<OwnedFd>, Error> {
+    if links != Links::Single {
+        match multi::load(OBJECT, PROGRAM_SITE, maps) {
+            Ok(program) => return Ok(Some(program)),
+            Err(reason) if links == Links::Multi => return Err(Error::Load(reason)),
+            Err(reason) => log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own"),
+        }
+    }
+    site_program(ebpf)?.load().map_err(|error| Error::Load(chain(&error)))?;
+    Ok(None)
+}
+
 fn default_ring_bytes(cpus: usize) -> u32 {
     let cpus = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX);
     let share = (ALL_RINGS_BYTES / cpus).clamp(64 << 10, MAX_RING_BYTES);
@@ -140,8 +166,13 @@ fn make_rings(ebpf: &mut Ebpf, cpus: usize, ring_bytes: u32) -> Result<Rings, Er
     let mut outer = ArrayOfMaps::<MapData, MapData>::try_from(map).map_err(|error| map_error(MAP_RINGS, &error))?;
     let mut rings = Vec::with_capacity(cpus);
     for cpu in 0..cpus {
-        let definition =
-            aya_obj::Map::new_from_params(aya_obj::generated::bpf_map_type::BPF_MAP_TYPE_RINGBUF as u32, 0, 0, ring_bytes, 0);
+        let definition = aya_obj::Map::new_from_params(
+            aya_obj::generated::bpf_map_type::BPF_MAP_TYPE_RINGBUF as u32,
+            0,
+            0,
+            ring_bytes,
+            0,
+        );
         let ring = MapData::create(definition, "RING", None).map_err(|error| map_error(MAP_RINGS, &error))?;
         let index = u32::try_from(cpu).unwrap_or(u32::MAX);
         outer.set(index, &ring, 0).map_err(|error| map_error(MAP_RINGS, &error))?;

@@ -101,8 +101,9 @@ pub(super) fn link(program: &OwnedFd, path: &Path, pid: u32, sites: &[(u64, u64)
 
 fn bpf(command: bpf_cmd, attr: &mut bpf_attr) -> io::Result<OwnedFd> {
     // SAFETY: `attr` and everything that it points to outlive the call, and its size is given.
-    let result =
-        unsafe { libc::syscall(libc::SYS_bpf, command as libc::c_long, std::ptr::from_mut(attr), size_of::<bpf_attr>()) };
+    let result = unsafe {
+        libc::syscall(libc::SYS_bpf, command as libc::c_long, std::ptr::from_mut(attr), size_of::<bpf_attr>())
+    };
     let descriptor = RawFd::try_from(result).unwrap_or(-1);
     if descriptor < 0 {
         return Err(io::Error::last_os_error());

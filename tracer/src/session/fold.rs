@@ -23,6 +23,7 @@ pub struct Session {
     end: Option<End>,
     trap_cost_ps: Option<u64>,
     attach_ns: u64,
+    attach_cpu_ns: u64,
     names: Names,
     analyses: Vec<Box<dyn Analysis>>,
     counters: Counters,
@@ -43,7 +44,8 @@ pub enum Taken {
 impl Session {
     /// A session begins with its first item.
     pub fn new(start: Start) -> Self {
-        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, threads } = start;
+        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, attach_cpu_ns, threads } =
+            start;
         let mut analyses = analysis::all(&lenses);
         for analysis in &mut analyses {
             analysis.start(time_ns);
@@ -63,6 +65,7 @@ impl Session {
             end: None,
             trap_cost_ps,
             attach_ns,
+            attach_cpu_ns,
             names,
             analyses,
             counters: Counters::default(),
@@ -143,7 +146,8 @@ impl Session {
     pub fn report(&self) -> Report {
         let span = self.span();
         let context = Context { names: &self.names, span: &span, target: &self.target };
-        let mut sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        let mut sections: Vec<Section> =
+            self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         sections.sort_by_key(|section| Lens::ALL.iter().position(|lens| lens.id() == section.id));
         Report {
             schema: SCHEMA,
@@ -185,16 +189,18 @@ impl Session {
         let traps = self.counters.sites.iter().map(|[hits, ..]| hits).sum();
         let seconds = span.duration_ns.max(1) as f64 / 1e9;
         let trap_cost_ns = self.trap_cost_ps.map(|ps| ps as f64 / 1e3);
+        let own_cpu_ns = self.counters.own_cpu_ns.saturating_sub(self.attach_cpu_ns);
         let target_cpu_ns = trap_cost_ns.map(|cost| traps as f64 * cost);
         Cost {
             traps,
             trap_cost_ns,
             target_cpu_ns,
             target_cpu_percent: target_cpu_ns.map(|cpu| cpu / seconds / 1e7),
-            own_cpu_ns: self.counters.own_cpu_ns,
-            own_cpu_percent: self.counters.own_cpu_ns as f64 / seconds / 1e7,
+            own_cpu_ns,
+            own_cpu_percent: own_cpu_ns as f64 / seconds / 1e7,
             own_memory_bytes: self.counters.own_memory_bytes,
             attach_ns: self.attach_ns,
+            attach_cpu_ns: self.attach_cpu_ns,
         }
     }
 

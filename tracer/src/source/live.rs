@@ -15,7 +15,7 @@ use crate::{
         Error,
         attach::{Attached, Group, Place, detach_all},
         calibrate,
-        load::Kernel,
+        load::{Kernel, KernelOptions},
         rings::Rings,
     },
     event::Tid,
@@ -39,8 +39,8 @@ pub struct Prepared {
     pub plan: Plan,
     /// Offsets in the JVM's structures; all 0 where they are not known yet.
     pub layout: TargetLayout,
-    /// Size of each CPU's ring buffer, or `None` for a fitting one.
-    pub ring_bytes: Option<u32>,
+    /// What the kernel side shall be like.
+    pub kernel: KernelOptions,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -71,6 +71,7 @@ pub struct Live {
     group_of_site: Vec<usize>,
     start_ns: u64,
     attached_at: Instant,
+    attach_cpu_ns: u64,
     guard: RateGuard,
     hits: Vec<u64>,
     watermark_ns: u64,
@@ -86,8 +87,8 @@ struct GroupState {
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, ring_bytes } = prepared;
-        let (mut kernel, mut rings) = Kernel::load(ring_bytes)?;
+        let Prepared { place, plan, layout, kernel } = prepared;
+        let (mut kernel, mut rings) = Kernel::load(kernel)?;
         let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
@@ -126,6 +127,7 @@ impl Live {
             group_of_site,
             start_ns: time_ns,
             attached_at: Instant::now(),
+            attach_cpu_ns: own_usage().cpu_ns,
             watermark_ns: time_ns,
             counters_ns: time_ns,
         })
@@ -145,6 +147,7 @@ impl Live {
             wall_ms: wall_ms(),
             trap_cost_ps: self.trap_cost_ps,
             attach_ns: u64::try_from(attach.as_nanos()).unwrap_or(u64::MAX),
+            attach_cpu_ns: self.attach_cpu_ns,
             threads,
         }
     }
@@ -174,7 +177,7 @@ impl Live {
         let decisions = self.guard.step(began_ns, &self.hits);
         self.hits.fill(0);
         for decision in decisions {
-            self.obey(decision, sink)?;
+            self.obey(decision, sink);
         }
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
@@ -199,18 +202,18 @@ impl Live {
         })
     }
 
-    fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+    fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) {
         let (index, action) = match decision {
             Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
             Decision::Attach { group } => (group, GuardDecision::Attach),
         };
         let Self { kernel, groups, place, .. } = self;
-        let Some(state) = groups.get_mut(index) else { return Ok(()) };
+        let Some(state) = groups.get_mut(index) else { return };
         match action {
             GuardDecision::Detach { rate_per_s } => {
                 log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.group.name);
                 if let Some(attached) = state.attached.take() {
-                    kernel.detach(attached)?;
+                    attached.detach();
                 }
             }
             GuardDecision::Attach => match kernel.attach(state.group.clone(), place) {
@@ -218,7 +221,7 @@ impl Live {
                 Err(error) => {
                     // The target is about to exit, most likely; the group stays away.
                     log::warn!("{error}");
-                    return Ok(());
+                    return;
                 }
             },
         }
@@ -229,14 +232,13 @@ impl Live {
             lens: state.lens,
             action,
         }));
-        Ok(())
     }
 
     /// Detaches everything, delivers the rest, and ends the session.
     pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began = Instant::now();
         let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
-        detach_all(&mut self.kernel, attached)?;
+        detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
         // Records may come until the last site is gone, so the span reaches until then.
         let time_ns = now_ns();
@@ -266,12 +268,7 @@ fn site_id(index: usize) -> u16 {
 }
 
 fn site(planned: &PlannedSite) -> Site {
-    Site {
-        probe: planned.probe.clone(),
-        lens: planned.lens,
-        kind: planned.kind as u16,
-        offset: planned.file_offset,
-    }
+    Site { probe: planned.probe.clone(), lens: planned.lens, kind: planned.kind as u16, offset: planned.file_offset }
 }
 
 fn group_sites(sites: &[PlannedSite]) -> (Vec<GroupState>, Vec<usize>) {

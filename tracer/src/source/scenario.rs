@@ -157,6 +157,7 @@ impl Scenario {
             wall_ms: START_WALL_MS,
             trap_cost_ps: None,
             attach_ns: 0,
+            attach_cpu_ns: 0,
             threads: self.threads.clone(),
         }
     }

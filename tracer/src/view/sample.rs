@@ -31,6 +31,7 @@ pub(crate) fn report() -> Report {
             own_cpu_percent: 0.4,
             own_memory_bytes: 23 << 20,
             attach_ns: 210_000_000,
+            attach_cpu_ns: 90_000_000,
         },
         completeness: completeness(),
         findings: findings(),
