@@ -120,9 +120,9 @@ fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
     let list = list::collect()?;
     let mut out = Vec::new();
     if options.json {
-        list.write_json(&mut out)?
+        list.write_json(&mut out)?;
     } else {
-        list.write_text(&mut out)?
+        list.write_text(&mut out)?;
     }
     io::stdout().write_all(&out)?;
     Ok(ExitCode::SUCCESS)
@@ -141,9 +141,9 @@ fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
     let examination = doctor::examine(options.pid);
     let mut out = Vec::new();
     if options.json {
-        examination.write_json(&mut out)?
+        examination.write_json(&mut out)?;
     } else {
-        examination.write_text(&mut out)?
+        examination.write_text(&mut out)?;
     }
     io::stdout().write_all(&out)?;
     Ok(if examination.works() { ExitCode::SUCCESS } else { ExitCode::from(1) })

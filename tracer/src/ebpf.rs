@@ -1,10 +1,12 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
 //!
-//! [`load`] makes maps and programs, [`attach`] ties sites to them (through [`multi`] where the kernel has multi-uprobe
-//! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here.
+//! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
+//! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here, and
+//! [`census`] looks at what is in the kernel.
 
 pub mod attach;
 pub mod calibrate;
+pub mod census;
 pub mod load;
 mod multi;
 pub mod rings;
@@ -51,12 +53,12 @@ pub enum Error {
 impl Error {
     /// What may help.
     pub fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::Load(_) => "run `jtrace doctor` to see what this kernel and these privileges allow",
             Self::Map { .. } => "jtrace and its eBPF object do not fit together: build both with `cargo xtask build`",
             Self::Attach { .. } => "run `jtrace doctor PID`; uprobes need CAP_PERFMON and CAP_BPF, or CAP_SYS_ADMIN",
             Self::System { .. } => return None,
-        })
-        .map(str::to_owned)
+        };
+        Some(hint.to_owned())
     }
 }

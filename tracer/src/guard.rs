@@ -6,6 +6,11 @@
 //! does; a group that fires 100,000 times a second is detached within 100 ms.
 //!
 //! Pure: it reads no clock and attaches nothing.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates and pauses are positive and far below 2^64; a cast saturates"
+)]
 
 /// Hits that may come at once before the guard steps in; class loading at start-up comes in such bursts.
 const BURST_HITS: f64 = 10_000.0;

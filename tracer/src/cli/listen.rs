@@ -142,7 +142,7 @@ async fn run(
     mut screen: Option<Console>,
 ) -> Result<&'static str, Failure> {
     let mut ends = Ends::new(&limits, signals)?;
-    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE).map_err(io::Error::from)?;
+    let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut look = Instant::now() + LOOK;
@@ -181,11 +181,7 @@ struct Signals([Signal; 3]);
 
 impl Signals {
     fn new() -> io::Result<Self> {
-        Ok(Self([
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::terminate())?,
-            signal(SignalKind::hangup())?,
-        ]))
+        Ok(Self([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
     }
 
     async fn next(&mut self) -> &'static str {
@@ -211,7 +207,7 @@ impl<'a> Ends<'a> {
             Failure::new(format!("process {} has gone: {error}", limits.pid), "see `jtrace list`".to_owned())
         })?;
         Ok(Self {
-            exit: AsyncFd::with_interest(exit, Interest::READABLE).map_err(io::Error::from)?,
+            exit: AsyncFd::with_interest(exit, Interest::READABLE)?,
             deadline: limits.duration.map(|duration| Instant::now() + duration),
             signals,
         })

@@ -89,12 +89,18 @@ fn ring_bytes(text: &str) -> Result<u32, String> {
         "m" | "M" => 1024.0 * 1024.0,
         _ => return Err(format!("`{unit}` is not one of k, m")),
     };
-    let bytes = number * factor;
-    let smallest = f64::from(crate::ebpf::load::MIN_RING_BYTES);
-    if !(smallest..=1_073_741_824.0).contains(&bytes) || !(bytes as u32).is_power_of_two() {
+    let exponent = (number * factor).log2();
+    let smallest = f64::from(crate::ebpf::load::MIN_RING_BYTES.ilog2());
+    if !(smallest..=30.0).contains(&exponent) || exponent.fract() != 0.0 {
         return Err("a ring buffer is a power of two from 4k to 1024m".to_owned());
     }
-    Ok(bytes as u32)
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be a whole number up to 30"
+    )]
+    let exponent = exponent as u32;
+    Ok(1 << exponent)
 }
 
 #[cfg(test)]

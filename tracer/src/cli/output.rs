@@ -144,9 +144,8 @@ fn expand(path: &Path, pid: u32) -> PathBuf {
             Some(b'p') => out.extend_from_slice(pid.to_string().as_bytes()),
             Some(b't') => out.extend_from_slice(time_stamp().as_bytes()),
             Some(b'h') => out.extend_from_slice(rustix::system::uname().nodename().to_bytes()),
-            Some(b'%') => out.push(b'%'),
+            Some(b'%') | None => out.push(b'%'),
             Some(other) => out.extend_from_slice(&[b'%', other]),
-            None => out.push(b'%'),
         }
     }
     PathBuf::from(OsString::from_vec(out))

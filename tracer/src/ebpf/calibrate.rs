@@ -19,6 +19,10 @@ use super::{
 const BATCH: u32 = 16;
 const BATCHES: u32 = 64;
 
+/// Id of the site: the last one, which no session gets to.
+const CALIBRATION_SITE: u16 = 511;
+const _: () = assert!(CALIBRATION_SITE as usize == MAX_SITES - 1);
+
 // The site is a `nop`, as HotSpot's sites are. Under another instruction the kernel may have to step through a copy of it,
 // which costs ten times as much.
 std::arch::global_asm!(
@@ -43,12 +47,13 @@ pub fn hit_cost_ps(kernel: &mut Kernel, rings: &mut Rings) -> Result<Option<u64>
     let Some((path, offset)) = own_site() else {
         return Ok(None);
     };
-    let pid = NonZeroU32::new(std::process::id()).expect("no process has pid 0");
-    let site = u16::try_from(MAX_SITES - 1).expect("MAX_SITES fits 16 bits");
+    let Some(pid) = NonZeroU32::new(std::process::id()) else {
+        return Ok(None);
+    };
     kernel.set_target(TargetLayout { tgid: pid.get(), ..TargetLayout::default() })?;
-    kernel.set_site(site, calibration_spec())?;
+    kernel.set_site(CALIBRATION_SITE, calibration_spec())?;
     let plain = fastest_batch(rings);
-    let group = Group { name: "calibration".to_owned(), sites: vec![(offset, site)] };
+    let group = Group { name: "calibration".to_owned(), sites: vec![(offset, CALIBRATION_SITE)] };
     let attached = kernel.attach(group, &Place { path, pid })?;
     let traced = fastest_batch(rings);
     attached.detach();

@@ -1,7 +1,7 @@
 //! Reads the JVM's own performance counters (hsperfdata, format 2.0).
 //!
 //! They lie in the target's memory, and that is where jtrace reads them: no file in a world-writable directory is needed.
-//! A target whose memory cannot be read may still show them through its file, which [`file`] opens with care.
+//! A target whose memory cannot be read may still show them through its file, which [`mod@file`] opens with care.
 
 pub mod file;
 

@@ -177,7 +177,7 @@ impl Live {
         let decisions = self.guard.step(began_ns, &self.hits);
         self.hits.fill(0);
         for decision in decisions {
-            self.obey(decision, sink)?;
+            self.obey(decision, sink);
         }
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
@@ -202,13 +202,13 @@ impl Live {
         })
     }
 
-    fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+    fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) {
         let (index, action) = match decision {
             Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
             Decision::Attach { group } => (group, GuardDecision::Attach),
         };
         let Self { kernel, groups, place, .. } = self;
-        let Some(state) = groups.get_mut(index) else { return Ok(()) };
+        let Some(state) = groups.get_mut(index) else { return };
         match action {
             GuardDecision::Detach { rate_per_s } => {
                 log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.group.name);
@@ -221,7 +221,7 @@ impl Live {
                 Err(error) => {
                     // The target is about to exit, most likely; the group stays away.
                     log::warn!("{error}");
-                    return Ok(());
+                    return;
                 }
             },
         }
@@ -232,7 +232,6 @@ impl Live {
             lens: state.lens,
             action,
         }));
-        Ok(())
     }
 
     /// Detaches everything, delivers the rest, and ends the session.
