@@ -69,7 +69,7 @@ fn collections_agree(watched: &Watched, collector: Collector) {
         if collector.is_concurrent() { |truth| truth.collections } else { |truth| truth.gc_safepoints };
     watched.agrees("gc", "collections", of);
     let of: fn(&Truth) -> u64 =
-        if collector.is_concurrent() { |truth| truth.pauses } else { |truth| truth.gc_safepoints };
+        if collector.is_concurrent() { |truth| truth.pauses } else { |truth| truth.gc_safepoints + truth.marking_safepoints };
     watched.agrees("gc", "pauses", of);
     let total = watched.report.summary("gc", "pause_total_ns").unwrap();
     let max = watched.report.summary("gc", "pause_max_ns").unwrap();
