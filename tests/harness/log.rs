@@ -179,12 +179,16 @@ mod tests {
                    [0.011s][class,load] java.lang.Object source: jrt:/java.base\n\
                    [0.9s][class,unload] unloading class gen.Class0001 0x0000000800066840\n";
         let truth = Truth::of(log);
-        assert_eq!((truth.safepoints, truth.gc_safepoints, truth.marking_safepoints), (2, 2, 0));
+        assert_eq!((truth.safepoints, truth.gc_safepoints), (2, 2));
+        assert_eq!((truth.classes_loaded, truth.classes_unloaded), (1, 1));
+    }
+
+    #[test]
+    fn pauses_of_marking_are_no_collections() {
         let log = "[0.1s][safepoint] Safepoint \"G1PauseRemark\", Time since last: 1 ns\n\
                    [0.2s][safepoint] Safepoint \"G1CollectForAllocation\", Time since last: 1 ns\n\
                    [0.3s][safepoint] Safepoint \"Cleanup\", Time since last: 1 ns\n";
         let truth = Truth::of(log);
         assert_eq!((truth.safepoints, truth.gc_safepoints, truth.marking_safepoints), (3, 1, 1));
-        assert_eq!((truth.classes_loaded, truth.classes_unloaded), (1, 1));
     }
 }

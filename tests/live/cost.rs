@@ -54,7 +54,12 @@ fn assert_guarded(report: &Report, jdk: &Jdk) -> Result<()> {
     let (traps, trap_ns) = (number("traps")?, number("trap_cost_ns")?);
     let span = report.0["span"]["duration_ns"].as_f64().context("no duration")?;
     let share = traps * trap_ns / span;
-    assert!(share < 0.01, "{traps} traps of {trap_ns} ns took {:.2} % of the time on JDK {}", share * 100.0, jdk.release);
+    assert!(
+        share < 0.01,
+        "{traps} traps of {trap_ns} ns took {:.2} % of the time on JDK {}",
+        share * 100.0,
+        jdk.release
+    );
     for probe in ["thread__park__begin", "thread__unpark"] {
         let sites = report.sites(probe);
         let state = sites.first().context("no such site")?["state"].as_str().unwrap_or_default();
@@ -100,7 +105,12 @@ fn a_program_that_parks_200000_times_a_second_keeps_its_speed() -> Result<()> {
     let noise = median(plain.iter().map(|ratio| (ratio - 1.0).abs()).collect());
     let slowdown = median(traced.clone()) - 1.0;
     println!("slowdown {slowdown:.4}, noise {noise:.4}; traced {traced:.3?}, plain {plain:.3?}");
-    assert!(slowdown < 0.01 + noise, "slowed down by {:.2} %, of which {:.2} are noise", slowdown * 100.0, noise * 100.0);
+    assert!(
+        slowdown < 0.01 + noise,
+        "slowed down by {:.2} %, of which {:.2} are noise",
+        slowdown * 100.0,
+        noise * 100.0
+    );
     jvm.finish()?;
     Ok(())
 }
