@@ -10,7 +10,7 @@ use aya::{
 
 use super::{
     Error,
-    load::{Kernel, MIN_RING_BYTES},
+    load::{Kernel, KernelOptions, MIN_RING_BYTES},
 };
 
 /// eBPF objects that the kernel holds, of all processes.
@@ -48,7 +48,8 @@ pub struct Verified {
 
 /// Loads the programs as a session does and asks the kernel about them.
 pub fn verified() -> Result<Vec<Verified>, Error> {
-    let (_kernel, _rings) = Kernel::load(Some(MIN_RING_BYTES))?;
+    let options = KernelOptions { ring_bytes: Some(MIN_RING_BYTES), ..KernelOptions::default() };
+    let (_kernel, _rings) = Kernel::load(options)?;
     let own = own_programs();
     let of_mine = |info: &ProgramInfo| own.contains(&info.id());
     Ok(loaded_programs().filter_map(Result::ok).filter(of_mine).map(|info| described(&info)).collect())
