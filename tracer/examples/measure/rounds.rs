@@ -5,7 +5,7 @@ use std::{fs, num::NonZeroU32, path::Path, time::Instant};
 use anyhow::{Context as _, Result};
 use tracer::{
     analysis::Lens,
-    ebpf::attach::Place,
+    ebpf::{attach::Place, load::KernelOptions},
     jvm::elf::{self, Elf},
     probe::plan::{GcCause, Libjvm, plan},
     session::Item,
@@ -18,7 +18,7 @@ const WARM_UP: u32 = 5;
 
 /// Prints growth from after the first rounds to the end, and the median times of attaching and detaching.
 pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
-    let bytes = elf::read_file(libjvm)?;
+    let bytes = elf::read_tables(libjvm)?;
     let libjvm_sites = Libjvm::read(&Elf::parse(&bytes)?);
     drop(bytes);
     let plan = plan(&libjvm_sites, Lens::ALL, GcCause::default());
@@ -30,8 +30,12 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
         if round == WARM_UP {
             before = Some(State::read()?);
         }
-        let prepared =
-            Prepared { place: place.clone(), plan: plan.clone(), layout: TargetLayout::default(), ring_bytes: None };
+        let prepared = Prepared {
+            place: place.clone(),
+            plan: plan.clone(),
+            layout: TargetLayout::default(),
+            kernel: KernelOptions::default(),
+        };
         let start = Instant::now();
         let live = Live::attach(prepared)?;
         attached.push(start.elapsed());

@@ -19,7 +19,6 @@ const CLASSES: u64 = 2000;
 const METHODS: u64 = 500;
 const THREADS: u64 = 200;
 const MONITORS: u64 = 5000;
-/// A record of 24 + 32 bytes fits 16 bits as often as this.
 const START_NS: u64 = 1_000_000_000;
 
 /// Writes a recording with at least this many events.
@@ -41,6 +40,7 @@ pub(crate) fn write(file: &Path, events: u64) -> Result<()> {
         wall_ms: 0,
         trap_cost_ps: Some(600_000),
         attach_ns: 0,
+        attach_cpu_ns: 0,
         threads: Vec::new(),
     };
     writer.recorder.write(&Item::Start(Box::new(start)))?;

@@ -27,9 +27,9 @@ pub struct Objects {
 /// Counts the kernel's eBPF objects. One that goes away meanwhile is not counted.
 pub fn objects() -> Objects {
     Objects {
-        programs: loaded_programs().filter(Result::is_ok).count(),
-        maps: loaded_maps().filter(Result::is_ok).count(),
-        links: loaded_links().filter(Result::is_ok).count(),
+        programs: loaded_programs().flatten().count(),
+        maps: loaded_maps().flatten().count(),
+        links: loaded_links().flatten().count(),
     }
 }
 
@@ -48,8 +48,8 @@ pub struct Verified {
 
 /// Loads the programs as a session does and asks the kernel about them.
 pub fn verified() -> Result<Vec<Verified>, Error> {
-    let options = KernelOptions { ring_bytes: Some(MIN_RING_BYTES), ..KernelOptions::default() };
-    let (_kernel, _rings) = Kernel::load(options)?;
+    let (_kernel, _rings) =
+        Kernel::load(KernelOptions { ring_bytes: Some(MIN_RING_BYTES), ..KernelOptions::default() })?;
     let own = own_programs();
     let of_mine = |info: &ProgramInfo| own.contains(&info.id());
     Ok(loaded_programs().filter_map(Result::ok).filter(of_mine).map(|info| described(&info)).collect())
