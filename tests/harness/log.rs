@@ -122,9 +122,11 @@ fn safepoint_operation(text: &str) -> Option<&str> {
     new.or_else(|| text.strip_prefix("Entering safepoint region: "))
 }
 
-/// Whether a VM operation is a collection by a collector that stops the program for it.
+/// Whether a VM operation is a collection by a collector that stops the program for it. The pauses of G1's concurrent
+/// marking (remark, cleanup) are none.
 fn is_collection(operation: &str) -> bool {
-    operation.contains("Collect") || operation.contains("ParallelGC") || operation.starts_with("G1")
+    let of_g1 = operation.starts_with("G1") && !operation.starts_with("G1Pause");
+    operation.contains("Collect") || operation.contains("ParallelGC") || of_g1
 }
 
 /// `  22    b  3       java.lang.String::hashCode (60 bytes)`: neither a native wrapper nor news of older code.

@@ -97,6 +97,17 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         Groups { rows, others: (self.turned_away > 0).then(|| self.others.clone()) }
     }
 
+    /// As [`Self::grouped`], where the key also completes the amounts before they are added up.
+    pub(super) fn grouped_by<L: Ord>(&self, complete: impl Fn(&K, &mut V) -> L) -> Groups<L, V> {
+        let mut rows: BTreeMap<L, V> = BTreeMap::new();
+        for (key, value) in &self.rows {
+            let mut value = value.clone();
+            let label = complete(key, &mut value);
+            rows.entry(label).or_default().merge(&value);
+        }
+        Groups { rows, others: (self.turned_away > 0).then(|| self.others.clone()) }
+    }
+
     /// A sentence where the limit was reached.
     pub(super) fn note(&self, what: &str) -> Option<String> {
         (self.turned_away > 0).then(|| {
@@ -112,7 +123,8 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
 pub(super) struct Groups<L, V> {
     /// The amounts by label.
     pub(super) rows: BTreeMap<L, V>,
-    others: Option<V>,
+    /// Those of the keys beyond the limit.
+    pub(super) others: Option<V>,
 }
 
 impl<L: Ord, V: Merge> Groups<L, V> {
@@ -120,6 +132,15 @@ impl<L: Ord, V: Merge> Groups<L, V> {
     pub(super) fn filter(mut self, keep: impl Fn(&V) -> bool) -> Self {
         self.rows.retain(|_, value| keep(value));
         self
+    }
+
+    /// All amounts, added up.
+    pub(super) fn total(&self) -> V {
+        let mut total = V::default();
+        for value in self.rows.values().chain(&self.others) {
+            total.merge(value);
+        }
+        total
     }
 
     /// A table with the largest groups first; ties are in the order of the labels. `labels` gives a row's first cells

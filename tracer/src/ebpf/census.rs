@@ -27,9 +27,9 @@ pub struct Objects {
 /// Counts the kernel's eBPF objects. One that goes away meanwhile is not counted.
 pub fn objects() -> Objects {
     Objects {
-        programs: loaded_programs().filter(Result::is_ok).count(),
-        maps: loaded_maps().filter(Result::is_ok).count(),
-        links: loaded_links().filter(Result::is_ok).count(),
+        programs: loaded_programs().flatten().count(),
+        maps: loaded_maps().flatten().count(),
+        links: loaded_links().flatten().count(),
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
     ];
     let support = [
         cause.map(|row| {
-            let collections = format::plural(row.whole("count"), "collection", "collections");
-            format!("`{}`: {} in {collections}", row.text("cause"), format::duration(row.whole("total_ns")))
+            let pauses = format::plural(row.whole("count"), "pause", "pauses");
+            format!("`{}`: {} in {pauses}", row.text("cause"), format::duration(row.whole("total_ns")))
         }),
         evidence
             .number(Alloc, "estimated_bytes_per_s")
@@ -72,7 +72,8 @@ pub(super) fn repeated_full(evidence: &Evidence<'_>) -> Option<Finding> {
     let full = evidence.whole(Gc, "full_collections").filter(|full| *full >= 3)?;
     let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("kind").starts_with("full"));
     // Those that the program asks for have a rule of their own.
-    let explicit: u64 = rows().filter(|row| row.text("cause") == "System.gc()").map(|row| row.whole("count")).sum();
+    let explicit: u64 =
+        rows().filter(|row| row.text("cause") == "System.gc()").map(|row| row.whole("collections")).sum();
     let full = full.checked_sub(explicit).filter(|full| *full >= 3)?;
     let top = rows().find(|row| row.text("cause") != "System.gc()");
     let cause = top.map(|row| format!(", cause `{}`", row.text("cause"))).unwrap_or_default();
@@ -92,7 +93,7 @@ pub(super) fn repeated_full(evidence: &Evidence<'_>) -> Option<Finding> {
 /// The program itself asks for collections.
 pub(super) fn explicit(evidence: &Evidence<'_>) -> Option<Finding> {
     let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("cause") == "System.gc()");
-    let calls: u64 = rows().map(|row| row.whole("count")).sum();
+    let calls: u64 = rows().map(|row| row.whole("collections")).sum();
     if calls == 0 {
         return None;
     }
@@ -161,6 +162,7 @@ mod tests {
                 ("cause", cause.into()),
                 ("kind", kind.into()),
                 ("count", count.into()),
+                ("collections", count.into()),
                 ("total_ns", max_ns.into()),
                 ("max_ns", max_ns.into()),
             ],

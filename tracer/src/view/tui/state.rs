@@ -41,12 +41,17 @@ pub(super) enum Overlay {
     Detail,
 }
 
+/// After this time a rate is taken although no trap was counted.
+const LONGEST_RATE_NS: u64 = 2_500_000_000;
+
 /// What is shown and how.
 #[derive(Debug, Default)]
 pub(super) struct State {
     latest: Option<Arc<Report>>,
     frozen: Option<(Arc<Report>, Rates)>,
     rates: Rates,
+    /// Totals of the report from which on the next rates count.
+    mark: (u64, u64, u64),
     tab: usize,
     /// Which shape of the section takes keys; `None` is the first table.
     shape: Option<usize>,
@@ -59,12 +64,14 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn update(&mut self, report: Arc<Report>) {
-        let before = self.latest.as_ref().map_or((0, 0, 0), |before| totals(before));
+        let before = self.mark;
         let now = totals(&report);
         let elapsed_ns = now.0.saturating_sub(before.0);
-        if elapsed_ns > 0 {
+        // Traps are counted once a second or so: between two counts their rate is not 0, but not known yet.
+        if elapsed_ns > 0 && (now.2 != before.2 || elapsed_ns >= LONGEST_RATE_NS) {
             let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / elapsed_ns as f64 * 1e9;
             self.rates = Rates { events_per_s: rate(now.1, before.1), traps_per_s: rate(now.2, before.2) };
+            self.mark = now;
         }
         self.latest = Some(report);
     }
