@@ -28,6 +28,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    output::check(&options.output)?;
     let recording = Recording::open(&options.file)?;
     let mut session = None;
     let mut files = None;

@@ -25,7 +25,7 @@ use super::{
     attach::{Show, ShowOptions, watch_live},
     listen::Limits,
     options::{OutputOptions, WatchOptions},
-    output::Files,
+    output::{self, Files},
     prepare::{self, ArmedFlag, Known, Watched},
 };
 use crate::{
@@ -87,6 +87,7 @@ impl Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
+    output::check(&output)?;
     let waiting = start(&command)?;
     let pid = prepare::nonzero(waiting.child.id())?;
     let files = Files::open(&output, pid.get())?;
