@@ -2,6 +2,8 @@
 //!
 //! Nothing here needs root, a kernel that traces, or a JVM.
 
+#![expect(clippy::panic, reason = "what the tests share fails them as tests do")]
+
 use std::{
     fs,
     io::{BufRead as _, BufReader},
