@@ -235,7 +235,8 @@ impl Session {
         }
         if self.end.is_some() && !counters_final {
             whole.missing.push(
-                "the last counters are not there: what was emitted and lost since the ones before is not known".to_owned(),
+                "the last counters are not there: what was emitted and lost since the ones before is not known"
+                    .to_owned(),
             );
         }
         let end_ns = self.end_ns();

@@ -268,7 +268,7 @@ impl Live {
 }
 
 /// The inode of the initial pid namespace, which the kernel gives a fixed number.
-const INITIAL_PID_NAMESPACE: u64 = 0xeffffffc;
+const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;
 
 /// Whether this process counts pids as the kernel's programs see them.
 pub fn in_initial_pid_namespace() -> bool {

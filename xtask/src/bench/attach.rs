@@ -41,6 +41,7 @@ pub(crate) fn measure(jdk: &Jdk, times: usize) -> Result<Vec<Figure>> {
     ])
 }
 
+#[expect(clippy::struct_field_names, reason = "the unit belongs to every name")]
 struct Times {
     first_ms: f64,
     attach_ms: f64,
