@@ -1,7 +1,7 @@
 //! Names: turns a text in the target into its id, and sends the text once, as a definition.
 #![expect(unsafe_code, reason = "the counters' and the records' memory need raw pointers")]
 
-use core::mem::MaybeUninit;
+use core::{arch::asm, mem::MaybeUninit};
 
 use aya_ebpf::helpers::generated::bpf_probe_read_user_str;
 use tracer_common::{
@@ -10,7 +10,7 @@ use tracer_common::{
         MAX_NAME_BYTES, MAX_TEXT_BYTES, NAME_BAD_LENGTH, NAME_CHUNK_BYTES, NAME_UNREADABLE, name_hash_finish,
         name_hash_start, name_hash_step,
     },
-    site::TargetLayout,
+    site::{TargetLayout, Treat},
 };
 
 use crate::{
@@ -21,9 +21,24 @@ use crate::{
 
 const CHUNK_WORDS: usize = NAME_CHUNK_BYTES / 8;
 
-/// Id of the `bytes` bytes of text at `address`; defines it where that was not done yet.
+/// Id of the text that an operand leads to, in the way that `treat` says; defines it where that was not done yet.
+///
+/// One function for all ways, called from one place: the verifier walks through it again for every call.
 #[inline(never)]
-pub(crate) fn name(address: u64, bytes: u64, hit: &Hit) -> u64 {
+pub(crate) fn text(a: u64, b: u64, treat: u8, hit: &Hit) -> u64 {
+    let found = if treat == Treat::Name as u8 {
+        Ok((a, b))
+    } else if treat == Treat::CString as u8 {
+        c_string(a)
+    } else {
+        symbol(a, &hit.target)
+    };
+    let Ok((address, bytes)) = found else {
+        // SAFETY: `stats` points into a map value.
+        count(unsafe { &raw mut (*hit.stats).unreadable });
+        return NAME_UNREADABLE;
+    };
+    let bytes = forget(bytes, address);
     if bytes > MAX_NAME_BYTES as u64 {
         return NAME_BAD_LENGTH;
     }
@@ -34,40 +49,35 @@ pub(crate) fn name(address: u64, bytes: u64, hit: &Hit) -> u64 {
     };
     // SAFETY: the value is not used, only its being there.
     if unsafe { DEFINED.get(&id) }.is_none() {
-        define(id, address, bytes, hit);
+        define(id, address, forget(bytes, address), hit);
     }
     id
 }
 
-/// Id of the NUL-terminated text at `address`, of which only the first chunk counts.
+/// The same value, of which the verifier does not know the range any more.
+///
+/// It would walk through all that follows once for each range that it can tell apart: for each number of chunks that a
+/// text has, for instance.
 #[inline(always)]
-pub(crate) fn c_string(address: u64, hit: &Hit) -> u64 {
+fn forget(value: u64, any: u64) -> u64 {
+    let mut value = value;
+    // SAFETY: two exclusive ors with the same number, which leave the value as it is.
+    unsafe { asm!("{0} ^= {1}", "{0} ^= {1}", inout(reg) value, in(reg) any) };
+    value
+}
+
+/// The NUL-terminated text at `address`, of which only the first chunk counts.
+#[inline(always)]
+fn c_string(address: u64) -> Result<(u64, u64), Unreadable> {
     let mut room = MaybeUninit::<[u64; CHUNK_WORDS]>::uninit();
     let chunk = zero(&mut room);
     // SAFETY: the buffer has room for the bytes; the helper checks the address in user space.
     let length =
         unsafe { bpf_probe_read_user_str(chunk.as_mut_ptr().cast(), NAME_CHUNK_BYTES as u32, address as *const _) };
-    if length < 1 {
-        // SAFETY: `stats` points into a map value.
-        count(unsafe { &raw mut (*hit.stats).unreadable });
-        return NAME_UNREADABLE;
-    }
-    name(address, length as u64 - 1, hit)
+    if length < 1 { Err(Unreadable) } else { Ok((address, length as u64 - 1)) }
 }
 
-/// Id of the name of the class whose `Klass*` is `klass`.
-#[inline(always)]
-pub(crate) fn klass(klass: u64, hit: &Hit) -> u64 {
-    match symbol(klass, &hit.target) {
-        Ok((address, bytes)) => name(address, bytes, hit),
-        Err(Unreadable) => {
-            // SAFETY: `stats` points into a map value.
-            count(unsafe { &raw mut (*hit.stats).unreadable });
-            NAME_UNREADABLE
-        }
-    }
-}
-
+/// The name of the class whose `Klass*` is `klass`.
 #[inline(always)]
 fn symbol(klass: u64, target: &TargetLayout) -> Result<(u64, u64), Unreadable> {
     if target.symbol_body == 0 {
@@ -79,24 +89,39 @@ fn symbol(klass: u64, target: &TargetLayout) -> Result<(u64, u64), Unreadable> {
     Ok((symbol.wrapping_add(u64::from(target.symbol_body)), u64::from(length)))
 }
 
+/// Whole chunks have a constant length, so that the verifier need not know how many bytes are left.
 #[inline(always)]
 fn hash(address: u64, bytes: u64) -> Result<u64, Unreadable> {
     let mut hash = name_hash_start(bytes);
-    let mut offset = 0u64;
+    let bytes = bytes.min(MAX_TEXT_BYTES as u64);
+    let whole = bytes / NAME_CHUNK_BYTES as u64;
+    let rest = bytes % NAME_CHUNK_BYTES as u64;
     let mut room = MaybeUninit::<[u64; CHUNK_WORDS]>::uninit();
-    for _ in 0..MAX_TEXT_BYTES / NAME_CHUNK_BYTES {
-        if offset >= bytes {
+    let chunk = zero(&mut room);
+    let mut address = address;
+    for index in 0..(MAX_TEXT_BYTES / NAME_CHUNK_BYTES) as u64 {
+        if index >= whole {
             break;
         }
+        read(chunk.as_mut_ptr().cast(), NAME_CHUNK_BYTES as u32, address)?;
+        hash = take(hash, chunk);
+        address = address.wrapping_add(NAME_CHUNK_BYTES as u64);
+    }
+    if rest != 0 {
         let chunk = zero(&mut room);
-        let length = (bytes - offset).min(NAME_CHUNK_BYTES as u64);
-        read(chunk.as_mut_ptr().cast(), length as u32, address.wrapping_add(offset))?;
-        for word in chunk {
-            hash = name_hash_step(hash, *word);
-        }
-        offset += NAME_CHUNK_BYTES as u64;
+        read(chunk.as_mut_ptr().cast(), rest as u32, address)?;
+        hash = take(hash, chunk);
     }
     Ok(name_hash_finish(hash))
+}
+
+#[inline(always)]
+fn take(hash: u64, chunk: &[u64; CHUNK_WORDS]) -> u64 {
+    let mut hash = hash;
+    for word in chunk {
+        hash = name_hash_step(hash, *word);
+    }
+    hash
 }
 
 #[inline(always)]

@@ -23,6 +23,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
+use crate::jvm::find;
+
 const EXAMPLES: &str = "\
 Examples:
   jtrace list                                    which JVMs are there, and what can be seen of them
@@ -127,7 +129,15 @@ fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
 }
 
 /// A doctor who finds something missing exits with 1, so that scripts can ask.
+///
+/// A pid that nobody has is a mistake and no finding.
 fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
+    if let Some(pid) = options.pid
+        && let Err(error @ find::Error::NoProcess(_)) = find::Jvm::open(pid)
+    {
+        let hint = error.hint();
+        return Err(Failure::new(error, hint));
+    }
     let examination = doctor::examine(options.pid);
     let mut out = Vec::new();
     if options.json {

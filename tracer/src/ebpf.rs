@@ -1,10 +1,12 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
 //!
 //! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
-//! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here.
+//! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here, and
+//! [`census`] looks at what is in the kernel.
 
 pub mod attach;
 pub mod calibrate;
+pub mod census;
 pub mod load;
 mod multi;
 pub mod rings;

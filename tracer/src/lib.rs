@@ -4,6 +4,8 @@
 //! lens needs, [`ebpf`] attaches programs to them, [`source`] delivers their records (live or recorded), [`mod@decode`] turns
 //! records into [`event`]s, [`names`] resolves ids, [`session`] folds them through the [`analysis`] modules, [`finding`]
 //! says what is wrong, [`report`] holds the result, [`view`] draws it. [`cli`] ties them together.
+#![doc = "\n"]
+#![doc = include_str!("../ARCHITECTURE.md")]
 
 pub mod jvm;
 

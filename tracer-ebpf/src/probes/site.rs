@@ -91,14 +91,11 @@ fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit, words: &mut [u64;
 fn field(field: &Field, registers: &Registers, hit: &Hit) -> Result<u64, Unreadable> {
     let a = operand(&field.a, registers)?;
     if field.treat == Treat::Word as u8 {
-        Ok(a)
-    } else if field.treat == Treat::Name as u8 {
-        Ok(define::name(a, operand(&field.b, registers)?, hit))
-    } else if field.treat == Treat::CString as u8 {
-        Ok(define::c_string(a, hit))
-    } else {
-        Ok(define::klass(a, hit))
+        return Ok(a);
     }
+    // A constant where the treatment needs one operand only.
+    let b = operand(&field.b, registers)?;
+    Ok(define::text(a, b, field.treat, hit))
 }
 
 #[inline(always)]

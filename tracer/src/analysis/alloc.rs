@@ -131,6 +131,11 @@ impl Alloc {
              not in it."
                 .to_owned(),
         ];
+        notes.push(
+            "Shares by class suppose that a TLAB's end may meet any object. A loop that allocates the same sequence of \
+             sizes over and over can bring it to the same object each time, which then gets the others' share."
+                .to_owned(),
+        );
         notes.extend(self.classes.note("classes"));
         notes
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     event::{Edge, Event, MonitorAction, NameId, Payload, Tid},
-    report::{Column, Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Column, Section, Series, Shape, Summary, Timeline, Unit, format},
 };
 
 /// Most monitors, classes and threads with rows of their own.
@@ -165,9 +165,10 @@ impl Locks {
         let mut notes = Vec::new();
         if self.blocked.len() > 0 {
             notes.push(format!(
-                "{} threads were still blocked at the end of the span; their {open_ns} ns up to then are in \
-                 `blocked_open_ns` and in no other number.",
-                self.blocked.len()
+                "{} still blocked at the end of the span; the {} up to then are in `blocked_open_ns` and in no other \
+                 number.",
+                format::plural(self.blocked.len(), "thread was", "threads were"),
+                format::duration(open_ns)
             ));
         }
         notes.extend(self.blocked.unpaired.note("Contended enters"));

@@ -24,6 +24,13 @@ pub(super) fn pattern(name: &str) -> String {
     out
 }
 
+/// The name with its last run of digits replaced by `*`: what tells the threads of one pool apart, but not the pools.
+pub(super) fn last_number(name: &str) -> String {
+    let Some(last) = name.rfind(|c: char| c.is_ascii_digit()) else { return name.to_owned() };
+    let (head, tail) = (name.get(..last).unwrap_or_default(), name.get(last + 1..).unwrap_or_default());
+    format!("{}*{tail}", head.trim_end_matches(|c: char| c.is_ascii_digit()))
+}
+
 /// The package of a class as Java writes it; `(default)` where it has none. The suffix of a hidden class is no part of it.
 pub(super) fn package(class: &str) -> &str {
     let visible = [".0x", "/0x", "+0x"]
@@ -50,6 +57,15 @@ mod tests {
             ("GC Thread#0", "GC Thread#*"),
         ] {
             assert_eq!(pattern(name), expected);
+        }
+    }
+
+    #[test]
+    fn the_last_number_becomes_a_star() {
+        for (name, expected) in
+            [("pool-3-thread-17", "pool-3-thread-*"), ("9", "*"), ("é9é", "é*é"), ("main", "main"), ("", "")]
+        {
+            assert_eq!(last_number(name), expected);
         }
     }
 

@@ -2,11 +2,13 @@
 //!
 //! Virtual threads have no start event; what they do shows on their carriers.
 
+use std::collections::BTreeMap;
+
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
     pairing::Open,
-    pattern::pattern,
+    pattern::{last_number, pattern},
     steps::Steps,
     table::{Keyed, Merge, column},
 };
@@ -109,8 +111,20 @@ impl Threads {
         context.target.live_threads.map(|live| live.saturating_add(self.started).saturating_sub(self.stopped))
     }
 
+    /// One pool's threads stand under that pool's own pattern (`pool-3-thread-*`) where they are most of what differs in
+    /// numbers only; else all pools stand together (`pool-*-thread-*`), as where every request makes a pool of its own.
     fn patterns_table(&self, context: Context<'_>) -> Shape {
-        self.names.grouped(|name| Some(pattern(&context.names.text(*name)))).table(
+        let pools = self.names.grouped(|name| Some(last_number(&context.names.text(*name)))).rows;
+        let all = self.names.grouped(|name| Some(pattern(&context.names.text(*name)))).rows;
+        let threads = |groups: &BTreeMap<String, Count>, of: &str| {
+            groups.get(of).map_or(0, |count| count.started.max(count.stopped))
+        };
+        let label = |name: &NameId| {
+            let name = context.names.text(*name);
+            let (pool, any) = (last_number(&name), pattern(&name));
+            Some(if threads(&pools, &pool).saturating_mul(2) >= threads(&all, &any) { pool } else { any })
+        };
+        self.names.grouped(label).table(
             "patterns",
             "Threads by pattern of their names",
             vec![
@@ -237,6 +251,23 @@ mod tests {
         assert_eq!(
             cells(&section, "patterns", ["pattern", "started", "stopped", "alive_change"]),
             [["pool-*-thread-*", "41", "0", "41"], ["main", "0", "1", "-1.0"]]
+        );
+    }
+
+    #[test]
+    fn a_pool_that_has_most_of_the_threads_is_named() {
+        let mut play = Play::default();
+        let mut events = Vec::new();
+        for number in 0..20 {
+            events.push((number, 100, thread(Edge::Begin, play.name(&format!("pool-3-thread-{number}")))));
+        }
+        for pool in 4..10 {
+            events.push((50, 100, thread(Edge::Begin, play.name(&format!("pool-{pool}-thread-1")))));
+        }
+        let section = play.section(&mut Threads::default(), 1000, &events);
+        assert_eq!(
+            cells(&section, "patterns", ["pattern", "started"]),
+            [["pool-3-thread-*", "20"], ["pool-*-thread-*", "6"]]
         );
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Failure,
-    listen::{Console, Limits, Pipeline, listen},
+    listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
     prepare::{self, ArmedFlag, Known, Watched},
@@ -42,6 +42,13 @@ pub(super) struct ShowOptions {
     /// Print every event as a line of JSON while it runs
     #[arg(long, group = "format")]
     events: bool,
+}
+
+impl ShowOptions {
+    /// Whether the screen was asked for.
+    pub(super) const fn wants_tui(&self) -> bool {
+        self.tui
+    }
 }
 
 /// Options of `jtrace record`.
@@ -117,14 +124,16 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
         duration: watch.duration,
         same_program: prepare::same_program(jvm.library.attach_path.clone()),
     };
+    let mut waiter = Waiter::new()?;
     let armed = known.arm(&jvm);
     let prepared = prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
-    watch_live(live, start, limits, files, show, armed)
+    watch_live(live, start, limits, files, show, armed, &mut waiter)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Listens until the end, leaves the target as it was, and hands the results over.
+/// Listens until the end, leaves the target as it was, and hands the results over. Gives what ended the session.
 pub(super) fn watch_live(
     live: Live,
     start: Start,
@@ -132,7 +141,8 @@ pub(super) fn watch_live(
     files: Files,
     show: Show,
     armed: Option<ArmedFlag>,
-) -> Result<ExitCode, Failure> {
+    waiter: &mut Waiter,
+) -> Result<&'static str, Failure> {
     let stream = (show == Show::Events).then(|| EventStream::new(io::stdout()));
     let attached =
         format!("attached to {}: {} sites in {:.2} s", limits.pid, start.sites.len(), start.attach_ns as f64 / 1e9);
@@ -140,11 +150,7 @@ pub(super) fn watch_live(
     if show != Show::Tui {
         say(&attached);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let console = if show == Show::Tui { Some(Console::open()?) } else { None };
-        listen(live, limits, &mut pipeline, console).await
-    })?;
+    let ended = waiter.listen(live, limits, &mut pipeline, show == Show::Tui)?;
     drop(armed);
     let (report, files) = pipeline.finish()?;
     match show {
@@ -154,7 +160,7 @@ pub(super) fn watch_live(
         Show::Events | Show::Quiet => {}
     }
     files.finish(&report)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ended)
 }
 
 /// A word about progress; standard error may be closed, which is no reason to stop.

@@ -86,8 +86,9 @@ pub(super) fn usage(error: &clap::Error) -> Failure {
     let message = first.trim_start_matches("error: ").trim_end_matches(':').to_owned();
     let message = match error.kind() {
         ErrorKind::MissingRequiredArgument => missing(error).unwrap_or(message),
+        // What clap renders then is the whole help, whose first line is no error.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            "missing a command".to_owned()
+            "missing COMMAND".to_owned()
         }
         _ => message,
     };

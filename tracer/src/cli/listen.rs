@@ -9,6 +9,7 @@ use std::{
 
 use tokio::{
     io::{Interest, unix::AsyncFd},
+    runtime::Runtime,
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
     time::{Instant, MissedTickBehavior, interval, sleep_until},
@@ -81,29 +82,66 @@ pub(super) struct Limits {
     pub(super) same_program: Box<dyn Fn() -> bool>,
 }
 
-/// Runs until something ends the session; everything is detached when it returns.
-pub(super) async fn listen(
-    mut live: Live,
-    limits: Limits,
-    pipeline: &mut Pipeline,
-    screen: Option<Console>,
-) -> Result<(), Failure> {
-    let outcome = run(&mut live, limits, pipeline, screen).await;
-    let reason = match &outcome {
-        Ok(reason) => reason,
-        Err(_) => "failed",
-    };
-    live.finish(reason, &mut |item| pipeline.take(&item))?;
-    outcome.map(|_| ())
+/// What a session waits with. It takes over the signals that end a session, so it is made before anything in the target is
+/// changed: from then on no signal but SIGKILL ends jtrace before it has undone that.
+pub(super) struct Waiter {
+    runtime: Runtime,
+    signals: Signals,
+}
+
+impl Waiter {
+    /// Takes over the signals.
+    pub(super) fn new() -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let signals = {
+            let _context = runtime.enter();
+            Signals::new()?
+        };
+        Ok(Self { runtime, signals })
+    }
+
+    /// Runs until something ends the session; everything is detached when it returns. Gives what ended it.
+    pub(super) fn listen(
+        &mut self,
+        mut live: Live,
+        limits: Limits,
+        pipeline: &mut Pipeline,
+        on_screen: bool,
+    ) -> Result<&'static str, Failure> {
+        let Self { runtime, signals } = self;
+        let outcome = runtime.block_on(async {
+            let console = if on_screen { Some(Console::open()?) } else { None };
+            run(&mut live, limits, pipeline, signals, console).await
+        });
+        let reason = match &outcome {
+            Ok(reason) => reason,
+            Err(_) => "failed",
+        };
+        live.finish(reason, &mut |item| pipeline.take(&item))?;
+        outcome
+    }
+
+    /// Waits until a process has ended, or a signal asks to wait no longer.
+    pub(super) fn wait_for(&mut self, pid: NonZeroU32) -> io::Result<()> {
+        let Self { runtime, signals } = self;
+        runtime.block_on(async {
+            let exit = AsyncFd::with_interest(exit_descriptor(pid)?, Interest::READABLE)?;
+            tokio::select! {
+                ready = exit.readable() => ready.map(drop),
+                _ = signals.next() => Ok(()),
+            }
+        })
+    }
 }
 
 async fn run(
     live: &mut Live,
     limits: Limits,
     pipeline: &mut Pipeline,
+    signals: &mut Signals,
     mut screen: Option<Console>,
 ) -> Result<&'static str, Failure> {
-    let mut ends = Ends::new(&limits)?;
+    let mut ends = Ends::new(&limits, signals)?;
     let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -138,31 +176,44 @@ async fn key(screen: &mut Option<Console>) -> Flow {
     }
 }
 
-/// Everything that ends a session from outside.
-struct Ends {
-    exit: AsyncFd<std::os::fd::OwnedFd>,
-    deadline: Option<Instant>,
-    signals: [Signal; 3],
+/// The signals that end a session, instead of jtrace.
+struct Signals([Signal; 3]);
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
+    }
+
+    async fn next(&mut self) -> &'static str {
+        let Self([interrupt, terminate, hangup]) = self;
+        tokio::select! {
+            _ = interrupt.recv() => "interrupted",
+            _ = terminate.recv() => "terminated",
+            _ = hangup.recv() => "hung up",
+        }
+    }
 }
 
-impl Ends {
-    fn new(limits: &Limits) -> Result<Self, Failure> {
+/// Everything that ends a session from outside.
+struct Ends<'a> {
+    exit: AsyncFd<std::os::fd::OwnedFd>,
+    deadline: Option<Instant>,
+    signals: &'a mut Signals,
+}
+
+impl<'a> Ends<'a> {
+    fn new(limits: &Limits, signals: &'a mut Signals) -> Result<Self, Failure> {
         let exit = exit_descriptor(limits.pid).map_err(|error| {
             Failure::new(format!("process {} has gone: {error}", limits.pid), "see `jtrace list`".to_owned())
         })?;
         Ok(Self {
             exit: AsyncFd::with_interest(exit, Interest::READABLE)?,
             deadline: limits.duration.map(|duration| Instant::now() + duration),
-            signals: [
-                signal(SignalKind::interrupt())?,
-                signal(SignalKind::terminate())?,
-                signal(SignalKind::hangup())?,
-            ],
+            signals,
         })
     }
 
     async fn next(&mut self) -> &'static str {
-        let [interrupt, terminate, hangup] = &mut self.signals;
         let deadline = self.deadline;
         let over = async {
             match deadline {
@@ -172,9 +223,7 @@ impl Ends {
         };
         tokio::select! {
             _ = self.exit.readable() => "target exited",
-            _ = interrupt.recv() => "interrupted",
-            _ = terminate.recv() => "terminated",
-            _ = hangup.recv() => "hung up",
+            reason = self.signals.next() => reason,
             () = over => "duration",
         }
     }

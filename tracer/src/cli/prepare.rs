@@ -84,7 +84,7 @@ pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
     let unreadable = |error: elf::Error| {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     };
-    let bytes = elf::read_file(path).map_err(unreadable)?;
+    let bytes = elf::read_tables(path).map_err(unreadable)?;
     Ok(Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?))
 }
 

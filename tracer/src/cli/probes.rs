@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<usdt::Sites, Failure> {
             "give the pid of a JVM, or the path of its lib/server/libjvm.so".to_owned(),
         )
     };
-    let bytes = elf::read_file(path).map_err(unreadable)?;
+    let bytes = elf::read_tables(path).map_err(unreadable)?;
     let elf = elf::Elf::parse(&bytes).map_err(unreadable)?;
     let sites = usdt::read(&elf);
     if sites.is_empty() {

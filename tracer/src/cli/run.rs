@@ -8,7 +8,8 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     fs,
-    io::{self, Write as _},
+    io::{self, Read as _},
+    num::NonZeroU32,
     os::{
         fd::{AsRawFd as _, OwnedFd},
         unix::process::CommandExt as _,
@@ -22,15 +23,15 @@ use tracer_common::site::TargetLayout;
 
 use super::{
     Failure,
-    attach::{Show, ShowOptions, watch_live},
-    listen::Limits,
+    attach::{Show, ShowOptions, say, watch_live},
+    listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions},
-    output::{self, Files},
+    output::{self, Files, Format},
     prepare::{self, ArmedFlag, Known, Watched},
 };
 use crate::{
     ebpf::attach::Place,
-    jvm::find::Jvm,
+    jvm::find::{Jvm, process::Identity},
     probe::plan::{GcCause, Libjvm, plan},
     source::live::{Live, Prepared},
 };
@@ -61,35 +62,48 @@ pub(super) struct Options {
 /// Options of the command that the child runs while it waits; not for users.
 #[derive(Debug, clap::Args)]
 pub(super) struct WaitOptions {
-    /// What to open and to read to its end before running the command
+    /// What to open and to read a byte from before running the command
     gate: PathBuf,
 
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
 }
 
-/// A JVM that has not begun yet.
-pub(super) struct Waiting {
-    pub(super) child: Child,
+/// A JVM that has not begun yet, and never will if this is dropped.
+struct Waiting {
+    child: Option<Child>,
+    pid: NonZeroU32,
     /// The library that it will load.
-    pub(super) libjvm: PathBuf,
+    libjvm: PathBuf,
     gate: OwnedFd,
 }
 
 impl Waiting {
     /// Lets it begin.
-    pub(super) fn begin(self) -> Child {
-        drop(self.gate);
-        self.child
+    fn begin(mut self) -> Result<Child, Failure> {
+        rustix::io::write(&self.gate, b"!").map_err(io::Error::from)?;
+        self.child.take().ok_or_else(|| Failure::new("the program has begun already", None))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            // It is only our own `wait-and-exec` yet.
+            let _: io::Result<()> = child.kill();
+            let _: io::Result<_> = child.wait();
+        }
     }
 }
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
+    let show = show_beside_the_program(&output, &show)?;
     let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
     output::check(&output)?;
+    let mut waiter = Waiter::new()?;
     let waiting = start(&command)?;
-    let pid = prepare::nonzero(waiting.child.id())?;
+    let pid = waiting.pid;
     let files = Files::open(&output, pid.get())?;
     let libjvm = prepare::read_libjvm(&waiting.libjvm)?;
     let place = Place { path: waiting.libjvm.clone(), pid };
@@ -99,17 +113,18 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         layout: TargetLayout::default(),
         kernel: watched.kernel,
     })?;
-    let mut child = waiting.begin();
-    let Some(learned) = learn(&mut live, &mut child, &libjvm, &watched)? else {
-        return Err(Failure::new("the program ended before it had loaded a JVM", "run it without jtrace".to_owned()));
-    };
-    let Learned { jvm, missing, armed } = learned;
+    let mut child = waiting.begin()?;
+    let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
     let start = live.start(prepare::describe(&jvm, &watched, missing));
     let same_program = prepare::same_program(jvm.library.attach_path);
     let limits = Limits { pid, duration: watch.duration, same_program };
-    let code = watch_live(live, start, limits, files, Show::new(&output, &show), armed)?;
-    wait(child);
-    Ok(code)
+    let ended = watch_live(live, start, limits, files, show, armed, &mut waiter)?;
+    // The shell gets its terminal back only when the JVM has ended. Who asked jtrace to go wants it gone.
+    if !matches!(ended, "terminated" | "hung up") {
+        waiter.wait_for(pid)?;
+    }
+    say_how_it_ended(&mut child);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What could not be known before the JVM ran.
@@ -122,12 +137,13 @@ struct Learned {
 /// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
 ///
 /// There is no event for any of that; the looks come in quick succession, because every one that comes late costs names.
-fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched) -> Result<Option<Learned>, Failure> {
+fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched) -> Result<Learned, Failure> {
     let deadline = Instant::now() + LEARN_AT_MOST;
     let mut armed = None;
     loop {
         let late = Instant::now() >= deadline;
-        if let Ok(jvm) = Jvm::open(child.id()) {
+        let opened = Jvm::open(child.id());
+        if let Ok(jvm) = opened {
             let mut known = Known::read(&jvm, libjvm, &watched.lenses);
             if armed.is_none() && jvm.flags.is_ok() {
                 armed = known.arm(&jvm);
@@ -142,11 +158,19 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
                      collections and names of allocated classes are unknown"
                         .to_owned(),
                 );
-                return Ok(Some(Learned { jvm, missing, armed }));
+                return Ok(Learned { jvm, missing, armed });
             }
+        } else if late {
+            return Err(Failure::new(
+                format!("process {} has not started a JVM in {} s", child.id(), LEARN_AT_MOST.as_secs()),
+                "it runs on; `jtrace doctor PID` says what can be seen of it".to_owned(),
+            ));
         }
-        if child.try_wait()?.is_some() || (late && armed.is_none()) {
-            return Ok(None);
+        if let Some(status) = child.try_wait()? {
+            return Err(Failure::new(
+                format!("the program ended before its JVM could be looked into ({status})"),
+                "run it without jtrace to see what is wrong with it".to_owned(),
+            ));
         }
         std::thread::sleep(LOOK_AGAIN);
     }
@@ -165,32 +189,46 @@ fn start(command: &[OsString]) -> Result<Waiting, Failure> {
         .args(arguments)
         .stdin(Stdio::inherit())
         .spawn()?;
-    wait_until_gate_is_open(&child, &gate, read);
-    Ok(Waiting { child, libjvm, gate })
+    let waiting = Waiting { pid: prepare::nonzero(child.id())?, child: Some(child), libjvm, gate };
+    wait_until_gate_is_open(waiting.pid, &waiting.gate, read);
+    Ok(waiting)
 }
 
 /// The read end must stay open here until the child has opened it by its path in /proc: it says so by closing nothing but
-/// by reading, so the only event to wait for is that its /proc/PID/fd shows the pipe.
-fn wait_until_gate_is_open(child: &Child, gate: &OwnedFd, read: OwnedFd) {
+/// by reading, so the only event to wait for is that its /proc/PID/fd shows the pipe. A child that has ended shows nothing.
+fn wait_until_gate_is_open(pid: NonZeroU32, gate: &OwnedFd, read: OwnedFd) {
     let own = fs::read_link(format!("/proc/self/fd/{}", gate.as_raw_fd())).ok();
-    let descriptors = format!("/proc/{}/fd", child.id());
-    loop {
-        let opened = fs::read_dir(&descriptors)
-            .ok()
-            .is_none_or(|entries| entries.flatten().any(|entry| fs::read_link(entry.path()).ok() == own));
-        if opened {
-            break;
-        }
+    let descriptors = format!("/proc/{pid}/fd");
+    let opened = || {
+        let entries = fs::read_dir(&descriptors).into_iter().flatten().flatten();
+        entries.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|link| Some(link) == own)
+    };
+    while Identity::of(pid.get()).is_some() && !opened() {
         std::thread::yield_now();
     }
     drop(read);
 }
 
-/// `jtrace wait-and-exec`: waits for the gate to be closed, then becomes the command.
+/// How a session is shown that shares its terminal with the program: as text at the end, unless asked otherwise.
+fn show_beside_the_program(output: &OutputOptions, show: &ShowOptions) -> Result<Show, Failure> {
+    match Show::new(output, show) {
+        Show::Tui if show.wants_tui() => Err(Failure::usage(
+            "the screen would share its terminal with the program",
+            "start the program with its output in a file, and use `jtrace attach` for the screen".to_owned(),
+        )),
+        Show::Tui => Ok(Show::Report(Format::Text)),
+        other => Ok(other),
+    }
+}
+
+/// `jtrace wait-and-exec`: waits for a byte from the gate, then becomes the command. A gate that closes without one was that
+/// of a jtrace that failed or was killed: then the command does not run.
 pub(super) fn wait_and_exec(options: &WaitOptions) -> Result<ExitCode, Failure> {
     let (program, arguments) = options.command.split_first().expect("the command line asks for at least one");
     let mut gate = fs::File::open(&options.gate)?;
-    io::copy(&mut gate, &mut io::sink())?;
+    if gate.read(&mut [0])? == 0 {
+        return Err(Failure::new("jtrace ended before the program began", None));
+    }
     drop(gate);
     let error = Command::new(program).args(arguments).exec();
     Err(Failure::new(format!("cannot run {}: {error}", Path::new(program).display()), None))
@@ -226,13 +264,11 @@ fn libjvm_of(java: &Path) -> Result<PathBuf, Failure> {
         })
 }
 
-/// Waits for the JVM's end, so that the shell gets its terminal back only then.
-pub(super) fn wait(mut child: Child) {
-    match child.wait() {
-        Ok(status) if !status.success() => {
-            let _: io::Result<()> = writeln!(io::stderr(), "the JVM ended with {status}");
-        }
-        Ok(_) => {}
-        Err(error) => log::warn!("cannot wait for the JVM: {error}"),
+fn say_how_it_ended(child: &mut Child) {
+    match child.try_wait() {
+        Ok(Some(status)) if !status.success() => say(&format!("the JVM ended with {status}")),
+        Ok(Some(_)) => {}
+        Ok(None) => say(&format!("the JVM runs on as process {}", child.id())),
+        Err(error) => log::warn!("cannot say how the JVM ended: {error}"),
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     if evidence.span.duration_ns > 0 {
         let rate = growth(started, stopped) as f64 * 1e9 / evidence.span.duration_ns as f64;
-        support.push(format!("{} more", format::rate(rate)));
+        support.push(format!("growing by {}", format::rate(rate)));
     }
     Some(Finding {
         id: "thread-leak",

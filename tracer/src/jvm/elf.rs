@@ -3,13 +3,11 @@
 //! It does not interpret notes ([`super::usdt`] does) and does not know HotSpot. The file comes from the target, so every
 //! length is bounded: a damaged table yields less, never a panic and never endless work.
 
-use std::{
-    collections::BTreeMap,
-    fs::OpenOptions,
-    io::{self, Read as _},
-    os::unix::fs::OpenOptionsExt as _,
-    path::{Path, PathBuf},
-};
+mod file;
+
+use std::{collections::BTreeMap, io, path::PathBuf};
+
+pub use file::{read_file, read_tables};
 
 use memchr::memchr;
 use object::{
@@ -80,32 +78,6 @@ const fn machine_name(machine: u16) -> &'static str {
         elf::EM_S390 => "s390x",
         _ => "unknown",
     }
-}
-
-/// Reads a file of the target into memory, whole and bounded.
-///
-/// A pipe that stands in the file's place is refused rather than waited for. Links are followed, because
-/// `/proc/PID/map_files` consists of them.
-///
-/// # Errors
-/// [`Error::Io`], [`Error::NotRegular`], [`Error::TooLarge`].
-pub fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).map_err(io)?;
-    let metadata = file.metadata().map_err(io)?;
-    if !metadata.is_file() {
-        return Err(Error::NotRegular { path: path.to_owned() });
-    }
-    if metadata.len() > MAX_FILE_BYTES {
-        return Err(Error::TooLarge { path: path.to_owned(), bytes: metadata.len() });
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
-    // The file may grow between the two calls; the limit holds for what is read.
-    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
-    if read as u64 > MAX_FILE_BYTES {
-        return Err(Error::TooLarge { path: path.to_owned(), bytes: read as u64 });
-    }
-    Ok(bytes)
 }
 
 /// The symbol table in which a symbol was found.
@@ -315,6 +287,8 @@ impl<'data> Iterator for Notes<'data> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn header(class: u8, encoding: u8, machine: u16) -> Vec<u8> {
@@ -375,12 +349,5 @@ mod tests {
         let offset = usize::try_from(offset).expect("small");
         assert_eq!(own[offset..offset + 16], text[within..within + 16]);
         assert!(elf.notes(".note.gnu.build-id").all(|note| note.is_ok_and(|note| note.owner == b"GNU")));
-    }
-
-    #[test]
-    fn a_directory_or_a_pipe_is_not_waited_for() {
-        assert!(matches!(read_file(Path::new("/proc")), Err(Error::NotRegular { .. })));
-        assert!(matches!(read_file(Path::new("/nowhere/at/all")), Err(Error::Io { .. })));
-        assert!(matches!(read_file(Path::new("/dev/zero")), Err(Error::NotRegular { .. })));
     }
 }

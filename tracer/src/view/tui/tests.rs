@@ -219,6 +219,21 @@ fn rates_are_those_between_the_last_two_reports() {
 }
 
 #[test]
+fn trap_rate_stays_between_two_readings_of_the_counters_and_ends_with_the_traps() {
+    let mut tui = tui();
+    let mut report = sample::report();
+    report.span.duration_ns += 1_000_000_000;
+    report.cost.traps += 7_000;
+    tui.update(Arc::new(report.clone()));
+    report.span.duration_ns += 250_000_000;
+    tui.update(Arc::new(report.clone()));
+    assert!(screen(&tui, 80, 24).contains("traps 7,000/s"));
+    report.span.duration_ns += 3_000_000_000;
+    tui.update(Arc::new(report));
+    assert!(screen(&tui, 80, 24).contains("traps 0/s"));
+}
+
+#[test]
 fn quit_works_everywhere() {
     let quit = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE);
     let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);

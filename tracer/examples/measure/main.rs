@@ -1,0 +1,36 @@
+//! The half of `cargo xtask bench` and `cargo xtask verifier` that needs the library: it looks into the kernel, repeats
+//! sessions within one process, and writes a recording of any size. Each result is lines of `name number...` on stdout.
+//!
+//! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS`
+#![expect(clippy::print_stdout, reason = "it prints what it measured")]
+
+mod rounds;
+mod synthetic;
+
+use anyhow::{Context as _, Result, bail};
+use tracer::ebpf::census::{self, Objects, Verified};
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["objects"] => {
+            let Objects { programs, maps, links } = census::objects();
+            println!("programs {programs}\nmaps {maps}\nlinks {links}");
+            Ok(())
+        }
+        ["verified"] => verified(),
+        ["rounds", libjvm, pid, count] => rounds::run(libjvm.as_ref(), pid.parse()?, count.parse()?),
+        ["recording", file, events] => synthetic::write(file.as_ref(), events.parse()?),
+        _ => bail!("usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS"),
+    }
+}
+
+/// `program instructions verified`, one line a program.
+fn verified() -> Result<()> {
+    for Verified { program, instructions, verified } in census::verified()? {
+        let verified = verified.context("this kernel does not say what the verifier did: it is older than 5.16")?;
+        println!("{program} {instructions} {verified}");
+    }
+    Ok(())
+}
