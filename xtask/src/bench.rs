@@ -89,9 +89,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         bail!("the budget names figures that there are not: {}", budget.unused(&figures).join(", "));
     }
     if options.json {
-        print_json(&figures, &budget)
+        print_json(&figures, &budget);
     } else {
-        print_text(&figures, &budget)
+        print_text(&figures, &budget);
     }
     let holds = |figure: &Figure| budget.limit(figure.name).is_none_or(|limit| limit.holds(figure.value));
     Ok(if figures.iter().all(holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
