@@ -69,13 +69,11 @@ fn programs(text: &str) -> Result<Vec<Program>> {
 }
 
 fn budget(programs: &[Program]) -> String {
-    let mut text =
-        "# program, instructions, instructions that the verifier walks through; by `cargo xtask verifier --update`\n"
-            .to_owned();
-    for Program { name, instructions, verified } in programs {
-        text.push_str(&format!("{name} {instructions} {verified}\n"));
-    }
-    text
+    let head =
+        "# program, instructions, instructions that the verifier walks through; by `cargo xtask verifier --update`\n";
+    let lines =
+        programs.iter().map(|Program { name, instructions, verified }| format!("{name} {instructions} {verified}\n"));
+    head.to_owned() + &lines.collect::<String>()
 }
 
 #[cfg(test)]

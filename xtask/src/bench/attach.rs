@@ -25,10 +25,10 @@ pub(crate) fn measure(jdk: &Jdk, times: usize) -> Result<Vec<Figure>> {
     let mut attaches = Vec::new();
     let mut detaches = Vec::new();
     for _ in 0..times {
-        let Times { first_ms, attach_ms, detach_ms } = once(&jvm)?;
-        firsts.push(first_ms);
-        attaches.push(attach_ms);
-        detaches.push(detach_ms);
+        let Times { first_event, attach, detach } = once(&jvm)?;
+        firsts.push(first_event);
+        attaches.push(attach);
+        detaches.push(detach);
     }
     let note = |values: &[f64]| {
         let worst = values.iter().copied().fold(0.0, f64::max);
@@ -41,11 +41,11 @@ pub(crate) fn measure(jdk: &Jdk, times: usize) -> Result<Vec<Figure>> {
     ])
 }
 
-#[expect(clippy::struct_field_names, reason = "the unit belongs to every name")]
+/// All in milliseconds.
 struct Times {
-    first_ms: f64,
-    attach_ms: f64,
-    detach_ms: f64,
+    first_event: f64,
+    attach: f64,
+    detach: f64,
 }
 
 fn once(jvm: &Jvm) -> Result<Times> {
@@ -56,7 +56,7 @@ fn once(jvm: &Jvm) -> Result<Times> {
     let start = Instant::now();
     let mut process = Process::spawn(&mut command)?;
     process.stdout.wait_for_line("{", 0, LIMIT)?;
-    let first_ms = start.elapsed().as_secs_f64() * 1e3;
+    let first_event = start.elapsed().as_secs_f64() * 1e3;
     process.signal(Signal::INT)?;
     process.wait(LIMIT)?;
     let report = Report::parse(&fs::read(&file)?)?;
@@ -64,5 +64,5 @@ fn once(jvm: &Jvm) -> Result<Times> {
     let log = process.stderr.text();
     let detached = log.lines().find_map(|line| line.strip_prefix("info: detached in ")?.strip_suffix(" s"));
     let detached: f64 = detached.with_context(|| format!("jtrace does not say when it detached: {log}"))?.parse()?;
-    Ok(Times { first_ms, attach_ms: attach_ns / 1e6, detach_ms: detached * 1e3 })
+    Ok(Times { first_event, attach: attach_ns / 1e6, detach: detached * 1e3 })
 }

@@ -16,7 +16,8 @@ use crate::process;
 /// Rounds after which everything has reached its usual size.
 const WARM_UP: usize = 5;
 /// The kernel frees objects some time after their last use, and other programs of the machine have objects too.
-const SETTLE: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(20)];
+/// So the smallest number counts that is seen in a while: how long to pause, and how long to look at least and at most.
+const SETTLE: [Duration; 3] = [Duration::from_millis(250), Duration::from_secs(3), Duration::from_secs(20)];
 const FLAG: &str = "DTraceMonitorProbes";
 
 pub(crate) fn measure(jdk: &Jdk, count: usize) -> Result<Vec<Figure>> {
@@ -27,7 +28,7 @@ pub(crate) fn measure(jdk: &Jdk, count: usize) -> Result<Vec<Figure>> {
         Session::attach(jvm.pid(), &[])?.stop()?;
     }
     let target = Target::read(&jvm)?;
-    let kernel = objects()?;
+    let kernel = settled(None)?;
     for _ in 0..count {
         Session::attach(jvm.pid(), &[])?.stop()?;
     }
@@ -98,22 +99,30 @@ fn objects() -> Result<Vec<(String, f64)>> {
     pairs.map(|(name, count)| Ok((name.to_owned(), count.parse()?))).collect()
 }
 
-/// The smallest growth that is seen for a while.
-fn kernel_growth(before: &[(String, f64)], note: &str) -> Result<Vec<Figure>> {
-    let [pause, limit] = SETTLE;
+/// The smallest numbers that are seen for a while, or until they are no larger than `goal`.
+fn settled(goal: Option<&[(String, f64)]>) -> Result<Vec<(String, f64)>> {
+    let [pause, at_least, at_most] = SETTLE;
+    let mut least = objects()?;
     let mut waited = Duration::ZERO;
-    let mut after = objects()?;
-    while after.iter().zip(before).any(|(after, before)| after.1 > before.1) && waited < limit {
+    let reached = |least: &[(String, f64)], waited| match goal {
+        Some(goal) => waited >= at_most || least.iter().zip(goal).all(|(least, goal)| least.1 <= goal.1),
+        None => waited >= at_least,
+    };
+    while !reached(&least, waited) {
         thread::sleep(pause);
         waited += pause;
-        after = after.into_iter().zip(objects()?).map(|(old, new)| if new.1 < old.1 { new } else { old }).collect();
+        least = least.into_iter().zip(objects()?).map(|(old, new)| if new.1 < old.1 { new } else { old }).collect();
     }
+    Ok(least)
+}
+
+fn kernel_growth(before: &[(String, f64)], note: &str) -> Result<Vec<Figure>> {
+    let after = settled(Some(before))?;
     let names = ["rounds_kernel_programs", "rounds_kernel_maps", "rounds_kernel_links"];
-    Ok(names
-        .into_iter()
-        .zip(before.iter().zip(after))
-        .map(|(name, (before, after))| {
-            Figure::new(name, after.1 - before.1, format!("{note}: {} before, {} after", before.1, after.1))
+    let pairs = names.into_iter().zip(before.iter().zip(after));
+    Ok(pairs
+        .map(|(name, ((_, before), (_, after)))| {
+            Figure::new(name, after - before, format!("{note}: {before} before, {after} after"))
         })
         .collect())
 }
