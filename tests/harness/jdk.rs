@@ -1,8 +1,10 @@
 //! The JDKs that the tests run on, and the collectors that each has.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::{Mutex, PoisonError},
 };
 
 use crate::location;
@@ -41,9 +43,12 @@ impl Jdk {
         Ok(Self { release: self.release, home })
     }
 
-    /// The collectors that it was built with.
+    /// The collectors that it was built with. Asks the JDK once, because several tests want to know.
     pub fn collectors(&self) -> Vec<Collector> {
-        Collector::ALL.into_iter().filter(|collector| self.has(*collector)).collect()
+        static KNOWN: Mutex<BTreeMap<PathBuf, Vec<Collector>>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = || Collector::ALL.into_iter().filter(|collector| self.has(*collector)).collect();
+        known.entry(self.home.clone()).or_insert_with(found).clone()
     }
 
     fn has(&self, collector: Collector) -> bool {

@@ -140,7 +140,10 @@ impl Launch {
 }
 
 /// The only child of a process.
-fn child_of(parent: u32) -> Result<u32> {
+///
+/// # Errors
+/// It has none.
+pub fn child_of(parent: u32) -> Result<u32> {
     for entry in fs::read_dir("/proc")? {
         let Ok(pid) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
         let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };

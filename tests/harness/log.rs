@@ -14,6 +14,8 @@ pub struct Truth {
     /// Safepoints for an operation of a collector. Collectors that stop the program for a whole collection do as much as
     /// is needed in one operation (young, then full), which the log shows as several pauses.
     pub gc_safepoints: u64,
+    /// Safepoints of G1's concurrent marking, which are pauses and collect nothing by themselves.
+    pub marking_safepoints: u64,
     /// Cycles or stop-the-world collections: distinct numbers `GC(n)` that finished.
     pub collections: u64,
     /// Sum of the pauses, in microseconds as precise as the log is.
@@ -36,6 +38,7 @@ impl Add for Truth {
             pauses: self.pauses + other.pauses,
             full_pauses: self.full_pauses + other.full_pauses,
             gc_safepoints: self.gc_safepoints + other.gc_safepoints,
+            marking_safepoints: self.marking_safepoints + other.marking_safepoints,
             collections: self.collections + other.collections,
             pause_total_us: self.pause_total_us + other.pause_total_us,
             safepoints: self.safepoints + other.safepoints,
@@ -59,6 +62,7 @@ impl Truth {
                     let operation = safepoint_operation(text);
                     truth.safepoints += u64::from(operation.is_some());
                     truth.gc_safepoints += u64::from(operation.is_some_and(is_collection));
+                    truth.marking_safepoints += u64::from(operation.is_some_and(is_marking));
                 }
                 "class" if tags.contains("unload") => {
                     truth.classes_unloaded += u64::from(text.starts_with("unloading class "));
@@ -129,6 +133,11 @@ fn is_collection(operation: &str) -> bool {
     operation.contains("Collect") || operation.contains("ParallelGC") || of_g1
 }
 
+/// Whether a VM operation is a pause of G1's concurrent marking; the last name is that of 11.
+fn is_marking(operation: &str) -> bool {
+    matches!(operation, "G1PauseRemark" | "G1PauseCleanup" | "CGC_Operation")
+}
+
 /// `  22    b  3       java.lang.String::hashCode (60 bytes)`: neither a native wrapper nor news of older code.
 fn is_compilation(text: &str) -> bool {
     let begins_with_id = text.split_whitespace().next().is_some_and(|id| id.parse::<u64>().is_ok());
@@ -172,5 +181,14 @@ mod tests {
         let truth = Truth::of(log);
         assert_eq!((truth.safepoints, truth.gc_safepoints), (2, 2));
         assert_eq!((truth.classes_loaded, truth.classes_unloaded), (1, 1));
+    }
+
+    #[test]
+    fn pauses_of_marking_are_no_collections() {
+        let log = "[0.1s][safepoint] Safepoint \"G1PauseRemark\", Time since last: 1 ns\n\
+                   [0.2s][safepoint] Safepoint \"G1CollectForAllocation\", Time since last: 1 ns\n\
+                   [0.3s][safepoint] Safepoint \"Cleanup\", Time since last: 1 ns\n";
+        let truth = Truth::of(log);
+        assert_eq!((truth.safepoints, truth.gc_safepoints, truth.marking_safepoints), (3, 1, 1));
     }
 }

@@ -169,6 +169,17 @@ impl Process {
     /// # Errors
     /// It still runs when the limit has passed.
     pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus> {
+        let status = self.wait_for_exit(limit)?;
+        self.stdout.wait_for_end(Duration::from_secs(5));
+        self.stderr.wait_for_end(Duration::from_secs(5));
+        Ok(status)
+    }
+
+    /// Waits for its end, and not for its output, which its children may go on writing.
+    ///
+    /// # Errors
+    /// It still runs when the limit has passed.
+    pub fn wait_for_exit(&mut self, limit: Duration) -> Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
         }
@@ -177,8 +188,6 @@ impl Process {
         }
         let status = self.child.wait()?;
         self.status = Some(status);
-        self.stdout.wait_for_end(Duration::from_secs(5));
-        self.stderr.wait_for_end(Duration::from_secs(5));
         Ok(status)
     }
 

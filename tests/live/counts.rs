@@ -68,12 +68,20 @@ fn collections_agree(watched: &Watched, collector: Collector) {
     let of: fn(&Truth) -> u64 =
         if collector.is_concurrent() { |truth| truth.collections } else { |truth| truth.gc_safepoints };
     watched.agrees("gc", "collections", of);
+    let of: fn(&Truth) -> u64 = if collector.is_concurrent() {
+        |truth| truth.pauses
+    } else {
+        |truth| truth.gc_safepoints + truth.marking_safepoints
+    };
+    watched.agrees("gc", "pauses", of);
     let total = watched.report.summary("gc", "pause_total_ns").unwrap();
     let max = watched.report.summary("gc", "pause_max_ns").unwrap();
     assert!(max <= total, "the longest pause is part of the total");
-    // The JVM's figure leaves out what the probes include at both ends; both time the same work.
+    // Both time the same work. But the JVM's clock starts before the probe and stops after it: some us a pause, which are
+    // much of the pauses of ZGC, and once in a while a slice of the scheduler.
     let logged = watched.certain.pause_total_us * 1000;
-    assert!(total * 10 >= logged * 8, "pauses of {total} ns; the JVM logged {logged} ns");
+    let between = watched.certain.pauses * 10_000 + 4_000_000;
+    assert!(total * 10 + between * 10 >= logged * 8, "pauses of {total} ns; the JVM logged {logged} ns");
 }
 
 #[test]

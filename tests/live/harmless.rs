@@ -133,10 +133,50 @@ fn an_exec_of_the_target_ends_the_report() -> Result<()> {
     let session = Session::attach(jvm.pid(), &[])?;
     jvm.go()?;
     let report = session.final_report()?;
-    assert!(report.end().starts_with("target exited"), "{}", report.end());
+    assert_eq!(report.end(), "target replaced its program");
     // The program that took the JVM's place is left in peace.
     jvm.process().send_line("still here")?;
     jvm.stdout().wait_for_line("still here", 0, jtrace::LIMIT)?;
+    Ok(())
+}
+
+#[test]
+fn a_signal_right_after_arming_does_not_leave_the_flag_armed() -> Result<()> {
+    let jvm = contended(&jdk::any()?)?;
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut process =
+            tests::process::Process::spawn(&mut jtrace::command(&["attach", &jvm.pid().to_string(), "--json"])?)?;
+        // The moment of arming shows in the journal, which is written before the flag.
+        while process.is_running() && !owns_a_change(process.pid()) {
+            std::thread::yield_now();
+        }
+        process.signal(signal)?;
+        let status = process.wait(jtrace::LIMIT)?;
+        assert!(status.success(), "{signal:?} ended it with {status}: {}", process.transcript());
+        assert_eq!(jvm.flag(FLAG)?, "false", "after {signal:?}");
+    }
+    Ok(())
+}
+
+/// Whether the undo journal names a process as an owner of a change.
+fn owns_a_change(pid: u32) -> bool {
+    let files = std::fs::read_dir("/run/jtrace").into_iter().flatten().flatten();
+    files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).any(|text| text.contains(&pid.to_string()))
+}
+
+#[test]
+fn the_death_of_one_jtrace_leaves_the_other_its_probes() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    let mut first = Session::attach(jvm.pid(), &["-l", "locks"])?;
+    let second = Session::attach(jvm.pid(), &["-l", "locks"])?;
+    first.process().signal(Signal::KILL)?;
+    first.process().wait(jtrace::LIMIT)?;
+    jtrace::succeed(&["list"])?;
+    assert_eq!(jvm.flag(FLAG)?, "true", "the second one needs it");
+    jvm.work()?;
+    assert_eq!(second.report()?.summary("locks", "contended_enters")?, 200);
+    assert_eq!(jvm.flag(FLAG)?, "false");
+    jvm.finish()?;
     Ok(())
 }
 

@@ -9,7 +9,8 @@ use tests::{
     jdk,
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
-    process::Finished,
+    log::Truth,
+    process::{Finished, Process, Signal},
     report::Report,
 };
 
@@ -121,6 +122,66 @@ fn a_report_keeps_to_its_json_schema() -> Result<()> {
         assert!(errors.is_empty(), "{errors:?}");
         jvm.finish()?;
     }
+    Ok(())
+}
+
+/// Stops a process, and waits until the kernel says that it has stopped.
+fn pause(process: &Process) -> Result<()> {
+    process.signal(Signal::STOP)?;
+    loop {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid()))?;
+        // The command's name may hold spaces and parentheses; the state stands after it.
+        let (_, behind_name) = stat.rsplit_once(')').context("stat is not understood")?;
+        if behind_name.trim_start().starts_with('T') {
+            return Ok(());
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_a_ring_of_4_kib_cannot_hold_is_counted_as_lost() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = Launch::new(&jdk, "classes", "Classes").log("class+load").start()?;
+        let before = jvm.log()?.len();
+        let mut session = Session::attach(jvm.pid(), &["-l", "classes", "--ring-size", "4k"])?;
+        let attached = jvm.log()?.len();
+        // A reader that does not read is the heaviest load there is.
+        pause(session.process())?;
+        jvm.work()?;
+        let done = jvm.log()?.len();
+        session.process().signal(Signal::CONT)?;
+        // Reading the report checks emitted = delivered + lost for every site.
+        let report = session.report()?;
+        let log = jvm.log()?;
+        let [certain, possible] = [&log[attached..done], &log[before..]].map(|log| Truth::of(log).classes_loaded);
+        let [mut emitted, mut delivered] = [0, 0];
+        for site in report.sites("class__loaded") {
+            emitted += site["emitted"].as_u64().context("no emitted")?;
+            delivered += site["delivered"].as_u64().context("no delivered")?;
+        }
+        assert!((certain..=possible).contains(&emitted), "{emitted} emitted; the JVM logged {certain} to {possible}");
+        assert!(delivered < 200, "{delivered} records of 4 KiB in two rings");
+        assert!(report.completeness("lost")? > 800, "{}", report.0["completeness"]);
+        assert_eq!(report.summary("classes", "loaded")?, delivered, "on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_ring_of_4_kib_under_load_accounts_for_every_event() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let text = path(directory.path(), "x.txt");
+    let mut jvm = Launch::new(&jdk::any()?, "hotpark", "HotPark").arguments(&["200000", "200000"]).start()?;
+    let session = Session::attach(jvm.pid(), &["-l", "locks", "--ring-size", "4k", "-o", &text])?;
+    jvm.work()?;
+    let report = session.report()?;
+    let (emitted, lost) = (report.completeness("emitted")?, report.completeness("lost")?);
+    assert!(lost > 0, "nothing of {emitted} events was lost in 4 KiB");
+    assert_eq!(emitted, report.completeness("delivered")? + lost);
+    assert!(fs::read_to_string(text)?.contains("lost"), "the text does not say that events were lost");
+    jvm.finish()?;
     Ok(())
 }
 

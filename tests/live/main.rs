@@ -13,6 +13,8 @@ mod harmless;
 mod place;
 // Wrong input is refused in two lines.
 mod refusal;
+// JVMs that jtrace starts.
+mod run;
 // Names from the target do no harm in any view.
 mod names;
 // The other commands, and the terminal.

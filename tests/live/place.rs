@@ -87,7 +87,7 @@ fn without_symbols_the_notes_give_exact_counts_and_the_report_says_what_is_missi
             watch(&Launch::new(&bare, "gc", "Gc").arguments(&["system", "7"]).log("gc*,safepoint"), "gc,alloc")?;
         watched.agrees("gc", "collections", |truth| truth.gc_safepoints);
         let missing = watched.report.missing().join("\n");
-        assert!(missing.contains("symbol"), "the report does not say that symbols are missing: {missing}");
+        assert!(missing.contains(".symtab"), "the report does not say that symbols are missing: {missing}");
     }
     Ok(())
 }

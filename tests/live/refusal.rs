@@ -67,7 +67,7 @@ fn a_jvm_that_is_not_hotspot_is_refused() -> Result<()> {
 fn an_unknown_lens_is_refused_with_the_nearest_names() -> Result<()> {
     let jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
     let said = refuse(&["attach", &jvm.pid().to_string(), "-l", "lock"], USAGE)?;
-    assert!(said.contains("`lock`") && said.contains("locks"), "{said}");
+    assert!(said.contains("'lock'") && said.contains("did you mean locks?"), "{said}");
     Ok(())
 }
 

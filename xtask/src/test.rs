@@ -101,7 +101,7 @@ fn unit() -> Result<Count> {
 /// Parsers of hostile input, optimised because of the number of inputs.
 fn fuzz() -> Result<Count> {
     let mut cargo = cargo_test();
-    cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*"]);
+    cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*", "--test", "session"]);
     counted(cargo.env("JTRACE_FUZZ_CASES", FUZZ_CASES))
 }
 

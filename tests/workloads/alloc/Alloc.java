@@ -33,11 +33,20 @@ public final class Alloc {
     }
 
     private static void work(int arrays, int blobs) {
-        // Both kinds are interleaved, four Blobs to an array, as in a program rather than in two phases.
-        for (int i = 0; i < arrays; i++) {
-            SINK[i & 511] = new byte[1024];
-            for (int j = 0; j < blobs / arrays; j++) {
-                SINK[512 + (i & 511)] = new Blob();
+        // Both kinds come in random order, as in a program. In a fixed order every TLAB, whose sizes are multiples of the
+        // period, would end at the same kind of object.
+        long random = 88172645463325252L;
+        while (arrays + blobs > 0) {
+            random ^= random << 13;
+            random ^= random >>> 7;
+            random ^= random << 17;
+            int slot = (int) (random & 1023);
+            if ((random >>> 1) % (arrays + blobs) < arrays) {
+                SINK[slot] = new byte[1024];
+                arrays--;
+            } else {
+                SINK[slot] = new Blob();
+                blobs--;
             }
         }
     }

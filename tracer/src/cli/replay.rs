@@ -1,6 +1,11 @@
 //! `jtrace report`: the report of a recording. Needs no root, kernel or JVM.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use super::{
     Failure,
@@ -28,7 +33,9 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    output::check(&options.output)?;
     let recording = Recording::open(&options.file)?;
+    refuse_own_input(&options.file, &options.output.output)?;
     let mut session = None;
     let mut files = None;
     let mut stream = options.events.then(|| EventStream::new(std::io::stdout()));
@@ -53,6 +60,19 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Outputs are emptied when they are opened, and the recording is still being read then.
+fn refuse_own_input(recording: &Path, outputs: &[PathBuf]) -> Result<(), Failure> {
+    let file = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let own = file(recording);
+    match outputs.iter().find(|output| own.is_some() && file(output) == own) {
+        Some(output) => Err(Failure::usage(
+            format!("{} is the recording that is to be read", output.display()),
+            "give the output another name".to_owned(),
+        )),
+        None => Ok(()),
+    }
+}
+
 fn take(
     item: &Item<'_>,
     options: &Options,
@@ -72,4 +92,19 @@ fn take(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_not_overwritten_by_its_own_replay() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [recording, link, other] = ["x.jtrace", "y.jtrace", "z.json"].map(|name| directory.path().join(name));
+        fs::write(&recording, "precious").expect("a file");
+        fs::hard_link(&recording, &link).expect("a link");
+        assert!(refuse_own_input(&recording, &[other.clone(), link]).is_err());
+        assert!(refuse_own_input(&recording, &[other]).is_ok());
+    }
 }

@@ -41,8 +41,13 @@ pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     if open > 0 {
         let threads = evidence.whole(Locks, "blocked_open_threads").unwrap_or(0);
-        let threads = format::plural(threads, "thread was", "threads were");
-        support.push(format!("{threads} still blocked at the end, for {} by then", format::duration(open)));
+        let time = format::duration(open);
+        support.push(if evidence.span.end == "running" {
+            format!("{} blocked now, for {time} in all", format::plural(threads, "thread is", "threads are"))
+        } else {
+            let threads = format::plural(threads, "thread was", "threads were");
+            format!("{threads} still blocked at the end, for {time} in all by then")
+        });
     }
     let class = top.map_or_else(|| "the class".to_owned(), |row| format!("`{}`", row.text("class")));
     Some(Finding {

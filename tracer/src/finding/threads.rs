@@ -16,7 +16,7 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
     let (started, stopped) = (row.whole("started"), row.whole("stopped"));
     let mut support = Vec::new();
     if let Some(alive) = evidence.whole(Threads, "alive") {
-        support.push(format!("{} alive at the end", format::plural(alive, "thread", "threads")));
+        support.push(format!("{} alive", format::plural(alive, "thread", "threads")));
     }
     if evidence.span.duration_ns > 0 {
         let rate = growth(started, stopped) as f64 * 1e9 / evidence.span.duration_ns as f64;

@@ -1,24 +1,15 @@
 //! Numbers for people: one form per [`Unit`], and the layout of columns that text and TUI share.
 //!
+//! Columns are compared with each other, so they show three digits; sentences ([`crate::report::format`]) are read alone and
+//! show two. What does not depend on that is there.
+//!
 //! Machine formats (JSON, NDJSON) do not pass through here: they carry plain numbers in the unit that their key names.
 
-use crate::report::{Cell, Number, Unit};
+pub use crate::report::format::count;
+use crate::report::{Cell, Number, Unit, format::whole};
 
 /// What stands for a number that is not known.
 pub const MISSING: &str = "-";
-
-/// Thousands separators: `1,234,567`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// About three significant digits below 1000, whole numbers with separators above.
 fn significant(value: f64) -> String {
@@ -34,12 +25,6 @@ fn significant(value: f64) -> String {
     } else {
         format!("{value:.2}")
     }
-}
-
-/// The nearest whole number.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is wanted")]
-const fn whole(value: f64) -> u64 {
-    value.round() as u64
 }
 
 /// A duration: `871 ns`, `12.3 us`, `412 ms`, `3.21 s`, `2 m 05 s`, `3 h 04 m`, `12 d 03 h`.

@@ -1,0 +1,167 @@
+//! `jtrace run`: a JVM that jtrace starts is the user's as if the shell had started it, and is never started unwatched.
+//! That it is seen from its first instruction is tested with the other counts.
+
+use std::path::Path;
+
+use anyhow::Result;
+use tests::{
+    jdk,
+    jtrace::{self, LIMIT},
+    jvm::{Launch, child_of},
+    process::{Finished, Process, Signal},
+    report::Report,
+};
+
+/// A workload behind `jtrace run` with these options; it has begun, and is ready.
+struct Running {
+    process: Process,
+    jvm: u32,
+    report: std::path::PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(options: &[&str]) -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let report = directory.path().join("report.json");
+        let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "100"]);
+        let mut command = jtrace::command(&["run"])?;
+        command.args(options).arg("-o").arg(&report).arg("--").args(launch.command(directory.path()));
+        let process = Process::spawn(&mut command)?;
+        process.stdout.wait_for_line("READY", 0, LIMIT)?;
+        process.stderr.wait_for_line("attached", 0, LIMIT)?;
+        Ok(Self { jvm: child_of(process.pid())?, process, report, _directory: directory })
+    }
+
+    /// Lets the workload work once.
+    fn work(&mut self) -> Result<()> {
+        let from = self.process.stdout.bytes().len();
+        self.process.send_line("GO")?;
+        self.process.stdout.wait_for_line("DONE", from, LIMIT).map(drop)
+    }
+
+    fn end(&mut self) -> Result<Report> {
+        assert!(self.process.wait_for_exit(LIMIT)?.success(), "{}", self.process.transcript());
+        self.read()
+    }
+
+    fn read(&self) -> Result<Report> {
+        Report::parse(&std::fs::read(&self.report)?)
+    }
+
+    fn jvm_lives(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.jvm)).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, state)| !state.trim_start().starts_with(['Z', 'X']))
+    }
+}
+
+#[test]
+fn the_report_is_complete_when_the_jvm_has_ended() -> Result<()> {
+    let mut running = Running::start(&[])?;
+    running.work()?;
+    running.process.close_stdin();
+    let report = running.end()?;
+    assert_eq!(report.end(), "target exited");
+    // The workload's warm-up meets its partner three times, before the flag can be armed or after.
+    let enters = report.summary("locks", "contended_enters")?;
+    assert!((100..=103).contains(&enters), "{enters}");
+    assert_eq!(report.target("command"), "Locks contended 100");
+    assert_eq!(report.target("pid"), running.jvm);
+    Ok(())
+}
+
+#[test]
+fn a_jvm_that_dies_is_said_to_have_died() -> Result<()> {
+    let mut running = Running::start(&["-l", "threads"])?;
+    running.work()?;
+    let status = std::process::Command::new("kill").args(["-9", &running.jvm.to_string()]).status()?;
+    assert!(status.success());
+    assert_eq!(running.end()?.end(), "target exited");
+    running.process.stderr.wait_for_line("the JVM ended", 0, LIMIT)?;
+    assert!(running.process.stderr.text().contains("the JVM ended with signal: 9"), "{}", running.process.transcript());
+    Ok(())
+}
+
+#[test]
+fn a_duration_ends_the_session_and_not_the_jvm() -> Result<()> {
+    let mut running = Running::start(&["-d", "500ms"])?;
+    // The report is there when the session has ended, which jtrace itself has not.
+    while running.read().is_err() {
+        assert!(running.process.is_running(), "{}", running.process.transcript());
+        std::thread::yield_now();
+    }
+    assert_eq!(running.read()?.end(), "duration");
+    running.work()?;
+    assert!(running.process.is_running() && running.jvm_lives(), "the terminal is the JVM's until it ends");
+    running.process.close_stdin();
+    running.end()?;
+    Ok(())
+}
+
+#[test]
+fn sigterm_ends_jtrace_and_leaves_the_jvm_running() -> Result<()> {
+    let mut running = Running::start(&[])?;
+    running.work()?;
+    running.process.signal(Signal::TERM)?;
+    assert_eq!(running.end()?.end(), "terminated");
+    assert!(running.jvm_lives());
+    running.work()?;
+    close_and_wait(&mut running);
+    Ok(())
+}
+
+#[test]
+fn a_killed_jtrace_leaves_the_jvm_running() -> Result<()> {
+    let mut running = Running::start(&[])?;
+    running.process.signal(Signal::KILL)?;
+    running.process.wait_for_exit(LIMIT)?;
+    assert!(running.jvm_lives());
+    running.work()?;
+    jtrace::succeed(&["list"])?;
+    close_and_wait(&mut running);
+    Ok(())
+}
+
+/// Ends the workload of a jtrace that is gone.
+fn close_and_wait(running: &mut Running) {
+    running.process.close_stdin();
+    while running.jvm_lives() {
+        std::thread::yield_now();
+    }
+}
+
+/// Runs `jtrace run` to its end.
+fn run<S: AsRef<std::ffi::OsStr>>(options: &[&str], command: &[S]) -> Result<Finished> {
+    Finished::of(jtrace::command(&["run"])?.args(options).arg("--").args(command), LIMIT)
+}
+
+#[test]
+fn what_is_no_java_is_refused() -> Result<()> {
+    for program in ["/bin/true", "/nonexistent/bin/java", "no-such-java"] {
+        let said = jtrace::refused(&run(&[], &[program])?, 1)?;
+        assert!(said.contains(program.trim_start_matches("/bin")), "{said}");
+    }
+    jtrace::refused(&Finished::of(&mut jtrace::command(&["run"])?, LIMIT)?, 2)?;
+    Ok(())
+}
+
+#[test]
+fn a_refused_run_does_not_start_the_jvm() -> Result<()> {
+    let launch = Launch::new(&jdk::any()?, "idle", "Idle");
+    // A JVM that began all the same would say READY; its output is read to its end.
+    let finished = run(&["-o", "/nonexistent/x.json"], &launch.command(Path::new("/")))?;
+    jtrace::refused(&finished, 1)?;
+    jtrace::refused(&run(&["--tui"], &launch.command(Path::new("/")))?, 2)?;
+    Ok(())
+}
+
+#[test]
+fn a_jvm_that_does_not_start_is_said_not_to_have_started() -> Result<()> {
+    for jdk in jdk::all()? {
+        let finished = run(&["--json"], &[jdk.java().as_os_str(), "-XX:+NoSuchFlag".as_ref(), "Idle".as_ref()])?;
+        assert_eq!(finished.code, 1, "{}", finished.stderr);
+        assert!(finished.stderr.contains("NoSuchFlag"), "the JVM's own words are heard: {}", finished.stderr);
+        assert!(finished.stderr.contains("error: the program ended"), "{}", finished.stderr);
+    }
+    Ok(())
+}
