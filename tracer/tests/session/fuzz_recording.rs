@@ -57,6 +57,7 @@ fn file(dice: &mut Dice) -> Vec<u8> {
             bytes.splice(at..at, noise);
         }
         5 if dice.once_in(4) => bytes = dice.bytes(200),
+        6 if dice.once_in(8) => bytes[8] = dice.byte(),
         _ => {}
     }
     for _ in 0..dice.below(4) {
