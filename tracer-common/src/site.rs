@@ -166,7 +166,8 @@ pub struct TargetLayout {
     pub symbol_length: u32,
     /// `Symbol::_body`, modified UTF-8.
     pub symbol_body: u32,
-    /// Thread group id of the target: multi-uprobe links fire for other processes too before Linux 6.10.
+    /// Thread group id of the target in the initial pid namespace, or 0 where it is not known and the link's own filter
+    /// must do.
     pub tgid: u32,
     /// Bytes of unread data in a ring buffer from which on a program wakes the reader instead of leaving it to its timer.
     pub wakeup_bytes: u64,

@@ -79,6 +79,7 @@ pub struct Start {
     /// Duration of attaching.
     pub attach_ns: u64,
     /// CPU time of jtrace until then.
+    #[serde(default)]
     pub attach_cpu_ns: u64,
     /// Threads that lived already, with the names that the kernel knows (cut at 15 bytes).
     pub threads: Vec<(Tid, String)>,

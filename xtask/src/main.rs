@@ -5,6 +5,9 @@
 mod demo;
 mod test;
 
+mod bench;
+mod verifier;
+
 mod build;
 mod check;
 mod jdks;
@@ -36,6 +39,10 @@ enum Options {
     Build(build::Options),
     /// Format, lints, documentation, house rules, dependencies.
     Check(check::Options),
+    /// Measure what jtrace promises: times, growth, rates, cost.
+    Bench(bench::Options),
+    /// Compare what the programs cost the kernel's verifier with their budget.
+    Verifier(verifier::Options),
     /// Fetch the JDKs that the live tests use into `target/jdks`.
     Jdks(jdks::Options),
     /// Compile the Java programs of the tests into `target/workloads`.
@@ -49,6 +56,8 @@ fn main() -> ExitCode {
         Options::Setup(options) => setup::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Build(options) => build::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
+        Options::Bench(options) => bench::run(&options),
+        Options::Verifier(options) => verifier::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Jdks(options) => jdks::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Workloads(options) => workloads::run(&options).map(|()| ExitCode::SUCCESS),
     };

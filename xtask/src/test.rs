@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::{build, check, jdks, process, setup, workloads, workspace};
+use crate::{build, check, jdks, process, setup, verifier, workloads, workspace};
 
 /// How many inputs the fuzz ring gives to each parser.
 const FUZZ_CASES: &str = "1000000";
@@ -45,6 +45,7 @@ pub(crate) fn run(_: &Options) -> ExitCode {
         tally.part("check", || check::run(&check::Options::default()));
         tally.ring("unit, replay, views", unit);
         tally.ring("fuzz", fuzz);
+        tally.part("verifier", || verifier::run(&verifier::Options::default()));
         tally.ring("live", live);
     }
     tally.print()
@@ -100,7 +101,7 @@ fn unit() -> Result<Count> {
 /// Parsers of hostile input, optimised because of the number of inputs.
 fn fuzz() -> Result<Count> {
     let mut cargo = cargo_test();
-    cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*"]);
+    cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*", "--test", "session"]);
     counted(cargo.env("JTRACE_FUZZ_CASES", FUZZ_CASES))
 }
 

@@ -42,7 +42,8 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
     count(unsafe { &raw mut (*stats).hits });
     let spec = SITES.get(u32::from(site))?;
     let target = *TARGET.get(0)?;
-    if spec.kind == 0 || (bpf_get_current_pid_tgid() >> 32) as u32 != target.tgid {
+    let tgid = (bpf_get_current_pid_tgid() >> 32) as u32;
+    if spec.kind == 0 || (target.tgid != 0 && tgid != target.tgid) {
         // SAFETY: as above.
         count(unsafe { &raw mut (*stats).filtered });
         return None;

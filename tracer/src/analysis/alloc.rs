@@ -95,11 +95,11 @@ impl Alloc {
             vec![
                 column("class", "Class", Unit::Text),
                 column("samples", "Samples", Unit::Count),
-                column("estimated_bytes", "Bytes, estimated", Unit::Bytes),
+                column("estimated_bytes", "Bytes", Unit::Bytes),
                 column("share_percent", "Share", Unit::Percent),
                 column("error_percent", "Error", Unit::Percent),
                 column("outside_tlab_bytes", "Outside TLABs", Unit::Bytes),
-                column("largest_object_bytes", "Largest object seen", Unit::Bytes),
+                column("largest_object_bytes", "Largest object", Unit::Bytes),
             ],
             Sampled::estimated_bytes,
             |class| vec![class.into()],

@@ -215,7 +215,7 @@ impl Classes {
                 column("pattern", "Names", Unit::Text),
                 column("loaded", "Loaded", Unit::Count),
                 column("unloaded", "Unloaded", Unit::Count),
-                column("names", "Different names", Unit::Count),
+                column("names", "Names", Unit::Count),
             ],
             |count| count.loaded.max(count.unloaded),
             |pattern| vec![pattern.into()],
@@ -229,9 +229,9 @@ impl Classes {
             "Failed class initialisation",
             vec![
                 column("class", "Class", Unit::Text),
-                column("errors", "Initialiser threw", Unit::Count),
-                column("super_failed", "Superclass failed", Unit::Count),
-                column("erroneous", "Used again in error", Unit::Count),
+                column("errors", "Threw", Unit::Count),
+                column("super_failed", "Super failed", Unit::Count),
+                column("erroneous", "Used again", Unit::Count),
             ],
             |failed| failed.errors + failed.superclass + failed.erroneous,
             |class| vec![class.into()],
@@ -309,98 +309,4 @@ impl Analysis for Classes {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        super::testing::{MS, Play, cells, first_keys, numbers},
-        *,
-    };
-
-    fn loaded(class: NameId) -> Payload {
-        Payload::ClassLoaded { class, loader: 1, shared: false }
-    }
-
-    fn step(step: ClassInit, class: NameId) -> Payload {
-        Payload::ClassInitialization { step, class, loader: 1 }
-    }
-
-    #[test]
-    fn loads_are_grouped_by_package_and_by_pattern() {
-        let mut play = Play::default();
-        let mut events = vec![(1, 7, loaded(play.name("com/shop/Cart"))), (1, 7, loaded(play.name("Main")))];
-        for number in 0..5 {
-            let class = play.name(&format!("com/gen/Proxy{number}"));
-            events.push((2, 7, loaded(class)));
-            if number < 2 {
-                events.push((3, 7, Payload::ClassUnloaded { class, loader: 1 }));
-            }
-        }
-        let section = play.section(&mut Classes::default(), 1000, &events);
-        assert_eq!(first_keys(&section, 3), ["loaded", "unloaded", "initialization_errors"]);
-        assert_eq!(numbers(&section, ["loaded", "unloaded", "storm_seconds"]), [7, 2, 0]);
-        assert_eq!(
-            cells(&section, "packages", ["package", "loaded", "unloaded"]),
-            [["com.gen", "5", "2"], ["(default)", "1", "0"], ["com.shop", "1", "0"]]
-        );
-        assert_eq!(
-            cells(&section, "generated", ["pattern", "loaded", "unloaded", "names"]),
-            [["com.gen.Proxy*", "5", "2", "5"]]
-        );
-    }
-
-    #[test]
-    fn a_storm_is_more_than_500_loads_in_a_second() {
-        let mut play = Play::default();
-        let class = play.name("A");
-        let mut events = vec![(10, 7, loaded(class)); 500];
-        events.extend(vec![(1010, 7, loaded(class)); 501]);
-        events.extend(vec![(2010, 7, loaded(class)); 700]);
-        let section = play.section(&mut Classes::default(), 3000, &events);
-        assert_eq!(numbers(&section, ["storm_seconds", "worst_second_loads"]), [2, 700]);
-        assert!(section.notes[0].contains("In 2 seconds"));
-    }
-
-    #[test]
-    fn failures_are_counted_once_and_later_uses_apart() {
-        let mut play = Play::default();
-        let (base, derived) = (play.name("Base"), play.name("Derived"));
-        let section = play.section(
-            &mut Classes::default(),
-            1000,
-            &[
-                (1, 7, step(ClassInit::Clinit, base)),
-                (5, 7, step(ClassInit::Error, base)),
-                (6, 7, step(ClassInit::SuperFailed, derived)),
-                (7, 7, step(ClassInit::Erroneous, base)),
-                (8, 7, step(ClassInit::Erroneous, base)),
-            ],
-        );
-        assert_eq!(numbers(&section, ["initialization_errors", "erroneous_uses"]), [2, 2]);
-        assert_eq!(
-            cells(&section, "errors", ["class", "errors", "super_failed", "erroneous"]),
-            [["Base", "1", "0", "2"], ["Derived", "0", "1", "0"]]
-        );
-    }
-
-    #[test]
-    fn initialisers_nest_and_unpaired_ends_have_no_time() {
-        let mut play = Play::default();
-        let (outer, inner, other) = (play.name("Outer"), play.name("Inner"), play.name("Other"));
-        let section = play.section(
-            &mut Classes::default(),
-            1000,
-            &[
-                (0, 7, step(ClassInit::End, other)),
-                (1, 7, step(ClassInit::Clinit, outer)),
-                (3, 7, step(ClassInit::Clinit, inner)),
-                (5, 7, step(ClassInit::End, inner)),
-                (11, 7, step(ClassInit::End, outer)),
-            ],
-        );
-        assert_eq!(numbers(&section, ["initializer_total_ns", "initializer_max_ns"]), [12 * MS, 10 * MS]);
-        assert_eq!(
-            cells(&section, "initialisers", ["class", "count", "total_ns"]),
-            [["Outer", "1", "10000000"], ["Inner", "1", "2000000"]]
-        );
-        assert!(section.notes.iter().any(|note| note.starts_with("Class initialisers: 1 ends without")));
-    }
-}
+mod tests;

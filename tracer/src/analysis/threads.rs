@@ -132,7 +132,7 @@ impl Threads {
                 column("started", "Started", Unit::Count),
                 column("stopped", "Stopped", Unit::Count),
                 column("alive_change", "Alive, change", Unit::Count),
-                column("daemons", "Daemons started", Unit::Count),
+                column("daemons", "Daemons", Unit::Count),
             ],
             |count| count.started.max(count.stopped),
             |pattern| vec![pattern.into()],

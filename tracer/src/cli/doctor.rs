@@ -8,7 +8,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::list::printable;
+use crate::view::escape;
 
 /// What a check came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -83,9 +83,9 @@ impl Examination {
                     State::Limited => "limited",
                     State::Missing => "MISSING",
                 };
-                writeln!(out, "  {state:7}  {name:width$}  {}", printable(found))?;
+                writeln!(out, "  {state:7}  {name:width$}  {}", escape::terminal(found))?;
                 if let Some(change) = change {
-                    writeln!(out, "  {:7}  {:width$}  -> {}", "", "", printable(change))?;
+                    writeln!(out, "  {:7}  {:width$}  -> {}", "", "", escape::terminal(change))?;
                 }
             }
         }

@@ -60,7 +60,8 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let code = if error.kind() == io::ErrorKind::BrokenPipe { Code::ClosedPipe } else { Code::Failed };
-        Self { message: format!("cannot write: {error}"), hint: None, code }
+        let hint = "check where standard output goes, and how much room is left there".to_owned();
+        Self { message: format!("cannot write: {error}"), hint: Some(hint), code }
     }
 }
 
@@ -85,7 +86,6 @@ pub(super) fn usage(error: &clap::Error) -> Failure {
     let message = first.trim_start_matches("error: ").trim_end_matches(':').to_owned();
     let message = match error.kind() {
         ErrorKind::MissingRequiredArgument => missing(error).unwrap_or(message),
-        // What clap renders then is the whole help, whose first line is no error.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             "missing COMMAND".to_owned()
         }

@@ -10,6 +10,7 @@ use crate::{
         memory::library,
     },
     session::Target,
+    view::escape,
 };
 
 /// Section that holds the probe sites of a library built with USDT.
@@ -85,7 +86,7 @@ impl List {
         }
         for row in &self.jvms {
             if let Some(problem) = &row.problem {
-                writeln!(out, "{}: {}", row.target.pid, printable(problem))?;
+                writeln!(out, "{}: {}", row.target.pid, escape::terminal(problem))?;
             }
         }
         if self.hidden > 0 {
@@ -138,29 +139,13 @@ impl Row {
 
 /// A text of a target, harmless and of bounded width.
 fn cell(text: &str) -> String {
-    let text = printable(text);
+    let text = escape::terminal(text);
     if text.chars().count() <= MAX_CELL {
-        return text;
+        return text.into_owned();
     }
     // The end of a path or a class name tells more than its beginning.
     let skip = text.chars().count() - (MAX_CELL - 1);
     std::iter::once('…').chain(text.chars().skip(skip)).collect()
-}
-
-/// A text without what a terminal would obey.
-pub(super) fn printable(text: &str) -> String {
-    let mut harmless = String::with_capacity(text.len());
-    for letter in text.chars() {
-        // Besides controls: what reverses or hides the text around it.
-        let obeyed = letter.is_control()
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if obeyed {
-            harmless.extend(letter.escape_unicode());
-        } else {
-            harmless.push(letter);
-        }
-    }
-    harmless
 }
 
 /// Two units at most (`3d 4h`, `12m 5s`).

@@ -43,7 +43,7 @@ impl WatchOptions {
 /// Where the results go.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct OutputOptions {
-    /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .jtrace); can be repeated;
+    /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .html, .jtrace); can be repeated;
     /// %p is the pid, %t the time, %h the host
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<std::path::PathBuf>,

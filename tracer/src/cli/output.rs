@@ -19,7 +19,7 @@ use crate::{
     report::Report,
     session::Item,
     source::recording::Recorder,
-    view::{json, ndjson, text},
+    view::{escape, html, json, ndjson, text},
 };
 
 /// Format of a report.
@@ -28,6 +28,7 @@ pub(super) enum Format {
     Text,
     Json,
     Ndjson,
+    Html,
 }
 
 /// A file that gets the report at the end.
@@ -88,12 +89,24 @@ impl Files {
         self.flush()?;
         for ReportFile { path, format, file } in self.reports {
             let mut out = BufWriter::new(file);
-            write(report, format, &text::TextOptions::default(), &mut out)
+            write(report, format, &text::TextOptions::for_file(), &mut out)
                 .and_then(|()| out.flush())
                 .map_err(|error| unwritable(&path, &error))?;
+            written(&path);
         }
+        self.recorders.iter().for_each(|(path, _)| written(path));
         Ok(())
     }
+}
+
+/// A word about a file that is complete; standard error may be closed, which is no reason to fail.
+fn written(path: &Path) {
+    let _: io::Result<()> = writeln!(io::stderr(), "wrote {}", escape::terminal(&path.to_string_lossy()));
+}
+
+/// Checks what can be checked before there is a target.
+pub(super) fn check(options: &OutputOptions) -> Result<(), Failure> {
+    options.output.iter().try_for_each(|path| extension(path).map(drop))
 }
 
 /// Writes a report in a format.
@@ -107,6 +120,7 @@ pub(super) fn write(
         Format::Text => text::write(report, options, out),
         Format::Json => json::write(report, out),
         Format::Ndjson => ndjson::write(report, out),
+        Format::Html => html::write(report, out),
     }
 }
 
@@ -124,9 +138,10 @@ fn extension(path: &Path) -> Result<Option<Format>, Failure> {
         Some("json") => Ok(Some(Format::Json)),
         Some("ndjson") => Ok(Some(Format::Ndjson)),
         Some("txt") => Ok(Some(Format::Text)),
+        Some("html") => Ok(Some(Format::Html)),
         _ => Err(Failure::usage(
             format!("the extension of {} names no format", path.display()),
-            "use .json, .ndjson, .txt or .jtrace".to_owned(),
+            "use .json, .ndjson, .txt, .html or .jtrace".to_owned(),
         )),
     }
 }

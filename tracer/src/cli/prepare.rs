@@ -24,7 +24,7 @@ use crate::{
         vmstructs::layout,
     },
     probe::plan::{GcCause, Libjvm, Plan, plan},
-    source::live::{Description, Prepared},
+    source::live::{Description, Prepared, in_initial_pid_namespace},
 };
 
 /// The flag without which HotSpot's monitor probes are silent.
@@ -158,7 +158,16 @@ impl Known {
 
 /// What is said about a JVM in the session's first item.
 pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> Description {
-    let threads = find::threads(jvm.target.pid).unwrap_or_default();
+    let mut missing = missing;
+    let mut threads = find::threads(jvm.target.pid).unwrap_or_default();
+    if !in_initial_pid_namespace() {
+        missing.push(
+            "jtrace runs in a pid namespace of its own: thread ids are the host's, and threads that were there before \
+             have no names"
+                .to_owned(),
+        );
+        threads.clear();
+    }
     Description { target: jvm.target.clone(), lenses: watched.lenses.clone(), missing, threads, began: watched.began }
 }
 

@@ -33,6 +33,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    output::check(&options.output)?;
     let recording = Recording::open(&options.file)?;
     refuse_own_input(&options.file, &options.output.output)?;
     let mut session = None;

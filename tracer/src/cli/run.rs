@@ -26,7 +26,7 @@ use super::{
     attach::{Show, ShowOptions, say, watch_live},
     listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions},
-    output::{Files, Format},
+    output::{self, Files, Format},
     prepare::{self, ArmedFlag, Known, Watched},
 };
 use crate::{
@@ -101,6 +101,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let show = show_beside_the_program(&output, &show)?;
     let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
     let mut waiter = Waiter::new()?;
+    output::check(&output)?;
     let waiting = start(&command)?;
     let pid = waiting.pid;
     let files = Files::open(&output, pid.get())?;

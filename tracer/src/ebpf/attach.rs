@@ -72,8 +72,15 @@ impl Attached {
 /// Detaches all groups. Each waits until no program of it runs any more, so they wait side by side.
 pub fn detach_all(groups: Vec<Attached>) {
     std::thread::scope(|scope| {
-        for attached in groups {
-            scope.spawn(move || attached.detach());
+        for Attached { _link: link } in groups {
+            match link {
+                Link::Multi { _descriptor: descriptor } => _ = scope.spawn(move || drop(descriptor)),
+                Link::Single { _links: links } => {
+                    for link in links {
+                        scope.spawn(move || drop(link));
+                    }
+                }
+            }
         }
     });
 }

@@ -50,7 +50,7 @@ pub fn hit_cost_ps(kernel: &mut Kernel, rings: &mut Rings) -> Result<Option<u64>
     let Some(pid) = NonZeroU32::new(std::process::id()) else {
         return Ok(None);
     };
-    kernel.set_target(TargetLayout { tgid: pid.get(), ..TargetLayout::default() })?;
+    kernel.set_target(TargetLayout::default())?;
     kernel.set_site(CALIBRATION_SITE, calibration_spec())?;
     let plain = fastest_batch(rings);
     let group = Group { name: "calibration".to_owned(), sites: vec![(offset, CALIBRATION_SITE)] };

@@ -58,6 +58,16 @@ pub struct KernelOptions {
     pub links: Links,
 }
 
+/// Messages that the programs log.
+pub struct Messages(aya_log::EbpfLogger<&'static dyn log::Log>);
+
+impl Messages {
+    /// Passes what has arrived on to the log.
+    pub fn flush(&mut self) {
+        self.0.flush();
+    }
+}
+
 /// The kernel side of a session. Dropping it takes everything out of the kernel.
 pub struct Kernel {
     ebpf: Ebpf,
@@ -122,8 +132,8 @@ impl Kernel {
     }
 
     /// The reader of messages that the programs log.
-    pub fn take_logger(&mut self) -> Option<aya_log::EbpfLogger<&'static dyn log::Log>> {
-        aya_log::EbpfLogger::init(&mut self.ebpf).ok()
+    pub fn take_messages(&mut self) -> Option<Messages> {
+        aya_log::EbpfLogger::init(&mut self.ebpf).ok().map(Messages)
     }
 
     /// The program for multi-uprobe links, where the kernel has them.

@@ -3,7 +3,7 @@
 //! aya 0.14 knows single uprobes only, each a perf event that the kernel closes one at a time. A program for multi-uprobe
 //! links must say so when it is loaded, so it is relocated here against the maps that aya made, and loaded apart.
 //!
-//! Minimum kernel: 6.6. The link fires for the target's threads only from 6.10 on; the program filters for itself.
+//! Minimum kernel: 6.10. Links of this kind came with 6.6, but until 6.10 they mistook the pid for a thread's.
 #![expect(unsafe_code, reason = "the bpf system call takes a union and raw pointers")]
 
 use std::{
@@ -36,7 +36,28 @@ pub(super) fn load(object: &[u8], program: &str, maps: &HashMap<String, RawFd>) 
     object.sanitize_functions(aya::features());
     let definition = object.programs.get(program).ok_or("the object has no such program")?;
     let function = object.functions.get(&definition.function_key()).ok_or("the program has no code")?;
-    load_instructions(program, &function.instructions, &definition.license)
+    let program = load_instructions(program, &function.instructions, &definition.license)?;
+    check(&program)?;
+    Ok(program)
+}
+
+/// Whether links of this kind exist and fire for the threads of one process only.
+///
+/// A kernel before 6.6 loads the program and knows no such link: it does not get so far as to find that `/` is no file to
+/// put a uprobe into. Before 6.10 the filter takes the pid for a thread's, and does not mind one that cannot be.
+fn check(program: &OwnedFd) -> Result<(), String> {
+    let root = Path::new("/");
+    let refused = |pid, expected| match link(program, root, pid, &[(0, 0)]) {
+        Ok(_) => false,
+        Err(error) => error.raw_os_error() == Some(expected),
+    };
+    if !refused(0, libc::EBADF) {
+        return Err("the kernel has no multi-uprobe links; they came with 6.6".to_owned());
+    }
+    if !refused(u32::MAX, libc::EINVAL) {
+        return Err("the kernel's multi-uprobe links cannot be kept to one process; that came with 6.10".to_owned());
+    }
+    Ok(())
 }
 
 fn load_instructions(name: &str, instructions: &[bpf_insn], license: &CString) -> Result<OwnedFd, String> {

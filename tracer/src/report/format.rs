@@ -1,16 +1,16 @@
-//! How numbers read in sentences and cells: two to three significant digits with the unit that fits. Not a view: it knows
-//! neither shapes nor media.
+//! How numbers read in sentences: two to three significant digits with the unit that fits. Not a view: it knows neither shapes
+//! nor media. Columns, which show a digit more, have [`crate::view::format`]; units are spelled the same.
 
-/// `870 ns`, `3.2 ms`, `412 ms`, `3.2 s`, `2 min 5 s`, `1 h 3 min`.
+/// `870 ns`, `3.2 ms`, `412 ms`, `3.2 s`, `2 m 05 s`, `1 h 03 m`.
 pub fn duration(ns: u64) -> String {
     const MINUTE: u64 = 60_000_000_000;
     match ns {
         0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => scaled(ns, 1_000, "µs"),
+        1_000..1_000_000 => scaled(ns, 1_000, "us"),
         1_000_000..1_000_000_000 => scaled(ns, 1_000_000, "ms"),
         1_000_000_000..120_000_000_000 => scaled(ns, 1_000_000_000, "s"),
-        _ if ns < 120 * MINUTE => format!("{} min {} s", ns / MINUTE, ns % MINUTE / 1_000_000_000),
-        _ => format!("{} h {} min", ns / (60 * MINUTE), ns / MINUTE % 60),
+        _ if ns < 120 * MINUTE => format!("{} m {:02} s", ns / MINUTE, ns % MINUTE / 1_000_000_000),
+        _ => format!("{} h {:02} m", ns / (60 * MINUTE), ns / MINUTE % 60),
     }
 }
 
@@ -92,16 +92,16 @@ mod tests {
         for (ns, expected) in [
             (0, "0 ns"),
             (870, "870 ns"),
-            (3_200, "3.2 µs"),
+            (3_200, "3.2 us"),
             (412_000_000, "412 ms"),
             (3_240_000_000, "3.2 s"),
             (9_960_000_000, "10 s"),
-            (125_000_000_000, "2 min 5 s"),
-            (7_380_000_000_000, "2 h 3 min"),
+            (125_000_000_000, "2 m 05 s"),
+            (7_380_000_000_000, "2 h 03 m"),
         ] {
             assert_eq!(duration(ns), expected);
         }
-        assert!(duration(u64::MAX).ends_with("min"));
+        assert!(duration(u64::MAX).ends_with(" m"));
     }
 
     #[test]

@@ -233,6 +233,12 @@ impl Session {
                 state: self.site_state(index),
             });
         }
+        if self.end.is_some() && !counters_final {
+            whole.missing.push(
+                "the last counters are not there: what was emitted and lost since the ones before is not known"
+                    .to_owned(),
+            );
+        }
         let end_ns = self.end_ns();
         whole.missing.extend(coverage::groups(&self.guards).map(|group| group.sentence(self.start_ns, end_ns)));
         whole

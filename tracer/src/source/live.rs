@@ -3,7 +3,11 @@
 //! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
 //! [`Live::finish`].
 
-use std::{num::NonZeroU32, os::fd::OwnedFd, time::Instant};
+use std::{
+    num::NonZeroU32,
+    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
+    time::Instant,
+};
 
 use rustix::{process::Pid, time::ClockId};
 use tracer_common::site::TargetLayout;
@@ -15,7 +19,7 @@ use crate::{
         Error,
         attach::{Attached, Group, Place, detach_all},
         calibrate,
-        load::{Kernel, KernelOptions},
+        load::{Kernel, KernelOptions, Messages},
         rings::Rings,
     },
     event::Tid,
@@ -61,7 +65,7 @@ pub struct Description {
 pub struct Live {
     kernel: Kernel,
     rings: Rings,
-    logger: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
+    messages: Option<Messages>,
     merge: Merge,
     place: Place,
     sites: Vec<Site>,
@@ -93,7 +97,7 @@ impl Live {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
         });
-        kernel.set_target(TargetLayout { tgid: place.pid.get(), ..layout })?;
+        kernel.set_target(TargetLayout { tgid: known_tgid(place.pid), ..layout })?;
         let Plan { sites: planned, mut missing, .. } = plan;
         for (site, planned) in planned.iter().enumerate() {
             kernel.set_site(site_id(site), planned.spec)?;
@@ -113,7 +117,7 @@ impl Live {
         }
         let time_ns = now_ns();
         Ok(Self {
-            logger: kernel.take_logger(),
+            messages: kernel.take_messages(),
             kernel,
             rings,
             merge: Merge::default(),
@@ -155,7 +159,7 @@ impl Live {
     /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the
     /// words of the sites are.
     pub fn refine(&mut self, layout: TargetLayout, plan: &Plan) -> Result<(), Error> {
-        self.kernel.set_target(TargetLayout { tgid: self.place.pid.get(), ..layout })?;
+        self.kernel.set_target(TargetLayout { tgid: known_tgid(self.place.pid), ..layout })?;
         for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
             self.kernel.set_site(site_id(index), planned.spec)?;
         }
@@ -183,8 +187,8 @@ impl Live {
             self.counters_ns = began_ns;
             sink(Item::Counters(self.counters()?));
         }
-        if let Some(logger) = &mut self.logger {
-            logger.flush();
+        if let Some(messages) = &mut self.messages {
+            messages.flush();
         }
         Ok(())
     }
@@ -244,8 +248,8 @@ impl Live {
         let time_ns = now_ns();
         while self.drain() {}
         self.merge.release(u64::MAX, |record| sink(Item::Record(record)));
-        if let Some(logger) = &mut self.logger {
-            logger.flush();
+        if let Some(messages) = &mut self.messages {
+            messages.flush();
         }
         sink(Item::Counters(self.counters()?));
         sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
@@ -261,6 +265,19 @@ impl Live {
             own_memory_bytes: usage.memory_bytes,
         })
     }
+}
+
+/// The inode of the initial pid namespace, which the kernel gives a fixed number.
+const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;
+
+/// Whether this process counts pids as the kernel's programs see them.
+pub fn in_initial_pid_namespace() -> bool {
+    std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == INITIAL_PID_NAMESPACE)
+}
+
+/// What the programs compare pids with; in another pid namespace the process has another number, which is not known.
+fn known_tgid(pid: NonZeroU32) -> u32 {
+    if in_initial_pid_namespace() { pid.get() } else { 0 }
 }
 
 fn site_id(index: usize) -> u16 {

@@ -1,24 +1,15 @@
 //! Numbers for people: one form per [`Unit`], and the layout of columns that text and TUI share.
 //!
+//! Columns are compared with each other, so they show three digits; sentences ([`crate::report::format`]) are read alone and
+//! show two. What does not depend on that is there.
+//!
 //! Machine formats (JSON, NDJSON) do not pass through here: they carry plain numbers in the unit that their key names.
 
-use crate::report::{Cell, Number, Unit};
+pub use crate::report::format::count;
+use crate::report::{Cell, Number, Unit, format::whole};
 
 /// What stands for a number that is not known.
 pub const MISSING: &str = "-";
-
-/// Thousands separators: `1,234,567`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// About three significant digits below 1000, whole numbers with separators above.
 fn significant(value: f64) -> String {
@@ -34,12 +25,6 @@ fn significant(value: f64) -> String {
     } else {
         format!("{value:.2}")
     }
-}
-
-/// The nearest whole number.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is wanted")]
-const fn whole(value: f64) -> u64 {
-    value.round() as u64
 }
 
 /// A duration: `871 ns`, `12.3 us`, `412 ms`, `3.21 s`, `2 m 05 s`, `3 h 04 m`, `12 d 03 h`.
@@ -191,6 +176,9 @@ fn date(mut days: u64) -> (u64, u64, u64) {
 /// left out (`None`).
 pub fn columns(natural: &[usize], units: &[Unit], width: usize, gap: usize) -> Vec<Option<usize>> {
     const READABLE: usize = 12;
+    // The first column names the row.
+    const READABLE_FIRST: usize = 24;
+    let least = |at: usize| if at == 0 { READABLE_FIRST.min(width / 3).max(READABLE) } else { READABLE };
     let mut widths: Vec<Option<usize>> = natural.iter().map(|width| Some(*width)).collect();
     loop {
         let shown = widths.iter().flatten().count();
@@ -203,10 +191,10 @@ pub fn columns(natural: &[usize], units: &[Unit], width: usize, gap: usize) -> V
             .iter()
             .enumerate()
             .filter(|(at, _)| units.get(*at).is_some_and(|unit| !is_numeric(*unit)))
-            .filter_map(|(at, width)| width.filter(|width| *width > READABLE).map(|width| (at, width)))
+            .filter_map(|(at, width)| width.filter(|width| *width > least(at)).map(|width| (at, width)))
             .max_by_key(|(_, width)| *width);
         if let Some((at, widest)) = widest {
-            widths[at] = Some(widest.saturating_sub(excess).max(READABLE));
+            widths[at] = Some(widest.saturating_sub(excess).max(least(at)));
             continue;
         }
         match widths.iter().rposition(Option::is_some) {

@@ -1,6 +1,10 @@
 //! A library as it is mapped in a target: which file it really is, where it was loaded, what it exports.
 //!
 //! Probe notes are read elsewhere ([`super::super::usdt`]); this knows only segments and symbols.
+//!
+//! [`super::super::elf`] reads a file as a whole, which is right where all of its sites and symbols are wanted. Here a few
+//! headers and one table are, of every JVM of the machine in turn, so they are read where they lie: that is why there are
+//! two readers of ELF files. Both rest on the same crate, which does the parsing.
 
 use std::{
     collections::HashMap,
@@ -16,10 +20,8 @@ use object::{
     read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym},
 };
 
-use super::maps::Mapping;
+use super::{super::elf::MAX_FILE_BYTES, maps::Mapping};
 
-/// Largest library that is looked into; a debug build of libjvm.so has about 300 MB.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Largest symbol or string table that is read.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
 /// Most segments that are kept.
