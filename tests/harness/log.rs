@@ -16,7 +16,7 @@ pub struct Truth {
     pub gc_safepoints: u64,
     /// Safepoints of G1's concurrent marking, which are pauses and collect nothing by themselves.
     pub marking_safepoints: u64,
-    /// Cycles or stop-the-world collections: distinct numbers `GC(n)` that finished.
+    /// Cycles or stop-the-world collections: distinct numbers `GC(n)` that stopped the program.
     pub collections: u64,
     /// Sum of the pauses, in microseconds as precise as the log is.
     pub pause_total_us: u64,
@@ -85,8 +85,7 @@ impl Truth {
             self.pauses += 1;
             self.pause_total_us += us;
             self.full_pauses += u64::from(what.contains("Pause Full"));
-        }
-        if tags == "gc" || tags.starts_with("gc,phases") {
+            // Shenandoah gives a number to a cycle, too, that is cancelled before it has done anything.
             collections.insert(number);
         }
     }
@@ -157,6 +156,7 @@ mod tests {
                    [0.265s][gc,phases   ] GC(2) Y: Pause Mark End 0.071ms\n\
                    [0.267s][gc,phases   ] GC(1) Concurrent Mark 2.357ms\n\
                    [0.270s][gc          ] GC(1) Garbage Collection (System.gc()) 6M(5%)->4M(3%)\n\
+                   [0.519s][gc          ] GC(7) Cancelled\n\
                    [0.1s][gc,stats] Pause Init Mark (G)            =    0.002 s (a =      684 us)\n";
         let truth = Truth::of(log);
         assert_eq!((truth.pauses, truth.full_pauses, truth.collections, truth.pause_total_us), (3, 1, 3, 11_351));
