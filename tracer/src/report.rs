@@ -249,6 +249,20 @@ pub enum Shape {
     Timeline(Timeline),
 }
 
+impl Shape {
+    /// Whether there is nothing in it to draw.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Table(table) => table.rows.is_empty(),
+            Self::Tree(tree) => tree.root.children.is_empty(),
+            Self::Histogram(histogram) => histogram.count == 0,
+            Self::Timeline(timeline) => {
+                timeline.series.iter().all(|series| series.values.iter().all(|value| *value == 0.0))
+            }
+        }
+    }
+}
+
 /// Unit of a column, an axis or an amount; tells a view how to print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

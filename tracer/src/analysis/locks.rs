@@ -318,7 +318,8 @@ impl Analysis for Locks {
             .int("blocked_open_threads", self.blocked.len())
             .int("wait_total_ns", self.wait_latencies.durations.total_ns)
             .int("notifies", self.notifies)
-            .int("unparks", self.unparks);
+            .int("unparks", self.unparks)
+            .int("park_open_threads", self.parked.len());
         let (step_ns, [stopped]) = self.steps.series(context.span);
         let mut shapes = vec![self.monitors_table(context), self.classes_table(context)];
         shapes.push(threads_table(&self.threads, context, "threads", "Blocked threads"));

@@ -87,7 +87,7 @@ pub(super) fn usage(error: &clap::Error) -> Failure {
     let message = match error.kind() {
         ErrorKind::MissingRequiredArgument => missing(error).unwrap_or(message),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            "missing a command".to_owned()
+            "missing COMMAND".to_owned()
         }
         _ => message,
     };

@@ -19,7 +19,7 @@ use crate::{
     report::Report,
     session::Item,
     source::recording::Recorder,
-    view::{html, json, ndjson, text},
+    view::{escape, html, json, ndjson, text},
 };
 
 /// Format of a report.
@@ -89,12 +89,19 @@ impl Files {
         self.flush()?;
         for ReportFile { path, format, file } in self.reports {
             let mut out = BufWriter::new(file);
-            write(report, format, &text::TextOptions::default(), &mut out)
+            write(report, format, &text::TextOptions::for_file(), &mut out)
                 .and_then(|()| out.flush())
                 .map_err(|error| unwritable(&path, &error))?;
+            written(&path);
         }
+        self.recorders.iter().for_each(|(path, _)| written(path));
         Ok(())
     }
+}
+
+/// A word about a file that is complete; standard error may be closed, which is no reason to fail.
+fn written(path: &Path) {
+    let _: io::Result<()> = writeln!(io::stderr(), "wrote {}", escape::terminal(&path.to_string_lossy()));
 }
 
 /// Checks what can be checked before there is a target.

@@ -40,13 +40,15 @@ pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
 /// The JVM stops all threads very often for the same operation.
 pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
     const OFTEN_PER_S: f64 = 20.0;
+    /// Part of the span below which they do no harm, as the handshakes of concurrent collectors.
+    const HARMLESS_SHARE: f64 = 0.005;
     if evidence.span.duration_ns == 0 {
         return None;
     }
     let seconds = evidence.span.duration_ns as f64 / 1e9;
     let row = other_operations(evidence).max_by_key(|row| row.whole("count")).filter(|row| row.whole("count") >= 20)?;
     let rate = row.whole("count") as f64 / seconds;
-    if rate < OFTEN_PER_S {
+    if rate < OFTEN_PER_S || (row.whole("total_ns") as f64) < HARMLESS_SHARE * evidence.span.duration_ns as f64 {
         return None;
     }
     let name = row.text("operation");
@@ -98,12 +100,19 @@ mod tests {
 
     #[test]
     fn a_frequent_operation_is_found_by_its_rate() {
-        let finding = operation("BulkRevokeBias", 400, 1).ask(frequent).expect("40 a second");
+        let finding = operation("BulkRevokeBias", 400, 60_000_000).ask(frequent).expect("40 a second");
         assert_eq!(finding.title, "VM operation `BulkRevokeBias` runs at 40/s");
         assert!(finding.next_step.contains("UseBiasedLocking"));
         assert!(
-            operation("ThreadDump", 200, 1).ask(frequent).is_some_and(|found| found.next_step.contains("who asks"))
+            operation("ThreadDump", 200, 60_000_000)
+                .ask(frequent)
+                .is_some_and(|found| found.next_step.contains("who asks"))
         );
-        assert_eq!(operation("ThreadDump", 199, 1).ask(frequent), None);
+        assert_eq!(operation("ThreadDump", 199, 60_000_000).ask(frequent), None);
+    }
+
+    #[test]
+    fn frequent_operations_that_take_no_time_are_no_finding() {
+        assert_eq!(operation("HandshakeAllThreads", 2_000, 40_000_000).ask(frequent), None);
     }
 }

@@ -176,6 +176,9 @@ fn date(mut days: u64) -> (u64, u64, u64) {
 /// left out (`None`).
 pub fn columns(natural: &[usize], units: &[Unit], width: usize, gap: usize) -> Vec<Option<usize>> {
     const READABLE: usize = 12;
+    // The first column names the row.
+    const READABLE_FIRST: usize = 24;
+    let least = |at: usize| if at == 0 { READABLE_FIRST.min(width / 3).max(READABLE) } else { READABLE };
     let mut widths: Vec<Option<usize>> = natural.iter().map(|width| Some(*width)).collect();
     loop {
         let shown = widths.iter().flatten().count();
@@ -188,10 +191,10 @@ pub fn columns(natural: &[usize], units: &[Unit], width: usize, gap: usize) -> V
             .iter()
             .enumerate()
             .filter(|(at, _)| units.get(*at).is_some_and(|unit| !is_numeric(*unit)))
-            .filter_map(|(at, width)| width.filter(|width| *width > READABLE).map(|width| (at, width)))
+            .filter_map(|(at, width)| width.filter(|width| *width > least(at)).map(|width| (at, width)))
             .max_by_key(|(_, width)| *width);
         if let Some((at, widest)) = widest {
-            widths[at] = Some(widest.saturating_sub(excess).max(READABLE));
+            widths[at] = Some(widest.saturating_sub(excess).max(least(at)));
             continue;
         }
         match widths.iter().rposition(Option::is_some) {

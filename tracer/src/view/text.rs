@@ -54,11 +54,16 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
+    /// What suits a file or a pipe: names of classes and methods need room.
+    pub fn for_file() -> Self {
+        Self { width: 120, ..Self::default() }
+    }
+
     /// What suits standard output: on a terminal its width, and colours unless `NO_COLOR` is set.
     pub fn for_stdout() -> Self {
         let stdout = io::stdout();
         if !stdout.is_terminal() {
-            return Self::default();
+            return Self::for_file();
         }
         let width = rustix::termios::tcgetwinsize(&stdout).map_or(80, |size| usize::from(size.ws_col));
         let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -189,6 +194,10 @@ impl Page<'_> {
 
     fn shape(&mut self, shape: &Shape) -> io::Result<()> {
         let TextOptions { width, style: _, rows } = self.options;
+        if shape.is_empty() {
+            // The figures above say 0 already.
+            return Ok(());
+        }
         let (title, lines) = match shape {
             Shape::Table(shape) => (&shape.title, table::lines(shape, width, rows)),
             Shape::Tree(shape) => (&shape.title, tree::lines(shape, width, rows * 2)),
