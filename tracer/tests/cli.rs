@@ -86,7 +86,7 @@ impl Recorded {
 #[test]
 fn mistakes_on_the_command_line_are_usage_errors() {
     for (arguments, mentions) in [
-        (&[][..], "COMMAND"),
+        (&[][..], "missing a command"),
         (&["atach", "1"], "atach"),
         (&["--frobnicate"], "--frobnicate"),
         (&["list", "--frobnicate"], "--frobnicate"),
