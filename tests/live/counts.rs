@@ -17,6 +17,7 @@ use crate::watch::{Watched, watch};
 /// Runs a check on every JDK, and names the JDK that it failed on.
 fn on_every_jdk(check: impl Fn(&Jdk) -> Result<()>) -> Result<()> {
     for jdk in jdk::all()? {
+        println!("JDK {}", jdk.release);
         check(&jdk).with_context(|| format!("on JDK {}", jdk.release))?;
     }
     Ok(())
@@ -26,6 +27,8 @@ fn on_every_jdk(check: impl Fn(&Jdk) -> Result<()>) -> Result<()> {
 fn on_every_collector(check: impl Fn(&Jdk, Collector) -> Result<()>) -> Result<()> {
     on_every_jdk(|jdk| {
         for collector in jdk.collectors() {
+            // Shown when an assertion fails.
+            println!("JDK {} with {}", jdk.release, collector.name());
             check(jdk, collector).with_context(|| format!("with {}", collector.name()))?;
         }
         Ok(())

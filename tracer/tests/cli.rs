@@ -34,7 +34,10 @@ fn text(bytes: &[u8]) -> &str {
 fn succeed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "", "{arguments:?}");
+    // One line for each file that is complete, and nothing else.
+    let files = arguments.iter().filter(|argument| **argument == "-o").count();
+    let lines: Vec<&str> = text(&output.stderr).lines().collect();
+    assert!(lines.len() == files && lines.iter().all(|line| line.starts_with("wrote ")), "{arguments:?}: {lines:?}");
     text(&output.stdout).to_owned()
 }
 
