@@ -68,6 +68,7 @@ pub struct Live {
     messages: Option<Messages>,
     merge: Merge,
     place: Place,
+    layout: TargetLayout,
     sites: Vec<Site>,
     missing: Vec<String>,
     trap_cost_ps: Option<u64>,
@@ -81,6 +82,11 @@ pub struct Live {
     watermark_ns: u64,
     counters_ns: u64,
 }
+
+/// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
+/// begins and ends for all sites at one moment, though they are attached and detached one group after another. Else a pause
+/// could come without its safepoint.
+const NOBODY: u32 = u32::MAX;
 
 struct GroupState {
     group: Group,
@@ -97,7 +103,7 @@ impl Live {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
         });
-        kernel.set_target(TargetLayout { tgid: known_tgid(place.pid), ..layout })?;
+        kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
         let Plan { sites: planned, mut missing, .. } = plan;
         for (site, planned) in planned.iter().enumerate() {
             kernel.set_site(site_id(site), planned.spec)?;
@@ -116,7 +122,9 @@ impl Live {
             return Err(Error::Load(error.clone()));
         }
         let time_ns = now_ns();
+        kernel.set_target(TargetLayout { tgid: known_tgid(place.pid), ..layout })?;
         Ok(Self {
+            layout,
             messages: kernel.take_messages(),
             kernel,
             rings,
@@ -159,6 +167,7 @@ impl Live {
     /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the
     /// words of the sites are.
     pub fn refine(&mut self, layout: TargetLayout, plan: &Plan) -> Result<(), Error> {
+        self.layout = layout;
         self.kernel.set_target(TargetLayout { tgid: known_tgid(self.place.pid), ..layout })?;
         for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
             self.kernel.set_site(site_id(index), planned.spec)?;
@@ -241,11 +250,12 @@ impl Live {
     /// Detaches everything, delivers the rest, and ends the session.
     pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began = Instant::now();
+        // All sites fall silent at once, and go away one group after another.
+        self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
+        let time_ns = now_ns();
         let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
         detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
-        // Records may come until the last site is gone, so the span reaches until then.
-        let time_ns = now_ns();
         while self.drain() {}
         self.merge.release(u64::MAX, |record| sink(Item::Record(record)));
         if let Some(messages) = &mut self.messages {
