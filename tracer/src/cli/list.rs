@@ -9,6 +9,7 @@ use crate::{
         find::{Listed, privilege::Privileges, scan},
         memory::library,
     },
+    report::format,
     session::Target,
     view::escape,
 };
@@ -95,7 +96,11 @@ impl List {
             } else {
                 format!("for lack of {}; run with sudo", self.missing_capabilities.join(", "))
             };
-            writeln!(out, "not looked at: {} other processes, {why}", self.hidden)?;
+            writeln!(
+                out,
+                "not looked at: {}, {why}",
+                format::plural(self.hidden as u64, "other process", "other processes")
+            )?;
         }
         Ok(())
     }
