@@ -84,6 +84,19 @@ fn the_rate_guard_keeps_a_hot_target_within_its_budget_on_every_jdk() -> Result<
     Ok(())
 }
 
+/// Where the reader is woken all the time and events are lost all the same, the guard holds as well.
+#[test]
+fn the_rate_guard_counts_what_a_ring_of_4_kib_cannot_hold() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let jdk = jdk::any()?;
+    let mut jvm = parking(&jdk, "800000")?;
+    let session = Session::attach(jvm.pid(), &["--ring-size", "4k"])?;
+    jvm.work()?;
+    assert_guarded(&session.report()?, &jdk)?;
+    jvm.finish()?;
+    Ok(())
+}
+
 #[test]
 fn a_program_that_parks_200000_times_a_second_keeps_its_speed() -> Result<()> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -103,8 +103,13 @@ impl Kernel {
 
     /// Tells the programs which process is the target and how its structures are laid out.
     pub fn set_target(&mut self, mut layout: TargetLayout) -> Result<(), Error> {
-        layout.wakeup_bytes = u64::from(self.ring_bytes / 4);
+        layout.wakeup_bytes = self.wakeup_bytes();
         self.target.set(0, LayoutValue(layout), 0).map_err(|error| map_error(MAP_TARGET, &error))
+    }
+
+    /// Unread bytes in a ring buffer from which on the reader is woken; one that gives fewer at a time loses nothing.
+    pub fn wakeup_bytes(&self) -> u64 {
+        u64::from(self.ring_bytes / 4)
     }
 
     /// Tells the programs where the words of a site's event are.

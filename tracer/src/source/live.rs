@@ -78,7 +78,10 @@ pub struct Live {
     attached_at: Instant,
     attach_cpu_ns: u64,
     guard: RateGuard,
+    /// Hits of every group since the guard looked last, and all that it was told before.
     hits: Vec<u64>,
+    counted: Vec<u64>,
+    drained_bytes: u64,
     watermark_ns: u64,
     counters_ns: u64,
 }
@@ -134,6 +137,8 @@ impl Live {
             missing,
             trap_cost_ps,
             hits: vec![0; groups.len()],
+            counted: vec![0; groups.len()],
+            drained_bytes: 0,
             guard: RateGuard::new(groups.len(), trap_cost_ps, time_ns),
             groups,
             group_of_site,
@@ -187,6 +192,7 @@ impl Live {
         self.merge.release(self.watermark_ns, |record| sink(Item::Record(record)));
         // What is older than this drain's beginning has arrived now, and is passed on in the next round.
         self.watermark_ns = began_ns;
+        self.count_hits()?;
         let decisions = self.guard.step(began_ns, &self.hits);
         self.hits.fill(0);
         for decision in decisions {
@@ -202,9 +208,29 @@ impl Live {
         Ok(())
     }
 
+    /// Tells the guard what the groups fire. Events that arrived are counted as they come; where a ring buffer may have
+    /// been full, the kernel's own counters are asked, because what did not fit was a trap all the same.
+    fn count_hits(&mut self) -> Result<(), Error> {
+        let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
+        if may_have_lost {
+            let mut totals = vec![0; self.groups.len()];
+            for (stats, group) in self.kernel.stats(self.group_of_site.len())?.iter().zip(&self.group_of_site) {
+                totals[*group] += stats[0];
+            }
+            for ((hits, counted), total) in self.hits.iter_mut().zip(&self.counted).zip(totals) {
+                *hits = total.saturating_sub(*counted);
+            }
+        }
+        for (counted, hits) in self.counted.iter_mut().zip(&self.hits) {
+            *counted += hits;
+        }
+        Ok(())
+    }
+
     fn drain(&mut self) -> bool {
-        let Self { rings, merge, hits, group_of_site, .. } = self;
+        let Self { rings, merge, hits, group_of_site, drained_bytes, .. } = self;
         rings.drain(DRAIN_LIMIT, |record| {
+            *drained_bytes += record.len() as u64;
             if let Ok(header) = Header::read(record)
                 && !header.is_definition()
                 && let Some(group) = group_of_site.get(usize::from(header.site.0))
