@@ -144,7 +144,8 @@ fn what_a_ring_of_4_kib_cannot_hold_is_counted_as_lost() -> Result<()> {
     for jdk in jdk::all()? {
         let mut jvm = Launch::new(&jdk, "classes", "Classes").log("class+load").start()?;
         let before = jvm.log()?.len();
-        let mut session = Session::attach(jvm.pid(), &["-l", "classes", "--ring-size", "4k"])?;
+        let mut session =
+            Session::attach(jvm.pid(), &["-l", "classes", "--ring-size", "4k", "--max-overhead", "100%"])?;
         let attached = jvm.log()?.len();
         // A reader that does not read is the heaviest load there is.
         pause(session.process())?;

@@ -34,7 +34,7 @@ impl Watched {
 pub(crate) fn watch(launch: &Launch, lens: &str) -> Result<Watched> {
     let mut jvm = launch.start()?;
     let before = log_length(&jvm);
-    let session = Session::attach(jvm.pid(), &["-l", lens])?;
+    let session = Session::attach(jvm.pid(), &["-l", lens, "--max-overhead", "100%"])?;
     let attached = log_length(&jvm);
     let counts = jvm.work()?;
     let done = log_length(&jvm);

@@ -12,11 +12,11 @@
     reason = "rates and pauses are positive and far below 2^64; a cast saturates"
 )]
 
-/// Hits that may come at once before the guard steps in; class loading at start-up comes in such bursts.
+/// Hits that may come at once before the guard steps in, with the usual budget; class loading comes in such bursts.
 const BURST_HITS: f64 = 10_000.0;
 
-/// Share of one core that the target may lose to traps.
-const BUDGET: f64 = 0.01;
+/// Share of one core that the target may lose to traps, where the user does not say.
+pub const USUAL_BUDGET: f64 = 0.01;
 
 /// Share of one core that looking again at a detached group may cost.
 const LOOK_BUDGET: f64 = 0.0025;
@@ -59,18 +59,23 @@ struct Group {
 #[derive(Clone, Debug)]
 pub struct RateGuard {
     trap_ns: f64,
+    budget: f64,
+    burst: f64,
     tokens: f64,
     latest_ns: u64,
     groups: Vec<Group>,
 }
 
 impl RateGuard {
-    /// A guard over `groups` groups that are all attached at `now_ns`.
-    pub fn new(groups: usize, trap_cost_ps: Option<u64>, now_ns: u64) -> Self {
+    /// A guard over `groups` groups that are all attached at `now_ns`; `budget` is a share of one core. A larger budget
+    /// allows larger bursts as well.
+    pub fn new(groups: usize, trap_cost_ps: Option<u64>, budget: f64, now_ns: u64) -> Self {
         let group = Group { window_ns: now_ns, hits: 0, recent: 0, attach_at_ns: None };
         Self {
             trap_ns: trap_cost_ps.map_or(USUAL_TRAP_NS, |ps| ps as f64 / 1e3).max(1.0),
-            tokens: BURST_HITS,
+            budget,
+            burst: BURST_HITS * (budget / USUAL_BUDGET).max(1.0),
+            tokens: BURST_HITS * (budget / USUAL_BUDGET).max(1.0),
             latest_ns: now_ns,
             groups: vec![group; groups],
         }
@@ -80,7 +85,7 @@ impl RateGuard {
     pub fn step(&mut self, now_ns: u64, hits: &[u64]) -> Vec<Decision> {
         let elapsed = now_ns.saturating_sub(self.latest_ns) as f64;
         self.latest_ns = now_ns;
-        self.tokens = (self.tokens + elapsed * BUDGET / self.trap_ns).min(BURST_HITS);
+        self.tokens = (self.tokens + elapsed * self.budget / self.trap_ns).min(self.burst);
         for (group, hits) in self.groups.iter_mut().zip(hits) {
             group.hits += hits;
             group.recent = *hits;
@@ -107,10 +112,10 @@ impl RateGuard {
         let attached = self.groups.iter_mut().enumerate().filter(|(_, group)| group.attach_at_ns.is_none());
         let (index, group) = attached.max_by_key(|(_, group)| group.recent)?;
         let window_ns = now_ns.saturating_sub(group.window_ns).max(1) as f64;
-        let pause_ns = (group.hits as f64).min(4.0 * BURST_HITS) * self.trap_ns / LOOK_BUDGET;
+        let pause_ns = (group.hits as f64).min(4.0 * self.burst) * self.trap_ns / LOOK_BUDGET;
         group.attach_at_ns = Some(now_ns + pause_ns.max(SHORTEST_PAUSE_NS) as u64);
         // The others start with a bucket that is not empty: they are not to blame.
-        self.tokens = BURST_HITS / 2.0;
+        self.tokens = self.burst / 2.0;
         Some(Decision::Detach { group: index, rate_per_s: (group.hits as f64 * 1e9 / window_ns) as u64 })
     }
 }
@@ -123,7 +128,7 @@ mod tests {
 
     /// Steps every 25 ms with `rates` hits per second, and returns when each group was detached and attached.
     fn run(rates: &[u64], seconds: u64) -> Vec<(u64, Decision)> {
-        let mut guard = RateGuard::new(rates.len(), Some(600_000), 0);
+        let mut guard = RateGuard::new(rates.len(), Some(600_000), USUAL_BUDGET, 0);
         let mut attached = vec![true; rates.len()];
         let mut seen = Vec::new();
         for step in 1..=seconds * 40 {
@@ -163,8 +168,14 @@ mod tests {
     }
 
     #[test]
+    fn a_larger_budget_lets_more_through() {
+        let mut guard = RateGuard::new(1, Some(600_000), 0.1, 0);
+        assert_eq!(guard.step(25 * MS, &[90_000]), []);
+    }
+
+    #[test]
     fn a_burst_is_let_through() {
-        let mut guard = RateGuard::new(1, Some(600_000), 0);
+        let mut guard = RateGuard::new(1, Some(600_000), USUAL_BUDGET, 0);
         assert_eq!(guard.step(25 * MS, &[9_000]), []);
         assert_eq!(guard.step(2_000 * MS, &[9_000]), []);
     }

@@ -35,6 +35,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             plan: plan.clone(),
             layout: TargetLayout::default(),
             kernel: KernelOptions::default(),
+            budget: tracer::guard::USUAL_BUDGET,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;

@@ -113,7 +113,8 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
+    let watched =
+        Watched { lenses: watch.lenses(), kernel: watch.kernel(), budget: watch.max_overhead, began: Instant::now() };
     output::check(output)?;
     let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;

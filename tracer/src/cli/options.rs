@@ -22,6 +22,10 @@ pub(super) struct WatchOptions {
     #[arg(long, value_name = "SIZE", value_parser = ring_bytes)]
     pub(super) ring_size: Option<u32>,
 
+    /// Share of one core that the target may lose to traps before sites are taken away for a while
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
+    pub(super) max_overhead: f64,
+
     /// How sites are attached
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) links: Links,
@@ -55,6 +59,17 @@ pub(super) struct OutputOptions {
     /// Print the report as text
     #[arg(long, group = "format")]
     pub(super) text: bool,
+}
+
+/// A share from a percentage, with or without its sign.
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 =
+        text.strip_suffix('%').unwrap_or(text).trim().parse().map_err(|_| format!("`{text}` is not a percentage"))?;
+    if number > 0.0 && number <= 100.0 {
+        Ok(number / 100.0)
+    } else {
+        Err("it must lie above 0 and up to 100".to_owned())
+    }
 }
 
 /// A number followed by a unit, without one in between.
@@ -114,6 +129,15 @@ mod tests {
         assert!(duration("30").is_err_and(|error| error.contains("30s")));
         for wrong in ["0s", "", "s", "-1s", "1x", "1e9999s", "99999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn shares_are_percentages_above_0() {
+        assert_eq!(percent("5%"), Ok(0.05));
+        assert_eq!(percent("0.5"), Ok(0.005));
+        for wrong in ["0", "101", "-1%", "x", "", "nan"] {
+            assert!(percent(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -37,6 +37,8 @@ pub(super) type ArmedFlag = Armed<JvmTables>;
 pub(super) struct Watched {
     pub(super) lenses: Vec<Lens>,
     pub(super) kernel: KernelOptions,
+    /// Share of one core that the target may lose to traps.
+    pub(super) budget: f64,
     pub(super) began: Instant,
 }
 
@@ -173,7 +175,13 @@ pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> De
 
 /// What to attach, and where.
 pub(super) fn prepared(known: &Known, path: PathBuf, pid: NonZeroU32, watched: &Watched) -> Prepared {
-    Prepared { place: Place { path, pid }, plan: known.plan.clone(), layout: known.layout, kernel: watched.kernel }
+    Prepared {
+        place: Place { path, pid },
+        plan: known.plan.clone(),
+        layout: known.layout,
+        kernel: watched.kernel,
+        budget: watched.budget,
+    }
 }
 
 /// Says whether a process still runs the program whose library was found at `path`.

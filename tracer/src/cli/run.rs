@@ -99,7 +99,8 @@ impl Drop for Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let show = show_beside_the_program(&output, &show)?;
-    let watched = Watched { lenses: watch.lenses(), kernel: watch.kernel(), began: Instant::now() };
+    let watched =
+        Watched { lenses: watch.lenses(), kernel: watch.kernel(), budget: watch.max_overhead, began: Instant::now() };
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
     let waiting = start(&command)?;
@@ -112,6 +113,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         plan: plan(&libjvm, &watched.lenses, GcCause::default()),
         layout: TargetLayout::default(),
         kernel: watched.kernel,
+        budget: watched.budget,
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;

@@ -45,6 +45,8 @@ pub struct Prepared {
     pub layout: TargetLayout,
     /// What the kernel side shall be like.
     pub kernel: KernelOptions,
+    /// Share of one core that the target may lose to traps.
+    pub budget: f64,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -100,7 +102,7 @@ struct GroupState {
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, kernel } = prepared;
+        let Prepared { place, plan, layout, kernel, budget } = prepared;
         let (mut kernel, mut rings) = Kernel::load(kernel)?;
         let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
@@ -139,7 +141,7 @@ impl Live {
             hits: vec![0; groups.len()],
             counted: vec![0; groups.len()],
             drained_bytes: 0,
-            guard: RateGuard::new(groups.len(), trap_cost_ps, time_ns),
+            guard: RateGuard::new(groups.len(), trap_cost_ps, budget, time_ns),
             groups,
             group_of_site,
             start_ns: time_ns,
