@@ -63,16 +63,6 @@ impl Names {
         self.threads.insert(tid, name);
     }
 
-    /// Number of defined names.
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Whether nothing is defined.
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-
     /// The text of an id or the reason why there is none.
     pub fn get(&self, id: NameId) -> Result<Cow<'_, str>, Unnamed> {
         if let Some(Text { bytes, cut }) = self.texts.get(&id) {

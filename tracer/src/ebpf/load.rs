@@ -150,11 +150,6 @@ impl Kernel {
     pub(super) fn single(&mut self) -> Result<&mut UProbe, Error> {
         site_program(&mut self.ebpf)
     }
-
-    /// Whether sites are attached by multi-uprobe links.
-    pub const fn has_multi(&self) -> bool {
-        self.multi.is_some()
-    }
 }
 
 /// Loads the program for one way of attaching: it must say at load time which. Returns the one for multi-uprobe links.

@@ -3,7 +3,7 @@
 use tracer_common::stats::STATS_WORDS;
 
 use crate::{
-    analysis::{self, Analysis, Context, Lens},
+    analysis::{self, Analysis, Context},
     decode::{Decoded, Header, decode},
     event::{Edge, Event, Payload},
     finding,
@@ -137,18 +137,11 @@ impl Session {
         &self.sites
     }
 
-    /// Events that arrived so far.
-    pub fn delivered(&self) -> u64 {
-        self.delivered.iter().sum()
-    }
-
     /// The report for what was seen so far.
     pub fn report(&self) -> Report {
         let span = self.span();
         let context = Context { names: &self.names, span: &span, target: &self.target };
-        let mut sections: Vec<Section> =
-            self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
-        sections.sort_by_key(|section| Lens::ALL.iter().position(|lens| lens.id() == section.id));
+        let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         Report {
             schema: SCHEMA,
             target: self.target.clone(),
