@@ -32,14 +32,19 @@ impl Terminal {
 
     /// Reads the screen until it shows the text.
     fn wait_for(&self, text: &str) -> Result<String> {
+        self.wait_until(text, true)
+    }
+
+    /// Reads the screen until the text is or is not on it.
+    fn wait_until(&self, text: &str, shown: bool) -> Result<String> {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             let screen = self.tmux(&["capture-pane", "-p"])?;
-            if screen.contains(text) {
+            if screen.contains(text) == shown {
                 return Ok(screen);
             }
             if Instant::now() > deadline {
-                bail!("the screen does not show `{text}`:\n{screen}");
+                bail!("`{text}` on the screen should be {shown}:\n{screen}");
             }
         }
     }
@@ -62,8 +67,12 @@ fn the_screen_shows_the_target_its_tabs_and_help_and_is_given_back() -> Result<(
     assert!(screen.contains(&jvm.pid().to_string()), "no pid on the screen:\n{screen}");
     jvm.work()?;
     terminal.press("?")?;
+    let help = "quit and print the report";
+    terminal.wait_for(help)?;
     terminal.wait_for("freeze")?;
     terminal.press("Escape")?;
+    // A key that came in the same read would make one key with Alt of the two.
+    terminal.wait_until(help, false)?;
     for _ in 0..3 {
         terminal.press("Tab")?;
     }
