@@ -8,7 +8,7 @@ use crate::site::MAX_FIELDS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct RecordHeader {
-    /// [`EventKind`] as a number, or [`KIND_DEFINITION`].
+    /// [`EventKind`] as a number, [`KIND_DEFINITION`], or [`crate::stack::KIND_STACK`].
     pub kind: u16,
     /// Site whose hit caused the record.
     pub site: u16,
@@ -22,6 +22,8 @@ pub struct RecordHeader {
     pub reserved: u32,
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub time_ns: u64,
+    /// Stack of the thread at the hit: the id of a [`crate::stack::StackHeader`], or a reserved one.
+    pub stack: u64,
 }
 
 /// Size of [`RecordHeader`] in bytes.
@@ -197,10 +199,14 @@ event_kinds! {
     AllocOutsideTlab = 113, 2;
     /// No words.
     VmShutdown = 128, 0;
+    /// Nanoseconds that the sample stands for.
+    CpuSample = 144, 1;
+    /// blocked ns (until it ran again), of these ns on the run queue, task state, system call (-1: none).
+    OffCpu = 145, 4;
 }
 
 const _: () = {
-    assert!(HEADER_BYTES == 24 && size_of::<DefinitionHeader>() == 16);
+    assert!(HEADER_BYTES == 32 && size_of::<DefinitionHeader>() == 16);
     let mut i = 0;
     while i < EventKind::ALL.len() {
         assert!(EventKind::ALL[i].words() <= MAX_FIELDS);

@@ -28,6 +28,8 @@ pub(crate) struct Hit {
     pub(crate) site: u16,
     pub(crate) stats: *mut SiteStats,
     pub(crate) target: TargetLayout,
+    /// Id of the thread's stack.
+    pub(crate) stack: u64,
 }
 
 /// Room for a record of `BYTES` bytes in the ring buffer of this CPU.
@@ -66,6 +68,7 @@ impl Reservation<'_> {
             reserved: 0,
             // SAFETY: the helper has no precondition.
             time_ns: unsafe { bpf_ktime_get_ns() },
+            stack: hit.stack,
         };
         // SAFETY: every size of record has room for a header, and ring buffer memory is aligned to 8 bytes.
         unsafe { self.as_mut_ptr().cast::<RecordHeader>().write(header) };

@@ -21,11 +21,18 @@ pub mod jit;
 
 pub mod alloc;
 
+pub mod cpu;
+
+pub mod offcpu;
+
+pub mod wall;
+
 use crate::{
     event::Event,
     names::Names,
     report::{Section, Span},
     session::Target,
+    stack::Stacks,
 };
 
 pub(crate) use table::OTHERS;
@@ -35,6 +42,8 @@ pub(crate) use table::OTHERS;
 pub struct Context<'a> {
     /// Names behind ids.
     pub names: &'a Names,
+    /// Stacks behind ids.
+    pub stacks: &'a Stacks,
     /// The observed stretch of time.
     pub span: &'a Span,
     /// The JVM.
@@ -76,12 +85,40 @@ pub enum Lens {
     Jit,
     /// Allocation, sampled at TLAB refills.
     Alloc,
+    /// Which code runs, sampled by a clock.
+    Cpu,
+    /// Where threads wait and for what, from the scheduler.
+    Offcpu,
+    /// Where threads spend their time, running or not.
+    Wall,
 }
 
 impl Lens {
     /// Every lens, in the order of the report.
-    pub const ALL: &'static [Self] =
-        &[Self::Gc, Self::Safepoint, Self::Locks, Self::Threads, Self::Classes, Self::Jit, Self::Alloc];
+    pub const ALL: &'static [Self] = &[
+        Self::Gc,
+        Self::Safepoint,
+        Self::Locks,
+        Self::Threads,
+        Self::Classes,
+        Self::Jit,
+        Self::Alloc,
+        Self::Cpu,
+        Self::Offcpu,
+        Self::Wall,
+    ];
+
+    /// Those that are used where nobody says which: all that cost next to nothing on any target.
+    pub const USUAL: &'static [Self] = &[
+        Self::Gc,
+        Self::Safepoint,
+        Self::Locks,
+        Self::Threads,
+        Self::Classes,
+        Self::Jit,
+        Self::Alloc,
+        Self::Cpu,
+    ];
 
     /// The word that the command line, JSON and the docs use.
     pub const fn id(self) -> &'static str {
@@ -93,6 +130,9 @@ impl Lens {
             Self::Classes => "classes",
             Self::Jit => "jit",
             Self::Alloc => "alloc",
+            Self::Cpu => "cpu",
+            Self::Offcpu => "offcpu",
+            Self::Wall => "wall",
         }
     }
 }
@@ -111,6 +151,9 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Classes => Box::new(classes::Classes::default()),
         Lens::Jit => Box::new(jit::Jit::default()),
         Lens::Alloc => Box::new(alloc::Alloc::default()),
+        Lens::Cpu => Box::new(cpu::Cpu::default()),
+        Lens::Offcpu => Box::new(offcpu::Offcpu::default()),
+        Lens::Wall => Box::new(wall::Wall::default()),
     }
 }
 

@@ -3,9 +3,12 @@
 //! Decoding never fails as a whole: a record that cannot be decoded gives an error, which is counted, and the next one is
 //! looked at. Nothing here trusts a length.
 
-use tracer_common::record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES};
+use tracer_common::{
+    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES},
+    stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
+};
 
-use crate::event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, Tid};
+use crate::event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid};
 
 /// Why a record could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +53,28 @@ pub enum Decoded<'a> {
         /// Length of the whole text.
         text_bytes: usize,
     },
+    /// A stack gets an id; its frames have no names yet.
+    Stack(RawStack<'a>),
+}
+
+/// The frames of a stack as the kernel side found them, innermost first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawStack<'a> {
+    /// The id.
+    pub id: StackId,
+    /// Why it ends where it ends; `None` for a reason that this version does not know.
+    pub end: Option<StackEnd>,
+    /// Program counter of the frame that could not be passed.
+    pub end_pc: u64,
+    frames: &'a [u8],
+}
+
+impl RawStack<'_> {
+    /// The frames, innermost first.
+    pub fn frames(&self) -> impl ExactSizeIterator<Item = RawFrame> + '_ {
+        let (chunks, _) = self.frames.as_chunks::<{ size_of::<RawFrame>() }>();
+        chunks.iter().map(|chunk| RawFrame { tag: word(chunk, 0), address: word(chunk, 8) })
+    }
 }
 
 /// The header of a record, which is all that sorting and counting need.
@@ -65,6 +90,8 @@ pub struct Header {
     pub tid: Tid,
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub time_ns: u64,
+    /// Stack of the thread at the hit.
+    pub stack: StackId,
 }
 
 impl Header {
@@ -80,20 +107,23 @@ impl Header {
             words: usize::from(half(4)),
             tid: Tid(u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])),
             time_ns: word(bytes, 16),
+            stack: StackId(word(bytes, 24)),
         })
     }
 
-    /// Whether the record is a definition.
+    /// Whether the record is a definition, of a text or of a stack.
     pub const fn is_definition(&self) -> bool {
-        self.kind == KIND_DEFINITION
+        self.kind == KIND_DEFINITION || self.kind == KIND_STACK
     }
 }
 
 /// Decodes one record.
 pub fn decode(record: &[u8]) -> Result<Decoded<'_>, Error> {
     let header = Header::read(record)?;
-    if header.is_definition() {
-        return definition(record);
+    match header.kind {
+        KIND_DEFINITION => return definition(record),
+        KIND_STACK => return stack(record),
+        _ => {}
     }
     let kind = EventKind::from_number(header.kind).ok_or(Error::UnknownKind { kind: header.kind })?;
     let needed = kind.words();
@@ -105,7 +135,30 @@ pub fn decode(record: &[u8]) -> Result<Decoded<'_>, Error> {
         return Err(Error::Short { bytes: record.len(), needed: HEADER_BYTES + 8 * needed });
     }
     let payload = payload(kind, &Words(body));
-    Ok(Decoded::Event(Event { time_ns: header.time_ns, tid: header.tid, site: header.site, payload }))
+    Ok(Decoded::Event(Event {
+        time_ns: header.time_ns,
+        tid: header.tid,
+        site: header.site,
+        stack: header.stack,
+        payload,
+    }))
+}
+
+fn stack(record: &[u8]) -> Result<Decoded<'_>, Error> {
+    let Some((head, rest)) = record.split_at_checked(STACK_HEADER_BYTES) else {
+        return Err(Error::Short { bytes: record.len(), needed: STACK_HEADER_BYTES });
+    };
+    let sizes = word(head, HEADER_BYTES + 8);
+    let count = usize::from(sizes as u16).min(MAX_FRAMES);
+    let Some(frames) = rest.get(..count * size_of::<RawFrame>()) else {
+        return Err(Error::Short { bytes: record.len(), needed: STACK_HEADER_BYTES + count * size_of::<RawFrame>() });
+    };
+    Ok(Decoded::Stack(RawStack {
+        id: StackId(word(head, HEADER_BYTES)),
+        end: StackEnd::from_number((sizes >> 16) as u8),
+        end_pc: word(head, HEADER_BYTES + 16),
+        frames,
+    }))
 }
 
 fn definition(record: &[u8]) -> Result<Decoded<'_>, Error> {
@@ -210,6 +263,13 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         }
         EventKind::AllocOutsideTlab => Payload::AllocOutsideTlab { class: words.name(0), object_bytes: words.at(1) },
         EventKind::VmShutdown => Payload::VmShutdown,
+        EventKind::CpuSample => Payload::CpuSample { period_ns: words.at(0) },
+        EventKind::OffCpu => Payload::OffCpu {
+            blocked_ns: words.at(0),
+            run_queue_ns: words.at(1),
+            task_state: words.at(2),
+            syscall: words.at(3),
+        },
     }
 }
 

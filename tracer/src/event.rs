@@ -15,6 +15,11 @@ pub struct NameId(pub u64);
 #[serde(transparent)]
 pub struct SiteId(pub u16);
 
+/// Id of a stack; see [`crate::stack::Stacks`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct StackId(pub u64);
+
 /// Thread id in the kernel's initial pid namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -29,6 +34,8 @@ pub struct Event {
     pub tid: Tid,
     /// Site that was hit.
     pub site: SiteId,
+    /// Stack of the thread at that moment.
+    pub stack: StackId,
     /// What happened.
     pub payload: Payload,
 }
@@ -272,4 +279,20 @@ pub enum Payload {
     },
     /// The JVM shuts down.
     VmShutdown,
+    /// The thread was running when the sampling clock ticked.
+    CpuSample {
+        /// Time that the sample stands for.
+        period_ns: u64,
+    },
+    /// The thread runs again after it had left its CPU; the stack is that of the moment when it left.
+    OffCpu {
+        /// From leaving the CPU until running again.
+        blocked_ns: u64,
+        /// Of these, ready to run and waiting for a CPU.
+        run_queue_ns: u64,
+        /// The kernel's task state when it left: 0 is preempted, 1 interruptible, 2 uninterruptible sleep.
+        task_state: u64,
+        /// Number of the system call that it was in; `u64::MAX` for none (a page fault, preemption).
+        syscall: u64,
+    },
 }

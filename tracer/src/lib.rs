@@ -21,6 +21,7 @@ pub mod event;
 pub mod names;
 
 pub mod session;
+pub mod stack;
 
 pub mod analysis;
 pub mod finding;

@@ -9,7 +9,11 @@ mod fold;
 pub use fold::{Session, Taken};
 use serde::{Deserialize, Serialize};
 
-use crate::{analysis::Lens, event::Tid};
+use crate::{
+    analysis::Lens,
+    event::Tid,
+    stack::{FrameDefinition, StackDefinition},
+};
 
 /// The JVM that is looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +130,15 @@ pub enum GuardDecision {
     Attach,
 }
 
+/// The name that the kernel knows of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadName {
+    /// The thread.
+    pub tid: Tid,
+    /// Its name, cut at 15 bytes.
+    pub name: String,
+}
+
 /// Last item of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
@@ -148,6 +161,12 @@ pub enum Item<'a> {
     Counters(Counters),
     /// The rate guard took sites away, or gave them back.
     Guard(GuardAction),
+    /// A thread was seen for the first time, or has a new name.
+    Thread(ThreadName),
+    /// A frame that stacks refer to by its number; before the first stack that does.
+    Frame(FrameDefinition),
+    /// A stack that events refer to by its id.
+    Stack(StackDefinition),
     /// Last.
     End(End),
 }

@@ -18,6 +18,7 @@ use aya_log_ebpf::warn;
 use tracer_common::{
     record::{HEADER_BYTES, LARGE_EVENT_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
     site::{Field, MAX_FIELDS, SiteSpec, Treat},
+    stack::STACK_ABSENT,
 };
 
 use crate::{
@@ -48,7 +49,7 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
         count(unsafe { &raw mut (*stats).filtered });
         return None;
     }
-    let hit = Hit { site, stats, target };
+    let hit = Hit { site, stats, target, stack: STACK_ABSENT };
     let mut room = MaybeUninit::<[u64; MAX_FIELDS]>::uninit();
     let words = zero(&mut room);
     read_fields(ctx, spec, &hit, words);

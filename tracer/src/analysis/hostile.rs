@@ -5,10 +5,11 @@ use proptest::prelude::*;
 
 use super::{Context, Lens, all};
 use crate::{
-    event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, Tid},
+    event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid},
     names::Names,
     report::{Shape, Span},
     session::Target,
+    stack::{End, Frame, FrameDefinition, Kind, StackDefinition, Stacks},
 };
 
 fn name() -> impl Strategy<Value = NameId> {
@@ -90,16 +91,37 @@ fn payload() -> impl Strategy<Value = Payload> {
             object_bytes
         }),
         (name(), amount()).prop_map(|(class, object_bytes)| Payload::AllocOutsideTlab { class, object_bytes }),
+        amount().prop_map(|period_ns| Payload::CpuSample { period_ns }),
+        (amount(), amount(), 0_u64..4, 0_u64..400).prop_map(|(blocked_ns, run_queue_ns, task_state, syscall)| {
+            Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall }
+        }),
     ]
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    (amount(), 0_u32..4, payload()).prop_map(|(time_ns, tid, payload)| Event {
+    (amount(), 0_u32..4, 0_u64..40, payload()).prop_map(|(time_ns, tid, stack, payload)| Event {
         time_ns,
         tid: Tid(tid),
         site: SiteId(0),
+        stack: StackId(stack),
         payload,
     })
+}
+
+/// Some stacks, some of which lead to frames that do not exist.
+fn stacks() -> Stacks {
+    let mut stacks = Stacks::new();
+    for id in 0..6 {
+        let kinds = [Kind::Kernel, Kind::Native, Kind::Interpreted, Kind::Compiled, Kind::Inlined, Kind::Unknown];
+        let frame = Frame { line: Some(id), ..Frame::named(kinds[id as usize], format!("a.B.m\u{202e}{id}")) };
+        stacks.define_frame(FrameDefinition { id, frame });
+    }
+    for id in 16..32_u32 {
+        let frames = (0..id % 9).map(|depth| (id * 7 + depth) % 8).collect();
+        let end = End { root: id % 2 == 0, reason: String::new() };
+        stacks.define_stack(StackDefinition { id: StackId(u64::from(id)), frames, end });
+    }
+    stacks
 }
 
 proptest! {
@@ -109,9 +131,9 @@ proptest! {
         start_ns in amount(),
         duration_ns in amount(),
     ) {
-        let (names, target) = (Names::new(), Target::default());
+        let (names, stacks, target) = (Names::new(), stacks(), Target::default());
         let span = Span { start_ns, duration_ns, started_at_ms: 0, end: String::new() };
-        let context = Context { names: &names, span: &span, target: &target };
+        let context = Context { names: &names, stacks: &stacks, span: &span, target: &target };
         let run = || {
             let mut sections = Vec::new();
             for mut analysis in all(Lens::ALL) {

@@ -4,10 +4,11 @@ use tracer_common::record::NAME_FIRST;
 
 use super::{Analysis, Context};
 use crate::{
-    event::{Event, NameId, Payload, SiteId, Tid},
+    event::{Event, NameId, Payload, SiteId, StackId, Tid},
     names::Names,
     report::{Cell, Number, Section, Shape, Span},
     session::Target,
+    stack::Stacks,
 };
 
 /// A millisecond.
@@ -17,6 +18,7 @@ pub(super) const MS: u64 = 1_000_000;
 #[derive(Default)]
 pub(super) struct Play {
     pub(super) names: Names,
+    pub(super) stacks: Stacks,
     pub(super) target: Target,
     defined: Vec<String>,
 }
@@ -37,10 +39,10 @@ impl Play {
     pub(super) fn section(&self, analysis: &mut dyn Analysis, span_ms: u64, events: &[(u64, u32, Payload)]) -> Section {
         analysis.start(0);
         for (ms, tid, payload) in events {
-            analysis.event(&Event { time_ns: ms * MS, tid: Tid(*tid), site: SiteId(0), payload: *payload });
+            analysis.event(&Event { time_ns: ms * MS, tid: Tid(*tid), site: SiteId(0), stack: StackId::default(), payload: *payload });
         }
         let span = Span { start_ns: 0, duration_ns: span_ms * MS, started_at_ms: 0, end: "duration".to_owned() };
-        analysis.section(Context { names: &self.names, span: &span, target: &self.target })
+        analysis.section(Context { names: &self.names, stacks: &self.stacks, span: &span, target: &self.target })
     }
 }
 
@@ -98,6 +100,7 @@ pub(super) fn shape_ids(section: &Section) -> Vec<&'static str> {
             Shape::Tree(tree) => tree.id,
             Shape::Histogram(histogram) => histogram.id,
             Shape::Timeline(timeline) => timeline.id,
+            Shape::Profile(profile) => profile.id,
         })
         .collect()
 }

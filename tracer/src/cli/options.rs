@@ -14,7 +14,7 @@ pub(super) struct WatchOptions {
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(super) duration: Option<Duration>,
 
-    /// Lenses to use, separated by commas; all by default
+    /// Lenses to use, separated by commas; all but offcpu and wall by default
     #[arg(short, long, value_name = "LENS", value_delimiter = ',', value_enum, hide_possible_values = false)]
     pub(super) lens: Vec<Lens>,
 
@@ -34,8 +34,8 @@ pub(super) struct WatchOptions {
 impl WatchOptions {
     /// The lenses, in the order of the report, each once.
     pub(super) fn lenses(&self) -> Vec<Lens> {
-        let asked = |lens: &&Lens| self.lens.is_empty() || self.lens.contains(lens);
-        Lens::ALL.iter().filter(asked).copied().collect()
+        let asked = if self.lens.is_empty() { Lens::USUAL } else { &self.lens };
+        Lens::ALL.iter().copied().filter(|lens| asked.contains(lens)).collect()
     }
 
     /// What the kernel side shall be like.

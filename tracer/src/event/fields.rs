@@ -103,6 +103,16 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             ("alloc_outside_tlab", vec![("class", Class(class)), ("object_bytes", Number(object_bytes))])
         }
         Payload::VmShutdown => ("vm_shutdown", vec![]),
+        Payload::CpuSample { period_ns } => ("cpu_sample", vec![("period_ns", Number(period_ns))]),
+        Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => (
+            "off_cpu",
+            vec![
+                ("blocked_ns", Number(blocked_ns)),
+                ("run_queue_ns", Number(run_queue_ns)),
+                ("task_state", Number(task_state)),
+                ("syscall", Number(syscall)),
+            ],
+        ),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::{
     finding,
     names::Names,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
-    session::{Counters, End, GuardAction, Item, Site, Start, Target, coverage},
+    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, coverage},
+    stack::Stacks,
 };
 
 /// State of a session between two items.
@@ -25,6 +26,7 @@ pub struct Session {
     attach_ns: u64,
     attach_cpu_ns: u64,
     names: Names,
+    stacks: Stacks,
     analyses: Vec<Box<dyn Analysis>>,
     counters: Counters,
     delivered: Vec<u64>,
@@ -67,6 +69,7 @@ impl Session {
             attach_ns,
             attach_cpu_ns,
             names,
+            stacks: Stacks::new(),
             analyses,
             counters: Counters::default(),
             undecodable: 0,
@@ -85,6 +88,9 @@ impl Session {
                 self.counters = counters.clone();
             }
             Item::Guard(guard) => self.guards.push(guard.clone()),
+            Item::Thread(ThreadName { tid, name }) => self.names.define_thread(*tid, name.clone()),
+            Item::Frame(frame) => self.stacks.define_frame(frame.clone()),
+            Item::Stack(stack) => self.stacks.define_stack(stack.clone()),
             Item::End(end) => self.end = Some(end.clone()),
         }
         Taken::Other
@@ -110,6 +116,8 @@ impl Session {
                 self.names.define(id, text, text_bytes);
                 Taken::Other
             }
+            // A live source has named it before it came here; in a recording it stands for itself no more.
+            Ok(Decoded::Stack(_)) => Taken::Other,
             Err(_) => {
                 self.undecodable += 1;
                 Taken::Other
@@ -132,6 +140,11 @@ impl Session {
         &self.names
     }
 
+    /// Stacks behind ids, so far.
+    pub const fn stacks(&self) -> &Stacks {
+        &self.stacks
+    }
+
     /// The sites of the session.
     pub fn sites(&self) -> &[Site] {
         &self.sites
@@ -140,7 +153,7 @@ impl Session {
     /// The report for what was seen so far.
     pub fn report(&self) -> Report {
         let span = self.span();
-        let context = Context { names: &self.names, span: &span, target: &self.target };
+        let context = Context { names: &self.names, stacks: &self.stacks, span: &span, target: &self.target };
         let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         Report {
             schema: SCHEMA,

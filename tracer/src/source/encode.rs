@@ -6,7 +6,7 @@ use tracer_common::record::{
     name_hash_step,
 };
 
-use crate::event::{NameId, SiteId, Tid};
+use crate::event::{NameId, SiteId, StackId, Tid};
 
 /// The id that the kernel side gives to a text: a hash of its length and its first [`MAX_TEXT_BYTES`] bytes.
 pub fn name_id(text: &[u8]) -> NameId {
@@ -26,10 +26,22 @@ pub fn name_id(text: &[u8]) -> NameId {
 
 /// A record of an event. Words that the kind has and `words` does not give are 0; further ones are left out.
 pub fn encode_event(kind: EventKind, site: SiteId, tid: Tid, time_ns: u64, words: &[u64]) -> Vec<u8> {
+    encode_event_with_stack(kind, site, tid, time_ns, StackId::default(), words)
+}
+
+/// The same, of an event with a stack.
+pub fn encode_event_with_stack(
+    kind: EventKind,
+    site: SiteId,
+    tid: Tid,
+    time_ns: u64,
+    stack: StackId,
+    words: &[u64],
+) -> Vec<u8> {
     let count = kind.words();
     let bytes = if count <= SMALL_EVENT_WORDS { SMALL_EVENT_BYTES } else { LARGE_EVENT_BYTES };
     let mut record = Vec::with_capacity(bytes);
-    header(&mut record, kind as u16, site, count, tid, time_ns);
+    header(&mut record, kind as u16, site, count, tid, time_ns, stack);
     for word in words.iter().take(count) {
         record.extend_from_slice(&word.to_le_bytes());
     }
@@ -42,7 +54,7 @@ pub fn encode_definition(id: NameId, text: &[u8]) -> Vec<u8> {
     let stored = text.get(..MAX_TEXT_BYTES).unwrap_or(text);
     let room = DEFINITION_TEXT_BYTES.into_iter().find(|room| *room >= stored.len()).unwrap_or(MAX_TEXT_BYTES);
     let mut record = Vec::with_capacity(DEFINITION_HEADER_BYTES + room);
-    header(&mut record, KIND_DEFINITION, SiteId(0), 0, Tid(0), 0);
+    header(&mut record, KIND_DEFINITION, SiteId(0), 0, Tid(0), 0, StackId::default());
     record.extend_from_slice(&id.0.to_le_bytes());
     for length in [text.len(), stored.len()] {
         record.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
@@ -52,7 +64,7 @@ pub fn encode_definition(id: NameId, text: &[u8]) -> Vec<u8> {
     record
 }
 
-fn header(record: &mut Vec<u8>, kind: u16, site: SiteId, words: usize, tid: Tid, time_ns: u64) {
+fn header(record: &mut Vec<u8>, kind: u16, site: SiteId, words: usize, tid: Tid, time_ns: u64, stack: StackId) {
     record.extend_from_slice(&kind.to_le_bytes());
     record.extend_from_slice(&site.0.to_le_bytes());
     record.extend_from_slice(&u16::try_from(words).unwrap_or(0).to_le_bytes());
@@ -60,6 +72,7 @@ fn header(record: &mut Vec<u8>, kind: u16, site: SiteId, words: usize, tid: Tid,
     record.extend_from_slice(&tid.0.to_le_bytes());
     record.extend_from_slice(&[0; 4]);
     record.extend_from_slice(&time_ns.to_le_bytes());
+    record.extend_from_slice(&stack.0.to_le_bytes());
     debug_assert_eq!(record.len(), HEADER_BYTES);
 }
 
@@ -79,7 +92,7 @@ mod tests {
         let record = encode_event(EventKind::ThreadStart, SiteId(3), Tid(42), 99, &words);
         assert_eq!(record.len(), SMALL_EVENT_BYTES);
         let payload = Payload::Thread { edge: Edge::Begin, name: NameId(7), java_tid: 1, os_tid: 2, daemon: true };
-        let expected = Event { time_ns: 99, tid: Tid(42), site: SiteId(3), payload };
+        let expected = Event { time_ns: 99, tid: Tid(42), site: SiteId(3), stack: StackId::default(), payload };
         assert_eq!(decode(&record), Ok(Decoded::Event(expected)));
         for kind in EventKind::ALL {
             let record = encode_event(*kind, SiteId(0), Tid(1), 1, &[1; 8]);

@@ -20,7 +20,7 @@ use crate::session::{End, Item};
 
 const MAGIC: [u8; 8] = *b"JTRACE\x1a\n";
 /// Version that this program writes, and the newest that it reads.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 const HEADER_BYTES: usize = 16;
 
 const TAG_START: u32 = 1;
@@ -28,6 +28,9 @@ const TAG_RECORDS: u32 = 2;
 const TAG_COUNTERS: u32 = 3;
 const TAG_GUARD: u32 = 4;
 const TAG_END: u32 = 5;
+const TAG_THREAD: u32 = 6;
+const TAG_FRAME: u32 = 7;
+const TAG_STACK: u32 = 8;
 
 /// Records are gathered into sections of about this size.
 const RECORDS_BYTES: usize = 64 << 10;
@@ -118,6 +121,9 @@ impl<W: Write> Recorder<W> {
             Item::Start(start) => self.section(TAG_START, start),
             Item::Counters(counters) => self.section(TAG_COUNTERS, counters),
             Item::Guard(guard) => self.section(TAG_GUARD, guard),
+            Item::Thread(thread) => self.section(TAG_THREAD, thread),
+            Item::Frame(frame) => self.section(TAG_FRAME, frame),
+            Item::Stack(stack) => self.section(TAG_STACK, stack),
             Item::End(end) => self.section(TAG_END, end),
         }
     }
@@ -208,12 +214,15 @@ impl<R: Read> Recording<R> {
                 TAG_RECORDS if latest_ns.is_some() => replay_records(&payload, &mut latest_ns, sink),
                 TAG_COUNTERS if latest_ns.is_some() => sink(Item::Counters(self.parse(at, &payload)?)),
                 TAG_GUARD if latest_ns.is_some() => sink(Item::Guard(self.parse(at, &payload)?)),
+                TAG_THREAD if latest_ns.is_some() => sink(Item::Thread(self.parse(at, &payload)?)),
+                TAG_FRAME if latest_ns.is_some() => sink(Item::Frame(self.parse(at, &payload)?)),
+                TAG_STACK if latest_ns.is_some() => sink(Item::Stack(self.parse(at, &payload)?)),
                 TAG_END if latest_ns.is_some() => {
                     sink(Item::End(self.parse(at, &payload)?));
                     return Ok(());
                 }
                 TAG_START => return Err(self.damaged(at, "a second start")),
-                TAG_RECORDS | TAG_COUNTERS | TAG_GUARD | TAG_END => {
+                TAG_RECORDS | TAG_COUNTERS | TAG_GUARD | TAG_END | TAG_THREAD | TAG_FRAME | TAG_STACK => {
                     return Err(self.damaged(at, "the first section is not the start"));
                 }
                 _ => {}

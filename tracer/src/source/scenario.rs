@@ -8,26 +8,30 @@
 //! missing "hotspot:gc__end: not in this JDK"
 //! +0ms   tid 5  gc_begin full=true cause="System.gc()"
 //! +12ms  tid 5  gc_end last_cause="System.gc()"
+//! stack idle "libc.so.6 start_thread" "java.lang.Thread.run:840" "java.lang.Object.wait"
+//! +13ms  tid 7  park_begin stack=idle
 //! lost gc_end 3
 //! end +1s duration
 //! ```
 //! Every kind of event that occurs gets one site; definitions come before their first use; counters that fit the events
 //! come before the end. Events are in the order of the lines. A word that is not given is 0, a name that is not given is
-//! absent. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
+//! absent. A stack is a word and its frames, outermost first: `Class.method:line`, or a file and a symbol, or `kernel` and a
+//! symbol. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
 
 mod line;
 mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tracer_common::record::EventKind;
+use tracer_common::{record::EventKind, stack::STACK_FIRST};
 
 use self::line::Statement;
-use super::encode::{encode_definition, encode_event};
+use super::encode::{encode_definition, encode_event_with_stack};
 use crate::{
     analysis::Lens,
-    event::{SiteId, Tid},
-    session::{Counters, End, Item, Site, Start, Target},
+    event::{SiteId, StackId, Tid},
+    session::{self, Counters, Item, Site, Start, Target},
+    stack::{End, Frame, FrameDefinition, StackDefinition},
 };
 
 /// `CLOCK_MONOTONIC` at the start of every scenario: one hour.
@@ -52,6 +56,7 @@ pub struct Scenario {
     lenses: Vec<Lens>,
     threads: Vec<(Tid, String)>,
     missing: Vec<String>,
+    stacks: Vec<(String, Vec<Frame>)>,
     events: Vec<Occurrence>,
     lost: BTreeMap<EventKind, u64>,
     end: (u64, String),
@@ -63,6 +68,7 @@ struct Occurrence {
     offset_ns: u64,
     tid: Tid,
     kind: EventKind,
+    stack: Option<String>,
     words: Vec<u64>,
     texts: Vec<Vec<u8>>,
 }
@@ -72,9 +78,10 @@ impl Scenario {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut scenario = Self {
             target: Target { pid: 42, namespace_pid: 42, cpus: 2, ..Target::default() },
-            lenses: Lens::ALL.to_vec(),
+            lenses: Lens::USUAL.to_vec(),
             threads: Vec::new(),
             missing: Vec::new(),
+            stacks: Vec::new(),
             events: Vec::new(),
             lost: BTreeMap::new(),
             end: (0, String::new()),
@@ -92,7 +99,13 @@ impl Scenario {
                 Statement::Thread(tid, name) => scenario.threads.push((tid, name)),
                 Statement::Missing(sentence) => scenario.missing.push(sentence),
                 Statement::Lost(kind, count) => *scenario.lost.entry(kind).or_default() += count,
-                Statement::Event(event) => scenario.events.push(event),
+                Statement::Stack(name, frames) => scenario.stacks.push((name, frames)),
+                Statement::Event(event) => match &event.stack {
+                    Some(name) if scenario.stack_id(name).is_none() => {
+                        return Err(error(format!("there is no stack `{name}` above")));
+                    }
+                    _ => scenario.events.push(event),
+                },
                 Statement::End(offset_ns, reason) => {
                     scenario.end = (offset_ns, reason);
                     ended = true;
@@ -117,9 +130,10 @@ impl Scenario {
             .into_iter()
             .collect();
         sink(Item::Start(Box::new(self.start(&kinds))));
+        self.define_stacks(sink);
         let mut counters = vec![[0_u64; 7]; kinds.len()];
         let mut defined = BTreeSet::new();
-        for Occurrence { offset_ns, tid, kind, words, texts } in &self.events {
+        for Occurrence { offset_ns, tid, kind, stack, words, texts } in &self.events {
             let index = kinds.binary_search(kind).unwrap_or(0);
             for text in texts {
                 let id = super::encode::name_id(text);
@@ -129,7 +143,9 @@ impl Scenario {
                 }
             }
             let site = SiteId(u16::try_from(index).unwrap_or(0));
-            sink(Item::Record(&encode_event(*kind, site, *tid, START_NS.saturating_add(*offset_ns), words)));
+            let stack = stack.as_deref().and_then(|name| self.stack_id(name)).unwrap_or_default();
+            let time_ns = START_NS.saturating_add(*offset_ns);
+            sink(Item::Record(&encode_event_with_stack(*kind, site, *tid, time_ns, stack, words)));
             count(&mut counters, index, &[0, 2], 1);
         }
         for (kind, lost) in &self.lost {
@@ -138,7 +154,33 @@ impl Scenario {
         let (offset_ns, reason) = &self.end;
         let time_ns = START_NS.saturating_add(*offset_ns);
         sink(Item::Counters(Counters { time_ns, sites: counters, own_cpu_ns: 0, own_memory_bytes: 0 }));
-        sink(Item::End(End { time_ns, reason: reason.clone(), counters_final: true }));
+        sink(Item::End(session::End { time_ns, reason: reason.clone(), counters_final: true }));
+    }
+
+    fn stack_id(&self, name: &str) -> Option<StackId> {
+        let index = self.stacks.iter().position(|(known, _)| known == name)?;
+        Some(StackId(STACK_FIRST + index as u64))
+    }
+
+    fn define_stacks(&self, sink: &mut dyn FnMut(Item<'_>)) {
+        let mut known: Vec<&Frame> = Vec::new();
+        for (name, frames) in &self.stacks {
+            let mut ids = Vec::new();
+            for frame in frames.iter().rev() {
+                let index = known.iter().position(|other| *other == frame).unwrap_or_else(|| {
+                    known.push(frame);
+                    known.len() - 1
+                });
+                let id = u32::try_from(index).unwrap_or(u32::MAX);
+                if index + 1 == known.len() {
+                    sink(Item::Frame(FrameDefinition { id, frame: frame.clone() }));
+                }
+                ids.push(id);
+            }
+            let end = End { root: true, reason: String::new() };
+            let id = self.stack_id(name).unwrap_or_default();
+            sink(Item::Stack(StackDefinition { id, frames: ids, end }));
+        }
     }
 
     fn start(&self, kinds: &[EventKind]) -> Start {

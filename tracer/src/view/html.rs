@@ -7,7 +7,7 @@
 use std::io;
 
 use super::{escape, format, sentence, text::chart};
-use crate::report::{Cell, Finding, Histogram, Node, Report, Section, Severity, Shape, Table, Timeline, Tree};
+use crate::report::{Cell, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Table, Timeline, Tree};
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
@@ -95,13 +95,15 @@ fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
         let (Shape::Table(Table { title, .. })
         | Shape::Tree(Tree { title, .. })
         | Shape::Histogram(Histogram { title, .. })
-        | Shape::Timeline(Timeline { title, .. })) = shape;
+        | Shape::Timeline(Timeline { title, .. })
+        | Shape::Profile(Profile { title, .. })) = shape;
         writeln!(out, "<h3>{}</h3>", escape::html(title))?;
         match shape {
             Shape::Table(shape) => table(shape, out)?,
             Shape::Tree(shape) => tree(shape, out)?,
             Shape::Histogram(shape) => histogram(shape, out)?,
             Shape::Timeline(shape) => timeline(shape, out)?,
+            Shape::Profile(shape) => tree(&shape.tree(), out)?,
         }
     }
     Ok(())

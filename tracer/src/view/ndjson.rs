@@ -74,7 +74,7 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         for shape in &section.shapes {
             match shape {
                 Shape::Table(table) => write_rows(id, table, out)?,
-                Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => {
+                Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => {
                     json::write_line(&Line::Shape { section: id, shape }, out)?;
                 }
             }

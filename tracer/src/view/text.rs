@@ -203,6 +203,7 @@ impl Page<'_> {
             Shape::Tree(shape) => (&shape.title, tree::lines(shape, width, rows * 2)),
             Shape::Histogram(shape) => (&shape.title, chart::histogram(shape, width, BUCKETS)),
             Shape::Timeline(shape) => (&shape.title, chart::timeline(shape, width)),
+            Shape::Profile(shape) => (&shape.title, tree::lines(&shape.tree(), width, rows * 2)),
         };
         let title = format!("  {}", escape::fit(title, width.saturating_sub(2)));
         let title = self.paint(&title, Ink::Heading).into_owned();

@@ -6,7 +6,13 @@ use super::{
     Occurrence,
     vocabulary::{self, Field},
 };
-use crate::{analysis::Lens, event::Tid, session::Target, source::encode::name_id};
+use crate::{
+    analysis::Lens,
+    event::Tid,
+    session::Target,
+    source::encode::name_id,
+    stack::{Frame, Kind},
+};
 
 /// The id of a name whose definition never comes.
 const NAME_LOST: u64 = u64::MAX;
@@ -19,6 +25,8 @@ pub(super) enum Statement {
     Thread(Tid, String),
     Missing(String),
     Lost(EventKind, u64),
+    /// A stack's word and its frames, outermost first.
+    Stack(String, Vec<Frame>),
     Event(Occurrence),
     End(u64, String),
 }
@@ -52,6 +60,9 @@ pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>
         ("lenses", [Token::Word(list)]) => Statement::Lenses(list.split(',').map(lens).collect::<Result<_, _>>()?),
         ("thread", [Token::Word(tid), Token::Text(name)]) => Statement::Thread(Tid(parse_tid(tid)?), lossy(name)),
         ("missing", [Token::Text(sentence)]) => Statement::Missing(lossy(sentence)),
+        ("stack", [Token::Word(name), frames @ ..]) => {
+            Statement::Stack(name.clone(), frames.iter().map(frame).collect::<Result<_, _>>()?)
+        }
         ("lost", [Token::Word(word), Token::Word(count)]) => Statement::Lost(kind(word)?, number(count)?),
         ("end", [Token::Word(time), reason @ ..]) => Statement::End(offset(time)?, words(reason)?),
         (time, [Token::Word(label), Token::Word(tid), Token::Word(word), fields @ ..])
@@ -61,7 +72,7 @@ pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>
         }
         (other, _) => {
             return Err(format!(
-                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, end, +TIME tid N EVENT"
+                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, stack, end, +TIME tid N EVENT"
             ));
         }
     };
@@ -73,8 +84,13 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
     let mut words: Vec<u64> =
         fields.iter().map(|field| if matches!(field, Field::Name(_)) { NAME_ABSENT } else { 0 }).collect();
     let mut texts = Vec::new();
+    let mut stack = None;
     for token in given {
         let Token::Pair(key, value) = token else { return Err("fields of an event are KEY=VALUE".to_owned()) };
+        if let ("stack", Value::Word(name)) = (key.as_str(), value) {
+            stack = Some(name.clone());
+            continue;
+        }
         let position =
             fields.iter().position(|field| matches!(field, Field::Name(name) | Field::Word(name) if name == key));
         let Some(index) = position else {
@@ -96,7 +112,30 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
             (Field::Word(_), Value::Text(_)) => return Err(format!("`{key}` is a number, not a text")),
         };
     }
-    Ok(Occurrence { offset_ns, tid, kind, words, texts })
+    Ok(Occurrence { offset_ns, tid, kind, stack, words, texts })
+}
+
+/// `com.shop.Cart.add:12`, `libc.so.6 read`, `kernel futex_wait`; with a word before a Java frame: `inlined`, `interpreted`.
+fn frame(token: &Token) -> Result<Frame, String> {
+    let Token::Text(text) = token else { return Err("frames of a stack are in quotes".to_owned()) };
+    let text = lossy(text);
+    let (kind, name) = match text.split_once(' ') {
+        Some(("kernel", name)) => return Ok(Frame::named(Kind::Kernel, name)),
+        Some(("stub", name)) => return Ok(Frame::named(Kind::Stub, name)),
+        Some(("unknown", name)) => return Ok(Frame::named(Kind::Unknown, name)),
+        Some(("inlined", name)) => (Kind::Inlined, name),
+        Some(("interpreted", name)) => (Kind::Interpreted, name),
+        Some((module, name)) => {
+            return Ok(Frame { module: Some(module.to_owned()), ..Frame::named(Kind::Native, name) });
+        }
+        None => (Kind::Compiled, text.as_str()),
+    };
+    let (name, line) = match name.rsplit_once(':') {
+        Some((name, line)) => (name, Some(line.parse().map_err(|_| format!("`{line}` is no line"))?)),
+        None => (name, None),
+    };
+    let class = name.rsplit_once('.').map(|(class, _)| class.to_owned());
+    Ok(Frame { class, line, ..Frame::named(kind, name) })
 }
 
 fn set(target: &mut Target, token: &Token) -> Result<(), String> {

@@ -70,6 +70,10 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::AllocInNewTlab => ("new_tlab", Lens::Alloc, &[Name("class"), Word("tlab"), Word("object")]),
         K::AllocOutsideTlab => ("outside_tlab", Lens::Alloc, &[Name("class"), Word("object")]),
         K::VmShutdown => ("vm_shutdown", Lens::Threads, &[]),
+        K::CpuSample => ("cpu_sample", Lens::Cpu, &[Word("period")]),
+        K::OffCpu => {
+            ("off_cpu", Lens::Offcpu, &[Word("blocked"), Word("run_queue"), Word("task_state"), Word("syscall")])
+        }
     }
 }
 

@@ -266,7 +266,7 @@ fn height_of_others(chosen: &Shape, body: u16) -> u16 {
     }
     let left_over = match chosen {
         Shape::Table(table) => body.saturating_sub(lines_of(table.rows.len() + 3)),
-        Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => 0,
+        Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => 0,
     };
     // Even a short table keeps some lines, so that the screen does not jump with every new row.
     left_over.min(body - 8).max((body * 2 / 5).clamp(SMALLEST, 14))
@@ -291,6 +291,7 @@ fn draw_shape(
         Shape::Tree(tree) => tree.title.clone(),
         Shape::Histogram(histogram) => histogram.title.clone(),
         Shape::Timeline(timeline) => timeline.title.clone(),
+        Shape::Profile(profile) => profile.title.clone(),
     };
     let inner = boxed(frame, area, &format!("{title}{position}"), selected.is_some());
     match shape {
@@ -298,6 +299,7 @@ fn draw_shape(
         Shape::Tree(shape) => tree::draw(frame, inner, state, shape, selected),
         Shape::Histogram(shape) => histogram::draw(frame, inner, shape),
         Shape::Timeline(shape) => timeline::draw(frame, inner, shape),
+        Shape::Profile(shape) => tree::draw(frame, inner, state, &shape.tree(), selected),
     }
 }
 

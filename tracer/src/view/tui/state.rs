@@ -120,7 +120,7 @@ impl State {
         let section = self.section()?;
         match section.shapes.get(self.shape())? {
             Shape::Table(table) => Some((section.id, table)),
-            Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
+            Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => None,
         }
     }
 
@@ -294,6 +294,7 @@ fn lines(shape: &Shape) -> usize {
     }
     match shape {
         Shape::Tree(tree) => nodes(&tree.root),
+        Shape::Profile(profile) => nodes(&profile.tree().root),
         Shape::Table(table) => table.rows.len(),
         Shape::Histogram(_) | Shape::Timeline(_) => 0,
     }

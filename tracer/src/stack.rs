@@ -1,0 +1,197 @@
+//! Stacks with names: what the frames of a thread are called, and the table that events' stack ids lead to.
+//!
+//! A source names frames while the target still runs, and puts each frame and each stack into the flow once; nothing
+//! downstream asks the target again.
+
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use tracer_common::stack::{STACK_ABSENT, STACK_BUSY, STACK_NO_REGISTERS};
+
+use crate::event::StackId;
+
+/// How a frame's code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A Java method in the interpreter.
+    Interpreted,
+    /// A Java method compiled by C1 or C2 (or the wrapper of a native method).
+    Compiled,
+    /// A Java method inlined into the compiled one that called it.
+    Inlined,
+    /// Machine code of a file.
+    Native,
+    /// Code that the JVM makes at run time and that is no method.
+    Stub,
+    /// The kernel.
+    Kernel,
+    /// It is not known what stands there; the name says why.
+    Unknown,
+}
+
+impl Kind {
+    /// Whether the frame is a Java method.
+    pub const fn is_java(self) -> bool {
+        matches!(self, Self::Interpreted | Self::Compiled | Self::Inlined)
+    }
+}
+
+/// One frame. Texts are as the target gave them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    /// How it runs.
+    pub kind: Kind,
+    /// `com.shop.Cart.add` for Java, the demangled symbol for machine code, the blob's name for a stub, the reason in
+    /// angle brackets for an unknown one.
+    pub name: String,
+    /// Class of a Java method, as Java writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Descriptor of a Java method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Source file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line in the source file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Bytecode index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bci: Option<u32>,
+    /// File that holds the machine code (`libjvm.so`, `[vdso]`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+}
+
+impl Frame {
+    /// A frame of which nothing but a name is known.
+    pub fn named(kind: Kind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), class: None, signature: None, file: None, line: None, bci: None, module: None }
+    }
+}
+
+impl fmt::Display for Frame {
+    /// `com.shop.Cart.add:12`, `libjvm.so!JVM_Sleep`, `kernel!futex_wait`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.kind, &self.module) {
+            (Kind::Kernel, _) => write!(f, "kernel!{}", self.name)?,
+            (_, Some(module)) => write!(f, "{module}!{}", self.name)?,
+            (_, None) => f.write_str(&self.name)?,
+        }
+        match self.line {
+            Some(line) => write!(f, ":{line}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where a stack ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct End {
+    /// Whether the thread's outermost frame was reached.
+    pub root: bool,
+    /// What stopped unwinding; empty at a root.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// Gives a frame its number; numbers count from 0 in the order of the definitions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameDefinition {
+    /// The number.
+    pub id: u32,
+    /// The frame.
+    pub frame: Frame,
+}
+
+/// Gives a stack its id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackDefinition {
+    /// The id.
+    pub id: StackId,
+    /// Numbers of its frames, innermost first.
+    pub frames: Vec<u32>,
+    /// Where it ends.
+    pub end: End,
+}
+
+/// A stack of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// Numbers of its frames, innermost first.
+    pub frames: Box<[u32]>,
+    /// Where it ends.
+    pub end: Arc<End>,
+}
+
+/// The frames and stacks of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Stacks {
+    frames: Vec<Frame>,
+    stacks: HashMap<StackId, Stack>,
+    ends: HashMap<End, Arc<End>>,
+}
+
+impl Stacks {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a frame. Numbers come in order; a number out of order is damage, and its frame is left unknown.
+    pub fn define_frame(&mut self, definition: FrameDefinition) {
+        let FrameDefinition { id, frame } = definition;
+        if usize::try_from(id).is_ok_and(|id| id == self.frames.len()) {
+            self.frames.push(frame);
+        }
+    }
+
+    /// Takes a stack; the latest one of an id wins.
+    pub fn define_stack(&mut self, definition: StackDefinition) {
+        let StackDefinition { id, frames, end } = definition;
+        let end = Arc::clone(self.ends.entry(end).or_insert_with_key(|end| Arc::new(end.clone())));
+        self.stacks.insert(id, Stack { frames: frames.into(), end });
+    }
+
+    /// The frame with this number.
+    pub fn frame(&self, id: u32) -> Option<&Frame> {
+        self.frames.get(usize::try_from(id).ok()?)
+    }
+
+    /// All frames, in the order of their numbers.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// The stack with this id.
+    pub fn get(&self, id: StackId) -> Option<&Stack> {
+        self.stacks.get(&id)
+    }
+
+    /// The frames of a stack, innermost first; none where the id leads to no stack.
+    pub fn frames_of(&self, id: StackId) -> impl Iterator<Item = &Frame> + '_ {
+        self.get(id).into_iter().flat_map(|stack| stack.frames.iter().filter_map(|frame| self.frame(*frame)))
+    }
+
+    /// Why an id leads to no stack.
+    pub const fn absence(id: StackId) -> &'static str {
+        match id.0 {
+            STACK_ABSENT => "<no stack taken>",
+            STACK_BUSY => "<no room to unwind>",
+            STACK_NO_REGISTERS => "<no registers>",
+            _ => "<stack lost>",
+        }
+    }
+
+    /// Number of stacks.
+    pub fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+}
