@@ -109,16 +109,8 @@ impl Lens {
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
-    pub const USUAL: &'static [Self] = &[
-        Self::Gc,
-        Self::Safepoint,
-        Self::Locks,
-        Self::Threads,
-        Self::Classes,
-        Self::Jit,
-        Self::Alloc,
-        Self::Cpu,
-    ];
+    pub const USUAL: &'static [Self] =
+        &[Self::Gc, Self::Safepoint, Self::Locks, Self::Threads, Self::Classes, Self::Jit, Self::Alloc, Self::Cpu];
 
     /// The word that the command line, JSON and the docs use.
     pub const fn id(self) -> &'static str {

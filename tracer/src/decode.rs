@@ -149,13 +149,13 @@ fn stack(record: &[u8]) -> Result<Decoded<'_>, Error> {
         return Err(Error::Short { bytes: record.len(), needed: STACK_HEADER_BYTES });
     };
     let sizes = word(head, HEADER_BYTES + 8);
-    let count = usize::from(sizes as u16).min(MAX_FRAMES);
+    let count = ((sizes & 0xffff) as usize).min(MAX_FRAMES);
     let Some(frames) = rest.get(..count * size_of::<RawFrame>()) else {
         return Err(Error::Short { bytes: record.len(), needed: STACK_HEADER_BYTES + count * size_of::<RawFrame>() });
     };
     Ok(Decoded::Stack(RawStack {
         id: StackId(word(head, HEADER_BYTES)),
-        end: StackEnd::from_number((sizes >> 16) as u8),
+        end: StackEnd::from_number((sizes >> 16).to_le_bytes()[0]),
         end_pc: word(head, HEADER_BYTES + 16),
         frames,
     }))

@@ -130,7 +130,7 @@ pub struct Stack {
 #[derive(Clone, Debug, Default)]
 pub struct Stacks {
     frames: Vec<Frame>,
-    stacks: HashMap<StackId, Stack>,
+    by_id: HashMap<StackId, Stack>,
     ends: HashMap<End, Arc<End>>,
 }
 
@@ -152,7 +152,7 @@ impl Stacks {
     pub fn define_stack(&mut self, definition: StackDefinition) {
         let StackDefinition { id, frames, end } = definition;
         let end = Arc::clone(self.ends.entry(end).or_insert_with_key(|end| Arc::new(end.clone())));
-        self.stacks.insert(id, Stack { frames: frames.into(), end });
+        self.by_id.insert(id, Stack { frames: frames.into(), end });
     }
 
     /// The frame with this number.
@@ -167,7 +167,7 @@ impl Stacks {
 
     /// The stack with this id.
     pub fn get(&self, id: StackId) -> Option<&Stack> {
-        self.stacks.get(&id)
+        self.by_id.get(&id)
     }
 
     /// The frames of a stack, innermost first; none where the id leads to no stack.
@@ -187,11 +187,11 @@ impl Stacks {
 
     /// Number of stacks.
     pub fn len(&self) -> usize {
-        self.stacks.len()
+        self.by_id.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.stacks.is_empty()
+        self.by_id.is_empty()
     }
 }

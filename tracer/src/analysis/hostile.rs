@@ -164,6 +164,12 @@ proptest! {
                     Shape::Timeline(timeline) => {
                         prop_assert!(timeline.series.iter().all(|series| series.values.len() <= 600));
                     }
+                    Shape::Profile(profile) => {
+                        for stack in &profile.stacks {
+                            prop_assert!(stack.frames.iter().all(|frame| (*frame as usize) < profile.frames.len()));
+                            prop_assert!(stack.thread.is_none_or(|thread| (thread as usize) < profile.threads.len()));
+                        }
+                    }
                     Shape::Tree(_) => {}
                 }
             }

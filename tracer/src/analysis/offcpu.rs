@@ -18,6 +18,12 @@ impl Analysis for Offcpu {
     fn event(&mut self, _event: &Event) {}
 
     fn section(&self, _context: Context<'_>) -> Section {
-        Section { id: "offcpu", title: "Offcpu".to_owned(), summary: Summary::new(), notes: Vec::new(), shapes: Vec::new() }
+        Section {
+            id: "offcpu",
+            title: "Offcpu".to_owned(),
+            summary: Summary::new(),
+            notes: Vec::new(),
+            shapes: Vec::new(),
+        }
     }
 }

@@ -39,7 +39,13 @@ impl Play {
     pub(super) fn section(&self, analysis: &mut dyn Analysis, span_ms: u64, events: &[(u64, u32, Payload)]) -> Section {
         analysis.start(0);
         for (ms, tid, payload) in events {
-            analysis.event(&Event { time_ns: ms * MS, tid: Tid(*tid), site: SiteId(0), stack: StackId::default(), payload: *payload });
+            analysis.event(&Event {
+                time_ns: ms * MS,
+                tid: Tid(*tid),
+                site: SiteId(0),
+                stack: StackId::default(),
+                payload: *payload,
+            });
         }
         let span = Span { start_ns: 0, duration_ns: span_ms * MS, started_at_ms: 0, end: "duration".to_owned() };
         analysis.section(Context { names: &self.names, stacks: &self.stacks, span: &span, target: &self.target })

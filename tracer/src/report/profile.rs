@@ -31,7 +31,7 @@ impl Profile {
             .iter()
             .map(|(frame, child)| {
                 let label = usize::try_from(*frame).ok().and_then(|frame| self.frames.get(frame));
-                self.node(label.map_or_else(|| "?".to_owned(), |frame| frame.to_string()), *child, nodes)
+                self.node(label.map_or_else(|| "?".to_owned(), ToString::to_string), *child, nodes)
             })
             .collect();
         children.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.label.cmp(&b.label)));
