@@ -11,5 +11,15 @@ pub const MAP_TARGET: &str = "TARGET";
 pub const MAP_STATS: &str = "STATS";
 /// LRU set of the name ids that were already defined.
 pub const MAP_DEFINED: &str = "DEFINED";
+/// One-element array of [`crate::unwind::CodeLayout`].
+pub const MAP_CODE: &str = "CODE";
+/// One-element array: changes whenever an address of code may have got another meaning.
+pub const MAP_GENERATION: &str = "GENERATION";
+/// Sorted array of [`crate::unwind::Region`].
+pub const MAP_REGIONS: &str = "REGIONS";
+/// Array of [`crate::unwind::Row`], the tables of all files one after another.
+pub const MAP_ROWS: &str = "ROWS";
+/// Per-CPU array of counters, indexed by [`crate::stack::StackEnd`].
+pub const MAP_ENDS: &str = "ENDS";
 /// Array of ring buffers, indexed by CPU.
 pub const MAP_RINGS: &str = "RINGS";

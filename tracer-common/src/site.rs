@@ -150,8 +150,8 @@ pub struct SiteSpec {
     pub kind: u16,
     /// How many of `fields` are in use.
     pub field_count: u16,
-    /// Explicit padding: the struct is copied as bytes.
-    pub reserved: u32,
+    /// 1 where the event gets the thread's stack.
+    pub stack: u32,
     /// The words of the event, in order.
     pub fields: [Field; MAX_FIELDS],
 }

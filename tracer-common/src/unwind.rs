@@ -162,8 +162,8 @@ pub struct CodeLayout {
     pub const_method_bytes: u32,
     /// `ConstMethod::_code_size`, 16 bits.
     pub const_method_code_size: u32,
-    /// Explicit padding.
-    pub reserved: u32,
+    /// 1 where rules of code blobs may be remembered, because every unloading is seen (the map of the generation).
+    pub remember: u32,
     /// The interpreter's code: first address and first behind it.
     pub interpreter: [u64; 2],
     /// `StubRoutines::_call_stub_return_address`.

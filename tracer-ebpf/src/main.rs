@@ -14,6 +14,8 @@ mod emit;
 mod maps;
 #[cfg(target_arch = "bpf")]
 mod probes;
+#[cfg(target_arch = "bpf")]
+mod unwind;
 
 #[cfg(target_arch = "bpf")]
 #[panic_handler]

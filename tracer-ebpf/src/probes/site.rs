@@ -16,7 +16,7 @@ use aya_ebpf::{
 };
 use aya_log_ebpf::warn;
 use tracer_common::{
-    record::{HEADER_BYTES, LARGE_EVENT_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
+    record::{EventKind, HEADER_BYTES, LARGE_EVENT_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
     site::{Field, MAX_FIELDS, SiteSpec, Treat},
     stack::STACK_ABSENT,
 };
@@ -25,7 +25,8 @@ use crate::{
     args::{Registers, Unreadable, operand, zero},
     define,
     emit::{Hit, Reservation, count},
-    maps::{SITES, STATS, TARGET},
+    maps::{GENERATION, SITES, STATS, TARGET},
+    unwind::{self, Start},
 };
 
 #[uprobe]
@@ -49,7 +50,13 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
         count(unsafe { &raw mut (*stats).filtered });
         return None;
     }
-    let hit = Hit { site, stats, target, stack: STACK_ABSENT };
+    let mut hit = Hit { site, stats, target, stack: STACK_ABSENT };
+    if spec.stack != 0 {
+        hit.stack = stack_at(ctx, &hit);
+    }
+    if spec.kind == EventKind::CodeUnloaded as u16 {
+        forget_code();
+    }
     let mut room = MaybeUninit::<[u64; MAX_FIELDS]>::uninit();
     let words = zero(&mut room);
     read_fields(ctx, spec, &hit, words);
@@ -65,6 +72,23 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
         count(unsafe { &raw mut (*stats).lost });
     }
     Some(())
+}
+
+#[inline(always)]
+fn stack_at(ctx: &ProbeContext, hit: &Hit) -> u64 {
+    // SAFETY: the kernel passes a valid context.
+    let regs = unsafe { &*ctx.regs };
+    let start =
+        Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, r13: regs.r13, kernel: core::ptr::null_mut() };
+    unwind::stack(&start, hit)
+}
+
+/// What unwinding remembers about addresses of code may be wrong from now on.
+#[inline(always)]
+fn forget_code() {
+    if let Some(generation) = GENERATION.get_ptr_mut(0) {
+        count(generation);
+    }
 }
 
 #[inline(always)]

@@ -64,7 +64,7 @@ fn calibration_spec() -> SiteSpec {
     let mut fields = [Field::ZERO; MAX_FIELDS];
     fields[0] = Field::word(Operand::register(Register::Rdi));
     fields[1] = fields[0];
-    SiteSpec { kind: EventKind::VmShutdown as u16, field_count: 2, reserved: 0, fields }
+    SiteSpec { kind: EventKind::VmShutdown as u16, field_count: 2, stack: 0, fields }
 }
 
 fn fastest_batch(rings: &mut Rings) -> u64 {

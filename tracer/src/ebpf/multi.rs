@@ -28,6 +28,7 @@ const LOG_BYTES: usize = 1 << 20;
 /// Loads `program` of `object` for multi-uprobe links, with the maps that exist already.
 pub(super) fn load(object: &[u8], program: &str, maps: &HashMap<String, RawFd>) -> Result<OwnedFd, String> {
     let mut object = Object::parse(object).map_err(|error| error.to_string())?;
+    let types = load_types(&mut object)?;
     let definitions = mem::take(&mut object.maps);
     let text_sections = object.functions.keys().map(|(section, _)| *section).collect();
     let relocated = definitions.iter().filter_map(|(name, map)| Some((name.as_str(), *maps.get(name)?, map)));
@@ -36,9 +37,42 @@ pub(super) fn load(object: &[u8], program: &str, maps: &HashMap<String, RawFd>) 
     object.sanitize_functions(aya::features());
     let definition = object.programs.get(program).ok_or("the object has no such program")?;
     let function = object.functions.get(&definition.function_key()).ok_or("the program has no code")?;
-    let program = load_instructions(program, &function.instructions, &definition.license)?;
+    let code = Code {
+        instructions: &function.instructions,
+        functions: function.func_info.func_info_bytes(),
+        function_bytes: function.func_info_rec_size,
+        types,
+        license: &definition.license,
+    };
+    let program = load_code(program, &code)?;
     check(&program)?;
     Ok(program)
+}
+
+/// What the kernel takes to load a program.
+struct Code<'a> {
+    instructions: &'a [bpf_insn],
+    /// Where each function begins and which type it has: a function that is handed to a helper must have one.
+    functions: Vec<u8>,
+    function_bytes: usize,
+    types: Option<OwnedFd>,
+    license: &'a CString,
+}
+
+/// Gives the kernel the object's type information, where both have it.
+fn load_types(object: &mut Object) -> Result<Option<OwnedFd>, String> {
+    let Some(features) = aya::features().btf() else { return Ok(None) };
+    let Some(types) = object.fixup_and_sanitize_btf(features).map_err(|error| error.to_string())? else {
+        return Ok(None);
+    };
+    let bytes = types.to_bytes();
+    // SAFETY: as in `prog_load`.
+    let mut attr: bpf_attr = unsafe { mem::zeroed() };
+    // SAFETY: as in `prog_load`.
+    let load = unsafe { &mut attr.__bindgen_anon_7 };
+    load.btf = bytes.as_ptr() as u64;
+    load.btf_size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    bpf(bpf_cmd::BPF_BTF_LOAD, &mut attr).map(Some).map_err(|error| format!("type information: {error}"))
 }
 
 /// Whether links of this kind exist and fire for the threads of one process only.
@@ -60,14 +94,14 @@ fn check(program: &OwnedFd) -> Result<(), String> {
     Ok(())
 }
 
-fn load_instructions(name: &str, instructions: &[bpf_insn], license: &CString) -> Result<OwnedFd, String> {
-    match prog_load(name, instructions, license, None) {
+fn load_code(name: &str, code: &Code<'_>) -> Result<OwnedFd, String> {
+    match prog_load(name, code, None) {
         Ok(program) => Ok(program),
         // A kernel without multi-uprobe links does not know the attach type: no use in asking the verifier.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Err(error.to_string()),
         Err(error) => {
             let mut log = vec![0; LOG_BYTES];
-            let _: io::Result<OwnedFd> = prog_load(name, instructions, license, Some(&mut log));
+            let _: io::Result<OwnedFd> = prog_load(name, code, Some(&mut log));
             let text = String::from_utf8_lossy(&log);
             let text = text.trim_end_matches('\0');
             log::debug!("verifier: {text}");
@@ -77,7 +111,8 @@ fn load_instructions(name: &str, instructions: &[bpf_insn], license: &CString) -
     }
 }
 
-fn prog_load(name: &str, instructions: &[bpf_insn], license: &CString, log: Option<&mut [u8]>) -> io::Result<OwnedFd> {
+fn prog_load(name: &str, code: &Code<'_>, log: Option<&mut [u8]>) -> io::Result<OwnedFd> {
+    let Code { instructions, functions, function_bytes, types, license } = code;
     // SAFETY: `bpf_attr` is a union of integers; the kernel wants unused bytes to be 0.
     let mut attr: bpf_attr = unsafe { mem::zeroed() };
     // SAFETY: any bytes are valid for this field of the union.
@@ -87,6 +122,14 @@ fn prog_load(name: &str, instructions: &[bpf_insn], license: &CString, log: Opti
     load.insns = instructions.as_ptr() as u64;
     load.insn_cnt = u32::try_from(instructions.len()).unwrap_or(u32::MAX);
     load.license = license.as_ptr() as u64;
+    if let Some(types) = types
+        && *function_bytes > 0
+    {
+        load.prog_btf_fd = types.as_raw_fd().cast_unsigned();
+        load.func_info = functions.as_ptr() as u64;
+        load.func_info_cnt = u32::try_from(functions.len() / function_bytes).unwrap_or(u32::MAX);
+        load.func_info_rec_size = u32::try_from(*function_bytes).unwrap_or(u32::MAX);
+    }
     for (to, from) in load.prog_name.iter_mut().zip(name.bytes().take(15)) {
         *to = from.cast_signed();
     }

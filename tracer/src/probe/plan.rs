@@ -250,7 +250,7 @@ fn site_spec(kind: EventKind, words: &[Word], arguments: Arguments<'_>, gc_cause
         *slot = field(*word, arguments, gc_cause)?;
     }
     let field_count = u16::try_from(words.len()).map_err(|error| error.to_string())?;
-    Ok(SiteSpec { kind: kind as u16, field_count, reserved: 0, fields })
+    Ok(SiteSpec { kind: kind as u16, field_count, stack: 0, fields })
 }
 
 fn field(word: Word, arguments: Arguments<'_>, gc_cause: GcCause) -> Result<Field, String> {

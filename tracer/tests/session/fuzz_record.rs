@@ -12,7 +12,10 @@ use tracer::{
     source::encode::{encode_definition, encode_event, name_id},
     view,
 };
-use tracer_common::record::{DEFINITION_HEADER_BYTES, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES};
+use tracer_common::{
+    record::{DEFINITION_HEADER_BYTES, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES},
+    stack::{MAX_FRAMES, RawFrame, STACK_HEADER_BYTES},
+};
 
 /// Sites of the session that the records go to.
 const SITES: u16 = 4;
@@ -62,6 +65,10 @@ fn check(record: &[u8]) {
             let kind = EventKind::from_number(header.kind).expect("an event has a kind");
             assert!(kind.words() <= header.words && HEADER_BYTES + 8 * kind.words() <= record.len());
             assert_eq!((event.time_ns, event.tid, event.site), (header.time_ns, header.tid, header.site));
+        }
+        Ok(Decoded::Stack(stack)) => {
+            assert!(stack.frames().len() <= MAX_FRAMES);
+            assert!(STACK_HEADER_BYTES + stack.frames().len() * size_of::<RawFrame>() <= record.len());
         }
         Ok(Decoded::Definition { id: _, text, text_bytes }) => {
             assert!(text.len() <= MAX_TEXT_BYTES && DEFINITION_HEADER_BYTES + text.len() <= record.len());

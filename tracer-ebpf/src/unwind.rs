@@ -1,0 +1,179 @@
+//! Unwinds the thread that hit a site: kernel, native, compiled and interpreted frames in one walk, deduplicated here.
+//!
+//! The walk takes one step a frame ([`step`]). Where a frame's code lies decides how it is passed ([`place`]); that is found
+//! out once per program counter and remembered. A stack is sent once, as a definition; its id is a hash of its frames.
+#![expect(unsafe_code, reason = "the walk's state lies in a map value, which the kernel's helpers take as a raw pointer")]
+
+mod blob;
+mod incomplete;
+mod interpreter;
+mod step;
+
+pub(crate) mod place;
+pub(crate) mod scratch;
+
+use core::ffi::c_void;
+
+use aya_ebpf::{
+    bindings::{BPF_RB_AVAIL_DATA, BPF_RB_FORCE_WAKEUP, BPF_RB_NO_WAKEUP},
+    helpers::{
+        bpf_get_current_pid_tgid, bpf_get_smp_processor_id,
+        generated::{bpf_get_stack, bpf_ktime_get_ns, bpf_loop, bpf_ringbuf_output, bpf_ringbuf_query},
+    },
+};
+use tracer_common::{
+    record::{RecordHeader, name_hash_start, name_hash_step},
+    stack::{
+        FrameKind, KIND_STACK, MAX_FRAMES, RawFrame, STACK_BUSY, STACK_FIRST, STACK_HEADER_BYTES, StackEnd, StackHeader,
+    },
+};
+
+use self::scratch::{KERNEL_FRAMES, Scratch, Slot};
+use crate::{
+    emit::{Hit, count},
+    maps::{ENDS, RINGS, STACKS},
+};
+
+/// The registers that a walk begins with.
+pub(crate) struct Start {
+    pub(crate) pc: u64,
+    pub(crate) sp: u64,
+    pub(crate) fp: u64,
+    /// The interpreter keeps its bytecode pointer there.
+    pub(crate) r13: u64,
+    /// The program's context where the kernel's own frames are wanted, else null.
+    pub(crate) kernel: *mut c_void,
+}
+
+/// Id of the stack that begins with these registers; sends it where that was not done yet.
+#[inline(never)]
+pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
+    let Some(slot) = Slot::take() else {
+        return STACK_BUSY;
+    };
+    let scratch = slot.scratch();
+    // SAFETY: the slot is this program's alone until it is given back.
+    let walk = unsafe { &mut *scratch };
+    walk.begin(start);
+    if !start.kernel.is_null() {
+        kernel_frames(walk, start.kernel);
+    }
+    // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
+    let _: i64 = unsafe {
+        bpf_loop(MAX_FRAMES as u32 + 1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0)
+    };
+    if let Some(ends) = ENDS.get_ptr_mut(walk.end as u32) {
+        count(ends);
+    }
+    let id = finish(walk.hash);
+    // SAFETY: the value is not used, only its being there.
+    if unsafe { STACKS.get(&id) }.is_none() {
+        define(id, walk, hit);
+    }
+    slot.give_back();
+    id
+}
+
+/// Takes the kernel's own frames of this moment; what the helper cannot give is left out.
+#[inline(always)]
+fn kernel_frames(walk: &mut Scratch, context: *mut c_void) {
+    // SAFETY: the buffer has room for the bytes; the context is the program's own.
+    let bytes =
+        unsafe { bpf_get_stack(context, (&raw mut walk.kernel).cast(), (KERNEL_FRAMES * 8) as u32, 0) };
+    for index in 0..KERNEL_FRAMES {
+        if (index as i64) * 8 >= bytes as i64 {
+            break;
+        }
+        let address = walk.kernel[index];
+        walk.push(RawFrame { tag: FrameKind::Kernel as u64, address });
+    }
+}
+
+/// Takes a frame into the hash of its stack.
+#[inline(always)]
+pub(crate) fn mix(hash: u64, frame: RawFrame) -> u64 {
+    name_hash_step(name_hash_step(hash, frame.tag), frame.address)
+}
+
+/// The hash of no frames.
+#[inline(always)]
+pub(crate) const fn seed() -> u64 {
+    name_hash_start(KIND_STACK as u64)
+}
+
+#[inline(always)]
+const fn finish(hash: u64) -> u64 {
+    if hash < STACK_FIRST { hash + STACK_FIRST } else { hash }
+}
+
+/// Sends the frames. They have their place behind the headers already, so the record is copied in one piece.
+#[inline(always)]
+fn define(id: u64, walk: &mut Scratch, hit: &Hit) {
+    // SAFETY: `stats` points into a map value.
+    count(unsafe { &raw mut (*hit.stats).definitions_emitted });
+    // SAFETY: the helper has no precondition.
+    let cpu = unsafe { bpf_get_smp_processor_id() };
+    let frames = walk.count.min(MAX_FRAMES as u64);
+    walk.header = RecordHeader {
+        kind: KIND_STACK,
+        site: hit.site,
+        words: 0,
+        cpu: cpu as u16,
+        tid: bpf_get_current_pid_tgid() as u32,
+        reserved: 0,
+        // SAFETY: the helper has no precondition.
+        time_ns: unsafe { bpf_ktime_get_ns() },
+        stack: id,
+    };
+    walk.stack = StackHeader { id, frames: frames as u16, end: walk.end as u8, reserved: [0; 5], end_pc: walk.end_pc };
+    let bytes = STACK_HEADER_BYTES as u64 + frames * size_of::<RawFrame>() as u64;
+    let sent = match RINGS.get(cpu) {
+        // SAFETY: `ring` is a ring buffer map, and the record has room for all frames.
+        Some(ring) => unsafe {
+            let ring = core::ptr::from_ref(ring).cast_mut().cast::<c_void>();
+            let unread = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA as u64);
+            let wake = if unread >= hit.target.wakeup_bytes { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
+            bpf_ringbuf_output(ring, (&raw mut walk.header).cast(), bytes, wake as u64) == 0
+        },
+        None => false,
+    };
+    if sent {
+        let _: Result<(), _> = STACKS.insert(&id, &1, 0);
+    } else {
+        // SAFETY: as above.
+        count(unsafe { &raw mut (*hit.stats).definitions_lost });
+    }
+}
+
+impl Scratch {
+    #[inline(always)]
+    fn begin(&mut self, start: &Start) {
+        self.pc = start.pc;
+        self.sp = start.sp;
+        self.fp = start.fp;
+        self.r13 = start.r13;
+        self.interrupted = 1;
+        self.count = 0;
+        self.hash = seed();
+        self.end = StackEnd::TooDeep as u64;
+        self.end_pc = 0;
+    }
+
+    /// Adds a frame; one too many only leaves its mark in the hash.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, frame: RawFrame) {
+        let at = self.count as usize;
+        if at < MAX_FRAMES {
+            self.frames[at] = frame;
+            self.count = at as u64 + 1;
+        }
+        self.hash = mix(self.hash, frame);
+    }
+
+    /// Ends the walk, at the frame that it has come to.
+    #[inline(always)]
+    pub(crate) fn stop(&mut self, end: StackEnd) {
+        self.end = end as u64;
+        self.end_pc = if end as u8 == StackEnd::Root as u8 { 0 } else { self.pc };
+    }
+}

@@ -1,0 +1,157 @@
+//! The innermost frame of interrupted JIT code: it may not have been built yet, or be gone already.
+//!
+//! JIT code has no tables. What the next instructions are tells where in the prologue or epilogue it stands (x86-64 code of
+//! C1, C2 and the stub generators, JDK 11 to 25).
+#![expect(unsafe_code, reason = "code bytes are read into a buffer")]
+
+use core::mem::MaybeUninit;
+
+use tracer_common::{
+    stack::FrameKind,
+    unwind::{CodeLayout, Rule, RuleBase},
+};
+
+use super::{
+    blob,
+    place::{self, Place},
+};
+use crate::args::{read, word};
+
+/// Bytes that are read, the first of which stands before the next instruction.
+const BYTES: usize = 16;
+
+const fn rsp(words: u32, rbp_words: u32) -> Rule {
+    match Rule::new(RuleBase::Rsp, words, rbp_words) {
+        Some(rule) => rule,
+        None => Rule::NONE,
+    }
+}
+
+/// Only the return address is on the stack.
+const BARE: Rule = rsp(1, 0);
+/// The caller's rbp was pushed, or is about to be popped.
+const PUSHED: Rule = rsp(2, 2);
+/// A frame that rbp points to.
+const FRAME_POINTER: Rule = match Rule::new(RuleBase::Rbp, 2, 2) {
+    Some(rule) => rule,
+    None => Rule::NONE,
+};
+
+/// The rule for a frame that was interrupted at `pc`.
+#[inline(never)]
+pub(super) fn rule(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout) -> Rule {
+    let mut room = MaybeUninit::<[u8; BYTES]>::uninit();
+    if read(room.as_mut_ptr().cast(), BYTES as u32, pc.wrapping_sub(1)).is_err() {
+        return place.rule;
+    }
+    // SAFETY: all bytes were read.
+    let code = unsafe { room.assume_init_ref() };
+    if let Some(rule) = epilogue(code) {
+        return rule;
+    }
+    let sized = place.rule.base() == RuleBase::Rsp as u8;
+    if sized && let Some(rule) = prologue(pc, code, place, layout) {
+        return rule;
+    }
+    if sized { place.rule } else { stub(sp, fp, code, layout) }
+}
+
+/// `code[1..]` are the next instructions.
+#[inline(always)]
+fn epilogue(code: &[u8; BYTES]) -> Option<Rule> {
+    let poll_and_return = (code[1] == 0x49 && code[2] == 0x3b && code[3] == 0xa7 && code[8] == 0x0f && code[9] == 0x87)
+        || (code[1] == 0x0f && code[2] == 0x87 && code[7] == 0xc3)
+        || (code[1] == 0x85 && code[2] == 0x05 && code[7] == 0xc3)
+        || (code[1] == 0x4d && code[2] == 0x8b && code[3] == 0x97 && code[8] == 0x41 && code[9] == 0x85 && code[11] == 0xc3)
+        || (code[1] == 0x41 && code[2] == 0x85 && code[4] == 0xc3)
+        // Behind the code: the way from a poll to the safepoint's stub.
+        || (code[1] == 0x4c && code[2] == 0x8d && code[3] == 0x15 && code[8] == 0x4d && code[9] == 0x89 && code[10] == 0x97)
+        || (code[1] == 0x4d && code[2] == 0x89 && code[3] == 0x97 && code[8] == 0xe9)
+        // The frame was taken down for a jump out of the method.
+        || (code[0] == 0x5d && code[1] == 0xe9);
+    if code[1] == 0xc3 || code[1] == 0xc2 || poll_and_return {
+        Some(BARE)
+    } else if code[1] == 0x5d {
+        Some(PUSHED)
+    } else {
+        None
+    }
+}
+
+#[inline(always)]
+fn prologue(pc: u64, code: &[u8; BYTES], place: Place, layout: &CodeLayout) -> Option<Rule> {
+    let region = place::region(pc, layout)?;
+    let blob = blob::find(pc, region, layout)?;
+    let begin = blob::code_begin(blob.address, layout)?;
+    let complete =
+        blob::at_or_offset(blob.address, begin, layout.blob_frame_complete, layout.blob_frame_complete_bytes)?;
+    if pc >= complete || complete.wrapping_sub(begin) >= 0xffff {
+        return None;
+    }
+    if place.kind == FrameKind::Compiled as u32 {
+        let entry = blob::at_or_offset(
+            blob.address,
+            begin,
+            layout.nmethod_verified_entry,
+            layout.nmethod_verified_entry_bytes,
+        )?;
+        if pc <= entry {
+            return Some(BARE);
+        }
+        // `cmp dword [r15 + n], imm` and a jump: the entry barrier, for which the frame is complete.
+        let barrier = code[1] == 0x41 && code[2] == 0x81 && (code[3] == 0x7f || code[3] == 0xbf);
+        let jump = code[1] == 0x0f && (code[2] == 0x84 || code[2] == 0x85);
+        if barrier || jump {
+            return None;
+        }
+    }
+    // `sub rsp, n` after `push rbp`, or `mov rbp, rsp`.
+    let subtracts = code[1] == 0x48 && (code[2] == 0x83 || code[2] == 0x81) && code[3] == 0xec;
+    let links = code[1] == 0x48 && ((code[2] == 0x8b && code[3] == 0xec) || (code[2] == 0x89 && code[3] == 0xe5));
+    if links || (subtracts && (code[0] == 0x55 || code[0] == 0xec || code[0] == 0xe5)) {
+        return Some(PUSHED);
+    }
+    // `mov [rsp + n], rbp`: rsp has moved, rbp is not saved yet.
+    if code[1] == 0x48 && code[2] == 0x89 && (code[3] == 0x6c || code[3] == 0xac) && code[4] == 0x24 {
+        return Some(rsp(place.rule.cfa_words(), 0));
+    }
+    Some(BARE)
+}
+
+/// Words above rsp among which the return address of a stub without frame is looked for.
+const SEARCHED_WORDS: u32 = 16;
+
+/// A stub of which nothing is known: its frame pointer leads on, or a return address near the top of the stack.
+#[inline(always)]
+fn stub(sp: u64, fp: u64, code: &[u8; BYTES], layout: &CodeLayout) -> Rule {
+    if code[1] == 0x55 {
+        return BARE;
+    }
+    if code[0] == 0x55 {
+        return PUSHED;
+    }
+    if fp >= sp && fp.wrapping_sub(sp) < 4096 && fp & 7 == 0 && returns_to(fp.wrapping_add(8), layout) {
+        return FRAME_POINTER;
+    }
+    for words in 0..SEARCHED_WORDS {
+        if returns_to(sp.wrapping_add(8 * u64::from(words)), layout) {
+            return rsp(words + 1, 0);
+        }
+    }
+    FRAME_POINTER
+}
+
+/// Whether a word of the stack is an address in known code behind a call.
+#[inline(always)]
+fn returns_to(at: u64, layout: &CodeLayout) -> bool {
+    let Ok(address) = word(at) else { return false };
+    if place::region(address, layout).is_none() {
+        return false;
+    }
+    let Ok(before) = word(address.wrapping_sub(8)) else { return false };
+    let before = before.to_le_bytes();
+    let direct = before[3] == 0xe8;
+    let register = before[6] == 0xff && before[7] & 0xf8 == 0xd0;
+    let memory = (before[5] == 0xff && before[6] & 0xf8 == 0x50) || (before[2] == 0xff && before[3] & 0xf8 == 0x90);
+    direct || register || memory
+}

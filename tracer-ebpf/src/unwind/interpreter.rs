@@ -1,0 +1,107 @@
+//! Frames of the bytecode interpreter. They are chained by rbp and hold their method and its bytecode pointer.
+//!
+//! The offsets (`frame_x86.hpp`, `interpreter_frame_*_offset`) are the same from JDK 9 to 25.
+#![expect(unsafe_code, reason = "several words of the frame are read at once")]
+
+use core::mem::MaybeUninit;
+
+use tracer_common::{
+    stack::{FRAME_RETURN_ADDRESS, FrameKind, NO_BCI, RawFrame, StackEnd},
+    unwind::CodeLayout,
+};
+
+use super::{place, scratch::Scratch};
+use crate::args::{read, word};
+
+/// Words from the saved bytecode pointer up to the return address.
+const WORDS: usize = 10;
+/// Where the words lie, counted from the lowest one that is read, which is 8 words below rbp.
+const BYTECODE_POINTER: usize = 0;
+const METHOD: usize = 5;
+const SENDER_SP: usize = 7;
+const LINK: usize = 8;
+const RETURN: usize = 9;
+
+/// Farthest that rsp can have moved while the frame of a called method is being built.
+const MAX_ENTRY_BYTES: u64 = 1 << 20;
+
+/// Takes the interpreter's frame and goes on to its caller.
+#[inline(never)]
+pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    let mut room = MaybeUninit::<[u64; WORDS]>::uninit();
+    let below = walk.fp.wrapping_sub(8 * 8);
+    if walk.fp & 7 != 0 || walk.fp < walk.sp || read(room.as_mut_ptr().cast(), 8 * WORDS as u32, below).is_err() {
+        return before_the_frame(walk, layout);
+    }
+    // SAFETY: all words were read.
+    let frame = unsafe { room.assume_init_ref() };
+    let flag = if walk.interrupted == 0 { FRAME_RETURN_ADDRESS } else { 0 };
+    let pointer = frame[BYTECODE_POINTER];
+    let register = if walk.interrupted == 1 { walk.r13 } else { pointer };
+    let Some((bci, check)) = bytecode_index(frame[METHOD], register, pointer, layout) else {
+        return before_the_frame(walk, layout);
+    };
+    let sender = frame[SENDER_SP];
+    if sender <= walk.fp {
+        return Err(StackEnd::BadInterpreterFrame);
+    }
+    walk.push(RawFrame {
+        tag: FrameKind::Interpreted as u64 | flag | u64::from(bci) << 16 | u64::from(check) << 32,
+        address: frame[METHOD],
+    });
+    walk.pc = frame[RETURN];
+    walk.fp = frame[LINK];
+    walk.sp = sender;
+    walk.interrupted = 0;
+    Ok(())
+}
+
+/// The index of a bytecode pointer in its method, and what tells the method from a later one at the same address.
+///
+/// `register` is the pointer that is tried first; where it points elsewhere (a call is being prepared), the frame's own is
+/// the right one. `None` where this is no method.
+#[inline(always)]
+fn bytecode_index(method: u64, register: u64, saved: u64, layout: &CodeLayout) -> Option<(u16, u32)> {
+    if method & 7 != 0 {
+        return None;
+    }
+    let const_method = word(method.wrapping_add(u64::from(layout.method_const_method))).ok()?;
+    if const_method & 7 != 0 {
+        return None;
+    }
+    let mut size = 0u16;
+    let size_at = const_method.wrapping_add(u64::from(layout.const_method_code_size));
+    read((&raw mut size).cast(), 2, size_at).ok()?;
+    let check = (const_method >> 3) as u32;
+    let code = const_method.wrapping_add(u64::from(layout.const_method_bytes));
+    let index = register.wrapping_sub(code);
+    if index < u64::from(size) {
+        return Some((index as u16, check));
+    }
+    let index = saved.wrapping_sub(code);
+    if index < u64::from(size) {
+        return Some((index as u16, check));
+    }
+    // A native method has no bytecode, and its frame no pointer to it.
+    if size == 0 || saved == 0 { Some((NO_BCI, check)) } else { None }
+}
+
+/// The interpreter was interrupted at the entry of a method, before its frame was there: rbp is the caller's, the return
+/// address is on top of the stack, and r13 holds the caller's rsp.
+#[inline(always)]
+fn before_the_frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    if walk.interrupted == 0 {
+        return Err(StackEnd::BadInterpreterFrame);
+    }
+    let caller = word(walk.sp).map_err(|_| StackEnd::UnreadableStack)?;
+    if place::region(caller, layout).is_none() {
+        return Err(StackEnd::BadInterpreterFrame);
+    }
+    walk.push(RawFrame { tag: FrameKind::Stub as u64, address: walk.pc });
+    let above = walk.sp.wrapping_add(8);
+    let moved = walk.r13.wrapping_sub(above);
+    walk.sp = if moved < MAX_ENTRY_BYTES { walk.r13 } else { above };
+    walk.pc = caller;
+    walk.interrupted = 0;
+    Ok(())
+}
