@@ -82,6 +82,11 @@ pub struct Row {
     pub rule: Rule,
 }
 
+/// Rows in one value of the map of rows: few system calls fill it.
+pub const CHUNK_ROWS: usize = 512;
+/// One value of the map of rows.
+pub type RowChunk = [Row; CHUNK_ROWS];
+
 /// What lies in an executable mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -8,7 +8,7 @@ use tracer_common::{
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
-    unwind::{CodeLayout, MAX_REGIONS, Region, Row},
+    unwind::{CodeLayout, MAX_REGIONS, Region, RowChunk},
 };
 
 use crate::unwind::{
@@ -57,7 +57,7 @@ pub(crate) static REGIONS: Array<Region, MAX_REGIONS> = Array::new();
 
 /// User space makes it as large as the tables are.
 #[btf_map]
-pub(crate) static ROWS: Array<Row, 1> = Array::new();
+pub(crate) static ROWS: Array<RowChunk, 1> = Array::new();
 
 #[btf_map]
 pub(crate) static REMEMBERED: PerCpuArray<Remembered, PLACES> = PerCpuArray::new();

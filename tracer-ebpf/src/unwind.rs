@@ -2,7 +2,10 @@
 //!
 //! The walk takes one step a frame ([`step`]). Where a frame's code lies decides how it is passed ([`place`]); that is found
 //! out once per program counter and remembered. A stack is sent once, as a definition; its id is a hash of its frames.
-#![expect(unsafe_code, reason = "the walk's state lies in a map value, which the kernel's helpers take as a raw pointer")]
+#![expect(
+    unsafe_code,
+    reason = "the walk's state lies in a map value, which the kernel's helpers take as a raw pointer"
+)]
 
 mod blob;
 mod incomplete;
@@ -59,9 +62,8 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
         kernel_frames(walk, start.kernel);
     }
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
-    let _: i64 = unsafe {
-        bpf_loop(MAX_FRAMES as u32 + 1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0)
-    };
+    let _: i64 =
+        unsafe { bpf_loop(MAX_FRAMES as u32 + 1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
     if let Some(ends) = ENDS.get_ptr_mut(walk.end as u32) {
         count(ends);
     }
@@ -78,8 +80,7 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
 #[inline(always)]
 fn kernel_frames(walk: &mut Scratch, context: *mut c_void) {
     // SAFETY: the buffer has room for the bytes; the context is the program's own.
-    let bytes =
-        unsafe { bpf_get_stack(context, (&raw mut walk.kernel).cast(), (KERNEL_FRAMES * 8) as u32, 0) };
+    let bytes = unsafe { bpf_get_stack(context, (&raw mut walk.kernel).cast(), (KERNEL_FRAMES * 8) as u32, 0) };
     for index in 0..KERNEL_FRAMES {
         if (index as i64) * 8 >= bytes as i64 {
             break;

@@ -1,7 +1,8 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
 //!
 //! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
-//! links, one perf event a site otherwise), [`rings`] reads records, [`calibrate`] measures what a trap costs here, and
+//! links, one perf event a site otherwise), [`rings`] reads records, [`unwind`] tells what is needed
+//! to find stacks, [`calibrate`] measures what a trap costs here, and
 //! [`census`] looks at what is in the kernel.
 
 pub mod attach;
@@ -10,6 +11,7 @@ pub mod census;
 pub mod load;
 mod multi;
 pub mod rings;
+pub mod unwind;
 mod wire;
 
 use std::{io, path::PathBuf};

@@ -78,8 +78,7 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
 fn stack_at(ctx: &ProbeContext, hit: &Hit) -> u64 {
     // SAFETY: the kernel passes a valid context.
     let regs = unsafe { &*ctx.regs };
-    let start =
-        Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, r13: regs.r13, kernel: core::ptr::null_mut() };
+    let start = Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, r13: regs.r13, kernel: core::ptr::null_mut() };
     unwind::stack(&start, hit)
 }
 

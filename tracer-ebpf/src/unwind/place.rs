@@ -4,7 +4,7 @@
 
 use tracer_common::{
     stack::{FrameKind, StackEnd},
-    unwind::{CodeLayout, MAX_REGIONS, Region, RegionKind, Rule, RuleBase},
+    unwind::{CHUNK_ROWS, CodeLayout, MAX_REGIONS, Region, RegionKind, Row, Rule, RuleBase},
 };
 
 use super::blob;
@@ -151,7 +151,7 @@ fn rule(address: u64, region: &Region) -> Rule {
             break;
         }
         let middle = (low + high) / 2;
-        let Some(row) = ROWS.get(region.first_row.wrapping_add(middle)) else {
+        let Some(row) = row(region.first_row.wrapping_add(middle)) else {
             return Rule::NONE;
         };
         if u64::from(row.address) <= address {
@@ -163,8 +163,14 @@ fn rule(address: u64, region: &Region) -> Rule {
     if low == 0 {
         return Rule::NONE;
     }
-    match ROWS.get(region.first_row.wrapping_add(low - 1)) {
+    match row(region.first_row.wrapping_add(low - 1)) {
         Some(row) => row.rule,
         None => Rule::NONE,
     }
+}
+
+#[inline(always)]
+fn row(index: u32) -> Option<Row> {
+    let chunk = ROWS.get(index / CHUNK_ROWS as u32)?;
+    Some(chunk[index as usize % CHUNK_ROWS])
 }

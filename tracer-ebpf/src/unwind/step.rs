@@ -55,10 +55,7 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
         walk.push(RawFrame { tag: FrameKind::Stub as u64 | flag, address });
         return Err(StackEnd::InHeap);
     }
-    walk.push(RawFrame {
-        tag: u64::from(place.kind) | flag | u64::from(place.compile_id) << 32,
-        address,
-    });
+    walk.push(RawFrame { tag: u64::from(place.kind) | flag | u64::from(place.compile_id) << 32, address });
     let rule = rule(walk, place, layout);
     to_caller(walk, rule)
 }

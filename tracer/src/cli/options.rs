@@ -40,7 +40,7 @@ impl WatchOptions {
 
     /// What the kernel side shall be like.
     pub(super) const fn kernel(&self) -> KernelOptions {
-        KernelOptions { ring_bytes: self.ring_size, links: self.links }
+        KernelOptions { ring_bytes: self.ring_size, links: self.links, rows: 0 }
     }
 }
 

@@ -12,7 +12,7 @@ use aya::{
     util::nr_cpus,
 };
 use tracer_common::{
-    names::{MAP_RINGS, MAP_SITES, MAP_STATS, MAP_TARGET, PROGRAM_SITE},
+    names::{MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_TARGET, PROGRAM_SITE},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stats::{STATS_WORDS, SiteStats},
 };
@@ -20,6 +20,7 @@ use tracer_common::{
 use super::{
     Error, multi,
     rings::Rings,
+    unwind::{self, Unwinding},
     wire::{LayoutValue, SpecValue, StatsValue},
 };
 
@@ -56,6 +57,8 @@ pub struct KernelOptions {
     pub ring_bytes: Option<u32>,
     /// How sites are attached.
     pub links: Links,
+    /// Rows of unwinding tables that there must be room for.
+    pub rows: usize,
 }
 
 /// Messages that the programs log.
@@ -75,6 +78,7 @@ pub struct Kernel {
     sites: Array<MapData, SpecValue>,
     target: Array<MapData, LayoutValue>,
     stats: PerCpuArray<MapData, StatsValue>,
+    unwinding: Unwinding,
     ring_bytes: u32,
 }
 
@@ -83,8 +87,11 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.15 (attach cookies).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links } = options;
-        let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(|error| Error::Load(chain(&error)))?;
+        let KernelOptions { ring_bytes, links, rows } = options;
+        let mut ebpf = EbpfLoader::new()
+            .map_max_entries(MAP_ROWS, unwind::chunks(rows))
+            .load(OBJECT)
+            .map_err(|error| Error::Load(chain(&error)))?;
         let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
         let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
         let descriptors = map_fds(&ebpf);
@@ -95,6 +102,7 @@ impl Kernel {
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
             stats: PerCpuArray::try_from(take(&mut ebpf, MAP_STATS)?).map_err(|error| map_error(MAP_STATS, &error))?,
+            unwinding: Unwinding::take(&mut ebpf)?,
             ring_bytes,
             ebpf,
         };
@@ -134,6 +142,11 @@ impl Kernel {
             }
         }
         Ok(sum)
+    }
+
+    /// What the programs know about the target's code.
+    pub const fn unwinding(&mut self) -> &mut Unwinding {
+        &mut self.unwinding
     }
 
     /// The reader of messages that the programs log.
@@ -213,11 +226,11 @@ fn site_program(ebpf: &mut Ebpf) -> Result<&mut UProbe, Error> {
         .ok_or_else(|| Error::Load(format!("the object has no program `{PROGRAM_SITE}`")))
 }
 
-fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, Error> {
+pub(super) fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, Error> {
     ebpf.take_map(name).ok_or_else(|| Error::Map { name: name.to_owned(), reason: "not in the object".to_owned() })
 }
 
-fn map_error(name: &str, error: &dyn std::error::Error) -> Error {
+pub(super) fn map_error(name: &str, error: &dyn std::error::Error) -> Error {
     Error::Map { name: name.to_owned(), reason: chain(error) }
 }
 

@@ -4,6 +4,7 @@
 use tracer_common::{
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
+    unwind::{CodeLayout, Region, RowChunk},
 };
 
 /// [`SiteSpec`] as the value of a map.
@@ -15,6 +16,21 @@ pub(super) struct SpecValue(pub(super) SiteSpec);
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(super) struct LayoutValue(pub(super) TargetLayout);
+
+/// [`CodeLayout`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct CodeValue(pub(super) CodeLayout);
+
+/// [`Region`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct RegionValue(pub(super) Region);
+
+/// [`RowChunk`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct RowsValue(pub(super) RowChunk);
 
 /// [`SiteStats`] as the value of a map.
 #[derive(Clone, Copy)]
@@ -28,3 +44,9 @@ unsafe impl aya::Pod for SpecValue {}
 unsafe impl aya::Pod for LayoutValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for StatsValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for CodeValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for RegionValue {}
+// SAFETY: as above; a row is two numbers of 32 bits.
+unsafe impl aya::Pod for RowsValue {}

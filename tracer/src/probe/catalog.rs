@@ -112,6 +112,57 @@ impl Probe {
     }
 }
 
+/// Whether events of a kind get the stack of their thread: all on whose threads Java runs, but for the second event of a
+/// pair, whose stack is the first one's.
+pub const fn has_stack(kind: EventKind) -> bool {
+    use EventKind as K;
+    match kind {
+        K::VmOperationRequest
+        | K::MonitorContendedEnter
+        | K::MonitorContendedExit
+        | K::MonitorNotify
+        | K::MonitorNotifyAll
+        | K::MonitorWait
+        | K::ThreadParkBegin
+        | K::ThreadUnpark
+        | K::ThreadStart
+        | K::ThreadSleepBegin
+        | K::ThreadYield
+        | K::ClassLoaded
+        | K::ClassInitRequired
+        | K::ClassInitErroneous
+        | K::ClassInitSuperFailed
+        | K::ClassInitClinit
+        | K::ClassInitError
+        | K::AllocInNewTlab
+        | K::AllocOutsideTlab
+        | K::CpuSample
+        | K::OffCpu => true,
+        K::GcBegin
+        | K::GcEnd
+        | K::MemPoolGcBegin
+        | K::MemPoolGcEnd
+        | K::VmOperationBegin
+        | K::VmOperationEnd
+        | K::SafepointBegin
+        | K::SafepointEnd
+        | K::MonitorContendedEntered
+        | K::MonitorWaited
+        | K::ThreadParkEnd
+        | K::ThreadStop
+        | K::ThreadSleepEnd
+        | K::ClassUnloaded
+        | K::ClassInitRecursive
+        | K::ClassInitConcurrent
+        | K::ClassInitEnd
+        | K::CompileBegin
+        | K::CompileEnd
+        | K::CodeLoaded
+        | K::CodeUnloaded
+        | K::VmShutdown => false,
+    }
+}
+
 /// What the events of a group are about, for sentences.
 pub fn group_title(group: &str) -> &'static str {
     match group {

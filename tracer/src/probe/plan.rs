@@ -9,7 +9,7 @@ use tracer_common::{
     site::{Field, MAX_FIELDS, MAX_SITES, Operand, SiteSpec, Treat},
 };
 
-use super::catalog::{self, Function, PROBES, Probe, Word};
+use super::catalog::{self, Function, PROBES, Probe, Word, has_stack};
 use crate::{
     analysis::Lens,
     jvm::{
@@ -250,7 +250,7 @@ fn site_spec(kind: EventKind, words: &[Word], arguments: Arguments<'_>, gc_cause
         *slot = field(*word, arguments, gc_cause)?;
     }
     let field_count = u16::try_from(words.len()).map_err(|error| error.to_string())?;
-    Ok(SiteSpec { kind: kind as u16, field_count, stack: 0, fields })
+    Ok(SiteSpec { kind: kind as u16, field_count, stack: u32::from(has_stack(kind)), fields })
 }
 
 fn field(word: Word, arguments: Arguments<'_>, gc_cause: GcCause) -> Result<Field, String> {

@@ -19,6 +19,18 @@ const LOCKS: &[Lens] = &[Lens::Locks];
 const THREADS: &[Lens] = &[Lens::Threads];
 const CLASSES: &[Lens] = &[Lens::Classes];
 const JIT: &[Lens] = &[Lens::Jit];
+/// Whoever takes stacks must know when an address of code gets another meaning.
+const CODE: &[Lens] = &[
+    Lens::Jit,
+    Lens::Safepoint,
+    Lens::Locks,
+    Lens::Threads,
+    Lens::Classes,
+    Lens::Alloc,
+    Lens::Cpu,
+    Lens::Offcpu,
+    Lens::Wall,
+];
 const ALLOC: &[Lens] = &[Lens::Alloc];
 
 const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
@@ -101,9 +113,9 @@ pub const PROBES: &[Probe] = &[
         only("method__compile__begin", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8)])),
     probe(EventKind::CompileEnd, JIT, "compile",
         only("method__compile__end", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8), Argument(9)])),
-    probe(EventKind::CodeLoaded, JIT, "code",
+    probe(EventKind::CodeLoaded, CODE, "code",
         only("compiled__method__load", &[Name(1, 2), Name(3, 4), Name(5, 6), Argument(7), Argument(8)])),
-    probe(EventKind::CodeUnloaded, JIT, "code",
+    probe(EventKind::CodeUnloaded, CODE, "code",
         only("compiled__method__unload", &[Name(1, 2), Name(3, 4), Name(5, 6)])),
 
     probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
