@@ -1,7 +1,8 @@
 //! Options that several commands share, and how durations and sizes are written.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::prepare::Watched;
 use crate::{
     analysis::Lens,
     ebpf::load::{KernelOptions, Links},
@@ -26,12 +27,27 @@ pub(super) struct WatchOptions {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
     pub(super) max_overhead: f64,
 
+    /// Take no stacks
+    #[arg(long)]
+    pub(super) no_stacks: bool,
+
     /// How sites are attached
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) links: Links,
 }
 
 impl WatchOptions {
+    /// The session that is asked for.
+    pub(super) fn watched(&self, began: Instant) -> Watched {
+        Watched {
+            lenses: self.lenses(),
+            kernel: self.kernel(),
+            budget: self.max_overhead,
+            began,
+            stacks: !self.no_stacks,
+        }
+    }
+
     /// The lenses, in the order of the report, each once.
     pub(super) fn lenses(&self) -> Vec<Lens> {
         let asked = if self.lens.is_empty() { Lens::USUAL } else { &self.lens };

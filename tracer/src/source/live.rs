@@ -3,6 +3,8 @@
 //! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
 //! [`Live::finish`].
 
+pub mod unwinding;
+
 use std::{
     num::NonZeroU32,
     os::{fd::OwnedFd, unix::fs::MetadataExt as _},
@@ -10,8 +12,9 @@ use std::{
 };
 
 use rustix::{process::Pid, time::ClockId};
-use tracer_common::site::TargetLayout;
+use tracer_common::site::{SiteSpec, TargetLayout};
 
+use self::unwinding::Unwinding;
 use crate::{
     analysis::Lens,
     decode::Header,
@@ -47,6 +50,8 @@ pub struct Prepared {
     pub kernel: KernelOptions,
     /// Share of one core that the target may lose to traps.
     pub budget: f64,
+    /// What is known about the target's code; nothing where stacks are not wanted.
+    pub unwinding: Option<Unwinding>,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -86,6 +91,7 @@ pub struct Live {
     drained_bytes: u64,
     watermark_ns: u64,
     counters_ns: u64,
+    unwinding: Option<Unwinding>,
 }
 
 /// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
@@ -102,7 +108,8 @@ struct GroupState {
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, kernel, budget } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, unwinding } = prepared;
+        kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         let (mut kernel, mut rings) = Kernel::load(kernel)?;
         let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
@@ -110,8 +117,9 @@ impl Live {
         });
         kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
         let Plan { sites: planned, mut missing, .. } = plan;
+        let wanted = u32::from(unwinding.is_some());
         for (site, planned) in planned.iter().enumerate() {
-            kernel.set_site(site_id(site), planned.spec)?;
+            kernel.set_site(site_id(site), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
         }
         let (mut groups, group_of_site) = group_sites(&planned);
         for state in &mut groups {
@@ -126,9 +134,15 @@ impl Live {
         {
             return Err(Error::Load(error.clone()));
         }
+        let mut unwinding = unwinding;
+        if let Some(unwinding) = &mut unwinding {
+            unwinding.install(&mut kernel, sees_code(&groups))?;
+            missing.extend(unwinding.missing().iter().cloned());
+        }
         let time_ns = now_ns();
         kernel.set_target(TargetLayout { tgid: known_tgid(place.pid), ..layout })?;
         Ok(Self {
+            unwinding,
             layout,
             messages: kernel.take_messages(),
             kernel,
@@ -173,11 +187,18 @@ impl Live {
 
     /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the
     /// words of the sites are.
-    pub fn refine(&mut self, layout: TargetLayout, plan: &Plan) -> Result<(), Error> {
+    pub fn refine(&mut self, layout: TargetLayout, plan: &Plan, unwinding: Option<Unwinding>) -> Result<(), Error> {
         self.layout = layout;
+        if let Some(mut unwinding) = unwinding {
+            unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
+            self.missing.extend(unwinding.missing().iter().cloned());
+            self.unwinding = Some(unwinding);
+        }
+        let wanted = u32::from(self.unwinding.is_some());
         self.kernel.set_target(TargetLayout { tgid: known_tgid(self.place.pid), ..layout })?;
         for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
-            self.kernel.set_site(site_id(index), planned.spec)?;
+            self.kernel
+                .set_site(site_id(index), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
         }
         Ok(())
     }
@@ -190,7 +211,7 @@ impl Live {
     /// Delivers what has arrived, lets the rate guard look, and now and then reads the counters.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began_ns = now_ns();
-        self.drain();
+        self.drain(sink);
         self.merge.release(self.watermark_ns, |record| sink(Item::Record(record)));
         // What is older than this drain's beginning has arrived now, and is passed on in the next round.
         self.watermark_ns = began_ns;
@@ -203,6 +224,9 @@ impl Live {
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
             sink(Item::Counters(self.counters()?));
+            if let Some(unwinding) = &mut self.unwinding {
+                unwinding.refresh(&mut self.kernel)?;
+            }
         }
         if let Some(messages) = &mut self.messages {
             messages.flush();
@@ -229,10 +253,16 @@ impl Live {
         Ok(())
     }
 
-    fn drain(&mut self) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, .. } = self;
+    /// Takes what is in the ring buffers. Stacks are named at once, before their code can go away.
+    fn drain(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, .. } = self;
         rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
+            if let Some(unwinding) = unwinding
+                && unwinding.take(record, sink)
+            {
+                return;
+            }
             if let Ok(header) = Header::read(record)
                 && !header.is_definition()
                 && let Some(group) = group_of_site.get(usize::from(header.site.0))
@@ -248,7 +278,7 @@ impl Live {
             Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
             Decision::Attach { group } => (group, GuardDecision::Attach),
         };
-        let Self { kernel, groups, place, .. } = self;
+        let Self { kernel, groups, place, unwinding, .. } = self;
         let Some(state) = groups.get_mut(index) else { return };
         match action {
             GuardDecision::Detach { rate_per_s } => {
@@ -266,9 +296,17 @@ impl Live {
                 }
             },
         }
+        let group = groups[index].group.name.clone();
+        if group == CODE_GROUP
+            && let Some(unwinding) = unwinding
+            && let Err(error) = unwinding.remember(kernel, action == GuardDecision::Attach)
+        {
+            log::warn!("{error}");
+        }
+        let state = &groups[index];
         sink(Item::Guard(GuardAction {
             time_ns: now_ns(),
-            group: state.group.name.clone(),
+            group,
             sites: state.group.sites.iter().map(|(_, site)| *site).collect(),
             lens: state.lens,
             action,
@@ -284,7 +322,7 @@ impl Live {
         let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
         detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
-        while self.drain() {}
+        while self.drain(sink) {}
         self.merge.release(u64::MAX, |record| sink(Item::Record(record)));
         if let Some(messages) = &mut self.messages {
             messages.flush();
@@ -316,6 +354,14 @@ pub fn in_initial_pid_namespace() -> bool {
 /// What the programs compare pids with; in another pid namespace the process has another number, which is not known.
 fn known_tgid(pid: NonZeroU32) -> u32 {
     if in_initial_pid_namespace() { pid.get() } else { 0 }
+}
+
+/// The group of sites that tell of code that comes and goes.
+const CODE_GROUP: &str = "code";
+
+/// Whether every unloading of code will be seen.
+fn sees_code(groups: &[GroupState]) -> bool {
+    groups.iter().any(|state| state.group.name == CODE_GROUP && state.attached.is_some())
 }
 
 fn site_id(index: usize) -> u16 {
