@@ -14,6 +14,10 @@ mod emit;
 mod maps;
 #[cfg(target_arch = "bpf")]
 mod probes;
+#[cfg(target_arch = "bpf")]
+mod unwind;
+#[cfg(target_arch = "bpf")]
+mod user;
 
 #[cfg(target_arch = "bpf")]
 #[panic_handler]

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "aya asks for an unsafe promise about the bytes of a type")]
 
 use tracer_common::{
+    clock::Away,
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
 };
@@ -21,6 +22,11 @@ pub(super) struct LayoutValue(pub(super) TargetLayout);
 #[repr(transparent)]
 pub(super) struct StatsValue(pub(super) SiteStats);
 
+/// [`Away`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct AwayValue(pub(super) Away);
+
 // SAFETY: `repr(C)` structs of integers without implicit padding, as the size assertions beside their definitions show;
 // any bytes are a valid value.
 unsafe impl aya::Pod for SpecValue {}
@@ -28,3 +34,5 @@ unsafe impl aya::Pod for SpecValue {}
 unsafe impl aya::Pod for LayoutValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for StatsValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for AwayValue {}
