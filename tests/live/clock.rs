@@ -186,3 +186,23 @@ fn threads_of_the_jvm_itself_have_names() -> Result<()> {
     assert!(unnamed * 100 <= absences.count(), "{unnamed} absences of threads without a name");
     Ok(())
 }
+
+/// Each of its 1,500,000 yields is a switch; a budget of 1 % of a core buys some 15,000 a second.
+#[test]
+fn the_rate_guard_takes_the_scheduler_away_from_a_program_that_switches_all_the_time() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "switches", "Switches").arguments(&["300000"]).start()?;
+    // What is too short for an event costs as much as any other, and is seen by the guard as well.
+    for arguments in [&["-l", "offcpu"][..], &["-l", "offcpu", "--min-block", "10s"]] {
+        let session = Session::attach(jvm.pid(), arguments)?;
+        jvm.work()?;
+        let report = session.report()?;
+        let site = *report.sites("sched:sched_switch").first().context("no site")?;
+        let number = |key: &str| site[key].as_u64().unwrap_or_default();
+        assert!(site["state"].as_str().is_some_and(|state| state.contains("rate guard")), "{site}");
+        assert_eq!(number("emitted"), number("delivered") + number("lost"), "{site}");
+        assert!(number("hits") < 200_000, "{site}");
+        assert!(report.missing().iter().any(|sentence| sentence.contains("`sched` fires")), "{:?}", report.missing());
+    }
+    jvm.finish()?;
+    Ok(())
+}
