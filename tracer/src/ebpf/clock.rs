@@ -2,7 +2,7 @@
 //!
 //! A program is loaded when it is attached for the first time: a lens that is not asked for costs no verification.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Instant};
 
 use aya::{
     maps::{HashMap, MapData},
@@ -56,11 +56,13 @@ impl ClockOptions {
 impl Kernel {
     /// Attaches a clock as the site with this id.
     pub fn attach_clock(&mut self, source: Source, site: u16) -> Result<Attached, Error> {
+        let began = Instant::now();
         self.set_clock_site(source, site)?;
         let link = self.load_clock(source).and_then(|()| match source {
             Source::Timer => self.attach_timer().map(|links| Link::Timer { _links: links }),
             Source::Scheduler => self.attach_scheduler(),
         });
+        log::debug!("`{}` took {:.1} ms to attach", source.group(), began.elapsed().as_secs_f64() * 1e3);
         link.map(Attached::new).map_err(|error| Error::Attach {
             group: source.group().to_owned(),
             count: 1,
