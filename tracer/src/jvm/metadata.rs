@@ -192,8 +192,11 @@ impl<P: Peek> Reader<'_, P> {
         let pointer = |offset, field| at::u64(&pool, offset).ok_or(Reason::Nonsense(field));
         let holder = pointer(layout.pool_holder, "ConstantPool::_pool_holder")?;
         let class = self.structure(holder, layout.class_bytes, "ConstantPool::_pool_holder")?;
-        // A class and its pool point to each other; of a redefined class, the old pool and a class made to keep it do.
-        if at::u64(&class, layout.class_constants) != Some(address) {
+        // A class and its pool point to each other; of a redefined class, the old pool and a class made to keep it do. Only
+        // the methods behind method handles have pools of their own.
+        let own = at::u64(&class, layout.class_constants).ok_or(Reason::Nonsense("InstanceKlass::_constants"))?;
+        let holds = |pool: u64| self.peek.u64(pool.wrapping_add(layout.pool_holder)).ok() == Some(holder);
+        if own != address && !holds(own) {
             return Err(Reason::Nonsense("InstanceKlass::_constants"));
         }
         let file = match layout.source_file {
