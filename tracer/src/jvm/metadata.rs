@@ -5,7 +5,7 @@
 
 mod layout;
 
-mod lines;
+pub(super) mod lines;
 
 mod name;
 
@@ -261,3 +261,6 @@ impl<P: Peek> Reader<'_, P> {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 }
+
+#[cfg(test)]
+mod tests;
