@@ -3,8 +3,13 @@
 //! Adding one: a file here, a line in [`all`].
 
 mod distribution;
+mod method;
 mod pairing;
 mod pattern;
+mod profile;
+mod site;
+mod spread;
+mod state;
 mod steps;
 mod table;
 
