@@ -7,6 +7,7 @@ mod method;
 mod pairing;
 mod pattern;
 mod profile;
+mod request;
 mod site;
 mod spread;
 mod state;

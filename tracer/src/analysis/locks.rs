@@ -303,7 +303,7 @@ impl Analysis for Locks {
         let (step_ns, [stopped]) = self.steps.series(context.span);
         let mut shapes = vec![table::monitors(&self.monitors, context), table::classes(&self.monitors, context)];
         shapes.push(table::threads(&self.threads, context, "threads", "Blocked threads"));
-        shapes.push(table::waiters(&self.waiters, context));
+        shapes.extend(table::waiters(&self.waiters, context));
         shapes.push(self.holders.holders_table(context));
         shapes.push(self.holders.chains_table(context));
         shapes.push(deadlock::table(&self.blocked, &self.holders, context));

@@ -34,6 +34,29 @@ pub(super) fn top(stacks: &Stacks, id: StackId) -> Option<&Frame> {
     frames().find(|frame| frame.kind.is_java()).or_else(|| frames().next())
 }
 
+/// The Java frame that the place called on the way to the event; nothing where the place itself is the innermost one.
+pub(super) fn called(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let mut called = None;
+    for frame in stacks.frames_of(id).filter(|frame| frame.kind.is_java()) {
+        if is_app(frame) {
+            return called;
+        }
+        called = Some(frame);
+    }
+    None
+}
+
+/// Where a thread's work begins: its outermost method of the program, else its outermost Java frame.
+pub(super) fn entry(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let java = || stacks.frames_of(id).filter(|frame| frame.kind.is_java());
+    java().filter(|frame| is_app(frame)).last().or_else(|| java().last())
+}
+
+/// Whether a stack was asked for at all, at any of these events.
+pub(super) fn any_asked(mut ids: impl Iterator<Item = StackId>) -> bool {
+    ids.any(|id| id != StackId::default())
+}
+
 /// The place with its line, or why there is none.
 pub(super) fn label(stacks: &Stacks, id: StackId) -> String {
     frame(stacks, id).map_or_else(|| Stacks::absence(id).to_owned(), ToString::to_string)
@@ -72,6 +95,27 @@ mod tests {
         let id =
             play.stack(&["com.shop.Cart.lambda$add$0:12", "com.shop.Cart$$Lambda.0x01.get", "jdk.proxy2.$Proxy4.get"]);
         assert_eq!(label(&play.stacks, id), "com.shop.Cart.lambda$add$0:12");
+    }
+
+    #[test]
+    fn what_the_place_called_and_where_its_thread_began() {
+        let mut play = Play::default();
+        let id = play.stack(&[
+            "libjvm.so JavaThread::run",
+            "java.lang.Thread.run:840",
+            "com.shop.Worker.run:3",
+            "com.shop.Plugins.find:9",
+            "java.lang.Class.forName:375",
+            "java.lang.Class.forName0",
+            "libjvm.so JVM_FindClassFromCaller",
+        ]);
+        let text = |frame: Option<&Frame>| frame.map(ToString::to_string);
+        assert_eq!(text(called(&play.stacks, id)).as_deref(), Some("java.lang.Class.forName:375"));
+        assert_eq!(text(entry(&play.stacks, id)).as_deref(), Some("com.shop.Worker.run:3"));
+        let own = play.stack(&["com.shop.Worker.run:3", "libjvm.so InterpreterRuntime::_new"]);
+        let jdk = play.stack(&["java.lang.Thread.run:840", "java.lang.ref.Finalizer$FinalizerThread.run:160"]);
+        assert_eq!((text(called(&play.stacks, own)), text(called(&play.stacks, jdk))), (None, None));
+        assert_eq!(text(entry(&play.stacks, jdk)).as_deref(), Some("java.lang.Thread.run:840"));
     }
 
     #[test]

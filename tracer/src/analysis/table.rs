@@ -61,6 +61,12 @@ pub(super) trait Merge: Clone + Default {
     fn merge(&mut self, other: &Self);
 }
 
+impl Merge for u64 {
+    fn merge(&mut self, other: &Self) {
+        *self = self.saturating_add(*other);
+    }
+}
+
 /// A table from keys to amounts with a limit on its keys.
 #[derive(Clone, Debug)]
 pub(super) struct Keyed<K, V> {
@@ -199,12 +205,6 @@ pub(super) const fn column(key: &'static str, title: &'static str, unit: Unit) -
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    impl Merge for u64 {
-        fn merge(&mut self, other: &Self) {
-            *self += other;
-        }
-    }
 
     fn rows(shape: Shape) -> Vec<Vec<Cell>> {
         match shape {

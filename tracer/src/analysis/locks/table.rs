@@ -98,20 +98,22 @@ pub(super) fn threads(rows: &Keyed<Tid, Durations>, context: Context<'_>, id: &'
     )
 }
 
-/// Blocked time by class and place in the program.
-pub(super) fn waiters(rows: &Keyed<(NameId, StackId), Durations>, context: Context<'_>) -> Shape {
-    rows.grouped(|(class, stack)| Some((context.names.class(*class), site::label(context.stacks, *stack)))).table(
-        "waiters",
-        "Places where threads were blocked",
-        vec![
-            column("class", "Class", Unit::Text),
-            column("site", "Place", Unit::Text),
-            column("count", "Count", Unit::Count),
-            column("total_ns", "Blocked", Unit::Ns),
-            column("max_ns", "Max", Unit::Ns),
-        ],
-        |durations| durations.total_ns,
-        |(class, site)| vec![class.into(), site.into()],
-        |durations| vec![durations.count.into(), durations.total_ns.into(), durations.max_ns.into()],
-    )
+/// Blocked time by class and place in the program; nothing where no stack was asked for.
+pub(super) fn waiters(rows: &Keyed<(NameId, StackId), Durations>, context: Context<'_>) -> Option<Shape> {
+    let table =
+        rows.grouped(|(class, stack)| Some((context.names.class(*class), site::label(context.stacks, *stack)))).table(
+            "waiters",
+            "Places where threads were blocked",
+            vec![
+                column("class", "Class", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("count", "Count", Unit::Count),
+                column("total_ns", "Blocked", Unit::Ns),
+                column("max_ns", "Max", Unit::Ns),
+            ],
+            |durations| durations.total_ns,
+            |(class, site)| vec![class.into(), site.into()],
+            |durations| vec![durations.count.into(), durations.total_ns.into(), durations.max_ns.into()],
+        );
+    site::any_asked(rows.iter().map(|((_, stack), _)| *stack)).then_some(table)
 }
