@@ -10,14 +10,14 @@ impl Profile {
         let mut nodes = vec![Branch::default()];
         for stack in &self.stacks {
             let mut at = 0;
-            nodes[at].value += stack.value;
+            nodes[at].value = nodes[at].value.saturating_add(stack.value);
             for frame in &stack.frames {
                 let next = nodes.len();
                 let child = *nodes[at].children.entry(*frame).or_insert(next);
                 if child == next {
                     nodes.push(Branch::default());
                 }
-                nodes[child].value += stack.value;
+                nodes[child].value = nodes[child].value.saturating_add(stack.value);
                 at = child;
             }
         }
