@@ -26,12 +26,12 @@ const RETURN: usize = 9;
 const MAX_ENTRY_BYTES: u64 = 1 << 20;
 
 /// Takes the interpreter's frame and goes on to its caller.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     let mut room = MaybeUninit::<[u64; WORDS]>::uninit();
     let below = walk.fp.wrapping_sub(8 * 8);
     if walk.fp & 7 != 0 || walk.fp < walk.sp || read(room.as_mut_ptr().cast(), 8 * WORDS as u32, below).is_err() {
-        return before_the_frame(walk, layout);
+        return before_the_frame(walk);
     }
     // SAFETY: all words were read.
     let frame = unsafe { room.assume_init_ref() };
@@ -39,7 +39,7 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     let pointer = frame[BYTECODE_POINTER];
     let register = if walk.interrupted == 1 { walk.r13 } else { pointer };
     let Some((bci, check)) = bytecode_index(frame[METHOD], register, pointer, layout) else {
-        return before_the_frame(walk, layout);
+        return before_the_frame(walk);
     };
     let sender = frame[SENDER_SP];
     if sender <= walk.fp {
@@ -89,12 +89,12 @@ fn bytecode_index(method: u64, register: u64, saved: u64, layout: &CodeLayout) -
 /// The interpreter was interrupted at the entry of a method, before its frame was there: rbp is the caller's, the return
 /// address is on top of the stack, and r13 holds the caller's rsp.
 #[inline(always)]
-fn before_the_frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+fn before_the_frame(walk: &mut Scratch) -> Result<(), StackEnd> {
     if walk.interrupted == 0 {
         return Err(StackEnd::BadInterpreterFrame);
     }
     let caller = word(walk.sp).map_err(|_| StackEnd::UnreadableStack)?;
-    if place::region(caller, layout).is_none() {
+    if place::region(caller).is_none() {
         return Err(StackEnd::BadInterpreterFrame);
     }
     walk.push(RawFrame { tag: FrameKind::Stub as u64, address: walk.pc });
