@@ -44,7 +44,7 @@ fn identity(frame: &Frame) -> Identity<'_> {
 }
 
 /// The methods of these stacks, those with the most of their own first.
-pub(super) fn rows<'a>(stacks: &'a Stacks, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<Row<'a>> {
+pub(super) fn rows(stacks: &Stacks, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<Row<'_>> {
     let mut methods = Methods::new(stacks);
     for (stack, amount) in amounts {
         methods.add(stack, amount);
@@ -185,7 +185,7 @@ impl Measure {
 
 /// Half the width of the 95 % interval (Wilson's) of a share of `part` out of `all` independent samples, in percentage
 /// points. Other than the usual estimate it is sound for small counts.
-pub(super) fn interval_percent(part: u64, all: u64) -> Option<f64> {
+pub(crate) fn interval_percent(part: u64, all: u64) -> Option<f64> {
     const Z: f64 = 1.96;
     let (n, p) = (all as f64, part as f64 / all as f64);
     (all > 0).then(|| 100.0 * Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::super::{
     Context,
     profile::{Amount, Amounts},
-    state::{self, Role, State},
+    state::{Role, State, Told},
     table::Merge as _,
 };
 use crate::{
@@ -105,18 +105,18 @@ impl<'a> Seen<'a> {
     pub(super) fn new(context: Context<'a>, amounts: &Amounts) -> Self {
         let stacks = context.stacks;
         let mut facts = HashMap::new();
-        let mut runs_java: HashMap<StackId, bool> = HashMap::new();
-        let mut threads: HashMap<Tid, (Amount, bool)> = HashMap::new();
+        let mut told: HashMap<StackId, Told> = HashMap::new();
+        let mut threads: HashMap<Tid, (Amount, Told)> = HashMap::new();
         for (stack, tid, amount) in amounts.iter() {
             facts.entry(stack).or_insert_with(|| Facts::of(stacks, stack));
-            let java = *runs_java.entry(stack).or_insert_with(|| state::runs_java(stacks, stack));
-            let (samples, seen_in_java) = threads.entry(tid).or_default();
+            let by_stack = *told.entry(stack).or_insert_with(|| Told::by(stacks, stack));
+            let (samples, most) = threads.entry(tid).or_default();
             samples.merge(&amount);
-            *seen_in_java |= java;
+            *most = by_stack.max(*most);
         }
-        let named = |(tid, (samples, java)): (Tid, (Amount, bool))| {
+        let named = |(tid, (samples, told)): (Tid, (Amount, Told))| {
             let name = context.names.thread(tid);
-            let role = Role::of(&name, java);
+            let role = Role::of(&name, told);
             (tid, Thread { name, role, samples })
         };
         Self { stacks, facts, threads: threads.into_iter().map(named).collect() }
