@@ -20,5 +20,7 @@ mod names;
 // The other commands, and the terminal.
 mod command;
 mod terminal;
+// Names for perf are the JVM's own.
+mod perf_map;
 
 mod watch;
