@@ -55,19 +55,27 @@ impl State {
         }
     }
 
-    /// The state of a thread with these frames, innermost first. The kernel comes before what the thread is for, because a
+    /// The state of a thread of this role whose frames tell that state. The kernel comes before what the thread is for, because a
     /// collector that waits for memory from the kernel is not collecting.
-    pub(super) fn of<'a>(role: Role, mut frames: impl Iterator<Item = &'a Frame>) -> Self {
-        // A stub stands for the Java method that called it, or leads into the JVM.
-        let innermost = frames.find(|frame| frame.kind != Kind::Stub);
-        match (innermost.map(|frame| frame.kind), role) {
-            (Some(Kind::Kernel), _) => Self::Kernel,
+    pub(super) fn of(role: Role, by_frames: Self) -> Self {
+        match (by_frames, role) {
+            (Self::Kernel, _) => Self::Kernel,
             (_, Role::Gc) => Self::Gc,
             (_, Role::Jit) => Self::Jit,
-            (Some(Kind::Interpreted | Kind::Compiled | Kind::Inlined), _) => Self::Java,
-            (Some(Kind::Native), _) if innermost.is_some_and(is_vm) => Self::Vm,
-            (Some(Kind::Native), _) => Self::Native,
-            (Some(Kind::Unknown | Kind::Stub) | None, _) => Self::Unknown,
+            (state, _) => state,
+        }
+    }
+
+    /// The state that frames alone tell, innermost first.
+    pub(super) fn by_frames<'a>(mut frames: impl Iterator<Item = &'a Frame>) -> Self {
+        // A stub stands for the Java method that called it, or leads into the JVM.
+        let Some(innermost) = frames.find(|frame| frame.kind != Kind::Stub) else { return Self::Unknown };
+        match innermost.kind {
+            Kind::Kernel => Self::Kernel,
+            Kind::Interpreted | Kind::Compiled | Kind::Inlined => Self::Java,
+            Kind::Native if is_vm(innermost) => Self::Vm,
+            Kind::Native => Self::Native,
+            Kind::Unknown | Kind::Stub => Self::Unknown,
         }
     }
 }
@@ -174,7 +182,7 @@ mod tests {
     fn state(name: &str, frames: &[&str]) -> State {
         let mut play = Play::default();
         let id = play.stack(frames);
-        State::of(Role::of(name, Told::Nothing), play.stacks.frames_of(id))
+        State::of(Role::of(name, Told::Nothing), State::by_frames(play.stacks.frames_of(id)))
     }
 
     #[test]

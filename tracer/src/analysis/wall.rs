@@ -187,7 +187,7 @@ impl Analysis for Wall {
             self.threads_table(context),
             method::table("methods", "Methods by time", Measure::Time(self.total.sum_ns()), &methods),
             Shape::Timeline(Timeline {
-                id: "time",
+                id: "on_off",
                 title: "Time of all threads per step".to_owned(),
                 unit: Unit::Ns,
                 step_ns,
