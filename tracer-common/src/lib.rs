@@ -2,10 +2,11 @@
 //!
 //! `no_std`, without dependencies, compiled for both sides. The reading order is the order of the data:
 //! [`site`] says where the arguments of a probe site are found, [`record`] what a program puts into the ring buffer,
-//! [`stack`] how the frames of a thread follow it, [`unwind`] what a program must know to find them, [`stats`] how every
-//! outcome is counted, [`names`] what maps and programs are called.
+//! [`stack`] how the frames of a thread follow it, [`unwind`] what a program must know to find them, [`clock`] what is
+//! remembered of threads that wait, [`stats`] how every outcome is counted, [`names`] what maps and programs are called.
 #![no_std]
 
+pub mod clock;
 pub mod names;
 pub mod record;
 pub mod site;

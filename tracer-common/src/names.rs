@@ -2,6 +2,12 @@
 
 /// Program attached to every argument-reading probe site.
 pub const PROGRAM_SITE: &str = "site_hit";
+/// Program that the sampling clock runs.
+pub const PROGRAM_CPU_SAMPLE: &str = "cpu_sample";
+/// Program that runs when a CPU goes from one thread to another.
+pub const PROGRAM_SCHED_SWITCH: &str = "sched_switch";
+/// Program that runs when a thread becomes ready to run.
+pub const PROGRAM_SCHED_WAKEUP: &str = "sched_wakeup";
 
 /// Array of [`crate::site::SiteSpec`], indexed by site id: written before attaching, read by the programs.
 pub const MAP_SITES: &str = "SITES";
@@ -23,3 +29,5 @@ pub const MAP_ROWS: &str = "ROWS";
 pub const MAP_ENDS: &str = "ENDS";
 /// Array of ring buffers, indexed by CPU.
 pub const MAP_RINGS: &str = "RINGS";
+/// Hash map of [`crate::clock::Away`], by the address of the thread's `task_struct`.
+pub const MAP_OFFCPU: &str = "OFFCPU";

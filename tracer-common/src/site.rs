@@ -171,7 +171,17 @@ pub struct TargetLayout {
     pub tgid: u32,
     /// Bytes of unread data in a ring buffer from which on a program wakes the reader instead of leaving it to its timer.
     pub wakeup_bytes: u64,
+    /// Time that a CPU sample stands for.
+    pub sample_period_ns: u64,
+    /// Shortest absence from a CPU that becomes an event.
+    pub min_block_ns: u64,
+    /// Which [`crate::clock::Away`]s count: not those of the time before the scheduler's programs were attached last.
+    pub sched_epoch: u32,
+    /// Site id of CPU samples, where there are any.
+    pub cpu_site: u16,
+    /// Site id of the scheduler's events, where there are any.
+    pub sched_site: u16,
 }
 
 const _: () = assert!(size_of::<Operand>() == 16 && size_of::<Field>() == 40);
-const _: () = assert!(size_of::<SiteSpec>() == 8 + 40 * MAX_FIELDS && size_of::<TargetLayout>() == 24);
+const _: () = assert!(size_of::<SiteSpec>() == 8 + 40 * MAX_FIELDS && size_of::<TargetLayout>() == 48);

@@ -2,20 +2,23 @@
 //!
 //! Invariant: `hits = filtered + emitted`, and, after the readers have drained the ring buffers,
 //! `emitted = delivered + lost` exactly, where user space counts `delivered`.
+//!
+//! The programs of the clock and of the scheduler run for all processes; they count only what belongs to the target.
 
 /// Counters of one site on one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct SiteStats {
-    /// Times the program ran.
+    /// Times the program ran; CPU samples of the target, or returns of its threads to a CPU.
     pub hits: u64,
-    /// Hits that were turned down: another process, or a site without a specification.
+    /// Hits that were turned down: another process, a site without a specification, an absence that was too short.
     pub filtered: u64,
     /// Events that the program tried to put into a ring buffer.
     pub emitted: u64,
     /// Events that did not fit into the ring buffer.
     pub lost: u64,
     /// Operands or texts that could not be read (page not present, bad pointer); the event carries a reserved name id or 0.
+    /// Scheduler: threads that left a CPU and could not be remembered, because too many were.
     pub unreadable: u64,
     /// Definitions that the program tried to put into a ring buffer.
     pub definitions_emitted: u64,

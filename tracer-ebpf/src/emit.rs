@@ -6,12 +6,16 @@ use core::arch::asm;
 use aya_ebpf::{
     bindings::{BPF_RB_AVAIL_DATA, BPF_RB_FORCE_WAKEUP, BPF_RB_NO_WAKEUP},
     helpers::{
-        bpf_get_current_pid_tgid, bpf_get_smp_processor_id,
+        bpf_get_smp_processor_id,
         generated::{bpf_ktime_get_ns, bpf_ringbuf_query},
     },
     maps::ring_buf::RingBufBytes,
 };
-use tracer_common::{record::RecordHeader, site::TargetLayout, stats::SiteStats};
+use tracer_common::{
+    record::{EventKind, HEADER_BYTES, RecordHeader, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
+    site::TargetLayout,
+    stats::SiteStats,
+};
 
 use crate::maps::{RINGS, Ring};
 
@@ -28,6 +32,8 @@ pub(crate) struct Hit {
     pub(crate) site: u16,
     pub(crate) stats: *mut SiteStats,
     pub(crate) target: TargetLayout,
+    /// The thread, in the initial pid namespace.
+    pub(crate) tid: u32,
     /// Id of the thread's stack.
     pub(crate) stack: u64,
 }
@@ -64,7 +70,7 @@ impl Reservation<'_> {
             site: hit.site,
             words,
             cpu: self.cpu,
-            tid: bpf_get_current_pid_tgid() as u32,
+            tid: hit.tid,
             reserved: 0,
             // SAFETY: the helper has no precondition.
             time_ns: unsafe { bpf_ktime_get_ns() },
@@ -84,4 +90,20 @@ impl Reservation<'_> {
         let wake = if unread >= hit.target.wakeup_bytes { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
         bytes.submit(wake as u64);
     }
+}
+
+/// Sends an event of `kind` and counts what came of it. Words that the kind does not have are 0.
+#[inline(always)]
+pub(crate) fn event(kind: EventKind, words: &[u64; SMALL_EVENT_WORDS], hit: &Hit) {
+    // SAFETY: `stats` points into a map value.
+    count(unsafe { &raw mut (*hit.stats).emitted });
+    let Some(mut record) = Reservation::new::<SMALL_EVENT_BYTES>() else {
+        // SAFETY: as above.
+        count(unsafe { &raw mut (*hit.stats).lost });
+        return;
+    };
+    record.write_header(kind as u16, kind.words() as u16, hit);
+    // SAFETY: the record has room for this many words behind its header, which is a multiple of 8 long.
+    unsafe { record.as_mut_ptr().add(HEADER_BYTES).cast::<[u64; SMALL_EVENT_WORDS]>().write(*words) };
+    record.submit(hit);
 }

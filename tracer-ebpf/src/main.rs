@@ -16,6 +16,8 @@ mod maps;
 mod probes;
 #[cfg(target_arch = "bpf")]
 mod unwind;
+#[cfg(target_arch = "bpf")]
+mod user;
 
 #[cfg(target_arch = "bpf")]
 #[panic_handler]

@@ -1,10 +1,11 @@
 //! The maps; their names are spelled in `tracer_common::names`.
 
 use aya_ebpf::{
-    btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf},
+    btf_maps::{Array, ArrayOfMaps, HashMap, LruHashMap, PerCpuArray, RingBuf},
     macros::btf_map,
 };
 use tracer_common::{
+    clock::{Away, MAX_AWAY},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
@@ -70,3 +71,7 @@ pub(crate) static STACKS: LruHashMap<u64, u8, MAX_STACKS> = LruHashMap::new();
 
 #[btf_map]
 pub(crate) static ENDS: PerCpuArray<u64, ENDS_LEN> = PerCpuArray::new();
+/// Allocated in advance, as the scheduler's lock is held where it is written. User space makes it small where no lens
+/// needs it.
+#[btf_map]
+pub(crate) static OFFCPU: HashMap<u64, Away, MAX_AWAY> = HashMap::new();

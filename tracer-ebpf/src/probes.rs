@@ -1,3 +1,5 @@
 //! The programs, one file per family of sites.
 
+mod cpu;
+mod sched;
 mod site;

@@ -1,16 +1,18 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
 //!
 //! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
-//! links, one perf event a site otherwise), [`rings`] reads records, [`unwind`] tells what is needed
-//! to find stacks, [`calibrate`] measures what a trap costs here, and
-//! [`census`] looks at what is in the kernel.
+//! links, one perf event a site otherwise) and [`clock`] the sampling clock and the scheduler, [`unwind`] says what is
+//! needed to find stacks, [`rings`] reads records, [`calibrate`] measures what a trap costs here, [`runtime`] what all
+//! programs cost, and [`census`] looks at what is in the kernel.
 
 pub mod attach;
 pub mod calibrate;
 pub mod census;
+pub mod clock;
 pub mod load;
 mod multi;
 pub mod rings;
+pub mod runtime;
 pub mod unwind;
 mod wire;
 
@@ -31,7 +33,7 @@ pub enum Error {
         reason: String,
     },
     /// Sites could not be attached.
-    #[error("failed to attach {count} sites of `{group}` in {path}: {source}")]
+    #[error("failed to attach {count} {} of `{group}` in {path}: {source}", if *count == 1 { "site" } else { "sites" })]
     Attach {
         /// Name of the group of sites.
         group: String,

@@ -13,6 +13,9 @@ pub mod probe;
 
 pub mod ebpf;
 
+pub mod symbol;
+pub mod unwind;
+
 pub mod guard;
 pub mod source;
 

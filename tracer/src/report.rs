@@ -66,6 +66,12 @@ pub struct Cost {
     pub attach_ns: u64,
     /// CPU time of jtrace itself until then.
     pub attach_cpu_ns: u64,
+    /// Time in the eBPF programs of all kinds, on all CPUs, by the kernel's own account; absent unless it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program_ns: Option<u64>,
+    /// How often they ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program_runs: Option<u64>,
 }
 
 /// How complete the report is: `emitted = delivered + lost` holds for every site.

@@ -100,6 +100,12 @@ pub struct Counters {
     pub own_cpu_ns: u64,
     /// Largest resident size of jtrace.
     pub own_memory_bytes: u64,
+    /// Time in the programs, on all CPUs, where the kernel was asked to measure it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_ns: Option<u64>,
+    /// How often the programs ran, where the kernel was asked to measure it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_runs: Option<u64>,
 }
 
 /// A decision of the rate guard about a group of sites.

@@ -44,13 +44,14 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
     count(unsafe { &raw mut (*stats).hits });
     let spec = SITES.get(u32::from(site))?;
     let target = *TARGET.get(0)?;
-    let tgid = (bpf_get_current_pid_tgid() >> 32) as u32;
+    let thread = bpf_get_current_pid_tgid();
+    let tgid = (thread >> 32) as u32;
     if spec.kind == 0 || (target.tgid != 0 && tgid != target.tgid) {
         // SAFETY: as above.
         count(unsafe { &raw mut (*stats).filtered });
         return None;
     }
-    let mut hit = Hit { site, stats, target, stack: STACK_ABSENT };
+    let mut hit = Hit { site, stats, target, tid: thread as u32, stack: STACK_ABSENT };
     if spec.stack != 0 {
         hit.stack = stack_at(ctx, &hit);
     }

@@ -241,7 +241,7 @@ impl Writer {
         let Self { time_ns, emitted, .. } = self;
         let time_ns = *time_ns + 1;
         let sites = emitted.iter().map(|count| [*count, 0, *count, 0, 0, 0, 0]).collect();
-        let counters = Counters { time_ns, sites, own_cpu_ns: 0, own_memory_bytes: 0 };
+        let counters = Counters { time_ns, sites, ..Counters::default() };
         self.recorder.write(&Item::Counters(counters))?;
         self.recorder.write(&Item::End(End { time_ns, reason: "end".to_owned(), counters_final: true }))?;
         Ok(self.recorder.flush()?)

@@ -113,8 +113,7 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watched =
-        Watched { lenses: watch.lenses(), kernel: watch.kernel(), budget: watch.max_overhead, began: Instant::now() };
+    let watched = watch.watched(Instant::now());
     output::check(output)?;
     let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;
@@ -127,7 +126,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     };
     let mut waiter = Waiter::new()?;
     let armed = known.arm(&jvm);
-    let prepared = prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched);
+    let prepared = prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched, watched.unwinding(&jvm));
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     watch_live(live, start, limits, files, show, armed, &mut waiter)?;

@@ -1,10 +1,14 @@
 //! Options that several commands share, and how durations and sizes are written.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::prepare::Watched;
 use crate::{
     analysis::Lens,
-    ebpf::load::{KernelOptions, Links},
+    ebpf::{
+        clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
+        load::{KernelOptions, Links},
+    },
 };
 
 /// What to look at, and for how long.
@@ -26,12 +30,40 @@ pub(super) struct WatchOptions {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
     pub(super) max_overhead: f64,
 
+    /// Take no stacks
+    #[arg(long)]
+    pub(super) no_stacks: bool,
+
     /// How sites are attached
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) links: Links,
+
+    /// CPU samples per second (on each CPU), up to 10000
+    #[arg(long, value_name = "HZ", default_value_t = USUAL_SAMPLE_HZ,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLE_HZ)))]
+    pub(super) sample_rate: u32,
+
+    /// Leave out absences from a CPU that are shorter than this (`1us`, `10ms`)
+    #[arg(long, value_name = "TIME", value_parser = short_time)]
+    pub(super) min_block: Option<Duration>,
+
+    /// Let the kernel measure what the programs cost; it costs every eBPF program of the machine some 20 ns a run
+    #[arg(long)]
+    pub(super) bpf_stats: bool,
 }
 
 impl WatchOptions {
+    /// The session that is asked for.
+    pub(super) fn watched(&self, began: Instant) -> Watched {
+        Watched {
+            lenses: self.lenses(),
+            kernel: self.kernel(),
+            budget: self.max_overhead,
+            began,
+            stacks: !self.no_stacks,
+        }
+    }
+
     /// The lenses, in the order of the report, each once.
     pub(super) fn lenses(&self) -> Vec<Lens> {
         let asked = if self.lens.is_empty() { Lens::USUAL } else { &self.lens };
@@ -39,8 +71,19 @@ impl WatchOptions {
     }
 
     /// What the kernel side shall be like.
-    pub(super) const fn kernel(&self) -> KernelOptions {
-        KernelOptions { ring_bytes: self.ring_size, links: self.links, rows: 0 }
+    pub(super) fn kernel(&self) -> KernelOptions {
+        KernelOptions {
+            ring_bytes: self.ring_size,
+            links: self.links,
+            rows: 0,
+            clocks: ClockOptions { sample_hz: self.sample_rate, min_block_ns: self.min_block_ns() },
+            remember_away: false,
+            statistics: self.bpf_stats,
+        }
+    }
+
+    fn min_block_ns(&self) -> u64 {
+        self.min_block.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
@@ -96,6 +139,17 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
+/// Like [`duration`], with the units of short times too; 0 means all.
+fn short_time(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split_unit(text)?;
+    match unit {
+        "ns" => Duration::try_from_secs_f64(number / 1e9).map_err(|error| error.to_string()),
+        "us" => Duration::try_from_secs_f64(number / 1e6).map_err(|error| error.to_string()),
+        _ if number == 0.0 => Ok(Duration::ZERO),
+        _ => duration(text).map_err(|error| error.replace("one of ms", "one of ns, us, ms")),
+    }
+}
+
 fn ring_bytes(text: &str) -> Result<u32, String> {
     let (number, unit) = split_unit(text)?;
     let factor = match unit {
@@ -129,6 +183,17 @@ mod tests {
         assert!(duration("30").is_err_and(|error| error.contains("30s")));
         for wrong in ["0s", "", "s", "-1s", "1x", "1e9999s", "99999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn short_times_have_units_down_to_nanoseconds() {
+        assert_eq!(short_time("1us"), Ok(Duration::from_micros(1)));
+        assert_eq!(short_time("250ns"), Ok(Duration::from_nanos(250)));
+        assert_eq!(short_time("10ms"), Ok(Duration::from_millis(10)));
+        assert_eq!(short_time("0"), Ok(Duration::ZERO));
+        for wrong in ["1", "-1us", "us", "1x", "1e99us"] {
+            assert!(short_time(wrong).is_err(), "{wrong}");
         }
     }
 

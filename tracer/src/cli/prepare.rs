@@ -24,7 +24,7 @@ use crate::{
         vmstructs::layout,
     },
     probe::plan::{GcCause, Libjvm, Plan, plan},
-    source::live::{Description, Prepared, in_initial_pid_namespace},
+    source::live::{Description, Prepared, in_initial_pid_namespace, unwinding::Unwinding},
 };
 
 /// The flag without which HotSpot's monitor probes are silent.
@@ -40,6 +40,15 @@ pub(super) struct Watched {
     /// Share of one core that the target may lose to traps.
     pub(super) budget: f64,
     pub(super) began: Instant,
+    /// Whether events get stacks.
+    pub(super) stacks: bool,
+}
+
+impl Watched {
+    /// What is known about the code of a JVM, where stacks are wanted.
+    pub(super) fn unwinding(&self, jvm: &Jvm) -> Option<Unwinding> {
+        self.stacks.then(|| Unwinding::open(jvm))
+    }
 }
 
 /// Restores what a jtrace that was killed left changed, in any target. To be called at every start.
@@ -174,13 +183,20 @@ pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> De
 }
 
 /// What to attach, and where.
-pub(super) fn prepared(known: &Known, path: PathBuf, pid: NonZeroU32, watched: &Watched) -> Prepared {
+pub(super) fn prepared(
+    known: &Known,
+    path: PathBuf,
+    pid: NonZeroU32,
+    watched: &Watched,
+    unwinding: Option<Unwinding>,
+) -> Prepared {
     Prepared {
         place: Place { path, pid },
         plan: known.plan.clone(),
         layout: known.layout,
         kernel: watched.kernel,
         budget: watched.budget,
+        unwinding,
     }
 }
 

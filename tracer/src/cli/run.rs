@@ -30,7 +30,7 @@ use super::{
     prepare::{self, ArmedFlag, Known, Watched},
 };
 use crate::{
-    ebpf::attach::Place,
+    ebpf::{attach::Place, load::KernelOptions},
     jvm::find::{Jvm, process::Identity},
     probe::plan::{GcCause, Libjvm, plan},
     source::live::{Live, Prepared},
@@ -99,8 +99,7 @@ impl Drop for Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let show = show_beside_the_program(&output, &show)?;
-    let watched =
-        Watched { lenses: watch.lenses(), kernel: watch.kernel(), budget: watch.max_overhead, began: Instant::now() };
+    let watched = watch.watched(Instant::now());
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
     let waiting = start(&command)?;
@@ -112,8 +111,9 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         place,
         plan: plan(&libjvm, &watched.lenses, GcCause::default()),
         layout: TargetLayout::default(),
-        kernel: watched.kernel,
+        kernel: KernelOptions { rows: ROWS_OF_A_JVM, ..watched.kernel },
         budget: watched.budget,
+        unwinding: None,
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
@@ -128,6 +128,9 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     say_how_it_ended(&mut child);
     Ok(ExitCode::SUCCESS)
 }
+
+/// Room for the unwinding tables of a JVM that has not loaded its libraries yet; 21 and 25 need about half.
+const ROWS_OF_A_JVM: usize = 1 << 20;
 
 /// What could not be known before the JVM ran.
 struct Learned {
@@ -151,9 +154,10 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
                 armed = known.arm(&jvm);
             }
             if known.has_layout() {
-                live.refine(known.layout, &known.plan)?;
+                live.refine(known.layout, &known.plan, None)?;
             }
             if known.is_complete(&jvm) || late {
+                live.refine(known.layout, &known.plan, watched.unwinding(&jvm))?;
                 let mut missing = known.missing;
                 missing.push(
                     "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \

@@ -9,6 +9,8 @@ use std::{
 
 use aya::programs::{
     UProbe,
+    perf_event::PerfEventLink,
+    raw_trace_point::RawTracePointLink,
     uprobe::{UProbeAttachLocation, UProbeAttachPoint, UProbeLink, UProbeScope},
 };
 
@@ -29,9 +31,11 @@ pub struct Attached {
 }
 
 /// Undone when it is dropped, which waits for running programs: some ms for a group's link, or for every single one.
-enum Link {
+pub(super) enum Link {
     Multi { _descriptor: OwnedFd },
     Single { _links: Vec<UProbeLink> },
+    Timer { _links: Vec<PerfEventLink> },
+    Scheduler { _switch: RawTracePointLink, _wakeup: RawTracePointLink },
 }
 
 /// The file that holds a target's sites, and the process to watch.
@@ -63,6 +67,10 @@ impl Kernel {
 }
 
 impl Attached {
+    pub(super) const fn new(link: Link) -> Self {
+        Self { _link: link }
+    }
+
     /// Takes the sites away; they cost nothing any more when this returns.
     pub fn detach(self) {
         drop(self);
@@ -74,7 +82,7 @@ pub fn detach_all(groups: Vec<Attached>) {
     std::thread::scope(|scope| {
         for Attached { _link: link } in groups {
             match link {
-                Link::Multi { _descriptor: descriptor } => _ = scope.spawn(move || drop(descriptor)),
+                Link::Multi { .. } | Link::Timer { .. } | Link::Scheduler { .. } => _ = scope.spawn(move || drop(link)),
                 Link::Single { _links: links } => {
                     for link in links {
                         scope.spawn(move || drop(link));

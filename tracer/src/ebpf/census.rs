@@ -66,7 +66,7 @@ fn described(info: &ProgramInfo) -> Verified {
 }
 
 /// Ids of the programs that this process holds open.
-fn own_programs() -> BTreeSet<u32> {
+pub(super) fn own_programs() -> BTreeSet<u32> {
     let Ok(entries) = fs::read_dir("/proc/self/fdinfo") else { return BTreeSet::new() };
     let texts = entries.flatten().filter_map(|entry| fs::read_to_string(entry.path()).ok());
     texts.filter_map(|text| text.lines().find_map(|line| line.strip_prefix("prog_id:")?.trim().parse().ok())).collect()

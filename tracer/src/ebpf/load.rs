@@ -7,22 +7,26 @@ use std::{
 
 use aya::{
     Ebpf, EbpfLoader,
-    maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray},
-    programs::UProbe,
+    maps::{self, Array, ArrayOfMaps, Map, MapData, PerCpuArray},
+    programs::{Program, ProgramError, UProbe},
     util::nr_cpus,
 };
 use tracer_common::{
-    names::{MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_TARGET, PROGRAM_SITE},
+    clock::{Away, MAX_AWAY},
+    names::{MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_TARGET, PROGRAM_SITE},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stats::{STATS_WORDS, SiteStats},
 };
 
 use super::{
-    Error, multi,
+    Error,
+    clock::ClockOptions,
+    multi,
     rings::Rings,
     unwind::{self, Unwinding},
-    wire::{LayoutValue, SpecValue, StatsValue},
+    wire::{AwayValue, LayoutValue, SpecValue, StatsValue},
 };
+use crate::probe::clock::Source;
 
 /// The object, aligned as its parser wants it.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o"));
@@ -59,6 +63,12 @@ pub struct KernelOptions {
     pub links: Links,
     /// Rows of unwinding tables that there must be room for.
     pub rows: usize,
+    /// How time is looked at.
+    pub clocks: ClockOptions,
+    /// Whether threads that are away from a CPU are to be remembered, which takes memory.
+    pub remember_away: bool,
+    /// Whether the kernel shall measure what the programs cost.
+    pub statistics: bool,
 }
 
 /// Messages that the programs log.
@@ -79,7 +89,11 @@ pub struct Kernel {
     target: Array<MapData, LayoutValue>,
     stats: PerCpuArray<MapData, StatsValue>,
     unwinding: Unwinding,
+    away: maps::HashMap<MapData, u64, AwayValue>,
     ring_bytes: u32,
+    clocks: ClockOptions,
+    /// What the programs were told last.
+    told: TargetLayout,
 }
 
 impl Kernel {
@@ -87,9 +101,11 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.15 (attach cookies).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links, rows } = options;
+        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, statistics: _ } = options;
+        let most_away = if remember_away { MAX_AWAY } else { 1 };
         let mut ebpf = EbpfLoader::new()
             .map_max_entries(MAP_ROWS, unwind::chunks(rows))
+            .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
             .load(OBJECT)
             .map_err(|error| Error::Load(chain(&error)))?;
         let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
@@ -103,7 +119,11 @@ impl Kernel {
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
             stats: PerCpuArray::try_from(take(&mut ebpf, MAP_STATS)?).map_err(|error| map_error(MAP_STATS, &error))?,
             unwinding: Unwinding::take(&mut ebpf)?,
+            away: maps::HashMap::try_from(take(&mut ebpf, MAP_OFFCPU)?)
+                .map_err(|error| map_error(MAP_OFFCPU, &error))?,
             ring_bytes,
+            clocks,
+            told: TargetLayout::default(),
             ebpf,
         };
         Ok((kernel, rings))
@@ -112,6 +132,15 @@ impl Kernel {
     /// Tells the programs which process is the target and how its structures are laid out.
     pub fn set_target(&mut self, mut layout: TargetLayout) -> Result<(), Error> {
         layout.wakeup_bytes = self.wakeup_bytes();
+        layout.sample_period_ns = self.clocks.sample_period_ns();
+        layout.min_block_ns = self.clocks.min_block_ns;
+        let TargetLayout { sched_epoch, cpu_site, sched_site, .. } = self.told;
+        self.told = TargetLayout { sched_epoch, cpu_site, sched_site, ..layout };
+        self.tell()
+    }
+
+    fn tell(&mut self) -> Result<(), Error> {
+        let layout = self.told;
         self.target.set(0, LayoutValue(layout), 0).map_err(|error| map_error(MAP_TARGET, &error))
     }
 
@@ -127,12 +156,14 @@ impl Kernel {
 
     /// Counters of the first `count` sites, summed over the CPUs, in the order of [`SiteStats`]'s fields.
     pub fn stats(&self, count: usize) -> Result<Vec<[u64; STATS_WORDS]>, Error> {
-        (0..count.min(MAX_SITES)).map(|site| self.site_stats(site)).collect()
+        (0..count.min(MAX_SITES))
+            .map(|site| self.site_stats(u16::try_from(site).expect("sites are fewer than MAX_SITES")))
+            .collect()
     }
 
-    fn site_stats(&self, site: usize) -> Result<[u64; STATS_WORDS], Error> {
-        let index = u32::try_from(site).expect("sites are fewer than MAX_SITES");
-        let values = self.stats.get(&index, 0).map_err(|error| map_error(MAP_STATS, &error))?;
+    /// Counters of one site.
+    pub fn site_stats(&self, site: u16) -> Result<[u64; STATS_WORDS], Error> {
+        let values = self.stats.get(&u32::from(site), 0).map_err(|error| map_error(MAP_STATS, &error))?;
         let mut sum = [0; STATS_WORDS];
         for StatsValue(stats) in values.iter() {
             let SiteStats { hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost } = *stats;
@@ -152,6 +183,41 @@ impl Kernel {
     /// The reader of messages that the programs log.
     pub fn take_messages(&mut self) -> Option<Messages> {
         aya_log::EbpfLogger::init(&mut self.ebpf).ok().map(Messages)
+    }
+
+    /// Tells the programs the site of a clock. What the scheduler's remembered before they went away last counts no more.
+    pub(super) fn set_clock_site(&mut self, source: Source, site: u16) -> Result<(), Error> {
+        match source {
+            Source::Timer => self.told.cpu_site = site,
+            Source::Scheduler => {
+                self.told.sched_site = site;
+                self.told.sched_epoch = self.told.sched_epoch.wrapping_add(1);
+            }
+        }
+        self.tell()
+    }
+
+    /// How time is looked at.
+    pub const fn clocks(&self) -> ClockOptions {
+        self.clocks
+    }
+
+    pub(super) const fn away_map(&self) -> &maps::HashMap<MapData, u64, AwayValue> {
+        &self.away
+    }
+
+    /// Whether an absence began while the scheduler's programs were attached as they are now.
+    pub(super) const fn is_current(&self, away: &Away) -> bool {
+        away.epoch == self.told.sched_epoch
+    }
+
+    /// A program of the object.
+    pub(super) fn program<'a, P>(&'a mut self, name: &str) -> std::io::Result<&'a mut P>
+    where
+        &'a mut P: TryFrom<&'a mut Program, Error = ProgramError>,
+    {
+        let program = self.ebpf.program_mut(name).and_then(|program| program.try_into().ok());
+        program.ok_or_else(|| std::io::Error::other(format!("the object has no program `{name}`")))
     }
 
     /// The program for multi-uprobe links, where the kernel has them.
@@ -214,6 +280,7 @@ fn map_fd(map: &Map) -> Option<RawFd> {
         Map::Array(data)
         | Map::ArrayOfMaps(data)
         | Map::PerCpuArray(data)
+        | Map::HashMap(data)
         | Map::LruHashMap(data)
         | Map::RingBuf(data) => Some(data.fd().as_fd().as_raw_fd()),
         _ => None,
@@ -235,7 +302,7 @@ pub(super) fn map_error(name: &str, error: &dyn std::error::Error) -> Error {
 }
 
 /// An error with its causes on one line.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

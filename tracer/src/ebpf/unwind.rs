@@ -82,13 +82,12 @@ impl Unwinding {
 
     /// How often stacks ended for each reason, in the order of [`StackEnd::ALL`].
     pub fn ends(&self) -> Result<Vec<u64>, Error> {
-        StackEnd::ALL
-            .iter()
-            .map(|end| {
-                let index = u32::from(*end as u8);
-                let values = self.ends.get(&index, 0).map_err(|error| map_error(MAP_ENDS, &error))?;
-                Ok(values.iter().sum())
-            })
-            .collect()
+        StackEnd::ALL.iter().map(|end| self.ends_of(*end)).collect()
+    }
+
+    /// How often stacks ended for one reason.
+    pub fn ends_of(&self, end: StackEnd) -> Result<u64, Error> {
+        let values = self.ends.get(&u32::from(end as u8), 0).map_err(|error| map_error(MAP_ENDS, &error))?;
+        Ok(values.iter().sum())
     }
 }

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "aya asks for an unsafe promise about the bytes of a type")]
 
 use tracer_common::{
+    clock::Away,
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
     unwind::{CodeLayout, Region, RowChunk},
@@ -37,6 +38,11 @@ pub(super) struct RowsValue(pub(super) RowChunk);
 #[repr(transparent)]
 pub(super) struct StatsValue(pub(super) SiteStats);
 
+/// [`Away`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct AwayValue(pub(super) Away);
+
 // SAFETY: `repr(C)` structs of integers without implicit padding, as the size assertions beside their definitions show;
 // any bytes are a valid value.
 unsafe impl aya::Pod for SpecValue {}
@@ -50,3 +56,5 @@ unsafe impl aya::Pod for CodeValue {}
 unsafe impl aya::Pod for RegionValue {}
 // SAFETY: as above; a row is two numbers of 32 bits.
 unsafe impl aya::Pod for RowsValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for AwayValue {}

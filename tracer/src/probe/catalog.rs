@@ -185,6 +185,8 @@ pub fn group_title(group: &str) -> &'static str {
         "code" => "installed and removed code",
         "alloc" => "allocation samples",
         "shutdown" => "the JVM's shutdown",
+        "cpu-clock" => "CPU samples",
+        "sched" => "threads that leave a CPU and return",
         _ => "",
     }
 }
@@ -199,12 +201,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::probe::clock::CLOCKS;
 
     #[test]
     fn every_kind_of_event_has_exactly_one_probe() {
-        let kinds: BTreeSet<_> = PROBES.iter().map(|probe| probe.kind).collect();
-        assert_eq!(kinds, EventKind::ALL.iter().copied().collect());
-        assert_eq!(PROBES.len(), EventKind::ALL.len());
+        let clocks = CLOCKS.iter().map(|clock| clock.kind);
+        let kinds: Vec<_> = PROBES.iter().map(|probe| probe.kind).chain(clocks).collect();
+        assert_eq!(kinds.iter().copied().collect::<BTreeSet<_>>(), EventKind::ALL.iter().copied().collect());
+        assert_eq!(kinds.len(), EventKind::ALL.len());
     }
 
     #[test]
@@ -229,14 +233,18 @@ mod tests {
     #[test]
     fn every_lens_has_probes_and_every_probe_a_lens() {
         for lens in Lens::ALL {
-            assert!(PROBES.iter().any(|probe| probe.lenses.contains(lens)), "{lens:?}");
+            // That the JVM shuts down is of use to all, and makes no lens.
+            let of_its_own = |lenses: &[Lens]| lenses.len() < Lens::ALL.len() && lenses.contains(lens);
+            let probes = PROBES.iter().map(|probe| probe.lenses).chain(CLOCKS.iter().map(|clock| clock.lenses));
+            assert!(probes.into_iter().any(of_its_own), "{lens:?}");
         }
         assert!(PROBES.iter().all(|probe| !probe.lenses.is_empty()));
     }
 
     #[test]
     fn every_group_has_a_title() {
-        assert!(PROBES.iter().all(|probe| !group_title(probe.group).is_empty()));
+        let groups = PROBES.iter().map(|probe| probe.group).chain(CLOCKS.iter().map(|clock| clock.source.group()));
+        assert_eq!(groups.filter(|group| group_title(group).is_empty()).collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]

@@ -9,7 +9,10 @@ use tracer_common::{
     site::{Field, MAX_FIELDS, MAX_SITES, Operand, SiteSpec, Treat},
 };
 
-use super::catalog::{self, Function, PROBES, Probe, Word, has_stack};
+use super::{
+    catalog::{self, Function, PROBES, Probe, Word, has_stack},
+    clock::{self, PlannedClock},
+};
 use crate::{
     analysis::Lens,
     jvm::{
@@ -85,6 +88,8 @@ pub struct PlannedSite {
 pub struct Plan {
     /// The sites, in the order of the catalogue, then of the file.
     pub sites: Vec<PlannedSite>,
+    /// Sites of the kernel; their ids follow those of `sites`.
+    pub clocks: Vec<PlannedClock>,
     /// Sentences that say what is missing and why.
     pub missing: Vec<String>,
     /// Whether a site needs `DTraceMonitorProbes`.
@@ -114,9 +119,11 @@ pub fn plan(libjvm: &Libjvm, lenses: &[Lens], gc_cause: GcCause) -> Plan {
         plan.missing.push("libjvm.so has no `.symtab`: functions that are not exported cannot be found".to_owned());
     }
     plan.missing.extend(absences(&absent));
-    if plan.sites.len() > MAX_SITES {
-        plan.missing.push(format!("{} sites are beyond the limit of {MAX_SITES}", plan.sites.len() - MAX_SITES));
-        plan.sites.truncate(MAX_SITES);
+    plan.clocks = clock::planned(lenses);
+    let most = MAX_SITES - plan.clocks.len();
+    if plan.sites.len() > most {
+        plan.missing.push(format!("{} sites are beyond the limit of {most}", plan.sites.len() - most));
+        plan.sites.truncate(most);
     }
     plan
 }

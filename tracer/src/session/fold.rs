@@ -8,6 +8,7 @@ use crate::{
     event::{Edge, Event, Payload},
     finding,
     names::Names,
+    probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
     session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, coverage},
     stack::Stacks,
@@ -192,7 +193,9 @@ impl Session {
     }
 
     fn cost(&self, span: &Span) -> Cost {
-        let traps = self.counters.sites.iter().map(|[hits, ..]| hits).sum();
+        let hits = self.counters.sites.iter().map(|[hits, ..]| hits);
+        let traps =
+            self.sites.iter().zip(hits).filter(|(site, _)| !clock::is_clock(site.kind)).map(|(_, hits)| hits).sum();
         let seconds = span.duration_ns.max(1) as f64 / 1e9;
         let trap_cost_ns = self.trap_cost_ps.map(|ps| ps as f64 / 1e3);
         let own_cpu_ns = self.counters.own_cpu_ns.saturating_sub(self.attach_cpu_ns);
@@ -207,6 +210,8 @@ impl Session {
             own_memory_bytes: self.counters.own_memory_bytes,
             attach_ns: self.attach_ns,
             attach_cpu_ns: self.attach_cpu_ns,
+            program_ns: self.counters.program_ns,
+            program_runs: self.counters.program_runs,
         }
     }
 

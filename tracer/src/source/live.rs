@@ -3,6 +3,13 @@
 //! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
 //! [`Live::finish`].
 
+pub mod unwinding;
+
+mod away;
+mod groups;
+mod threads;
+mod usage;
+
 use std::{
     num::NonZeroU32,
     os::{fd::OwnedFd, unix::fs::MetadataExt as _},
@@ -10,23 +17,32 @@ use std::{
 };
 
 use rustix::{process::Pid, time::ClockId};
-use tracer_common::site::TargetLayout;
+use tracer_common::site::{SiteSpec, TargetLayout};
 
+use self::unwinding::Unwinding;
 use crate::{
     analysis::Lens,
     decode::Header,
     ebpf::{
         Error,
-        attach::{Attached, Group, Place, detach_all},
+        attach::{Place, detach_all},
         calibrate,
         load::{Kernel, KernelOptions, Messages},
         rings::Rings,
+        runtime::{Runs, Statistics},
     },
     event::Tid,
     guard::{Decision, RateGuard},
-    probe::plan::{Plan, PlannedSite},
+    probe::{clock::Source, plan::Plan},
     session::{Counters, End, GuardAction, GuardDecision, Item, Site, Start, Target},
     source::merge::Merge,
+};
+
+use self::{
+    away::Returns,
+    groups::{GroupState, groups, site_id, sites},
+    threads::Threads,
+    usage::own_usage,
 };
 
 /// Records that are taken from one ring buffer before the others get their turn and the guard looks.
@@ -47,6 +63,8 @@ pub struct Prepared {
     pub kernel: KernelOptions,
     /// Share of one core that the target may lose to traps.
     pub budget: f64,
+    /// What is known about the target's code; nothing where stacks are not wanted.
+    pub unwinding: Option<Unwinding>,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -69,6 +87,8 @@ pub struct Live {
     rings: Rings,
     messages: Option<Messages>,
     merge: Merge,
+    threads: Threads,
+    statistics: Option<Statistics>,
     place: Place,
     layout: TargetLayout,
     sites: Vec<Site>,
@@ -86,6 +106,7 @@ pub struct Live {
     drained_bytes: u64,
     watermark_ns: u64,
     counters_ns: u64,
+    unwinding: Option<Unwinding>,
 }
 
 /// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
@@ -93,31 +114,29 @@ pub struct Live {
 /// could come without its safepoint.
 const NOBODY: u32 = u32::MAX;
 
-struct GroupState {
-    group: Group,
-    lens: Lens,
-    attached: Option<Attached>,
-}
-
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, kernel, budget } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding } = prepared;
+        kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
+        kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
+        let statistics = kernel.statistics;
         let (mut kernel, mut rings) = Kernel::load(kernel)?;
         let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
         });
         kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
-        let Plan { sites: planned, mut missing, .. } = plan;
-        for (site, planned) in planned.iter().enumerate() {
-            kernel.set_site(site_id(site), planned.spec)?;
+        let wanted = u32::from(unwinding.is_some());
+        for (site, planned) in plan.sites.iter().enumerate() {
+            kernel.set_site(site_id(site), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
         }
-        let (mut groups, group_of_site) = group_sites(&planned);
+        let (mut groups, group_of_site) = groups(&plan);
+        let sites = sites(&plan);
+        let mut missing = plan.missing;
         for state in &mut groups {
-            match kernel.attach(state.group.clone(), &place) {
-                Ok(attached) => state.attached = Some(attached),
-                Err(error) => missing.push(error.to_string()),
+            if let Err(error) = state.attach(&mut kernel, &place) {
+                missing.push(error.to_string());
             }
         }
         if let Some(error) = missing.last()
@@ -126,16 +145,32 @@ impl Live {
         {
             return Err(Error::Load(error.clone()));
         }
+        if let Some(unwinding) = &mut unwinding {
+            unwinding.install(&mut kernel, sees_code(&groups))?;
+            missing.extend(unwinding.missing().iter().cloned());
+        }
+        let statistics = if statistics { Some(Statistics::enable()?) } else { None };
+        let tgid = known_tgid(place.pid);
+        if tgid == 0 && !plan.clocks.is_empty() {
+            missing.push(
+                "cpu, offcpu, wall: not available, because jtrace runs in a pid namespace of its own, and the kernel counts \
+                 the target's threads by other numbers"
+                    .to_owned(),
+            );
+        }
         let time_ns = now_ns();
-        kernel.set_target(TargetLayout { tgid: known_tgid(place.pid), ..layout })?;
+        kernel.set_target(TargetLayout { tgid, ..layout })?;
         Ok(Self {
+            unwinding,
             layout,
+            threads: Threads::new((tgid != 0).then_some(place.pid)),
+            statistics,
             messages: kernel.take_messages(),
             kernel,
             rings,
             merge: Merge::default(),
             place,
-            sites: planned.iter().map(site).collect(),
+            sites,
             missing,
             trap_cost_ps,
             hits: vec![0; groups.len()],
@@ -173,11 +208,18 @@ impl Live {
 
     /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the
     /// words of the sites are.
-    pub fn refine(&mut self, layout: TargetLayout, plan: &Plan) -> Result<(), Error> {
+    pub fn refine(&mut self, layout: TargetLayout, plan: &Plan, unwinding: Option<Unwinding>) -> Result<(), Error> {
         self.layout = layout;
+        if let Some(mut unwinding) = unwinding {
+            unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
+            self.missing.extend(unwinding.missing().iter().cloned());
+            self.unwinding = Some(unwinding);
+        }
+        let wanted = u32::from(self.unwinding.is_some());
         self.kernel.set_target(TargetLayout { tgid: known_tgid(self.place.pid), ..layout })?;
         for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
-            self.kernel.set_site(site_id(index), planned.spec)?;
+            self.kernel
+                .set_site(site_id(index), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
         }
         Ok(())
     }
@@ -190,8 +232,8 @@ impl Live {
     /// Delivers what has arrived, lets the rate guard look, and now and then reads the counters.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began_ns = now_ns();
-        self.drain();
-        self.merge.release(self.watermark_ns, |record| sink(Item::Record(record)));
+        self.drain(sink);
+        self.release(self.watermark_ns, sink);
         // What is older than this drain's beginning has arrived now, and is passed on in the next round.
         self.watermark_ns = began_ns;
         self.count_hits()?;
@@ -203,11 +245,24 @@ impl Live {
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
             sink(Item::Counters(self.counters()?));
+            if let Some(unwinding) = &mut self.unwinding {
+                unwinding.refresh(&mut self.kernel)?;
+            }
         }
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }
         Ok(())
+    }
+
+    fn release(&mut self, until_ns: u64, sink: &mut dyn FnMut(Item<'_>)) {
+        let Self { merge, threads, .. } = self;
+        merge.release(until_ns, |record| {
+            if let Some(name) = threads.name(record) {
+                sink(Item::Thread(name));
+            }
+            sink(Item::Record(record));
+        });
     }
 
     /// Tells the guard what the groups fire. Events that arrived are counted as they come; where a ring buffer may have
@@ -222,17 +277,36 @@ impl Live {
             for ((hits, counted), total) in self.hits.iter_mut().zip(&self.counted).zip(totals) {
                 *hits = total.saturating_sub(*counted);
             }
+        } else if let Some((group, site)) = self.clock(Source::Scheduler) {
+            // Absences that are too short to become events cost as much as others.
+            self.hits[group] = self.kernel.site_stats(site)?[0].saturating_sub(self.counted[group]);
         }
         for (counted, hits) in self.counted.iter_mut().zip(&self.hits) {
             *counted += hits;
         }
+        // The user says how often the timer fires, and no target can make it fire more often.
+        if let Some((group, _)) = self.clock(Source::Timer) {
+            self.hits[group] = 0;
+        }
         Ok(())
     }
 
-    fn drain(&mut self) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, .. } = self;
+    /// Index of a clock's group and id of its site.
+    fn clock(&self, source: Source) -> Option<(usize, u16)> {
+        let group = self.groups.iter().position(|state| state.clock() == Some(source))?;
+        Some((group, *self.groups[group].sites().first()?))
+    }
+
+    /// Takes what is in the ring buffers. Stacks are named at once, before their code can go away.
+    fn drain(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, .. } = self;
         rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
+            if let Some(unwinding) = unwinding
+                && unwinding.take(record, sink)
+            {
+                return;
+            }
             if let Ok(header) = Header::read(record)
                 && !header.is_definition()
                 && let Some(group) = group_of_site.get(usize::from(header.site.0))
@@ -248,28 +322,35 @@ impl Live {
             Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
             Decision::Attach { group } => (group, GuardDecision::Attach),
         };
-        let Self { kernel, groups, place, .. } = self;
+        let Self { kernel, groups, place, unwinding, .. } = self;
         let Some(state) = groups.get_mut(index) else { return };
         match action {
             GuardDecision::Detach { rate_per_s } => {
-                log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.group.name);
+                log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.name());
                 if let Some(attached) = state.attached.take() {
                     attached.detach();
                 }
             }
-            GuardDecision::Attach => match kernel.attach(state.group.clone(), place) {
-                Ok(attached) => state.attached = Some(attached),
-                Err(error) => {
+            GuardDecision::Attach => {
+                if let Err(error) = state.attach(kernel, place) {
                     // The target is about to exit, most likely; the group stays away.
                     log::warn!("{error}");
                     return;
                 }
-            },
+            }
         }
+        let group = groups[index].name().to_owned();
+        if group == CODE_GROUP
+            && let Some(unwinding) = unwinding
+            && let Err(error) = unwinding.remember(kernel, action == GuardDecision::Attach)
+        {
+            log::warn!("{error}");
+        }
+        let state = &groups[index];
         sink(Item::Guard(GuardAction {
             time_ns: now_ns(),
-            group: state.group.name.clone(),
-            sites: state.group.sites.iter().map(|(_, site)| *site).collect(),
+            group,
+            sites: state.sites(),
             lens: state.lens,
             action,
         }));
@@ -281,26 +362,41 @@ impl Live {
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
         let time_ns = now_ns();
+        let scheduler = self.clock(Source::Scheduler).filter(|(group, _)| self.groups[*group].attached.is_some());
         let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
         detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
-        while self.drain() {}
-        self.merge.release(u64::MAX, |record| sink(Item::Record(record)));
+        while self.drain(sink) {}
+        let returns = scheduler.map(|(_, site)| {
+            let away = self.kernel.away(time_ns);
+            (site, Returns::of(&away, site, time_ns, self.kernel.clocks().min_block_ns))
+        });
+        for record in returns.iter().flat_map(|(_, returns)| &returns.records) {
+            self.merge.push(record);
+        }
+        self.release(u64::MAX, sink);
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }
-        sink(Item::Counters(self.counters()?));
+        let mut counters = self.counters()?;
+        if let Some((site, returns)) = returns {
+            returns.count(&mut counters.sites[usize::from(site)]);
+        }
+        sink(Item::Counters(counters));
         sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
         Ok(())
     }
 
-    fn counters(&self) -> Result<Counters, Error> {
+    fn counters(&mut self) -> Result<Counters, Error> {
         let usage = own_usage();
+        let runs = self.statistics.as_mut().map(Statistics::read);
         Ok(Counters {
             time_ns: now_ns(),
             sites: self.kernel.stats(self.group_of_site.len())?,
             own_cpu_ns: usage.cpu_ns,
             own_memory_bytes: usage.memory_bytes,
+            program_ns: runs.map(|Runs { run_ns, .. }| run_ns),
+            program_runs: runs.map(|Runs { runs, .. }| runs),
         })
     }
 }
@@ -318,27 +414,12 @@ fn known_tgid(pid: NonZeroU32) -> u32 {
     if in_initial_pid_namespace() { pid.get() } else { 0 }
 }
 
-fn site_id(index: usize) -> u16 {
-    u16::try_from(index).expect("a plan has at most MAX_SITES sites")
-}
+/// The group of sites that tell of code that comes and goes.
+const CODE_GROUP: &str = "code";
 
-fn site(planned: &PlannedSite) -> Site {
-    Site { probe: planned.probe.clone(), lens: planned.lens, kind: planned.kind as u16, offset: planned.file_offset }
-}
-
-fn group_sites(sites: &[PlannedSite]) -> (Vec<GroupState>, Vec<usize>) {
-    let mut groups: Vec<GroupState> = Vec::new();
-    let mut group_of_site = Vec::with_capacity(sites.len());
-    for (index, planned) in sites.iter().enumerate() {
-        let at = groups.iter().position(|state| state.group.name == planned.group).unwrap_or_else(|| {
-            let group = Group { name: planned.group.to_owned(), sites: Vec::new() };
-            groups.push(GroupState { group, lens: planned.lens, attached: None });
-            groups.len() - 1
-        });
-        groups[at].group.sites.push((planned.file_offset, site_id(index)));
-        group_of_site.push(at);
-    }
-    (groups, group_of_site)
+/// Whether every unloading of code will be seen.
+fn sees_code(groups: &[GroupState]) -> bool {
+    groups.iter().any(|state| state.name() == CODE_GROUP && state.attached.is_some())
 }
 
 /// `CLOCK_MONOTONIC`, the clock of the records.
@@ -350,23 +431,6 @@ pub fn now_ns() -> u64 {
 fn wall_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-struct Usage {
-    cpu_ns: u64,
-    memory_bytes: u64,
-}
-
-/// CPU time and largest resident size of this process.
-fn own_usage() -> Usage {
-    let cpu = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
-    let cpu_ns = u64::try_from(cpu.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(cpu.tv_nsec).unwrap_or(0);
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak_kib = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    Usage { cpu_ns, memory_bytes: peak_kib.unwrap_or(0) * 1024 }
 }
 
 /// A descriptor that becomes readable when the process ends.

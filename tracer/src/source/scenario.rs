@@ -153,7 +153,7 @@ impl Scenario {
         }
         let (offset_ns, reason) = &self.end;
         let time_ns = START_NS.saturating_add(*offset_ns);
-        sink(Item::Counters(Counters { time_ns, sites: counters, own_cpu_ns: 0, own_memory_bytes: 0 }));
+        sink(Item::Counters(Counters { time_ns, sites: counters, ..Counters::default() }));
         sink(Item::End(session::End { time_ns, reason: reason.clone(), counters_final: true }));
     }
 

@@ -32,6 +32,8 @@ pub(crate) fn report() -> Report {
             own_memory_bytes: 23 << 20,
             attach_ns: 210_000_000,
             attach_cpu_ns: 90_000_000,
+            program_ns: None,
+            program_runs: None,
         },
         completeness: completeness(),
         findings: findings(),

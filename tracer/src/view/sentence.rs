@@ -57,6 +57,10 @@ pub(super) fn cost(cost: &Cost) -> String {
         }
         (None, _) | (_, None) => line += " (a trap's cost was not calibrated)",
     }
+    if let (Some(ns), Some(runs)) = (cost.program_ns, cost.program_runs) {
+        let mean_us = ns as f64 / 1e3 / runs.max(1) as f64;
+        _ = write!(line, "; {} program runs of {mean_us:.2} us", format::count(runs));
+    }
     let (memory, attach) = (format::bytes(cost.own_memory_bytes as f64), format::duration(cost.attach_ns as f64));
     line + &format!("; jtrace itself {} CPU, {memory}; attached in {attach}", format::percent(*own_cpu_percent))
 }

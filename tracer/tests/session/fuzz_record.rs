@@ -14,7 +14,7 @@ use tracer::{
 };
 use tracer_common::{
     record::{DEFINITION_HEADER_BYTES, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES},
-    stack::{MAX_FRAMES, RawFrame, STACK_HEADER_BYTES},
+    stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES},
 };
 
 /// Sites of the session that the records go to.
@@ -66,17 +66,17 @@ fn check(record: &[u8]) {
             assert!(kind.words() <= header.words && HEADER_BYTES + 8 * kind.words() <= record.len());
             assert_eq!((event.time_ns, event.tid, event.site), (header.time_ns, header.tid, header.site));
         }
-        Ok(Decoded::Stack(stack)) => {
-            assert!(stack.frames().len() <= MAX_FRAMES);
-            assert!(STACK_HEADER_BYTES + stack.frames().len() * size_of::<RawFrame>() <= record.len());
-        }
         Ok(Decoded::Definition { id: _, text, text_bytes }) => {
             assert!(text.len() <= MAX_TEXT_BYTES && DEFINITION_HEADER_BYTES + text.len() <= record.len());
             assert!(u32::try_from(text_bytes).is_ok());
         }
+        Ok(Decoded::Stack(stack)) => {
+            assert!(stack.frames().len() <= MAX_FRAMES);
+            assert!(STACK_HEADER_BYTES + stack.frames().len() * size_of::<RawFrame>() <= record.len());
+        }
         Err(Error::Short { bytes, needed }) => assert!(bytes == record.len() && needed > bytes),
         Err(Error::UnknownKind { kind }) => {
-            assert!(EventKind::from_number(kind).is_none() && kind != KIND_DEFINITION);
+            assert!(EventKind::from_number(kind).is_none() && kind != KIND_DEFINITION && kind != KIND_STACK);
         }
         Err(Error::FewWords { kind, words, needed }) => {
             assert!(words < needed && EventKind::from_number(kind).is_some_and(|kind| kind.words() == needed));

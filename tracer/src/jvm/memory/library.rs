@@ -198,7 +198,7 @@ fn open_mapped(pid: u32, mapping: &Mapping) -> Result<(PathBuf, File), Error> {
 }
 
 /// Opens a regular file of bounded size. It is asked for before opening as well: opening a device can have effects.
-fn open_checked(path: &Path) -> Result<File, Error> {
+pub(crate) fn open_checked(path: &Path) -> Result<File, Error> {
     let failed = |source| Error::Open { path: path.to_path_buf(), source };
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(Error::Replaced { path: path.to_path_buf() });

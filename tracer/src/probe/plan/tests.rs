@@ -148,3 +148,12 @@ fn sites_are_limited_and_the_rest_is_said() {
     assert_eq!(plan.sites.len(), MAX_SITES);
     assert!(plan.missing.iter().any(|sentence| sentence == "3 sites are beyond the limit of 512"));
 }
+
+#[test]
+fn clocks_have_room_behind_the_sites_however_many_there_are() {
+    let many = (0..MAX_SITES as u64).map(|n| site("hotspot:vm__shutdown", 0x4000 + n, "")).collect();
+    let plan = only(Lens::Wall, &libjvm(many, &[]));
+    assert_eq!(plan.sites.len() + plan.clocks.len(), MAX_SITES);
+    assert_eq!(plan.clocks.len(), clock::CLOCKS.len());
+    assert!(plan.missing.iter().any(|sentence| sentence == "2 sites are beyond the limit of 510"), "{plan:?}");
+}

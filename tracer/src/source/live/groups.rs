@@ -1,0 +1,146 @@
+//! The groups of sites that are attached and detached together: those of the JVM, and the clocks.
+
+use crate::{
+    analysis::Lens,
+    ebpf::{
+        Error,
+        attach::{Attached, Group, Place},
+        load::Kernel,
+    },
+    probe::{
+        clock::{PlannedClock, Source},
+        plan::{Plan, PlannedSite},
+    },
+    session::Site,
+};
+
+/// A group, and whether it is there.
+pub(super) struct GroupState {
+    what: What,
+    pub(super) lens: Lens,
+    pub(super) attached: Option<Attached>,
+}
+
+enum What {
+    Sites(Group),
+    Clock(Source, u16),
+}
+
+impl GroupState {
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        match &self.what {
+            What::Sites(group) => &group.name,
+            What::Clock(source, _) => source.group(),
+        }
+    }
+
+    /// Ids of its sites.
+    pub(super) fn sites(&self) -> Vec<u16> {
+        match &self.what {
+            What::Sites(group) => group.sites.iter().map(|(_, site)| *site).collect(),
+            What::Clock(_, site) => vec![*site],
+        }
+    }
+
+    /// The clock that it is.
+    pub(super) const fn clock(&self) -> Option<Source> {
+        match self.what {
+            What::Clock(source, _) => Some(source),
+            What::Sites(_) => None,
+        }
+    }
+
+    /// Attaches it.
+    pub(super) fn attach(&mut self, kernel: &mut Kernel, place: &Place) -> Result<(), Error> {
+        let attached = match &self.what {
+            What::Sites(group) => kernel.attach(group.clone(), place),
+            What::Clock(source, site) => kernel.attach_clock(*source, *site),
+        };
+        self.attached = Some(attached?);
+        Ok(())
+    }
+}
+
+/// The groups of a plan, and for each site the index of its group.
+pub(super) fn groups(plan: &Plan) -> (Vec<GroupState>, Vec<usize>) {
+    let mut groups: Vec<(Group, Lens)> = Vec::new();
+    let mut group_of_site = Vec::with_capacity(plan.sites.len() + plan.clocks.len());
+    for (index, planned) in plan.sites.iter().enumerate() {
+        let at = groups.iter().position(|(group, _)| group.name == planned.group).unwrap_or_else(|| {
+            groups.push((Group { name: planned.group.to_owned(), sites: Vec::new() }, planned.lens));
+            groups.len() - 1
+        });
+        groups[at].0.sites.push((planned.file_offset, site_id(index)));
+        group_of_site.push(at);
+    }
+    let mut groups: Vec<GroupState> =
+        groups.into_iter().map(|(group, lens)| GroupState { what: What::Sites(group), lens, attached: None }).collect();
+    for PlannedClock { clock, lens } in &plan.clocks {
+        let what = What::Clock(clock.source, site_id(group_of_site.len()));
+        group_of_site.push(groups.len());
+        groups.push(GroupState { what, lens: *lens, attached: None });
+    }
+    (groups, group_of_site)
+}
+
+/// Id of the site with this index.
+pub(super) fn site_id(index: usize) -> u16 {
+    u16::try_from(index).expect("a plan has at most MAX_SITES sites")
+}
+
+/// The sites of a plan as the session's first item names them, in the order of their ids.
+pub(super) fn sites(plan: &Plan) -> Vec<Site> {
+    let of_jvm = |planned: &PlannedSite| Site {
+        probe: planned.probe.clone(),
+        lens: planned.lens,
+        kind: planned.kind as u16,
+        offset: planned.file_offset,
+    };
+    let of_kernel = |PlannedClock { clock, lens }: &PlannedClock| Site {
+        probe: clock.name.to_owned(),
+        lens: *lens,
+        kind: clock.kind as u16,
+        offset: 0,
+    };
+    plan.sites.iter().map(of_jvm).chain(plan.clocks.iter().map(of_kernel)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_common::{
+        record::EventKind,
+        site::{Field, MAX_FIELDS, SiteSpec},
+    };
+
+    use super::*;
+    use crate::probe::clock;
+
+    fn planned(probe: &str, group: &'static str, file_offset: u64) -> PlannedSite {
+        PlannedSite {
+            probe: probe.to_owned(),
+            lens: Lens::Locks,
+            kind: EventKind::ThreadYield,
+            group,
+            needs_monitor_flag: false,
+            file_offset,
+            address: 0,
+            spec: SiteSpec { kind: 0, field_count: 0, reserved: 0, fields: [Field::ZERO; MAX_FIELDS] },
+        }
+    }
+
+    #[test]
+    fn clocks_are_groups_of_their_own_with_ids_behind_the_sites() {
+        let plan = Plan {
+            sites: vec![planned("a", "x", 16), planned("b", "y", 32), planned("c", "x", 48)],
+            clocks: clock::planned(&[Lens::Wall]),
+            ..Plan::default()
+        };
+        let (groups, group_of_site) = groups(&plan);
+        assert_eq!(group_of_site, [0, 1, 0, 2, 3]);
+        let named: Vec<_> = groups.iter().map(|state| (state.name(), state.sites())).collect();
+        assert_eq!(named, [("x", vec![0, 2]), ("y", vec![1]), ("cpu-clock", vec![3]), ("sched", vec![4])]);
+        let names: Vec<_> = sites(&plan).into_iter().map(|site| site.probe).collect();
+        assert_eq!(names, ["a", "b", "c", "perf:cpu-clock", "sched:sched_switch"]);
+    }
+}

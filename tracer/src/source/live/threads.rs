@@ -1,0 +1,86 @@
+//! Names of threads as the kernel knows them, read when a thread's first record arrives.
+//!
+//! Samples and switches come from threads that no `thread__start` announces, like those of the collector.
+
+use std::{collections::HashSet, fs::File, io::Read as _, num::NonZeroU32};
+
+use tracer_common::record::EventKind;
+
+use crate::{decode::Header, event::Tid, session::ThreadName};
+
+/// Most threads that are remembered as named; then all are forgotten, and named again as they come.
+const MAX_THREADS: usize = 65_536;
+
+/// Longest name that is read. The kernel's own limit is 16 bytes; it is a file of the target's process all the same.
+const MAX_COMM_BYTES: u64 = 64;
+
+/// Threads whose names were read.
+pub(super) struct Threads {
+    /// `None` where thread ids are those of another pid namespace than jtrace's, so that their files are not there.
+    pid: Option<NonZeroU32>,
+    seen: HashSet<Tid>,
+}
+
+impl Threads {
+    pub(super) fn new(pid: Option<NonZeroU32>) -> Self {
+        Self { pid, seen: HashSet::new() }
+    }
+
+    /// The name of the thread that a record comes from, where it is new: to be put before the record. A start says that
+    /// an id has another thread now; the start's own, longer name follows then.
+    pub(super) fn name(&mut self, record: &[u8]) -> Option<ThreadName> {
+        let pid = self.pid?;
+        let header = Header::read(record).ok().filter(|header| !header.is_definition())?;
+        if self.seen.len() >= MAX_THREADS {
+            self.seen.clear();
+        }
+        let new = self.seen.insert(header.tid);
+        if !new && header.kind != EventKind::ThreadStart as u16 {
+            return None;
+        }
+        Some(ThreadName { tid: header.tid, name: comm(pid, header.tid)? })
+    }
+}
+
+/// The kernel's name of a thread; `None` where the thread is gone.
+fn comm(pid: NonZeroU32, tid: Tid) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = File::open(format!("/proc/{pid}/task/{}/comm", tid.0)).ok()?;
+    file.take(MAX_COMM_BYTES).read_to_end(&mut bytes).ok()?;
+    let name = String::from_utf8_lossy(&bytes);
+    Some(name.strip_suffix('\n').unwrap_or(&name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{event::SiteId, source::encode::encode_event};
+
+    fn own() -> (NonZeroU32, Tid) {
+        let tid = rustix::thread::gettid().as_raw_nonzero().get();
+        (NonZeroU32::new(std::process::id()).unwrap(), Tid(tid.cast_unsigned()))
+    }
+
+    #[test]
+    fn a_thread_is_named_at_its_first_record_and_again_when_its_id_starts_anew() {
+        let (pid, tid) = own();
+        let mut threads = Threads::new(Some(pid));
+        let sample = encode_event(EventKind::CpuSample, SiteId(0), tid, 1, &[1]);
+        let named = threads.name(&sample).unwrap();
+        let comm = std::fs::read_to_string(format!("/proc/self/task/{}/comm", tid.0)).unwrap();
+        assert_eq!((named.tid, named.name.as_str()), (tid, comm.trim_end_matches('\n')));
+        assert_eq!(threads.name(&sample), None);
+        let start = encode_event(EventKind::ThreadStart, SiteId(0), tid, 2, &[0; 4]);
+        assert_eq!(threads.name(&start), Some(named));
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_and_a_record_that_is_none_have_no_name() {
+        let (pid, _) = own();
+        let mut threads = Threads::new(Some(pid));
+        let record = encode_event(EventKind::CpuSample, SiteId(0), Tid(u32::MAX), 1, &[1]);
+        assert_eq!(threads.name(&record), None);
+        assert_eq!(threads.name(&record[..7]), None);
+        assert_eq!(Threads::new(None).name(&encode_event(EventKind::CpuSample, SiteId(0), own().1, 1, &[1])), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Stacks of a live target: gives the kernel side what it needs to unwind, and names what it found while the target runs.
+
+use std::collections::{HashMap, HashSet};
+
+use tracer_common::{
+    stack::{FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
+    unwind::{CodeLayout, Region},
+};
+
+use crate::{
+    decode::{Decoded, Header, RawStack, decode},
+    ebpf::{Error, load::Kernel},
+    event::{Event, EventKind, Payload, StackId},
+    jvm::{code_cache::CodeCache, find::Jvm, memory::Memory},
+    session::Item,
+    stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
+    symbol::{java::JavaSymbols, kernel::KernelSymbols, native::NativeSymbols},
+    unwind::regions::{self, Tables},
+};
+
+/// Distinct frames that a session keeps; later ones have no names.
+const MAX_FRAMES: usize = 1 << 20;
+/// Distinct stacks that a session keeps; later ones count as lost.
+const MAX_STACKS: usize = 1 << 20;
+
+/// What user space knows about the code of a target.
+pub struct Unwinding {
+    memory: Memory,
+    tables: Tables,
+    layout: CodeLayout,
+    heaps: Vec<Region>,
+    java: Option<JavaSymbols<Memory>>,
+    native: NativeSymbols,
+    kernel: KernelSymbols,
+    frames: HashMap<std::sync::Arc<Frame>, u32>,
+    stacks: HashSet<StackId>,
+    /// What cannot be unwound or named, and why.
+    missing: Vec<String>,
+    rows_written: usize,
+    unknown_code: u64,
+}
+
+impl Unwinding {
+    /// Reads the tables of the target's files and the layout of its code. What cannot be read is missing, and no error:
+    /// events then come with shorter stacks.
+    pub fn open(jvm: &Jvm) -> Self {
+        let mut missing = Vec::new();
+        let memory = jvm.memory.clone();
+        let tables = regions::tables(&memory).unwrap_or_else(|error| {
+            missing.push(format!("stacks end at machine code, because the target's mappings cannot be read: {error}"));
+            Tables::default()
+        });
+        let mut java = None;
+        let (mut layout, mut heaps) = (CodeLayout::default(), Vec::new());
+        match CodeCache::read(&memory, &jvm.tables) {
+            Ok(mut cache) => {
+                cache.find_return_barrier(&memory, &jvm.library);
+                layout = cache.layout();
+                heaps = cache.regions();
+                match JavaSymbols::new(memory.clone(), cache, &jvm.tables) {
+                    Ok(symbols) => java = Some(symbols),
+                    Err(error) => missing.push(format!("Java frames have no names: {error}")),
+                }
+            }
+            Err(error) => missing.push(format!("stacks have no Java frames: {error}")),
+        }
+        let native = NativeSymbols::new(&memory);
+        Self {
+            memory,
+            tables,
+            layout,
+            heaps,
+            java,
+            native,
+            kernel: KernelSymbols::new(),
+            frames: HashMap::new(),
+            stacks: HashSet::new(),
+            missing,
+            rows_written: 0,
+            unknown_code: 0,
+        }
+    }
+
+    /// Rows of unwinding tables, for which the kernel side must have room.
+    pub fn rows(&self) -> usize {
+        self.tables.rows.len()
+    }
+
+    /// What cannot be unwound or named, and why.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
+    /// Tells the kernel side everything. `remember` where every unloading of code will be seen.
+    pub fn install(&mut self, kernel: &mut Kernel, remember: bool) -> Result<(), Error> {
+        self.layout.remember = u32::from(remember);
+        let left_out = kernel.unwinding().set_rows(&self.tables.rows, self.rows_written)?;
+        self.rows_written = self.tables.rows.len().saturating_sub(left_out);
+        if left_out > 0 {
+            log::warn!("{left_out} rows of unwinding tables found no room");
+        }
+        kernel.unwinding().set_code(self.layout, &self.regions())
+    }
+
+    /// Looks for files that were mapped meanwhile, where stacks ended in code that is not known.
+    pub fn refresh(&mut self, kernel: &mut Kernel) -> Result<(), Error> {
+        let unknown = kernel.unwinding().ends_of(StackEnd::UnknownCode)?;
+        if unknown == std::mem::replace(&mut self.unknown_code, unknown) {
+            return Ok(());
+        }
+        if self.tables.update(&self.memory).unwrap_or(false) {
+            self.native.refresh();
+            let remember = self.layout.remember != 0;
+            self.install(kernel, remember)?;
+        }
+        Ok(())
+    }
+
+    /// Whether rules of code blobs may be remembered from now on.
+    pub fn remember(&mut self, kernel: &mut Kernel, remember: bool) -> Result<(), Error> {
+        self.install(kernel, remember)
+    }
+
+    fn regions(&self) -> Vec<Region> {
+        let mut regions: Vec<Region> = self.tables.regions.iter().chain(&self.heaps).copied().collect();
+        regions.sort_by_key(|region| region.start);
+        regions
+    }
+
+    /// Looks at a record as it comes out of its ring buffer; whether it was a stack, which goes into the flow with names.
+    pub fn take(&mut self, record: &[u8], sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        let kind = Header::read(record).map_or(0, |header| header.kind);
+        if kind == KIND_STACK {
+            if let Ok(Decoded::Stack(raw)) = decode(record) {
+                self.name(&raw, sink);
+            }
+            return true;
+        }
+        if kind == EventKind::CodeLoaded as u16
+            && let Some(java) = &mut self.java
+            && let Ok(Decoded::Event(Event { payload: Payload::CodeLoaded { start, bytes, .. }, .. })) = decode(record)
+        {
+            java.code_loaded(start, bytes);
+        }
+        false
+    }
+
+    /// Names the frames of a stack and puts it into the flow, unless that was done before.
+    fn name(&mut self, raw: &RawStack<'_>, sink: &mut dyn FnMut(Item<'_>)) {
+        if self.stacks.len() >= MAX_STACKS || !self.stacks.insert(raw.id) {
+            return;
+        }
+        let mut frames = Vec::with_capacity(raw.frames().len() * 2);
+        for frame in raw.frames() {
+            self.name_frame(frame, &mut frames, sink);
+        }
+        let end = self.end(raw);
+        sink(Item::Stack(StackDefinition { id: raw.id, frames, end }));
+    }
+
+    fn name_frame(&mut self, raw: RawFrame, frames: &mut Vec<u32>, sink: &mut dyn FnMut(Item<'_>)) {
+        let RawFrame { tag, address } = raw;
+        let return_address = tag & FRAME_RETURN_ADDRESS != 0;
+        let [kind, _, bci_low, bci_high, check @ ..] = tag.to_le_bytes();
+        let bci = u16::from_le_bytes([bci_low, bci_high]);
+        let check = u32::from_le_bytes(check);
+        let named = match (FrameKind::from_number(kind), &mut self.java) {
+            (Some(FrameKind::Kernel), _) => vec![self.kernel.frame(address)],
+            (Some(FrameKind::Native), _) => vec![self.native.frame(address, return_address)],
+            (Some(FrameKind::Interpreted), Some(java)) => vec![java.interpreted(address, check, bci)],
+            (Some(FrameKind::Compiled), Some(java)) => java.compiled(address, return_address, check),
+            (Some(FrameKind::Stub), Some(java)) => vec![java.stub(address)],
+            (Some(_), None) => vec![Frame::named(Kind::Unknown, "<the JVM's tables are not known>").into()],
+            (None, _) => vec![Frame::named(Kind::Unknown, format!("<frame of kind {kind}>")).into()],
+        };
+        for frame in named {
+            frames.push(self.define(frame, sink));
+        }
+    }
+
+    fn define(&mut self, frame: std::sync::Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
+        if let Some(id) = self.frames.get(&frame) {
+            return *id;
+        }
+        let frame = if self.frames.len() < MAX_FRAMES {
+            frame
+        } else {
+            Frame::named(Kind::Unknown, "<too many different frames>").into()
+        };
+        let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let id = *self.frames.entry(std::sync::Arc::clone(&frame)).or_insert(next);
+        if id == next {
+            sink(Item::Frame(FrameDefinition { id, frame: Frame::clone(&frame) }));
+        }
+        id
+    }
+
+    fn end(&mut self, raw: &RawStack<'_>) -> End {
+        let Some(end) = raw.end else {
+            return End { root: false, reason: "for a reason that this version does not know".to_owned() };
+        };
+        let at = |what: &str| format!("{what} at {:#x}", raw.end_pc);
+        let reason = match end {
+            StackEnd::Root => return End { root: true, reason: String::new() },
+            StackEnd::TooDeep => format!("more than {} frames", tracer_common::stack::MAX_FRAMES),
+            StackEnd::UnknownCode => "unknown code".to_owned(),
+            StackEnd::NoCodeBlob => "no code blob in the code heap".to_owned(),
+            StackEnd::NoTable => format!("no unwinding table for {}", self.native.frame(raw.end_pc, true)),
+            StackEnd::UnsupportedRule => format!("unwinding rule of {}", self.native.frame(raw.end_pc, true)),
+            StackEnd::UnreadableStack => "unreadable stack".to_owned(),
+            StackEnd::BadInterpreterFrame => "no frame of the interpreter".to_owned(),
+            StackEnd::NotRising => "stack does not rise".to_owned(),
+            StackEnd::UnknownLayout => "the JVM's tables are not known".to_owned(),
+            StackEnd::InHeap => "frames of a virtual thread in the heap".to_owned(),
+        };
+        log::trace!("{}", at(&reason));
+        End { root: false, reason }
+    }
+}

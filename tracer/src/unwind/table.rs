@@ -1,0 +1,266 @@
+//! Makes rows of rules from the `.eh_frame` of an ELF file.
+//!
+//! The file comes from the target: whatever its bytes say, the work and the rows stay within bounds, and what cannot be
+//! read is counted.
+
+use gimli::{
+    BaseAddresses, CieOrFde, CommonInformationEntry, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry,
+    LittleEndian, Pointer, UnwindContext, UnwindSection as _,
+};
+use object::{
+    ReadRef,
+    elf::{self, FileHeader64, ProgramHeader64},
+    read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _},
+};
+use tracer_common::unwind::{Row, Rule};
+
+use super::rule::{Bytes, Room, pack};
+
+/// Most rows of one file; a libjvm.so has a tenth of that.
+pub const MAX_ROWS: usize = 4 << 20;
+/// Largest `.eh_frame` that is read.
+const MAX_SECTION_BYTES: u64 = 128 << 20;
+/// Longest common part (CIE): it is evaluated for each function anew, so its length must not multiply with their number.
+const MAX_COMMON_BYTES: usize = 512;
+const ADDRESS_BYTES: u8 = 8;
+const ENDIAN: object::LittleEndian = object::LittleEndian;
+
+/// Why a file has no table.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Its headers are no ELF headers.
+    #[error("its ELF headers are damaged: {0}")]
+    NotElf(#[from] object::Error),
+    /// It has neither `.eh_frame` nor a segment that leads there.
+    #[error("it has no .eh_frame")]
+    Absent,
+    /// `.eh_frame` lies outside of the file, or is larger than what is read.
+    #[error("its .eh_frame of {bytes} bytes cannot be read")]
+    Unreadable {
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+/// The rules of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Rows with rising addresses, neighbours with different rules.
+    pub rows: Vec<Row>,
+    /// Functions whose addresses do not fit 32 bits, that overlap others, or that are too many.
+    pub dropped: u64,
+    /// Entries that make no sense.
+    pub damaged: u64,
+}
+
+/// Bytes of `.eh_frame`, and the addresses that its pointers are relative to.
+struct Section<'data> {
+    bytes: &'data [u8],
+    bases: BaseAddresses,
+}
+
+/// One function: its addresses, and its rows among those of all functions.
+#[derive(Clone, Copy)]
+struct Function {
+    start: u32,
+    end: u32,
+    rows: (usize, usize),
+}
+
+/// Reads the table of an ELF file.
+pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<Table, Error> {
+    let section = find(file)?;
+    Ok(table(section.bytes, &section.bases))
+}
+
+fn find<'data, R: ReadRef<'data>>(file: R) -> Result<Section<'data>, Error> {
+    let header = FileHeader64::<object::LittleEndian>::parse(file)?;
+    // A file without usable sections may still have segments.
+    let sections = header.sections(ENDIAN, file).unwrap_or_default();
+    let address = |name: &[u8]| sections.section_by_name(ENDIAN, name).map(|(_, section)| section.sh_addr(ENDIAN));
+    let mut bases = BaseAddresses::default();
+    if let Some(text) = address(b".text") {
+        bases = bases.set_text(text);
+    }
+    if let Some((_, section)) = sections.section_by_name(ENDIAN, b".eh_frame")
+        && let Some((offset, bytes)) = section.file_range(ENDIAN)
+    {
+        let bytes = bounded(file, offset, bytes)?;
+        return Ok(Section { bytes, bases: bases.set_eh_frame(section.sh_addr(ENDIAN)) });
+    }
+    let segments = header.program_headers(ENDIAN, file)?;
+    let address = segments.iter().find_map(|segment| header_points_to(segment, file)).ok_or(Error::Absent)?;
+    let loaded = segments.iter().filter(|segment| segment.p_type(ENDIAN) == elf::PT_LOAD);
+    let (offset, bytes) = loaded
+        .filter_map(|segment| {
+            let within = address.checked_sub(segment.p_vaddr(ENDIAN))?;
+            let left = segment.p_filesz(ENDIAN).checked_sub(within)?;
+            Some((segment.p_offset(ENDIAN).checked_add(within)?, left))
+        })
+        .find(|(_, left)| *left != 0)
+        .ok_or(Error::Absent)?;
+    // Where it ends is said by a terminator only; it is never longer than the rest of its segment.
+    Ok(Section { bytes: bounded(file, offset, bytes)?, bases: bases.set_eh_frame(address) })
+}
+
+fn bounded<'data, R: ReadRef<'data>>(file: R, offset: u64, bytes: u64) -> Result<&'data [u8], Error> {
+    let unreadable = Error::Unreadable { bytes };
+    if bytes > MAX_SECTION_BYTES {
+        return Err(unreadable);
+    }
+    file.read_bytes_at(offset, bytes).map_err(|()| unreadable)
+}
+
+/// Address of `.eh_frame` as `.eh_frame_hdr` has it, where this segment is that header.
+fn header_points_to<'data, R: ReadRef<'data>>(segment: &ProgramHeader64<object::LittleEndian>, file: R) -> Option<u64> {
+    if segment.p_type(ENDIAN) != elf::PT_GNU_EH_FRAME {
+        return None;
+    }
+    let bytes = bounded(file, segment.p_offset(ENDIAN), segment.p_filesz(ENDIAN)).ok()?;
+    let bases = BaseAddresses::default().set_eh_frame_hdr(segment.p_vaddr(ENDIAN));
+    match EhFrameHdr::new(bytes, LittleEndian).parse(&bases, ADDRESS_BYTES).ok()?.eh_frame_ptr() {
+        Pointer::Direct(address) => Some(address),
+        Pointer::Indirect(_) => None,
+    }
+}
+
+/// The rows of all functions of a section.
+fn table(bytes: &[u8], bases: &BaseAddresses) -> Table {
+    let mut reader = FunctionReader {
+        section: EhFrame::new(bytes, LittleEndian),
+        bases,
+        context: UnwindContext::new_in(),
+        common: None,
+        rows: Vec::new(),
+        functions: Vec::new(),
+        table: Table::default(),
+    };
+    reader.read();
+    let FunctionReader { rows, mut functions, mut table, .. } = reader;
+    functions.sort_by_key(|function| function.start);
+    let mut end = 0;
+    for function in functions {
+        if function.start < end {
+            table.dropped += 1;
+            continue;
+        }
+        if function.start > end && end != 0 {
+            push(&mut table.rows, Row { address: end, rule: Rule::NONE });
+        }
+        let (first, behind) = function.rows;
+        rows[first..behind].iter().for_each(|row| push(&mut table.rows, *row));
+        end = function.end;
+    }
+    if end != 0 {
+        push(&mut table.rows, Row { address: end, rule: Rule::NONE });
+    }
+    table
+}
+
+/// Appends a row; one that says nothing new is left out.
+fn push(rows: &mut Vec<Row>, row: Row) {
+    if rows.last().is_none_or(|last| last.rule != row.rule) {
+        rows.push(row);
+    }
+}
+
+/// Goes through the functions in the order of the section, which need not be the order of addresses.
+struct FunctionReader<'data, 'bases> {
+    section: EhFrame<Bytes<'data>>,
+    bases: &'bases BaseAddresses,
+    context: UnwindContext<usize, Room>,
+    /// The latest common part and where it lies: almost always the next function's as well.
+    common: Option<(usize, CommonInformationEntry<Bytes<'data>>)>,
+    rows: Vec<Row>,
+    functions: Vec<Function>,
+    table: Table,
+}
+
+impl FunctionReader<'_, '_> {
+    fn read(&mut self) {
+        let mut entries = self.section.entries(self.bases);
+        loop {
+            let entry = match entries.next() {
+                Ok(Some(CieOrFde::Fde(entry))) => entry,
+                Ok(Some(CieOrFde::Cie(_))) => continue,
+                Ok(None) => return,
+                // What follows is out of step.
+                Err(_) => {
+                    self.table.damaged += 1;
+                    return;
+                }
+            };
+            let common = &mut self.common;
+            let function = entry.parse(|section, bases, offset| match common {
+                Some((at, entry)) if *at == offset.0 => Ok(entry.clone()),
+                _ => {
+                    let entry = section.cie_from_offset(bases, offset)?;
+                    *common = Some((offset.0, entry.clone()));
+                    Ok(entry)
+                }
+            });
+            match function {
+                Ok(function) if function.cie().entry_len() <= MAX_COMMON_BYTES => self.add(&function),
+                Ok(_) | Err(_) => self.table.damaged += 1,
+            }
+        }
+    }
+
+    fn add(&mut self, function: &FrameDescriptionEntry<EndianSlice<'_, LittleEndian>>) {
+        let start = u32::try_from(function.initial_address());
+        let end = function.initial_address().checked_add(function.len()).and_then(|end| u32::try_from(end).ok());
+        let (Ok(start), Some(end)) = (start, end) else {
+            self.table.dropped += 1;
+            return;
+        };
+        // The linker leaves functions of no length at 0 where it threw their code away.
+        if start >= end {
+            return;
+        }
+        let first = self.rows.len();
+        if first >= MAX_ROWS {
+            self.table.dropped += 1;
+            return;
+        }
+        if function.is_signal_trampoline() {
+            self.rows.push(Row { address: start, rule: Rule::SIGNAL });
+        } else if self.add_rows(function, end).is_none() {
+            // From where it makes no sense on, it leads nowhere; and so does all of it, if its first row does not.
+            self.table.damaged += 1;
+            let address = self.rows[first..].last().map_or(start, |row| row.address);
+            self.set(first, Row { address, rule: Rule::UNSUPPORTED });
+        }
+        self.functions.push(Function { start, end, rows: (first, self.rows.len()) });
+    }
+
+    /// Adds the rows of one function; `None` where its instructions make no sense.
+    fn add_rows(&mut self, function: &FrameDescriptionEntry<EndianSlice<'_, LittleEndian>>, end: u32) -> Option<()> {
+        let first = self.rows.len();
+        let Self { section, bases, context, rows, .. } = self;
+        let mut table = function.rows(section, bases, context).ok()?;
+        while let Some(row) = table.next_row().ok()? {
+            let address = u32::try_from(row.start_address()).ok()?;
+            if address >= end {
+                break;
+            }
+            if rows.len() >= MAX_ROWS {
+                return None;
+            }
+            set(rows, first, Row { address, rule: pack(section, row) });
+        }
+        Some(())
+    }
+
+    fn set(&mut self, first: usize, row: Row) {
+        set(&mut self.rows, first, row);
+    }
+}
+
+/// Appends a row of the function whose rows begin at `first`; of two at one address the later one holds.
+fn set(rows: &mut Vec<Row>, first: usize, row: Row) {
+    match rows[first..].last_mut() {
+        Some(last) if last.address == row.address => *last = row,
+        Some(last) if last.rule == row.rule => {}
+        _ => rows.push(row),
+    }
+}
