@@ -4,8 +4,13 @@ pub mod elf;
 pub mod usdt;
 
 pub mod memory;
+pub mod peek;
 pub mod perfdata;
 pub mod vmstructs;
+
+pub mod code_cache;
+pub mod metadata;
+pub mod nmethod;
 
 pub mod find;
 

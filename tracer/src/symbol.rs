@@ -1,4 +1,5 @@
-//! Names for addresses of code: what stood there, in words that a person can use.
+//! Names for addresses of code: what stands there in the target, asked while it still runs, in words that a person can use.
 
+pub mod java;
 pub mod kernel;
 pub mod native;

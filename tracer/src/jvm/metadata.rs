@@ -1,0 +1,249 @@
+//! What the JVM knows of a method: class, name, descriptor, source file and lines, from the address of its `Method`.
+//!
+//! An address that a stack holds may be stale when it is looked at: the class was unloaded, its memory given to something
+//! else. So nothing is believed that does not fit together, and what does not fit has a [`Reason`].
+
+mod layout;
+
+mod lines;
+
+mod name;
+
+pub(super) mod unsigned5;
+
+use std::fmt;
+
+use self::layout::SourceFile;
+pub use self::{layout::MetadataLayout, lines::Lines};
+use super::peek::{Peek, at};
+
+/// Longest text that is read of a symbol; longer ones are cut.
+const MAX_TEXT_BYTES: usize = 4096;
+/// How much of a symbol is read at first.
+const FIRST_TEXT_BYTES: usize = 96;
+/// Largest constant pool; class files have 16 bits for an index.
+const MAX_POOL_LENGTH: u32 = 65_536;
+/// Largest `ConstMethod`: 64 KiB of bytecode, and tables that can be several times as large.
+const MAX_CONST_METHOD_BYTES: u64 = 1 << 20;
+const POINTER_BYTES: u64 = 8;
+
+/// Why a method has no name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The target's memory could not be read where the method was.
+    Unreadable,
+    /// What is there cannot be a method, or not the one that it was.
+    Unloaded,
+    /// It cannot be a method; the field says why.
+    Nonsense(&'static str),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable => f.write_str("<method unreadable>"),
+            Self::Unloaded => f.write_str("<class unloaded>"),
+            Self::Nonsense(field) => write!(f, "<no method: {field}>"),
+        }
+    }
+}
+
+/// A method with all that is told about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// `ConstMethod*`: the part of the method that never changes.
+    pub const_method: u64,
+    /// Its class as Java writes it; a hidden one without its address.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub signature: String,
+    /// Source file.
+    pub file: Option<String>,
+    /// Bytes of bytecode; 0 for native and abstract methods.
+    pub code_bytes: u16,
+    /// Lines, where the class file has them.
+    pub lines: Option<Lines>,
+}
+
+impl Method {
+    /// What a stack keeps of a `ConstMethod*` to see whether a `Method*` still means the same.
+    pub fn check(&self) -> u32 {
+        check(self.const_method)
+    }
+
+    /// The line of a bytecode index.
+    pub fn line(&self, bci: u32) -> Option<u32> {
+        self.lines.as_ref()?.line(bci)
+    }
+
+    /// What it takes in memory, about.
+    pub fn weight(&self) -> usize {
+        let texts =
+            self.class.len() + self.name.len() + self.signature.len() + self.file.as_ref().map_or(0, String::len);
+        size_of::<Self>() + texts + self.lines.as_ref().map_or(0, Lines::len)
+    }
+
+    /// Reads the method at an address.
+    pub fn read(peek: &impl Peek, layout: &MetadataLayout, address: u64) -> Result<Self, Reason> {
+        let reader = Reader { peek, layout };
+        let const_method = reader.const_method(address)?;
+        let ConstMethod { address: const_address, pool, name, signature, code_bytes, lines } = const_method;
+        let pool = reader.pool(pool)?;
+        let file = match pool.file {
+            0 => None,
+            index => Some(reader.pool_text(&pool, index, "ConstantPool::_source_file_name_index")?),
+        };
+        let class = reader.symbol(pool.class_name, "Klass::_name")?;
+        Ok(Self {
+            const_method: const_address,
+            class: name::class(&class),
+            name: reader.pool_text(&pool, name, "ConstMethod::_name_index")?,
+            signature: reader.pool_text(&pool, signature, "ConstMethod::_signature_index")?,
+            file,
+            code_bytes,
+            lines,
+        })
+    }
+}
+
+/// The `ConstMethod*` that a `Method*` has now.
+pub fn const_method_of(peek: &impl Peek, layout: &MetadataLayout, method: u64) -> Option<u64> {
+    peek.u64(method.checked_add(layout.const_method)?).ok()
+}
+
+/// What a stack keeps of a `ConstMethod*`: its low 32 bits but for those that are 0 anyway.
+pub fn check(const_method: u64) -> u32 {
+    u32::try_from((const_method >> 3) & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+}
+
+/// What is read of a `ConstMethod`.
+struct ConstMethod {
+    address: u64,
+    pool: u64,
+    name: u16,
+    signature: u16,
+    code_bytes: u16,
+    lines: Option<Lines>,
+}
+
+/// What is read of a `ConstantPool` and its class.
+struct Pool {
+    address: u64,
+    length: u32,
+    tags: u64,
+    class_name: u64,
+    file: u16,
+}
+
+struct Reader<'a, P> {
+    peek: &'a P,
+    layout: &'a MetadataLayout,
+}
+
+impl<P: Peek> Reader<'_, P> {
+    /// The bytes of a structure at a pointer that can be one.
+    fn structure(&self, address: u64, bytes: u64, field: &'static str) -> Result<Vec<u8>, Reason> {
+        if address < 4096 || !address.is_multiple_of(POINTER_BYTES) {
+            return Err(Reason::Nonsense(field));
+        }
+        self.peek.bytes(address, usize::try_from(bytes).unwrap_or(usize::MAX)).map_err(|_| Reason::Unreadable)
+    }
+
+    fn const_method(&self, method: u64) -> Result<ConstMethod, Reason> {
+        let layout = self.layout;
+        let head = self.structure(method, layout.method_bytes, "Method")?;
+        let address = at::u64(&head, layout.const_method).ok_or(Reason::Nonsense("Method::_constMethod"))?;
+        let bytes = self.structure(address, layout.const_method_bytes, "Method::_constMethod")?;
+        let words =
+            at::u32(&bytes, layout.const_method_words).ok_or(Reason::Nonsense("ConstMethod::_constMethod_size"))?;
+        let size = u64::from(words) * POINTER_BYTES;
+        let number = |offset, field| at::u16(&bytes, offset).ok_or(Reason::Nonsense(field));
+        let code_bytes = number(layout.code_size, "ConstMethod::_code_size")?;
+        let tables = layout.const_method_bytes + u64::from(code_bytes);
+        if size < tables || size > MAX_CONST_METHOD_BYTES {
+            return Err(Reason::Nonsense("ConstMethod::_constMethod_size"));
+        }
+        let flags = at::u8(&bytes, layout.flags).ok_or(Reason::Nonsense("ConstMethod::_flags"))?;
+        let lines = if u32::from(flags) & layout.has_lines == 0 {
+            None
+        } else {
+            // The table follows the bytecode; where it ends it says itself.
+            let len = usize::try_from(size - tables).unwrap_or(0);
+            let table = self.peek.bytes(address.wrapping_add(tables), len).map_err(|_| Reason::Unreadable)?;
+            Lines::new(&table, layout.excluded)
+        };
+        Ok(ConstMethod {
+            address,
+            pool: at::u64(&bytes, layout.constants).ok_or(Reason::Nonsense("ConstMethod::_constants"))?,
+            name: number(layout.name_index, "ConstMethod::_name_index")?,
+            signature: number(layout.signature_index, "ConstMethod::_signature_index")?,
+            code_bytes,
+            lines,
+        })
+    }
+
+    fn pool(&self, address: u64) -> Result<Pool, Reason> {
+        let layout = self.layout;
+        let pool = self.structure(address, layout.pool_bytes, "ConstMethod::_constants")?;
+        let length = at::u32(&pool, layout.pool_length).filter(|&length| length <= MAX_POOL_LENGTH);
+        let length = length.ok_or(Reason::Nonsense("ConstantPool::_length"))?;
+        let pointer = |offset, field| at::u64(&pool, offset).ok_or(Reason::Nonsense(field));
+        let holder = pointer(layout.pool_holder, "ConstantPool::_pool_holder")?;
+        let class = self.structure(holder, layout.class_bytes, "ConstantPool::_pool_holder")?;
+        // A class and its pool point to each other; of a redefined class, the old pool and a class made to keep it do.
+        if at::u64(&class, layout.class_constants) != Some(address) {
+            return Err(Reason::Nonsense("InstanceKlass::_constants"));
+        }
+        let file = match layout.source_file {
+            SourceFile::Pool(offset) => at::u16(&pool, offset),
+            SourceFile::Class(offset) => at::u16(&class, offset),
+        };
+        Ok(Pool {
+            address,
+            length,
+            tags: pointer(layout.pool_tags, "ConstantPool::_tags")?,
+            class_name: at::u64(&class, layout.class_name).ok_or(Reason::Nonsense("Klass::_name"))?,
+            file: file.ok_or(Reason::Nonsense("ConstantPool::_source_file_name_index"))?,
+        })
+    }
+
+    /// A text of the pool.
+    fn pool_text(&self, pool: &Pool, index: u16, field: &'static str) -> Result<String, Reason> {
+        if u32::from(index) >= pool.length {
+            return Err(Reason::Nonsense(field));
+        }
+        let index = u64::from(index);
+        let tag =
+            self.peek.u8(pool.tags.wrapping_add(self.layout.tags_data + index)).map_err(|_| Reason::Unreadable)?;
+        if tag != self.layout.tag_text {
+            return Err(Reason::Nonsense(field));
+        }
+        let entry = pool.address.wrapping_add(self.layout.pool_bytes + index * POINTER_BYTES);
+        let symbol = self.peek.u64(entry).map_err(|_| Reason::Unreadable)?;
+        self.symbol(symbol, field)
+    }
+
+    /// The text of a `Symbol`.
+    fn symbol(&self, address: u64, field: &'static str) -> Result<String, Reason> {
+        let layout = self.layout;
+        if address < 4096 || !address.is_multiple_of(POINTER_BYTES) {
+            return Err(Reason::Nonsense(field));
+        }
+        let head = usize::try_from(layout.symbol_body).unwrap_or(usize::MAX);
+        let mut bytes =
+            self.peek.bytes_up_to(address, head + FIRST_TEXT_BYTES, head).map_err(|_| Reason::Unreadable)?;
+        let length = layout.symbol_length.read(&bytes).and_then(|length| usize::try_from(length).ok());
+        let length = length.filter(|&length| length > 0).ok_or(Reason::Nonsense(field))?.min(MAX_TEXT_BYTES);
+        if bytes.len() < head + length {
+            bytes = self.peek.bytes(address, head + length).map_err(|_| Reason::Unreadable)?;
+        }
+        let text = bytes.get(head..head + length).ok_or(Reason::Unreadable)?;
+        // Texts are kept in a form of UTF-8 in which no byte is 0.
+        if text.contains(&0) {
+            return Err(Reason::Nonsense(field));
+        }
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+}

@@ -1,0 +1,94 @@
+//! Offsets in methods, constant pools, classes and symbols, from the JVM's tables, for every release from 11 on.
+
+use super::super::{
+    code_cache::{
+        Error,
+        fields::{Fields, Slot},
+    },
+    peek::Peek,
+    vmstructs::VmStructs,
+};
+
+/// The first release whose compressed numbers leave out the byte 0.
+const EXCLUDES_ZERO: u32 = 20;
+
+/// Where in a class or its pool the name of the source file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SourceFile {
+    /// `ConstantPool::_source_file_name_index`, since 15.
+    Pool(u64),
+    /// `InstanceKlass::_source_file_name_index`.
+    Class(u64),
+}
+
+/// Offsets that lead from a `Method*` to its name and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetadataLayout {
+    pub(super) method_bytes: u64,
+    pub(super) const_method: u64,
+    pub(super) const_method_bytes: u64,
+    pub(super) const_method_words: u64,
+    pub(super) constants: u64,
+    pub(super) code_size: u64,
+    pub(super) flags: u64,
+    pub(super) has_lines: u32,
+    pub(super) name_index: u64,
+    pub(super) signature_index: u64,
+    pub(super) pool_bytes: u64,
+    pub(super) pool_holder: u64,
+    pub(super) pool_tags: u64,
+    pub(super) pool_length: u64,
+    pub(super) tag_text: u8,
+    pub(super) tags_data: u64,
+    pub(super) source_file: SourceFile,
+    pub(super) class_name: u64,
+    pub(super) class_constants: u64,
+    pub(super) class_bytes: u64,
+    pub(super) symbol_length: Slot,
+    pub(super) symbol_body: u64,
+    /// Byte values that compressed numbers leave out.
+    pub(in super::super) excluded: u8,
+}
+
+impl MetadataLayout {
+    /// Finds the offsets; the error names the field that is missing or absurd.
+    pub fn from_tables(peek: &impl Peek, tables: &VmStructs) -> Result<Self, Error> {
+        let fields = Fields(tables);
+        let one = |owner, name| fields.offset(&[(owner, name)]);
+        let major = peek.u32(fields.address("Abstract_VM_Version", "_vm_major_version")?)?;
+        if !(9..1000).contains(&major) {
+            let field = "Abstract_VM_Version::_vm_major_version".to_owned();
+            return Err(Error::Absurd { field, value: major.into() });
+        }
+        Ok(Self {
+            method_bytes: fields.size("Method")?,
+            const_method: one("Method", "_constMethod")?,
+            const_method_bytes: fields.size("ConstMethod")?,
+            const_method_words: one("ConstMethod", "_constMethod_size")?,
+            constants: one("ConstMethod", "_constants")?,
+            code_size: one("ConstMethod", "_code_size")?,
+            // A structure of its own since 21; what is asked for is in its lowest byte everywhere.
+            flags: fields.offset(&[("ConstMethod", "_flags._flags"), ("ConstMethod", "_flags")])?,
+            has_lines: fields
+                .constant(&["ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table"])?,
+            name_index: one("ConstMethod", "_name_index")?,
+            signature_index: one("ConstMethod", "_signature_index")?,
+            pool_bytes: fields.size("ConstantPool")?,
+            pool_holder: one("ConstantPool", "_pool_holder")?,
+            pool_tags: one("ConstantPool", "_tags")?,
+            pool_length: one("ConstantPool", "_length")?,
+            tag_text: u8::try_from(fields.constant(&["JVM_CONSTANT_Utf8"])?).unwrap_or(1),
+            tags_data: fields.offset(&[("Array<u1>", "_data"), ("Array<int>", "_data")])?,
+            source_file: match fields.optional(&[("ConstantPool", "_source_file_name_index")])? {
+                Some(offset) => SourceFile::Pool(offset),
+                None => SourceFile::Class(one("InstanceKlass", "_source_file_name_index")?),
+            },
+            class_name: one("Klass", "_name")?,
+            class_constants: one("InstanceKlass", "_constants")?,
+            class_bytes: fields.size("InstanceKlass")?,
+            symbol_length: Slot::new(one("Symbol", "_length")?, 2),
+            symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
+            excluded: u8::from(major >= EXCLUDES_ZERO),
+        })
+    }
+}

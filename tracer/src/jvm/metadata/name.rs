@@ -1,0 +1,54 @@
+//! How classes are written for people.
+//!
+//! A hidden class (a lambda's, a method handle's form) has its address in its name: `Main$$Lambda/0x000070012b003c18`. It
+//! differs from run to run and says nothing, so it is left out: what is left is `Main$$Lambda`, or `Main$$Lambda$14` up to
+//! JDK 20, where lambdas are numbered. The body of a lambda is a method of its own (`lambda$main$0`) and keeps its name.
+
+use crate::names::java_class_name;
+
+/// A class as Java writes it, from the text of its symbol.
+pub(super) fn class(symbol: &str) -> String {
+    java_class_name(without_address(symbol))
+}
+
+/// The symbol has `+` before the address, `Class.getName` has `/`.
+fn without_address(symbol: &str) -> &str {
+    match symbol.rsplit_once(['+', '/']) {
+        Some((name, address)) if !name.is_empty() && is_address(address) => name,
+        _ => symbol,
+    }
+}
+
+/// `0x` and 16 digits, or the number of 5 digits or more that classes without a name have in JDK 11 and before.
+fn is_address(text: &str) -> bool {
+    match text.strip_prefix("0x") {
+        Some(digits) => digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_hidden_classes_are_left_out() {
+        assert_eq!(class("com/shop/Main$$Lambda+0x000070012b003c18"), "com.shop.Main$$Lambda");
+        assert_eq!(class("com/shop/Main$$Lambda$14+0x0000000800c03000"), "com.shop.Main$$Lambda$14");
+        assert_eq!(class("java/lang/invoke/LambdaForm$MH/0x0000000800066c40"), "java.lang.invoke.LambdaForm$MH");
+    }
+
+    #[test]
+    fn what_only_looks_a_little_like_one_stays() {
+        for (symbol, expected) in [
+            ("com/shop/Cart$Item", "com.shop.Cart$Item"),
+            ("com/shop/Cart$1", "com.shop.Cart$1"),
+            ("com/shop/0x12", "com.shop.0x12"),
+            ("a+b", "a+b"),
+            ("+0x0000000800066c40", "+0x0000000800066c40"),
+            ("[Lcom/shop/Cart;", "com.shop.Cart[]"),
+        ] {
+            assert_eq!(class(symbol), expected);
+        }
+    }
+}

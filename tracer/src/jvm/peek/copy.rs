@@ -1,0 +1,62 @@
+//! A memory made of pages that tests write: structures are laid out in it, and damaged in it.
+
+use std::collections::BTreeMap;
+
+use super::{Error, Peek};
+
+const PAGE_BYTES: u64 = 4096;
+
+/// The pages by their addresses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Copy {
+    pages: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Copy {
+    /// Writes bytes; the pages that they touch come into being.
+    pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) {
+        for (address, &byte) in (address..).zip(bytes) {
+            let page = self.pages.entry(address & !(PAGE_BYTES - 1)).or_insert_with(|| vec![0; 4096]);
+            page[usize::try_from(address % PAGE_BYTES).unwrap()] = byte;
+        }
+    }
+
+    /// Writes a pointer or another number of 64 bits.
+    pub(crate) fn write_u64(&mut self, address: u64, value: u64) {
+        self.write(address, &value.to_ne_bytes());
+    }
+
+    /// Writes 32 bits.
+    pub(crate) fn write_u32(&mut self, address: u64, value: u32) {
+        self.write(address, &value.to_ne_bytes());
+    }
+
+    /// Writes 16 bits.
+    pub(crate) fn write_u16(&mut self, address: u64, value: u16) {
+        self.write(address, &value.to_ne_bytes());
+    }
+
+    /// Number of bytes that are there.
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len() * 4096
+    }
+
+    /// Overwrites the byte with this index among all that are there.
+    pub(crate) fn damage(&mut self, index: usize, byte: u8) {
+        let page = self.pages.values_mut().nth(index / 4096).unwrap();
+        page[index % 4096] = byte;
+    }
+}
+
+impl Peek for Copy {
+    fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        let len = buffer.len();
+        let failed = || Error::Read { address, len, source: std::io::ErrorKind::InvalidInput.into() };
+        for (index, byte) in buffer.iter_mut().enumerate() {
+            let at = address.checked_add(index as u64).ok_or_else(failed)?;
+            let page = self.pages.get(&(at & !(PAGE_BYTES - 1))).ok_or_else(failed)?;
+            *byte = page[usize::try_from(at % PAGE_BYTES).unwrap()];
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! Names Java frames: a `Method*` of the interpreter, an address in compiled code, a stub of the JVM.
+//!
+//! Compiled code comes and goes. It is known by the number of its compilation, which is never given twice: what was read
+//! of a compilation is kept, within a limit of memory, and still answers when other code stands at its address. A frame
+//! whose code has gone before it was looked at says so. Naming never fails: a frame without a name has a reason for one.
+
+mod bounded;
+
+mod code;
+
+use std::sync::Arc;
+
+use tracer_common::stack::NO_BCI;
+
+use self::{
+    bounded::Bounded,
+    code::{Code, Resolved},
+};
+use crate::{
+    jvm::{
+        code_cache::{Blob, CodeCache, Error},
+        memory::Memory,
+        metadata::{self, MetadataLayout, Method, const_method_of},
+        nmethod::{DebugInfo, NmethodLayout},
+        peek::Peek,
+        vmstructs::VmStructs,
+    },
+    stack::{Frame, Kind},
+};
+
+/// Most memory for the tables of compiled code.
+const CODE_BYTES: usize = 48 << 20;
+/// Most memory for methods.
+const METHOD_BYTES: usize = 24 << 20;
+/// Most memory for frames that have their names.
+const FRAME_BYTES: usize = 24 << 20;
+/// Most memory for what is left of compilations whose tables were forgotten: their methods.
+const OUTERMOST_BYTES: usize = 8 << 20;
+
+/// What a frame is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Interpreted { method: u64, check: u32, bci: u16 },
+    Compiled { compile_id: u32, row: Option<usize> },
+}
+
+/// The names of one JVM's Java frames.
+#[derive(Debug)]
+pub struct JavaSymbols<P = Memory> {
+    peek: P,
+    code_cache: CodeCache,
+    metadata: MetadataLayout,
+    nmethods: NmethodLayout,
+    /// By `Method*`.
+    methods: Bounded<u64, Arc<Method>>,
+    /// By number of compilation.
+    code: Bounded<u32, Arc<Code>>,
+    /// The methods that were compiled, by number of compilation.
+    outermost: Bounded<u32, Arc<Frame>>,
+    /// Innermost first.
+    frames: Bounded<Key, Arc<[Arc<Frame>]>>,
+}
+
+impl<P: Peek> JavaSymbols<P> {
+    /// Prepares naming with layouts that were read.
+    pub fn new(peek: P, code_cache: CodeCache, metadata: MetadataLayout, nmethods: NmethodLayout) -> Self {
+        Self {
+            peek,
+            code_cache,
+            metadata,
+            nmethods,
+            methods: Bounded::new(METHOD_BYTES),
+            code: Bounded::new(CODE_BYTES),
+            outermost: Bounded::new(OUTERMOST_BYTES),
+            frames: Bounded::new(FRAME_BYTES),
+        }
+    }
+
+    /// Reads the layouts from the JVM's tables; the error names what is missing.
+    pub fn open(peek: P, tables: &VmStructs) -> Result<Self, Error> {
+        let code_cache = CodeCache::read(&peek, tables)?;
+        let metadata = MetadataLayout::from_tables(&peek, tables)?;
+        let nmethods = NmethodLayout::from_tables(tables, &metadata)?;
+        Ok(Self::new(peek, code_cache, metadata, nmethods))
+    }
+
+    /// The code cache.
+    pub const fn code_cache(&self) -> &CodeCache {
+        &self.code_cache
+    }
+
+    /// A frame of the interpreter. `check` says which method it was when the stack was taken ([`metadata::check`]), `bci`
+    /// may be [`NO_BCI`].
+    pub fn interpreted(&mut self, method: u64, check: u32, bci: u16) -> Arc<Frame> {
+        let key = Key::Interpreted { method, check, bci };
+        if let Some(frame) = self.frames.get(&key).and_then(|frames| frames.first().cloned()) {
+            return frame;
+        }
+        match self.method(method, Some(check)) {
+            Ok(found) => {
+                let bci = Some(u32::from(bci)).filter(|_| bci != NO_BCI);
+                let frame = Arc::new(frame(Kind::Interpreted, &found, bci));
+                self.keep(key, vec![Arc::clone(&frame)]);
+                frame
+            }
+            Err(reason) => Arc::new(Frame::named(Kind::Unknown, reason.to_string())),
+        }
+    }
+
+    /// The frames at an address in compiled code, innermost first: those inlined, then the method that was compiled.
+    /// `return_address` says that the address follows a call. There is always one.
+    pub fn compiled(&mut self, pc: u64, return_address: bool, compile_id: u32) -> Vec<Arc<Frame>> {
+        let Some(code) = self.code_of(pc, compile_id) else {
+            return vec![self.outermost.get(&compile_id).unwrap_or_else(|| Arc::new(gone(compile_id)))];
+        };
+        let key = Key::Compiled { compile_id, row: code.info.row_at(pc, return_address) };
+        if compile_id != 0
+            && let Some(frames) = self.frames.get(&key)
+        {
+            return frames.to_vec();
+        }
+        let frames = frames_at(&code, pc, return_address);
+        if compile_id != 0 {
+            self.keep(key, frames.clone());
+        }
+        frames
+    }
+
+    /// Any other code of the JVM, by the name that it gave it.
+    pub fn stub(&mut self, pc: u64) -> Arc<Frame> {
+        let [start, end] = self.code_cache.layout().interpreter;
+        if (start..end).contains(&pc) {
+            return Arc::new(Frame::named(Kind::Stub, "Interpreter"));
+        }
+        Arc::new(match self.code_cache.blob_at(&self.peek, pc) {
+            Ok(blob) => Frame::named(Kind::Stub, blob.name),
+            Err(reason) => Frame::named(Kind::Unknown, reason.to_string()),
+        })
+    }
+
+    /// The JVM has made code (`compiled__method__load`): remembers what it is, for when it will have gone.
+    pub fn code_loaded(&mut self, start: u64, _size: u64) {
+        if let Ok(blob) = self.code_cache.blob_at(&self.peek, start)
+            && let Some(compiled) = blob.compiled
+        {
+            self.read_code(&blob, compiled.compile_id);
+        }
+    }
+
+    /// The JVM has unloaded classes: their methods' addresses may come to mean others. Compilations that are remembered
+    /// have their names already.
+    pub fn classes_unloaded(&mut self) {
+        self.methods.clear();
+        self.frames.clear();
+    }
+
+    /// Name of the method that a blob is the code of, or of the blob.
+    pub fn blob_name(&mut self, blob: &Blob) -> String {
+        match blob.compiled {
+            Some(compiled) => match self.method(compiled.method, None) {
+                Ok(method) => qualified(&method),
+                Err(reason) => reason.to_string(),
+            },
+            None => blob.name.clone(),
+        }
+    }
+
+    /// The compilation at an address: as it is remembered, or as it stands there now.
+    fn code_of(&mut self, pc: u64, compile_id: u32) -> Option<Arc<Code>> {
+        // Some wrappers have no number, so nothing can be remembered of them.
+        if compile_id != 0
+            && let Some(code) = self.code.get(&compile_id)
+        {
+            return code.covers(pc).then_some(code);
+        }
+        // A call may be the last instruction, so that the address behind it lies in no code.
+        let blob = self.code_cache.blob_at(&self.peek, pc).ok()?;
+        self.read_code(&blob, compile_id).filter(|code| code.covers(pc))
+    }
+
+    /// Reads a compilation and keeps it. Absent where another one stands there.
+    fn read_code(&mut self, blob: &Blob, compile_id: u32) -> Option<Arc<Code>> {
+        if blob.compiled?.compile_id != compile_id {
+            return None;
+        }
+        // Without its tables, the method that was compiled is still known.
+        let info =
+            DebugInfo::read(&self.peek, &self.nmethods, blob).ok().or_else(|| DebugInfo::without_tables(blob))?;
+        let code = Arc::new(Code::new(info, |method| self.method(method, None)));
+        // It may have been thrown away while it was read.
+        let now = self.code_cache.blob_at(&self.peek, blob.code_begin).ok()?;
+        if now.compiled != blob.compiled {
+            return None;
+        }
+        if compile_id != 0 {
+            self.code.insert(compile_id, Arc::clone(&code), code.weight());
+            let outermost = frames_at(&code, code.info.code_begin, true).pop()?;
+            let outermost = Frame { line: None, bci: None, ..Frame::clone(&outermost) };
+            let bytes = weight(&outermost);
+            self.outermost.insert(compile_id, Arc::new(outermost), bytes);
+        }
+        Some(code)
+    }
+
+    /// The method at an address, if it still is the one that is asked for.
+    fn method(&mut self, address: u64, check: Option<u32>) -> Resolved {
+        if let Some(known) = self.methods.get(&address) {
+            let same = match check {
+                Some(check) => check == known.check(),
+                None => const_method_of(&self.peek, &self.metadata, address) == Some(known.const_method),
+            };
+            if same {
+                return Ok(known);
+            }
+        }
+        let method = Arc::new(Method::read(&self.peek, &self.metadata, address)?);
+        if check.is_some_and(|check| check != method.check()) {
+            return Err(metadata::Reason::Unloaded);
+        }
+        self.methods.insert(address, Arc::clone(&method), method.weight());
+        Ok(method)
+    }
+
+    fn keep(&mut self, key: Key, frames: Vec<Arc<Frame>>) {
+        let bytes = frames.iter().map(|frame| weight(frame)).sum();
+        self.frames.insert(key, frames.into(), bytes);
+    }
+}
+
+/// `com.shop.Cart.add`.
+fn qualified(method: &Method) -> String {
+    format!("{}.{}", method.class, method.name)
+}
+
+fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
+    let bci = bci.filter(|&bci| bci < u32::from(method.code_bytes));
+    Frame {
+        kind,
+        name: qualified(method),
+        class: Some(method.class.clone()),
+        signature: Some(method.signature.clone()),
+        file: method.file.clone(),
+        line: bci.and_then(|bci| method.line(bci)),
+        bci,
+        module: None,
+    }
+}
+
+fn frames_at(code: &Code, pc: u64, return_address: bool) -> Vec<Arc<Frame>> {
+    let scopes = code.info.scopes_at(pc, return_address);
+    let outermost = scopes.len().saturating_sub(1);
+    let named = |(index, &scope)| {
+        let kind = if index == outermost { Kind::Compiled } else { Kind::Inlined };
+        Arc::new(match code.method(scope) {
+            Ok(method) => frame(kind, &method, scope.bci),
+            Err(reason) => Frame::named(Kind::Unknown, reason.to_string()),
+        })
+    };
+    scopes.iter().enumerate().map(named).collect()
+}
+
+fn gone(compile_id: u32) -> Frame {
+    Frame::named(Kind::Unknown, format!("<code of compilation {compile_id} has gone>"))
+}
+
+/// What a frame takes in memory, about.
+fn weight(frame: &Frame) -> usize {
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let Frame { kind: _, name, class, signature, file, line: _, bci: _, module } = frame;
+    size_of::<Frame>() + name.len() + text(class) + text(signature) + text(file) + text(module)
+}
