@@ -25,7 +25,6 @@ pub mod names;
 
 pub mod session;
 pub mod stack;
-pub mod symbol;
 
 pub mod analysis;
 pub mod finding;

@@ -12,7 +12,7 @@ use super::{
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
-    prepare::{self, ArmedFlag, Known, Watched},
+    prepare::{self, ArmedFlag, Known},
 };
 use crate::{event::stream::EventStream, session::Start, source::live::Live};
 
@@ -126,7 +126,8 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     };
     let mut waiter = Waiter::new()?;
     let armed = known.arm(&jvm);
-    let prepared = prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched, watched.unwinding(&jvm));
+    let prepared =
+        prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched, watched.unwinding(&jvm));
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     watch_live(live, start, limits, files, show, armed, &mut waiter)?;

@@ -47,7 +47,8 @@ pub(super) struct Watched {
 impl Watched {
     /// What is known about the code of a JVM, where stacks are wanted.
     pub(super) fn unwinding(&self, jvm: &Jvm) -> Option<Unwinding> {
-        self.stacks.then(|| Unwinding::open(jvm))
+        let opened = self.stacks.then(|| Unwinding::open(jvm))?;
+        opened.map_err(|error| log::warn!("events have no stacks: {error}")).ok()
     }
 }
 

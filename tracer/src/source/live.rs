@@ -218,8 +218,7 @@ impl Live {
         let wanted = u32::from(self.unwinding.is_some());
         self.kernel.set_target(TargetLayout { tgid: known_tgid(self.place.pid), ..layout })?;
         for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
-            self.kernel
-                .set_site(site_id(index), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
+            self.kernel.set_site(site_id(index), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
         }
         Ok(())
     }
@@ -347,13 +346,7 @@ impl Live {
             log::warn!("{error}");
         }
         let state = &groups[index];
-        sink(Item::Guard(GuardAction {
-            time_ns: now_ns(),
-            group,
-            sites: state.sites(),
-            lens: state.lens,
-            action,
-        }));
+        sink(Item::Guard(GuardAction { time_ns: now_ns(), group, sites: state.sites(), lens: state.lens, action }));
     }
 
     /// Detaches everything, delivers the rest, and ends the session.

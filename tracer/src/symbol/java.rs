@@ -19,7 +19,7 @@ use self::{
 use crate::{
     jvm::{
         code_cache::{Blob, CodeCache, Error},
-        memory::Memory,
+        memory::{Memory, library::Library},
         metadata::{self, MetadataLayout, Method, const_method_of},
         nmethod::{DebugInfo, NmethodLayout},
         peek::Peek,
@@ -82,6 +82,11 @@ impl<P: Peek> JavaSymbols<P> {
         let metadata = MetadataLayout::from_tables(&peek, tables)?;
         let nmethods = NmethodLayout::from_tables(tables, &metadata)?;
         Ok(Self::new(peek, code_cache, metadata, nmethods))
+    }
+
+    /// Finds through the library's symbols what the tables do not have.
+    pub fn find_return_barrier(&mut self, libjvm: &Library) {
+        self.code_cache.find_return_barrier(&self.peek, libjvm);
     }
 
     /// The code cache.

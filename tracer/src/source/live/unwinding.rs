@@ -11,7 +11,10 @@ use crate::{
     decode::{Decoded, Header, RawStack, decode},
     ebpf::{Error, load::Kernel},
     event::{Event, EventKind, Payload, StackId},
-    jvm::{code_cache::CodeCache, find::Jvm, memory::Memory},
+    jvm::{
+        find::Jvm,
+        memory::{self, Memory},
+    },
     session::Item,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
     symbol::{java::JavaSymbols, kernel::KernelSymbols, native::NativeSymbols},
@@ -43,29 +46,26 @@ pub struct Unwinding {
 impl Unwinding {
     /// Reads the tables of the target's files and the layout of its code. What cannot be read is missing, and no error:
     /// events then come with shorter stacks.
-    pub fn open(jvm: &Jvm) -> Self {
+    pub fn open(jvm: &Jvm) -> Result<Self, memory::Error> {
         let mut missing = Vec::new();
-        let memory = jvm.memory.clone();
+        let memory = Memory::open(jvm.target.pid)?;
         let tables = regions::tables(&memory).unwrap_or_else(|error| {
             missing.push(format!("stacks end at machine code, because the target's mappings cannot be read: {error}"));
             Tables::default()
         });
         let mut java = None;
         let (mut layout, mut heaps) = (CodeLayout::default(), Vec::new());
-        match CodeCache::read(&memory, &jvm.tables) {
-            Ok(mut cache) => {
-                cache.find_return_barrier(&memory, &jvm.library);
-                layout = cache.layout();
-                heaps = cache.regions();
-                match JavaSymbols::new(memory.clone(), cache, &jvm.tables) {
-                    Ok(symbols) => java = Some(symbols),
-                    Err(error) => missing.push(format!("Java frames have no names: {error}")),
-                }
+        match JavaSymbols::open(Memory::open(jvm.target.pid)?, &jvm.tables) {
+            Ok(mut symbols) => {
+                symbols.find_return_barrier(&jvm.library);
+                layout = symbols.code_cache().layout();
+                heaps = symbols.code_cache().regions();
+                java = Some(symbols);
             }
             Err(error) => missing.push(format!("stacks have no Java frames: {error}")),
         }
         let native = NativeSymbols::new(&memory);
-        Self {
+        Ok(Self {
             memory,
             tables,
             layout,
@@ -78,7 +78,7 @@ impl Unwinding {
             missing,
             rows_written: 0,
             unknown_code: 0,
-        }
+        })
     }
 
     /// Rows of unwinding tables, for which the kernel side must have room.
