@@ -61,6 +61,9 @@ fn probes_lists_the_notes_of_a_library_and_of_its_process_alike() -> Result<()> 
         for name in names {
             assert!(of_file.contains(name), "{name} is not listed on JDK {}", jdk.release);
         }
+        for name in ["perf:cpu-clock", "sched:sched_switch"] {
+            assert!(of_file.lines().any(|line| line.starts_with(name)), "{name} is not listed on JDK {}", jdk.release);
+        }
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ mod refusal;
 mod run;
 // Names from the target do no harm in any view.
 mod names;
+// CPU samples and the scheduler's events agree with the kernel's accounts.
+mod clock;
 // The other commands, and the terminal.
 mod command;
 mod terminal;

@@ -3,8 +3,14 @@
 //! Adding one: a file here, a line in [`all`].
 
 mod distribution;
+mod method;
 mod pairing;
 mod pattern;
+mod profile;
+mod request;
+mod site;
+mod spread;
+mod state;
 mod steps;
 mod table;
 

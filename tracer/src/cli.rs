@@ -8,6 +8,7 @@ mod listen;
 mod logger;
 mod options;
 mod output;
+mod perf_map;
 mod prepare;
 mod probes;
 mod replay;
@@ -51,6 +52,8 @@ enum Command {
     Doctor(DoctorOptions),
     /// List the probe sites of a JVM or a libjvm.so
     Probes(probes::Options),
+    /// Write names for `perf` of the code that a JVM has compiled
+    PerfMap(perf_map::Options),
     /// Watch a running JVM
     Attach(attach::Options),
     /// Start a JVM and watch it from its first instruction on
@@ -106,6 +109,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::List(options) => look(&options),
         Command::Doctor(options) => examine(&options),
         Command::Probes(options) => probes::run(&options),
+        Command::PerfMap(options) => perf_map::run(&options),
         Command::Attach(options) => attach::run(options),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),

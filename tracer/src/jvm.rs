@@ -16,3 +16,6 @@ pub mod find;
 
 pub mod flags;
 pub mod journal;
+
+#[cfg(test)]
+pub(crate) mod world;

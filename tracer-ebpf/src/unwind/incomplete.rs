@@ -49,11 +49,29 @@ pub(super) fn rule(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout)
     if let Some(rule) = epilogue(code) {
         return rule;
     }
-    let sized = place.rule.base() == RuleBase::Rsp as u8;
-    if sized && let Some(rule) = prologue(pc, code, place, layout) {
+    if place.rule.base() != RuleBase::Rsp as u8 {
+        return stub(sp, fp, code, layout);
+    }
+    if let Some(rule) = prologue(pc, code, place, layout) {
         return rule;
     }
-    if sized { place.rule } else { stub(sp, fp, code, layout) }
+    sized(sp, fp, code, place, layout)
+}
+
+/// Words that code may push below its frame: intrinsics save registers so.
+const PUSHED_WORDS: u32 = 8;
+
+/// A frame of known size, if the word above it is a return address. If it is none, more was pushed.
+#[inline(always)]
+fn sized(sp: u64, fp: u64, code: &[u8; BYTES], place: Place, layout: &CodeLayout) -> Rule {
+    let words = place.rule.cfa_words();
+    for pushed in 0..PUSHED_WORDS {
+        let above = words + pushed;
+        if returns_to(sp.wrapping_add(8 * u64::from(above)).wrapping_sub(8), layout) {
+            return rsp(above, 2);
+        }
+    }
+    if place.kind == FrameKind::Compiled as u32 { place.rule } else { stub(sp, fp, code, layout) }
 }
 
 /// `code[1..]` are the next instructions.
@@ -141,10 +159,14 @@ fn stub(sp: u64, fp: u64, code: &[u8; BYTES], layout: &CodeLayout) -> Rule {
     FRAME_POINTER
 }
 
-/// Whether a word of the stack is an address in known code behind a call.
+/// Whether a word of the stack is an address in known code behind a call, or of the interpreter, which goes on elsewhere
+/// than behind its calls.
 #[inline(always)]
 fn returns_to(at: u64, layout: &CodeLayout) -> bool {
     let Ok(address) = word(at) else { return false };
+    if address >= layout.interpreter[0] && address < layout.interpreter[1] {
+        return true;
+    }
     if place::region(address, layout).is_none() {
         return false;
     }

@@ -115,7 +115,11 @@ fn search(pc: u64, interrupted: u64, layout: &CodeLayout) -> Result<Place, Stack
         return blob::place(pc, region, layout);
     }
     let call = pc - (1 - (interrupted & 1));
-    let rule = rule(call.wrapping_sub(region.bias), region);
+    let mut rule = rule(call.wrapping_sub(region.bias), region);
+    if rule.0 == Rule::NONE.0 && interrupted != 0 {
+        // A system call may be a function's last instruction, and the next one is another's or nobody's.
+        rule = self::rule(call.wrapping_sub(region.bias).wrapping_sub(1), region);
+    }
     if rule.base() == RuleBase::Unsupported as u8 {
         return Err(StackEnd::UnsupportedRule);
     }

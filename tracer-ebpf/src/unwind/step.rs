@@ -106,15 +106,23 @@ fn to_caller(walk: &mut Scratch, rule: Rule) -> Result<(), StackEnd> {
     if cfa <= walk.sp {
         return Err(StackEnd::NotRising);
     }
-    let caller = word(cfa.wrapping_sub(8)).map_err(|_| StackEnd::UnreadableStack)?;
+    let mut caller = word(cfa.wrapping_sub(8)).map_err(|_| StackEnd::UnreadableStack)?;
+    walk.sp = cfa;
+    if caller == ENTRY_BARRIER_COOKIE {
+        caller = word(cfa).map_err(|_| StackEnd::UnreadableStack)?;
+        walk.sp = cfa.wrapping_add(8);
+    }
     if saved != 0 {
         walk.fp = word(cfa.wrapping_sub(saved)).map_err(|_| StackEnd::UnreadableStack)?;
     }
     walk.pc = caller;
-    walk.sp = cfa;
     walk.interrupted = 0;
     Ok(())
 }
+
+/// The stub that a compiled method calls at its entry (17 and later) keeps a word of its own between its return address
+/// and its frame, which begins as this.
+const ENTRY_BARRIER_COOKIE: u64 = u64::MAX;
 
 /// Largest frame that is believed where only a frame pointer leads on.
 const MAX_GUESSED_FRAME: u64 = 64 << 10;

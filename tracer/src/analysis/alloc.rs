@@ -9,22 +9,28 @@
 
 use super::{
     Analysis, Context, Lens,
+    profile::Amounts,
+    site,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
 };
 use crate::{
-    event::{Event, NameId, Payload},
+    event::{Event, NameId, Payload, StackId},
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
 };
 
 /// Most classes with rows of their own.
 const CLASSES: usize = 4096;
+/// Most pairs of class and stack: some 10 MiB.
+const SITES: usize = 65_536;
 
 /// The analysis.
 #[derive(Debug)]
 pub struct Alloc {
     total: Sampled,
     classes: Keyed<NameId, Sampled>,
+    sites: Keyed<(NameId, StackId), Sampled>,
+    stacks: Amounts,
     steps: Steps<1>,
 }
 
@@ -82,7 +88,13 @@ impl Merge for Sampled {
 
 impl Default for Alloc {
     fn default() -> Self {
-        Self { total: Sampled::default(), classes: Keyed::new(CLASSES), steps: Steps::default() }
+        Self {
+            total: Sampled::default(),
+            classes: Keyed::new(CLASSES),
+            sites: Keyed::new(SITES),
+            stacks: Amounts::default(),
+            steps: Steps::default(),
+        }
     }
 }
 
@@ -118,6 +130,32 @@ impl Alloc {
         )
     }
 
+    fn sites_table(&self, context: Context<'_>) -> Shape {
+        let total = self.total.estimated_bytes() as f64;
+        let label = |(class, stack): &(NameId, StackId)| {
+            Some((context.names.class(*class), site::label(context.stacks, *stack)))
+        };
+        self.sites.grouped(label).table(
+            "sites",
+            "Allocation by class and place, estimated",
+            vec![
+                column("class", "Class", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("samples", "Samples", Unit::Count),
+                column("estimated_bytes", "Bytes", Unit::Bytes),
+                column("share_percent", "Share", Unit::Percent),
+                column("error_percent", "Error", Unit::Percent),
+            ],
+            Sampled::estimated_bytes,
+            |(class, site)| vec![class.into(), site.into()],
+            |row| {
+                let bytes = row.estimated_bytes();
+                let share = (total > 0.0).then(|| 100.0 * bytes as f64 / total);
+                vec![row.samples().into(), bytes.into(), share.into(), row.error_percent().into()]
+            },
+        )
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "An estimate from the refills of TLABs: an object that gets a new TLAB stands for all bytes of that TLAB, \
@@ -137,6 +175,8 @@ impl Alloc {
                 .to_owned(),
         );
         notes.extend(self.classes.note("classes"));
+        notes.extend(self.sites.note("pairs of class and stack"));
+        notes.extend(self.stacks.note());
         notes
     }
 }
@@ -155,11 +195,15 @@ impl Analysis for Alloc {
             Payload::AllocInNewTlab { class, tlab_bytes, object_bytes } => {
                 self.total.tlab(tlab_bytes, object_bytes);
                 self.classes.entry(class).tlab(tlab_bytes, object_bytes);
+                self.sites.entry((class, event.stack)).tlab(tlab_bytes, object_bytes);
+                self.stacks.add(event.stack, event.tid, tlab_bytes);
                 self.steps.add(0, event.time_ns, tlab_bytes);
             }
             Payload::AllocOutsideTlab { class, object_bytes } => {
                 self.total.outside(object_bytes);
                 self.classes.entry(class).outside(object_bytes);
+                self.sites.entry((class, event.stack)).outside(object_bytes);
+                self.stacks.add(event.stack, event.tid, object_bytes);
                 self.steps.add(0, event.time_ns, object_bytes);
             }
             _ => {}
@@ -176,7 +220,7 @@ impl Analysis for Alloc {
         let summary =
             summary.int("outside_tlab_samples", self.total.outside).int("outside_tlab_bytes", self.total.outside_bytes);
         let (step_ns, [bytes]) = self.steps.series(context.span);
-        let shapes = vec![
+        let mut shapes = vec![
             self.classes_table(context),
             Shape::Timeline(Timeline {
                 id: "allocation",
@@ -186,6 +230,11 @@ impl Analysis for Alloc {
                 series: vec![Series { key: "estimated_bytes", title: "Allocated".to_owned(), values: bytes }],
             }),
         ];
+        if site::any_asked(self.sites.iter().map(|((_, stack), _)| *stack)) {
+            shapes.insert(1, self.sites_table(context));
+        }
+        let title = "Allocation by stack, estimated";
+        shapes.extend(self.stacks.shape("allocation_stacks", title, Unit::Bytes, context));
         Section {
             id: Lens::Alloc.id(),
             title: "Allocation (estimate)".to_owned(),
@@ -199,7 +248,7 @@ impl Analysis for Alloc {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::testing::{Play, cells, first_keys, is_close, numbers},
+        super::testing::{Play, cells, first_keys, is_close, numbers, profile_rows},
         *,
     };
 
@@ -224,6 +273,30 @@ mod tests {
             ]
         );
         assert!(section.notes[0].starts_with("An estimate"));
+    }
+
+    #[test]
+    fn places_have_the_same_estimate_as_classes() {
+        let mut play = Play::default();
+        let (bytes, cart) = (play.name("[B"), play.name("com/shop/Cart"));
+        let read = play.stack(&["com.shop.Main.main:3", "java.io.InputStream.readAllBytes:400"]);
+        let add = play.stack(&["com.shop.Main.main:4", "com.shop.Cart.add:12"]);
+        let tlab = |class| Payload::AllocInNewTlab { class, tlab_bytes: 1000, object_bytes: 24 };
+        let mut events = vec![(1, 7, read, tlab(bytes)); 4];
+        events.extend([(2, 7, add, tlab(bytes)), (3, 7, add, tlab(cart))]);
+        events.push((4, 8, read, Payload::AllocOutsideTlab { class: bytes, object_bytes: 6000 }));
+        let section = play.section_of_stacks(&mut Alloc::default(), 1000, &events);
+        assert_eq!(
+            cells(&section, "sites", ["class", "site", "samples", "estimated_bytes", "share_percent", "error_percent"]),
+            [
+                ["byte[]", "com.shop.Main.main:3", "5", "10000", "83.3", "20.0"],
+                ["byte[]", "com.shop.Cart.add:12", "1", "1000", "8.3", "100.0"],
+                ["com.shop.Cart", "com.shop.Cart.add:12", "1", "1000", "8.3", "100.0"]
+            ]
+        );
+        let rows: Vec<_> =
+            profile_rows(&section, "allocation_stacks").into_iter().map(|row| (row.1, row.2, row.3)).collect();
+        assert_eq!(rows, [("tid 8".to_owned(), 6000, 1), ("tid 7".to_owned(), 4000, 4), ("tid 7".to_owned(), 2000, 2)]);
     }
 
     #[test]

@@ -68,6 +68,15 @@ impl<const DIGITS: u8> Latencies<DIGITS> {
         let _: Result<(), hdrhistogram::RecordError> = self.histogram.record(ns.min(LONGEST_NS));
     }
 
+    /// Takes durations of about the same length, of which only number, sum and maximum are kept: they count as their mean.
+    pub(super) fn record_alike(&mut self, alike: &Durations) {
+        let Some(mean_ns) = alike.total_ns.checked_div(alike.count) else { return };
+        self.durations.merge(alike);
+        self.min_ns = self.min_ns.min(mean_ns);
+        // As in `record`.
+        let _: Result<(), hdrhistogram::RecordError> = self.histogram.record_n(mean_ns.min(LONGEST_NS), alike.count);
+    }
+
     /// The duration that `percent` of the durations do not exceed, to the histogram's precision; 0 where there is none.
     pub(super) fn percentile(&self, percent: f64) -> u64 {
         if percent >= 100.0 {

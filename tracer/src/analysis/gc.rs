@@ -21,10 +21,13 @@
 mod operation;
 mod pools;
 
+use std::collections::HashSet;
+
 use super::{
     Analysis, Context, Lens,
     distribution::Latencies,
     pairing::Stacks,
+    request::Requests,
     steps::Steps,
     table::{Groups, Keyed, Merge, column},
 };
@@ -53,6 +56,7 @@ pub struct Gc {
     pools: Pools,
     /// Cycles that memory managers have begun since the last pause ended.
     cycles_begun: u64,
+    requests: Requests,
     steps: Steps<2>,
 }
 
@@ -147,6 +151,7 @@ impl Default for Gc {
             pauses: Latencies::default(),
             pools: Pools::default(),
             cycles_begun: 0,
+            requests: Requests::default(),
             steps: Steps::default(),
         }
     }
@@ -199,6 +204,7 @@ impl Gc {
         }
         notes.extend(self.causes.note("combinations of cause and operation"));
         notes.extend(self.pools.note());
+        notes.extend(self.requests.note());
         notes
     }
 
@@ -271,6 +277,7 @@ impl Analysis for Gc {
             Payload::GcBegin { full, cause, last_cause: _ } => self.begin(event, full, cause),
             Payload::GcEnd { cause, last_cause } => self.end(event, cause, last_cause),
             Payload::VmOperation { edge, name, mode: _ } => self.operation(event.tid, edge, name),
+            Payload::VmOperationRequest { name, mode: _ } => self.requests.take(event, name),
             Payload::MemPool { edge, manager, pool, init_bytes: _, used_bytes, committed_bytes, max_bytes } => {
                 let state = State { used_bytes, committed_bytes, max_bytes };
                 self.cycles_begun += u64::from(self.pools.event(edge, manager, pool, state));
@@ -295,6 +302,9 @@ impl Analysis for Gc {
             summary = summary.float("pause_share_percent", share);
         }
         let mut shapes = vec![Self::causes_table(causes)];
+        // Only operations with a pause inside are the collector's.
+        let collecting: HashSet<NameId> = self.causes.iter().filter_map(|(key, _)| key.operation).collect();
+        shapes.extend(self.requests.table(Some(&collecting), context));
         shapes.extend(self.pauses.shape("pauses", "Pauses"));
         shapes.push(self.timeline(context));
         shapes.push(self.pools.table(context.names));

@@ -1,22 +1,31 @@
 //! Lens `locks`: threads that block on contended monitors, wait in monitors, notify them, and, apart from these, park.
 //!
 //! A thread is blocked from `contended__enter` to `contended__entered`. Threads that are still blocked at the end of the
-//! span have no second edge: their time up to the end of the span is in `blocked_open_ns` and nowhere else.
+//! span have no second edge: their time up to the end of the span is in `blocked_open_ns` and nowhere else. Who held what
+//! they waited for is in [`holder`], who waits for whom in [`deadlock`].
+
+mod deadlock;
+mod holder;
+mod table;
 
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
     pairing::Open,
+    profile::Amounts,
     steps::Steps,
-    table::{FastSet, Keyed, Merge, column},
+    table::{FastSet, Keyed, Merge},
 };
 use crate::{
-    event::{Edge, Event, MonitorAction, NameId, Payload, Tid},
-    report::{Column, Section, Series, Shape, Summary, Timeline, Unit, format},
+    event::{Edge, Event, MonitorAction, NameId, Payload, StackId, Tid},
+    report::{Section, Series, Shape, Summary, Timeline, Unit, format},
 };
+use holder::{Doing, Holders, Stretch};
 
 /// Most monitors, classes and threads with rows of their own.
 const ROWS: usize = 4096;
+/// Most pairs of class and stack with times of their own.
+const STACKS: usize = 65_536;
 /// Most pairs of monitor and thread that are told apart when a monitor's threads are counted.
 const MONITOR_THREADS: usize = 32_768;
 
@@ -25,7 +34,8 @@ const MONITOR_THREADS: usize = 32_768;
 pub struct Locks {
     blocked: Open<Blocked>,
     waiting: Open<Blocked>,
-    parked: Open<u64>,
+    parked: Open<(u64, StackId)>,
+    sleeping: Open<(u64, StackId)>,
     contended_enters: u64,
     waits: u64,
     notifies: u64,
@@ -39,6 +49,11 @@ pub struct Locks {
     threads: Keyed<Tid, Durations>,
     parks_by_thread: Keyed<Tid, Durations>,
     waits_by_class: Keyed<NameId, Waits>,
+    waiters: Keyed<(NameId, StackId), Durations>,
+    blocked_stacks: Amounts,
+    wait_stacks: Amounts,
+    park_stacks: Amounts,
+    holders: Holders,
     steps: Steps<1>,
 }
 
@@ -48,6 +63,7 @@ struct Blocked {
     time_ns: u64,
     monitor: u64,
     class: NameId,
+    stack: StackId,
 }
 
 /// Contention of one monitor, or of all monitors of a class.
@@ -90,6 +106,7 @@ impl Default for Locks {
             blocked: Open::default(),
             waiting: Open::default(),
             parked: Open::default(),
+            sleeping: Open::default(),
             contended_enters: 0,
             waits: 0,
             notifies: 0,
@@ -103,6 +120,11 @@ impl Default for Locks {
             threads: Keyed::new(ROWS),
             parks_by_thread: Keyed::new(ROWS),
             waits_by_class: Keyed::new(ROWS),
+            waiters: Keyed::new(STACKS),
+            blocked_stacks: Amounts::default(),
+            wait_stacks: Amounts::default(),
+            park_stacks: Amounts::default(),
+            holders: Holders::default(),
             steps: Steps::default(),
         }
     }
@@ -110,27 +132,23 @@ impl Default for Locks {
 
 impl Locks {
     fn monitor(&mut self, event: &Event, action: MonitorAction, monitor: u64, class: NameId) {
-        let Event { time_ns, tid, .. } = *event;
+        let Event { time_ns, tid, stack, .. } = *event;
         match action {
-            MonitorAction::ContendedEnter => self.enter(tid, Blocked { time_ns, monitor, class }),
+            MonitorAction::ContendedEnter => self.enter(tid, Blocked { time_ns, monitor, class, stack }),
             MonitorAction::ContendedEntered => self.entered(event, monitor, class),
-            MonitorAction::ContendedExit => {}
+            MonitorAction::ContendedExit => self.holders.exit(event, monitor, class),
             MonitorAction::Notify | MonitorAction::NotifyAll => {
                 self.notifies += 1;
                 self.waits_by_class.entry(class).notifies += 1;
+                self.holders.owns(event, monitor);
             }
             MonitorAction::Wait { timeout_ms: _ } => {
                 self.waits += 1;
                 self.waits_by_class.entry(class).begun += 1;
-                self.waiting.begin(tid, Blocked { time_ns, monitor, class });
+                self.holders.leaves(tid, monitor);
+                self.waiting.begin(tid, Blocked { time_ns, monitor, class, stack });
             }
-            MonitorAction::Waited => {
-                if let Some(begun) = self.waiting.end(tid, |begun| begun.monitor == monitor) {
-                    let ns = time_ns.saturating_sub(begun.time_ns);
-                    self.wait_latencies.record(ns);
-                    self.waits_by_class.entry(begun.class).durations.record(ns);
-                }
-            }
+            MonitorAction::Waited => self.waited(event, monitor),
         }
     }
 
@@ -141,24 +159,58 @@ impl Locks {
         let row = self.monitors.entry((blocked.class, blocked.monitor));
         row.enters += 1;
         row.threads += u64::from(new);
+        self.holders.waits(tid, blocked.monitor, blocked.time_ns);
         self.blocked.begin(tid, blocked);
     }
 
     fn entered(&mut self, event: &Event, monitor: u64, class: NameId) {
-        let Some(begun) = self.blocked.end(event.tid, |begun| begun.monitor == monitor) else { return };
+        let begun = self.blocked.end(event.tid, |begun| begun.monitor == monitor);
+        self.holders.entered(event, monitor);
+        let Some(begun) = begun else { return };
         let ns = event.time_ns.saturating_sub(begun.time_ns);
         self.blocked_latencies.record(ns);
         self.monitors.entry((class, monitor)).durations.record(ns);
         self.threads.entry(event.tid).record(ns);
+        self.waiters.entry((class, begun.stack)).record(ns);
+        self.blocked_stacks.add(begun.stack, event.tid, ns);
         self.steps.add_stretch(0, begun.time_ns, event.time_ns);
+        self.rested(event, begun.time_ns, begun.stack, Doing::Blocked { monitor, class });
+    }
+
+    fn waited(&mut self, event: &Event, monitor: u64) {
+        let begun = self.waiting.end(event.tid, |begun| begun.monitor == monitor);
+        self.holders.owns(event, monitor);
+        let Some(begun) = begun else { return };
+        let ns = event.time_ns.saturating_sub(begun.time_ns);
+        self.wait_latencies.record(ns);
+        self.waits_by_class.entry(begun.class).durations.record(ns);
+        self.wait_stacks.add(begun.stack, event.tid, ns);
+        self.rested(event, begun.time_ns, begun.stack, Doing::Waiting { monitor, class: begun.class });
     }
 
     fn park_end(&mut self, event: &Event) {
-        if let Some(begin_ns) = self.parked.end(event.tid, |_| true) {
-            let ns = event.time_ns.saturating_sub(begin_ns);
-            self.park_latencies.record(ns);
-            self.parks_by_thread.entry(event.tid).record(ns);
+        let Some((begin_ns, stack)) = self.parked.end(event.tid, |_| true) else { return };
+        let ns = event.time_ns.saturating_sub(begin_ns);
+        self.park_latencies.record(ns);
+        self.parks_by_thread.entry(event.tid).record(ns);
+        self.park_stacks.add(stack, event.tid, ns);
+        self.rested(event, begin_ns, stack, Doing::Parked);
+    }
+
+    /// Sleeping is shown by the lens `threads`; here it matters as what the holder of a monitor did.
+    fn sleep(&mut self, event: &Event, edge: Edge) {
+        match edge {
+            Edge::Begin => self.sleeping.begin(event.tid, (event.time_ns, event.stack)),
+            Edge::End => {
+                if let Some((begin_ns, stack)) = self.sleeping.end(event.tid, |_| true) {
+                    self.rested(event, begin_ns, stack, Doing::Asleep);
+                }
+            }
         }
+    }
+
+    fn rested(&mut self, event: &Event, begin_ns: u64, stack: StackId, doing: Doing) {
+        self.holders.rested(event.tid, Stretch { begin_ns, end_ns: event.time_ns, stack, doing });
     }
 
     fn notes(&self, open_ns: u64) -> Vec<String> {
@@ -188,89 +240,13 @@ impl Locks {
         notes.extend(self.threads.note("blocked threads"));
         notes.extend(self.parks_by_thread.note("parking threads"));
         notes.extend(self.waits_by_class.note("classes with waits"));
+        notes.extend(self.waiters.note("pairs of class and stack"));
+        for stacks in [&self.blocked_stacks, &self.wait_stacks, &self.park_stacks] {
+            notes.extend(stacks.note());
+        }
+        notes.extend(self.holders.notes(self.contended_enters));
         notes
     }
-
-    fn monitors_table(&self, context: Context<'_>) -> Shape {
-        let label = |(class, monitor): &(NameId, u64)| Some((context.names.class(*class), *monitor));
-        self.monitors.grouped(label).table(
-            "monitors",
-            "Contended monitors",
-            vec![
-                column("class", "Class", Unit::Text),
-                column("monitor", "Monitor", Unit::Address),
-                column("count", "Enters", Unit::Count),
-                column("total_ns", "Blocked", Unit::Ns),
-                column("max_ns", "Max", Unit::Ns),
-                column("threads", "Threads", Unit::Count),
-            ],
-            |row| row.durations.total_ns,
-            |(class, monitor)| vec![class.into(), monitor.into()],
-            |row| {
-                let Durations { count: _, total_ns, max_ns } = row.durations;
-                vec![row.enters.into(), total_ns.into(), max_ns.into(), row.threads.into()]
-            },
-        )
-    }
-
-    fn classes_table(&self, context: Context<'_>) -> Shape {
-        self.monitors.grouped(|(class, _)| Some(context.names.class(*class))).table(
-            "classes",
-            "Contended monitors by class",
-            vec![
-                column("class", "Class", Unit::Text),
-                column("count", "Enters", Unit::Count),
-                column("total_ns", "Blocked", Unit::Ns),
-                column("max_ns", "Max", Unit::Ns),
-                column("monitors", "Monitors", Unit::Count),
-            ],
-            |row| row.durations.total_ns,
-            |class| vec![class.into()],
-            |row| {
-                let Durations { count: _, total_ns, max_ns } = row.durations;
-                vec![row.enters.into(), total_ns.into(), max_ns.into(), row.monitors.into()]
-            },
-        )
-    }
-
-    fn waits_table(&self, context: Context<'_>) -> Shape {
-        self.waits_by_class.grouped(|class| Some(context.names.class(*class))).table(
-            "waits",
-            "Waits and notifications by class",
-            vec![
-                column("class", "Class", Unit::Text),
-                column("count", "Waits", Unit::Count),
-                column("total_ns", "Waited", Unit::Ns),
-                column("max_ns", "Max", Unit::Ns),
-                column("notifies", "Notifies", Unit::Count),
-            ],
-            |row| row.durations.total_ns,
-            |class| vec![class.into()],
-            |row| {
-                let Durations { count: _, total_ns, max_ns } = row.durations;
-                vec![row.begun.into(), total_ns.into(), max_ns.into(), row.notifies.into()]
-            },
-        )
-    }
-}
-
-/// Durations by thread as a table.
-fn threads_table(rows: &Keyed<Tid, Durations>, context: Context<'_>, id: &'static str, title: &str) -> Shape {
-    let columns: Vec<Column> = vec![
-        column("thread", "Thread", Unit::Text),
-        column("tid", "Thread id", Unit::Count),
-        column("count", "Count", Unit::Count),
-        column("total_ns", "Total", Unit::Ns),
-        column("max_ns", "Max", Unit::Ns),
-    ];
-    rows.grouped(|tid| Some((context.names.thread(*tid), *tid))).table(
-        id,
-        title,
-        columns,
-        |durations| durations.total_ns,
-        |(name, tid)| vec![name.into(), u64::from(tid.0).into()],
-        |durations| vec![durations.count.into(), durations.total_ns.into(), durations.max_ns.into()],
-    )
 }
 
 impl Analysis for Locks {
@@ -287,15 +263,18 @@ impl Analysis for Locks {
             Payload::Monitor { action, monitor, class } => self.monitor(event, action, monitor, class),
             Payload::ParkBegin { .. } => {
                 self.parks += 1;
-                self.parked.begin(event.tid, event.time_ns);
+                self.parked.begin(event.tid, (event.time_ns, event.stack));
             }
             Payload::ParkEnd { .. } => self.park_end(event),
             Payload::Unpark { .. } => self.unparks += 1,
+            Payload::Sleep { edge, .. } => self.sleep(event, edge),
             // A thread that stops is in no monitor any more, and its id will be given to another thread.
             Payload::Thread { edge: Edge::End, .. } => {
                 self.blocked.forget(event.tid);
                 self.waiting.forget(event.tid);
                 self.parked.forget(event.tid);
+                self.sleeping.forget(event.tid);
+                self.holders.stops(event.tid, event.time_ns);
             }
             _ => {}
         }
@@ -319,10 +298,15 @@ impl Analysis for Locks {
             .int("wait_total_ns", self.wait_latencies.durations.total_ns)
             .int("notifies", self.notifies)
             .int("unparks", self.unparks)
-            .int("park_open_threads", self.parked.len());
+            .int("park_open_threads", self.parked.len())
+            .int("blocked_by_known_ns", self.holders.known_ns());
         let (step_ns, [stopped]) = self.steps.series(context.span);
-        let mut shapes = vec![self.monitors_table(context), self.classes_table(context)];
-        shapes.push(threads_table(&self.threads, context, "threads", "Blocked threads"));
+        let mut shapes = vec![table::monitors(&self.monitors, context), table::classes(&self.monitors, context)];
+        shapes.push(table::threads(&self.threads, context, "threads", "Blocked threads"));
+        shapes.extend(table::waiters(&self.waiters, context));
+        shapes.push(self.holders.holders_table(context));
+        shapes.push(self.holders.chains_table(context));
+        shapes.push(deadlock::table(&self.blocked, &self.holders, context));
         shapes.extend(self.blocked_latencies.shape("blocked", "Time blocked on a monitor"));
         shapes.push(Shape::Timeline(Timeline {
             id: "blocked_time",
@@ -331,10 +315,17 @@ impl Analysis for Locks {
             step_ns,
             series: vec![Series { key: "blocked_ns", title: "Blocked".to_owned(), values: stopped }],
         }));
-        shapes.push(self.waits_table(context));
+        shapes.push(table::waits(&self.waits_by_class, context));
         shapes.extend(self.wait_latencies.shape("wait_times", "Time in Object.wait"));
-        shapes.push(threads_table(&self.parks_by_thread, context, "parks", "Parked threads"));
+        shapes.push(table::threads(&self.parks_by_thread, context, "parks", "Parked threads"));
         shapes.extend(self.park_latencies.shape("park_times", "Time parked"));
+        for (stacks, id, title) in [
+            (&self.blocked_stacks, "blocked_stacks", "Time blocked on monitors by stack"),
+            (&self.wait_stacks, "wait_stacks", "Time in Object.wait by stack"),
+            (&self.park_stacks, "park_stacks", "Time parked by stack"),
+        ] {
+            shapes.extend(stacks.shape(id, title, Unit::Ns, context));
+        }
         Section {
             id: Lens::Locks.id(),
             title: "Locks, waits and parking".to_owned(),

@@ -4,6 +4,7 @@ use super::{
     Analysis, Context, Lens,
     distribution::Latencies,
     pairing::{Open, Stacks},
+    request::Requests,
     steps::Steps,
     table::{Keyed, Merge, column},
 };
@@ -23,6 +24,7 @@ pub struct Safepoint {
     running: Stacks<(NameId, u64)>,
     ended: u64,
     operations: Keyed<NameId, Operation>,
+    requests: Requests,
     steps: Steps<1>,
 }
 
@@ -50,6 +52,7 @@ impl Default for Safepoint {
             running: Stacks::default(),
             ended: 0,
             operations: Keyed::new(OPERATIONS),
+            requests: Requests::default(),
             steps: Steps::default(),
         }
     }
@@ -94,6 +97,7 @@ impl Safepoint {
             notes.push("A safepoint was under way at the end of the span and is not counted.".to_owned());
         }
         notes.extend(self.operations.note("VM operations"));
+        notes.extend(self.requests.note());
         notes
     }
 
@@ -138,7 +142,10 @@ impl Analysis for Safepoint {
         match event.payload {
             Payload::Safepoint { edge } => self.safepoint(event, edge),
             Payload::VmOperation { edge, name, mode: _ } => self.operation(event, edge, name),
-            Payload::VmOperationRequest { name, mode: _ } => self.operations.entry(name).requested += 1,
+            Payload::VmOperationRequest { name, mode: _ } => {
+                self.operations.entry(name).requested += 1;
+                self.requests.take(event, name);
+            }
             _ => {}
         }
     }
@@ -156,6 +163,7 @@ impl Analysis for Safepoint {
             summary = summary.float("safepoint_share_percent", share);
         }
         let mut shapes = vec![self.operations_table(context)];
+        shapes.extend(self.requests.table(None, context));
         shapes.extend(self.safepoints.shape("safepoints", "Safepoints"));
         let (step_ns, [stopped]) = self.steps.series(context.span);
         shapes.push(Shape::Timeline(Timeline {
@@ -181,6 +189,7 @@ mod tests {
         super::testing::{MS, Play, cells, first_keys, is_close, numbers},
         *,
     };
+    use crate::event::StackId;
 
     fn operation(edge: Edge, name: NameId) -> Payload {
         Payload::VmOperation { edge, name, mode: 0 }
@@ -217,6 +226,27 @@ mod tests {
             ]
         );
         assert_eq!(section.notes.len(), 1);
+    }
+
+    #[test]
+    fn who_asked_is_the_place_in_the_program() {
+        let mut play = Play::default();
+        let dump = play.name("ThreadDump");
+        let stack = play.stack(&[
+            "a.Main.watch:7",
+            "sun.management.ThreadImpl.dumpAllThreads:500",
+            "libjvm.so VMThread::execute",
+        ]);
+        let request = Payload::VmOperationRequest { name: dump, mode: 0 };
+        let events = [(0, 9, stack, request), (5, 9, stack, request), (6, 3, StackId::default(), request)];
+        let section = play.section_of_stacks(&mut Safepoint::default(), 1000, &events);
+        assert_eq!(
+            cells(&section, "requests", ["operation", "site", "top", "tid", "count"]),
+            [
+                ["ThreadDump", "a.Main.watch:7", "sun.management.ThreadImpl.dumpAllThreads:500", "9", "2"],
+                ["ThreadDump", "<no stack taken>", "<no stack taken>", "3", "1"]
+            ]
+        );
     }
 
     #[test]

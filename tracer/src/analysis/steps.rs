@@ -3,7 +3,7 @@
 use crate::report::Span;
 
 /// Most steps of a timeline.
-const STEPS: usize = 600;
+pub(super) const STEPS: usize = 600;
 
 /// Width of a step in the beginning.
 pub(super) const SECOND_NS: u64 = 1_000_000_000;

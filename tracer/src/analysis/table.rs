@@ -14,7 +14,7 @@ use crate::report::{Cell, Column, Shape, Table, Unit};
 pub(crate) const OTHERS: &str = "(others)";
 
 /// Rows of a table in a report, without [`OTHERS`].
-const REPORT_ROWS: usize = 50;
+pub(super) const REPORT_ROWS: usize = 50;
 
 /// A map for small integer keys.
 pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
@@ -59,6 +59,12 @@ impl Hasher for FoldHasher {
 pub(super) trait Merge: Clone + Default {
     /// Adds another one.
     fn merge(&mut self, other: &Self);
+}
+
+impl Merge for u64 {
+    fn merge(&mut self, other: &Self) {
+        *self = self.saturating_add(*other);
+    }
 }
 
 /// A table from keys to amounts with a limit on its keys.
@@ -106,6 +112,16 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
             rows.entry(label).or_default().merge(&value);
         }
         Groups { rows, others: (self.turned_away > 0).then(|| self.others.clone()) }
+    }
+
+    /// The keys with rows of their own, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.rows.iter()
+    }
+
+    /// The amounts of the keys beyond the limit.
+    pub(super) const fn others(&self) -> Option<&V> {
+        if self.turned_away > 0 { Some(&self.others) } else { None }
     }
 
     /// A sentence where the limit was reached.
@@ -189,12 +205,6 @@ pub(super) const fn column(key: &'static str, title: &'static str, unit: Unit) -
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    impl Merge for u64 {
-        fn merge(&mut self, other: &Self) {
-            *self += other;
-        }
-    }
 
     fn rows(shape: Shape) -> Vec<Vec<Cell>> {
         match shape {

@@ -1,6 +1,6 @@
 //! What the analyses' tests share: names by text, events by hand, and cells by column.
 
-use tracer_common::record::NAME_FIRST;
+use tracer_common::{record::NAME_FIRST, stack::STACK_FIRST};
 
 use super::{Analysis, Context};
 use crate::{
@@ -8,7 +8,8 @@ use crate::{
     names::Names,
     report::{Cell, Number, Section, Shape, Span},
     session::Target,
-    stack::Stacks,
+    source::scenario::frame,
+    stack::{End, FrameDefinition, StackDefinition, Stacks},
 };
 
 /// A millisecond.
@@ -35,21 +36,81 @@ impl Play {
         id
     }
 
+    /// The id of a new stack with these frames, outermost first, written as in scenarios.
+    pub(super) fn stack(&mut self, frames: &[&str]) -> StackId {
+        self.cut_stack(frames, "")
+    }
+
+    /// A stack that ends for a reason before its root, where one is given.
+    pub(super) fn cut_stack(&mut self, frames: &[&str], reason: &str) -> StackId {
+        let mut numbers = Vec::new();
+        for text in frames.iter().rev() {
+            let frame = frame(text).unwrap_or_else(|problem| panic!("{problem}"));
+            let known = self.stacks.frames().iter().position(|known| *known == frame);
+            let id = u32::try_from(known.unwrap_or(self.stacks.frames().len())).expect("few frames");
+            if known.is_none() {
+                self.stacks.define_frame(FrameDefinition { id, frame });
+            }
+            numbers.push(id);
+        }
+        let id = StackId(STACK_FIRST + self.stacks.len() as u64);
+        let end = End { root: reason.is_empty(), reason: reason.to_owned() };
+        self.stacks.define_stack(StackDefinition { id, frames: numbers, end });
+        id
+    }
+
     /// The section after these events of (time in ms, thread, payload) and a span of `span_ms`.
     pub(super) fn section(&self, analysis: &mut dyn Analysis, span_ms: u64, events: &[(u64, u32, Payload)]) -> Section {
+        let events: Vec<_> =
+            events.iter().map(|(ms, tid, payload)| (*ms, *tid, StackId::default(), *payload)).collect();
+        self.section_of_stacks(analysis, span_ms, &events)
+    }
+
+    /// As [`Self::section`], with the stack of each event.
+    pub(super) fn section_of_stacks(
+        &self,
+        analysis: &mut dyn Analysis,
+        span_ms: u64,
+        events: &[(u64, u32, StackId, Payload)],
+    ) -> Section {
         analysis.start(0);
-        for (ms, tid, payload) in events {
+        for (ms, tid, stack, payload) in events {
             analysis.event(&Event {
                 time_ns: ms * MS,
                 tid: Tid(*tid),
                 site: SiteId(0),
-                stack: StackId::default(),
+                stack: *stack,
                 payload: *payload,
             });
         }
         let span = Span { start_ns: 0, duration_ns: span_ms * MS, started_at_ms: 0, end: "duration".to_owned() };
-        analysis.section(Context { names: &self.names, stacks: &self.stacks, span: &span, target: &self.target })
+        analysis.section(context(self, &span))
     }
+}
+
+/// What a section is built from.
+pub(super) const fn context<'a>(play: &'a Play, span: &'a Span) -> Context<'a> {
+    Context { names: &play.names, stacks: &play.stacks, span, target: &play.target }
+}
+
+/// The profile with this id as (frames, outermost first, joined by `;`; thread; value; count).
+#[track_caller]
+pub(super) fn profile_rows(section: &Section, id: &str) -> Vec<(String, String, u64, u64)> {
+    let profile = section.shapes.iter().find_map(|shape| match shape {
+        Shape::Profile(profile) if profile.id == id => Some(profile),
+        _ => None,
+    });
+    let profile = profile.unwrap_or_else(|| panic!("no profile `{id}` in {:?}", shape_ids(section)));
+    let at = |index: u32| usize::try_from(index).expect("32 bits fit");
+    profile
+        .stacks
+        .iter()
+        .map(|stack| {
+            let frames: Vec<String> = stack.frames.iter().map(|frame| profile.frames[at(*frame)].to_string()).collect();
+            let thread = stack.thread.map_or_else(String::new, |thread| profile.threads[at(thread)].name.clone());
+            (frames.join(";"), thread, stack.value, stack.count)
+        })
+        .collect()
 }
 
 /// The whole numbers behind these keys.

@@ -1,6 +1,9 @@
 //! Lens `threads`: Java threads that start and stop, grouped by the pattern of their names, and sleeping.
 //!
-//! Virtual threads have no start event; what they do shows on their carriers.
+//! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is not in its start event,
+//! which fires on the new thread; what new threads run is in [`entry`].
+
+mod entry;
 
 use std::collections::BTreeMap;
 
@@ -9,18 +12,23 @@ use super::{
     distribution::{Durations, Latencies},
     pairing::Open,
     pattern::{last_number, pattern},
+    site,
     steps::Steps,
     table::{Keyed, Merge, column},
 };
 use crate::{
-    event::{Edge, Event, NameId, Payload, Tid},
+    event::{Edge, Event, NameId, Payload, StackId, Tid},
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
 };
+use entry::Entries;
 
 /// Most names that are told apart before they are grouped.
 const NAMES: usize = 16_384;
 /// Most threads with a row of their sleeping.
 const SLEEPERS: usize = 4096;
+
+/// Most stacks of sleeping threads.
+const SLEEP_STACKS: usize = 16_384;
 
 /// The analysis.
 #[derive(Debug)]
@@ -28,11 +36,13 @@ pub struct Threads {
     started: u64,
     stopped: u64,
     names: Keyed<NameId, Count>,
-    sleeping: Open<u64>,
+    entries: Entries,
+    sleeping: Open<(u64, StackId)>,
     sleeps: u64,
     interrupted: u64,
     sleep_latencies: Latencies,
     sleepers: Keyed<Tid, Durations>,
+    sleep_stacks: Keyed<StackId, Durations>,
     yields: u64,
     steps: Steps<2>,
 }
@@ -59,11 +69,13 @@ impl Default for Threads {
             started: 0,
             stopped: 0,
             names: Keyed::new(NAMES),
+            entries: Entries::default(),
             sleeping: Open::default(),
             sleeps: 0,
             interrupted: 0,
             sleep_latencies: Latencies::default(),
             sleepers: Keyed::new(SLEEPERS),
+            sleep_stacks: Keyed::new(SLEEP_STACKS),
             yields: 0,
             steps: Steps::default(),
         }
@@ -78,12 +90,14 @@ impl Threads {
                 let count = self.names.entry(name);
                 count.started += 1;
                 count.daemons += u64::from(daemon);
+                self.entries.starts(event.tid, name);
                 self.steps.add(0, event.time_ns, 1);
             }
             Edge::End => {
                 self.stopped += 1;
                 self.names.entry(name).stopped += 1;
                 self.sleeping.forget(event.tid);
+                self.entries.stops(event.tid);
                 self.steps.add(1, event.time_ns, 1);
             }
         }
@@ -93,14 +107,15 @@ impl Threads {
         match edge {
             Edge::Begin => {
                 self.sleeps += 1;
-                self.sleeping.begin(event.tid, event.time_ns);
+                self.sleeping.begin(event.tid, (event.time_ns, event.stack));
             }
             Edge::End => {
                 self.interrupted += u64::from(interrupted);
-                if let Some(begin_ns) = self.sleeping.end(event.tid, |_| true) {
+                if let Some((begin_ns, stack)) = self.sleeping.end(event.tid, |_| true) {
                     let ns = event.time_ns.saturating_sub(begin_ns);
                     self.sleep_latencies.record(ns);
                     self.sleepers.entry(event.tid).record(ns);
+                    self.sleep_stacks.entry(stack).record(ns);
                 }
             }
         }
@@ -158,6 +173,24 @@ impl Threads {
     }
 }
 
+/// Where threads sleep; nothing where no stack was asked for.
+fn sleep_sites(stacks: &Keyed<StackId, Durations>, context: Context<'_>) -> Option<Shape> {
+    let table = stacks.grouped(|stack| Some(site::label(context.stacks, *stack))).table(
+        "sleep_sites",
+        "Places where threads sleep",
+        vec![
+            column("site", "Place", Unit::Text),
+            column("count", "Sleeps", Unit::Count),
+            column("total_ns", "Total", Unit::Ns),
+            column("max_ns", "Max", Unit::Ns),
+        ],
+        |durations| durations.total_ns,
+        |site| vec![site.into()],
+        |durations| vec![durations.count.into(), durations.total_ns.into(), durations.max_ns.into()],
+    );
+    site::any_asked(stacks.iter().map(|(stack, _)| *stack)).then_some(table)
+}
+
 /// Started less stopped; the only amount of this report that can be negative.
 fn change(count: Count) -> Cell {
     if count.started >= count.stopped {
@@ -177,6 +210,7 @@ impl Analysis for Threads {
     }
 
     fn event(&mut self, event: &Event) {
+        self.entries.event(event);
         match event.payload {
             Payload::Thread { edge, name, daemon, java_tid: _, os_tid: _ } => self.thread(event, edge, name, daemon),
             Payload::Sleep { edge, duration_ns: _, interrupted } => self.sleep(event, edge, interrupted),
@@ -205,6 +239,8 @@ impl Analysis for Threads {
         notes.extend(self.sleeping.unpaired.note("Sleeps"));
         notes.extend(self.names.note("thread names"));
         notes.extend(self.sleepers.note("sleeping threads"));
+        notes.extend(self.sleep_stacks.note("stacks of sleeping threads"));
+        notes.extend(self.entries.notes());
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
         let mut shapes = vec![
             self.patterns_table(context),
@@ -220,81 +256,12 @@ impl Analysis for Threads {
             }),
             self.sleepers_table(context),
         ];
+        shapes.extend(sleep_sites(&self.sleep_stacks, context));
+        shapes.extend(self.entries.table(context));
         shapes.extend(self.sleep_latencies.shape("sleep_times", "Time asleep"));
         Section { id: Lens::Threads.id(), title: "Threads".to_owned(), summary, notes, shapes }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        super::testing::{MS, Play, cells, first_keys, numbers},
-        *,
-    };
-
-    fn thread(edge: Edge, name: NameId) -> Payload {
-        Payload::Thread { edge, name, java_tid: 1, os_tid: 1, daemon: false }
-    }
-
-    #[test]
-    fn threads_are_grouped_by_the_pattern_of_their_names() {
-        let mut play = Play::default();
-        play.target.live_threads = Some(10);
-        let mut events = Vec::new();
-        for number in 0..41 {
-            events.push((number, 100, thread(Edge::Begin, play.name(&format!("pool-{number}-thread-1")))));
-        }
-        events.push((50, 7, thread(Edge::End, play.name("main"))));
-        let section = play.section(&mut Threads::default(), 1000, &events);
-        assert_eq!(first_keys(&section, 3), ["started", "stopped", "alive"]);
-        assert_eq!(numbers(&section, ["started", "stopped", "alive"]), [41, 1, 50]);
-        assert_eq!(
-            cells(&section, "patterns", ["pattern", "started", "stopped", "alive_change"]),
-            [["pool-*-thread-*", "41", "0", "41"], ["main", "0", "1", "-1.0"]]
-        );
-    }
-
-    #[test]
-    fn a_pool_that_has_most_of_the_threads_is_named() {
-        let mut play = Play::default();
-        let mut events = Vec::new();
-        for number in 0..20 {
-            events.push((number, 100, thread(Edge::Begin, play.name(&format!("pool-3-thread-{number}")))));
-        }
-        for pool in 4..10 {
-            events.push((50, 100, thread(Edge::Begin, play.name(&format!("pool-{pool}-thread-1")))));
-        }
-        let section = play.section(&mut Threads::default(), 1000, &events);
-        assert_eq!(
-            cells(&section, "patterns", ["pattern", "started"]),
-            [["pool-3-thread-*", "20"], ["pool-*-thread-*", "6"]]
-        );
-    }
-
-    #[test]
-    fn alive_is_not_shown_where_it_is_not_known() {
-        let section = Play::default().section(&mut Threads::default(), 1000, &[]);
-        assert_eq!(section.number("alive"), None);
-        assert!(section.notes[0].contains("not known"));
-    }
-
-    #[test]
-    fn sleep_is_paired_by_thread() {
-        let sleep = |edge, interrupted| Payload::Sleep { edge, duration_ns: 0, interrupted };
-        let section = Play::default().section(
-            &mut Threads::default(),
-            1000,
-            &[
-                (1, 7, sleep(Edge::End, false)),
-                (2, 7, sleep(Edge::Begin, false)),
-                (5, 8, sleep(Edge::Begin, false)),
-                (12, 7, sleep(Edge::End, true)),
-                (13, 7, Payload::Yield),
-            ],
-        );
-        let keys = ["sleeps", "sleep_total_ns", "sleeps_interrupted", "sleeping", "yields"];
-        assert_eq!(numbers(&section, keys), [2, 10 * MS, 1, 1, 1]);
-        assert_eq!(cells(&section, "sleepers", ["thread", "count", "total_ns"]), [["tid 7", "1", "10000000"]]);
-        assert!(section.notes.iter().any(|note| note.starts_with("Sleeps: 1 ends without")));
-    }
-}
+mod tests;

@@ -1,23 +1,242 @@
-//! Where threads spend their time.
+//! Lens `wall`: where threads spend their time, running or not: samples of running threads, each for the time that it
+//! stands for, and the scheduler's times of threads that do not run.
 
-use super::{Analysis, Context, Lens};
-use crate::{
-    event::Event,
-    report::{Section, Summary},
+use super::{
+    Analysis, Context, Lens,
+    method::{self, Measure},
+    offcpu::reason::{Left, reason},
+    profile::{self, Amount},
+    steps::Steps,
+    table::{Groups, Keyed, Merge, column},
 };
+use crate::{
+    event::{Event, Payload, StackId, Tid},
+    report::{Section, Series, Shape, Summary, Timeline, Unit},
+};
+use std::collections::BTreeMap;
+
+/// Most combinations of stack, cause and thread.
+const ROWS: usize = 262_144;
 
 /// State of the lens.
-#[derive(Default)]
-pub struct Wall {}
+#[derive(Debug)]
+pub struct Wall {
+    total: Times,
+    /// No cause: the thread ran.
+    rows: Keyed<(StackId, Option<Left>, Tid), Amount>,
+    threads: Keyed<Tid, Times>,
+    steps: Steps<2>,
+}
+
+/// Time of a thread, or of all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    on: Amount,
+    off: Amount,
+    run_queue_ns: u64,
+}
+
+impl Merge for Times {
+    fn merge(&mut self, other: &Self) {
+        self.on.merge(&other.on);
+        self.off.merge(&other.off);
+        self.run_queue_ns = self.run_queue_ns.saturating_add(other.run_queue_ns);
+    }
+}
+
+impl Times {
+    fn sum_ns(&self) -> u64 {
+        self.on.value.saturating_add(self.off.value)
+    }
+}
+
+impl Default for Wall {
+    fn default() -> Self {
+        Self { total: Times::default(), rows: Keyed::new(ROWS), threads: Keyed::new(ROWS), steps: Steps::default() }
+    }
+}
+
+impl Wall {
+    fn sample(&mut self, event: &Event, period_ns: u64) {
+        self.total.on.add(period_ns);
+        self.threads.entry(event.tid).on.add(period_ns);
+        self.rows.entry((event.stack, None, event.tid)).add(period_ns);
+        self.steps.add(0, event.time_ns, period_ns);
+    }
+
+    fn block(&mut self, event: &Event, left: Left, blocked_ns: u64, run_queue_ns: u64) {
+        let run_queue_ns = if left.task_state == 0 { blocked_ns } else { run_queue_ns.min(blocked_ns) };
+        for times in [&mut self.total, self.threads.entry(event.tid)] {
+            times.off.add(blocked_ns);
+            times.run_queue_ns = times.run_queue_ns.saturating_add(run_queue_ns);
+        }
+        self.rows.entry((event.stack, Some(left), event.tid)).add(blocked_ns);
+        self.steps.add_stretch(1, event.time_ns.saturating_sub(blocked_ns), event.time_ns);
+    }
+
+    /// Running, and not running by reason.
+    fn states_table(&self, context: Context<'_>) -> Shape {
+        let mut rows: BTreeMap<(&str, &str), Amount> = BTreeMap::new();
+        for ((stack, left, _), amount) in self.rows.iter() {
+            let label = match left {
+                None => ("on", "running"),
+                Some(left) => ("off", reason(*left, context.stacks.frames_of(*stack)).title()),
+            };
+            rows.entry(label).or_default().merge(amount);
+        }
+        let total = self.total.sum_ns() as f64;
+        Groups { rows, others: self.rows.others().copied() }.table(
+            "states",
+            "Time of all threads by what they did",
+            vec![
+                column("state", "CPU", Unit::Text),
+                column("reason", "Doing", Unit::Text),
+                column("count", "Times", Unit::Count),
+                column("total_ns", "Total", Unit::Ns),
+                column("share_percent", "Share", Unit::Percent),
+            ],
+            |amount| amount.value,
+            |(state, reason)| vec![state.into(), reason.into()],
+            |amount| {
+                let share = (total > 0.0).then(|| 100.0 * amount.value as f64 / total);
+                vec![amount.count.into(), amount.value.into(), share.into()]
+            },
+        )
+    }
+
+    fn threads_table(&self, context: Context<'_>) -> Shape {
+        self.threads.grouped(|tid| Some(*tid)).table(
+            "threads",
+            "Time by thread",
+            vec![
+                column("thread", "Thread", Unit::Text),
+                column("tid", "Thread id", Unit::Count),
+                column("on_ns", "On CPU", Unit::Ns),
+                column("off_ns", "Off CPU", Unit::Ns),
+                column("run_queue_ns", "Run queue", Unit::Ns),
+            ],
+            Times::sum_ns,
+            |tid| vec![context.names.thread(tid).into(), u64::from(tid.0).into()],
+            |times| vec![times.on.value.into(), times.off.value.into(), times.run_queue_ns.into()],
+        )
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.total.sum_ns() > 0 {
+            notes.push(
+                "Time on a CPU is an estimate out of samples, time off it is exact; both are sums over all threads. A \
+                 thread that was off its CPU when the span ended is not counted from then on."
+                    .to_owned(),
+            );
+        }
+        notes.extend(self.rows.note("combinations of stack, cause and thread"));
+        notes.extend(self.threads.note("threads"));
+        notes
+    }
+}
 
 impl Analysis for Wall {
     fn lens(&self) -> Lens {
         Lens::Wall
     }
 
-    fn event(&mut self, _event: &Event) {}
+    fn start(&mut self, start_ns: u64) {
+        self.steps.start(start_ns);
+    }
 
-    fn section(&self, _context: Context<'_>) -> Section {
-        Section { id: "wall", title: "Wall".to_owned(), summary: Summary::new(), notes: Vec::new(), shapes: Vec::new() }
+    fn event(&mut self, event: &Event) {
+        match event.payload {
+            Payload::CpuSample { period_ns } => self.sample(event, period_ns),
+            Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => {
+                self.block(event, Left { task_state, syscall }, blocked_ns, run_queue_ns);
+            }
+            _ => {}
+        }
+    }
+
+    fn section(&self, context: Context<'_>) -> Section {
+        let Times { on, off, run_queue_ns } = self.total;
+        let summary = Summary::new()
+            .int("on_cpu_ns", on.value)
+            .int("off_cpu_ns", off.value)
+            .int("run_queue_ns", run_queue_ns)
+            .int("samples", on.count)
+            .int("blocks", off.count);
+        let (step_ns, [on, off]) = self.steps.series(context.span);
+        let amounts = || self.rows.iter().map(|((stack, _, tid), amount)| (*stack, *tid, *amount));
+        let methods = method::rows(context.stacks, amounts().map(|(stack, _, amount)| (stack, amount)));
+        let mut shapes = vec![
+            self.states_table(context),
+            self.threads_table(context),
+            method::table("methods", "Methods by time", Measure::Time(self.total.sum_ns()), &methods),
+            Shape::Timeline(Timeline {
+                id: "time",
+                title: "Time of all threads per step".to_owned(),
+                unit: Unit::Ns,
+                step_ns,
+                series: vec![
+                    Series { key: "on_ns", title: "On CPU".to_owned(), values: on },
+                    Series { key: "off_ns", title: "Off CPU".to_owned(), values: off },
+                ],
+            }),
+        ];
+        let others = self.rows.others().copied();
+        shapes.extend(profile::shape("time", "Time by stack", Unit::Ns, context, amounts(), others));
+        Section { id: Lens::Wall.id(), title: "Wall-clock time".to_owned(), summary, notes: self.notes(), shapes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::testing::{MS, Play, cells, first_keys, numbers, profile_rows},
+        *,
+    };
+
+    #[test]
+    fn running_and_waiting_add_up() {
+        let mut play = Play::default();
+        let stack = play.stack(&["a.Main.main:1", "a.Main.work:2"]);
+        let sleep = play.stack(&["a.Main.main:1", "java.lang.Thread.sleep:9", "kernel hrtimer_nanosleep"]);
+        let sample = Payload::CpuSample { period_ns: 10 * MS };
+        let block = Payload::OffCpu { blocked_ns: 700 * MS, run_queue_ns: 3 * MS, task_state: 1, syscall: 230 };
+        let preempted = Payload::OffCpu { blocked_ns: 20 * MS, run_queue_ns: 0, task_state: 0, syscall: u64::MAX };
+        let section = play.section_of_stacks(
+            &mut Wall::default(),
+            2000,
+            &[(50, 7, stack, sample), (100, 7, stack, sample), (1200, 7, sleep, block), (1300, 8, stack, preempted)],
+        );
+        assert_eq!(first_keys(&section, 2), ["on_cpu_ns", "off_cpu_ns"]);
+        assert_eq!(
+            numbers(&section, ["on_cpu_ns", "off_cpu_ns", "run_queue_ns", "samples", "blocks"]),
+            [20 * MS, 720 * MS, 23 * MS, 2, 2]
+        );
+        assert_eq!(
+            cells(&section, "states", ["state", "reason", "count", "total_ns"]),
+            [
+                ["off", "sleep", "1", "700000000"],
+                ["off", "run queue", "1", "20000000"],
+                ["on", "running", "2", "20000000"]
+            ]
+        );
+        assert_eq!(
+            cells(&section, "threads", ["thread", "on_ns", "off_ns", "run_queue_ns"]),
+            [["tid 7", "20000000", "700000000", "3000000"], ["tid 8", "0", "20000000", "20000000"]]
+        );
+        let methods = cells(&section, "methods", ["method", "self_ns", "total_ns"]);
+        assert_eq!(methods[0], ["kernel!hrtimer_nanosleep", "700000000", "700000000"]);
+        assert!(methods.contains(&["a.Main.main".to_owned(), "0".to_owned(), "740000000".to_owned()]), "{methods:?}");
+        let rows = profile_rows(&section, "time");
+        assert_eq!(
+            rows.iter().map(|row| (row.1.as_str(), row.2)).collect::<Vec<_>>(),
+            [("tid 7", 700 * MS), ("tid 7", 20 * MS), ("tid 8", 20 * MS)]
+        );
+    }
+
+    #[test]
+    fn without_events_there_is_nothing_to_say() {
+        let section = Play::default().section(&mut Wall::default(), 1000, &[]);
+        assert!(section.notes.is_empty() && section.shapes.iter().all(Shape::is_empty));
     }
 }

@@ -1,4 +1,4 @@
-//! `jtrace probes`: the probe sites of a JVM or of a libjvm.so, with their arguments.
+//! `jtrace probes`: the probe sites of a JVM or of a libjvm.so, with their arguments, and those of the kernel.
 
 use std::{
     io::{self, BufWriter, Write as _},
@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Failure, prepare};
 use crate::{
     jvm::{elf, usdt},
+    probe::clock::{CLOCKS, Clock},
     view::{escape, json},
 };
 
@@ -31,7 +32,8 @@ pub(super) struct Options {
 struct Row {
     provider: String,
     name: String,
-    address: u64,
+    /// `None` for a site of the kernel.
+    address: Option<u64>,
     file_offset: Option<u64>,
     arguments: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +47,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     };
     let sites = read(&path)?;
     let mut out = BufWriter::new(io::stdout().lock());
-    let rows: Vec<Row> = sites.sites.into_iter().map(row).collect();
+    let rows: Vec<Row> = sites.sites.into_iter().map(row).chain(CLOCKS.iter().map(clock_row)).collect();
     if options.json {
         json::write_line(&rows, &mut out)?;
     } else {
@@ -84,13 +86,28 @@ fn row(site: usdt::Site) -> Row {
         Err(refusal) => Some(refusal.to_string()),
         Ok(_) => operands.iter().find_map(|operand| operand.as_ref().err().map(ToString::to_string)),
     };
-    Row { provider, name, address, file_offset: file_offset.ok(), arguments, refused }
+    Row { provider, name, address: Some(address), file_offset: file_offset.ok(), arguments, refused }
+}
+
+/// A site that is there whatever the JVM is.
+fn clock_row(clock: &Clock) -> Row {
+    let (provider, name) = clock.name.split_once(':').unwrap_or(("", clock.name));
+    Row {
+        provider: provider.to_owned(),
+        name: name.to_owned(),
+        address: None,
+        file_offset: None,
+        arguments: String::new(),
+        refused: None,
+    }
 }
 
 fn write(rows: &[Row], out: &mut impl io::Write) -> io::Result<()> {
     for Row { provider, name, address, file_offset: _, arguments, refused } in rows {
         let probe = format!("{provider}:{name}");
-        write!(out, "{:<50} {address:#012x}  {}", escape::terminal(&probe), escape::terminal(arguments))?;
+        let place = address.map_or_else(|| "in the kernel".to_owned(), |address| format!("{address:#012x}"));
+        let line = format!("{:<50} {place}  {}", escape::terminal(&probe), escape::terminal(arguments));
+        write!(out, "{}", line.trim_end())?;
         match refused {
             Some(reason) => writeln!(out, "  ({})", escape::terminal(reason))?,
             None => writeln!(out)?,

@@ -12,6 +12,7 @@ use super::{
     Error,
     load::{Kernel, KernelOptions, MIN_RING_BYTES},
 };
+use crate::probe::clock::{CLOCKS, Clock};
 
 /// eBPF objects that the kernel holds, of all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +47,13 @@ pub struct Verified {
     pub verified: Option<u32>,
 }
 
-/// Loads the programs as a session does and asks the kernel about them.
+/// Loads the programs as a session with all lenses does and asks the kernel about them.
 pub fn verified() -> Result<Vec<Verified>, Error> {
-    let (_kernel, _rings) =
+    let (mut kernel, _rings) =
         Kernel::load(KernelOptions { ring_bytes: Some(MIN_RING_BYTES), ..KernelOptions::default() })?;
+    for Clock { source, .. } in CLOCKS {
+        kernel.load_clock(source).map_err(|error| Error::Load(error.to_string()))?;
+    }
     let own = own_programs();
     let of_mine = |info: &ProgramInfo| own.contains(&info.id());
     Ok(loaded_programs().filter_map(Result::ok).filter(of_mine).map(|info| described(&info)).collect())

@@ -2,7 +2,7 @@
 //!
 //! A program is loaded when it is attached for the first time: a lens that is not asked for costs no verification.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Instant};
 
 use aya::{
     maps::{HashMap, MapData},
@@ -56,11 +56,13 @@ impl ClockOptions {
 impl Kernel {
     /// Attaches a clock as the site with this id.
     pub fn attach_clock(&mut self, source: Source, site: u16) -> Result<Attached, Error> {
+        let began = Instant::now();
         self.set_clock_site(source, site)?;
-        let link = match source {
+        let link = self.load_clock(source).and_then(|()| match source {
             Source::Timer => self.attach_timer().map(|links| Link::Timer { _links: links }),
             Source::Scheduler => self.attach_scheduler(),
-        };
+        });
+        log::debug!("`{}` took {:.1} ms to attach", source.group(), began.elapsed().as_secs_f64() * 1e3);
         link.map(Attached::new).map_err(|error| Error::Attach {
             group: source.group().to_owned(),
             count: 1,
@@ -69,16 +71,32 @@ impl Kernel {
         })
     }
 
+    /// Loads the programs of a clock, if that was not done yet.
+    pub(super) fn load_clock(&mut self, source: Source) -> io::Result<()> {
+        match source {
+            Source::Timer => {
+                let program: &mut PerfEvent = self.program(PROGRAM_CPU_SAMPLE)?;
+                load_once(program.fd().is_ok(), || program.load())
+            }
+            Source::Scheduler => {
+                for name in [PROGRAM_SCHED_WAKEUP, PROGRAM_SCHED_SWITCH] {
+                    let program: &mut RawTracePoint = self.program(name)?;
+                    load_once(program.fd().is_ok(), || program.load())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
     fn attach_timer(&mut self) -> io::Result<Vec<PerfEventLink>> {
         let period = SamplePolicy::Period(self.clocks().sample_period_ns());
         let cpus = online_cpus().map_err(|(_, error)| error)?;
         let program: &mut PerfEvent = self.program(PROGRAM_CPU_SAMPLE)?;
-        load_once(program.fd().is_ok(), || program.load())?;
         let attach = |cpu: u32| {
             let config = PerfEventConfig::Software(SoftwareEvent::CpuClock);
             let scope = PerfEventScope::AllProcessesOneCpu { cpu };
-            let link = program.attach(config, scope, period, false).map_err(other)?;
-            program.take_link(link).map_err(other)
+            let link = program.attach(config, scope, period, false).map_err(|error| other(&error))?;
+            program.take_link(link).map_err(|error| other(&error))
         };
         cpus.into_iter().map(attach).collect()
     }
@@ -92,9 +110,8 @@ impl Kernel {
 
     fn attach_tracepoint(&mut self, program: &str, tracepoint: &str) -> io::Result<RawTracePointLink> {
         let program: &mut RawTracePoint = self.program(program)?;
-        load_once(program.fd().is_ok(), || program.load())?;
-        let link = program.attach(tracepoint).map_err(other)?;
-        program.take_link(link).map_err(other)
+        let link = program.attach(tracepoint).map_err(|error| other(&error))?;
+        program.take_link(link).map_err(|error| other(&error))
     }
 
     /// The threads of the target that are away from a CPU since before `until_ns`, by their ids.
@@ -109,10 +126,10 @@ impl Kernel {
 }
 
 fn load_once(loaded: bool, load: impl FnOnce() -> Result<(), ProgramError>) -> io::Result<()> {
-    if loaded { Ok(()) } else { load().map_err(other) }
+    if loaded { Ok(()) } else { load().map_err(|error| other(&error)) }
 }
 
 /// The error with its causes: the kernel's own word is the innermost.
-fn other(error: ProgramError) -> io::Error {
-    io::Error::other(super::load::chain(&error))
+fn other(error: &ProgramError) -> io::Error {
+    io::Error::other(super::load::chain(error))
 }

@@ -156,9 +156,7 @@ impl Kernel {
 
     /// Counters of the first `count` sites, summed over the CPUs, in the order of [`SiteStats`]'s fields.
     pub fn stats(&self, count: usize) -> Result<Vec<[u64; STATS_WORDS]>, Error> {
-        (0..count.min(MAX_SITES))
-            .map(|site| self.site_stats(u16::try_from(site).expect("sites are fewer than MAX_SITES")))
-            .collect()
+        (0..).take(count.min(MAX_SITES)).map(|site| self.site_stats(site)).collect()
     }
 
     /// Counters of one site.

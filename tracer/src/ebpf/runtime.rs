@@ -2,7 +2,7 @@
 //!
 //! The kernel measures only while somebody asks for it, because that costs every program of the machine some 20 ns a run.
 
-use std::os::fd::OwnedFd;
+use std::{collections::BTreeSet, os::fd::OwnedFd};
 
 use aya::{
     programs::{ProgramInfo, loaded_programs},
@@ -14,15 +14,17 @@ use super::{Error, census::own_programs};
 /// The kernel measures while this lives.
 pub struct Statistics {
     _enabled: OwnedFd,
-    programs: Vec<u32>,
+    programs: BTreeSet<u32>,
 }
 
-/// Runs of all programs of this process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Runs of one program.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// Time in the programs, on all CPUs.
+    /// Name of the program.
+    pub program: String,
+    /// Time in it, on all CPUs.
     pub run_ns: u64,
-    /// How often they ran.
+    /// How often it ran.
     pub runs: u64,
 }
 
@@ -33,18 +35,21 @@ impl Statistics {
     pub fn enable() -> Result<Self, Error> {
         let enabled = enable_stats(Stats::RunTime)
             .map_err(|error| Error::System { call: "bpf(BPF_ENABLE_STATS)", source: error.io_error })?;
-        Ok(Self { _enabled: enabled, programs: Vec::new() })
+        Ok(Self { _enabled: enabled, programs: BTreeSet::new() })
     }
 
-    /// What was measured since then.
-    pub fn read(&mut self) -> Runs {
+    /// What was measured since then, for each program of this process that has run.
+    pub fn read(&mut self) -> Vec<Runs> {
         self.programs.extend(own_programs());
-        self.programs.sort_unstable();
-        self.programs.dedup();
-        let own = |info: &ProgramInfo| self.programs.binary_search(&info.id()).is_ok();
-        loaded_programs().filter_map(Result::ok).filter(own).fold(Runs::default(), |sum, info| Runs {
-            run_ns: sum.run_ns + u64::try_from(info.run_time().as_nanos()).unwrap_or(u64::MAX),
-            runs: sum.runs + info.run_count(),
-        })
+        let own = |info: &ProgramInfo| self.programs.contains(&info.id()) && info.run_count() > 0;
+        loaded_programs().filter_map(Result::ok).filter(own).map(|info| runs(&info)).collect()
+    }
+}
+
+fn runs(info: &ProgramInfo) -> Runs {
+    Runs {
+        program: info.name_as_str().unwrap_or_default().to_owned(),
+        run_ns: u64::try_from(info.run_time().as_nanos()).unwrap_or(u64::MAX),
+        runs: info.run_count(),
     }
 }

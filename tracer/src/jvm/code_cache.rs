@@ -274,3 +274,6 @@ fn interpreter(peek: &impl Peek, fields: Fields<'_>) -> Result<[u64; 2], Error> 
     }
     Ok([start, start.saturating_add(len.into())])
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 
 mod layout;
 
-mod lines;
+pub(super) mod lines;
 
 mod name;
 
@@ -91,11 +91,7 @@ impl Method {
         let const_method = reader.const_method(address)?;
         let ConstMethod { address: const_address, pool, name, signature, code_bytes, lines } = const_method;
         let pool = reader.pool(pool)?;
-        let file = match pool.file {
-            0 => None,
-            index => Some(reader.pool_text(&pool, index, "ConstantPool::_source_file_name_index")?),
-        };
-        let class = reader.symbol(pool.class_name, "Klass::_name")?;
+        let (class, file) = reader.class(&pool)?;
         Ok(Self {
             const_method: const_address,
             class: name::class(&class),
@@ -128,13 +124,14 @@ struct ConstMethod {
     lines: Option<Lines>,
 }
 
-/// What is read of a `ConstantPool` and its class.
+/// What is read of a `ConstantPool`.
 struct Pool {
     address: u64,
     length: u32,
     tags: u64,
-    class_name: u64,
-    file: u16,
+    holder: u64,
+    /// Index of the source file's name, where the pool has it.
+    file: Option<u16>,
 }
 
 struct Reader<'a, P> {
@@ -188,25 +185,42 @@ impl<P: Peek> Reader<'_, P> {
         let layout = self.layout;
         let pool = self.structure(address, layout.pool_bytes, "ConstMethod::_constants")?;
         let length = at::u32(&pool, layout.pool_length).filter(|&length| length <= MAX_POOL_LENGTH);
-        let length = length.ok_or(Reason::Nonsense("ConstantPool::_length"))?;
         let pointer = |offset, field| at::u64(&pool, offset).ok_or(Reason::Nonsense(field));
-        let holder = pointer(layout.pool_holder, "ConstantPool::_pool_holder")?;
-        let class = self.structure(holder, layout.class_bytes, "ConstantPool::_pool_holder")?;
-        // A class and its pool point to each other; of a redefined class, the old pool and a class made to keep it do.
-        if at::u64(&class, layout.class_constants) != Some(address) {
-            return Err(Reason::Nonsense("InstanceKlass::_constants"));
-        }
-        let file = match layout.source_file {
-            SourceFile::Pool(offset) => at::u16(&pool, offset),
-            SourceFile::Class(offset) => at::u16(&class, offset),
-        };
         Ok(Pool {
             address,
-            length,
+            length: length.ok_or(Reason::Nonsense("ConstantPool::_length"))?,
             tags: pointer(layout.pool_tags, "ConstantPool::_tags")?,
-            class_name: at::u64(&class, layout.class_name).ok_or(Reason::Nonsense("Klass::_name"))?,
-            file: file.ok_or(Reason::Nonsense("ConstantPool::_source_file_name_index"))?,
+            holder: pointer(layout.pool_holder, "ConstantPool::_pool_holder")?,
+            file: match layout.source_file {
+                SourceFile::Pool(offset) => at::u16(&pool, offset),
+                SourceFile::Class(_) => None,
+            },
         })
+    }
+
+    /// Name and source file of the class that a pool belongs to.
+    ///
+    /// A class and its pool point to each other; of a redefined class, the old pool and a class made to keep it do. Only
+    /// the methods behind method handles have pools of their own, which are not the class's.
+    fn class(&self, pool: &Pool) -> Result<(String, Option<String>), Reason> {
+        let layout = self.layout;
+        let class = self.structure(pool.holder, layout.class_bytes, "ConstantPool::_pool_holder")?;
+        let own = at::u64(&class, layout.class_constants).ok_or(Reason::Nonsense("InstanceKlass::_constants"))?;
+        let name = self.symbol(at::u64(&class, layout.class_name).unwrap_or(0), "Klass::_name")?;
+        let other = if own == pool.address { None } else { Some(self.pool(own)?) };
+        if other.as_ref().is_some_and(|other| other.holder != pool.holder) {
+            return Err(Reason::Nonsense("InstanceKlass::_constants"));
+        }
+        let own = other.as_ref().unwrap_or(pool);
+        let index = match layout.source_file {
+            SourceFile::Pool(_) => own.file,
+            SourceFile::Class(offset) => at::u16(&class, offset),
+        };
+        let file = match index.unwrap_or(0) {
+            0 => None,
+            index => Some(self.pool_text(own, index, "ConstantPool::_source_file_name_index")?),
+        };
+        Ok((name, file))
     }
 
     /// A text of the pool.
@@ -247,3 +261,6 @@ impl<P: Peek> Reader<'_, P> {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -176,3 +176,6 @@ impl DebugInfo {
         Some((caller, Scope { method: *self.metadata.get(method)?, bci: Some(bci) }))
     }
 }
+
+#[cfg(test)]
+mod tests;

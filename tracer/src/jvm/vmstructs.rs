@@ -7,6 +7,9 @@ mod blocks;
 
 pub mod layout;
 
+#[cfg(test)]
+pub(crate) mod written;
+
 use std::collections::{BTreeMap, HashMap};
 
 use self::blocks::Blocks;

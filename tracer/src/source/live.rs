@@ -382,14 +382,18 @@ impl Live {
 
     fn counters(&mut self) -> Result<Counters, Error> {
         let usage = own_usage();
-        let runs = self.statistics.as_mut().map(Statistics::read);
+        let programs = self.statistics.as_mut().map(Statistics::read);
+        for Runs { program, run_ns, runs } in programs.iter().flatten() {
+            log::debug!("`{program}` ran {runs} times for {run_ns} ns");
+        }
+        let sum = |of: fn(&Runs) -> u64| programs.as_ref().map(|programs| programs.iter().map(of).sum());
         Ok(Counters {
             time_ns: now_ns(),
             sites: self.kernel.stats(self.group_of_site.len())?,
             own_cpu_ns: usage.cpu_ns,
             own_memory_bytes: usage.memory_bytes,
-            program_ns: runs.map(|Runs { run_ns, .. }| run_ns),
-            program_runs: runs.map(|Runs { runs, .. }| runs),
+            program_ns: sum(|program| program.run_ns),
+            program_runs: sum(|program| program.runs),
         })
     }
 }

@@ -21,6 +21,9 @@
 mod line;
 mod vocabulary;
 
+#[cfg(test)]
+pub(crate) use line::frame_of as frame;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use tracer_common::{record::EventKind, stack::STACK_FIRST};

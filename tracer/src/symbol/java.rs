@@ -274,3 +274,6 @@ fn weight(frame: &Frame) -> usize {
     let Frame { kind: _, name, class, signature, file, line: _, bci: _, module } = frame;
     size_of::<Frame>() + name.len() + text(class) + text(signature) + text(file) + text(module)
 }
+
+#[cfg(test)]
+mod tests;

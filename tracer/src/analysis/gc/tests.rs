@@ -4,6 +4,7 @@ use super::{
     super::testing::{MS, Play, cells, first_keys, is_close, numbers, shape_ids},
     *,
 };
+use crate::event::StackId;
 
 fn begin(full: bool, cause: NameId, last_cause: NameId) -> Payload {
     Payload::GcBegin { full, cause, last_cause }
@@ -296,5 +297,30 @@ fn pauses_of_concurrent_marking_are_no_collections_and_have_no_cause_of_their_ow
             ["concurrent cycle", "remark", "0"],
             ["concurrent cycle", "remark or cleanup", "0"],
         ]
+    );
+}
+
+#[test]
+fn who_asked_for_a_collection_is_known_by_its_request() {
+    let mut play = Play::default();
+    let (collect, dump) = (play.name("G1CollectFull"), play.name("ThreadDump"));
+    let (system_gc, none) = (play.name("System.gc()"), play.name("No GC"));
+    let stack = play.stack(&["a.Main.tidy:7", "java.lang.System.gc:1", "java.lang.Runtime.gc", "libjvm.so JVM_GC"]);
+    let section = play.section_of_stacks(
+        &mut Gc::default(),
+        1000,
+        &[
+            (0, 9, stack, Payload::VmOperationRequest { name: collect, mode: 0 }),
+            (0, 9, stack, Payload::VmOperationRequest { name: dump, mode: 0 }),
+            (1, 5, StackId(0), Payload::VmOperation { edge: Edge::Begin, name: collect, mode: 0 }),
+            (1, 5, StackId(0), Payload::GcBegin { full: true, cause: system_gc, last_cause: none }),
+            (9, 5, StackId(0), Payload::GcEnd { cause: none, last_cause: system_gc }),
+            (9, 5, StackId(0), Payload::VmOperation { edge: Edge::End, name: collect, mode: 0 }),
+        ],
+    );
+    assert_eq!(
+        cells(&section, "requests", ["operation", "site", "top", "tid", "count"]),
+        [["G1CollectFull", "a.Main.tidy:7", "java.lang.Runtime.gc", "9", "1"]],
+        "an operation without a collection is not the collector's"
     );
 }

@@ -103,13 +103,12 @@ impl BlobLayout {
                 Some(offset) => Bound::Address(Slot::new(offset, 8)),
                 None => Bound::FromBlob(Slot::new(nmethod("_deopt_handler_offset")?, 4)),
             },
-            verified_entry: match fields.optional(&[("nmethod", "_verified_entry_point")])? {
-                Some(offset) => Bound::Address(Slot::new(offset, 8)),
-                None => {
-                    let offset = nmethod("_verified_entry_offset")?;
-                    let bytes = if offset.checked_sub(nmethod("_entry_offset")?) == Some(2) { 2 } else { 4 };
-                    Bound::FromCode(Slot::new(offset, bytes))
-                }
+            verified_entry: if let Some(offset) = fields.optional(&[("nmethod", "_verified_entry_point")])? {
+                Bound::Address(Slot::new(offset, 8))
+            } else {
+                let offset = nmethod("_verified_entry_offset")?;
+                let bytes = if offset.checked_sub(nmethod("_entry_offset")?) == Some(2) { 2 } else { 4 };
+                Bound::FromCode(Slot::new(offset, bytes))
             },
             blob_bytes: fields.size("CodeBlob")?,
             nmethod_bytes: fields.size("nmethod")?,

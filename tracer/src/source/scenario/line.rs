@@ -118,7 +118,11 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
 /// `com.shop.Cart.add:12`, `libc.so.6 read`, `kernel futex_wait`; with a word before a Java frame: `inlined`, `interpreted`.
 fn frame(token: &Token) -> Result<Frame, String> {
     let Token::Text(text) = token else { return Err("frames of a stack are in quotes".to_owned()) };
-    let text = lossy(text);
+    frame_of(&lossy(text))
+}
+
+/// The frame that a text in a stack's line stands for.
+pub(crate) fn frame_of(text: &str) -> Result<Frame, String> {
     let (kind, name) = match text.split_once(' ') {
         Some(("kernel", name)) => return Ok(Frame::named(Kind::Kernel, name)),
         Some(("stub", name)) => return Ok(Frame::named(Kind::Stub, name)),
@@ -128,7 +132,7 @@ fn frame(token: &Token) -> Result<Frame, String> {
         Some((module, name)) => {
             return Ok(Frame { module: Some(module.to_owned()), ..Frame::named(Kind::Native, name) });
         }
-        None => (Kind::Compiled, text.as_str()),
+        None => (Kind::Compiled, text),
     };
     let (name, line) = match name.rsplit_once(':') {
         Some((name, line)) => (name, Some(line.parse().map_err(|_| format!("`{line}` is no line"))?)),

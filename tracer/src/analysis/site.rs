@@ -1,0 +1,139 @@
+//! Which frame of a stack a user calls the place: the innermost method of the program itself, not of the JDK below it.
+
+use crate::{
+    event::StackId,
+    stack::{Frame, Stacks},
+};
+
+/// Packages of the JDK. `javax` holds APIs of others too, which call the program as the JDK does.
+const JDK_PACKAGES: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
+
+/// Parts of the names of classes that the JDK makes at run time: what they do is only to call on.
+const MADE_AT_RUN_TIME: [&str; 3] = ["$$Lambda", "$Proxy", "GeneratedMethodAccessor"];
+
+/// Whether a frame is a method of the program: Java, and neither of the JDK nor made by it (lambda forms, reflection,
+/// proxies). The body of a lambda is a method of the class that it is written in, so it is of the program.
+pub(super) fn is_app(frame: &Frame) -> bool {
+    if !frame.kind.is_java() {
+        return false;
+    }
+    let class = frame.class.as_deref().unwrap_or(&frame.name);
+    !JDK_PACKAGES.iter().any(|package| class.starts_with(package))
+        && !MADE_AT_RUN_TIME.iter().any(|part| class.contains(part))
+}
+
+/// The frame that is the place: the innermost of the program, else the innermost Java frame, else the innermost one.
+pub(super) fn frame(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let frames = || stacks.frames_of(id);
+    frames().find(|frame| is_app(frame)).or_else(|| top(stacks, id))
+}
+
+/// The innermost Java frame, else the innermost one: what the place was doing.
+pub(super) fn top(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let frames = || stacks.frames_of(id);
+    frames().find(|frame| frame.kind.is_java()).or_else(|| frames().next())
+}
+
+/// The Java frame that the place called on the way to the event; nothing where the place itself is the innermost one.
+pub(super) fn called(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let mut called = None;
+    for frame in stacks.frames_of(id).filter(|frame| frame.kind.is_java()) {
+        if is_app(frame) {
+            return called;
+        }
+        called = Some(frame);
+    }
+    None
+}
+
+/// Where a thread's work begins: its outermost method of the program, else its outermost Java frame.
+pub(super) fn entry(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let java = || stacks.frames_of(id).filter(|frame| frame.kind.is_java());
+    java().filter(|frame| is_app(frame)).last().or_else(|| java().last())
+}
+
+/// Whether a stack was asked for at all, at any of these events.
+pub(super) fn any_asked(mut ids: impl Iterator<Item = StackId>) -> bool {
+    ids.any(|id| id != StackId::default())
+}
+
+/// The place with its line, or why there is none.
+pub(super) fn label(stacks: &Stacks, id: StackId) -> String {
+    frame(stacks, id).map_or_else(|| Stacks::absence(id).to_owned(), ToString::to_string)
+}
+
+/// What the place was doing, with its line, or why it is not known.
+pub(super) fn top_label(stacks: &Stacks, id: StackId) -> String {
+    top(stacks, id).map_or_else(|| Stacks::absence(id).to_owned(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Play, *};
+
+    #[test]
+    fn the_place_is_the_innermost_method_of_the_program() {
+        let mut play = Play::default();
+        let id = play.stack(&[
+            "libc.so.6 start_thread",
+            "java.lang.Thread.run:840",
+            "com.shop.Main.main:3",
+            "com.shop.Cart.add:12",
+            "com.shop.Cart$$Lambda/0x7f00.accept",
+            "java.lang.invoke.LambdaForm$MH.invoke",
+            "jdk.internal.reflect.GeneratedMethodAccessor1.invoke",
+            "java.util.HashMap.put:600",
+            "libjvm.so SharedRuntime::new_array",
+        ]);
+        assert_eq!(label(&play.stacks, id), "com.shop.Cart.add:12");
+        assert_eq!(top_label(&play.stacks, id), "java.util.HashMap.put:600");
+    }
+
+    #[test]
+    fn the_body_of_a_lambda_is_of_the_program_and_its_class_is_not() {
+        let mut play = Play::default();
+        let id =
+            play.stack(&["com.shop.Cart.lambda$add$0:12", "com.shop.Cart$$Lambda.0x01.get", "jdk.proxy2.$Proxy4.get"]);
+        assert_eq!(label(&play.stacks, id), "com.shop.Cart.lambda$add$0:12");
+    }
+
+    #[test]
+    fn what_the_place_called_and_where_its_thread_began() {
+        let mut play = Play::default();
+        let id = play.stack(&[
+            "libjvm.so JavaThread::run",
+            "java.lang.Thread.run:840",
+            "com.shop.Worker.run:3",
+            "com.shop.Plugins.find:9",
+            "java.lang.Class.forName:375",
+            "java.lang.Class.forName0",
+            "libjvm.so JVM_FindClassFromCaller",
+        ]);
+        let text = |frame: Option<&Frame>| frame.map(ToString::to_string);
+        assert_eq!(text(called(&play.stacks, id)).as_deref(), Some("java.lang.Class.forName:375"));
+        assert_eq!(text(entry(&play.stacks, id)).as_deref(), Some("com.shop.Worker.run:3"));
+        let own = play.stack(&["com.shop.Worker.run:3", "libjvm.so InterpreterRuntime::_new"]);
+        let jdk = play.stack(&["java.lang.Thread.run:840", "java.lang.ref.Finalizer$FinalizerThread.run:160"]);
+        assert_eq!((text(called(&play.stacks, own)), text(called(&play.stacks, jdk))), (None, None));
+        assert_eq!(text(entry(&play.stacks, jdk)).as_deref(), Some("java.lang.Thread.run:840"));
+    }
+
+    #[test]
+    fn without_a_method_of_the_program_the_place_is_the_next_best() {
+        let mut play = Play::default();
+        let jdk =
+            play.stack(&["java.lang.Thread.run:840", "java.util.TimerThread.mainLoop:537", "libc.so.6 futex_wait"]);
+        let native = play.stack(&["libc.so.6 start_thread", "libjvm.so GangWorker::loop"]);
+        assert_eq!(label(&play.stacks, jdk), "java.util.TimerThread.mainLoop:537");
+        assert_eq!(label(&play.stacks, native), "libjvm.so!GangWorker::loop");
+        assert_eq!(label(&play.stacks, StackId(0)), "<no stack taken>");
+        assert_eq!(label(&play.stacks, StackId(999)), "<stack lost>");
+    }
+
+    #[test]
+    fn a_class_whose_name_only_begins_like_a_package_is_of_the_program() {
+        let app = |name: &str| is_app(&Frame::named(crate::stack::Kind::Inlined, name));
+        assert!(app("javafoo.Main.run") && app("sunny.Main.run") && app("org.jdk.Main.run"));
+        assert!(!app("jdk.internal.misc.Unsafe.park") && !is_app(&Frame::named(crate::stack::Kind::Native, "main")));
+    }
+}

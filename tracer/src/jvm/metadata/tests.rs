@@ -1,0 +1,102 @@
+//! Reads made-up methods of every release.
+
+use super::*;
+use crate::jvm::world::{RELEASES, World};
+
+fn layout(world: &World) -> MetadataLayout {
+    MetadataLayout::from_tables(&world.copy, &world.tables).unwrap()
+}
+
+fn read(world: &World, method: u64) -> Result<Method, Reason> {
+    Method::read(&world.copy, &layout(world), method)
+}
+
+#[test]
+fn a_method_is_named_with_its_class_file_and_lines() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        let mut class = world.class("com/shop/Cart$Item", Some("Cart.java"));
+        let first = world.method(&mut class, "<init>", 5, &[(0, 3)]);
+        let address = world.method(&mut class, "add", 700, &[(0, 10), (300, 2000), (650, 11)]);
+        let method = read(&world, address).unwrap();
+        assert_eq!((method.class.as_str(), method.name.as_str()), ("com.shop.Cart$Item", "add"));
+        assert_eq!((method.signature.as_str(), method.file.as_deref()), ("(I)V", Some("Cart.java")));
+        assert_eq!([0, 299, 300, 699].map(|bci| method.line(bci)), [Some(10), Some(10), Some(2000), Some(11)]);
+        assert_eq!(method.check(), check(world.const_method(address)));
+        assert_eq!(read(&world, first).unwrap().name, "<init>");
+    }
+}
+
+#[test]
+fn a_class_without_lines_or_source_has_none() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        let mut class = world.class("com/shop/Main$$Lambda+0x00007f0011001000", None);
+        let address = world.method(&mut class, "run", 9, &[]);
+        let method = read(&world, address).unwrap();
+        assert_eq!(
+            (method.class.as_str(), method.file.as_deref(), method.line(0)),
+            ("com.shop.Main$$Lambda", None, None)
+        );
+    }
+}
+
+#[test]
+fn long_names_are_read_whole_up_to_a_limit() {
+    let mut world = World::new(21);
+    let mut class = world.class(&"x".repeat(300), None);
+    let address = world.method(&mut class, &"y".repeat(60_000), 9, &[]);
+    let method = read(&world, address).unwrap();
+    assert_eq!((method.class.len(), method.name.len()), (300, MAX_TEXT_BYTES));
+}
+
+#[test]
+fn what_is_no_method_is_not_named() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        let mut class = world.class("com/shop/Cart", None);
+        let address = world.method(&mut class, "add", 9, &[]);
+        for wrong in [0, 8, address + 4, address + 8, class.address, world.const_method(address), 1 << 60, u64::MAX - 7]
+        {
+            assert!(read(&world, wrong).is_err(), "{release}: {wrong:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_class_that_does_not_own_the_pool_is_not_believed() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        let (mut class, other) = (world.class("com/shop/Cart", None), world.class("com/shop/Other", None));
+        let address = world.method(&mut class, "add", 9, &[]);
+        world.copy.write_u64(class.address + world.offset("InstanceKlass", "_constants"), other.address);
+        assert!(read(&world, address).is_err());
+    }
+}
+
+#[test]
+fn a_pool_of_its_own_is_believed_where_the_class_has_another() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        let class = world.class("java/lang/invoke/MethodHandle", Some("MethodHandle.java"));
+        let mut own = world.class("unused", None);
+        let address = world.method(&mut own, "linkToStatic", 0, &[]);
+        let pool = world.copy.u64(world.const_method(address) + world.offset("ConstMethod", "_constants")).unwrap();
+        world.copy.write_u64(pool + world.offset("ConstantPool", "_pool_holder"), class.address);
+        let method = read(&world, address).unwrap();
+        assert_eq!(method.class, "java.lang.invoke.MethodHandle");
+        assert_eq!(method.file.as_deref(), Some("MethodHandle.java"));
+    }
+}
+
+#[test]
+fn a_missing_field_is_named() {
+    for (owner, name) in
+        [("Method", "_constMethod"), ("ConstantPool", "_tags"), ("Symbol", "_length"), ("Klass", "_name")]
+    {
+        let mut world = World::new(25);
+        world.tables.remove(owner, name);
+        let error = MetadataLayout::from_tables(&world.copy, &world.tables).unwrap_err();
+        assert_eq!(error.to_string(), format!("the JVM's tables have no `{owner}::{name}`"));
+    }
+}
