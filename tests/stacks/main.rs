@@ -2,7 +2,7 @@
 //! what the live ring needs.
 //!
 //! `JTRACE_ORACLE=full` makes 10,000 events of each kind in each cell of the whole matrix; otherwise some hundreds in a part
-//! of it that has every JDK with every compiler mode, and every collector.
+//! of it that has every JDK with every compiler mode, and every collector. A number makes so many events in that part.
 
 #![cfg(test)]
 

@@ -40,16 +40,22 @@ impl Mode {
 /// Probes on platform threads.
 const PLATFORM: &[&str] = &["park", "sleep", "enter", "load", "start"];
 /// Probes on virtual threads.
-const VIRTUAL: &[&str] = &["virtual-park", "virtual-load"];
+const VIRTUAL: &[&str] = &["virtual-load", "virtual-enter"];
+
+/// What `JTRACE_ORACLE` asks for: the whole matrix, or a number of events.
+fn asked() -> Option<String> {
+    env::var("JTRACE_ORACLE").ok()
+}
 
 /// Whether the whole matrix was asked for.
 fn is_full() -> bool {
-    env::var_os("JTRACE_ORACLE").is_some_and(|value| value == "full")
+    asked().is_some_and(|asked| asked == "full")
 }
 
 /// Events of each kind in a cell.
 fn events() -> u64 {
-    if is_full() { 10_000 } else { 400 }
+    let number = asked().and_then(|asked| asked.parse().ok());
+    number.unwrap_or(if is_full() { 10_000 } else { 400 })
 }
 
 /// Checks cells one after another; all of them, so that one failure tells which others there are.

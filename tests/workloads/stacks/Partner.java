@@ -1,18 +1,20 @@
-/** Holds the monitor that its worker is about to enter, until it sees the worker blocked. Nothing here parks or waits. */
+/** Holds the monitor that a thread is about to enter, until it sees the thread blocked. Nothing here parks or waits. */
 final class Partner extends Thread {
-    private final Worker worker;
+    final Probe.Gate gate = new Probe.Gate();
+
+    private final Thread other;
     private volatile boolean asked;
     private volatile boolean held;
     private volatile boolean free;
     private volatile boolean ended;
 
-    Partner(Worker worker) {
-        super("oracle-partner");
-        this.worker = worker;
+    Partner(Thread other) {
+        super(null, null, "oracle-partner", 0, false);
+        this.other = other;
         setDaemon(true);
     }
 
-    /** Called by the worker: returns when the partner holds the monitor. */
+    /** Called by the other: returns when the partner holds the monitor. */
     void hold() {
         while (held) {
             Thread.onSpinWait();
@@ -23,7 +25,7 @@ final class Partner extends Thread {
         }
     }
 
-    /** Called by the worker right before it enters: from now on the partner waits for it to be blocked. */
+    /** Called by the other right before it enters: from now on the partner waits for it to be blocked. */
     void release() {
         free = true;
     }
@@ -40,9 +42,9 @@ final class Partner extends Thread {
                 continue;
             }
             asked = false;
-            synchronized (worker.gate) {
+            synchronized (gate) {
                 held = true;
-                while (!free || worker.getState() != State.BLOCKED) {
+                while (!free || other.getState() != State.BLOCKED) {
                     Thread.onSpinWait();
                 }
                 free = false;

@@ -23,7 +23,7 @@ final class Probe {
         switch (worker.kind) {
             case PARK: park(worker, worker.made); break;
             case SLEEP: sleep(worker, worker.made % 100 == 0 ? 1 : 0); break;
-            case ENTER: worker.partner.hold(); enter(worker, worker.gate); break;
+            case ENTER: worker.partner.hold(); enter(worker, worker.partner.gate); break;
             case LOAD: load(worker, worker.label + "Made" + worker.made); break;
             default: start(worker); break;
         }
@@ -37,10 +37,12 @@ final class Probe {
         worker.notes.take(Kind.SLEEP, worker.shape, "-"); Thread.sleep(millis);
     }
 
+    /**
+     * The interpreter goes on to the next instruction before it enters a monitor, so that HotSpot's own stacks, too, are at
+     * the one behind: it is on the same line.
+     */
     private static void enter(Worker worker, Gate gate) {
-        worker.notes.take(Kind.ENTER, worker.shape, "-"); worker.partner.release(); synchronized (gate) {
-            idle++;
-        }
+        worker.notes.take(Kind.ENTER, worker.shape, "-"); worker.partner.release(); synchronized (gate) { idle++; }
     }
 
     private static void load(Worker worker, String name) {

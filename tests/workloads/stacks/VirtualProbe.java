@@ -1,21 +1,16 @@
-import java.util.concurrent.locks.LockSupport;
-
 /** As {@link Probe}, for virtual threads. */
 final class VirtualProbe {
+    private static int entered;
+
     private VirtualProbe() {}
 
-    /** Within a class initialiser, whose native frame keeps the thread on its carrier: so it is the carrier that parks. */
-    static void park(Notes notes, String shape, Generated loader, String name) throws Exception {
-        loader.define(name, Generated.withInitializer(name));
-        Upcall.CALLBACK.set(() -> {
-            notes.takeVirtual(Kind.PARK, shape, "-"); LockSupport.parkNanos(50_000);
-        });
-        Class.forName(name, true, loader);
-        Upcall.CALLBACK.remove();
+    static void load(Virtual own, String name) {
+        byte[] code = Generated.empty(name);
+        own.notes.takeVirtual(Kind.LOAD, own.shape, name); own.loader.define(name, code);
     }
 
-    static void load(Notes notes, String shape, Generated loader, String name) {
-        byte[] code = Generated.empty(name);
-        notes.takeVirtual(Kind.LOAD, shape, name); loader.define(name, code);
+    static void enter(Virtual own, Partner partner) {
+        Probe.Gate gate = partner.gate;
+        own.notes.takeVirtual(Kind.ENTER, own.shape, "-"); partner.release(); synchronized (gate) { entered++; }
     }
 }

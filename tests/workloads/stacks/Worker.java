@@ -10,7 +10,6 @@ final class Worker extends Thread {
     final Kind kind;
     final Notes notes = new Notes();
     final Generated loader = new Generated();
-    final Probe.Gate gate = new Probe.Gate();
     final Partner partner = new Partner(this);
     final String label;
     /** Whether the next hit makes an event. */
