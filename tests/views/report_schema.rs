@@ -31,7 +31,7 @@ fn sample_report_is_valid() {
 #[test]
 fn every_kind_of_shape_is_in_the_sample() {
     let sample = sample();
-    for kind in ["table", "tree", "histogram", "timeline"] {
+    for kind in ["table", "tree", "histogram", "timeline", "profile"] {
         let mut shapes = sample["sections"].as_array().unwrap().iter().flat_map(|s| s["shapes"].as_array().unwrap());
         assert!(shapes.any(|shape| shape["kind"] == kind), "{kind}");
     }
@@ -39,7 +39,7 @@ fn every_kind_of_shape_is_in_the_sample() {
 
 #[test]
 fn documents_that_break_a_promise_are_invalid() {
-    let breaks: [(&str, Change); 9] = [
+    let breaks: [(&str, Change); 12] = [
         ("another version", |report| report["schema"] = json!("jtrace-report/2")),
         ("unknown key", |report| report["surprise"] = json!(1)),
         ("no completeness", |report| {
@@ -50,6 +50,15 @@ fn documents_that_break_a_promise_are_invalid() {
         ("unknown severity", |report| report["findings"][0]["severity"] = json!("fatal")),
         ("unknown unit", |report| report["sections"][0]["shapes"][1]["columns"][0]["unit"] = json!("ms")),
         ("cell that is an object", |report| report["sections"][0]["shapes"][1]["rows"][0][0] = json!({})),
+        ("unknown kind of frame", |report| {
+            report["sections"][3]["shapes"][0]["frames"][0]["kind"] = json!("java");
+        }),
+        ("frame by its name", |report| {
+            report["sections"][3]["shapes"][0]["stacks"][0]["frames"][0] = json!("com.shop.Cart.add");
+        }),
+        ("stack without its thread", |report| {
+            report["sections"][3]["shapes"][0]["stacks"][0].as_object_mut().unwrap().remove("thread");
+        }),
         ("summary with a text", |report| report["sections"][0]["summary"]["collections"] = json!("7")),
     ];
     let validator = validator();

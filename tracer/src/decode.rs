@@ -309,7 +309,7 @@ mod tests {
         let mut record = vec![0; HEADER_BYTES + 8];
         record[0] = 1;
         record[4] = 3;
-        assert_eq!(decode(&record), Err(Error::Short { bytes: 32, needed: 48 }));
+        assert_eq!(decode(&record), Err(Error::Short { bytes: 40, needed: 56 }));
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
     fn a_definition_cannot_claim_more_text_than_it_has() {
         let mut record = vec![0; DEFINITION_HEADER_BYTES + 4];
         record[..2].copy_from_slice(&KIND_DEFINITION.to_le_bytes());
-        record[36..40].copy_from_slice(&5u32.to_le_bytes());
-        assert_eq!(decode(&record), Err(Error::Short { bytes: 44, needed: 45 }));
+        record[44..48].copy_from_slice(&5u32.to_le_bytes());
+        assert_eq!(decode(&record), Err(Error::Short { bytes: 52, needed: 53 }));
     }
 }

@@ -6,9 +6,8 @@
 pub mod format;
 pub mod profile;
 
+pub use profile::{Profile, ProfileStack, ProfileThread};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
-
-use crate::stack::Frame;
 
 /// Version of the JSON form of a report.
 pub const SCHEMA: &str = "jtrace-report/1";
@@ -387,48 +386,6 @@ pub struct Node {
     pub value: f64,
     /// Its parts.
     pub children: Vec<Self>,
-}
-
-/// Amounts by stack, from which flame graphs and call trees are drawn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Profile {
-    /// Stable id within the section.
-    pub id: &'static str,
-    /// Heading.
-    pub title: String,
-    /// Unit of the amounts.
-    pub unit: Unit,
-    /// The frames that stacks refer to, each once.
-    pub frames: Vec<Frame>,
-    /// The threads that stacks refer to, each once.
-    pub threads: Vec<ProfileThread>,
-    /// The stacks, the largest amount first.
-    pub stacks: Vec<ProfileStack>,
-}
-
-/// A thread of a [`Profile`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ProfileThread {
-    /// Thread id.
-    pub tid: u32,
-    /// Name.
-    pub name: String,
-}
-
-/// A stack of a [`Profile`]: one for each thread it was seen on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ProfileStack {
-    /// Indices into [`Profile::frames`], outermost first.
-    pub frames: Vec<u32>,
-    /// Index into [`Profile::threads`].
-    pub thread: Option<u32>,
-    /// Amount.
-    pub value: u64,
-    /// How often it was seen.
-    pub count: u64,
-    /// Why it does not begin at the thread's outermost frame; empty where it does.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub cut: String,
 }
 
 /// A distribution.

@@ -7,6 +7,11 @@ pub mod escape;
 pub mod format;
 mod sentence;
 
+mod calls;
+mod symbol;
+
+pub use symbol::Lines;
+
 pub mod text;
 
 pub mod json;
@@ -14,7 +19,12 @@ pub mod ndjson;
 
 pub mod html;
 
+pub mod folded;
+pub mod pprof;
+pub mod speedscope;
+pub mod svg;
+
 pub mod tui;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;

@@ -120,6 +120,8 @@ fn mistakes_on_the_command_line_are_usage_errors() {
         (&["report"], "FILE"),
         (&["report", "x.jtrace", "-o", "x.pdf"], "x.pdf"),
         (&["report", "x.jtrace", "--json", "--events"], "--events"),
+        (&["report", "x.jtrace", "-o", "x.gz"], "x.gz"),
+        (&["report", "x.jtrace", "-o", "x.folded", "--profile", "stacks"], "stacks"),
         (&["completions"], "SHELL"),
         (&["completions", "tcsh"], "tcsh"),
         (&["man", "1"], "1"),
@@ -242,6 +244,22 @@ fn a_recording_becomes_a_report_in_every_format() {
     assert_eq!(succeed(&["report", &input]), succeed(&["report", &recorded.name("copy.jtrace"), "--text"]));
     let events = succeed(&["report", &input, "--events"]);
     assert!(events.lines().count() > 30 && events.lines().all(|line| line.starts_with("{\"time_ns\":")), "{events}");
+}
+
+#[test]
+fn stacks_that_nobody_took_are_an_error_after_everything_else_was_written() {
+    let recorded = Recorded::new("incident.txt");
+    let [json, folded] = ["r.json", "r.folded"].map(|name| recorded.name(name));
+    let output = run(&["report", &recorded.name("x.jtrace"), "-o", &folded, "-o", &json]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let [wrote, error, hint] = said.lines().collect::<Vec<_>>()[..] else { panic!("not three lines: {said}") };
+    assert!(wrote.starts_with("wrote ") && wrote.ends_with("r.json"), "{wrote}");
+    assert!(error.contains("none of the usual lenses has stacks"), "{error}");
+    assert!(hint.contains("-l cpu"), "{hint}");
+    assert!(fs::read_to_string(&json).is_ok_and(|text| text.ends_with("}\n")));
+    let [error, _] = refused(&["report", &recorded.name("x.jtrace"), "-o", &folded, "--profile", "gc"], 1);
+    assert!(error.contains("lens gc has no stacks"), "{error}");
 }
 
 #[test]

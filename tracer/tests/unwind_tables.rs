@@ -65,12 +65,12 @@ struct Function {
 }
 
 fn hex(text: &str) -> u64 {
-    u64::from_str_radix(text, 16).unwrap_or_else(|_| panic!("no hexadecimal number: {text}"))
+    u64::from_str_radix(text, 16).expect("a hexadecimal number")
 }
 
 /// The value behind `name=` in a line.
 fn value<'line>(line: &'line str, name: &str) -> &'line str {
-    let (_, rest) = line.split_once(name).unwrap_or_else(|| panic!("no {name} in {line}"));
+    let (_, rest) = line.split_once(name).expect("the value's name");
     rest.split(' ').next().unwrap_or_default()
 }
 
@@ -82,8 +82,12 @@ fn functions_of_readelf(text: &str) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut columns: Vec<String> = Vec::new();
     for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.get(3) == Some(&"CIE") {
+        // A register that is kept in another is shown with two names: `r8 (r8)`.
+        let words: Vec<&str> = line.split_whitespace().filter(|word| !word.starts_with('(')).collect();
+        if words.get(1) == Some(&"ZERO") {
+            // The terminator of the section.
+            columns.clear();
+        } else if words.get(3) == Some(&"CIE") {
             let at = hex(words[0]);
             let signal = words[4].contains('S');
             common.insert(at, Function { signal, ..Function::default() });
@@ -136,7 +140,7 @@ fn rule_of(told: &Told) -> Option<Rule> {
         None if told.rbp == "u" || told.rbp == "s" => 0,
         None => return Some(Rule::UNSUPPORTED),
     };
-    if distance % 8 != 0 || below % 8 != 0 {
+    if !distance.is_multiple_of(8) || !below.is_multiple_of(8) {
         return Some(Rule::UNSUPPORTED);
     }
     Some(Rule::new(base, distance / 8, below / 8).unwrap_or(Rule::UNSUPPORTED))
@@ -162,8 +166,11 @@ fn compare(rows: &[Row], functions: &[Function]) -> Compared {
     let mut compared = Compared::default();
     let covered: BTreeSet<(u64, u64)> = functions.iter().map(|function| (function.start, function.end)).collect();
     for function in functions.iter().filter(|function| function.start < function.end) {
-        let ends = function.rows.keys().skip(1).copied().chain([function.end]);
-        for ((&start, told), end) in function.rows.iter().zip(ends) {
+        // A linkage table without entries has a row behind its end.
+        let told: Vec<(u64, &Told)> =
+            function.rows.range(..function.end).map(|(address, told)| (*address, told)).collect();
+        let ends = told.iter().skip(1).map(|(address, _)| *address).chain([function.end]);
+        for (&(start, told), end) in told.iter().zip(ends) {
             // Both ends of each stretch: a row that is missing or too long shows at one of them.
             for address in [start, end - 1] {
                 let is = rule_at(rows, address);

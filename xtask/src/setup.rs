@@ -40,6 +40,16 @@ const PACKAGES: &[Package] = &[
         is_present: || process::on_path("unshare"),
     },
     Package {
+        name: "chromium",
+        why: "tests open the HTML page in it, headless",
+        is_present: || process::on_path("chromium"),
+    },
+    Package {
+        name: "golang-go",
+        why: "its pprof reads jtrace's profiles back in a test",
+        is_present: || process::on_path("go"),
+    },
+    Package {
         name: "python3-pip",
         why: "fetches the JDKs of the tests from PyPI",
         is_present: || process::succeeds(process::command("python3").args(["-m", "pip", "--version"])),

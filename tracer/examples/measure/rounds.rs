@@ -36,6 +36,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             layout: TargetLayout::default(),
             kernel: KernelOptions::default(),
             budget: tracer::guard::USUAL_BUDGET,
+            unwinding: None,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;

@@ -1,5 +1,7 @@
 //! Lens `classes`: classes loaded and unloaded, storms of loading, and their initialisation with its errors.
 
+mod loading;
+
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
@@ -12,6 +14,7 @@ use crate::{
     event::{ClassInit, Event, NameId, Payload},
     report::{Section, Series, Shape, Summary, Timeline, Unit},
 };
+use loading::Loading;
 
 /// Most classes that are told apart.
 const CLASSES: usize = 16_384;
@@ -27,6 +30,7 @@ pub struct Classes {
     loaded_shared: u64,
     unloaded: u64,
     by_name: Keyed<NameId, Count>,
+    loading: Loading,
     storm: Storm,
     steps: Steps<2>,
     errors: u64,
@@ -105,6 +109,7 @@ impl Default for Classes {
             loaded_shared: 0,
             unloaded: 0,
             by_name: Keyed::new(CLASSES),
+            loading: Loading::default(),
             storm: Storm::default(),
             steps: Steps::default(),
             errors: 0,
@@ -118,17 +123,19 @@ impl Default for Classes {
 }
 
 impl Classes {
-    fn load(&mut self, event: &Event, class: NameId, shared: bool) {
+    fn load(&mut self, event: &Event, class: NameId, loader: u64, shared: bool) {
         self.loaded += 1;
         self.loaded_shared += u64::from(shared);
         self.by_name.entry(class).loaded += 1;
+        self.loading.load(event.stack, loader);
         self.storm.load(event.time_ns);
         self.steps.add(0, event.time_ns, 1);
     }
 
-    fn unload(&mut self, event: &Event, class: NameId) {
+    fn unload(&mut self, event: &Event, class: NameId, loader: u64) {
         self.unloaded += 1;
         self.by_name.entry(class).unloaded += 1;
+        self.loading.unload(loader);
         self.steps.add(1, event.time_ns, 1);
     }
 
@@ -179,6 +186,7 @@ impl Classes {
         notes.extend(self.by_name.note("class names"));
         notes.extend(self.failed.note("classes with failed initialisation"));
         notes.extend(self.initialised.note("initialised classes"));
+        notes.extend(self.loading.notes());
         notes
     }
 
@@ -268,8 +276,8 @@ impl Analysis for Classes {
 
     fn event(&mut self, event: &Event) {
         match event.payload {
-            Payload::ClassLoaded { class, loader: _, shared } => self.load(event, class, shared),
-            Payload::ClassUnloaded { class, loader: _ } => self.unload(event, class),
+            Payload::ClassLoaded { class, loader, shared } => self.load(event, class, loader, shared),
+            Payload::ClassUnloaded { class, loader } => self.unload(event, class, loader),
             Payload::ClassInitialization { step, class, loader: _ } => self.initialise(event, step, class),
             _ => {}
         }
@@ -303,6 +311,8 @@ impl Analysis for Classes {
             self.errors_table(context),
             self.initialisers_table(context),
         ];
+        shapes.extend(self.loading.sites_table(context));
+        shapes.extend(self.loading.loaders_table());
         shapes.extend(self.init_latencies.shape("initialiser_times", "Time in class initialisers"));
         Section { id: Lens::Classes.id(), title: "Classes".to_owned(), summary, notes: self.notes(), shapes }
     }

@@ -63,6 +63,7 @@ fn payload() -> impl Strategy<Value = Payload> {
             }
         ),
         (edge(), name(), amount()).prop_map(|(edge, name, mode)| Payload::VmOperation { edge, name, mode }),
+        (name(), amount()).prop_map(|(name, mode)| Payload::VmOperationRequest { name, mode }),
         edge().prop_map(|edge| Payload::Safepoint { edge }),
         (action(), 0_u64..4, name()).prop_map(|(action, monitor, class)| Payload::Monitor { action, monitor, class }),
         amount().prop_map(|parker| Payload::ParkBegin { parker, absolute: false, time: 0 }),

@@ -1,5 +1,9 @@
 //! Lens `jit`: compilations by compiler and method, their failures, and the code that they install and remove.
 
+mod deoptimised;
+
+use std::collections::BTreeMap;
+
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
@@ -12,6 +16,7 @@ use crate::{
     names::Names,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
 };
+use deoptimised::Deoptimised;
 
 /// Most compilers; real JVMs have two.
 const COMPILERS: usize = 32;
@@ -32,6 +37,7 @@ pub struct Jit {
     code_loaded: u64,
     code_loaded_bytes: u64,
     code_unloaded: u64,
+    deoptimised: Deoptimised,
     steps: Steps<2>,
 }
 
@@ -60,6 +66,8 @@ struct Method {
     loaded: u64,
     loaded_bytes: u64,
     unloaded: u64,
+    /// Samples at its deoptimisation; known only when the section is built.
+    deoptimised: u64,
 }
 
 impl Merge for Method {
@@ -70,6 +78,8 @@ impl Merge for Method {
         self.loaded += other.loaded;
         self.loaded_bytes = self.loaded_bytes.saturating_add(other.loaded_bytes);
         self.unloaded += other.unloaded;
+        // Methods that share a name share its samples.
+        self.deoptimised = self.deoptimised.max(other.deoptimised);
     }
 }
 
@@ -85,6 +95,7 @@ impl Default for Jit {
             code_loaded: 0,
             code_loaded_bytes: 0,
             code_unloaded: 0,
+            deoptimised: Deoptimised::default(),
             steps: Steps::default(),
         }
     }
@@ -129,6 +140,42 @@ impl Jit {
     fn code_unloaded(&mut self, method: MethodName) {
         self.code_unloaded += 1;
         self.methods.entry(method).unloaded += 1;
+    }
+
+    /// Methods that are compiled again and again and whose code goes away in between, or was met at its deoptimisation.
+    fn loops_table(&self, context: Context<'_>, deoptimised: &BTreeMap<String, u64>) -> Option<Shape> {
+        let met = |name: &MethodName| {
+            let method = format!("{}.{}", context.names.class(name.class), context.names.text(name.method));
+            deoptimised.get(&method).copied().unwrap_or(0)
+        };
+        let complete = |name: &MethodName, method: &mut Method| {
+            method.deoptimised = met(name);
+            method_text(context.names, name)
+        };
+        let mut groups = self.methods.grouped_by(complete);
+        // Of those beyond the limit it is not known how often each was compiled.
+        groups.others = None;
+        let groups =
+            groups.filter(|method| method.ended >= REPEATED && (method.unloaded > 0 || method.deoptimised > 0));
+        (!groups.rows.is_empty()).then(|| {
+            groups.table(
+                "loops",
+                "Methods compiled again after their code was given up",
+                vec![
+                    column("method", "Method", Unit::Text),
+                    column("count", "Compilations", Unit::Count),
+                    column("loaded", "Code loaded", Unit::Count),
+                    column("unloaded", "Code unloaded", Unit::Count),
+                    column("deoptimised_samples", "Met at deoptimisation", Unit::Count),
+                ],
+                |method| method.ended,
+                |method| vec![Cell::Text(method)],
+                |method| {
+                    let Method { ended, loaded, unloaded, deoptimised, .. } = *method;
+                    [ended, loaded, unloaded, deoptimised].map(Cell::Int).into()
+                },
+            )
+        })
     }
 
     fn notes(&self) -> Vec<String> {
@@ -190,7 +237,7 @@ impl Jit {
             rank,
             |method| vec![Cell::Text(method)],
             |method| {
-                let Method { ended, failures, durations, loaded, loaded_bytes, unloaded } = *method;
+                let Method { ended, failures, durations, loaded, loaded_bytes, unloaded, deoptimised: _ } = *method;
                 [ended, failures, durations.total_ns, durations.max_ns, loaded, unloaded, loaded_bytes]
                     .map(Cell::Int)
                     .into()
@@ -218,6 +265,7 @@ impl Analysis for Jit {
             }
             Payload::CodeLoaded { method, start: _, bytes } => self.code_loaded(event, method, bytes),
             Payload::CodeUnloaded { method } => self.code_unloaded(method),
+            Payload::CpuSample { .. } => self.deoptimised.sample(event.stack),
             _ => {}
         }
     }
@@ -261,6 +309,9 @@ impl Analysis for Jit {
                 |method| method.loaded_bytes,
             ),
         ];
+        let deoptimised = self.deoptimised.methods(context.stacks);
+        shapes.extend(self.loops_table(context, &deoptimised));
+        shapes.extend(Deoptimised::table(&deoptimised));
         shapes.extend(self.latencies.shape("compile_times", "Time of a compilation"));
         shapes.push(Shape::Timeline(Timeline {
             id: "compilations",
@@ -269,90 +320,11 @@ impl Analysis for Jit {
             step_ns,
             series: vec![Series { key: "compilations", title: "Compilations".to_owned(), values: compilations }],
         }));
-        Section { id: Lens::Jit.id(), title: "JIT compilation".to_owned(), summary, notes: self.notes(), shapes }
+        let mut notes = self.notes();
+        notes.extend(self.deoptimised.note(context));
+        Section { id: Lens::Jit.id(), title: "JIT compilation".to_owned(), summary, notes, shapes }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        super::testing::{MS, Play, cells, first_keys, numbers},
-        *,
-    };
-
-    fn compile(edge: Edge, compiler: NameId, method: MethodName, success: bool) -> Payload {
-        Payload::Compile { edge, compiler, method, success }
-    }
-
-    fn method(play: &mut Play, name: &str) -> MethodName {
-        MethodName { class: play.name("com/shop/Cart"), method: play.name(name), signature: play.name("(I)V") }
-    }
-
-    #[test]
-    fn compilations_are_paired_by_thread() {
-        let mut play = Play::default();
-        let (c1, c2) = (play.name("C1"), play.name("C2"));
-        let (add, total) = (method(&mut play, "add"), method(&mut play, "total"));
-        let section = play.section(
-            &mut Jit::default(),
-            1000,
-            &[
-                (0, 1, compile(Edge::Begin, c1, add, true)),
-                (0, 2, compile(Edge::Begin, c2, total, true)),
-                (2, 1, compile(Edge::End, c1, add, true)),
-                (2, 1, Payload::CodeLoaded { method: add, start: 0x1000, bytes: 300 }),
-                (40, 2, compile(Edge::End, c2, total, false)),
-                (41, 2, Payload::CodeUnloaded { method: add }),
-            ],
-        );
-        assert_eq!(
-            first_keys(&section, 5),
-            ["compilations", "failures", "compile_total_ns", "code_loaded_bytes", "code_unloaded"]
-        );
-        assert_eq!(
-            numbers(&section, ["compilations", "failures", "compile_total_ns", "code_loaded_bytes", "code_unloaded"]),
-            [2, 1, 42 * MS, 300, 1]
-        );
-        assert_eq!(
-            cells(&section, "compilers", ["compiler", "count", "failures", "total_ns"]),
-            [["C2", "1", "1", "40000000"], ["C1", "1", "0", "2000000"]]
-        );
-        assert_eq!(
-            cells(&section, "slowest", ["method", "total_ns"]),
-            [["com.shop.Cart.total(I)V", "40000000"], ["com.shop.Cart.add(I)V", "2000000"]]
-        );
-        assert_eq!(cells(&section, "largest", ["method", "bytes"]), [["com.shop.Cart.add(I)V", "300"]]);
-        assert_eq!(cells(&section, "failed", ["method"]), [["com.shop.Cart.total(I)V"]]);
-        assert!(cells(&section, "repeated", ["method"]).is_empty());
-    }
-
-    #[test]
-    fn unpaired_ends_count_as_compilations_without_time() {
-        let mut play = Play::default();
-        let c2 = play.name("C2");
-        let (add, total) = (method(&mut play, "add"), method(&mut play, "total"));
-        let section = play.section(
-            &mut Jit::default(),
-            1000,
-            &[
-                (1, 1, compile(Edge::End, c2, add, true)),
-                (2, 1, compile(Edge::Begin, c2, add, true)),
-                (3, 1, compile(Edge::End, c2, total, true)),
-                (4, 1, compile(Edge::Begin, c2, add, true)),
-            ],
-        );
-        assert_eq!(numbers(&section, ["compilations", "compile_total_ns"]), [2, 0]);
-        assert!(section.notes[0].contains("1 compilations were under way"));
-        assert!(section.notes[1].contains("2 ends without") && section.notes[1].contains("1 beginnings"));
-    }
-
-    #[test]
-    fn a_method_compiled_four_times_is_repeated() {
-        let mut play = Play::default();
-        let c2 = play.name("C2");
-        let add = method(&mut play, "add");
-        let events = vec![(1, 1, compile(Edge::End, c2, add, true)); 4];
-        let section = play.section(&mut Jit::default(), 1000, &events);
-        assert_eq!(cells(&section, "repeated", ["method", "count"]), [["com.shop.Cart.add(I)V", "4"]]);
-    }
-}
+mod tests;

@@ -210,7 +210,9 @@ impl Analysis for Threads {
     }
 
     fn event(&mut self, event: &Event) {
-        self.entries.event(event);
+        if !matches!(event.payload, Payload::Thread { .. }) {
+            self.entries.event(event);
+        }
         match event.payload {
             Payload::Thread { edge, name, daemon, java_tid: _, os_tid: _ } => self.thread(event, edge, name, daemon),
             Payload::Sleep { edge, duration_ns: _, interrupted } => self.sleep(event, edge, interrupted),

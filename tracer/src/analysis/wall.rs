@@ -1,6 +1,8 @@
 //! Lens `wall`: where threads spend their time, running or not: samples of running threads, each for the time that it
 //! stands for, and the scheduler's times of threads that do not run.
 
+use std::collections::BTreeMap;
+
 use super::{
     Analysis, Context, Lens,
     method::{self, Measure},
@@ -13,7 +15,6 @@ use crate::{
     event::{Event, Payload, StackId, Tid},
     report::{Section, Series, Shape, Summary, Timeline, Unit},
 };
-use std::collections::BTreeMap;
 
 /// Most combinations of stack, cause and thread.
 const ROWS: usize = 262_144;

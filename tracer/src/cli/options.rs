@@ -9,6 +9,7 @@ use crate::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
         load::{KernelOptions, Links},
     },
+    view::Lines,
 };
 
 /// What to look at, and for how long.
@@ -90,8 +91,8 @@ impl WatchOptions {
 /// Where the results go.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct OutputOptions {
-    /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .html, .jtrace); can be repeated;
-    /// %p is the pid, %t the time, %h the host
+    /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .html, .jtrace, and for the stacks of
+    /// one lens .folded, .svg, .pb.gz, .speedscope.json); can be repeated; %p is the pid, %t the time, %h the host
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<std::path::PathBuf>,
 
@@ -102,6 +103,22 @@ pub(super) struct OutputOptions {
     /// Print the report as text
     #[arg(long, group = "format")]
     pub(super) text: bool,
+
+    /// Whose stacks go into .folded, .svg, .pb.gz and .speedscope.json; by default the first that has any of cpu, wall,
+    /// offcpu, locks, alloc
+    #[arg(long, value_name = "LENS", value_enum, hide_possible_values = true)]
+    pub(super) profile: Option<Lens>,
+
+    /// Leave line numbers out of these files, so that a method is one frame
+    #[arg(long)]
+    pub(super) no_lines: bool,
+}
+
+impl OutputOptions {
+    /// Whether lines of a method are told apart.
+    pub(super) const fn lines(&self) -> Lines {
+        if self.no_lines { Lines::Merged } else { Lines::Shown }
+    }
 }
 
 /// A share from a percentage, with or without its sign.

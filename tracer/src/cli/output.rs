@@ -16,10 +16,11 @@ use std::{
 
 use super::{Failure, options::OutputOptions};
 use crate::{
-    report::Report,
+    analysis::Lens,
+    report::{Profile, Report, Section, Shape},
     session::Item,
     source::recording::Recorder,
-    view::{escape, html, json, ndjson, text},
+    view::{Lines, escape, folded, html, json, ndjson, pprof, speedscope, svg, text},
 };
 
 /// Format of a report.
@@ -31,33 +32,71 @@ pub(super) enum Format {
     Html,
 }
 
-/// A file that gets the report at the end.
-struct ReportFile {
+/// Format of the stacks of one section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StackFormat {
+    Folded,
+    Svg,
+    Pprof,
+    Speedscope,
+}
+
+/// What the name of a file says about what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Report(Format),
+    Stacks(StackFormat),
+    Recording,
+}
+
+/// Extensions and what they stand for. The first that a name ends in counts.
+const EXTENSIONS: &[(&str, Content)] = &[
+    (".speedscope.json", Content::Stacks(StackFormat::Speedscope)),
+    (".json", Content::Report(Format::Json)),
+    (".ndjson", Content::Report(Format::Ndjson)),
+    (".txt", Content::Report(Format::Text)),
+    (".html", Content::Report(Format::Html)),
+    (".folded", Content::Stacks(StackFormat::Folded)),
+    (".svg", Content::Stacks(StackFormat::Svg)),
+    (".pb.gz", Content::Stacks(StackFormat::Pprof)),
+    (".jtrace", Content::Recording),
+];
+
+/// Whose stacks are written where nobody says it: the first of these that has any.
+const USUAL_PROFILES: [Lens; 5] = [Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc];
+
+/// A file that gets the report, or stacks of it, at the end.
+struct ReportFile<F> {
     path: PathBuf,
-    format: Format,
+    format: F,
     file: File,
 }
 
 /// The files of a session.
 #[derive(Default)]
 pub(super) struct Files {
-    reports: Vec<ReportFile>,
+    reports: Vec<ReportFile<Format>>,
+    stacks: Vec<ReportFile<StackFormat>>,
+    profile: Option<Lens>,
+    lines: Lines,
     recorders: Vec<(PathBuf, Recorder<BufWriter<File>>)>,
 }
 
 impl Files {
     /// Opens all files. `pid` is for `%p`.
     pub(super) fn open(options: &OutputOptions, pid: u32) -> Result<Self, Failure> {
-        let mut files = Self::default();
+        let mut files = Self { profile: options.profile, lines: options.lines(), ..Self::default() };
         for path in &options.output {
             let path = expand(path, pid);
-            match extension(&path)? {
-                None => {
-                    let file = create(&path)?;
+            let content = content(&path)?;
+            let file = create(&path)?;
+            match content {
+                Content::Recording => {
                     let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| unwritable(&path, &error))?;
                     files.recorders.push((path, recorder));
                 }
-                Some(format) => files.reports.push(ReportFile { file: create(&path)?, format, path }),
+                Content::Report(format) => files.reports.push(ReportFile { path, format, file }),
+                Content::Stacks(format) => files.stacks.push(ReportFile { path, format, file }),
             }
         }
         Ok(files)
@@ -65,7 +104,8 @@ impl Files {
 
     /// Whether nothing was asked for.
     pub(super) const fn is_empty(&self) -> bool {
-        self.reports.is_empty() && self.recorders.is_empty()
+        let Self { reports, stacks, profile: _, lines: _, recorders } = self;
+        reports.is_empty() && stacks.is_empty() && recorders.is_empty()
     }
 
     /// Records an item.
@@ -84,18 +124,63 @@ impl Files {
         Ok(())
     }
 
-    /// Ends the recordings and writes the reports.
+    /// Ends the recordings and writes the reports, then the stacks: that there are none spoils nothing else.
     pub(super) fn finish(mut self, report: &Report) -> Result<(), Failure> {
         self.flush()?;
-        for ReportFile { path, format, file } in self.reports {
-            let mut out = BufWriter::new(file);
-            write(report, format, &text::TextOptions::for_file(), &mut out)
-                .and_then(|()| out.flush())
-                .map_err(|error| unwritable(&path, &error))?;
-            written(&path);
+        let Self { reports, stacks, profile, lines, recorders } = self;
+        for (path, _) in &recorders {
+            written(path);
         }
-        self.recorders.iter().for_each(|(path, _)| written(path));
+        for ReportFile { path, format, file } in reports {
+            fill(&path, file, |out| write(report, format, &text::TextOptions::for_file(), out))?;
+        }
+        if stacks.is_empty() {
+            return Ok(());
+        }
+        let (section, profile) = choose_profile(report, profile)?;
+        for ReportFile { path, format, file } in stacks {
+            fill(&path, file, |out| match format {
+                StackFormat::Folded => folded::write(profile, lines, out),
+                StackFormat::Svg => svg::write(profile, lines, out),
+                StackFormat::Pprof => pprof::write(report, section.id, profile, lines, out),
+                StackFormat::Speedscope => speedscope::write(profile, lines, out),
+            })?;
+        }
         Ok(())
+    }
+}
+
+/// Writes a file to its end.
+fn fill(path: &Path, file: File, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(file);
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| unwritable(path, &error))?;
+    written(path);
+    Ok(())
+}
+
+/// The stacks that were asked for, or those of the first usual lens that has any.
+fn choose_profile(report: &Report, asked: Option<Lens>) -> Result<(&Section, &Profile), Failure> {
+    let stacks = |lens: Lens| {
+        let section = report.sections.iter().find(|section| section.id == lens.id())?;
+        section.shapes.iter().find_map(|shape| match shape {
+            Shape::Profile(profile) if profile.total() > 0 => Some((section, profile)),
+            Shape::Profile(_) | Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
+        })
+    };
+    let having = || Lens::ALL.iter().copied().filter(|lens| stacks(*lens).is_some());
+    let hint = || {
+        let having: Vec<_> = having().map(Lens::id).collect();
+        match having.as_slice() {
+            [] => "use a lens that takes stacks (`-l cpu`), and watch until it has seen some".to_owned(),
+            _ => format!("these have some: {}; choose with --profile", having.join(", ")),
+        }
+    };
+    match asked {
+        Some(lens) => stacks(lens).ok_or_else(|| Failure::new(format!("lens {} has no stacks", lens.id()), hint())),
+        None => USUAL_PROFILES
+            .into_iter()
+            .find_map(stacks)
+            .ok_or_else(|| Failure::new("none of the usual lenses has stacks to write", hint())),
     }
 }
 
@@ -106,7 +191,7 @@ fn written(path: &Path) {
 
 /// Checks what can be checked before there is a target.
 pub(super) fn check(options: &OutputOptions) -> Result<(), Failure> {
-    options.output.iter().try_for_each(|path| extension(path).map(drop))
+    options.output.iter().try_for_each(|path| content(path).map(drop))
 }
 
 /// Writes a report in a format.
@@ -131,19 +216,19 @@ pub(super) fn print(report: &Report, format: Format) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// The format behind an extension; `None` is a recording.
-fn extension(path: &Path) -> Result<Option<Format>, Failure> {
-    match path.extension().and_then(OsStr::to_str) {
-        Some("jtrace") => Ok(None),
-        Some("json") => Ok(Some(Format::Json)),
-        Some("ndjson") => Ok(Some(Format::Ndjson)),
-        Some("txt") => Ok(Some(Format::Text)),
-        Some("html") => Ok(Some(Format::Html)),
-        _ => Err(Failure::usage(
+/// What is to go into a file of this name.
+fn content(path: &Path) -> Result<Content, Failure> {
+    let name = path.file_name().map_or(&[][..], OsStr::as_bytes);
+    // A name that is nothing but an extension has none.
+    let ends_in = |extension: &str| name.len() > extension.len() && name.ends_with(extension.as_bytes());
+    let found = EXTENSIONS.iter().find(|(extension, _)| ends_in(extension)).map(|(_, content)| *content);
+    found.ok_or_else(|| {
+        let extensions: Vec<_> = EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
+        Failure::usage(
             format!("the extension of {} names no format", path.display()),
-            "use .json, .ndjson, .txt, .html or .jtrace".to_owned(),
-        )),
-    }
+            format!("use one of {}", extensions.join(", ")),
+        )
+    })
 }
 
 /// Fills in `%p`, `%t` and `%h`.
@@ -214,6 +299,51 @@ mod tests {
         assert_eq!(expand(Path::new("/x/%p-%%.json"), 42), PathBuf::from("/x/42-%.json"));
         let stamp = time_stamp();
         assert!(stamp.starts_with("20") && stamp.contains('T'), "{stamp}");
+    }
+
+    #[test]
+    fn extensions_pick_formats() {
+        let of = |name: &str| content(Path::new(name)).ok();
+        assert_eq!(of("a/x.json"), Some(Content::Report(Format::Json)));
+        assert_eq!(of("x.speedscope.json"), Some(Content::Stacks(StackFormat::Speedscope)));
+        assert_eq!(of("x.y.pb.gz"), Some(Content::Stacks(StackFormat::Pprof)));
+        assert_eq!(of("x.folded"), Some(Content::Stacks(StackFormat::Folded)));
+        assert_eq!(of("x.svg"), Some(Content::Stacks(StackFormat::Svg)));
+        assert_eq!(of("x.jtrace"), Some(Content::Recording));
+        for wrong in [".json", "x.gz", "x.pb", "json", "x", "..", ""] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn stacks_of_the_first_usual_lens_are_written_and_a_lens_without_any_is_an_error() {
+        let report = crate::view::sample::report();
+        let (section, profile) = choose_profile(&report, None).expect("cpu");
+        assert_eq!((section.id, profile.id), ("cpu", "cpu"));
+        assert!(choose_profile(&report, Some(Lens::Cpu)).is_ok());
+        let message = format!("{:?}", choose_profile(&report, Some(Lens::Locks)).unwrap_err());
+        assert!(message.contains("these have some: cpu"), "{message}");
+        let mut none = report;
+        none.sections.pop();
+        let message = format!("{:?}", choose_profile(&none, None).unwrap_err());
+        assert!(message.contains("-l cpu"), "{message}");
+    }
+
+    #[test]
+    fn stacks_go_into_their_files_and_reports_into_theirs() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let names = ["r.json", "s.folded", "s.svg", "s.pb.gz", "s.speedscope.json"];
+        let output = names.map(|name| directory.path().join(name));
+        let options = OutputOptions { output: output.to_vec(), no_lines: true, ..OutputOptions::default() };
+        let report = crate::view::sample::report();
+        Files::open(&options, 42).expect("files").finish(&report).expect("written");
+        let [report, folded, svg, pprof, speedscope] = output.map(|path| std::fs::read(path).expect("a file"));
+        assert!(report.starts_with(b"{\n  \"schema\""));
+        let folded = String::from_utf8(folded).expect("text");
+        assert!(folded.contains(";com.shop.Cart.price 900000000\n"), "{folded}");
+        assert!(svg.starts_with(b"<?xml"));
+        assert!(pprof.starts_with(&[0x1f, 0x8b]));
+        assert!(speedscope.starts_with(b"{\"$schema\""));
     }
 
     #[test]

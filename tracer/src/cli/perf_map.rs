@@ -24,7 +24,7 @@ use rustix::{
 use super::{Failure, prepare};
 use crate::{
     jvm::{
-        code_cache,
+        code_cache::{self, Blob},
         find::{Jvm, process::Status},
         peek::Pages,
     },
@@ -82,7 +82,9 @@ fn entries(jvm: &Jvm) -> Result<Vec<Entry>, Failure> {
     let pages = Pages::new(&jvm.memory);
     let mut symbols = JavaSymbols::open(&pages, &jvm.tables).map_err(failed)?;
     let (blobs, _) = symbols.code_cache().snapshot(&pages).map_err(failed)?;
-    let named = blobs.iter().filter(|blob| blob.code_end > blob.code_begin).map(|blob| Entry {
+    // Code without a method waits for being thrown away and does not run any more.
+    let runs = |blob: &&Blob| blob.code_end > blob.code_begin && blob.compiled.is_none_or(|code| code.method != 0);
+    let named = blobs.iter().filter(runs).map(|blob| Entry {
         start: blob.code_begin,
         size: blob.code_end - blob.code_begin,
         name: symbols.blob_name(blob),

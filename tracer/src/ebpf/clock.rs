@@ -62,7 +62,7 @@ impl Kernel {
             Source::Timer => self.attach_timer().map(|links| Link::Timer { _links: links }),
             Source::Scheduler => self.attach_scheduler(),
         });
-        log::debug!("`{}` took {:.1} ms to attach", source.group(), began.elapsed().as_secs_f64() * 1e3);
+        log::info!("`{}` took {:.1} ms to attach", source.group(), began.elapsed().as_secs_f64() * 1e3);
         link.map(Attached::new).map_err(|error| Error::Attach {
             group: source.group().to_owned(),
             count: 1,

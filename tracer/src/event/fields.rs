@@ -104,15 +104,18 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
         }
         Payload::VmShutdown => ("vm_shutdown", vec![]),
         Payload::CpuSample { period_ns } => ("cpu_sample", vec![("period_ns", Number(period_ns))]),
-        Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => (
-            "off_cpu",
-            vec![
+        Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => {
+            let mut fields = vec![
                 ("blocked_ns", Number(blocked_ns)),
                 ("run_queue_ns", Number(run_queue_ns)),
                 ("task_state", Number(task_state)),
-                ("syscall", Number(syscall)),
-            ],
-        ),
+            ];
+            // Outside of a system call there is no number.
+            if syscall != u64::MAX {
+                fields.push(("syscall", Number(syscall)));
+            }
+            ("off_cpu", fields)
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! A heap's segment map leads from an address to a block, and the block to a [`Blob`]. What the code of an `nmethod` was
 //! compiled from is read by [`super::nmethod`], names by [`super::metadata`].
 
+mod barrier;
+
 mod blob;
 
 mod heap;
@@ -33,6 +35,8 @@ const MAX_HEAPS: u32 = 16;
 const MAX_BLOBS: usize = 1 << 20;
 /// How many compiled methods are looked at to see whether the layout is right.
 const SAMPLES: usize = 200;
+/// How many blobs are looked at for the stubs of continuations.
+const MAX_STUBS: usize = 4096;
 /// Largest code of the interpreter that is believed.
 const MAX_INTERPRETER_BYTES: u32 = 64 << 20;
 /// Symbol of the address that a virtual thread's bottom frame returns to, which the tables do not have.
@@ -94,14 +98,28 @@ impl CodeCache {
         Ok(cache)
     }
 
-    /// Finds through the library's symbols what the tables do not have. A stripped library leaves it unknown.
+    /// Finds what the tables do not have: what virtual threads return to. By the library's symbols, or, where it is
+    /// stripped, by the code itself; it stays 0 where neither knows, as before 21.
     pub fn find_return_barrier(&mut self, peek: &impl Peek, libjvm: &Library) {
-        let address = libjvm.symbols(&[RETURN_BARRIER]).ok().and_then(|found| found.get(RETURN_BARRIER).copied());
-        if let Some(barrier) = address.and_then(|address| peek.u64(address).ok())
-            && self.heap_of(barrier).is_some()
-        {
+        let symbol = libjvm.symbols(&[RETURN_BARRIER]).ok().and_then(|found| found.get(RETURN_BARRIER).copied());
+        let known = symbol.and_then(|symbol| peek.u64(symbol).ok()).filter(|&address| self.heap_of(address).is_some());
+        if let Some(barrier) = known.or_else(|| self.return_barrier_by_code(peek)) {
             self.layout.return_barrier = barrier;
         }
+    }
+
+    /// The same, by the code alone.
+    pub fn return_barrier_by_code(&self, peek: &impl Peek) -> Option<u64> {
+        // All stubs are made in one heap when the JVM starts.
+        let heap = self.heap_of(self.layout.call_stub_return)?;
+        let (mut found, mut left) = (None, MAX_STUBS);
+        let searched = heap.each_blob(peek, &self.blobs, &mut |blob| {
+            let stubs = blob.ok().filter(|blob| blob.name.starts_with(barrier::BLOB));
+            found = stubs.and_then(|blob| barrier::find(peek, blob.code_begin, blob.code_end));
+            left -= 1;
+            found.is_none() && left > 0
+        });
+        searched.ok().and(found)
     }
 
     /// The heaps.

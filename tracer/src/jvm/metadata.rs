@@ -32,7 +32,7 @@ const POINTER_BYTES: u64 = 8;
 pub enum Reason {
     /// The target's memory could not be read where the method was.
     Unreadable,
-    /// What is there cannot be a method, or not the one that it was.
+    /// The method is gone, or another one stands there.
     Unloaded,
     /// It cannot be a method; the field says why.
     Nonsense(&'static str),
@@ -87,6 +87,10 @@ impl Method {
 
     /// Reads the method at an address.
     pub fn read(peek: &impl Peek, layout: &MetadataLayout, address: u64) -> Result<Self, Reason> {
+        // Code whose class was unloaded forgets its method before it goes itself.
+        if address == 0 {
+            return Err(Reason::Unloaded);
+        }
         let reader = Reader { peek, layout };
         let const_method = reader.const_method(address)?;
         let ConstMethod { address: const_address, pool, name, signature, code_bytes, lines } = const_method;

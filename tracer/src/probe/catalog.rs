@@ -112,6 +112,9 @@ impl Probe {
     }
 }
 
+/// The group of sites that tell of code that comes and goes.
+pub const CODE_GROUP: &str = "code";
+
 /// Whether events of a kind get the stack of their thread: all on whose threads Java runs, but for the second event of a
 /// pair, whose stack is the first one's.
 pub const fn has_stack(kind: EventKind) -> bool {

@@ -10,7 +10,7 @@ use tracer_common::{
 };
 
 use super::{
-    catalog::{self, Function, PROBES, Probe, Word, has_stack},
+    catalog::{self, CODE_GROUP, Function, PROBES, Probe, Word, has_stack},
     clock::{self, PlannedClock},
 };
 use crate::{
@@ -109,7 +109,8 @@ pub fn plan(libjvm: &Libjvm, lenses: &[Lens], gc_cause: GcCause) -> Plan {
         let Some(lens) = probe.lenses.iter().copied().find(|lens| lenses.contains(lens)) else { continue };
         let (sites, lacks) = sites_of(probe, lens, libjvm, gc_cause);
         plan.missing.extend(lacks);
-        if sites.is_empty() {
+        // For other lenses this group only makes stacks cheaper.
+        if sites.is_empty() && (probe.group != CODE_GROUP || lens == Lens::Jit) {
             absent.push((lens, probe));
         }
         plan.needs_monitor_flag |= probe.needs_monitor_flag && !sites.is_empty();

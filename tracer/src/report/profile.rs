@@ -1,46 +1,65 @@
-//! What views make of a profile: a call tree.
+//! The shape that flame graphs and call trees are drawn from: amounts by stack.
 
-use std::collections::HashMap;
+use serde::Serialize;
 
-use super::{Node, Profile, Tree};
+use super::Unit;
+use crate::stack::Frame;
 
-impl Profile {
-    /// The stacks merged into a tree of calls, outermost frame first, the largest amount first on every level.
-    pub fn tree(&self) -> Tree {
-        let mut nodes = vec![Branch::default()];
-        for stack in &self.stacks {
-            let mut at = 0;
-            nodes[at].value += stack.value;
-            for frame in &stack.frames {
-                let next = nodes.len();
-                let child = *nodes[at].children.entry(*frame).or_insert(next);
-                if child == next {
-                    nodes.push(Branch::default());
-                }
-                nodes[child].value += stack.value;
-                at = child;
-            }
-        }
-        Tree { id: self.id, title: self.title.clone(), unit: self.unit, root: self.node("all".to_owned(), 0, &nodes) }
-    }
-
-    fn node(&self, label: String, at: usize, nodes: &[Branch]) -> Node {
-        let branch = &nodes[at];
-        let mut children: Vec<Node> = branch
-            .children
-            .iter()
-            .map(|(frame, child)| {
-                let label = usize::try_from(*frame).ok().and_then(|frame| self.frames.get(frame));
-                self.node(label.map_or_else(|| "?".to_owned(), ToString::to_string), *child, nodes)
-            })
-            .collect();
-        children.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.label.cmp(&b.label)));
-        Node { label, value: branch.value as f64, children }
-    }
+/// Amounts by stack, from which flame graphs and call trees are drawn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Profile {
+    /// Stable id within the section.
+    pub id: &'static str,
+    /// Heading.
+    pub title: String,
+    /// Unit of the amounts.
+    pub unit: Unit,
+    /// The frames that stacks refer to, each once.
+    pub frames: Vec<Frame>,
+    /// The threads that stacks refer to, each once.
+    pub threads: Vec<ProfileThread>,
+    /// The stacks, the largest amount first.
+    pub stacks: Vec<ProfileStack>,
 }
 
-#[derive(Default)]
-struct Branch {
-    value: u64,
-    children: HashMap<u32, usize>,
+/// A thread of a [`Profile`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProfileThread {
+    /// Thread id.
+    pub tid: u32,
+    /// Name.
+    pub name: String,
+}
+
+/// A stack of a [`Profile`]: one for each thread it was seen on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProfileStack {
+    /// Indices into [`Profile::frames`], outermost first.
+    pub frames: Vec<u32>,
+    /// Index into [`Profile::threads`].
+    pub thread: Option<u32>,
+    /// Amount.
+    pub value: u64,
+    /// How often it was seen.
+    pub count: u64,
+    /// Why it does not begin at the thread's outermost frame; empty where it does.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cut: String,
+}
+
+impl Profile {
+    /// The amount of all stacks.
+    pub fn total(&self) -> u64 {
+        self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.value))
+    }
+
+    /// How often all stacks were seen.
+    pub fn count(&self) -> u64 {
+        self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.count))
+    }
+
+    /// The thread of a stack.
+    pub fn thread(&self, stack: &ProfileStack) -> Option<&ProfileThread> {
+        self.threads.get(usize::try_from(stack.thread?).ok()?)
+    }
 }

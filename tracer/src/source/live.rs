@@ -33,7 +33,7 @@ use crate::{
     },
     event::Tid,
     guard::{Decision, RateGuard},
-    probe::{clock::Source, plan::Plan},
+    probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
     session::{Counters, End, GuardAction, GuardDecision, Item, Site, Start, Target},
     source::merge::Merge,
 };
@@ -410,9 +410,6 @@ pub fn in_initial_pid_namespace() -> bool {
 fn known_tgid(pid: NonZeroU32) -> u32 {
     if in_initial_pid_namespace() { pid.get() } else { 0 }
 }
-
-/// The group of sites that tell of code that comes and goes.
-const CODE_GROUP: &str = "code";
 
 /// Whether every unloading of code will be seen.
 fn sees_code(groups: &[GroupState]) -> bool {

@@ -39,12 +39,12 @@ pub(super) fn pack(section: &EhFrame<Bytes<'_>>, row: &UnwindTableRow<usize, Roo
     }
     let saved = row.register(X86_64::RBP);
     match row.cfa() {
-        CfaRule::RegisterAndOffset { register, offset } => from_register(*register, *offset, saved),
-        CfaRule::Expression(expression) => from_expression(section, *expression, saved),
+        CfaRule::RegisterAndOffset { register, offset } => from_register(*register, *offset, saved.as_ref()),
+        CfaRule::Expression(expression) => from_expression(section, *expression, saved.as_ref()),
     }
 }
 
-fn from_register(register: Register, offset: i64, saved: Option<RegisterRule<usize>>) -> Rule {
+fn from_register(register: Register, offset: i64, saved: Option<&RegisterRule<usize>>) -> Rule {
     let base = match register {
         X86_64::RSP => RuleBase::Rsp,
         X86_64::RBP => RuleBase::Rbp,
@@ -67,7 +67,7 @@ fn from_register(register: Register, offset: i64, saved: Option<RegisterRule<usi
 fn from_expression(
     section: &EhFrame<Bytes<'_>>,
     expression: UnwindExpression<usize>,
-    saved: Option<RegisterRule<usize>>,
+    saved: Option<&RegisterRule<usize>>,
 ) -> Rule {
     let Ok(code) = expression.get(section) else { return Rule::UNSUPPORTED };
     if code.0.slice() == PLT && matches!(saved, None | Some(RegisterRule::SameValue)) {

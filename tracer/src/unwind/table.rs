@@ -264,3 +264,6 @@ fn set(rows: &mut Vec<Row>, first: usize, row: Row) {
         _ => rows.push(row),
     }
 }
+
+#[cfg(test)]
+mod tests;

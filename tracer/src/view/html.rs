@@ -4,6 +4,8 @@
 //! harmless is the escaping; a policy in the page forbids it to load anything from anywhere and to run event handlers, so
 //! that the page cannot tell anybody that it was opened.
 
+mod flame;
+
 use std::io;
 
 use super::{escape, format, sentence, text::chart};
@@ -32,7 +34,12 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
          script-src 'nonce-{SCRIPT_NONCE}'\">"
     )?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
-    writeln!(out, "<title>jtrace: {} {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>", target.pid)?;
+    writeln!(
+        out,
+        "<title>jtrace: {} {title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>",
+        target.pid,
+        flame::STYLE
+    )?;
     writeln!(out, "<h1>{} {title}</h1>", target.pid)?;
     paragraph(&sentence::target(target), out)?;
     let (duration, start) = (format::duration(span.duration_ns as f64), format::wall_clock(span.started_at_ms));
@@ -53,7 +60,7 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     }
     findings.iter().try_for_each(|finding| self::finding(finding, out))?;
     sections.iter().try_for_each(|section| self::section(section, out))?;
-    writeln!(out, "<script nonce=\"{SCRIPT_NONCE}\">\n{SCRIPT}</script>\n</body>\n</html>")
+    writeln!(out, "<script nonce=\"{SCRIPT_NONCE}\">\n{SCRIPT}{}</script>\n</body>\n</html>", flame::SCRIPT)
 }
 
 fn paragraph(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
@@ -103,7 +110,7 @@ fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
             Shape::Tree(shape) => tree(shape, out)?,
             Shape::Histogram(shape) => histogram(shape, out)?,
             Shape::Timeline(shape) => timeline(shape, out)?,
-            Shape::Profile(shape) => tree(&shape.tree(), out)?,
+            Shape::Profile(shape) => flame::write(shape, out)?,
         }
     }
     Ok(())
@@ -202,7 +209,7 @@ mod tests {
     #[test]
     fn name_cannot_open_an_element() {
         let page = page();
-        assert_eq!(page.matches("<script").count(), 1, "its own");
+        assert_eq!(page.matches("<script").count(), 2, "its own, and the data of a graph");
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(!page.contains(['\x1b', '\u{202e}', '\u{9b}']));
     }

@@ -22,6 +22,22 @@ pub fn write_line(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result
     writeln!(out, "{}", escape::json(&text))
 }
 
+/// JSON text for an element of a page: nothing in it ends the element or begins another. The JSON value stays the same.
+pub(super) fn in_page(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::Value;

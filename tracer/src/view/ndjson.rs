@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(lines[0]["completeness"]["emitted"], 12_345);
         assert_eq!(
             (count("report"), count("finding"), count("section"), count("row"), count("shape")),
-            (1, 2, 3, 35, 4)
+            (1, 2, 4, 35, 5)
         );
     }
 

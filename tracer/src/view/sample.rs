@@ -8,6 +8,10 @@ use crate::{
     session::Target,
 };
 
+mod profile;
+
+pub(crate) use profile::{any_profile, profile};
+
 /// A class name that recolours a terminal, breaks the line, reverses what follows and opens a script.
 pub(crate) const HOSTILE: &str = "evil.\x1b[31mRed\n\u{202e}<script>alert(1)</script>\u{9b}2J";
 
@@ -37,7 +41,7 @@ pub(crate) fn report() -> Report {
         },
         completeness: completeness(),
         findings: findings(),
-        sections: vec![gc(), locks(), threads()],
+        sections: vec![gc(), locks(), threads(), cpu()],
     }
 }
 
@@ -274,5 +278,15 @@ fn threads() -> Section {
                 ],
             }),
         ],
+    }
+}
+
+fn cpu() -> Section {
+    Section {
+        id: "cpu",
+        title: "CPU".into(),
+        summary: Summary::new().int("samples", 172).int("stacks", 6).int("unknown_frames", 3),
+        notes: Vec::new(),
+        shapes: vec![Shape::Profile(profile())],
     }
 }

@@ -3,6 +3,7 @@
 //! It is not for programs: numbers are rounded, long names are cut in the middle, tables end after some rows (and say so).
 
 pub(super) mod chart;
+pub(super) mod profile;
 pub(super) mod table;
 pub(super) mod tree;
 
@@ -203,7 +204,7 @@ impl Page<'_> {
             Shape::Tree(shape) => (&shape.title, tree::lines(shape, width, rows * 2)),
             Shape::Histogram(shape) => (&shape.title, chart::histogram(shape, width, BUCKETS)),
             Shape::Timeline(shape) => (&shape.title, chart::timeline(shape, width)),
-            Shape::Profile(shape) => (&shape.title, tree::lines(&shape.tree(), width, rows * 2)),
+            Shape::Profile(shape) => (&shape.title, profile::lines(shape, width, rows * 3)),
         };
         let title = format!("  {}", escape::fit(title, width.saturating_sub(2)));
         let title = self.paint(&title, Ink::Heading).into_owned();

@@ -10,6 +10,7 @@ mod findings;
 mod histogram;
 mod key;
 mod log;
+mod profile;
 mod state;
 mod table;
 mod timeline;

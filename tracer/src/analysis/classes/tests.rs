@@ -93,3 +93,39 @@ fn initialisers_nest_and_unpaired_ends_have_no_time() {
     );
     assert!(section.notes.iter().any(|note| note.starts_with("Class initialisers: 1 ends without")));
 }
+
+#[test]
+fn who_loads_is_the_place_and_what_it_called() {
+    let mut play = Play::default();
+    let (plugin, lambda) = (play.name("com/shop/Plugin"), play.name("com/shop/Main$$Lambda.0x1"));
+    let find = play.stack(&[
+        "a.Main.main:1",
+        "a.Plugins.find:9",
+        "java.lang.Class.forName:375",
+        "java.lang.ClassLoader.loadClass:2",
+    ]);
+    let link = play.stack(&[
+        "a.Main.main:4",
+        "java.lang.invoke.MethodHandleNatives.linkCallSite:1",
+        "java.lang.invoke.X.spin",
+    ]);
+    let load = |class, loader| Payload::ClassLoaded { class, loader, shared: false };
+    let section = play.section_of_stacks(
+        &mut Classes::default(),
+        1000,
+        &[
+            (1, 7, find, load(plugin, 0xaa)),
+            (2, 7, find, load(plugin, 0xbb)),
+            (3, 7, link, load(lambda, 0xaa)),
+            (4, 7, link, Payload::ClassUnloaded { class: lambda, loader: 0xaa }),
+        ],
+    );
+    assert_eq!(
+        cells(&section, "loading", ["site", "via", "loaded"]),
+        [
+            ["a.Plugins.find:9", "java.lang.Class.forName:375", "2"],
+            ["a.Main.main:4", "java.lang.invoke.MethodHandleNatives.linkCallSite:1", "1"]
+        ]
+    );
+    assert_eq!(cells(&section, "loaders", ["loader", "loaded", "unloaded"]), [["170", "2", "1"], ["187", "1", "0"]]);
+}

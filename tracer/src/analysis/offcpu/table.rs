@@ -1,5 +1,7 @@
 //! Tables of the lens `offcpu`: by reason, by thread, by place in the program.
 
+use std::collections::BTreeMap;
+
 use super::{
     super::{
         Context,
@@ -14,7 +16,6 @@ use crate::{
     event::{StackId, Tid},
     report::{Shape, Unit},
 };
-use std::collections::BTreeMap;
 
 /// Blocks of a reason.
 #[derive(Clone, Debug, Default)]

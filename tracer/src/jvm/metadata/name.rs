@@ -11,20 +11,22 @@ pub(super) fn class(symbol: &str) -> String {
     java_class_name(without_address(symbol))
 }
 
-/// The symbol has `+` before the address, `Class.getName` has `/`.
+/// The symbol has `+` before the address, `Class.getName` has `/`. A class from the shared archive has a short number in
+/// its place; behind `/` that could be a name, so there it must be a whole address.
 fn without_address(symbol: &str) -> &str {
-    match symbol.rsplit_once(['+', '/']) {
-        Some((name, address)) if !name.is_empty() && is_address(address) => name,
-        _ => symbol,
+    let is_number = |text: &str, least: usize| {
+        let digits = text.strip_prefix("0x").unwrap_or_default();
+        (least..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    for (separator, least) in [('+', 1), ('/', 16)] {
+        if let Some((name, number)) = symbol.rsplit_once(separator)
+            && !name.is_empty()
+            && is_number(number, least)
+        {
+            return name;
+        }
     }
-}
-
-/// `0x` and 16 digits, or the number of 5 digits or more that classes without a name have in JDK 11 and before.
-fn is_address(text: &str) -> bool {
-    match text.strip_prefix("0x") {
-        Some(digits) => digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
-        None => text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit()),
-    }
+    symbol
 }
 
 #[cfg(test)]
@@ -35,6 +37,7 @@ mod tests {
     fn addresses_of_hidden_classes_are_left_out() {
         assert_eq!(class("com/shop/Main$$Lambda+0x000070012b003c18"), "com.shop.Main$$Lambda");
         assert_eq!(class("com/shop/Main$$Lambda$14+0x0000000800c03000"), "com.shop.Main$$Lambda$14");
+        assert_eq!(class("java/util/regex/Pattern$$Lambda$18+0x800000028"), "java.util.regex.Pattern$$Lambda$18");
         assert_eq!(class("java/lang/invoke/LambdaForm$MH/0x0000000800066c40"), "java.lang.invoke.LambdaForm$MH");
     }
 
@@ -45,6 +48,8 @@ mod tests {
             ("com/shop/Cart$1", "com.shop.Cart$1"),
             ("com/shop/0x12", "com.shop.0x12"),
             ("a+b", "a+b"),
+            ("a+0x", "a+0x"),
+            ("a+0x12345678901234567", "a+0x12345678901234567"),
             ("+0x0000000800066c40", "+0x0000000800066c40"),
             ("[Lcom/shop/Cart;", "com.shop.Cart[]"),
         ] {

@@ -45,7 +45,7 @@ fn words_are_made_from_the_arguments_of_each_location() {
         sites,
         [("hotspot:monitor__wait", 0x4000, 0x3000, "wait"), ("hotspot:monitor__wait", 0x5000, 0x4000, "wait")]
     );
-    let SiteSpec { kind, field_count, reserved: _, fields } = plan.sites[1].spec;
+    let SiteSpec { kind, field_count, stack: _, fields } = plan.sites[1].spec;
     assert_eq!((kind, field_count), (37, 3));
     assert_eq!(fields[0], Field::word(Operand::register(Register::R13)));
     let length = Operand { width: 4, signed: 1, ..Operand::register(Register::Rax) };

@@ -125,7 +125,7 @@ mod tests {
             needs_monitor_flag: false,
             file_offset,
             address: 0,
-            spec: SiteSpec { kind: 0, field_count: 0, reserved: 0, fields: [Field::ZERO; MAX_FIELDS] },
+            spec: SiteSpec { kind: 0, field_count: 0, stack: 0, fields: [Field::ZERO; MAX_FIELDS] },
         }
     }
 

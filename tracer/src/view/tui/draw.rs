@@ -13,6 +13,7 @@ use ratatui::{
 use super::{
     findings, histogram, key,
     log::Log,
+    profile::{self, Tree},
     state::{Overlay, State},
     table, timeline, tree,
 };
@@ -107,6 +108,9 @@ fn footer(state: &State) -> Line<'static> {
             Span::styled("filter: ", HEADING),
             format!("{filter}█  (Enter keeps, Esc clears)").into(),
         ]);
+    }
+    if filter.is_empty() && state.is_tree() {
+        return Line::styled("? help  Tab tabs  ↑↓ rows  → unfold  ← fold  i callers  / filter  f freeze  q quit", DIM);
     }
     if filter.is_empty() {
         return Line::styled("? help  ←→ tabs  ↑↓ rows  n next shape  s sort  / filter  f freeze  q quit", DIM);
@@ -291,7 +295,10 @@ fn draw_shape(
         Shape::Tree(tree) => tree.title.clone(),
         Shape::Histogram(histogram) => histogram.title.clone(),
         Shape::Timeline(timeline) => timeline.title.clone(),
-        Shape::Profile(profile) => profile.title.clone(),
+        Shape::Profile(profile) => {
+            let mode = state.tree(section, profile).map_or("", Tree::mode);
+            format!("{}: {mode}", profile.title)
+        }
     };
     let inner = boxed(frame, area, &format!("{title}{position}"), selected.is_some());
     match shape {
@@ -299,7 +306,7 @@ fn draw_shape(
         Shape::Tree(shape) => tree::draw(frame, inner, state, shape, selected),
         Shape::Histogram(shape) => histogram::draw(frame, inner, shape),
         Shape::Timeline(shape) => timeline::draw(frame, inner, shape),
-        Shape::Profile(shape) => tree::draw(frame, inner, state, &shape.tree(), selected),
+        Shape::Profile(shape) => profile::draw(frame, inner, state, section, shape, selected),
     }
 }
 

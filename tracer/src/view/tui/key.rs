@@ -22,6 +22,8 @@ pub(super) enum Action {
     SortColumn,
     SortDirection,
     Filter,
+    /// Calls or callers, in a tree of a profile.
+    Invert,
     Freeze,
     Help,
     Close,
@@ -56,8 +58,18 @@ const DIGITS: &[KeyCode] = &[
 /// Every key, in the order of the help. Ctrl-C, which always quits, is not in it: it works while a filter is typed, too.
 pub(super) const BINDINGS: &[Binding] = &[
     bind(&[KeyCode::Char('q')], "q, Ctrl-C", "quit and print the report", Action::Quit),
-    bind(&[KeyCode::Right, KeyCode::Tab, KeyCode::Char('l')], "→, Tab", "next tab", Action::NextTab),
-    bind(&[KeyCode::Left, KeyCode::BackTab, KeyCode::Char('h')], "←, Shift-Tab", "previous tab", Action::PreviousTab),
+    bind(
+        &[KeyCode::Right, KeyCode::Tab, KeyCode::Char('l')],
+        "→, Tab",
+        "next tab; in a profile → unfolds",
+        Action::NextTab,
+    ),
+    bind(
+        &[KeyCode::Left, KeyCode::BackTab, KeyCode::Char('h')],
+        "←, Shift-Tab",
+        "previous tab; in a profile ← folds",
+        Action::PreviousTab,
+    ),
     bind(DIGITS, "1-9", "the tab with this number", Action::Tab),
     bind(&[KeyCode::Down, KeyCode::Char('j')], "↓, j", "next row", Action::Down),
     bind(&[KeyCode::Up, KeyCode::Char('k')], "↑, k", "previous row", Action::Up),
@@ -67,10 +79,11 @@ pub(super) const BINDINGS: &[Binding] = &[
     bind(&[KeyCode::End, KeyCode::Char('G')], "End, G", "last row", Action::Last),
     bind(&[KeyCode::Char('n'), KeyCode::Char(']')], "n, ]", "next table or chart of the tab", Action::NextShape),
     bind(&[KeyCode::Char('N'), KeyCode::Char('[')], "N, [", "previous table or chart", Action::PreviousShape),
-    bind(&[KeyCode::Enter], "Enter", "the whole row, uncut", Action::Detail),
+    bind(&[KeyCode::Enter], "Enter", "the whole row, uncut; un/fold", Action::Detail),
     bind(&[KeyCode::Char('s')], "s", "sort by the next column", Action::SortColumn),
     bind(&[KeyCode::Char('S')], "S", "turn the sort direction", Action::SortDirection),
     bind(&[KeyCode::Char('/')], "/", "show only rows with a text", Action::Filter),
+    bind(&[KeyCode::Char('i')], "i", "calls or callers of a profile", Action::Invert),
     bind(&[KeyCode::Char('f'), KeyCode::Char(' ')], "f, space", "freeze the screen, or go on", Action::Freeze),
     bind(&[KeyCode::Char('?')], "?", "this help", Action::Help),
     bind(&[KeyCode::Esc], "Esc", "close, or take the filter away", Action::Close),

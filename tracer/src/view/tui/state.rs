@@ -1,5 +1,7 @@
 //! What the user chose and which report is shown; no drawing, no terminal.
 
+mod tree;
+
 use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -7,6 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use super::{
     Flow,
     key::{self, Action},
+    profile::Trees,
 };
 use crate::{
     report::{Cell, Report, Section, Shape, Table},
@@ -60,6 +63,7 @@ pub(super) struct State {
     filter: String,
     is_typing: bool,
     overlay: Overlay,
+    trees: Trees,
 }
 
 impl State {
@@ -74,11 +78,16 @@ impl State {
             self.mark = now;
         }
         self.latest = Some(report);
+        self.refresh_trees();
     }
 
     /// The report to draw.
     pub(super) fn report(&self) -> Option<&Report> {
-        self.frozen.as_ref().map(|(report, _)| report).or(self.latest.as_ref()).map(|report| &**report)
+        self.shared_report().map(|report| &**report)
+    }
+
+    fn shared_report(&self) -> Option<&Arc<Report>> {
+        self.frozen.as_ref().map(|(report, _)| report).or(self.latest.as_ref())
     }
 
     pub(super) fn rates(&self) -> Rates {
@@ -167,6 +176,12 @@ impl State {
     }
 
     pub(super) fn key(&mut self, event: KeyEvent) -> Flow {
+        let flow = self.act(event);
+        self.refresh_trees();
+        flow
+    }
+
+    fn act(&mut self, event: KeyEvent) -> Flow {
         if self.is_typing && !key::is_interrupt(event) {
             self.type_key(event.code);
             return Flow::Continue;
@@ -174,6 +189,9 @@ impl State {
         let Some(action) = key::action(event) else { return Flow::Continue };
         if self.overlay != Overlay::None && !matches!(action, Action::Quit | Action::Help | Action::Down | Action::Up) {
             self.overlay = Overlay::None;
+            return Flow::Continue;
+        }
+        if self.overlay == Overlay::None && self.tree_key(action, event.code) {
             return Flow::Continue;
         }
         match action {
@@ -190,7 +208,8 @@ impl State {
             Action::NextShape => self.show_shape(1),
             Action::PreviousShape => self.show_shape(-1),
             Action::Detail if self.table().is_some() => self.overlay = Overlay::Detail,
-            Action::Detail => {}
+            // Only a profile can be inverted, and that is done by now.
+            Action::Detail | Action::Invert => {}
             Action::SortColumn => self.sort_by_next(),
             Action::SortDirection => self.turn_sort(),
             Action::Filter => self.is_typing = true,
@@ -247,7 +266,10 @@ impl State {
         let count = match (self.table(), self.section()) {
             (Some((section, table)), _) => self.rows(section, table).len(),
             // How many lines a tree has depends on the drawing, which stops at the last one.
-            (None, Some(section)) => section.shapes.get(self.shape()).map_or(0, lines),
+            (None, Some(section)) => section.shapes.get(self.shape()).map_or(0, |shape| match shape {
+                Shape::Profile(profile) => self.tree(section.id, profile).map_or(0, super::profile::Tree::len),
+                Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => lines(shape),
+            }),
             (None, None) => findings(),
         };
         self.row = row.min(count.saturating_sub(1));
@@ -294,9 +316,8 @@ fn lines(shape: &Shape) -> usize {
     }
     match shape {
         Shape::Tree(tree) => nodes(&tree.root),
-        Shape::Profile(profile) => nodes(&profile.tree().root),
         Shape::Table(table) => table.rows.len(),
-        Shape::Histogram(_) | Shape::Timeline(_) => 0,
+        Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => 0,
     }
 }
 

@@ -9,7 +9,10 @@ use ratatui::{
 };
 
 use super::{Flow, Tui};
-use crate::view::{escape, sample};
+use crate::{
+    report::Shape,
+    view::{escape, sample},
+};
 
 fn tui() -> Tui {
     let mut tui = Tui::new();
@@ -38,6 +41,7 @@ fn press(tui: &mut Tui, keys: &str) {
             '\x1b' => KeyCode::Esc,
             '↓' => KeyCode::Down,
             '←' => KeyCode::Left,
+            '→' => KeyCode::Right,
             c => KeyCode::Char(c),
         };
         assert_eq!(tui.key(KeyEvent::new(code, KeyModifiers::NONE)), Flow::Continue, "{c:?}");
@@ -105,7 +109,7 @@ fn detail_shows_the_whole_name() {
 fn no_tab_at_any_size_draws_something_hostile() {
     for (width, height) in [(1, 1), (10, 5), (40, 10), (80, 24), (300, 80)] {
         let mut tui = tui();
-        for _ in 0..5 {
+        for _ in 0..6 {
             for keys in ["", "n", "\n", "\x1b?", "\x1b"] {
                 press(&mut tui, keys);
                 for line in screen(&tui, width, height).lines() {
@@ -262,7 +266,84 @@ fn log_pane_shows_messages_escaped() {
     tui_logger::Drain::new()
         .log(&log::Record::builder().args(format_args!("{message}")).level(log::Level::Warn).target("jtrace").build());
     let mut tui = tui();
-    press(&mut tui, "5");
+    press(&mut tui, "6");
     let shown = screen(&tui, 120, 24);
     assert!(shown.contains("WARN  kernel side says evil.\\x1b[31mRed\\n"), "{shown}");
+}
+
+#[test]
+fn tree_of_a_profile_at_100x24() {
+    let mut tui = tui();
+    press(&mut tui, "5→↓↓↓→");
+    insta::assert_snapshot!(screen(&tui, 100, 24));
+}
+
+#[test]
+fn callers_of_a_profile_at_100x24() {
+    let mut tui = tui();
+    press(&mut tui, "5i→");
+    insta::assert_snapshot!(screen(&tui, 100, 24));
+}
+
+#[test]
+fn a_tree_unfolds_along_what_does_not_branch_and_folds_again() {
+    let mut tui = tui();
+    press(&mut tui, "5");
+    let before = screen(&tui, 100, 24);
+    assert!(before.contains("▸ libc.so.6!start_thread") && !before.contains("java.lang.Thread.run"), "{before}");
+    press(&mut tui, "\n");
+    let unfolded = screen(&tui, 100, 24);
+    assert!(unfolded.contains("▾ libjvm.so!thread_native_entry") && unfolded.contains("▸ java.lang.Thread.run:840"));
+    press(&mut tui, "↓←←");
+    assert_eq!(tui.state.row(), 0, "folded, then up to the parent");
+    press(&mut tui, "\n");
+    assert_eq!(screen(&tui, 100, 24), before);
+    press(&mut tui, "→");
+    assert_eq!(screen(&tui, 100, 24), unfolded, "all of it again");
+}
+
+#[test]
+fn filter_unfolds_what_leads_to_a_match() {
+    let mut tui = tui();
+    press(&mut tui, "5/futex\n");
+    let shown = screen(&tui, 100, 24);
+    assert!(shown.contains("kernel!futex_wait") && !shown.contains("Cart.add"), "{shown}");
+    press(&mut tui, "\x1b/nowhere\n");
+    assert!(screen(&tui, 100, 24).contains("no frame matches the filter"));
+    press(&mut tui, "\x1b");
+    assert!(!screen(&tui, 100, 24).contains("futex_wait"));
+}
+
+#[test]
+fn a_newer_report_keeps_the_tree_unfolded_and_the_row_selected() {
+    let mut tui = tui();
+    press(&mut tui, "5→→↓↓↓");
+    let path = |tui: &Tui| {
+        let Some(Shape::Profile(profile)) = tui.state.section().map(|section| &section.shapes[0]) else {
+            unreachable!()
+        };
+        tui.state.tree("cpu", profile).and_then(|tree| tree.path(tui.state.row())).unwrap()
+    };
+    let before = path(&tui);
+    let mut newer = sample::report();
+    let Some(Shape::Profile(profile)) = newer.sections[3].shapes.get_mut(0) else { unreachable!() };
+    // The smallest is now the largest, and comes first.
+    profile.stacks[8].value = 5_000_000_000;
+    tui.update(Arc::new(newer));
+    assert_eq!(path(&tui), before);
+    assert!(screen(&tui, 100, 24).contains("<no frames>"));
+}
+
+#[test]
+fn stacks_are_walked_once_a_report() {
+    let mut tui = tui();
+    press(&mut tui, "5");
+    let walked = tui.state.walks();
+    press(&mut tui, "→↓→←/x\n\x1b");
+    screen(&tui, 100, 24);
+    assert_eq!(tui.state.walks(), walked, "neither drawing nor unfolding nor a filter");
+    tui.update(Arc::new(sample::report()));
+    assert_eq!(tui.state.walks(), walked + 1);
+    press(&mut tui, "i");
+    assert_eq!(tui.state.walks(), walked + 2);
 }

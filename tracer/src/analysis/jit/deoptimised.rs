@@ -1,0 +1,96 @@
+//! Which methods are deoptimised. No probe fires then, but a sample of the lens `cpu` can hit a thread at it: the frames
+//! above the method are those of HotSpot's deoptimisation.
+
+use std::collections::BTreeMap;
+
+use super::super::{
+    Context,
+    state::is_vm,
+    table::{Groups, Keyed, column},
+};
+use crate::{
+    event::StackId,
+    report::{Shape, Unit},
+    stack::{Frame, Kind, Stacks},
+};
+
+/// Most stacks of samples that are looked through.
+const STACKS: usize = 65_536;
+
+/// Samples by stack.
+#[derive(Debug)]
+pub(super) struct Deoptimised {
+    samples: Keyed<StackId, u64>,
+}
+
+impl Default for Deoptimised {
+    fn default() -> Self {
+        Self { samples: Keyed::new(STACKS) }
+    }
+}
+
+impl Deoptimised {
+    /// Takes a sample.
+    pub(super) fn sample(&mut self, stack: StackId) {
+        if stack != StackId::default() {
+            *self.samples.entry(stack) += 1;
+        }
+    }
+
+    /// Samples at a deoptimisation by the method, as `com.shop.Cart.add`.
+    pub(super) fn methods(&self, stacks: &Stacks) -> BTreeMap<String, u64> {
+        let mut methods = BTreeMap::new();
+        for (stack, samples) in self.samples.iter() {
+            if let Some(method) = method(stacks, *stack) {
+                *methods.entry(method.name.clone()).or_default() += samples;
+            }
+        }
+        methods
+    }
+
+    /// These methods as a table; nothing where there are none.
+    pub(super) fn table(methods: &BTreeMap<String, u64>) -> Option<Shape> {
+        let groups = Groups { rows: methods.clone(), others: None };
+        (!methods.is_empty()).then(|| {
+            groups.table(
+                "deoptimised",
+                "Methods that samples met at their deoptimisation",
+                vec![column("method", "Method", Unit::Text), column("samples", "Samples", Unit::Count)],
+                |samples| *samples,
+                |method| vec![method.into()],
+                |samples| vec![(*samples).into()],
+            )
+        })
+    }
+
+    /// A sentence where there is something to say.
+    pub(super) fn note(&self, context: Context<'_>) -> Option<String> {
+        (!self.methods(context.stacks).is_empty()).then(|| {
+            "Deoptimisations have no event; they are seen where a sample of the lens `cpu` meets one, so their numbers \
+             compare methods and count nothing."
+                .to_owned()
+        })
+    }
+}
+
+/// The method that a stack shows at its deoptimisation: the innermost Java frame, where HotSpot's frames above it say so.
+fn method(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    let mut deoptimises = false;
+    for frame in stacks.frames_of(id) {
+        if frame.kind.is_java() {
+            return deoptimises.then_some(frame);
+        }
+        deoptimises |= is_deoptimisation(frame);
+    }
+    None
+}
+
+fn is_deoptimisation(frame: &Frame) -> bool {
+    let name = frame.name.as_str();
+    match frame.kind {
+        // The blobs are called `UncommonTrapBlob` and `DeoptimizationBlob`.
+        Kind::Stub => name.starts_with("UncommonTrap") || name.starts_with("Deoptimization"),
+        Kind::Native => is_vm(frame) && name.starts_with("Deoptimization::"),
+        Kind::Interpreted | Kind::Compiled | Kind::Inlined | Kind::Kernel | Kind::Unknown => false,
+    }
+}

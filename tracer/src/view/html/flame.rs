@@ -1,0 +1,254 @@
+//! A profile in the page: a flame graph that can be searched, zoomed and turned over.
+//!
+//! What is drawn travels as JSON in a script element that no browser runs; `flame.js` draws it on a canvas and writes names
+//! only as text. Stacks are sorted, and each says how much of the one before it keeps, so that 100,000 of them stay small
+//! and the tree is built in one pass.
+
+use std::{collections::HashMap, fmt::Write as _, io};
+
+use crate::{
+    report::{Profile, Unit},
+    stack::Kind,
+    view::{
+        escape, json,
+        symbol::{Lines, Symbols},
+        text,
+    },
+};
+
+/// What the page's style and script gain from this file.
+pub(super) const STYLE: &str = include_str!("flame.css");
+pub(super) const SCRIPT: &str = include_str!("flame.js");
+
+/// Columns and rows of the text below the graph.
+const TEXT: (usize, usize) = (120, 60);
+
+/// The controls of a graph. `flame.js` finds them by their classes.
+const CONTROLS: &str = r#"<div class="flame-bar">
+<input class="flame-find" type="search" placeholder="search: text or /regular expression/" aria-label="Search frames" spellcheck="false">
+<output class="flame-hits" aria-live="polite"></output>
+<select class="flame-thread" aria-label="Thread"></select>
+<label><input class="flame-lines" type="checkbox" checked> lines</label>
+<button class="flame-invert" type="button" aria-pressed="false" title="i">callers first</button>
+<button class="flame-reset" type="button" title="Esc">reset zoom</button>
+</div>
+<nav class="flame-path" aria-label="Zoom"></nav>
+<div class="flame-view"><div class="flame-space"><canvas tabindex="0" role="application" aria-label="Flame graph: arrows walk, Enter zooms, Escape zooms out, / searches, i begins at the callers"></canvas></div></div>
+<p class="flame-about" aria-live="polite"></p>
+<div class="flame-legend"></div>
+<div class="flame-tip" hidden></div>
+<noscript><p>The graph is drawn by a script; below are its hottest paths.</p></noscript>"#;
+
+/// Writes the graph.
+pub(super) fn write(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "<figure class=\"flame\">\n{CONTROLS}")?;
+    writeln!(out, "<details><summary>hottest paths as text</summary><pre>")?;
+    let (width, rows) = TEXT;
+    for line in text::profile::lines(profile, width, rows) {
+        writeln!(out, "{}", escape::html(&line))?;
+    }
+    writeln!(out, "</pre></details>\n<script type=\"application/json\">{}</script>\n</figure>", data(profile)?)
+}
+
+/// The profile as JSON that cannot end the element it stands in.
+fn data(profile: &Profile) -> io::Result<String> {
+    let symbols = Symbols::new(profile, Lines::Shown);
+    let mut texts = Texts::default();
+    texts.id("");
+    let kinds = kinds(profile, &symbols);
+    // Five numbers a frame: name, kind, file, module, line.
+    let mut frames = Numbers::new("frames");
+    for (symbol, kind) in symbols.all().iter().zip(&kinds) {
+        let file = symbol.frame.and_then(|frame| frame.file.as_deref()).unwrap_or("");
+        frames.push(texts.id(&symbol.name));
+        frames.push(code(*kind));
+        frames.push(texts.id(file));
+        frames.push(texts.id(symbol.module().unwrap_or("")));
+        frames.push(symbol.line.unwrap_or(0).into());
+    }
+    let mut threads = Numbers::new("threads");
+    for thread in &profile.threads {
+        threads.push(thread.tid.into());
+        threads.push(texts.id(&thread.name));
+    }
+    let unit = match profile.unit {
+        Unit::Ns => "ns",
+        Unit::Bytes => "bytes",
+        Unit::Text | Unit::Count | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond | Unit::Address => "count",
+    };
+    let stacks = stacks(profile, &symbols);
+    let texts = serde_json::to_string(&texts.all)?;
+    let (frames, threads, stacks) = (frames.end(), threads.end(), stacks.end());
+    Ok(json::in_page(&format!("{{\"unit\":\"{unit}\",{frames},{threads},{stacks},\"texts\":{texts}}}")))
+}
+
+/// Of each symbol how most of its amount ran, which decides its colour: the method's compiled and interpreted frames are one.
+fn kinds(profile: &Profile, symbols: &Symbols<'_>) -> Vec<Kind> {
+    let mut amounts: HashMap<(u32, Kind), u64> = HashMap::new();
+    for stack in &profile.stacks {
+        for id in &stack.frames {
+            let frame = usize::try_from(*id).ok().and_then(|id| profile.frames.get(id));
+            if let (Some(frame), Some(symbol)) = (frame.filter(|frame| frame.kind.is_java()), symbols.of_frame(*id)) {
+                let amount = amounts.entry((symbol, frame.kind)).or_default();
+                *amount = amount.saturating_add(stack.value);
+            }
+        }
+    }
+    let amount = |symbol, kind| amounts.get(&(symbol, kind)).copied().unwrap_or(0);
+    let most = |(symbol, own): (u32, Kind)| {
+        let java = [Kind::Compiled, Kind::Inlined, Kind::Interpreted];
+        if own.is_java() { java.into_iter().rev().max_by_key(|kind| amount(symbol, *kind)).unwrap_or(own) } else { own }
+    };
+    (0..).zip(symbols.all().iter().map(|symbol| symbol.kind)).map(most).collect()
+}
+
+/// How `flame.js` numbers the kinds.
+const fn code(kind: Kind) -> u64 {
+    match kind {
+        Kind::Interpreted => 0,
+        Kind::Compiled => 1,
+        Kind::Inlined => 2,
+        Kind::Native => 3,
+        Kind::Stub => 4,
+        Kind::Kernel => 5,
+        Kind::Unknown => 6,
+    }
+}
+
+/// For each stack: how many frames it has in common with the one before it, how many it adds, these, its thread from 1 on or
+/// 0, its amount.
+fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> Numbers {
+    let mut sorted: Vec<(Vec<u32>, u32, u64)> = profile
+        .stacks
+        .iter()
+        .map(|stack| {
+            let thread = stack.thread.filter(|_| profile.thread(stack).is_some()).map_or(0, |thread| thread + 1);
+            (symbols.stack(stack).collect(), thread, stack.value)
+        })
+        .collect();
+    sorted.sort_unstable();
+    let mut numbers = Numbers::new("stacks");
+    let mut before: &[u32] = &[];
+    for (frames, thread, value) in &sorted {
+        let kept = before.iter().zip(frames).take_while(|(a, b)| a == b).count();
+        numbers.push(kept as u64);
+        numbers.push((frames.len() - kept) as u64);
+        frames[kept..].iter().for_each(|frame| numbers.push((*frame).into()));
+        numbers.push((*thread).into());
+        numbers.push(*value);
+        before = frames;
+    }
+    numbers
+}
+
+/// Numbers as a member of a JSON object.
+struct Numbers {
+    text: String,
+    is_first: bool,
+}
+
+impl Numbers {
+    fn new(key: &str) -> Self {
+        Self { text: format!("\"{key}\":["), is_first: true }
+    }
+
+    fn push(&mut self, number: u64) {
+        let comma = if self.is_first { "" } else { "," };
+        self.is_first = false;
+        // Writing to a string does not fail.
+        _ = write!(self.text, "{comma}{number}");
+    }
+
+    fn end(mut self) -> String {
+        self.text.push(']');
+        self.text
+    }
+}
+
+/// The table of texts, in which what a terminal would act upon is visible: a canvas obeys bidirectional controls, too.
+#[derive(Default)]
+struct Texts {
+    all: Vec<String>,
+    ids: HashMap<String, u64>,
+}
+
+impl Texts {
+    fn id(&mut self, text: &str) -> u64 {
+        let text = escape::terminal(text);
+        if let Some(id) = self.ids.get(&*text) {
+            return *id;
+        }
+        let id = self.all.len() as u64;
+        self.all.push(text.clone().into_owned());
+        self.ids.insert(text.into_owned(), id);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::view::sample;
+
+    /// The stacks as the page reads them: frames, thread, amount.
+    fn decode(value: &Value) -> Vec<(Vec<u64>, u64, u64)> {
+        let numbers: Vec<u64> = value["stacks"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        let mut numbers = numbers.into_iter();
+        let mut stacks: Vec<(Vec<u64>, u64, u64)> = Vec::new();
+        while let Some(kept) = numbers.next() {
+            let kept = usize::try_from(kept).unwrap();
+            let mut frames = stacks.last().map_or(Vec::new(), |(frames, ..)| frames[..kept].to_vec());
+            for _ in 0..numbers.next().unwrap() {
+                frames.push(numbers.next().unwrap());
+            }
+            stacks.push((frames, numbers.next().unwrap(), numbers.next().unwrap()));
+        }
+        stacks
+    }
+
+    #[test]
+    fn a_method_has_the_kind_in_which_most_of_it_ran() {
+        let profile = sample::profile();
+        let symbols = Symbols::new(&profile, Lines::Shown);
+        let kinds = kinds(&profile, &symbols);
+        let of = |name: &str| kinds[symbols.all().iter().position(|symbol| symbol.label() == name).unwrap()];
+        assert_eq!(of("com.shop.Cart.price:42"), Kind::Inlined);
+        assert_eq!(of("com.shop.Main.serve:31"), Kind::Interpreted);
+        assert_eq!(of("kernel!futex_wait"), Kind::Kernel);
+        assert_eq!(of("<class unloaded>"), Kind::Unknown);
+    }
+
+    #[test]
+    fn data_cannot_leave_its_element() {
+        let mut profile = sample::profile();
+        profile.threads[0].name = "</script><!-- \u{2028}&amp;".to_owned();
+        let data = data(&profile).unwrap();
+        assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
+        let value: Value = serde_json::from_str(&data).unwrap();
+        assert!(value["texts"].as_array().unwrap().contains(&"</script><!-- \\u{2028}&amp;".into()));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn stacks_come_back_as_they_were(profile in sample::any_profile()) {
+            let value: Value = serde_json::from_str(&data(&profile).unwrap()).unwrap();
+            let symbols = Symbols::new(&profile, Lines::Shown);
+            let thread = |stack: &crate::report::ProfileStack| match profile.thread(stack) {
+                Some(_) => u64::from(stack.thread.unwrap()) + 1,
+                None => 0,
+            };
+            let mut stacks: Vec<_> = profile
+                .stacks
+                .iter()
+                .map(|stack| (symbols.stack(stack).map(u64::from).collect::<Vec<_>>(), thread(stack), stack.value))
+                .collect();
+            stacks.sort();
+            let mut read = decode(&value);
+            read.sort();
+            proptest::prop_assert_eq!(read, stacks);
+            proptest::prop_assert_eq!(value["frames"].as_array().unwrap().len(), symbols.all().len() * 5);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A profile as an SVG flame graph, drawn by inferno: it can be embedded in documents and opens in any browser.
+
+use std::io;
+
+use inferno::flamegraph::{
+    self, Options,
+    color::{MultiPalette, Palette},
+};
+
+use super::{escape, folded, symbol::Lines};
+use crate::{
+    report::{Profile, Unit},
+    stack::Kind,
+};
+
+/// Writes the picture. A profile without any amount has none.
+pub fn write(profile: &Profile, lines: Lines, out: &mut dyn io::Write) -> io::Result<()> {
+    if profile.total() == 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the profile is empty: there is nothing to draw"));
+    }
+    let stacks: Vec<String> =
+        folded::stacks(profile, lines, annotation).iter().map(|(stack, value)| format!("{stack} {value}")).collect();
+    let mut options = Options::default();
+    options.title = escape::terminal(&profile.title).into_owned();
+    match profile.unit {
+        Unit::Ns => "ns",
+        Unit::Bytes => "bytes",
+        Unit::Text | Unit::Count | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond | Unit::Address => "",
+    }
+    .clone_into(&mut options.count_name);
+    // Its colours go by these annotations, which it takes off the names.
+    options.colors = Palette::Multi(MultiPalette::Java);
+    flamegraph::from_lines(&mut options, stacks.iter().map(String::as_str), out).map_err(io::Error::other)
+}
+
+/// How inferno is told what a frame is.
+const fn annotation(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Interpreted | Kind::Compiled => "_[j]",
+        Kind::Inlined => "_[i]",
+        Kind::Kernel => "_[k]",
+        Kind::Native | Kind::Stub | Kind::Unknown => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sample;
+
+    fn written(profile: &Profile) -> String {
+        let mut out = Vec::new();
+        write(profile, Lines::Shown, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn picture_has_every_frame_and_no_markup_of_the_target() {
+        let picture = written(&sample::profile());
+        for name in ["com.shop.Cart.price:42", "futex_wait", "&lt;cut: 1,024 frames&gt;", "&lt;class unloaded&gt;"] {
+            assert!(picture.contains(name), "{name}");
+        }
+        assert!(!picture.contains("<script>alert"));
+        assert!(!picture.contains("_[j]"));
+        assert!(picture.lines().all(|line| !line.contains(['\x1b', '\u{202e}', '\u{9b}'])));
+    }
+
+    #[test]
+    fn picture_loads_nothing() {
+        let picture = written(&sample::profile());
+        for word in ["src=", "xlink:href=\"http", "href=\"http", "url(http", "@import", "fetch(", "XMLHttpRequest"] {
+            assert!(!picture.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn empty_profile_is_an_error_that_says_so() {
+        let mut profile = sample::profile();
+        profile.stacks.clear();
+        let error = write(&profile, Lines::Shown, &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("nothing to draw"));
+    }
+}
