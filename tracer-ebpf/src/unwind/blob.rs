@@ -56,7 +56,11 @@ pub(super) fn place(pc: u64, layout: &CodeLayout) -> Result<Place, StackEnd> {
     let compile_id = u32_at(blob.address, layout.nmethod_compile_id).ok_or(StackEnd::NoCodeBlob)?;
     let mut original_pc = 0;
     if pc == deopt_handler(&blob, layout) {
-        original_pc = u32_at(blob.address, layout.nmethod_orig_pc_offset).unwrap_or(0);
+        original_pc = match u32_at(blob.address, layout.nmethod_orig_pc_offset) {
+            // Often it is the lowest word of the frame, so 0 cannot say that there is none.
+            Some(offset) => offset.wrapping_add(1),
+            None => 0,
+        };
     }
     Ok(Place { kind: FrameKind::Compiled as u32, rule, compile_id, original_pc })
 }

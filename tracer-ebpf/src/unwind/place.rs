@@ -26,8 +26,8 @@ pub(crate) struct Place {
     pub(crate) rule: Rule,
     /// `compile_id` of a compiled method.
     pub(crate) compile_id: u32,
-    /// Where the frame of deoptimised code keeps the address at which it would have gone on, in bytes above rsp; 0 where
-    /// the program counter is the true one.
+    /// Where the frame of deoptimised code keeps the address at which it would have gone on, in bytes above rsp plus 1; 0
+    /// where the program counter is the true one.
     pub(crate) original_pc: u32,
 }
 

@@ -47,7 +47,7 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     let flag = if walk.interrupted == 0 { FRAME_RETURN_ADDRESS } else { 0 };
     let mut address = pc;
     if place.original_pc != 0
-        && let Ok(original) = word(walk.sp.wrapping_add(u64::from(place.original_pc)))
+        && let Ok(original) = word(walk.sp.wrapping_add(u64::from(place.original_pc) - 1))
     {
         address = original;
     }

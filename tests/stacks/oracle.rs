@@ -1,0 +1,181 @@
+//! jtrace's stacks equal the program's own: on every JDK, in every compiler mode, with every collector, in all shapes of stacks.
+
+use std::{env, fmt::Write as _, path::Path};
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    jdk::{self, Collector, Jdk},
+    jtrace::Session,
+    jvm::Launch,
+};
+
+use crate::{
+    compare::{Tally, Verdict},
+    recorded::Recorded,
+    truth,
+};
+
+/// How the JVM compiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Interpreter,
+    C1,
+    C2,
+    Tiered,
+}
+
+impl Mode {
+    const ALL: [Self; 4] = [Self::Interpreter, Self::C1, Self::C2, Self::Tiered];
+
+    const fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Interpreter => &["-Xint"],
+            Self::C1 => &["-XX:TieredStopAtLevel=1"],
+            Self::C2 => &["-XX:-TieredCompilation"],
+            Self::Tiered => &[],
+        }
+    }
+}
+
+/// Probes on platform threads.
+const PLATFORM: &[&str] = &["park", "sleep", "enter", "load", "start"];
+/// Probes on virtual threads.
+const VIRTUAL: &[&str] = &["virtual-load", "virtual-enter"];
+
+/// What `JTRACE_ORACLE` asks for: the whole matrix, or a number of events.
+fn asked() -> Option<String> {
+    env::var("JTRACE_ORACLE").ok()
+}
+
+/// Whether the whole matrix was asked for.
+fn is_full() -> bool {
+    asked().is_some_and(|asked| asked == "full")
+}
+
+/// Events of each kind in a cell.
+fn events() -> u64 {
+    let number = asked().and_then(|asked| asked.parse().ok());
+    number.unwrap_or(if is_full() { 10_000 } else { 400 })
+}
+
+/// Checks cells one after another; all of them, so that one failure tells which others there are.
+fn check(cells: &[(Jdk, Mode, Collector)], kinds: &[&str]) {
+    let mut complaints = String::new();
+    for (jdk, mode, collector) in cells {
+        let name = format!("JDK {} {mode:?} {}", jdk.release, collector.name());
+        match cell(jdk, *mode, *collector, kinds) {
+            Ok(tally) => {
+                let [equal, cut, heap] = [Verdict::Equal, Verdict::Cut, Verdict::InHeap]
+                    .map(|verdict| tally.count(|found| *found == verdict));
+                println!(
+                    "{name}: {equal} equal, {cut} equal up to the limit, {heap} up to the heap, {} not",
+                    tally.others()
+                );
+                if tally.others() > 0 {
+                    let _ = writeln!(complaints, "=== {name}: {} differ\n{}", tally.others(), tally.complaint());
+                }
+            }
+            Err(error) => {
+                println!("{name}: {error:#}");
+                let _ = writeln!(complaints, "=== {name}: {error:#}");
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// One run of the oracle under jtrace.
+fn cell(jdk: &Jdk, mode: Mode, collector: Collector, kinds: &[&str]) -> Result<Tally> {
+    let directory = tempfile::tempdir()?;
+    let said = directory.path().join("oracle.txt").to_string_lossy().into_owned();
+    let recording = directory.path().join("x.jtrace").to_string_lossy().into_owned();
+    let events = events().to_string();
+    let mut arguments = vec![said.as_str(), events.as_str()];
+    arguments.extend(kinds);
+    let mut jvm = Launch::new(jdk, "stacks", "Oracle")
+        .flags(mode.flags())
+        .flags(collector.flags())
+        .flags(&["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,Mixed::interpreted*"])
+        .arguments(&arguments)
+        .start()?;
+    let pid = jvm.pid().to_string();
+    let session = Session::start(&[
+        "record",
+        &pid,
+        "-l",
+        "locks,threads,classes",
+        "-o",
+        &recording,
+        "--max-overhead",
+        "100%",
+        "--ring-size",
+        "16m",
+    ])?;
+    let made = jvm.work()?.get("events")?;
+    session.stop()?;
+    jvm.finish()?;
+    let seen = truth::parse(&std::fs::read_to_string(&said)?)?;
+    ensure!(seen.len() as u64 == made, "the program made {made} events and told of {}", seen.len());
+    ensure!(made > 0 || kinds == VIRTUAL, "the program made no event");
+    let recorded = Recorded::open(Path::new(&recording))?;
+    ensure!(recorded.lost == 0, "{} records were lost", recorded.lost);
+    ensure!(recorded.undecodable == 0, "{} records could not be decoded", recorded.undecodable);
+    Tally::of(&seen, &recorded).with_context(|| format!("jtrace says is missing: {:?}", recorded.missing))
+}
+
+/// Every JDK in one mode: with its first collector, or with all of them.
+fn cells(mode: Mode) -> Result<Vec<(Jdk, Mode, Collector)>> {
+    let mut cells = Vec::new();
+    for jdk in jdk::all()? {
+        let collectors = jdk.collectors();
+        let taken = if is_full() { collectors.len() } else { 1 };
+        cells.extend(collectors.into_iter().take(taken).map(|collector| (jdk.clone(), mode, collector)));
+    }
+    Ok(cells)
+}
+
+#[test]
+fn interpreted_stacks_equal_the_programs_own() -> Result<()> {
+    check(&cells(Mode::Interpreter)?, PLATFORM);
+    Ok(())
+}
+
+#[test]
+fn stacks_of_c1_equal_the_programs_own() -> Result<()> {
+    check(&cells(Mode::C1)?, PLATFORM);
+    Ok(())
+}
+
+#[test]
+fn stacks_of_c2_equal_the_programs_own() -> Result<()> {
+    check(&cells(Mode::C2)?, PLATFORM);
+    Ok(())
+}
+
+#[test]
+fn tiered_stacks_equal_the_programs_own() -> Result<()> {
+    check(&cells(Mode::Tiered)?, PLATFORM);
+    Ok(())
+}
+
+#[test]
+fn every_collector_gives_the_same_stacks() -> Result<()> {
+    // The other tests have the first collector of each JDK, and all of them in the whole matrix.
+    let mut cells = Vec::new();
+    for collector in Collector::ALL.into_iter().skip(1).filter(|_| !is_full()) {
+        let newest = jdk::all()?.into_iter().rev().find(|jdk| jdk.collectors().contains(&collector));
+        cells.extend(newest.map(|jdk| (jdk, Mode::Tiered, collector)));
+    }
+    check(&cells, PLATFORM);
+    Ok(())
+}
+
+#[test]
+fn stacks_of_virtual_threads_equal_the_programs_own() -> Result<()> {
+    let mut cells = Vec::new();
+    for jdk in jdk::all()?.into_iter().filter(|jdk| jdk.release >= 21) {
+        cells.extend(Mode::ALL.map(|mode| (jdk.clone(), mode, Collector::G1)));
+    }
+    check(&cells, VIRTUAL);
+    Ok(())
+}
