@@ -200,7 +200,10 @@ impl Locks {
     /// Sleeping is shown by the lens `threads`; here it matters as what the holder of a monitor did.
     fn sleep(&mut self, event: &Event, edge: Edge) {
         match edge {
-            Edge::Begin => self.sleeping.begin(event.tid, (event.time_ns, event.stack)),
+            Edge::Begin => {
+                self.sleeping.begin(event.tid, (event.time_ns, event.stack));
+                self.holders.runs(event.tid);
+            }
             Edge::End => {
                 if let Some((begin_ns, stack)) = self.sleeping.end(event.tid, |_| true) {
                     self.rested(event, begin_ns, stack, Doing::Asleep);
@@ -264,9 +267,13 @@ impl Analysis for Locks {
             Payload::ParkBegin { .. } => {
                 self.parks += 1;
                 self.parked.begin(event.tid, (event.time_ns, event.stack));
+                self.holders.runs(event.tid);
             }
             Payload::ParkEnd { .. } => self.park_end(event),
-            Payload::Unpark { .. } => self.unparks += 1,
+            Payload::Unpark { .. } => {
+                self.unparks += 1;
+                self.holders.runs(event.tid);
+            }
             Payload::Sleep { edge, .. } => self.sleep(event, edge),
             // A thread that stops is in no monitor any more, and its id will be given to another thread.
             Payload::Thread { edge: Edge::End, .. } => {

@@ -88,9 +88,40 @@ fn method(stacks: &Stacks, id: StackId) -> Option<&Frame> {
 fn is_deoptimisation(frame: &Frame) -> bool {
     let name = frame.name.as_str();
     match frame.kind {
-        // The blobs are called `UncommonTrapBlob` and `DeoptimizationBlob`.
-        Kind::Stub => name.starts_with("UncommonTrap") || name.starts_with("Deoptimization"),
+        // `UncommonTrapBlob` and `DeoptimizationBlob`; `C2 Runtime uncommon_trap_blob`, `deoptimize Runtime1 stub`.
+        Kind::Stub => {
+            ["UncommonTrap", "uncommon_trap", "Deoptimization", "deopt"].iter().any(|part| name.contains(part))
+        }
         Kind::Native => is_vm(frame) && name.starts_with("Deoptimization::"),
         Kind::Interpreted | Kind::Compiled | Kind::Inlined | Kind::Kernel | Kind::Unknown => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::testing::Play, *};
+
+    #[test]
+    fn blobs_of_every_release_are_known_and_others_are_not() {
+        let found = |frame: &str| {
+            let mut play = Play::default();
+            let id = play.stack(&["a.B.c:1", "a.B.d:2", frame]);
+            method(&play.stacks, id).map(|frame| frame.name.clone())
+        };
+        for frame in [
+            "stub UncommonTrapBlob",
+            "stub DeoptimizationBlob",
+            "stub C2 Runtime uncommon_trap_blob",
+            "stub Shared Runtime deopt_blob",
+            "stub deoptimize Runtime1 stub",
+            "libjvm.so Deoptimization::fetch_unroll_info(JavaThread*, int)",
+        ] {
+            assert_eq!(found(frame).as_deref(), Some("a.B.d"), "{frame}");
+        }
+        for frame in
+            ["stub _new_instance_Java", "libjvm.so JVM_Sleep", "libfoo.so Deoptimization::run", "a.Deoptimization.x:1"]
+        {
+            assert_eq!(found(frame), None, "{frame}");
+        }
     }
 }

@@ -75,7 +75,9 @@ pub(super) fn table(blocked: &Open<Blocked>, holders: &Holders, context: Context
 fn links(blocked: &Open<Blocked>, holders: &Holders, stacks: &Stacks, end_ns: u64) -> HashMap<Tid, Link> {
     let long: HashMap<Tid, Blocked> = blocked
         .iter()
-        .filter(|(_, blocked)| end_ns.saturating_sub(blocked.time_ns) >= LONG_NS)
+        .filter(|(tid, blocked)| {
+            end_ns.saturating_sub(blocked.time_ns) >= LONG_NS && holders.is_waiting(**tid, blocked.monitor)
+        })
         .map(|(tid, blocked)| (*tid, *blocked))
         .collect();
     long.iter()

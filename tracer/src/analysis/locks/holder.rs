@@ -84,6 +84,8 @@ impl Merge for Held {
 #[derive(Debug)]
 pub(super) struct Holders {
     monitors: FastMap<u64, Monitor>,
+    /// The monitor that each waiting thread waits for.
+    waiting: FastMap<Tid, u64>,
     turned_away: u64,
     rests: FastMap<Tid, Stretch>,
     stopped: FastMap<Tid, u64>,
@@ -96,6 +98,7 @@ impl Default for Holders {
     fn default() -> Self {
         Self {
             monitors: FastMap::default(),
+            waiting: FastMap::default(),
             turned_away: 0,
             rests: FastMap::default(),
             stopped: FastMap::default(),
@@ -108,17 +111,35 @@ impl Default for Holders {
 
 impl Holders {
     /// A thread begins to wait for a monitor.
-    pub(super) fn waits(&mut self, tid: Tid, monitor: u64, time_ns: u64) {
-        let Some(monitor) = self.monitor(monitor) else { return };
+    pub(super) fn waits(&mut self, tid: Tid, address: u64, time_ns: u64) {
+        self.runs(tid);
+        let Some(monitor) = self.monitor(address) else { return };
         if monitor.waiters.len() < WAITERS {
             monitor.waiters.push((tid, time_ns));
+            self.waiting.insert(tid, address);
         }
+    }
+
+    /// A thread does something that a thread cannot do that waits for a monitor: if it did, the event of its getting it is
+    /// lost.
+    pub(super) fn runs(&mut self, tid: Tid) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        if let Some(monitor) = self.waiting.remove(&tid).and_then(|address| self.monitors.get_mut(&address)) {
+            monitor.waiters.retain(|(waiter, _)| *waiter != tid);
+        }
+    }
+
+    /// Whether a thread waits for this monitor, as far as its later events tell.
+    pub(super) fn is_waiting(&self, tid: Tid, monitor: u64) -> bool {
+        self.waiting.get(&tid) == Some(&monitor)
     }
 
     /// A thread that waited has got the monitor.
     pub(super) fn entered(&mut self, event: &Event, monitor: u64) {
+        self.runs(event.tid);
         if let Some(monitor) = self.monitor(monitor) {
-            monitor.waiters.retain(|(tid, _)| *tid != event.tid);
             monitor.changed_ns = event.time_ns;
             monitor.owner = Some(owner(event));
         }
@@ -126,6 +147,7 @@ impl Holders {
 
     /// A thread shows that it holds the monitor.
     pub(super) fn owns(&mut self, event: &Event, monitor: u64) {
+        self.runs(event.tid);
         if let Some(monitor) = self.monitor(monitor) {
             monitor.owner = Some(owner(event));
         }
@@ -133,6 +155,7 @@ impl Holders {
 
     /// A thread leaves the monitor, and nothing is said of those who wait.
     pub(super) fn leaves(&mut self, tid: Tid, monitor: u64) {
+        self.runs(tid);
         if let Some(monitor) = self.monitors.get_mut(&monitor) {
             monitor.owner.take_if(|owner| owner.tid == tid);
         }
@@ -141,6 +164,7 @@ impl Holders {
     /// A thread leaves the monitor that others wait for.
     pub(super) fn exit(&mut self, event: &Event, address: u64, class: NameId) {
         let Event { time_ns, tid, stack, .. } = *event;
+        self.runs(tid);
         let rest = self.rests.get(&tid).copied();
         let Some(monitor) = self.monitor(address) else { return };
         let changed_ns = monitor.changed_ns;
@@ -179,6 +203,7 @@ impl Holders {
 
     /// A thread is gone: it holds nothing any more.
     pub(super) fn stops(&mut self, tid: Tid, time_ns: u64) {
+        self.runs(tid);
         self.rests.remove(&tid);
         if self.stopped.len() >= THREADS {
             // Without knowing who is gone, nobody can be said to hold anything.

@@ -241,6 +241,22 @@ fn who_waited_for_the_monitor_itself_did_not_hold_it_meanwhile() {
     assert_eq!(cells(&section, "holders", ["blocked_ns"]), [["10000000"]], "only since it changed hands");
 }
 
+#[test]
+fn a_waiter_whose_getting_the_monitor_was_lost_waits_no_more() {
+    let mut play = Play::default();
+    let cart = play.name("com/shop/Cart");
+    let events = [
+        (100, 7, monitor(ENTER, 0xa, cart)),
+        (120, 8, monitor(ENTER, 0xa, cart)),
+        (150, 8, monitor(ENTER, 0xb, cart)),
+        (160, 1, monitor(EXIT, 0xa, cart)),
+        (900, 7, Payload::Unpark { parker: 1 }),
+        (950, 2, monitor(EXIT, 0xa, cart)),
+    ];
+    let section = play.section(&mut Locks::default(), 1000, &events);
+    assert_eq!(cells(&section, "holders", ["tid", "blocked_ns", "waiters"]), [["1", "60000000", "1"]]);
+}
+
 /// Threads 1 and 2 get a lock each after waiting, and then wait for each other's. `second` is the stack in which they wait.
 fn embrace(play: &mut Play, second: StackId, end_ms: u64) -> Section {
     let cart = play.name("com/shop/Cart");
@@ -308,6 +324,8 @@ fn a_holder_that_left_or_is_gone_or_runs_closes_no_circle() {
         &[(30, 2, stack, monitor(EXIT, 0xb, cart)), waits(1, 0xb), waits(2, 0xa)][..],
         &[(30, 2, stack, monitor(MonitorAction::Wait { timeout_ms: 0 }, 0xb, cart)), waits(1, 0xb), waits(2, 0xa)],
         &[waits(1, 0xb)],
+        // Thread 2 got its monitor, and the event of that is lost: it could not park otherwise.
+        &[waits(1, 0xb), waits(2, 0xa), (50, 2, stack, Payload::ParkBegin { parker: 1, absolute: false, time: 0 })],
         &[waits(1, 0xb), (50, 2, stack, stop), waits(2, 0xa)],
     ] {
         let section = play.section_of_stacks(&mut Locks::default(), 5000, &[&start[..], rest].concat());

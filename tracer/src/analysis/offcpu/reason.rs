@@ -169,11 +169,14 @@ const JAVA: &[(&str, Reason)] = &[
 
 fn of_frame(frame: &Frame) -> Option<Reason> {
     let name = frame.name.as_str();
-    let equal = |table: &[(&str, Reason)]| table.iter().find(|(known, _)| name == *known).map(|(_, reason)| *reason);
+    let equal = |table: &[(&str, Reason)], name: &str| {
+        table.iter().find(|(known, _)| name == *known).map(|(_, reason)| *reason)
+    };
     match frame.kind {
-        Kind::Kernel => equal(KERNEL),
+        // Compilers make variants of functions: `do_user_addr_fault.constprop.0`.
+        Kind::Kernel => equal(KERNEL, name.split('.').next().unwrap_or(name)),
         Kind::Native if is_vm(frame) => VM.iter().find(|(known, _)| name.starts_with(known)).map(|(_, reason)| *reason),
-        Kind::Interpreted | Kind::Compiled | Kind::Inlined => equal(JAVA),
+        Kind::Interpreted | Kind::Compiled | Kind::Inlined => equal(JAVA, name),
         Kind::Stub if name.contains("monitorenter") || name.contains("complete_monitor_locking") => {
             Some(Reason::Monitor)
         }
@@ -296,6 +299,7 @@ mod tests {
     fn a_page_fault_is_one_wherever_it_happens_and_whatever_it_waits_for() {
         let fault = ["a.Main.run:1", "kernel exc_page_fault", "kernel filemap_fault", "kernel io_schedule"];
         assert_eq!(why(0x102, u64::MAX, &fault), Reason::PageFault);
+        assert_eq!(why(1, 0, &["a.Main.run:1", "kernel do_user_addr_fault.constprop.0"]), Reason::PageFault);
         assert_eq!(
             why(2, 1, &["libc.so.6 write", "kernel exc_page_fault", "kernel handle_mm_fault", "kernel schedule"]),
             Reason::PageFault
