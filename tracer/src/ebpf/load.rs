@@ -99,7 +99,7 @@ pub struct Kernel {
 impl Kernel {
     /// Loads everything.
     ///
-    /// Minimum kernel: 5.15 (attach cookies).
+    /// Minimum kernel: 5.17 (`bpf_loop`).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
         let KernelOptions { ring_bytes, links, rows, clocks, remember_away, statistics: _ } = options;
         let most_away = if remember_away { MAX_AWAY } else { 1 };

@@ -30,7 +30,7 @@ fn features(release: &str) -> Vec<Check> {
         return vec![Check::limited(
             "kernel",
             format!("{release}, not understood"),
-            "jtrace needs Linux 5.15 or later",
+            "jtrace needs Linux 5.17 or later",
         )];
     };
     let needed = |name: &str, least: Version| {
@@ -41,6 +41,12 @@ fn features(release: &str) -> Vec<Check> {
     let mut checks = vec![Check::ok("kernel", release)];
     checks.push(needed("ring buffer", (5, 8)));
     checks.push(needed("cookies of uprobes", (5, 15)));
+    checks.push(needed("loops in programs, for stacks", (5, 17)));
+    checks.push(if version >= (5, 18) {
+        Check::ok("scheduler's task state", "since 5.18")
+    } else {
+        Check::limited("scheduler's task state", "since 5.18", "no lenses offcpu and wall before")
+    });
     checks.push(match version {
         (7.., _) | (6, 10..) => Check::ok("multi-uprobe links", "since 6.6, by pid since 6.10"),
         (6, 6..) => Check::limited(
@@ -163,6 +169,8 @@ mod tests {
         assert_eq!(state("5.15.0", "cookies of uprobes"), State::Ok);
         assert_eq!(state("5.10.0-30-amd64", "cookies of uprobes"), State::Missing);
         assert_eq!(state("5.10.0-30-amd64", "ring buffer"), State::Ok);
+        assert_eq!(state("5.15.0", "loops in programs, for stacks"), State::Missing);
+        assert_eq!(state("5.17.0", "scheduler's task state"), State::Limited);
         assert_eq!(state("unknown", "kernel"), State::Limited);
     }
 }
