@@ -42,10 +42,23 @@ pub(crate) struct Start {
     pub(crate) pc: u64,
     pub(crate) sp: u64,
     pub(crate) fp: u64,
-    /// The interpreter keeps its bytecode pointer there.
-    pub(crate) r13: u64,
+    /// What the interpreter's and adapters' code keeps where, while no frame tells it.
+    pub(crate) kept: Kept,
     /// The program's context where the kernel's own frames are wanted, else null.
     pub(crate) kernel: *mut c_void,
+}
+
+/// Registers in which JIT code keeps what it has not put onto the stack yet, or has taken from there.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Kept {
+    /// The bytecode pointer of the interpreter; the caller's rsp at the entry of a method.
+    pub(crate) r13: u64,
+    /// The return address, at the entry of a method and in adapters.
+    pub(crate) rax: u64,
+    /// The return address, and the caller's rsp, when an interpreted method returns.
+    pub(crate) rdi: u64,
+    pub(crate) rbx: u64,
 }
 
 /// Id of the stack that begins with these registers; sends it where that was not done yet.
@@ -152,7 +165,7 @@ impl Scratch {
         self.pc = start.pc;
         self.sp = start.sp;
         self.fp = start.fp;
-        self.r13 = start.r13;
+        self.kept = start.kept;
         self.interrupted = 1;
         self.count = 0;
         self.hash = seed();

@@ -6,14 +6,14 @@ use aya_ebpf::{
     helpers::generated::{bpf_get_current_task_btf, bpf_task_pt_regs},
 };
 
-use crate::args::read;
+use crate::{args::read, unwind::Kept};
 
 /// The registers that unwinding starts from, and the system call.
 pub(crate) struct UserRegisters {
     pub(crate) pc: u64,
     pub(crate) sp: u64,
     pub(crate) fp: u64,
-    pub(crate) r13: u64,
+    pub(crate) kept: Kept,
     /// Number of the system call; `u64::MAX` for none.
     pub(crate) syscall: u64,
 }
@@ -33,7 +33,8 @@ fn before_breakpoint(pc: u64) -> u64 {
 
 impl UserRegisters {
     /// Registers of a thread that has none.
-    pub(crate) const NONE: Self = Self { pc: 0, sp: 0, fp: 0, r13: 0, syscall: u64::MAX };
+    pub(crate) const NONE: Self =
+        Self { pc: 0, sp: 0, fp: 0, kept: Kept { r13: 0, rax: 0, rdi: 0, rbx: 0 }, syscall: u64::MAX };
 
     /// Whether the thread runs in user space at all: those that the kernel makes for a process (for `io_uring`) do not.
     #[inline(always)]
@@ -52,12 +53,13 @@ impl UserRegisters {
         // SAFETY: the helpers have no precondition, and what they return is known to the verifier.
         let regs = unsafe { bpf_task_pt_regs(bpf_get_current_task_btf()) as *const pt_regs };
         // SAFETY: as above; every access is one of a field.
-        let (pc, sp, fp, r13, entry) =
-            unsafe { ((*regs).rip, (*regs).rsp, (*regs).rbp, (*regs).r13, (*regs).orig_rax) };
+        let (pc, sp, fp, entry) = unsafe { ((*regs).rip, (*regs).rsp, (*regs).rbp, (*regs).orig_rax) };
+        // SAFETY: as above.
+        let kept = unsafe { Kept { r13: (*regs).r13, rax: (*regs).rax, rdi: (*regs).rdi, rbx: (*regs).rbx } };
         // Exceptions and interrupts leave a negative number.
         let syscall = if (entry as i64) < 0 { u64::MAX } else { entry };
         let pc = if syscall == u64::MAX { before_breakpoint(pc) } else { pc };
-        *to = Self { pc, sp, fp, r13, syscall };
+        *to = Self { pc, sp, fp, kept, syscall };
         0
     }
 }

@@ -17,7 +17,7 @@ use tracer_common::{
 use crate::{
     emit::{self, Hit, count},
     maps::{STATS, TARGET},
-    unwind::{self, Start},
+    unwind::{self, Kept, Start},
     user::UserRegisters,
 };
 
@@ -52,11 +52,12 @@ fn try_cpu_sample(ctx: &PerfEventContext) -> Option<()> {
 #[inline(always)]
 fn stack(ctx: &PerfEventContext, hit: &Hit) -> u64 {
     // SAFETY: the kernel passes a valid context. It allows no pointer into it, so all is read here, field by field.
-    let (cs, pc, sp, fp, r13) = unsafe {
+    let (cs, pc, sp, fp, kept) = unsafe {
         let regs = &raw const (*ctx.ctx).regs;
-        ((*regs).cs, (*regs).rip, (*regs).rsp, (*regs).rbp, (*regs).r13)
+        let kept = Kept { r13: (*regs).r13, rax: (*regs).rax, rdi: (*regs).rdi, rbx: (*regs).rbx };
+        ((*regs).cs, (*regs).rip, (*regs).rsp, (*regs).rbp, kept)
     };
-    let mut user = UserRegisters { pc, sp, fp, r13, syscall: u64::MAX };
+    let mut user = UserRegisters { pc, sp, fp, kept, syscall: u64::MAX };
     let mut kernel: *mut c_void = null_mut();
     if cs & USER_MODE != USER_MODE {
         UserRegisters::read(&mut user);
@@ -65,5 +66,5 @@ fn stack(ctx: &PerfEventContext, hit: &Hit) -> u64 {
     if !user.exist() {
         return STACK_NO_REGISTERS;
     }
-    unwind::stack(&Start { pc: user.pc, sp: user.sp, fp: user.fp, r13: user.r13, kernel }, hit)
+    unwind::stack(&Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel }, hit)
 }

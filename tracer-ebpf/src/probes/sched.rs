@@ -103,7 +103,7 @@ fn stack(ctx: &RawTracePointContext, user: &UserRegisters, hit: &Hit) -> u64 {
     if !user.exist() {
         return STACK_NO_REGISTERS;
     }
-    let start = Start { pc: user.pc, sp: user.sp, fp: user.fp, r13: user.r13, kernel: ctx.as_ptr() };
+    let start = Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel: ctx.as_ptr() };
     unwind::stack(&start, hit)
 }
 

@@ -26,7 +26,7 @@ use crate::{
     define,
     emit::{Hit, Reservation, count},
     maps::{GENERATION, SITES, STATS, TARGET},
-    unwind::{self, Start},
+    unwind::{self, Kept, Start},
 };
 
 #[uprobe]
@@ -79,7 +79,8 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
 fn stack_at(ctx: &ProbeContext, hit: &Hit) -> u64 {
     // SAFETY: the kernel passes a valid context.
     let regs = unsafe { &*ctx.regs };
-    let start = Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, r13: regs.r13, kernel: core::ptr::null_mut() };
+    let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
+    let start = Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut() };
     unwind::stack(&start, hit)
 }
 

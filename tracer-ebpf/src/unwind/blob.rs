@@ -87,6 +87,16 @@ pub(super) fn find(pc: u64, layout: &CodeLayout) -> Option<Blob> {
     })
 }
 
+/// First bytes of the name of the blob that holds an address.
+#[inline(always)]
+pub(super) fn name(pc: u64, layout: &CodeLayout) -> Option<u64> {
+    let address = unwind_blob(pc);
+    if address == 0 {
+        return None;
+    }
+    word(word(address.wrapping_add(u64::from(layout.blob_name))).ok()?).ok()
+}
+
 /// Address of the blob that holds an address in a code heap, or 0.
 #[unsafe(no_mangle)]
 #[inline(never)]

@@ -34,6 +34,8 @@ const fn rsp(words: u32, rbp_words: u32) -> Rule {
 const BARE: Rule = rsp(1, 0);
 /// The caller's rbp was pushed, or is about to be popped.
 const PUSHED: Rule = rsp(2, 2);
+/// The code has no frame, and its return address may be in a register.
+pub(super) const NO_FRAME: Rule = Rule::UNSUPPORTED;
 /// A frame that rbp points to.
 const FRAME_POINTER: Rule = match Rule::new(RuleBase::Rbp, 2, 2) {
     Some(rule) => rule,
@@ -58,6 +60,9 @@ extern "C" fn unwind_incomplete(pc: u64, sp: u64, fp: u64, kind: u64, rule: u64)
 
 #[inline(always)]
 fn guess(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout) -> Rule {
+    if blob::name(pc, layout) == Some(ADAPTERS) {
+        return NO_FRAME;
+    }
     let mut room = MaybeUninit::<[u8; BYTES]>::uninit();
     if read(room.as_mut_ptr().cast(), BYTES as u32, pc.wrapping_sub(1)).is_err() {
         return place.rule;
@@ -176,17 +181,29 @@ fn stub(sp: u64, fp: u64, code: &[u8; BYTES]) -> Rule {
     FRAME_POINTER
 }
 
-/// Whether a word of the stack is an address in known code behind a call, or of the interpreter, which goes on elsewhere
-/// than behind its calls.
+/// First bytes of the name of the adapters between compiled and interpreted code.
+const ADAPTERS: u64 = u64::from_le_bytes(*b"I2C/C2I ");
+
+/// Whether a word of the stack is a return address.
 #[inline(always)]
 fn returns_to(at: u64) -> bool {
-    unwind_returns_to(at) != 0
+    match word(at) {
+        Ok(address) => is_return(address),
+        Err(_) => false,
+    }
+}
+
+/// Whether an address lies in known code behind a call, or is the interpreter's, which goes on elsewhere than behind its
+/// calls.
+#[inline(always)]
+pub(super) fn is_return(address: u64) -> bool {
+    unwind_is_return(address) != 0
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn unwind_returns_to(at: u64) -> u64 {
-    let (Some(layout), Ok(address)) = (CODE.get(0), word(at)) else { return 0 };
+extern "C" fn unwind_is_return(address: u64) -> u64 {
+    let Some(layout) = CODE.get(0) else { return 0 };
     if address >= layout.interpreter[0] && address < layout.interpreter[1] {
         return 1;
     }

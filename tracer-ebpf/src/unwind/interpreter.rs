@@ -10,7 +10,7 @@ use tracer_common::{
     unwind::CodeLayout,
 };
 
-use super::{place, scratch::Scratch};
+use super::{Kept, incomplete, scratch::Scratch};
 use crate::args::{read, word};
 
 /// Words from the saved bytecode pointer up to the return address.
@@ -25,9 +25,17 @@ const RETURN: usize = 9;
 /// Farthest that rsp can have moved while the frame of a called method is being built.
 const MAX_ENTRY_BYTES: u64 = 1 << 20;
 
+/// From rbp down to the lowest word of a whole frame that is read.
+const FRAME_BYTES: u64 = 8 * 8;
+/// Where the method lies, below rbp.
+const METHOD_BYTES: u64 = 3 * 8;
+
 /// Takes the interpreter's frame and goes on to its caller.
 #[inline(always)]
 pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    if walk.interrupted == 1 && walk.fp.wrapping_sub(walk.sp) < FRAME_BYTES {
+        return half_a_frame(walk, layout);
+    }
     let mut room = MaybeUninit::<[u64; WORDS]>::uninit();
     let below = walk.fp.wrapping_sub(8 * 8);
     if walk.fp & 7 != 0 || walk.fp < walk.sp || read(room.as_mut_ptr().cast(), 8 * WORDS as u32, below).is_err() {
@@ -40,7 +48,7 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     let found = if walk.interrupted == 0 {
         saved_index(frame[METHOD], pointer, layout)
     } else {
-        bytecode_index(frame[METHOD], walk.r13, pointer, layout)
+        bytecode_index(frame[METHOD], walk.kept.r13, pointer, layout)
     };
     let Some((bci, check)) = found else {
         return before_the_frame(walk);
@@ -107,22 +115,57 @@ fn bytecode_index(method: u64, register: u64, saved: u64, layout: &CodeLayout) -
     if size == 0 || saved == 0 { Some((NO_BCI, check)) } else { None }
 }
 
-/// The interpreter was interrupted at the entry of a method, before its frame was there: rbp is the caller's, the return
-/// address is on top of the stack, and r13 holds the caller's rsp.
+/// The interpreter was interrupted while it built a frame: rbp points to it, and what was not pushed yet is what another
+/// frame has left there.
+#[inline(always)]
+fn half_a_frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    let at = |address| word(address).map_err(|_| StackEnd::UnreadableStack);
+    let (link, caller) = (at(walk.fp)?, at(walk.fp.wrapping_add(8))?);
+    let sender = if walk.sp < walk.fp { at(walk.fp.wrapping_sub(8))? } else { walk.kept.r13 };
+    if sender <= walk.fp || !incomplete::is_return(caller) {
+        return Err(StackEnd::BadInterpreterFrame);
+    }
+    let mut tag = FrameKind::Stub as u64;
+    let mut address = walk.pc;
+    if walk.fp.wrapping_sub(walk.sp) >= METHOD_BYTES {
+        let method = at(walk.fp.wrapping_sub(METHOD_BYTES))?;
+        if let Some((bci, check)) = bytecode_index(method, walk.kept.r13, walk.kept.r13, layout) {
+            tag = FrameKind::Interpreted as u64 | u64::from(bci) << 16 | u64::from(check) << 32;
+            address = method;
+        }
+    }
+    walk.push(RawFrame { tag, address });
+    walk.pc = caller;
+    walk.fp = link;
+    walk.sp = sender;
+    walk.interrupted = 0;
+    Ok(())
+}
+
+/// The interpreter was interrupted at the entry of a method, before its frame was there, or at its exit, when it was gone:
+/// rbp is the caller's.
 #[inline(always)]
 fn before_the_frame(walk: &mut Scratch) -> Result<(), StackEnd> {
     if walk.interrupted == 0 {
         return Err(StackEnd::BadInterpreterFrame);
     }
-    let caller = word(walk.sp).map_err(|_| StackEnd::UnreadableStack)?;
-    if place::region(caller).is_none() {
-        return Err(StackEnd::BadInterpreterFrame);
-    }
     walk.push(RawFrame { tag: FrameKind::Stub as u64, address: walk.pc });
+    without_frame(walk).ok_or(StackEnd::BadInterpreterFrame)
+}
+
+/// Goes on to the caller of code that has no frame: its return address is on top of the stack or in a register.
+#[inline(always)]
+pub(super) fn without_frame(walk: &mut Scratch) -> Option<()> {
     let above = walk.sp.wrapping_add(8);
-    let moved = walk.r13.wrapping_sub(above);
-    walk.sp = if moved < MAX_ENTRY_BYTES { walk.r13 } else { above };
+    let Kept { r13, rax, rdi, rbx } = walk.kept;
+    let (caller, kept_sp) = match word(walk.sp) {
+        Ok(caller) if incomplete::is_return(caller) => (caller, r13),
+        _ if incomplete::is_return(rax) => (rax, r13),
+        _ if incomplete::is_return(rdi) => (rdi, rbx),
+        _ => return None,
+    };
+    walk.sp = if kept_sp.wrapping_sub(walk.sp) < MAX_ENTRY_BYTES { kept_sp } else { above };
     walk.pc = caller;
     walk.interrupted = 0;
-    Ok(())
+    Some(())
 }

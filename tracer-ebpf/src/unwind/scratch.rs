@@ -8,6 +8,7 @@ use tracer_common::{
     stack::{MAX_FRAMES, RawFrame, StackHeader},
 };
 
+use super::Kept;
 use crate::maps::SCRATCH;
 
 /// Walks that can be under way on one CPU: a program of a thread, those that preempt it, and the clock's.
@@ -24,7 +25,7 @@ pub(crate) struct Scratch {
     pub(crate) pc: u64,
     pub(crate) sp: u64,
     pub(crate) fp: u64,
-    pub(crate) r13: u64,
+    pub(crate) kept: Kept,
     /// 1 where `pc` is the next instruction, 0 where it is a return address.
     pub(crate) interrupted: u64,
     /// Frames so far.

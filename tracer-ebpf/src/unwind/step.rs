@@ -57,6 +57,9 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     }
     walk.push(RawFrame { tag: u64::from(place.kind) | flag | u64::from(place.compile_id) << 32, address });
     let rule = rule(walk, place);
+    if rule.0 == incomplete::NO_FRAME.0 {
+        return interpreter::without_frame(walk).ok_or(StackEnd::UnknownCode);
+    }
     to_caller(walk, rule)
 }
 
