@@ -22,5 +22,7 @@ mod clock;
 // The other commands, and the terminal.
 mod command;
 mod terminal;
+// Names for perf are the JVM's own.
+mod perf_map;
 
 mod watch;

@@ -22,7 +22,7 @@ pub enum RuleBase {
     Rbp = 2,
     /// The outermost frame: there is no caller.
     Root = 3,
-    /// The CFA is in memory at rbp plus the offset; which is negative here: words *below* rbp.
+    /// The CFA is in memory this many words *below* rbp, and the caller's rbp where rbp points: a realigned stack.
     BelowRbpDeref = 4,
     /// A procedure linkage table's usual expression: rsp + 8, and 8 more in the upper part of each 16 bytes of code.
     Plt = 5,

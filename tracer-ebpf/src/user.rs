@@ -6,6 +6,8 @@ use aya_ebpf::{
     helpers::generated::{bpf_get_current_task_btf, bpf_task_pt_regs},
 };
 
+use crate::args::read;
+
 /// The registers that unwinding starts from, and the system call.
 pub(crate) struct UserRegisters {
     pub(crate) pc: u64,
@@ -14,6 +16,19 @@ pub(crate) struct UserRegisters {
     pub(crate) r13: u64,
     /// Number of the system call; `u64::MAX` for none.
     pub(crate) syscall: u64,
+}
+
+/// The byte of a breakpoint, with which the kernel makes sites of uprobes.
+const BREAKPOINT: u8 = 0xcc;
+
+/// A thread in the trap of a site has the breakpoint behind it, and its instruction still to come.
+#[inline(always)]
+fn before_breakpoint(pc: u64) -> u64 {
+    let mut byte = 0u8;
+    match read(&raw mut byte, 1, pc.wrapping_sub(1)) {
+        Ok(()) if byte == BREAKPOINT => pc - 1,
+        _ => pc,
+    }
 }
 
 impl UserRegisters {
@@ -41,6 +56,7 @@ impl UserRegisters {
             unsafe { ((*regs).rip, (*regs).rsp, (*regs).rbp, (*regs).r13, (*regs).orig_rax) };
         // Exceptions and interrupts leave a negative number.
         let syscall = if (entry as i64) < 0 { u64::MAX } else { entry };
+        let pc = if syscall == u64::MAX { before_breakpoint(pc) } else { pc };
         *to = Self { pc, sp, fp, r13, syscall };
         0
     }

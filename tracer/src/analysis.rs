@@ -41,6 +41,7 @@ use crate::{
     stack::Stacks,
 };
 
+pub(crate) use method::interval_percent;
 pub(crate) use table::OTHERS;
 
 /// What an analysis may look at when it builds its section.

@@ -53,6 +53,11 @@ enum Command {
     /// List the probe sites of a JVM or a libjvm.so
     Probes(probes::Options),
     /// Write names for `perf` of the code that a JVM has compiled
+    ///
+    /// The file is /tmp/perf-PID.map as the JVM sees /tmp and its own process id, and belongs to the JVM's user; it names
+    /// what stands there now, so write it again before each report. Where `perf report` runs as another user than that one,
+    /// root included, it wants `--force`. Classes of lambdas and method handles are named without the address in their
+    /// names.
     PerfMap(perf_map::Options),
     /// Watch a running JVM
     Attach(attach::Options),

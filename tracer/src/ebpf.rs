@@ -58,9 +58,7 @@ impl Error {
     /// What may help.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Load(_) => {
-                "run `jtrace doctor` to see what this kernel and these privileges allow; JTRACE_LOG=debug says why the verifier refuses"
-            }
+            Self::Load(_) => "run `jtrace doctor` to see what this kernel and these privileges allow",
             Self::Map { .. } => "jtrace and its eBPF object do not fit together: build both with `cargo xtask build`",
             Self::Attach { .. } => "run `jtrace doctor PID`; uprobes need CAP_PERFMON and CAP_BPF, or CAP_SYS_ADMIN",
             Self::System { .. } => return None,

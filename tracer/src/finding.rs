@@ -10,11 +10,13 @@ mod safepoint;
 
 mod locks;
 mod threads;
+mod waiting;
 
 mod classes;
 mod jit;
 
 mod alloc;
+mod cpu;
 
 use crate::{
     report::{Finding, Section, Span},
@@ -34,6 +36,8 @@ const RULES: &[Rule] = &[
     gc::heap_nearly_full,
     safepoint::long,
     safepoint::frequent,
+    waiting::deadlock,
+    waiting::chain,
     locks::contention,
     locks::parking,
     threads::leak,
@@ -45,6 +49,11 @@ const RULES: &[Rule] = &[
     jit::failures,
     jit::code_unloading,
     alloc::rate,
+    cpu::collector,
+    cpu::compilers,
+    cpu::hot_method,
+    cpu::run_queue,
+    cpu::page_faults,
 ];
 
 /// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.

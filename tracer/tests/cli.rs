@@ -247,6 +247,37 @@ fn a_recording_becomes_a_report_in_every_format() {
 }
 
 #[test]
+fn stacks_of_a_recording_go_into_files_for_other_tools() {
+    let recorded = Recorded::new("stacks.txt");
+    let [folded, svg, pprof, speedscope, page] =
+        ["r.folded", "r.svg", "r.pb.gz", "r.speedscope.json", "r.html"].map(|name| recorded.name(name));
+    let input = recorded.name("x.jtrace");
+    succeed(&["report", &input, "-o", &folded, "-o", &svg, "-o", &pprof, "-o", &speedscope, "-o", &page]);
+    let read = |name: &str| fs::read(name).expect("it was written");
+    let java = "start_thread;java.lang.Thread.run:840;com.shop.Main.serve:31;com.shop.Cart.price";
+    let lines = [
+        "<cut: no stack taken> 1".to_owned(),
+        "start_thread;G1ParEvacuateFollowersClosure::do_void() 1".to_owned(),
+        format!("{java}:42 2"),
+        format!("{java}:44 1"),
+    ];
+    assert_eq!(text(&read(&folded)).lines().collect::<Vec<_>>(), lines);
+    assert!(text(&read(&svg)).contains("com.shop.Cart.price:42"));
+    assert!(read(&pprof).starts_with(&[0x1f, 0x8b]));
+    let value: serde_json::Value = serde_json::from_slice(&read(&speedscope)).expect("it is JSON");
+    assert_eq!(value["profiles"][0]["name"], "http-worker-1 (21)");
+    assert_eq!(text(&read(&page)).matches("<figure class=\"flame\">").count(), 2, "cpu, and parked in locks");
+
+    succeed(&["report", &input, "-o", &folded, "--no-lines"]);
+    assert!(text(&read(&folded)).contains("com.shop.Cart.price 3\n"));
+    succeed(&["report", &input, "-o", &folded, "--profile", "locks.park_stacks"]);
+    assert_eq!(
+        text(&read(&folded)),
+        "start_thread;java.lang.Thread.run:840;java.util.concurrent.locks.LockSupport.park:211;futex_wait_[k] 300000000\n"
+    );
+}
+
+#[test]
 fn stacks_that_nobody_took_are_an_error_after_everything_else_was_written() {
     let recorded = Recorded::new("incident.txt");
     let [json, folded] = ["r.json", "r.folded"].map(|name| recorded.name(name));
@@ -259,7 +290,7 @@ fn stacks_that_nobody_took_are_an_error_after_everything_else_was_written() {
     assert!(hint.contains("-l cpu"), "{hint}");
     assert!(fs::read_to_string(&json).is_ok_and(|text| text.ends_with("}\n")));
     let [error, _] = refused(&["report", &recorded.name("x.jtrace"), "-o", &folded, "--profile", "gc"], 1);
-    assert!(error.contains("lens gc has no stacks"), "{error}");
+    assert!(error.contains("lens gc has no such stacks"), "{error}");
 }
 
 #[test]

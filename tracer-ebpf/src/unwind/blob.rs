@@ -3,11 +3,14 @@
 
 use tracer_common::{
     stack::{FrameKind, StackEnd},
-    unwind::{CodeLayout, Region, Rule, RuleBase},
+    unwind::{CodeLayout, RegionKind, Rule, RuleBase},
 };
 
-use super::place::{INTERPRETER, Place, RETURN_BARRIER};
-use crate::args::{read, word};
+use super::place::{self, INTERPRETER, Place, RETURN_BARRIER};
+use crate::{
+    args::{read, word},
+    maps::CODE,
+};
 
 /// Most hops through the segment map. A hop takes up to 253 segments; merged free blocks make some shorter.
 const MAX_HOPS: usize = 64;
@@ -27,7 +30,7 @@ pub(super) struct Blob {
 
 /// The place of an address in a code heap.
 #[inline(always)]
-pub(super) fn place(pc: u64, region: &Region, layout: &CodeLayout) -> Result<Place, StackEnd> {
+pub(super) fn place(pc: u64, layout: &CodeLayout) -> Result<Place, StackEnd> {
     if layout.known == 0 {
         return Err(StackEnd::UnknownLayout);
     }
@@ -41,7 +44,7 @@ pub(super) fn place(pc: u64, region: &Region, layout: &CodeLayout) -> Result<Pla
     if layout.return_barrier != 0 && pc == layout.return_barrier {
         return Ok(Place { kind: RETURN_BARRIER, ..stub });
     }
-    let blob = find(pc, region, layout).ok_or(StackEnd::NoCodeBlob)?;
+    let blob = find(pc, layout).ok_or(StackEnd::NoCodeBlob)?;
     let rule = match Rule::new(RuleBase::Rsp, (blob.frame_bytes / 8) as u32 & 0x7fff, 2) {
         Some(rule) if blob.frame_bytes != 0 => rule,
         // Stubs without a size of their own keep a frame pointer where they call.
@@ -70,21 +73,11 @@ const FRAME_POINTER: Rule = match Rule::new(RuleBase::Rbp, 2, 2) {
 
 /// The blob that holds an address.
 #[inline(always)]
-pub(super) fn find(pc: u64, region: &Region, layout: &CodeLayout) -> Option<Blob> {
-    let mut segment = (pc - region.start) >> (region.segment_shift & 31);
-    let mut hops = FREE;
-    for _ in 0..MAX_HOPS {
-        read(&raw mut hops, 1, region.bias.wrapping_add(segment)).ok()?;
-        if hops == 0 || hops == FREE {
-            break;
-        }
-        segment = segment.wrapping_sub(u64::from(hops));
-    }
-    if hops != 0 {
+pub(super) fn find(pc: u64, layout: &CodeLayout) -> Option<Blob> {
+    let address = unwind_blob(pc);
+    if address == 0 {
         return None;
     }
-    let block = region.start.wrapping_add(segment << (region.segment_shift & 31));
-    let address = block.wrapping_add(u64::from(layout.heap_block_bytes));
     let frame_words = u32_at(address, layout.blob_frame_size)?;
     let name = word(word(address.wrapping_add(u64::from(layout.blob_name))).ok()?).ok()?;
     Some(Blob {
@@ -92,6 +85,33 @@ pub(super) fn find(pc: u64, region: &Region, layout: &CodeLayout) -> Option<Blob
         frame_bytes: u64::from(frame_words) * 8,
         is_method: name == NMETHOD || name == NATIVE_NMETHOD,
     })
+}
+
+/// Address of the blob that holds an address in a code heap, or 0.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn unwind_blob(pc: u64) -> u64 {
+    let Some(layout) = CODE.get(0) else { return 0 };
+    let Some(region) = place::region(pc) else { return 0 };
+    if region.kind != RegionKind::CodeHeap as u32 {
+        return 0;
+    }
+    let mut segment = (pc - region.start) >> (region.segment_shift & 31);
+    let mut hops = FREE;
+    for _ in 0..MAX_HOPS {
+        if read(&raw mut hops, 1, region.bias.wrapping_add(segment)).is_err() || hops == FREE {
+            return 0;
+        }
+        if hops == 0 {
+            break;
+        }
+        segment = segment.wrapping_sub(u64::from(hops));
+    }
+    if hops != 0 {
+        return 0;
+    }
+    let block = region.start.wrapping_add(segment << (region.segment_shift & 31));
+    block.wrapping_add(u64::from(layout.heap_block_bytes))
 }
 
 #[inline(always)]

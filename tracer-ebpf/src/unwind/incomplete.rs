@@ -15,7 +15,10 @@ use super::{
     blob,
     place::{self, Place},
 };
-use crate::args::{read, word};
+use crate::{
+    args::{read, word},
+    maps::CODE,
+};
 
 /// Bytes that are read, the first of which stands before the next instruction.
 const BYTES: usize = 16;
@@ -38,8 +41,23 @@ const FRAME_POINTER: Rule = match Rule::new(RuleBase::Rbp, 2, 2) {
 };
 
 /// The rule for a frame that was interrupted at `pc`.
+#[inline(always)]
+pub(super) fn rule(pc: u64, sp: u64, fp: u64, place: Place) -> Rule {
+    Rule(unwind_incomplete(pc, sp, fp, u64::from(place.kind), u64::from(place.rule.0)) as u32)
+}
+
+#[unsafe(no_mangle)]
 #[inline(never)]
-pub(super) fn rule(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout) -> Rule {
+extern "C" fn unwind_incomplete(pc: u64, sp: u64, fp: u64, kind: u64, rule: u64) -> u64 {
+    let place = Place { kind: kind as u32, rule: Rule(rule as u32), compile_id: 0, original_pc: 0 };
+    match CODE.get(0) {
+        Some(layout) => u64::from(guess(pc, sp, fp, place, layout).0),
+        None => rule,
+    }
+}
+
+#[inline(always)]
+fn guess(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout) -> Rule {
     let mut room = MaybeUninit::<[u8; BYTES]>::uninit();
     if read(room.as_mut_ptr().cast(), BYTES as u32, pc.wrapping_sub(1)).is_err() {
         return place.rule;
@@ -50,12 +68,12 @@ pub(super) fn rule(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout)
         return rule;
     }
     if place.rule.base() != RuleBase::Rsp as u8 {
-        return stub(sp, fp, code, layout);
+        return stub(sp, fp, code);
     }
     if let Some(rule) = prologue(pc, code, place, layout) {
         return rule;
     }
-    sized(sp, fp, code, place, layout)
+    sized(sp, fp, code, place)
 }
 
 /// Words that code may push below its frame: intrinsics save registers so.
@@ -63,15 +81,15 @@ const PUSHED_WORDS: u32 = 8;
 
 /// A frame of known size, if the word above it is a return address. If it is none, more was pushed.
 #[inline(always)]
-fn sized(sp: u64, fp: u64, code: &[u8; BYTES], place: Place, layout: &CodeLayout) -> Rule {
+fn sized(sp: u64, fp: u64, code: &[u8; BYTES], place: Place) -> Rule {
     let words = place.rule.cfa_words();
     for pushed in 0..PUSHED_WORDS {
         let above = words + pushed;
-        if returns_to(sp.wrapping_add(8 * u64::from(above)).wrapping_sub(8), layout) {
+        if returns_to(sp.wrapping_add(8 * u64::from(above)).wrapping_sub(8)) {
             return rsp(above, 2);
         }
     }
-    if place.kind == FrameKind::Compiled as u32 { place.rule } else { stub(sp, fp, code, layout) }
+    if place.kind == FrameKind::Compiled as u32 { place.rule } else { stub(sp, fp, code) }
 }
 
 /// `code[1..]` are the next instructions.
@@ -98,8 +116,7 @@ fn epilogue(code: &[u8; BYTES]) -> Option<Rule> {
 
 #[inline(always)]
 fn prologue(pc: u64, code: &[u8; BYTES], place: Place, layout: &CodeLayout) -> Option<Rule> {
-    let region = place::region(pc, layout)?;
-    let blob = blob::find(pc, region, layout)?;
+    let blob = blob::find(pc, layout)?;
     let begin = blob::code_begin(blob.address, layout)?;
     let complete =
         blob::at_or_offset(blob.address, begin, layout.blob_frame_complete, layout.blob_frame_complete_bytes)?;
@@ -141,18 +158,18 @@ const SEARCHED_WORDS: u32 = 16;
 
 /// A stub of which nothing is known: its frame pointer leads on, or a return address near the top of the stack.
 #[inline(always)]
-fn stub(sp: u64, fp: u64, code: &[u8; BYTES], layout: &CodeLayout) -> Rule {
+fn stub(sp: u64, fp: u64, code: &[u8; BYTES]) -> Rule {
     if code[1] == 0x55 {
         return BARE;
     }
     if code[0] == 0x55 {
         return PUSHED;
     }
-    if fp >= sp && fp.wrapping_sub(sp) < 4096 && fp & 7 == 0 && returns_to(fp.wrapping_add(8), layout) {
+    if fp >= sp && fp.wrapping_sub(sp) < 4096 && fp & 7 == 0 && returns_to(fp.wrapping_add(8)) {
         return FRAME_POINTER;
     }
     for words in 0..SEARCHED_WORDS {
-        if returns_to(sp.wrapping_add(8 * u64::from(words)), layout) {
+        if returns_to(sp.wrapping_add(8 * u64::from(words))) {
             return rsp(words + 1, 0);
         }
     }
@@ -162,18 +179,24 @@ fn stub(sp: u64, fp: u64, code: &[u8; BYTES], layout: &CodeLayout) -> Rule {
 /// Whether a word of the stack is an address in known code behind a call, or of the interpreter, which goes on elsewhere
 /// than behind its calls.
 #[inline(always)]
-fn returns_to(at: u64, layout: &CodeLayout) -> bool {
-    let Ok(address) = word(at) else { return false };
+fn returns_to(at: u64) -> bool {
+    unwind_returns_to(at) != 0
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn unwind_returns_to(at: u64) -> u64 {
+    let (Some(layout), Ok(address)) = (CODE.get(0), word(at)) else { return 0 };
     if address >= layout.interpreter[0] && address < layout.interpreter[1] {
-        return true;
+        return 1;
     }
-    if place::region(address, layout).is_none() {
-        return false;
+    if place::region(address).is_none() {
+        return 0;
     }
-    let Ok(before) = word(address.wrapping_sub(8)) else { return false };
+    let Ok(before) = word(address.wrapping_sub(8)) else { return 0 };
     let before = before.to_le_bytes();
     let direct = before[3] == 0xe8;
     let register = before[6] == 0xff && before[7] & 0xf8 == 0xd0;
     let memory = (before[5] == 0xff && before[6] & 0xf8 == 0x50) || (before[2] == 0xff && before[3] & 0xf8 == 0x90);
-    direct || register || memory
+    u64::from(direct || register || memory)
 }

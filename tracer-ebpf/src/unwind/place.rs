@@ -8,7 +8,7 @@ use tracer_common::{
 };
 
 use super::blob;
-use crate::maps::{GENERATION, REGIONS, REMEMBERED, ROWS};
+use crate::maps::{CODE, GENERATION, REGIONS, REMEMBERED, ROWS};
 
 /// Places that a CPU remembers.
 pub(crate) const PLACES: usize = 8192;
@@ -108,17 +108,18 @@ fn remember(remembered: *mut Remembered, key: u64, generation: u64, place: Place
     }
 }
 
-#[inline(never)]
+#[inline(always)]
 fn search(pc: u64, interrupted: u64, layout: &CodeLayout) -> Result<Place, StackEnd> {
-    let region = region(pc, layout).ok_or(StackEnd::UnknownCode)?;
+    let region = region(pc).ok_or(StackEnd::UnknownCode)?;
     if region.kind == RegionKind::CodeHeap as u32 {
-        return blob::place(pc, region, layout);
+        return blob::place(pc, layout);
     }
     let call = pc - (1 - (interrupted & 1));
-    let mut rule = rule(call.wrapping_sub(region.bias), region);
+    let address = call.wrapping_sub(region.bias);
+    let mut rule = rule(address, region);
     if rule.0 == Rule::NONE.0 && interrupted != 0 {
         // A system call may be a function's last instruction, and the next one is another's or nobody's.
-        rule = self::rule(call.wrapping_sub(region.bias).wrapping_sub(1), region);
+        rule = self::rule(address.wrapping_sub(1), region);
     }
     if rule.base() == RuleBase::Unsupported as u8 {
         return Err(StackEnd::UnsupportedRule);
@@ -128,7 +129,18 @@ fn search(pc: u64, interrupted: u64, layout: &CodeLayout) -> Result<Place, Stack
 
 /// The region that holds an address.
 #[inline(always)]
-pub(crate) fn region(pc: u64, layout: &CodeLayout) -> Option<&'static Region> {
+pub(crate) fn region(pc: u64) -> Option<&'static Region> {
+    REGIONS.get((unwind_region(pc) as u32).wrapping_sub(1))
+}
+
+/// Number of the region that holds an address, from 1; 0 where there is none.
+///
+/// This and its like are global functions of numbers, because the verifier looks at such a one once, and at any other
+/// again for each call.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn unwind_region(pc: u64) -> u64 {
+    let Some(layout) = CODE.get(0) else { return 0 };
     // The last region that begins at or below the address lies in `low..high`.
     let (mut low, mut high) = (0u32, layout.regions);
     for _ in 0..REGION_STEPS {
@@ -136,28 +148,36 @@ pub(crate) fn region(pc: u64, layout: &CodeLayout) -> Option<&'static Region> {
             break;
         }
         let middle = (low + high) / 2;
-        if REGIONS.get(middle)?.start <= pc {
+        let Some(region) = REGIONS.get(middle) else { return 0 };
+        if region.start <= pc {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    let region = REGIONS.get(low.wrapping_sub(1))?;
-    if pc < region.end { Some(region) } else { None }
+    match REGIONS.get(low.wrapping_sub(1)) {
+        Some(region) if pc < region.end => u64::from(low),
+        _ => 0,
+    }
 }
 
 /// The rule that holds at an address of a file.
 #[inline(always)]
 fn rule(address: u64, region: &Region) -> Rule {
-    let (mut low, mut high) = (0u32, region.rows);
+    Rule(unwind_rule(address, u64::from(region.first_row), u64::from(region.rows)) as u32)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn unwind_rule(address: u64, first_row: u64, rows: u64) -> u64 {
+    let first_row = first_row as u32;
+    let (mut low, mut high) = (0u32, rows as u32);
     for _ in 0..ROW_STEPS {
         if low >= high {
             break;
         }
         let middle = (low + high) / 2;
-        let Some(row) = row(region.first_row.wrapping_add(middle)) else {
-            return Rule::NONE;
-        };
+        let Some(row) = row(first_row.wrapping_add(middle)) else { return 0 };
         if u64::from(row.address) <= address {
             low = middle + 1;
         } else {
@@ -165,11 +185,11 @@ fn rule(address: u64, region: &Region) -> Rule {
         }
     }
     if low == 0 {
-        return Rule::NONE;
+        return 0;
     }
-    match row(region.first_row.wrapping_add(low - 1)) {
-        Some(row) => row.rule,
-        None => Rule::NONE,
+    match row(first_row.wrapping_add(low - 1)) {
+        Some(row) => u64::from(row.rule.0),
+        None => 0,
     }
 }
 

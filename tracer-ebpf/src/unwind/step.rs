@@ -56,21 +56,21 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
         return Err(StackEnd::InHeap);
     }
     walk.push(RawFrame { tag: u64::from(place.kind) | flag | u64::from(place.compile_id) << 32, address });
-    let rule = rule(walk, place, layout);
+    let rule = rule(walk, place);
     to_caller(walk, rule)
 }
 
 /// The place's rule; but the code of the JVM has rules for return addresses only, and its innermost frame may not be
 /// complete.
 #[inline(always)]
-fn rule(walk: &mut Scratch, place: Place, layout: &CodeLayout) -> Rule {
+fn rule(walk: &Scratch, place: Place) -> Rule {
     if walk.interrupted == 0 {
         return place.rule;
     }
     if place.kind == FrameKind::Native as u32 {
         return place.rule;
     }
-    incomplete::rule(walk.pc, walk.sp, walk.fp, place, layout)
+    incomplete::rule(walk.pc, walk.sp, walk.fp, place)
 }
 
 #[inline(always)]

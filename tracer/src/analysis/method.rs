@@ -1,9 +1,6 @@
 //! Methods and functions out of stacks: how much is their own, and how much is theirs with what they call.
 
-use std::{
-    cmp::Reverse,
-    collections::{HashMap, hash_map::Entry},
-};
+use std::{cmp::Reverse, collections::HashMap};
 
 use super::{
     profile::Amount,
@@ -44,7 +41,7 @@ fn identity(frame: &Frame) -> Identity<'_> {
 }
 
 /// The methods of these stacks, those with the most of their own first.
-pub(super) fn rows<'a>(stacks: &'a Stacks, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<Row<'a>> {
+pub(super) fn rows(stacks: &Stacks, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<Row<'_>> {
     let mut methods = Methods::new(stacks);
     for (stack, amount) in amounts {
         methods.add(stack, amount);
@@ -62,8 +59,8 @@ pub(super) fn rows<'a>(stacks: &'a Stacks, amounts: impl Iterator<Item = (StackI
 struct Methods<'a> {
     stacks: &'a Stacks,
     by_identity: HashMap<Identity<'a>, usize>,
-    /// Method of each frame of the table that was met, by the frame's number.
-    by_frame: HashMap<u32, usize>,
+    /// Method of each frame of the table, by the frame's number, once it was met.
+    by_frame: Vec<Option<usize>>,
     rows: Vec<Row<'a>>,
     /// The last stack that each method was counted for.
     counted: Vec<u64>,
@@ -75,7 +72,7 @@ impl<'a> Methods<'a> {
         Self {
             stacks,
             by_identity: HashMap::new(),
-            by_frame: HashMap::new(),
+            by_frame: vec![None; stacks.frames().len()],
             rows: Vec::new(),
             counted: Vec::new(),
             stack: 0,
@@ -109,18 +106,15 @@ impl<'a> Methods<'a> {
 
     fn method(&mut self, number: u32) -> Option<(usize, &'a Frame)> {
         let frame = self.stacks.frame(number)?;
-        let method = match self.by_frame.entry(number) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(slot) => {
-                let (rows, counted) = (&mut self.rows, &mut self.counted);
-                let method = *self.by_identity.entry(identity(frame)).or_insert_with(|| {
-                    rows.push(Row { frame, shares: Shares::default() });
-                    counted.push(0);
-                    rows.len() - 1
-                });
-                *slot.insert(method)
-            }
-        };
+        let known = self.by_frame.get_mut(usize::try_from(number).ok()?)?;
+        let (by_identity, rows, counted) = (&mut self.by_identity, &mut self.rows, &mut self.counted);
+        let method = *known.get_or_insert_with(|| {
+            *by_identity.entry(identity(frame)).or_insert_with(|| {
+                rows.push(Row { frame, shares: Shares::default() });
+                counted.push(0);
+                rows.len() - 1
+            })
+        });
         Some((method, frame))
     }
 }
@@ -185,7 +179,7 @@ impl Measure {
 
 /// Half the width of the 95 % interval (Wilson's) of a share of `part` out of `all` independent samples, in percentage
 /// points. Other than the usual estimate it is sound for small counts.
-pub(super) fn interval_percent(part: u64, all: u64) -> Option<f64> {
+pub(crate) fn interval_percent(part: u64, all: u64) -> Option<f64> {
     const Z: f64 = 1.96;
     let (n, p) = (all as f64, part as f64 / all as f64);
     (all > 0).then(|| 100.0 * Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt())

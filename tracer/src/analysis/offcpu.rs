@@ -7,14 +7,12 @@
 pub(super) mod reason;
 mod table;
 
-use std::collections::HashMap;
-
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
     profile::{self, Amount},
     spread::Spread,
-    table::{Keyed, Merge},
+    table::{FastMap, Keyed, Merge},
 };
 use crate::{
     event::{Event, Payload, StackId, Tid},
@@ -76,12 +74,12 @@ fn class(ns: u64) -> u16 {
 /// Reasons of stacks, each found once.
 struct Reasons<'a> {
     stacks: &'a Stacks,
-    known: HashMap<(StackId, Left), Reason>,
+    known: FastMap<(StackId, Left), Reason>,
 }
 
 impl<'a> Reasons<'a> {
     fn new(stacks: &'a Stacks) -> Self {
-        Self { stacks, known: HashMap::new() }
+        Self { stacks, known: FastMap::default() }
     }
 
     fn of(&mut self, stack: StackId, left: Left) -> Reason {

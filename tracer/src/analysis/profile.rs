@@ -134,7 +134,8 @@ pub(super) fn shape(
 struct Builder<'a> {
     context: Context<'a>,
     frames: Vec<Frame>,
-    numbers: HashMap<u32, u32>,
+    /// New number of each frame of the table, once it was met.
+    numbers: Vec<Option<u32>>,
     reasons: HashMap<&'static str, u32>,
     threads: Vec<ProfileThread>,
     thread_numbers: HashMap<Tid, u32>,
@@ -146,7 +147,7 @@ impl<'a> Builder<'a> {
         Self {
             context,
             frames: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: vec![None; context.stacks.frames().len()],
             reasons: HashMap::new(),
             threads: Vec::new(),
             thread_numbers: HashMap::new(),
@@ -173,9 +174,12 @@ impl<'a> Builder<'a> {
     }
 
     fn number(&mut self, frame: u32) -> u32 {
-        let Some(named) = self.context.stacks.frame(frame) else { return self.reason("<frame lost>") };
+        let known = usize::try_from(frame).ok().and_then(|frame| self.numbers.get_mut(frame));
+        let (Some(known), Some(named)) = (known, self.context.stacks.frame(frame)) else {
+            return self.reason("<frame lost>");
+        };
         let frames = &mut self.frames;
-        *self.numbers.entry(frame).or_insert_with(|| next(frames, named.clone()))
+        *known.get_or_insert_with(|| next(frames, named.clone()))
     }
 
     /// The frame that stands where there is none.

@@ -55,19 +55,27 @@ impl State {
         }
     }
 
-    /// The state of a thread with these frames, innermost first. The kernel comes before what the thread is for, because a
+    /// The state of a thread of this role whose frames tell that state. The kernel comes before what the thread is for, because a
     /// collector that waits for memory from the kernel is not collecting.
-    pub(super) fn of<'a>(role: Role, mut frames: impl Iterator<Item = &'a Frame>) -> Self {
-        // A stub stands for the Java method that called it, or leads into the JVM.
-        let innermost = frames.find(|frame| frame.kind != Kind::Stub);
-        match (innermost.map(|frame| frame.kind), role) {
-            (Some(Kind::Kernel), _) => Self::Kernel,
+    pub(super) fn of(role: Role, by_frames: Self) -> Self {
+        match (by_frames, role) {
+            (Self::Kernel, _) => Self::Kernel,
             (_, Role::Gc) => Self::Gc,
             (_, Role::Jit) => Self::Jit,
-            (Some(Kind::Interpreted | Kind::Compiled | Kind::Inlined), _) => Self::Java,
-            (Some(Kind::Native), _) if innermost.is_some_and(is_vm) => Self::Vm,
-            (Some(Kind::Native), _) => Self::Native,
-            (Some(Kind::Unknown | Kind::Stub) | None, _) => Self::Unknown,
+            (state, _) => state,
+        }
+    }
+
+    /// The state that frames alone tell, innermost first.
+    pub(super) fn by_frames<'a>(mut frames: impl Iterator<Item = &'a Frame>) -> Self {
+        // A stub stands for the Java method that called it, or leads into the JVM.
+        let Some(innermost) = frames.find(|frame| frame.kind != Kind::Stub) else { return Self::Unknown };
+        match innermost.kind {
+            Kind::Kernel => Self::Kernel,
+            Kind::Interpreted | Kind::Compiled | Kind::Inlined => Self::Java,
+            Kind::Native if is_vm(innermost) => Self::Vm,
+            Kind::Native => Self::Native,
+            Kind::Unknown | Kind::Stub => Self::Unknown,
         }
     }
 }
@@ -131,21 +139,40 @@ impl Role {
         }
     }
 
-    /// The role of a thread, by its name and whether it was ever seen to run Java. Programs name their threads as they
-    /// like, so a Java frame outweighs any name.
-    pub(super) fn of(name: &str, runs_java: bool) -> Self {
+    /// The role of a thread, by its name and the most that its stacks ever told. Programs name their threads as they like,
+    /// so a Java frame outweighs any name; that the JVM counts it among its Java threads does not, since compilers are.
+    pub(super) fn of(name: &str, told: Told) -> Self {
         let known = NAMES.iter().find(|(beginning, _)| name.starts_with(beginning));
-        match (known, runs_java) {
-            (_, true) => Self::Java,
-            (Some((_, role)), false) => *role,
-            (None, false) => Self::Native,
+        match (told, known) {
+            (Told::RunsJava, _) | (Told::JavaThread, None) => Self::Java,
+            (_, Some((_, role))) => *role,
+            (Told::Nothing, None) => Self::Native,
         }
     }
 }
 
-/// What a stack tells of its thread: a Java frame, or the function in which the JVM runs each Java thread.
-pub(super) fn runs_java(stacks: &Stacks, id: StackId) -> bool {
-    stacks.frames_of(id).any(|frame| frame.kind.is_java() || is_vm(frame) && frame.name.starts_with("JavaThread::run"))
+/// What a stack tells of its thread; the greater outweighs the less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Told {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It is in the function in which the JVM runs its Java threads, and its compilers.
+    JavaThread,
+    /// It has a Java frame.
+    RunsJava,
+}
+
+impl Told {
+    /// What a stack tells.
+    pub(super) fn by(stacks: &Stacks, id: StackId) -> Self {
+        let of_frame = |frame: &Frame| match frame.kind {
+            kind if kind.is_java() => Self::RunsJava,
+            Kind::Native if is_vm(frame) && frame.name.starts_with("JavaThread::run") => Self::JavaThread,
+            _ => Self::Nothing,
+        };
+        stacks.frames_of(id).map(of_frame).max().unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
@@ -155,7 +182,7 @@ mod tests {
     fn state(name: &str, frames: &[&str]) -> State {
         let mut play = Play::default();
         let id = play.stack(frames);
-        State::of(Role::of(name, false), play.stacks.frames_of(id))
+        State::of(Role::of(name, Told::Nothing), State::by_frames(play.stacks.frames_of(id)))
     }
 
     #[test]
@@ -196,16 +223,27 @@ mod tests {
             ("main", Role::Native),
             ("C2", Role::Native),
         ] {
-            assert_eq!(Role::of(name, false), expected, "{name}");
+            assert_eq!(Role::of(name, Told::Nothing), expected, "{name}");
         }
     }
 
     #[test]
     fn a_program_cannot_pass_its_threads_off_as_the_collector() {
-        assert_eq!(Role::of("GC Thread#0", true), Role::Java);
+        assert_eq!(Role::of("GC Thread#0", Told::RunsJava), Role::Java);
+        assert_eq!(Role::of("GC Thread#0", Told::JavaThread), Role::Gc);
+        assert_eq!(Role::of("worker", Told::JavaThread), Role::Java);
         let mut play = Play::default();
-        let java = play.stack(&["libjvm.so JavaThread::run()", "libjvm.so Thing::work"]);
+        let java = play.stack(&["libjvm.so JavaThread::run()", "a.Main.main:1", "libjvm.so Thing::work"]);
+        let started = play.stack(&["libjvm.so JavaThread::run()", "libjvm.so Thing::work"]);
         let native = play.stack(&["libjvm.so Thread::call_run()", "libfoo.so JavaThread::run"]);
-        assert!(runs_java(&play.stacks, java) && !runs_java(&play.stacks, native));
+        let told = [java, started, native].map(|id| Told::by(&play.stacks, id));
+        assert_eq!(told, [Told::RunsJava, Told::JavaThread, Told::Nothing]);
+    }
+
+    #[test]
+    fn a_compiler_is_one_though_it_is_among_the_java_threads() {
+        let mut play = Play::default();
+        let id = play.stack(&["libjvm.so JavaThread::run()", "libjvm.so Compile::Optimize()"]);
+        assert_eq!(Role::of("C2 CompilerThre", Told::by(&play.stacks, id)), Role::Jit);
     }
 }

@@ -1,7 +1,7 @@
 //! Lens `wall`: where threads spend their time, running or not: samples of running threads, each for the time that it
 //! stands for, and the scheduler's times of threads that do not run.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
     Analysis, Context, Lens,
@@ -14,6 +14,7 @@ use super::{
 use crate::{
     event::{Event, Payload, StackId, Tid},
     report::{Section, Series, Shape, Summary, Timeline, Unit},
+    stack::Kind,
 };
 
 /// Most combinations of stack, cause and thread.
@@ -137,6 +138,20 @@ impl Wall {
     }
 }
 
+/// The methods by how long they were the innermost of Java, and functions outside of Java by what is their own. A thread that
+/// waits does so in the kernel, always in the same few functions, so those are left out.
+fn methods(context: Context<'_>, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<method::Row<'_>> {
+    let mut methods = method::rows(context.stacks, amounts);
+    methods.retain(|row| row.frame.kind != Kind::Kernel);
+    let rank = |row: &method::Row<'_>| {
+        let shares = row.shares;
+        if row.frame.kind.is_java() { shares.java_own.value } else { shares.own.value }
+    };
+    // Stable: the order that rows come in decides among equals.
+    methods.sort_by_key(|row| Reverse(rank(row)));
+    methods
+}
+
 impl Analysis for Wall {
     fn lens(&self) -> Lens {
         Lens::Wall
@@ -166,13 +181,13 @@ impl Analysis for Wall {
             .int("blocks", off.count);
         let (step_ns, [on, off]) = self.steps.series(context.span);
         let amounts = || self.rows.iter().map(|((stack, _, tid), amount)| (*stack, *tid, *amount));
-        let methods = method::rows(context.stacks, amounts().map(|(stack, _, amount)| (stack, amount)));
+        let methods = methods(context, amounts().map(|(stack, _, amount)| (stack, amount)));
         let mut shapes = vec![
             self.states_table(context),
             self.threads_table(context),
             method::table("methods", "Methods by time", Measure::Time(self.total.sum_ns()), &methods),
             Shape::Timeline(Timeline {
-                id: "time",
+                id: "on_off",
                 title: "Time of all threads per step".to_owned(),
                 unit: Unit::Ns,
                 step_ns,
@@ -225,9 +240,14 @@ mod tests {
             cells(&section, "threads", ["thread", "on_ns", "off_ns", "run_queue_ns"]),
             [["tid 7", "20000000", "700000000", "3000000"], ["tid 8", "0", "20000000", "20000000"]]
         );
-        let methods = cells(&section, "methods", ["method", "self_ns", "total_ns"]);
-        assert_eq!(methods[0], ["kernel!hrtimer_nanosleep", "700000000", "700000000"]);
-        assert!(methods.contains(&["a.Main.main".to_owned(), "0".to_owned(), "740000000".to_owned()]), "{methods:?}");
+        assert_eq!(
+            cells(&section, "methods", ["method", "java_self_ns", "self_ns", "total_ns"]),
+            [
+                ["java.lang.Thread.sleep", "700000000", "0", "700000000"],
+                ["a.Main.work", "40000000", "40000000", "40000000"],
+                ["a.Main.main", "0", "0", "740000000"]
+            ]
+        );
         let rows = profile_rows(&section, "time");
         assert_eq!(
             rows.iter().map(|row| (row.1.as_str(), row.2)).collect::<Vec<_>>(),

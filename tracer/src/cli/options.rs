@@ -105,13 +105,32 @@ pub(super) struct OutputOptions {
     pub(super) text: bool,
 
     /// Whose stacks go into .folded, .svg, .pb.gz and .speedscope.json; by default the first that has any of cpu, wall,
-    /// offcpu, locks, alloc
-    #[arg(long, value_name = "LENS", value_enum, hide_possible_values = true)]
-    pub(super) profile: Option<Lens>,
+    /// offcpu, locks, alloc. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
+    #[arg(long, value_name = "LENS", value_parser = profile)]
+    pub(super) profile: Option<ProfileChoice>,
 
     /// Leave line numbers out of these files, so that a method is one frame
     #[arg(long)]
     pub(super) no_lines: bool,
+}
+
+/// Which stacks to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ProfileChoice {
+    /// The lens.
+    pub(super) lens: Lens,
+    /// The profile's id; the first of the lens where it is not given.
+    pub(super) id: Option<String>,
+}
+
+fn profile(text: &str) -> Result<ProfileChoice, String> {
+    let (lens, id) = text.split_once('.').map_or((text, None), |(lens, id)| (lens, Some(id.to_owned())));
+    let found = Lens::ALL.iter().find(|known| known.id() == lens);
+    let lens = *found.ok_or_else(|| {
+        let known: Vec<_> = Lens::ALL.iter().map(|lens| lens.id()).collect();
+        format!("there is no lens `{lens}`; there are {}", known.join(", "))
+    })?;
+    Ok(ProfileChoice { lens, id })
 }
 
 impl OutputOptions {

@@ -14,7 +14,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Failure, options::OutputOptions};
+use super::{
+    Failure,
+    options::{OutputOptions, ProfileChoice},
+};
 use crate::{
     analysis::Lens,
     report::{Profile, Report, Section, Shape},
@@ -77,7 +80,7 @@ struct ReportFile<F> {
 pub(super) struct Files {
     reports: Vec<ReportFile<Format>>,
     stacks: Vec<ReportFile<StackFormat>>,
-    profile: Option<Lens>,
+    profile: Option<ProfileChoice>,
     lines: Lines,
     recorders: Vec<(PathBuf, Recorder<BufWriter<File>>)>,
 }
@@ -85,7 +88,7 @@ pub(super) struct Files {
 impl Files {
     /// Opens all files. `pid` is for `%p`.
     pub(super) fn open(options: &OutputOptions, pid: u32) -> Result<Self, Failure> {
-        let mut files = Self { profile: options.profile, lines: options.lines(), ..Self::default() };
+        let mut files = Self { profile: options.profile.clone(), lines: options.lines(), ..Self::default() };
         for path in &options.output {
             let path = expand(path, pid);
             let content = content(&path)?;
@@ -137,7 +140,7 @@ impl Files {
         if stacks.is_empty() {
             return Ok(());
         }
-        let (section, profile) = choose_profile(report, profile)?;
+        let (section, profile) = choose_profile(report, profile.as_ref())?;
         for ReportFile { path, format, file } in stacks {
             fill(&path, file, |out| match format {
                 StackFormat::Folded => folded::write(profile, lines, out),
@@ -159,29 +162,38 @@ fn fill(path: &Path, file: File, write: impl FnOnce(&mut dyn io::Write) -> io::R
 }
 
 /// The stacks that were asked for, or those of the first usual lens that has any.
-fn choose_profile(report: &Report, asked: Option<Lens>) -> Result<(&Section, &Profile), Failure> {
-    let stacks = |lens: Lens| {
-        let section = report.sections.iter().find(|section| section.id == lens.id())?;
-        section.shapes.iter().find_map(|shape| match shape {
-            Shape::Profile(profile) if profile.total() > 0 => Some((section, profile)),
-            Shape::Profile(_) | Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
-        })
-    };
-    let having = || Lens::ALL.iter().copied().filter(|lens| stacks(*lens).is_some());
+fn choose_profile<'r>(
+    report: &'r Report,
+    asked: Option<&ProfileChoice>,
+) -> Result<(&'r Section, &'r Profile), Failure> {
+    let of = |lens: Lens| profiles(report).filter(move |(section, _)| section.id == lens.id());
     let hint = || {
-        let having: Vec<_> = having().map(Lens::id).collect();
+        let having: Vec<_> =
+            profiles(report).map(|(section, profile)| format!("{}.{}", section.id, profile.id)).collect();
         match having.as_slice() {
             [] => "use a lens that takes stacks (`-l cpu`), and watch until it has seen some".to_owned(),
             _ => format!("these have some: {}; choose with --profile", having.join(", ")),
         }
     };
     match asked {
-        Some(lens) => stacks(lens).ok_or_else(|| Failure::new(format!("lens {} has no stacks", lens.id()), hint())),
+        Some(ProfileChoice { lens, id }) => of(*lens)
+            .find(|(_, profile)| id.as_ref().is_none_or(|id| id == profile.id))
+            .ok_or_else(|| Failure::new(format!("lens {} has no such stacks", lens.id()), hint())),
         None => USUAL_PROFILES
             .into_iter()
-            .find_map(stacks)
+            .find_map(|lens| of(lens).next())
             .ok_or_else(|| Failure::new("none of the usual lenses has stacks to write", hint())),
     }
+}
+
+/// Every profile that has an amount, with its section.
+fn profiles(report: &Report) -> impl Iterator<Item = (&Section, &Profile)> {
+    report.sections.iter().flat_map(|section| {
+        section.shapes.iter().filter_map(move |shape| match shape {
+            Shape::Profile(profile) if profile.total() > 0 => Some((section, profile)),
+            Shape::Profile(_) | Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
+        })
+    })
 }
 
 /// A word about a file that is complete; standard error may be closed, which is no reason to fail.
@@ -320,9 +332,13 @@ mod tests {
         let report = crate::view::sample::report();
         let (section, profile) = choose_profile(&report, None).expect("cpu");
         assert_eq!((section.id, profile.id), ("cpu", "cpu"));
-        assert!(choose_profile(&report, Some(Lens::Cpu)).is_ok());
-        let message = format!("{:?}", choose_profile(&report, Some(Lens::Locks)).unwrap_err());
-        assert!(message.contains("these have some: cpu"), "{message}");
+        let choice = |lens, id: Option<&str>| ProfileChoice { lens, id: id.map(str::to_owned) };
+        assert!(choose_profile(&report, Some(&choice(Lens::Cpu, None))).is_ok());
+        assert!(choose_profile(&report, Some(&choice(Lens::Cpu, Some("cpu")))).is_ok());
+        for wrong in [choice(Lens::Locks, None), choice(Lens::Cpu, Some("other"))] {
+            let message = format!("{:?}", choose_profile(&report, Some(&wrong)).unwrap_err());
+            assert!(message.contains("these have some: cpu.cpu; choose"), "{message}");
+        }
         let mut none = report;
         none.sections.pop();
         let message = format!("{:?}", choose_profile(&none, None).unwrap_err());

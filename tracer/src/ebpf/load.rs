@@ -6,7 +6,7 @@ use std::{
 };
 
 use aya::{
-    Ebpf, EbpfLoader, VerifierLogLevel,
+    Ebpf, EbpfLoader,
     maps::{self, Array, ArrayOfMaps, Map, MapData, PerCpuArray},
     programs::{Program, ProgramError, UProbe},
     util::nr_cpus,
@@ -105,7 +105,6 @@ impl Kernel {
         let most_away = if remember_away { MAX_AWAY } else { 1 };
         let mut ebpf = EbpfLoader::new()
             .map_max_entries(MAP_ROWS, unwind::chunks(rows))
-            .verifier_log_level(verifier_log_level())
             .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
             .load(OBJECT)
             .map_err(|error| Error::Load(chain(&error)))?;
@@ -241,16 +240,6 @@ fn load_program(ebpf: &mut Ebpf, maps: &HashMap<String, RawFd>, links: Links) ->
     }
     site_program(ebpf)?.load().map_err(|error| Error::Load(chain(&error)))?;
     Ok(None)
-}
-
-/// What the verifier shall write down. All that it does is a hundred times the work of doing it, even where nobody reads it:
-/// seconds for a program of this size. So it is asked to only where somebody looks for a fault.
-fn verifier_log_level() -> VerifierLogLevel {
-    if log::log_enabled!(log::Level::Debug) {
-        VerifierLogLevel::DEBUG | VerifierLogLevel::STATS
-    } else {
-        VerifierLogLevel::STATS
-    }
 }
 
 fn default_ring_bytes(cpus: usize) -> u32 {

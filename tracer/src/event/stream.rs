@@ -1,7 +1,8 @@
 //! Events as they pass, one JSON object a line (`--events`). A stack has a line of its own before the first event that has it.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     io::{self, BufWriter, Write},
 };
 
@@ -20,8 +21,8 @@ use crate::{
 /// Writes events to `out`; the caller flushes often enough for a reader who waits.
 pub struct EventStream<W: Write> {
     out: BufWriter<W>,
-    /// Stacks that the reader knows: no more than the session keeps.
-    told: HashSet<StackId>,
+    /// Stacks that the reader knows, with a hash of their frames: no more than the session keeps.
+    told: HashMap<StackId, u64>,
 }
 
 /// The line of a stack.
@@ -38,7 +39,7 @@ struct StackLine<'a> {
 impl<W: Write> EventStream<W> {
     /// A stream that writes to `out`.
     pub fn new(out: W) -> Self {
-        Self { out: BufWriter::with_capacity(64 << 10, out), told: HashSet::new() }
+        Self { out: BufWriter::with_capacity(64 << 10, out), told: HashMap::new() }
     }
 
     /// Writes what the session took, if it was an event.
@@ -62,7 +63,11 @@ impl<W: Write> EventStream<W> {
     /// Writes a stack that the reader does not know yet; one that is not there is told by its event.
     fn tell_stack(&mut self, stacks: &Stacks, id: StackId) -> io::Result<()> {
         let Some(stack) = stacks.get(id) else { return Ok(()) };
-        if !self.told.insert(id) {
+        let mut hasher = DefaultHasher::new();
+        stack.frames.hash(&mut hasher);
+        let frames = hasher.finish();
+        // The same id comes again when the code that it leads to has got another name.
+        if self.told.insert(id, frames) == Some(frames) {
             return Ok(());
         }
         let line = StackLine {
@@ -142,6 +147,26 @@ mod tests {
         assert_eq!((&frames[1]["name"], &frames[1]["line"]), (&Json::from("a.Ma\u{202e}in.take"), &Json::from(3)));
         assert_eq!(lines[1]["root"], true);
         assert!(lines[1].get("reason").is_none());
+    }
+
+    #[test]
+    fn a_stack_whose_frames_changed_is_told_again() {
+        let mut stacks = Stacks::new();
+        let mut stream = EventStream::new(Vec::new());
+        for number in 0..2_u32 {
+            let frame = Frame::named(crate::stack::Kind::Stub, format!("blob {number}"));
+            stacks.define_frame(crate::stack::FrameDefinition { id: number, frame });
+            let end = crate::stack::End { root: false, reason: "no table".to_owned() };
+            stacks.define_stack(crate::stack::StackDefinition { id: StackId(99), frames: vec![number], end });
+            for _ in 0..3 {
+                stream.tell_stack(&stacks, StackId(99)).expect("memory takes everything");
+            }
+        }
+        let text = String::from_utf8(stream.out.into_inner().expect("memory takes everything")).expect("JSON is UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].contains("blob 0") && lines[1].contains("blob 1"));
+        assert!(lines[1].contains("\"root\":false,\"reason\":\"no table\""));
     }
 
     #[test]

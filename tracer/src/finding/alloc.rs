@@ -19,12 +19,16 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let support = top.and_then(|row| row.number("error_percent")).map(|error| {
         format!("estimated from TLAB refills, standard error of the top class {}", format::percent(error))
     });
+    let place = evidence.rows(Alloc, "sites").next().map(|row| {
+        let share = format::percent(row.number("share_percent").unwrap_or(0.0));
+        format!("most at {}: `{}`, {share} of all", row.text("site"), row.text("class"))
+    });
     Some(Finding {
         id: "allocation-rate",
         severity: if rate > VERY_HIGH_BYTES_PER_S { Severity::Warning } else { Severity::Info },
         score: rate / 1e8,
         title: format!("Allocation at about {}{}", format::byte_rate(rate), class.unwrap_or_default()),
-        evidence: support.into_iter().collect(),
+        evidence: support.into_iter().chain(place).collect(),
         next_step: "Find where the top class is allocated and reuse or avoid it; if GC takes little time, leave it."
             .to_owned(),
     })
@@ -43,6 +47,13 @@ mod tests {
         );
         assert_eq!(case.said(rate), (Severity::Info, "Allocation at about 954 MiB/s, 64 % of it `byte[]`".to_owned()));
         assert_eq!(Case::default().number("alloc", "estimated_bytes_per_s", 3e9).said(rate).0, Severity::Warning);
+    }
+
+    #[test]
+    fn the_place_that_allocates_most_is_named() {
+        let cells = [("class", "byte[]".into()), ("site", "a.Main.read:7".into()), ("share_percent", 40.0.into())];
+        let case = Case::default().number("alloc", "estimated_bytes_per_s", 1e9).row("alloc", "sites", &cells);
+        assert_eq!(case.ask(rate).expect("much").evidence, ["most at a.Main.read:7: `byte[]`, 40 % of all"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::{Alloc, Gc},
+    analysis::Lens::{Alloc, Gc, Safepoint},
     report::{Finding, Severity, format},
 };
 
@@ -107,11 +107,30 @@ pub(super) fn explicit(evidence: &Evidence<'_>) -> Option<Finding> {
             format::plural(calls, "time", "times"),
             format::duration(total)
         ),
-        evidence: Vec::new(),
+        evidence: callers(evidence),
         next_step: "Find the caller (RMI and direct buffers call it too); -XX:+DisableExplicitGC or \
                     -XX:+ExplicitGCInvokesConcurrent takes the pauses away."
             .to_owned(),
     })
+}
+
+/// Who called it, where the stacks of requests show it.
+fn callers(evidence: &Evidence<'_>) -> Vec<String> {
+    let asked = |lens| {
+        evidence
+            .rows(lens, "requests")
+            .filter(|row| {
+                ["java.lang.Runtime.gc", "java.lang.System.gc"].iter().any(|gc| row.text("top").starts_with(gc))
+            })
+            .take(3)
+            .map(|row| {
+                let times = format::plural(row.whole("count"), "time", "times");
+                format!("{times} at {} on `{}`", row.text("site"), row.text("thread"))
+            })
+            .collect::<Vec<_>>()
+    };
+    let callers = asked(Gc);
+    if callers.is_empty() { asked(Safepoint) } else { callers }
 }
 
 /// Little room is left in the old pool after collections.
@@ -240,6 +259,18 @@ mod tests {
             (Severity::Warning, "System.gc() was called 7 times, which took 70 ms".to_owned())
         );
         assert_eq!(cause(Case::default(), "Allocation Failure", "full", 7, 1).ask(explicit), None);
+        let request = |top: &'static str| {
+            [
+                ("site", "com.shop.Main.tidy:5".into()),
+                ("top", top.into()),
+                ("thread", "main".into()),
+                ("count", 7_u64.into()),
+            ]
+        };
+        let case = case.row("safepoint", "requests", &request("java.lang.Thread.getAllStackTraces:1"));
+        assert!(case.ask(explicit).expect("as above").evidence.is_empty(), "that was not for the collector");
+        let case = case.row("safepoint", "requests", &request("java.lang.Runtime.gc"));
+        assert_eq!(case.ask(explicit).expect("as above").evidence, ["7 times at com.shop.Main.tidy:5 on `main`"]);
     }
 
     #[test]

@@ -15,10 +15,26 @@ pub(super) fn recompilation(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: row.whole("count") as f64,
         title: format!("`{}` was compiled {} times", row.text("method"), format::count(row.whole("count"))),
-        evidence: vec![format!("{} of compilation", format::duration(row.whole("total_ns")))],
+        evidence: [format!("{} of compilation", format::duration(row.whole("total_ns")))]
+            .into_iter()
+            .chain(given_up(evidence, &row.text("method")))
+            .collect(),
         next_step: "It is deoptimised over and over: look for exceptions, class loading or changing types on its hot \
                     path (-Xlog:deoptimization=debug)."
             .to_owned(),
+    })
+}
+
+/// What tells that the method's code was given up in between.
+fn given_up(evidence: &Evidence<'_>, method: &str) -> Option<String> {
+    let row = evidence.rows(Jit, "loops").find(|row| row.text("method") == method)?;
+    let code = format::plural(row.whole("unloaded"), "piece", "pieces");
+    Some(match row.whole("deoptimised_samples") {
+        0 => format!("{code} of its code were removed meanwhile"),
+        samples => format!(
+            "{} met it at a deoptimisation; {code} of its code were removed",
+            format::plural(samples, "sample", "samples")
+        ),
     })
 }
 
@@ -79,6 +95,17 @@ mod tests {
         };
         assert_eq!(compiled(12).said(recompilation).1, "`com.shop.Cart.add(I)V` was compiled 12 times");
         assert_eq!(compiled(9).ask(recompilation), None);
+        let evidence = |case: Case| case.ask(recompilation).expect("a loop").evidence;
+        assert_eq!(evidence(compiled(12)).len(), 1);
+        let gone = [
+            ("method", "com.shop.Cart.add(I)V".into()),
+            ("unloaded", 9_u64.into()),
+            ("deoptimised_samples", 2_u64.into()),
+        ];
+        assert_eq!(
+            evidence(compiled(12).row("jit", "loops", &gone))[1],
+            "2 samples met it at a deoptimisation; 9 pieces of its code were removed"
+        );
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(row.whole("max_ns"))
         ));
     }
+    support.extend(holder(evidence));
     if open > 0 {
         let threads = evidence.whole(Locks, "blocked_open_threads").unwrap_or(0);
         let time = format::duration(open);
@@ -61,6 +62,18 @@ pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
              structure; jcmd PID Thread.print shows who holds it."
         ),
     })
+}
+
+/// Who was waited for most, where that was seen.
+fn holder(evidence: &Evidence<'_>) -> Option<String> {
+    let row = evidence.rows(Locks, "holders").next()?;
+    Some(format!(
+        "waited for most: `{}`, {} on `{}`, which it left at {}",
+        row.text("holder"),
+        format::duration(row.whole("blocked_ns")),
+        row.text("class"),
+        row.text("site")
+    ))
 }
 
 /// Threads park and are unparked at a very high rate.
@@ -115,6 +128,19 @@ mod tests {
         );
         let case = monitor(Case::seconds(10).number("locks", "blocked_total_ns", 35e9), 32_000_000_000);
         assert_eq!(case.said(contention).0, Severity::Critical);
+    }
+
+    #[test]
+    fn contention_names_who_was_waited_for() {
+        let cells = [
+            ("holder", "worker-3".into()),
+            ("class", "com.shop.Cart".into()),
+            ("site", "com.shop.Cart.sum:9".into()),
+            ("blocked_ns", 2_000_000_000_u64.into()),
+        ];
+        let case = Case::seconds(10).number("locks", "blocked_total_ns", 3.5e9).row("locks", "holders", &cells);
+        let line = "waited for most: `worker-3`, 2.0 s on `com.shop.Cart`, which it left at com.shop.Cart.sum:9";
+        assert!(case.ask(contention).expect("contention").evidence.iter().any(|found| found == line));
     }
 
     #[test]

@@ -200,7 +200,8 @@ fn implausible(blob: &Blob) -> Option<(&'static str, u64)> {
     if i64::from(blob.frame_complete) > code_bytes {
         return Some(("CodeBlob::_frame_complete_offset", u64::from(blob.frame_complete.unsigned_abs())));
     }
-    let compiled = blob.compiled.as_ref()?;
+    // Code whose class was unloaded has no method any more, and other fields may be cleared with it.
+    let compiled = blob.compiled.as_ref().filter(|compiled| compiled.method != 0)?;
     let end = blob.address.saturating_add(blob.size);
     if !blob.has_code_at(compiled.verified_entry) {
         return Some(("nmethod::_verified_entry_point", compiled.verified_entry));
@@ -208,7 +209,7 @@ fn implausible(blob: &Blob) -> Option<(&'static str, u64)> {
     if blob.kind == BlobKind::Method && !(blob.code_begin..end).contains(&compiled.deopt_handler) {
         return Some(("nmethod::_deopt_handler_begin", compiled.deopt_handler));
     }
-    if compiled.method == 0 || compiled.method % 8 != 0 {
+    if !compiled.method.is_multiple_of(8) {
         return Some(("nmethod::_method", compiled.method));
     }
     if compiled.level > 4 {

@@ -1,6 +1,6 @@
 //! What compiled code was compiled from: the methods and bytecode indices at an address, inlined ones included.
 //!
-//! An `nmethod` carries two tables. One has a row ([`PcDesc`](Row)) for each place where the JVM itself must know this;
+//! An `nmethod` carries two tables. One has a row (`PcDesc`) for each place where the JVM itself must know this;
 //! the other holds the scopes that the rows lead to, each with the scope that called it, as compressed numbers. Where the
 //! tables lie has changed three times since JDK 11.
 

@@ -21,6 +21,8 @@ use crate::session::{End, Item};
 const MAGIC: [u8; 8] = *b"JTRACE\x1a\n";
 /// Version that this program writes, and the newest that it reads.
 pub const VERSION: u16 = 2;
+/// Oldest version that it reads: those before had shorter headers of records.
+const OLDEST: u16 = 2;
 const HEADER_BYTES: usize = 16;
 
 const TAG_START: u32 = 1;
@@ -53,6 +55,14 @@ pub enum Error {
     Foreign {
         /// The file.
         path: PathBuf,
+    },
+    /// Written by a jtrace whose records had another form.
+    #[error("{path} has recording version {version}, and this jtrace reads from {OLDEST} on")]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u16,
     },
     /// Written by a newer jtrace.
     #[error("{path} has recording version {version}, and this jtrace reads up to {VERSION}")]
@@ -87,6 +97,7 @@ impl Error {
             Self::Io { .. } => "check the path and its permissions",
             Self::Foreign { .. } => "recordings are made by `jtrace record PID -o x.jtrace`",
             Self::Newer { .. } => "read it with the jtrace that wrote it, or a newer one",
+            Self::Older { .. } => "read it with the jtrace that wrote it",
             Self::Empty { .. } | Self::Damaged { .. } => "record again: nothing of this file can be trusted",
         }
         .to_owned()
@@ -184,6 +195,9 @@ impl<R: Read> Recording<R> {
             return Err(Error::Empty { path });
         }
         let version = u16::from_le_bytes([header[8], header[9]]);
+        if version < OLDEST {
+            return Err(Error::Older { path, version });
+        }
         if version > VERSION {
             return Err(Error::Newer { path, version });
         }

@@ -38,8 +38,8 @@ pub struct NativeSymbols {
     /// By rising addresses.
     mapped: Vec<Mapped>,
     files: Vec<Code>,
-    /// Places in `files`, by device and inode. The file is held open with them: as long, its inode is given to no other.
-    by_inode: HashMap<(String, u64), (usize, Option<Arc<File>>)>,
+    /// By device and inode.
+    by_inode: HashMap<(String, u64), Held>,
     frames: HashMap<u64, Arc<Frame>>,
     symbol_bytes: usize,
 }
@@ -50,6 +50,14 @@ struct Mapped {
     range: Range<u64>,
     bias: u64,
     file: usize,
+}
+
+/// A file's place in [`NativeSymbols::files`], and the open file, if it could be opened: as long as it is held, its inode is
+/// given to no other.
+#[derive(Debug)]
+struct Held {
+    place: usize,
+    file: Option<Arc<File>>,
 }
 
 /// A file with code.
@@ -83,7 +91,7 @@ impl NativeSymbols {
             symbol_bytes: 0,
         };
         // The first file is the kernel's own library, which is in memory only.
-        let state = vdso(memory).map_or(State::Failed("<its memory cannot be read>"), |vdso| State::Read(vdso));
+        let state = vdso(memory).map_or(State::Failed("<its memory cannot be read>"), State::Read);
         symbols.files.push(Code { name: VDSO.to_owned(), state });
         symbols.refresh();
         symbols
@@ -166,28 +174,27 @@ impl NativeSymbols {
             return Mapped { range, bias: mapping.start, file: 0 };
         }
         let key = (mapping.device.clone(), mapping.inode);
-        let known = self.by_inode.get(&key).map(|(file, held)| (*file, held.is_some()));
+        let known = self.by_inode.get(&key).map(|held| (held.place, held.file.is_some()));
         let library = Library::open(self.pid, mapping);
         let bias = library.as_ref().map_or(0, |library| library.bias);
         // One that could not be opened before may be another file now, and takes its place.
-        let file = match known {
-            Some((file, true)) if library.is_ok() => return Mapped { range, bias, file },
-            Some((_, true)) => return Mapped { range, bias, file: usize::MAX },
-            Some((file, false)) => file,
+        let place = match known {
+            Some((place, true)) if library.is_ok() => return Mapped { range, bias, file: place },
+            Some((place, false)) => place,
             None if self.files.len() < MAX_FILES => self.files.len(),
-            None => return Mapped { range, bias, file: usize::MAX },
+            Some((_, true)) | None => return Mapped { range, bias, file: usize::MAX },
         };
-        let (held, state) = match library.and_then(|library| opened(&library)) {
+        let (file, state) = match library.and_then(|library| opened(&library)) {
             Ok((held, code)) => (Some(Arc::clone(&held)), State::Opened(held, code)),
             Err(error) => (None, State::Failed(reason(&error))),
         };
         let code = Code { name: mapping.file_name().to_string_lossy().into_owned(), state };
-        match self.files.get_mut(file) {
-            Some(place) => *place = code,
+        match self.files.get_mut(place) {
+            Some(before) => *before = code,
             None => self.files.push(code),
         }
-        self.by_inode.insert(key, (file, held));
-        Mapped { range, bias, file }
+        self.by_inode.insert(key, Held { place, file });
+        Mapped { range, bias, file: place }
     }
 }
 

@@ -245,3 +245,56 @@ fn joined(regions: Vec<Region>) -> Vec<Region> {
     }
     joined
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(start: u64, end: u64, bias: u64) -> Region {
+        Region { start, end, bias, first_row: 3, rows: 5, kind: RegionKind::File as u32, segment_shift: 0 }
+    }
+
+    #[test]
+    fn regions_that_go_on_are_joined() {
+        let split = vec![region(0x1000, 0x2000, 0x1000), region(0x2000, 0x3000, 0x1000), region(0x3000, 0x4000, 0)];
+        assert_eq!(joined(split), [region(0x1000, 0x3000, 0x1000), region(0x3000, 0x4000, 0)]);
+        let apart = vec![region(0x1000, 0x2000, 0x1000), region(0x3000, 0x4000, 0x1000)];
+        assert_eq!(joined(apart.clone()), apart);
+    }
+
+    #[test]
+    fn what_most_stacks_go_through_is_kept_first() {
+        let line = |path: &str| maps::parse(format!("1000-2000 r-xp 00000000 fe:00 42 {path}\n").as_bytes()).remove(0);
+        let mut all = ["/x/plugin.so.1", "/x/libfoo.so", "/x/server/libjvm.so", "/x/libc.so.6", VDSO].map(line);
+        all.sort_by_key(rank);
+        let names: Vec<_> = all.iter().map(|mapping| mapping.file_name().to_string_lossy().into_owned()).collect();
+        assert_eq!(names, ["libjvm.so", "libc.so.6", VDSO, "libfoo.so", "plugin.so.1"]);
+    }
+
+    #[test]
+    fn a_file_is_noted_once_and_notes_are_bounded() {
+        let mut tables = Tables::default();
+        for number in 0..1000_u32 {
+            tables.note(&(number / 2).to_le_bytes(), || number.to_string());
+        }
+        assert_eq!(tables.notes.len(), MAX_NOTES);
+        assert_eq!(tables.notes[..3], ["0", "2", "4"]);
+    }
+
+    #[test]
+    fn tables_of_more_rows_than_there_is_room_for_are_left_out() {
+        let row = Row { address: 0, rule: tracer_common::unwind::Rule::NONE };
+        let mut tables = Tables { rows: vec![row; MAX_ROWS - 1], ..Tables::default() };
+        assert!(tables.append(&[row; 2]).is_none());
+        assert_eq!(tables.append(&[row]).map(|place| place.rows), Some(1));
+        assert_eq!(tables.rows.len(), MAX_ROWS);
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_an_error() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let memory = Memory::open(child.id()).unwrap();
+        child.wait().unwrap();
+        assert!(tables(&memory).is_err());
+    }
+}

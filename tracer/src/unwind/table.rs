@@ -22,6 +22,9 @@ pub const MAX_ROWS: usize = 4 << 20;
 const MAX_SECTION_BYTES: u64 = 128 << 20;
 /// Longest common part (CIE): it is evaluated for each function anew, so its length must not multiply with their number.
 const MAX_COMMON_BYTES: usize = 512;
+/// Length of the code at a program's entry point, which the C library brings along: 34 to 42 bytes in all of its releases, and
+/// what follows is aligned to 4 at least.
+const ENTRY_POINT_BYTES: u32 = 44;
 const ADDRESS_BYTES: u8 = 8;
 const ENDIAN: object::LittleEndian = object::LittleEndian;
 
@@ -70,7 +73,15 @@ struct Function {
 /// Reads the table of an ELF file.
 pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<Table, Error> {
     let section = find(file)?;
-    Ok(table(section.bytes, &section.bases))
+    Ok(table(section.bytes, &section.bases, entry_point(file)))
+}
+
+/// Where a program begins. Libraries, for which nobody is called to load others, have no such place, whatever their header says.
+fn entry_point<'data, R: ReadRef<'data>>(file: R) -> Option<u32> {
+    let header = FileHeader64::<object::LittleEndian>::parse(file).ok()?;
+    let segments = header.program_headers(ENDIAN, file).ok()?;
+    let program = segments.iter().any(|segment| segment.p_type(ENDIAN) == elf::PT_INTERP);
+    u32::try_from(header.e_entry(ENDIAN)).ok().filter(|entry| program && *entry != 0)
 }
 
 fn find<'data, R: ReadRef<'data>>(file: R) -> Result<Section<'data>, Error> {
@@ -125,7 +136,7 @@ fn header_points_to<'data, R: ReadRef<'data>>(segment: &ProgramHeader64<object::
 }
 
 /// The rows of all functions of a section.
-fn table(bytes: &[u8], bases: &BaseAddresses) -> Table {
+fn table(bytes: &[u8], bases: &BaseAddresses, entry: Option<u32>) -> Table {
     let mut reader = FunctionReader {
         section: EhFrame::new(bytes, LittleEndian),
         bases,
@@ -136,6 +147,9 @@ fn table(bytes: &[u8], bases: &BaseAddresses) -> Table {
         table: Table::default(),
     };
     reader.read();
+    if let Some(entry) = entry {
+        reader.add_entry_point(entry);
+    }
     let FunctionReader { rows, mut functions, mut table, .. } = reader;
     functions.sort_by_key(|function| function.start);
     let mut end = 0;
@@ -231,6 +245,20 @@ impl FunctionReader<'_, '_> {
             self.set(first, Row { address, rule: Rule::UNSUPPORTED });
         }
         self.functions.push(Function { start, end, rows: (first, self.rows.len()) });
+    }
+
+    /// Where a program begins there is no caller. Older C libraries do not say so, and have no entry for that code at all.
+    fn add_entry_point(&mut self, start: u32) {
+        if self.functions.iter().any(|function| (function.start..function.end).contains(&start)) {
+            return;
+        }
+        let next = self.functions.iter().map(|function| function.start).filter(|next| *next > start).min();
+        let end = start.saturating_add(ENTRY_POINT_BYTES).min(next.unwrap_or(u32::MAX));
+        if start < end {
+            let first = self.rows.len();
+            self.rows.push(Row { address: start, rule: Rule::ROOT });
+            self.functions.push(Function { start, end, rows: (first, first + 1) });
+        }
     }
 
     /// Adds the rows of one function; `None` where its instructions make no sense.

@@ -99,7 +99,9 @@ impl<'a> Symbols<'a> {
         }
         for stack in profile.stacks.iter().filter(|stack| !stack.cut.is_empty()) {
             if !symbols.of_cut.contains_key(stack.cut.as_str()) {
-                let symbol = symbols.push_reason(format!("<cut: {}>", stack.cut));
+                // A reason that stands for a name is in angle brackets already.
+                let reason = stack.cut.strip_prefix('<').and_then(|cut| cut.strip_suffix('>')).unwrap_or(&stack.cut);
+                let symbol = symbols.push_reason(format!("<cut: {reason}>"));
                 symbols.of_cut.insert(&stack.cut, symbol);
             }
         }
@@ -133,7 +135,12 @@ impl<'a> Symbols<'a> {
             None if stack.frames.is_empty() => Some(self.empty),
             cut => cut.copied(),
         };
-        first.into_iter().chain(stack.frames.iter().map(|frame| self.of_frame(*frame).unwrap_or(self.lost)))
+        // Where there is no stack at all, a frame stands for it that says the same.
+        let outermost =
+            stack.frames.first().and_then(|frame| self.all.get(usize::try_from(self.of_frame(*frame)?).ok()?));
+        let is_said = !stack.cut.is_empty() && outermost.is_some_and(|symbol| symbol.name == stack.cut);
+        let frames = stack.frames.iter().skip(usize::from(is_said));
+        first.into_iter().chain(frames.map(|frame| self.of_frame(*frame).unwrap_or(self.lost)))
     }
 }
 
@@ -157,6 +164,23 @@ mod tests {
         assert!(named(&profile, Lines::Merged)[0].last().unwrap().ends_with("price"));
         let symbols = Symbols::new(&profile, Lines::Merged);
         assert_eq!(symbols.all().iter().filter(|symbol| symbol.name == "com.shop.Cart.price").count(), 1);
+    }
+
+    #[test]
+    fn a_reason_has_one_pair_of_brackets() {
+        let mut profile = sample::profile();
+        profile.stacks[0].cut = "<stack lost>".to_owned();
+        assert_eq!(named(&profile, Lines::Shown)[0][0], "<cut: stack lost>");
+    }
+
+    #[test]
+    fn a_stack_that_is_only_a_reason_says_it_once() {
+        let mut profile = sample::profile();
+        let reason = profile.frames.len();
+        profile.frames.push(Frame::named(Kind::Unknown, "<stack lost>"));
+        profile.stacks[0].cut = "<stack lost>".to_owned();
+        profile.stacks[0].frames = vec![u32::try_from(reason).unwrap()];
+        assert_eq!(named(&profile, Lines::Shown)[0], ["<cut: stack lost>"]);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::super::{
     Context,
     profile::{Amount, Amounts},
-    state::{self, Role, State},
-    table::Merge as _,
+    state::{Role, State, Told},
+    table::{FastMap, Merge as _},
 };
 use crate::{
     event::{StackId, Tid},
@@ -16,7 +16,7 @@ use crate::{
 /// The stacks and threads of the samples.
 pub(super) struct Seen<'a> {
     stacks: &'a Stacks,
-    facts: HashMap<StackId, Facts>,
+    facts: FastMap<StackId, Facts>,
     threads: HashMap<Tid, Thread>,
 }
 
@@ -32,8 +32,12 @@ pub(super) struct Thread {
 }
 
 /// What a stack says by itself.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Facts {
+    /// What the thread was doing, by the frames alone.
+    state: State,
+    /// What it tells of its thread.
+    told: Told,
     /// How its innermost Java method runs; nothing where there is none.
     java: Option<Kind>,
     frames: u64,
@@ -43,13 +47,22 @@ struct Facts {
 
 impl Facts {
     fn of(stacks: &Stacks, id: StackId) -> Self {
-        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        Self {
-            java: stacks.frames_of(id).map(|frame| frame.kind).find(|kind| kind.is_java()),
-            frames: count(stacks.frames_of(id).count()),
-            unknown: count(stacks.frames_of(id).filter(|frame| frame.kind == Kind::Unknown).count()),
+        let mut facts = Self {
+            state: State::by_frames(stacks.frames_of(id)),
+            told: Told::by(stacks, id),
+            java: None,
+            frames: 0,
+            unknown: 0,
             root: stacks.get(id).is_some_and(|stack| stack.end.root),
+        };
+        for frame in stacks.frames_of(id) {
+            facts.frames += 1;
+            facts.unknown += u64::from(frame.kind == Kind::Unknown);
+            if facts.java.is_none() && frame.kind.is_java() {
+                facts.java = Some(frame.kind);
+            }
         }
+        facts
     }
 }
 
@@ -88,7 +101,7 @@ impl Counts {
     }
 
     fn stack(&mut self, facts: Facts, end: Option<&str>, samples: u64) {
-        let Facts { java, frames, unknown, root } = facts;
+        let Facts { java, frames, unknown, root, state: _, told: _ } = facts;
         self.frames = self.frames.saturating_add(frames.saturating_mul(samples));
         self.unknown_frames = self.unknown_frames.saturating_add(unknown.saturating_mul(samples));
         if java.is_some() {
@@ -104,19 +117,17 @@ impl Counts {
 impl<'a> Seen<'a> {
     pub(super) fn new(context: Context<'a>, amounts: &Amounts) -> Self {
         let stacks = context.stacks;
-        let mut facts = HashMap::new();
-        let mut runs_java: HashMap<StackId, bool> = HashMap::new();
-        let mut threads: HashMap<Tid, (Amount, bool)> = HashMap::new();
+        let mut facts: FastMap<StackId, Facts> = FastMap::default();
+        let mut threads: HashMap<Tid, (Amount, Told)> = HashMap::new();
         for (stack, tid, amount) in amounts.iter() {
-            facts.entry(stack).or_insert_with(|| Facts::of(stacks, stack));
-            let java = *runs_java.entry(stack).or_insert_with(|| state::runs_java(stacks, stack));
-            let (samples, seen_in_java) = threads.entry(tid).or_default();
+            let told = facts.entry(stack).or_insert_with(|| Facts::of(stacks, stack)).told;
+            let (samples, most) = threads.entry(tid).or_default();
             samples.merge(&amount);
-            *seen_in_java |= java;
+            *most = told.max(*most);
         }
-        let named = |(tid, (samples, java)): (Tid, (Amount, bool))| {
+        let named = |(tid, (samples, told)): (Tid, (Amount, Told))| {
             let name = context.names.thread(tid);
-            let role = Role::of(&name, java);
+            let role = Role::of(&name, told);
             (tid, Thread { name, role, samples })
         };
         Self { stacks, facts, threads: threads.into_iter().map(named).collect() }
@@ -129,7 +140,7 @@ impl<'a> Seen<'a> {
 
     /// What a thread with this stack was doing.
     pub(super) fn state(&self, stack: StackId, tid: Tid) -> State {
-        State::of(self.role(tid), self.stacks.frames_of(stack))
+        State::of(self.role(tid), self.facts.get(&stack).map_or(State::Unknown, |facts| facts.state))
     }
 
     fn role(&self, tid: Tid) -> Role {
@@ -140,7 +151,7 @@ impl<'a> Seen<'a> {
         let defined = self.facts.keys().filter(|id| self.stacks.get(**id).is_some()).count();
         let mut counts = Counts { stacks: u64::try_from(defined).unwrap_or(u64::MAX), ..Counts::default() };
         for (stack, tid, Amount { count, .. }) in amounts.iter() {
-            let facts = self.facts.get(&stack).copied().unwrap_or_default();
+            let Some(facts) = self.facts.get(&stack).copied() else { continue };
             let end = self.stacks.get(stack).map(|stack| &*stack.end);
             counts.without_stack += if end.is_none() { count } else { 0 };
             let reason = match end {

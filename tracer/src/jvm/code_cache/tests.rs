@@ -143,3 +143,14 @@ fn a_jvm_that_has_no_heaps_yet_is_not_ready() {
     world.copy.write_u64(heaps, 0);
     assert!(matches!(CodeCache::read(&world.copy, &world.tables), Err(Error::NotReady)));
 }
+
+#[test]
+fn code_of_unloaded_classes_is_no_sign_of_a_wrong_layout() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        for compile_id in 1..30 {
+            world.nmethod(compile_id, 0, &[]);
+        }
+        assert_eq!(read(&world).snapshot(&world.copy).unwrap().0.len(), 30, "with the interpreter");
+    }
+}

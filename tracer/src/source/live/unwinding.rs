@@ -41,6 +41,8 @@ pub struct Unwinding {
     missing: Vec<String>,
     rows_written: usize,
     unknown_code: u64,
+    /// Whether an address of a method may have got another meaning since the last look.
+    classes_unloaded: bool,
 }
 
 impl Unwinding {
@@ -78,6 +80,7 @@ impl Unwinding {
             missing,
             rows_written: 0,
             unknown_code: 0,
+            classes_unloaded: false,
         })
     }
 
@@ -102,8 +105,14 @@ impl Unwinding {
         kernel.unwinding().set_code(self.layout, &self.regions())
     }
 
-    /// Looks for files that were mapped meanwhile, where stacks ended in code that is not known.
+    /// Forgets methods where classes were unloaded, and looks for files that were mapped meanwhile, where stacks ended in
+    /// code that is not known.
     pub fn refresh(&mut self, kernel: &mut Kernel) -> Result<(), Error> {
+        if std::mem::take(&mut self.classes_unloaded)
+            && let Some(java) = &mut self.java
+        {
+            java.classes_unloaded();
+        }
         let unknown = kernel.unwinding().ends_of(StackEnd::UnknownCode)?;
         if unknown == std::mem::replace(&mut self.unknown_code, unknown) {
             return Ok(());
@@ -142,6 +151,7 @@ impl Unwinding {
         {
             java.code_loaded(start, bytes);
         }
+        self.classes_unloaded |= kind == EventKind::ClassUnloaded as u16;
         false
     }
 

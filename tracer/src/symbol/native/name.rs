@@ -19,7 +19,8 @@ pub(super) fn readable(mangled: &[u8]) -> String {
 
 /// Rust's own forms. The older one looks like C++ but for the hash at its end.
 fn rust(text: &str) -> Option<String> {
-    if !text.starts_with("_R") && !(text.starts_with("_ZN") && text.contains("17h")) {
+    let hashed = text.starts_with("_ZN") && text.contains("17h");
+    if !hashed && !text.starts_with("_R") {
         return None;
     }
     let demangled = rustc_demangle::try_demangle(text).ok()?;

@@ -48,7 +48,7 @@ fn of(augmentation: &str, functions: &[(u64, u64, &[u8])]) -> Table {
         section.extend(function(section.len(), *start, *bytes, augmentation.starts_with('z'), instructions));
     }
     section.extend_from_slice(&[0; 4]);
-    table(&section, &BaseAddresses::default().set_eh_frame(BASE))
+    table(&section, &BaseAddresses::default().set_eh_frame(BASE), None)
 }
 
 fn row(address: u32, rule: Rule) -> Row {
@@ -94,6 +94,20 @@ fn a_signal_frame_and_an_outermost_frame_are_told_apart() {
     );
     // DW_CFA_undefined: r16.
     assert_eq!(of("", &[(0x1000, 0x10, &[0x07, 16])]).rows, [row(0x1000, Rule::ROOT), row(0x1010, Rule::NONE)]);
+}
+
+#[test]
+fn a_program_begins_at_its_entry_point_even_if_no_entry_says_so() {
+    let mut section = common("");
+    section.extend(function(section.len(), 0x1020, 0x10, false, &[]));
+    let of = |entry| table(&section, &BaseAddresses::default(), Some(entry)).rows;
+    let leaf = rule(RuleBase::Rsp, 1, 0);
+    let (function, end) = (row(0x1020, leaf), row(0x1030, Rule::NONE));
+    assert_eq!(of(0x1000), [row(0x1000, Rule::ROOT), function, end]);
+    assert_eq!(of(0xf00), [row(0xf00, Rule::ROOT), row(0xf2c, Rule::NONE), function, end]);
+    assert_eq!(of(0x1024), [function, end]);
+    assert_eq!(of(0x2000), [function, end, row(0x2000, Rule::ROOT), row(0x202c, Rule::NONE)]);
+    assert_eq!(of(u32::MAX), [function, end]);
 }
 
 fn only_rule(instructions: &[u8]) -> Rule {
@@ -159,7 +173,7 @@ fn a_long_common_part_is_not_evaluated_a_thousand_times() {
     section = entry(&long);
     let at = section.len();
     section.extend(function(at, 0x1000, 0x10, false, &[]));
-    let table = table(&section, &BaseAddresses::default());
+    let table = table(&section, &BaseAddresses::default(), None);
     assert_eq!((table.rows.len(), table.damaged), (0, 1));
 }
 
@@ -226,6 +240,6 @@ proptest! {
             let at = at.index(section.len());
             section[at] = *byte;
         }
-        check(&table(&section, &BaseAddresses::default().set_eh_frame(BASE)));
+        check(&table(&section, &BaseAddresses::default().set_eh_frame(BASE), None));
     }
 }

@@ -1,0 +1,165 @@
+//! Rules about threads that wait for threads that wait: circles and chains.
+
+use super::Evidence;
+use crate::{
+    analysis::Lens::Locks,
+    report::{Finding, Severity, format},
+};
+
+/// Threads of one circle that a finding names.
+const NAMED: usize = 6;
+
+/// Threads wait for each other in a circle. Who holds a monitor is inferred, so this is worded as what it seems to be.
+pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
+    let circles = evidence.rows(Locks, "deadlocks").map(|row| row.whole("circle")).max()?;
+    let rows: Vec<_> = evidence.rows(Locks, "deadlocks").filter(|row| row.whole("circle") == 1).collect();
+    let blocked_ns = rows.iter().map(|row| row.whole("blocked_ns")).min().unwrap_or(0);
+    let threads = format::plural(rows.len() as u64, "thread", "threads");
+    let mut support: Vec<String> = rows
+        .iter()
+        .take(NAMED)
+        .map(|row| {
+            format!(
+                "`{}` at {} waits for `{}`, which `{}` got at {} and was not seen to leave",
+                row.text("thread"),
+                row.text("site"),
+                row.text("class"),
+                row.text("holder"),
+                row.text("holder_site")
+            )
+        })
+        .collect();
+    if rows.len() > NAMED {
+        support.push(format!("and {} more of the same circle", rows.len() - NAMED));
+    }
+    if circles > 1 {
+        support.push(format!("{circles} circles in all"));
+    }
+    support.push(
+        "holders are inferred: the method that had the monitor is still on the holder's stack; leaving a monitor that \
+         nobody waits for is no event"
+            .to_owned(),
+    );
+    Some(Finding {
+        id: "deadlock",
+        severity: Severity::Critical,
+        // Whatever else is wrong, this comes first.
+        score: 1e6,
+        title: format!(
+            "{threads} seem to be deadlocked: each waits for the next one, for {}",
+            format::duration(blocked_ns)
+        ),
+        evidence: support,
+        next_step:
+            "jcmd PID Thread.print proves it (`Found one Java-level deadlock`); take these monitors in the same \
+                    order everywhere."
+                .to_owned(),
+    })
+}
+
+/// Threads wait for a monitor whose holder waits for something else.
+pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = evidence.rows(Locks, "chains").next()?;
+    let (total, span) = (row.whole("total_ns"), evidence.span.duration_ns);
+    if span == 0 || total < span / 20 || total < 100_000_000 {
+        return None;
+    }
+    let class = row.text("class");
+    Some(Finding {
+        id: "lock-chain",
+        severity: Severity::Warning,
+        score: 100.0 * total as f64 / span as f64,
+        title: format!(
+            "Threads were blocked {} on `{class}` while its holder was itself {}",
+            format::duration(total),
+            row.text("holder_was")
+        ),
+        evidence: vec![
+            format!(
+                "the holder was at {}, {}, longest {}",
+                row.text("site"),
+                format::plural(row.whole("count"), "time", "times"),
+                format::duration(row.whole("max_ns"))
+            ),
+            "holders are those that were seen to leave the monitor afterwards, while the others waited".to_owned(),
+        ],
+        next_step: format!("Do not wait while holding `{class}`: move that out of the synchronized code."),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn waits(case: Case, circle: u64, thread: &str, holder: &str) -> Case {
+        let cells = [
+            ("circle", circle.into()),
+            ("thread", thread.into()),
+            ("class", "com.shop.Account".into()),
+            ("site", "com.shop.Account.add:9".into()),
+            ("blocked_ns", 2_960_000_000_u64.into()),
+            ("holder", holder.into()),
+            ("holder_site", "com.shop.Bank.transfer:70".into()),
+        ];
+        case.row("locks", "deadlocks", &cells)
+    }
+
+    #[test]
+    fn a_deadlock_names_its_threads_and_says_how_it_is_known() {
+        let case = waits(waits(Case::default(), 1, "worker-1", "worker-2"), 1, "worker-2", "worker-1");
+        let (severity, title) = case.said(deadlock);
+        assert_eq!(severity, Severity::Critical);
+        assert_eq!(title, "2 threads seem to be deadlocked: each waits for the next one, for 3.0 s");
+        let evidence = case.ask(deadlock).expect("as above").evidence;
+        assert_eq!(
+            evidence[0],
+            "`worker-1` at com.shop.Account.add:9 waits for `com.shop.Account`, which `worker-2` got at \
+             com.shop.Bank.transfer:70 and was not seen to leave"
+        );
+        assert!(evidence.len() == 3 && evidence[2].starts_with("holders are inferred"));
+    }
+
+    #[test]
+    fn a_second_circle_is_counted() {
+        let case = waits(waits(Case::default(), 1, "a", "b"), 2, "c", "d");
+        let finding = case.ask(deadlock).expect("two circles");
+        assert!(finding.evidence.iter().any(|line| line == "2 circles in all"));
+    }
+
+    #[test]
+    fn without_a_circle_there_is_no_deadlock() {
+        let blocked =
+            Case::default().number("locks", "blocked_open_threads", 2.0).number("locks", "blocked_open_ns", 2e10);
+        assert_eq!(blocked.ask(deadlock), None);
+    }
+
+    fn chained(total_ns: u64) -> Case {
+        let cells = [
+            ("class", "com.shop.Cart".into()),
+            ("holder_was", "blocked on com.shop.Db".into()),
+            ("site", "com.shop.Db.ask:3".into()),
+            ("count", 4_u64.into()),
+            ("total_ns", total_ns.into()),
+            ("max_ns", 300_000_000_u64.into()),
+        ];
+        Case::seconds(10).row("locks", "chains", &cells)
+    }
+
+    #[test]
+    fn a_chain_names_what_its_holder_did() {
+        assert_eq!(
+            chained(800_000_000).said(chain),
+            (
+                Severity::Warning,
+                "Threads were blocked 800 ms on `com.shop.Cart` while its holder was itself blocked on com.shop.Db"
+                    .to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_short_chain_is_normal() {
+        assert_eq!(chained(400_000_000).ask(chain), None);
+        assert_eq!(Case::default().ask(chain), None);
+    }
+}
