@@ -106,7 +106,7 @@ impl Launch {
         let process = Process::spawn(command)?;
         let pid = process.pid();
         let mut jvm = Jvm { process, pid, directory, read: 0 };
-        jvm.expect("READY")?;
+        jvm.expect("READY", STEP_LIMIT)?;
         Ok(jvm)
     }
 
@@ -203,7 +203,15 @@ impl Jvm {
     /// # Errors
     /// It ended, or takes too long.
     pub fn done(&mut self) -> Result<Counts> {
-        let line = self.expect("DONE")?;
+        self.done_within(STEP_LIMIT)
+    }
+
+    /// As [`Self::done`], for work that takes long.
+    ///
+    /// # Errors
+    /// It ended, or takes longer.
+    pub fn done_within(&mut self, limit: Duration) -> Result<Counts> {
+        let line = self.expect("DONE", limit)?;
         line.split_whitespace()
             .skip(1)
             .map(|word| {
@@ -283,11 +291,11 @@ impl Jvm {
         &self.process.stdout
     }
 
-    fn expect(&mut self, word: &str) -> Result<String> {
+    fn expect(&mut self, word: &str, limit: Duration) -> Result<String> {
         let (line, read) = self
             .process
             .stdout
-            .wait_for_line(word, self.read, STEP_LIMIT)
+            .wait_for_line(word, self.read, limit)
             .with_context(|| format!("the workload is not {word}: {}", self.process.stderr.text()))?;
         self.read = read;
         Ok(line)

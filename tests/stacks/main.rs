@@ -13,3 +13,8 @@ mod truth;
 
 // The matrix of JVMs, compiler modes and collectors.
 mod oracle;
+
+// Samples and absences on programs with known shares.
+mod cpu;
+// JVMs that die, hide their symbols, or hold garbage.
+mod robust;

@@ -1,6 +1,6 @@
 //! jtrace's stacks equal the program's own: on every JDK, in every compiler mode, with every collector, in all shapes of stacks.
 
-use std::{env, fmt::Write as _, path::Path};
+use std::{env, fmt::Write as _, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{
@@ -36,6 +36,9 @@ impl Mode {
         }
     }
 }
+
+/// How long a cell may take on a loaded machine: threads that wait for each other to block take turns of milliseconds.
+const LIMIT: Duration = Duration::from_mins(15);
 
 /// Probes on platform threads.
 const PLATFORM: &[&str] = &["park", "sleep", "enter", "load", "start"];
@@ -111,7 +114,8 @@ fn cell(jdk: &Jdk, mode: Mode, collector: Collector, kinds: &[&str]) -> Result<T
         "--ring-size",
         "16m",
     ])?;
-    let made = jvm.work()?.get("events")?;
+    jvm.go()?;
+    let made = jvm.done_within(LIMIT)?.get("events")?;
     session.stop()?;
     jvm.finish()?;
     let seen = truth::parse(&std::fs::read_to_string(&said)?)?;

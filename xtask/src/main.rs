@@ -6,6 +6,7 @@ mod demo;
 mod test;
 
 mod bench;
+mod profile;
 mod verifier;
 
 mod build;
@@ -41,6 +42,8 @@ enum Options {
     Check(check::Options),
     /// Measure what jtrace promises: times, growth, rates, cost.
     Bench(bench::Options),
+    /// Compare CPU samples of real programs with the JDK's flight recorder.
+    Profile(profile::Options),
     /// Compare what the programs cost the kernel's verifier with their budget.
     Verifier(verifier::Options),
     /// Fetch the JDKs that the live tests use into `target/jdks`.
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Options::Build(options) => build::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Bench(options) => bench::run(&options),
+        Options::Profile(options) => profile::run(&options),
         Options::Verifier(options) => verifier::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Jdks(options) => jdks::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Workloads(options) => workloads::run(&options).map(|()| ExitCode::SUCCESS),

@@ -84,7 +84,7 @@ pub(crate) fn run(_: &Options) -> Result<()> {
 }
 
 /// Installs Debian packages, after an update because an old package list names files that are gone.
-fn install(packages: &[&str]) -> Result<()> {
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
     if !process::on_path("apt-get") {
         bail!("this machine has no apt-get; install what corresponds to Debian's {}", packages.join(" "));
     }

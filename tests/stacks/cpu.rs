@@ -1,0 +1,132 @@
+//! Lenses `cpu` and `offcpu` on programs whose shares and pauses are known in closed form.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use tests::{
+    jdk::{self, Collector, Jdk},
+    jtrace::{self, Session},
+    jvm::{Counts, Launch},
+    report::Report,
+};
+use tracer::event::{Event, Payload};
+
+use crate::recorded::Recorded;
+
+/// How many standard errors a share may lie off: by chance one in two million does.
+const SIGMAS: f64 = 5.0;
+/// The kernel's state of a thread that waits and can be woken by a signal.
+const INTERRUPTIBLE: u64 = 1;
+
+/// What came of a recording.
+struct Watched {
+    counts: Counts,
+    recorded: Recorded,
+    report: Report,
+}
+
+/// Records a piece of a workload's work with these further words on jtrace's command line.
+fn watch(launch: &Launch, words: &[&str]) -> Result<Watched> {
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("x.jtrace").to_string_lossy().into_owned();
+    let mut jvm = launch.start()?;
+    let pid = jvm.pid().to_string();
+    let mut command = vec!["record", pid.as_str(), "-o", &file];
+    command.extend(words);
+    let session = Session::start(&command)?;
+    let counts = jvm.work()?;
+    session.stop()?;
+    jvm.finish()?;
+    let recorded = Recorded::open(Path::new(&file))?;
+    ensure!(recorded.lost == 0, "{} records were lost", recorded.lost);
+    let report = Report::parse(&jtrace::succeed(&["report", &file, "--json"])?.stdout)?;
+    Ok(Watched { counts, recorded, report })
+}
+
+fn cpu(jdk: &Jdk, arguments: &[&str]) -> Launch {
+    Launch::new(jdk, "cpu", "Cpu").arguments(arguments)
+}
+
+impl Watched {
+    /// The events whose stack holds a method.
+    fn inside(&self, method: &str) -> Vec<Event> {
+        let holds = |event: &&Event| self.recorded.stacks.frames_of(event.stack).any(|frame| frame.name == method);
+        self.recorded.events.iter().filter(holds).copied().collect()
+    }
+
+    fn summary(&self, section: &str, key: &str) -> u64 {
+        self.report.summary(section, key).unwrap()
+    }
+}
+
+#[test]
+fn samples_fall_on_methods_as_their_work_does() -> Result<()> {
+    for jdk in jdk::all()? {
+        let watched = watch(&cpu(&jdk, &["hot", "5"]), &["-l", "cpu", "--sample-rate", "499"])?;
+        let parts = [("Cpu.sixty", 0.6), ("Cpu.thirty", 0.3), ("Cpu.ten", 0.1)];
+        let samples = parts.map(|(method, _)| watched.inside(method).len() as f64);
+        let all: f64 = samples.iter().sum();
+        println!("JDK {}: {samples:?} of {}", jdk.release, watched.summary("cpu", "samples"));
+        assert!(all > 500.0, "{all} samples in five seconds at 499 Hz on JDK {}", jdk.release);
+        for ((method, share), samples) in parts.into_iter().zip(samples) {
+            let error = (share * (1.0 - share) / all).sqrt();
+            let off = (samples / all - share).abs() / error;
+            assert!(off < SIGMAS, "{method} has {samples} of {all}: {off:.1} errors off on JDK {}", jdk.release);
+        }
+        let (java, to_root) = (watched.summary("cpu", "java_samples"), watched.summary("cpu", "unwound_to_root"));
+        assert!(java as f64 >= all, "{java} samples in Java, and {all} in three of its methods");
+        assert!(to_root * 1000 >= java * 995, "{to_root} of {java} reach the root on JDK {}", jdk.release);
+        let (frames, unknown) = (watched.summary("cpu", "frames"), watched.summary("cpu", "unknown_frames"));
+        assert!(unknown * 1000 <= frames * 5, "{unknown} of {frames} frames have no name on JDK {}", jdk.release);
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_of_collector_and_compilers_are_told_apart() -> Result<()> {
+    for jdk in jdk::all()? {
+        for collector in jdk.collectors() {
+            let launch = cpu(&jdk, &["churn", "2"]).flags(collector.flags());
+            let watched = watch(&launch, &["-l", "cpu", "--sample-rate", "499"])?;
+            let [java, gc, jit] = ["java_threads_samples", "gc_threads_samples", "jit_threads_samples"]
+                .map(|key| watched.summary("cpu", key));
+            println!("JDK {} {}: java {java}, gc {gc}, jit {jit}", jdk.release, collector.name());
+            assert!(java > 0, "no sample of a Java thread on JDK {} with {}", jdk.release, collector.name());
+            // The serial collector has no threads of its own: the VM's thread does its work.
+            let own_threads = collector != Collector::Serial;
+            assert!(
+                gc > 0 || !own_threads,
+                "no sample of a collector on JDK {} with {}",
+                jdk.release,
+                collector.name()
+            );
+        }
+        let watched = watch(&Launch::new(&jdk, "jit", "Jit"), &["-l", "cpu", "--sample-rate", "997"])?;
+        assert!(watched.summary("cpu", "jit_threads_samples") > 0, "no sample of a compiler on JDK {}", jdk.release);
+    }
+    Ok(())
+}
+
+#[test]
+fn sleeps_are_absences_of_at_least_their_length() -> Result<()> {
+    for jdk in jdk::all()? {
+        let watched = watch(&cpu(&jdk, &["sleep", "200", "5"]), &["-l", "offcpu", "--max-overhead", "100%"])?;
+        let (sleeps, asked) = (watched.counts.get("sleeps")?, watched.counts.get("asked_ns")?);
+        let (mut blocks, mut total) = (0, 0);
+        for event in watched.inside("Cpu.nap") {
+            if let Payload::OffCpu { blocked_ns, task_state, .. } = event.payload {
+                blocks += u64::from(task_state == INTERRUPTIBLE);
+                total += blocked_ns;
+            }
+        }
+        println!("JDK {}: {blocks} blocks of {sleeps}, {total} ns of {asked}", jdk.release);
+        // A thread that loses its CPU on the way to sleep may find its time over, on a busy machine; one that is woken too
+        // early sleeps again.
+        let about = sleeps * 95 / 100..=sleeps * 110 / 100;
+        assert!(about.contains(&blocks), "{blocks} blocks of {sleeps} sleeps on JDK {}", jdk.release);
+        assert!(total * 1000 >= asked * 995, "blocked for {total} ns of {asked} on JDK {}", jdk.release);
+        assert!(watched.summary("offcpu", "blocks") >= blocks, "the lens counts fewer");
+        assert!(watched.summary("offcpu", "blocked_total_ns") >= total, "the lens adds up less");
+    }
+    Ok(())
+}
