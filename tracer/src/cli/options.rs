@@ -105,7 +105,7 @@ pub(super) struct OutputOptions {
     pub(super) text: bool,
 
     /// Whose stacks go into .folded, .svg, .pb.gz and .speedscope.json; by default the first that has any of cpu, wall,
-    /// offcpu, locks, alloc. Of a lens with several profiles the first, or LENS.PROFILE (locks.park_stacks)
+    /// offcpu, locks, alloc. Of a lens with several profiles the first, or LENS.PROFILE (`locks.park_stacks`)
     #[arg(long, value_name = "LENS", value_parser = profile)]
     pub(super) profile: Option<ProfileChoice>,
 
