@@ -98,7 +98,9 @@ fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
     }
     writeln!(out, "</dl>")?;
     notes.iter().try_for_each(|note| writeln!(out, "<p class=\"dim\">{}</p>", escape::html(note)))?;
-    for shape in shapes {
+    // The picture first, then the tables.
+    let (profiles, others): (Vec<_>, Vec<_>) = shapes.iter().partition(|shape| matches!(shape, Shape::Profile(_)));
+    for shape in profiles.into_iter().chain(others) {
         let (Shape::Table(Table { title, .. })
         | Shape::Tree(Tree { title, .. })
         | Shape::Histogram(Histogram { title, .. })

@@ -28,6 +28,8 @@ pub fn write(profile: &Profile, lines: Lines, out: &mut dyn io::Write) -> io::Re
         Unit::Text | Unit::Count | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond | Unit::Address => "",
     }
     .clone_into(&mut options.count_name);
+    // The same report gives the same file.
+    options.deterministic = true;
     // Its colours go by these annotations, which it takes off the names.
     options.colors = Palette::Multi(MultiPalette::Java);
     flamegraph::from_lines(&mut options, stacks.iter().map(String::as_str), out).map_err(io::Error::other)
@@ -63,6 +65,11 @@ mod tests {
         assert!(!picture.contains("<script>alert"));
         assert!(!picture.contains("_[j]"));
         assert!(picture.lines().all(|line| !line.contains(['\x1b', '\u{202e}', '\u{9b}'])));
+    }
+
+    #[test]
+    fn the_same_profile_gives_the_same_picture() {
+        assert_eq!(written(&sample::profile()), written(&sample::profile()));
     }
 
     #[test]

@@ -20,8 +20,9 @@ addEventListener("securitypolicyviolation", () => { seen.violations++; });
 addEventListener("error", (event) => { seen.errors.push(event.message); });
 "#;
 
-/// Ends it: says what happened to the page.
-const TELL: &str = r#"
+/// Runs the test's script, then says what happened to the page.
+const DRIVEN: &str = r#"
+try { SCRIPT } catch (error) { seen.errors.push(String(error)); }
 say("owned", window.owned);
 say("strangers", document.querySelectorAll("img,iframe,object,embed,link,a,base,form,svg script").length);
 say("resources", performance.getEntriesByType("resource").length);
@@ -58,12 +59,22 @@ impl Browser {
 
     /// Opens a page and runs a script at its end.
     pub(crate) fn open(&self, page: &str, script: &str) -> Figures {
+        self.show(page, &format!("{{ {DRIVEN} }}").replace("SCRIPT", script), &[])
+    }
+
+    /// Opens a page and runs a script when the page has come to rest: what it does in its own time is done by then.
+    pub(crate) fn open_and_wait(&self, page: &str, script: &str) -> Figures {
+        // The browser's clock runs ahead as fast as there is nothing to do.
+        let script = format!("setTimeout(() => {{ {DRIVEN} }}, 1000);").replace("SCRIPT", script);
+        self.show(page, &script, &["--virtual-time-budget=5000"])
+    }
+
+    fn show(&self, page: &str, script: &str, options: &[&str]) -> Figures {
         let number = self.opened.replace(self.opened.get() + 1);
         let file = self.folder.path().join(format!("page{number}.html"));
         let say = "const said = [], say = (key, value) => said.push(key + '=' + encodeURIComponent(String(value)));";
         let watched = page.replacen("<body>", &format!("<body><script nonce=\"{NONCE}\">{WATCH}</script>"), 1);
-        let drive = format!("try {{ {script} }} catch (error) {{ seen.errors.push(String(error)); }}");
-        let end = format!("<script nonce=\"{NONCE}\">{say}\n{drive}\n{TELL}</script></body>");
+        let end = format!("<script nonce=\"{NONCE}\">{say}\n{script}</script></body>");
         let at = watched.rfind("</body>").expect("a page with a body");
         std::fs::write(&file, format!("{}{end}{}", &watched[..at], &watched[at + "</body>".len()..])).expect("a page");
         let address = self.proxy.local_addr().expect("an address");
@@ -72,7 +83,7 @@ impl Browser {
                 let proxy = &self.proxy;
                 || requests(proxy)
             });
-            let dom = self.dump(&file, address);
+            let dom = self.dump(&file, address, options);
             TcpStream::connect(address).and_then(|mut stream| stream.write_all(STOP)).expect("the proxy listens");
             (dom, proxy.join().expect("the proxy ends"))
         });
@@ -84,7 +95,7 @@ impl Browser {
     }
 
     /// The document after its scripts ran.
-    fn dump(&self, file: &std::path::Path, proxy: SocketAddr) -> String {
+    fn dump(&self, file: &std::path::Path, proxy: SocketAddr, options: &[&str]) -> String {
         let mut chromium = Command::new("timeout");
         chromium.args(["--kill-after=5", "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"]);
         chromium.args(["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]);
@@ -95,7 +106,7 @@ impl Browser {
             "--dump-dom",
         ]);
         chromium.arg(format!("--proxy-server=http://{proxy}")).arg("--proxy-bypass-list=<-loopback>");
-        chromium.arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()));
+        chromium.args(options).arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()));
         chromium.arg(format!("file://{}", file.display()));
         let output = chromium.output().expect("the program `timeout`");
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -107,6 +107,16 @@ fn graph_is_drawn_searched_zoomed_and_turned_over() {
     assert_eq!(figures.text("text"), "true");
 }
 
+/// A page with many graphs opens as quickly as one with one.
+#[test]
+fn a_graph_out_of_sight_is_drawn_when_it_comes_into_sight() {
+    let far = "say('drawn', document.querySelectorAll('.flame-about')[1].textContent !== '');";
+    assert_eq!(Browser::start().open_and_wait(&pages::two(), far).text("drawn"), "false");
+    // Scrolled to before the page comes to rest.
+    let page = pages::two().replace("</body>", "<script nonce=\"jtrace-report-1\">scrollTo(0, 1e6);</script></body>");
+    assert_eq!(Browser::start().open_and_wait(&page, far).text("drawn"), "true");
+}
+
 #[test]
 fn hostile_names_do_nothing_and_no_request_leaves_the_page() {
     let figures = Browser::start().open(&pages::small(), DRIVE);

@@ -84,6 +84,15 @@ pub(crate) fn large(count: u64) -> String {
     page(Profile { id: "cpu", title: "CPU time by stack".to_owned(), unit: Unit::Ns, frames, threads, stacks })
 }
 
+/// The same graph twice, the second one far below the first.
+pub(crate) fn two() -> String {
+    let page = small();
+    let (start, end) =
+        (page.find("<figure").expect("a graph"), page.find("</figure>").expect("a graph") + "</figure>".len());
+    let spread = "<p>between</p>".repeat(300);
+    format!("{}{spread}{}{}", &page[..end], &page[start..end], &page[end..])
+}
+
 fn page(profile: Profile) -> String {
     let title = profile.title.clone();
     let section = Section {

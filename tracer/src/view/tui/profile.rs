@@ -96,16 +96,31 @@ impl Trees {
     ) {
         for shape in &section.shapes {
             if let Shape::Profile(profile) = shape {
-                self.get_mut(section.id, profile.id).refresh(report, profile, filter, text);
+                self.get_mut(section.id, profile.id).refresh(report, section.id, profile, filter, text);
             }
         }
     }
 }
 
 impl Tree {
-    fn refresh(&mut self, report: &Arc<Report>, profile: &Profile, filter: &dyn Fn(&str) -> bool, text: &str) {
-        let is_same = |of: &(Arc<Report>, Direction)| Arc::ptr_eq(&of.0, report) && of.1 == self.direction;
+    fn refresh(
+        &mut self,
+        report: &Arc<Report>,
+        section: &'static str,
+        profile: &Profile,
+        filter: &dyn Fn(&str) -> bool,
+        text: &str,
+    ) {
+        // A report with the same stacks is as good as the same report; comparing them is cheaper than walking them.
+        let is_same = |(before, direction): &(Arc<Report>, Direction)| {
+            *direction == self.direction
+                && (Arc::ptr_eq(before, report) || profiles(before).any(|(id, one)| id == section && one == profile))
+        };
         let is_known = self.of.as_ref().is_some_and(is_same);
+        if let Some((before, _)) = self.of.as_mut().filter(|_| is_known) {
+            // The older report can go.
+            *before = Arc::clone(report);
+        }
         if is_known && self.filter == text {
             return;
         }
@@ -231,6 +246,16 @@ impl Tree {
             Direction::Callers => "callers",
         }
     }
+}
+
+/// Every profile of a report, with its section.
+fn profiles(report: &Report) -> impl Iterator<Item = (&'static str, &Profile)> {
+    report.sections.iter().flat_map(|section| {
+        section.shapes.iter().filter_map(|shape| match shape {
+            Shape::Profile(profile) => Some((section.id, profile)),
+            Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
+        })
+    })
 }
 
 /// The path one frame further.

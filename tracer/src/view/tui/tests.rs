@@ -335,7 +335,7 @@ fn a_newer_report_keeps_the_tree_unfolded_and_the_row_selected() {
 }
 
 #[test]
-fn stacks_are_walked_once_a_report() {
+fn stacks_are_walked_only_when_they_changed() {
     let mut tui = tui();
     press(&mut tui, "5");
     let walked = tui.state.walks();
@@ -343,6 +343,11 @@ fn stacks_are_walked_once_a_report() {
     screen(&tui, 100, 24);
     assert_eq!(tui.state.walks(), walked, "neither drawing nor unfolding nor a filter");
     tui.update(Arc::new(sample::report()));
+    assert_eq!(tui.state.walks(), walked, "a report with the same stacks");
+    let mut newer = sample::report();
+    let Shape::Profile(profile) = &mut newer.sections[3].shapes[0] else { unreachable!() };
+    profile.stacks[0].value += 1;
+    tui.update(Arc::new(newer));
     assert_eq!(tui.state.walks(), walked + 1);
     press(&mut tui, "i");
     assert_eq!(tui.state.walks(), walked + 2);
