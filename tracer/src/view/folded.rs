@@ -1,6 +1,6 @@
 //! Stacks as text, one a line, for flame graph tools: `frame;frame;frame value`, outermost frame first.
 //!
-//! Lines are sorted, so that the same profile gives the same file. What would end a frame or a line in a name is escaped.
+//! Lines are sorted by their frames, so that the same profile gives the same file. What would end a frame or a line in a name is escaped.
 
 use std::{borrow::Cow, collections::BTreeMap, io};
 
@@ -12,26 +12,40 @@ use crate::{report::Profile, stack::Kind};
 
 /// Writes the stacks of a profile.
 pub fn write(profile: &Profile, lines: Lines, out: &mut dyn io::Write) -> io::Result<()> {
-    stacks(profile, lines, kernel_suffix).iter().try_for_each(|(stack, value)| writeln!(out, "{stack} {value}"))
+    write_with(profile, lines, kernel_suffix, out)
 }
 
-/// The stacks and their amounts; `suffix` is what follows a name of this kind.
-pub(super) fn stacks(profile: &Profile, lines: Lines, suffix: fn(Kind) -> &'static str) -> BTreeMap<String, u64> {
+/// Writes the stacks; `suffix` is what follows a name of this kind.
+///
+/// Lines are put together while they are written: as texts, 100,000 of them take hundreds of megabytes.
+pub(super) fn write_with(
+    profile: &Profile,
+    lines: Lines,
+    suffix: fn(Kind) -> &'static str,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let symbols = Symbols::new(profile, lines);
-    let names: Vec<String> = symbols.all().iter().map(|symbol| name(symbol, suffix)).collect();
-    let mut stacks = BTreeMap::<String, u64>::new();
+    let texts: Vec<String> = symbols.all().iter().map(|symbol| name(symbol, suffix)).collect();
+    let mut names: Vec<&str> = texts.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    // Symbols of one name are one here, whatever file they come from.
+    let ranks: Vec<usize> = texts.iter().map(|text| names.binary_search(&text.as_str()).unwrap_or(0)).collect();
+    let rank = |symbol| usize::try_from(symbol).ok().and_then(|at| ranks.get(at)).copied().unwrap_or(0);
+    let mut stacks = BTreeMap::<Box<[u32]>, u64>::new();
     for stack in &profile.stacks {
-        let mut line = String::new();
-        for symbol in symbols.stack(stack) {
-            if !line.is_empty() {
-                line.push(';');
-            }
-            line.push_str(usize::try_from(symbol).ok().and_then(|at| names.get(at)).map_or("?", String::as_str));
-        }
-        let value = stacks.entry(guard_end(line)).or_default();
+        let ranked = symbols.stack(stack).map(|symbol| u32::try_from(rank(symbol)).unwrap_or(0)).collect();
+        let value = stacks.entry(ranked).or_default();
         *value = value.saturating_add(stack.value);
     }
-    stacks
+    for (stack, value) in &stacks {
+        let text = |rank: &u32| usize::try_from(*rank).ok().and_then(|at| names.get(at)).copied().unwrap_or("?");
+        if let Some((last, before)) = stack.split_last() {
+            before.iter().try_for_each(|rank| write!(out, "{};", text(rank)))?;
+            writeln!(out, "{} {value}", guard_end(text(last)))?;
+        }
+    }
+    Ok(())
 }
 
 /// What flame graph tools look for at the end of a kernel function.
@@ -50,15 +64,15 @@ fn name(symbol: &Symbol<'_>, suffix: fn(Kind) -> &'static str) -> String {
     clean.trim().replace(';', "\\x3b") + suffix(symbol.kind)
 }
 
-/// A number after the last blank of a line is its amount, and one before that an amount of an earlier run: the line's last
+/// A number after the last blank of a line is its amount, and one before that an amount of an earlier run: a line's last
 /// frame must not end in what looks like one.
-fn guard_end(mut line: String) -> String {
-    if let Some(blank) = line.rfind(' ')
-        && line[blank + 1..].bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-    {
-        line.replace_range(blank..=blank, "\\x20");
+fn guard_end(name: &str) -> Cow<'_, str> {
+    match name.rsplit_once(' ') {
+        Some((before, word)) if word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
+            Cow::Owned(format!("{before}\\x20{word}"))
+        }
+        Some(_) | None => Cow::Borrowed(name),
     }
-    line
 }
 
 #[cfg(test)]
@@ -96,8 +110,9 @@ mod tests {
                 prop_assert!(stack.split(';').all(|frame| !frame.trim().is_empty()), "{}", line);
                 let earlier = stack.rsplit_once(' ').map_or("x", |(_, word)| word);
                 prop_assert!(earlier.parse::<f64>().is_err() || !earlier.starts_with(|c: char| c.is_ascii_digit()));
-                prop_assert!(before < Some(stack.to_owned()), "sorted, each once");
-                before = Some(stack.to_owned());
+                let frames: Vec<String> = stack.split(';').map(|frame| frame.replace("\\x20", " ")).collect();
+                prop_assert!(before < Some(frames.clone()), "sorted, each once");
+                before = Some(frames);
             }
         }
     }

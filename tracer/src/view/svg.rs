@@ -18,8 +18,8 @@ pub fn write(profile: &Profile, lines: Lines, out: &mut dyn io::Write) -> io::Re
     if profile.total() == 0 {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the profile is empty: there is nothing to draw"));
     }
-    let stacks: Vec<String> =
-        folded::stacks(profile, lines, annotation).iter().map(|(stack, value)| format!("{stack} {value}")).collect();
+    let mut stacks = Vec::new();
+    folded::write_with(profile, lines, annotation, &mut stacks)?;
     let mut options = Options::default();
     options.title = escape::terminal(&profile.title).into_owned();
     match profile.unit {
@@ -32,7 +32,7 @@ pub fn write(profile: &Profile, lines: Lines, out: &mut dyn io::Write) -> io::Re
     options.deterministic = true;
     // Its colours go by these annotations, which it takes off the names.
     options.colors = Palette::Multi(MultiPalette::Java);
-    flamegraph::from_lines(&mut options, stacks.iter().map(String::as_str), out).map_err(io::Error::other)
+    flamegraph::from_reader(&mut options, stacks.as_slice(), out).map_err(io::Error::other)
 }
 
 /// How inferno is told what a frame is.
