@@ -77,16 +77,13 @@ impl Recorded {
         let mut places: HashMap<(Kind, u32), usize> = HashMap::new();
         let mut pairs = Vec::with_capacity(seen.len());
         for Seen { kind, tid, key, .. } in seen {
-            pairs.push(match key {
-                Some(key) => {
-                    let tid = if *kind == Kind::Start { 0 } else { *tid };
-                    keyed.get(&(*kind, tid, key.clone())).copied()
-                }
-                None => {
-                    let place = places.entry((*kind, *tid)).or_default();
-                    *place += 1;
-                    ordered.get(&(*kind, *tid)).and_then(|events| events.get(*place - 1)).copied()
-                }
+            pairs.push(if let Some(key) = key {
+                let tid = if *kind == Kind::Start { 0 } else { *tid };
+                keyed.get(&(*kind, tid, key.clone())).copied()
+            } else {
+                let place = places.entry((*kind, *tid)).or_default();
+                *place += 1;
+                ordered.get(&(*kind, *tid)).and_then(|events| events.get(*place - 1)).copied()
             });
         }
         for ((kind, tid), count) in places {

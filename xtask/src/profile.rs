@@ -14,12 +14,12 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
-use clap::Args;
 use ::tests::{
     jtrace::{self, Session},
     process::Process,
 };
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
 
 use self::flight::Flight;
 use crate::{bench, build, process, setup, workloads, workspace};

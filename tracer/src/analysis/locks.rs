@@ -2,7 +2,7 @@
 //!
 //! A thread is blocked from `contended__enter` to `contended__entered`. Threads that are still blocked at the end of the
 //! span have no second edge: their time up to the end of the span is in `blocked_open_ns` and nowhere else. Who held what
-//! they waited for is in [`holder`], who waits for whom in [`deadlock`].
+//! they waited for is in `holder`, who waits for whom in `deadlock`.
 
 mod deadlock;
 mod holder;

@@ -1,7 +1,7 @@
 //! Lens `threads`: Java threads that start and stop, grouped by the pattern of their names, and sleeping.
 //!
 //! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is not in its start event,
-//! which fires on the new thread; what new threads run is in [`entry`].
+//! which fires on the new thread; what new threads run is in `entry`.
 
 mod entry;
 
