@@ -119,11 +119,9 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let files = Files::open(output, pid)?;
     let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
     let mut known = Known::read(&jvm, &libjvm, &watched.lenses);
-    let limits = Limits {
-        pid: prepare::nonzero(pid)?,
-        duration: watch.duration,
-        same_program: prepare::same_program(jvm.library.attach_path.clone()),
-    };
+    let pid = prepare::nonzero(pid)?;
+    let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
+    let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
     let armed = known.arm(&jvm);
     let prepared =

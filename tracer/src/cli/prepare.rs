@@ -201,7 +201,9 @@ pub(super) fn prepared(
     }
 }
 
-/// Says whether a process still runs the program whose library was found at `path`.
-pub(super) fn same_program(path: PathBuf) -> Box<dyn Fn() -> bool> {
-    Box::new(move || fs::symlink_metadata(&path).is_ok())
+/// Says whether a process still runs the program whose library was found at `path`. One that is dying runs nothing any
+/// more and has replaced nothing: it has no memory, and so no executable, for a while before it has ended.
+pub(super) fn same_program(pid: NonZeroU32, path: PathBuf) -> Box<dyn Fn() -> bool> {
+    let executable = format!("/proc/{pid}/exe");
+    Box::new(move || fs::symlink_metadata(&path).is_ok() || fs::read_link(&executable).is_err())
 }

@@ -118,7 +118,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
     let start = live.start(prepare::describe(&jvm, &watched, missing));
-    let same_program = prepare::same_program(jvm.library.attach_path);
+    let same_program = prepare::same_program(pid, jvm.library.attach_path);
     let limits = Limits { pid, duration: watch.duration, same_program };
     let ended = watch_live(live, start, limits, files, show, armed, &mut waiter)?;
     // The shell gets its terminal back only when the JVM has ended. Who asked jtrace to go wants it gone.
