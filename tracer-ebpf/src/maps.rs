@@ -75,3 +75,7 @@ pub(crate) static ENDS: PerCpuArray<u64, ENDS_LEN> = PerCpuArray::new();
 /// needs it.
 #[btf_map]
 pub(crate) static OFFCPU: HashMap<u64, Away, MAX_AWAY> = HashMap::new();
+
+/// When the reader was woken for a new stack last.
+#[btf_map]
+pub(crate) static WOKEN: PerCpuArray<u64, 1> = PerCpuArray::new();

@@ -34,7 +34,7 @@ use tracer_common::{
 use self::scratch::{KERNEL_FRAMES, Scratch, Slot};
 use crate::{
     emit::{Hit, count},
-    maps::{ENDS, RINGS, STACKS},
+    maps::{ENDS, RINGS, STACKS, WOKEN},
 };
 
 /// The registers that a walk begins with.
@@ -146,7 +146,11 @@ fn define(id: u64, walk: &mut Scratch, hit: &Hit) {
         Some(ring) => unsafe {
             let ring = core::ptr::from_ref(ring).cast_mut().cast::<c_void>();
             let unread = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA as u64);
-            let wake = if unread >= hit.target.wakeup_bytes { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
+            let wake = if unread >= hit.target.wakeup_bytes || is_time_to_wake(walk.header.time_ns) {
+                BPF_RB_FORCE_WAKEUP
+            } else {
+                BPF_RB_NO_WAKEUP
+            };
             bpf_ringbuf_output(ring, (&raw mut walk.header).cast(), bytes, wake as u64) == 0
         },
         None => false,
@@ -157,6 +161,23 @@ fn define(id: u64, walk: &mut Scratch, hit: &Hit) {
         // SAFETY: as above.
         count(unsafe { &raw mut (*hit.stats).definitions_lost });
     }
+}
+
+/// How often the reader is woken for new stacks. It must name their frames before the JVM gives up the code; its own timer
+/// is too slow for code that lives a few milliseconds longer than its frames.
+const WAKE_EVERY_NS: u64 = 5_000_000;
+
+#[inline(always)]
+fn is_time_to_wake(now_ns: u64) -> bool {
+    let Some(woken) = WOKEN.get_ptr_mut(0) else { return false };
+    // SAFETY: `woken` points into a map value of this CPU.
+    unsafe {
+        if now_ns.wrapping_sub(woken.read_volatile()) < WAKE_EVERY_NS {
+            return false;
+        }
+        woken.write_volatile(now_ns);
+    }
+    true
 }
 
 impl Scratch {

@@ -248,7 +248,7 @@ fn a_recording_becomes_a_report_in_every_format() {
 
 #[test]
 fn stacks_of_a_recording_go_into_files_for_other_tools() {
-    let recorded = Recorded::new("stacks.txt");
+    let recorded = Recorded::new("profiles.txt");
     let [folded, svg, pprof, speedscope, page] =
         ["r.folded", "r.svg", "r.pb.gz", "r.speedscope.json", "r.html"].map(|name| recorded.name(name));
     let input = recorded.name("x.jtrace");

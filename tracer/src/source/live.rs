@@ -48,6 +48,9 @@ use self::{
 /// Records that are taken from one ring buffer before the others get their turn and the guard looks.
 const DRAIN_LIMIT: usize = 200_000;
 
+/// How often the ring buffers are looked at between stacks that are named, before what was taken is passed on.
+const MOST_LOOKS: usize = 1000;
+
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
 
@@ -296,13 +299,29 @@ impl Live {
         Some((group, *self.groups[group].sites().first()?))
     }
 
-    /// Takes what is in the ring buffers. Stacks are named at once, before their code can go away.
+    /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more.
     fn drain(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        let mut more = self.take_records();
+        for _ in 0..MOST_LOOKS {
+            if !self.name_stacks(sink) {
+                return more;
+            }
+            more = self.take_records();
+        }
+        while self.name_stacks(sink) {}
+        more
+    }
+
+    fn name_stacks(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        self.unwinding.as_mut().is_some_and(|unwinding| unwinding.name_some(sink))
+    }
+
+    fn take_records(&mut self) -> bool {
         let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, .. } = self;
         rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
             if let Some(unwinding) = unwinding
-                && unwinding.take(record, sink)
+                && unwinding.take(record)
             {
                 return;
             }

@@ -45,6 +45,12 @@ impl KernelSymbols {
         Self { path: path.to_owned(), loaded: None }
     }
 
+    /// Reads the symbols now, instead of at the first frame.
+    pub fn load(&mut self) {
+        let path = &self.path;
+        let _: &mut Result<List, &'static str> = self.loaded.get_or_insert_with(|| load(path));
+    }
+
     /// The frame of an address of the kernel.
     pub fn frame(&mut self, pc: u64) -> Arc<Frame> {
         let path = &self.path;

@@ -32,7 +32,7 @@ const MAX_VDSO_BYTES: u64 = 64 << 10;
 const VDSO: &str = "[vdso]";
 
 /// The symbols of the files that a target has mapped.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct NativeSymbols {
     pid: u32,
     /// By rising addresses.
@@ -107,6 +107,13 @@ impl NativeSymbols {
         if !mapped.is_empty() {
             self.mapped = mapped;
             self.frames.clear();
+        }
+    }
+
+    /// Reads the symbols of all files now, instead of each at its first frame.
+    pub fn load_all(&mut self) {
+        for file in 0..self.files.len() {
+            self.load(file);
         }
     }
 

@@ -1,6 +1,10 @@
 //! Stacks of a live target: gives the kernel side what it needs to unwind, and names what it found while the target runs.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
 use tracer_common::{
     stack::{FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
@@ -26,6 +30,9 @@ const MAX_FRAMES: usize = 1 << 20;
 /// Distinct stacks that a session keeps; later ones count as lost.
 const MAX_STACKS: usize = 1 << 20;
 
+/// Stacks that are named before the ring buffers are looked at again, for code that was installed meanwhile.
+const STACKS_AT_A_TIME: usize = 32;
+
 /// What user space knows about the code of a target.
 pub struct Unwinding {
     memory: Memory,
@@ -33,16 +40,44 @@ pub struct Unwinding {
     layout: CodeLayout,
     heaps: Vec<Region>,
     java: Option<JavaSymbols<Memory>>,
-    native: NativeSymbols,
-    kernel: KernelSymbols,
-    frames: HashMap<std::sync::Arc<Frame>, u32>,
+    machine: Machine,
+    frames: HashMap<Arc<Frame>, u32>,
     stacks: HashSet<StackId>,
+    /// Records of stacks that have no names yet.
+    waiting: VecDeque<Box<[u8]>>,
     /// What cannot be unwound or named, and why.
     missing: Vec<String>,
     rows_written: usize,
     unknown_code: u64,
     /// Whether an address of a method may have got another meaning since the last look.
     classes_unloaded: bool,
+}
+
+/// Symbols of files and of the kernel. They are read beside all that attaching does: whoever read them at the first stack would
+/// name the next ones so late that their code may have gone.
+#[derive(Default)]
+struct Machine {
+    reader: Option<JoinHandle<(NativeSymbols, KernelSymbols)>>,
+    read: (NativeSymbols, KernelSymbols),
+}
+
+impl Machine {
+    fn read(mut native: NativeSymbols) -> Self {
+        let reader = thread::spawn(move || {
+            native.load_all();
+            let mut kernel = KernelSymbols::new();
+            kernel.load();
+            (native, kernel)
+        });
+        Self { reader: Some(reader), read: Default::default() }
+    }
+
+    fn ready(&mut self) -> &mut (NativeSymbols, KernelSymbols) {
+        if let Some(read) = self.reader.take().and_then(|reader| reader.join().ok()) {
+            self.read = read;
+        }
+        &mut self.read
+    }
 }
 
 impl Unwinding {
@@ -66,17 +101,17 @@ impl Unwinding {
             }
             Err(error) => missing.push(format!("stacks have no Java frames: {error}")),
         }
-        let native = NativeSymbols::new(&memory);
+        let machine = Machine::read(NativeSymbols::new(&memory));
         Ok(Self {
             memory,
             tables,
             layout,
             heaps,
             java,
-            native,
-            kernel: KernelSymbols::new(),
+            machine,
             frames: HashMap::new(),
             stacks: HashSet::new(),
+            waiting: VecDeque::new(),
             missing,
             rows_written: 0,
             unknown_code: 0,
@@ -118,7 +153,7 @@ impl Unwinding {
             return Ok(());
         }
         if self.tables.update(&self.memory).unwrap_or(false) {
-            self.native.refresh();
+            self.machine.ready().0.refresh();
             let remember = self.layout.remember != 0;
             self.install(kernel, remember)?;
         }
@@ -136,12 +171,16 @@ impl Unwinding {
         regions
     }
 
-    /// Looks at a record as it comes out of its ring buffer; whether it was a stack, which goes into the flow with names.
-    pub fn take(&mut self, record: &[u8], sink: &mut dyn FnMut(Item<'_>)) -> bool {
+    /// Looks at a record as it comes out of its ring buffer; whether it was a stack, which then waits for
+    /// [`Unwinding::name_some`]. Code that was installed is read at once: stacks with its frames may come next.
+    pub fn take(&mut self, record: &[u8]) -> bool {
         let kind = Header::read(record).map_or(0, |header| header.kind);
         if kind == KIND_STACK {
-            if let Ok(Decoded::Stack(raw)) = decode(record) {
-                self.name(&raw, sink);
+            if let Ok(Decoded::Stack(raw)) = decode(record)
+                && self.stacks.len() < MAX_STACKS
+                && self.stacks.insert(raw.id)
+            {
+                self.waiting.push_back(record.into());
             }
             return true;
         }
@@ -155,11 +194,18 @@ impl Unwinding {
         false
     }
 
-    /// Names the frames of a stack and puts it into the flow, unless that was done before.
-    fn name(&mut self, raw: &RawStack<'_>, sink: &mut dyn FnMut(Item<'_>)) {
-        if self.stacks.len() >= MAX_STACKS || !self.stacks.insert(raw.id) {
-            return;
+    /// Names some of the stacks that wait and puts them into the flow; says whether there are more.
+    pub fn name_some(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        for _ in 0..STACKS_AT_A_TIME {
+            let Some(record) = self.waiting.pop_front() else { return false };
+            if let Ok(Decoded::Stack(raw)) = decode(&record) {
+                self.name(&raw, sink);
+            }
         }
+        !self.waiting.is_empty()
+    }
+
+    fn name(&mut self, raw: &RawStack<'_>, sink: &mut dyn FnMut(Item<'_>)) {
         let mut frames = Vec::with_capacity(raw.frames().len() * 2);
         for frame in raw.frames() {
             self.name_frame(frame, &mut frames, sink);
@@ -175,8 +221,8 @@ impl Unwinding {
         let bci = u16::from_le_bytes([bci_low, bci_high]);
         let check = u32::from_le_bytes(check);
         let named = match (FrameKind::from_number(kind), &mut self.java) {
-            (Some(FrameKind::Kernel), _) => vec![self.kernel.frame(address)],
-            (Some(FrameKind::Native), _) => vec![self.native.frame(address, return_address)],
+            (Some(FrameKind::Kernel), _) => vec![self.machine.ready().1.frame(address)],
+            (Some(FrameKind::Native), _) => vec![self.machine.ready().0.frame(address, return_address)],
             (Some(FrameKind::Interpreted), Some(java)) => vec![java.interpreted(address, check, bci)],
             (Some(FrameKind::Compiled), Some(java)) => java.compiled(address, return_address, check),
             (Some(FrameKind::Stub), Some(java)) => vec![java.stub(address)],
@@ -188,7 +234,7 @@ impl Unwinding {
         }
     }
 
-    fn define(&mut self, frame: std::sync::Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
+    fn define(&mut self, frame: Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
         if let Some(id) = self.frames.get(&frame) {
             return *id;
         }
@@ -198,7 +244,7 @@ impl Unwinding {
             Frame::named(Kind::Unknown, "<too many different frames>").into()
         };
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
-        let id = *self.frames.entry(std::sync::Arc::clone(&frame)).or_insert(next);
+        let id = *self.frames.entry(Arc::clone(&frame)).or_insert(next);
         if id == next {
             sink(Item::Frame(FrameDefinition { id, frame: Frame::clone(&frame) }));
         }
@@ -215,8 +261,8 @@ impl Unwinding {
             StackEnd::TooDeep => format!("more than {} frames", tracer_common::stack::MAX_FRAMES),
             StackEnd::UnknownCode => "unknown code".to_owned(),
             StackEnd::NoCodeBlob => "no code blob in the code heap".to_owned(),
-            StackEnd::NoTable => format!("no unwinding table for {}", self.native.frame(raw.end_pc, true)),
-            StackEnd::UnsupportedRule => format!("unwinding rule of {}", self.native.frame(raw.end_pc, true)),
+            StackEnd::NoTable => format!("no unwinding table for {}", self.machine.ready().0.frame(raw.end_pc, true)),
+            StackEnd::UnsupportedRule => format!("unwinding rule of {}", self.machine.ready().0.frame(raw.end_pc, true)),
             StackEnd::UnreadableStack => "unreadable stack".to_owned(),
             StackEnd::BadInterpreterFrame => "no frame of the interpreter".to_owned(),
             StackEnd::NotRising => "stack does not rise".to_owned(),
