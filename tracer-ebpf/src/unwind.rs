@@ -188,6 +188,7 @@ impl Scratch {
         self.fp = start.fp;
         self.kept = start.kept;
         self.interrupted = 1;
+        self.below = 0;
         self.count = 0;
         self.hash = seed();
         self.end = StackEnd::TooDeep as u64;

@@ -84,15 +84,31 @@ fn guess(pc: u64, sp: u64, fp: u64, place: Place, layout: &CodeLayout) -> Rule {
 /// Words that code may push below its frame: intrinsics save registers so.
 const PUSHED_WORDS: u32 = 8;
 
+/// The rule of a compiled method that called a stub, for which it may have pushed arguments.
+#[inline(always)]
+pub(super) fn caller_of_stub(sp: u64, rule: Rule) -> Rule {
+    Rule(unwind_pushed(sp, u64::from(rule.0)) as u32)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn unwind_pushed(sp: u64, rule: u64) -> u64 {
+    let rule = Rule(rule as u32);
+    let words = rule.cfa_words();
+    for pushed in 0..PUSHED_WORDS {
+        if returns_to(sp.wrapping_add(8 * u64::from(words + pushed)).wrapping_sub(8)) {
+            return u64::from(rsp(words + pushed, 2).0);
+        }
+    }
+    u64::from(rule.0)
+}
+
 /// A frame of known size, if the word above it is a return address. If it is none, more was pushed.
 #[inline(always)]
 fn sized(sp: u64, fp: u64, code: &[u8; BYTES], place: Place) -> Rule {
-    let words = place.rule.cfa_words();
-    for pushed in 0..PUSHED_WORDS {
-        let above = words + pushed;
-        if returns_to(sp.wrapping_add(8 * u64::from(above)).wrapping_sub(8)) {
-            return rsp(above, 2);
-        }
+    let rule = caller_of_stub(sp, place.rule);
+    if returns_to(sp.wrapping_add(8 * u64::from(rule.cfa_words())).wrapping_sub(8)) {
+        return rule;
     }
     if place.kind == FrameKind::Compiled as u32 { place.rule } else { stub(sp, fp, code) }
 }
@@ -100,16 +116,27 @@ fn sized(sp: u64, fp: u64, code: &[u8; BYTES], place: Place) -> Rule {
 /// `code[1..]` are the next instructions.
 #[inline(always)]
 fn epilogue(code: &[u8; BYTES]) -> Option<Rule> {
-    let poll_and_return = (code[1] == 0x49 && code[2] == 0x3b && code[3] == 0xa7 && code[8] == 0x0f && code[9] == 0x87)
-        || (code[1] == 0x0f && code[2] == 0x87 && code[7] == 0xc3)
-        || (code[1] == 0x85 && code[2] == 0x05 && code[7] == 0xc3)
-        || (code[1] == 0x4d && code[2] == 0x8b && code[3] == 0x97 && code[8] == 0x41 && code[9] == 0x85 && code[11] == 0xc3)
-        || (code[1] == 0x41 && code[2] == 0x85 && code[4] == 0xc3)
-        // Behind the code: the way from a poll to the safepoint's stub.
-        || (code[1] == 0x4c && code[2] == 0x8d && code[3] == 0x15 && code[8] == 0x4d && code[9] == 0x89 && code[10] == 0x97)
+    // `cmp rsp, [r15 + n]` and a jump, with a displacement of 32 or 8 bits; then the jump itself.
+    let poll = (code[1] == 0x49 && code[2] == 0x3b)
+        && ((code[3] == 0xa7 && code[8] == 0x0f && code[9] == 0x87)
+            || (code[3] == 0x67 && code[5] == 0x0f && code[6] == 0x87));
+    let jump = code[1] == 0x0f && code[2] == 0x87 && code[7] == 0xc3;
+    // JDK 11: `test` of a page, by its address or by one that the thread has.
+    let page = (code[1] == 0x85 && code[2] == 0x05 && code[7] == 0xc3)
+        || (code[1] == 0x4d
+            && code[2] == 0x8b
+            && code[3] == 0x97
+            && code[8] == 0x41
+            && code[9] == 0x85
+            && code[11] == 0xc3)
+        || (code[1] == 0x41 && code[2] == 0x85 && code[4] == 0xc3);
+    // Behind the code: the way from a poll to the safepoint's stub.
+    let way = (code[1] == 0x4c && code[2] == 0x8d && code[3] == 0x15 && code[8] == 0x4d && code[9] == 0x89)
         || (code[1] == 0x4d && code[2] == 0x89 && code[3] == 0x97 && code[8] == 0xe9)
-        // The frame was taken down for a jump out of the method.
-        || (code[0] == 0x5d && code[1] == 0xe9);
+        || (code[1] == 0x4d && code[2] == 0x89 && code[3] == 0x57 && code[5] == 0xe9);
+    // The frame was taken down for a jump out of the method.
+    let leaves = code[0] == 0x5d && code[1] == 0xe9;
+    let poll_and_return = poll || jump || page || way || leaves;
     if code[1] == 0xc3 || code[1] == 0xc2 || poll_and_return {
         Some(BARE)
     } else if code[1] == 0x5d {
@@ -170,12 +197,11 @@ fn stub(sp: u64, fp: u64, code: &[u8; BYTES]) -> Rule {
     if code[0] == 0x55 {
         return PUSHED;
     }
-    if fp >= sp && fp.wrapping_sub(sp) < 4096 && fp & 7 == 0 && returns_to(fp.wrapping_add(8)) {
-        return FRAME_POINTER;
-    }
+    // The lowest return address is the stub's own. rbp may still be that of a frame farther out, which it would skip to.
     for words in 0..SEARCHED_WORDS {
-        if returns_to(sp.wrapping_add(8 * u64::from(words))) {
-            return rsp(words + 1, 0);
+        let at = sp.wrapping_add(8 * u64::from(words));
+        if returns_to(at) {
+            return if at == fp.wrapping_add(8) { FRAME_POINTER } else { rsp(words + 1, 0) };
         }
     }
     FRAME_POINTER

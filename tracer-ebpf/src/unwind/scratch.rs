@@ -28,6 +28,8 @@ pub(crate) struct Scratch {
     pub(crate) kept: Kept,
     /// 1 where `pc` is the next instruction, 0 where it is a return address.
     pub(crate) interrupted: u64,
+    /// Kind of the frame below, which this one called.
+    pub(crate) below: u64,
     /// Frames so far.
     pub(crate) count: u64,
     /// Hash of them.

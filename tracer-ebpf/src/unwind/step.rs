@@ -57,6 +57,7 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     }
     walk.push(RawFrame { tag: u64::from(place.kind) | flag | u64::from(place.compile_id) << 32, address });
     let rule = rule(walk, place);
+    walk.below = u64::from(place.kind);
     if rule.0 == incomplete::NO_FRAME.0 {
         return interpreter::without_frame(walk).ok_or(StackEnd::UnknownCode);
     }
@@ -68,7 +69,8 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
 #[inline(always)]
 fn rule(walk: &Scratch, place: Place) -> Rule {
     if walk.interrupted == 0 {
-        return place.rule;
+        let pushes = walk.below == FrameKind::Stub as u64 && place.kind == FrameKind::Compiled as u32;
+        return if pushes { incomplete::caller_of_stub(walk.sp, place.rule) } else { place.rule };
     }
     if place.kind == FrameKind::Native as u32 {
         return place.rule;

@@ -262,7 +262,9 @@ impl Unwinding {
             StackEnd::UnknownCode => "unknown code".to_owned(),
             StackEnd::NoCodeBlob => "no code blob in the code heap".to_owned(),
             StackEnd::NoTable => format!("no unwinding table for {}", self.machine.ready().0.frame(raw.end_pc, true)),
-            StackEnd::UnsupportedRule => format!("unwinding rule of {}", self.machine.ready().0.frame(raw.end_pc, true)),
+            StackEnd::UnsupportedRule => {
+                format!("unwinding rule of {}", self.machine.ready().0.frame(raw.end_pc, true))
+            }
             StackEnd::UnreadableStack => "unreadable stack".to_owned(),
             StackEnd::BadInterpreterFrame => "no frame of the interpreter".to_owned(),
             StackEnd::NotRising => "stack does not rise".to_owned(),
