@@ -44,7 +44,9 @@ fn watch(launch: &Launch, words: &[&str]) -> Result<Watched> {
 }
 
 fn cpu(jdk: &Jdk, arguments: &[&str]) -> Launch {
-    Launch::new(jdk, "cpu", "Cpu").arguments(arguments)
+    // Each copy of inlined work would be compiled in its own way, and take its own time.
+    let whole = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Cpu::work"];
+    Launch::new(jdk, "cpu", "Cpu").flags(&whole).arguments(arguments)
 }
 
 impl Watched {
