@@ -1,9 +1,11 @@
 //! The half of `cargo xtask bench` and `cargo xtask verifier` that needs the library: it looks into the kernel, repeats
-//! sessions within one process, and writes a recording of any size. Each result is lines of `name number...` on stdout.
+//! sessions within one process, and writes recordings of any size. Each result is lines of `name number...` on stdout.
 //!
-//! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS`
+//! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
+//! `measure profile FILE STACKS`
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
+mod profile;
 mod rounds;
 mod synthetic;
 
@@ -22,7 +24,10 @@ fn main() -> Result<()> {
         ["verified"] => verified(),
         ["rounds", libjvm, pid, count] => rounds::run(libjvm.as_ref(), pid.parse()?, count.parse()?),
         ["recording", file, events] => synthetic::write(file.as_ref(), events.parse()?),
-        _ => bail!("usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS"),
+        ["profile", file, stacks] => profile::write(file.as_ref(), stacks.parse()?),
+        _ => bail!(
+            "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | profile FILE STACKS"
+        ),
     }
 }
 
