@@ -5,8 +5,12 @@
 
 mod attach;
 mod busy;
+mod code;
 mod decode;
+mod distinct;
+mod page;
 mod rounds;
+mod unwinding;
 
 mod budget;
 mod statistics;
@@ -23,7 +27,7 @@ use crate::{build, jdks, process, workloads, workspace};
 /// What to measure, and how long.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Fewer repetitions: less than two minutes
+    /// Fewer repetitions: less than four minutes
     #[arg(long)]
     quick: bool,
 
@@ -49,9 +53,30 @@ enum Part {
     Own,
     /// The slowdown of a busy target
     Slowdown,
+    /// Unwinding in the kernel
+    Unwind,
+    /// CPU samples: the slowdown of a busy target, and jtrace's own CPU
+    Cpu,
+    /// Memory for 100,000 stacks
+    Distinct,
+    /// Attaching to a JVM with much compiled code
+    Code,
+    /// Opening a page of 100,000 stacks
+    Page,
 }
 
-const PARTS: [Part; 5] = [Part::Attach, Part::Rounds, Part::Decode, Part::Own, Part::Slowdown];
+const PARTS: [Part; 10] = [
+    Part::Attach,
+    Part::Rounds,
+    Part::Decode,
+    Part::Own,
+    Part::Slowdown,
+    Part::Unwind,
+    Part::Cpu,
+    Part::Distinct,
+    Part::Code,
+    Part::Page,
+];
 
 /// How often things are measured.
 struct Effort {
@@ -61,12 +86,30 @@ struct Effort {
     decodes: usize,
     watch: Duration,
     pairs: usize,
+    unwindings: usize,
+    pages: usize,
 }
 
-const FULL: Effort =
-    Effort { attaches: 9, rounds: 200, events: 5_000_000, decodes: 5, watch: Duration::from_secs(30), pairs: 16 };
-const QUICK: Effort =
-    Effort { attaches: 5, rounds: 20, events: 2_000_000, decodes: 3, watch: Duration::from_secs(10), pairs: 6 };
+const FULL: Effort = Effort {
+    attaches: 9,
+    rounds: 200,
+    events: 5_000_000,
+    decodes: 5,
+    watch: Duration::from_secs(30),
+    pairs: 16,
+    unwindings: 15,
+    pages: 5,
+};
+const QUICK: Effort = Effort {
+    attaches: 5,
+    rounds: 20,
+    events: 2_000_000,
+    decodes: 3,
+    watch: Duration::from_secs(10),
+    pairs: 6,
+    unwindings: 5,
+    pages: 3,
+};
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if !process::is_root() {
@@ -93,19 +136,25 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     } else {
         print_text(&figures, &budget);
     }
-    let holds = |figure: &Figure| budget.limit(figure.name).is_none_or(|limit| limit.holds(figure.value));
+    let holds =
+        |figure: &Figure| figure.is_absent() || budget.limit(figure.name).is_none_or(|limit| limit.holds(figure.value));
     Ok(if figures.iter().all(holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
     let jdk = jdk::any()?;
-    let Effort { attaches, rounds, events, decodes, watch, pairs } = effort;
+    let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages } = effort;
     match part {
         Part::Attach => attach::measure(&jdk, *attaches),
         Part::Rounds => rounds::measure(&jdk, *rounds),
         Part::Decode => decode::measure(*events, *decodes),
         Part::Own => busy::own_cost(&jdk, *watch),
         Part::Slowdown => busy::slowdown(&jdk, *pairs),
+        Part::Unwind => unwinding::measure(&jdk, *unwindings),
+        Part::Cpu => busy::cpu_lens(&jdk, *watch, *pairs),
+        Part::Distinct => distinct::measure(&jdk),
+        Part::Code => code::measure(&jdk, *attaches),
+        Part::Page => page::measure(*pages),
     }
 }
 
@@ -127,6 +176,10 @@ pub(crate) fn measure_binary() -> PathBuf {
 fn print_text(figures: &[Figure], budget: &Budget) {
     for figure in figures {
         let Figure { name, value, note } = figure;
+        if figure.is_absent() {
+            println!("{name:<32} {:>10}  {:<8} {:<8}  {note}", "absent", "", "");
+            continue;
+        }
         let limit = budget.limit(name);
         let verdict = match limit {
             Some(limit) if limit.holds(*value) => "ok",
@@ -134,7 +187,7 @@ fn print_text(figures: &[Figure], budget: &Budget) {
             None => "",
         };
         let limit = limit.map(budget::Limit::shown).unwrap_or_default();
-        println!("{name:<28} {value:>10.2}  {limit:<8} {verdict:<8}  {note}");
+        println!("{name:<32} {value:>10.2}  {limit:<8} {verdict:<8}  {note}");
     }
 }
 
@@ -143,7 +196,7 @@ fn print_json(figures: &[Figure], budget: &Budget) {
         .iter()
         .map(|Figure { name, value, note }| {
             let limit = budget.limit(name);
-            let holds = limit.map(|limit| limit.holds(*value));
+            let holds = limit.filter(|_| !value.is_nan()).map(|limit| limit.holds(*value));
             serde_json::json!({"name": name, "value": value, "limit": limit.map(budget::Limit::shown), "holds": holds, "note": note})
         })
         .collect();

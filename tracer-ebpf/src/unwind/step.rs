@@ -1,7 +1,7 @@
 //! One step of a walk: names the frame that it has come to by its address, and goes on to the caller.
-#![expect(unsafe_code, reason = "the loop helper hands the walk over as a raw pointer")]
+#![expect(unsafe_code, reason = "the loop helper hands the walk over as a raw pointer, and two words are read at once")]
 
-use core::ffi::c_void;
+use core::{ffi::c_void, mem::MaybeUninit};
 
 use tracer_common::{
     stack::{FRAME_RETURN_ADDRESS, FrameKind, MAX_FRAMES, RawFrame, StackEnd},
@@ -13,7 +13,10 @@ use super::{
     place::{self, INTERPRETER, Place, RETURN_BARRIER},
     scratch::{Scratch, Slot},
 };
-use crate::{args::word, maps::CODE};
+use crate::{
+    args::{read, word},
+    maps::CODE,
+};
 
 /// What the loop helper wants: 0 goes on, 1 ends the loop.
 pub(super) unsafe extern "C" fn step(_index: u64, slot: *mut c_void) -> i64 {
@@ -111,7 +114,19 @@ fn to_caller(walk: &mut Scratch, rule: Rule) -> Result<(), StackEnd> {
     if cfa <= walk.sp {
         return Err(StackEnd::NotRising);
     }
-    let mut caller = word(cfa.wrapping_sub(8)).map_err(|_| StackEnd::UnreadableStack)?;
+    let unreadable = |_| StackEnd::UnreadableStack;
+    // Nearly every function saves rbp right below its return address, and both words cost one read as one word does.
+    let mut caller = if saved == 16 {
+        let mut words = MaybeUninit::<[u64; 2]>::uninit();
+        read(words.as_mut_ptr().cast(), 16, cfa.wrapping_sub(16)).map_err(unreadable)?;
+        // SAFETY: both words were read.
+        let [fp, caller] = unsafe { words.assume_init() };
+        walk.fp = fp;
+        saved = 0;
+        caller
+    } else {
+        word(cfa.wrapping_sub(8)).map_err(unreadable)?
+    };
     walk.sp = cfa;
     if caller == ENTRY_BARRIER_COOKIE {
         caller = word(cfa).map_err(|_| StackEnd::UnreadableStack)?;

@@ -1,12 +1,13 @@
 //! The half of `cargo xtask bench`, `profile` and `verifier` that needs the library: it looks into the kernel, repeats
-//! sessions within one process, and writes a recording of any size. Each result is lines of `name number...` on stdout.
+//! sessions within one process, and writes recordings of any size. Each result is lines of `name number...` on stdout.
 //!
-//! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` · `measure profile
-//! FILE`
+//! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
+//! `measure stacks FILE STACKS` · `measure profile FILE`
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 mod profile;
 mod rounds;
+mod stacks;
 mod synthetic;
 
 use anyhow::{Context as _, Result, bail};
@@ -25,7 +26,10 @@ fn main() -> Result<()> {
         ["rounds", libjvm, pid, count] => rounds::run(libjvm.as_ref(), pid.parse()?, count.parse()?),
         ["profile", file] => profile::print(file.as_ref()),
         ["recording", file, events] => synthetic::write(file.as_ref(), events.parse()?),
-        _ => bail!("usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | profile FILE"),
+        ["stacks", file, stacks] => stacks::write(file.as_ref(), stacks.parse()?),
+        _ => bail!(
+            "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE"
+        ),
     }
 }
 

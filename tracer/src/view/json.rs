@@ -12,8 +12,26 @@ use crate::report::Report;
 
 /// Writes the report, indented, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(report)?;
-    writeln!(out, "{}", escape::json(&text))
+    // The text of 100,000 stacks takes 60 MB: it is never in memory as a whole.
+    serde_json::to_writer_pretty(Escaped { out }, report)?;
+    writeln!(out)
+}
+
+/// Escapes what passes through. JSON is written in whole characters, and an escape concerns one character.
+struct Escaped<'a> {
+    out: &'a mut dyn io::Write,
+}
+
+impl io::Write for Escaped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = str::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        self.out.write_all(escape::json(text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Writes any value on one line.

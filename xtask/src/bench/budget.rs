@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 pub(crate) struct Figure {
     /// Its name; ends in the unit.
     pub(crate) name: &'static str,
-    /// The number.
+    /// The number; NaN where it is absent.
     pub(crate) value: f64,
     /// Where it comes from.
     pub(crate) note: String,
@@ -18,6 +18,16 @@ pub(crate) struct Figure {
 impl Figure {
     pub(crate) fn new(name: &'static str, value: f64, note: impl Into<String>) -> Self {
         Self { name, value, note: note.into() }
+    }
+
+    /// A number that cannot be had on this machine, and why.
+    pub(crate) fn absent(name: &'static str, why: impl Into<String>) -> Self {
+        Self::new(name, f64::NAN, why)
+    }
+
+    /// Whether it could not be had.
+    pub(crate) const fn is_absent(&self) -> bool {
+        self.value.is_nan()
     }
 }
 
