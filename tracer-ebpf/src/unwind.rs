@@ -8,6 +8,7 @@
 )]
 
 mod blob;
+mod frozen;
 mod incomplete;
 mod interpreter;
 mod step;
@@ -158,6 +159,7 @@ impl Scratch {
         self.hash = seed();
         self.end = StackEnd::TooDeep as u64;
         self.end_pc = 0;
+        self.entry = 0;
     }
 
     /// Adds a frame; one too many only leaves its mark in the hash.

@@ -179,7 +179,7 @@ fn stub(sp: u64, fp: u64, code: &[u8; BYTES]) -> Rule {
 /// Whether a word of the stack is an address in known code behind a call, or of the interpreter, which goes on elsewhere
 /// than behind its calls.
 #[inline(always)]
-fn returns_to(at: u64) -> bool {
+pub(super) fn returns_to(at: u64) -> bool {
     unwind_returns_to(at) != 0
 }
 
