@@ -176,8 +176,8 @@ fn stub(sp: u64, fp: u64, code: &[u8; BYTES]) -> Rule {
     FRAME_POINTER
 }
 
-/// Whether a word of the stack is an address in known code behind a call, or of the interpreter, which goes on elsewhere
-/// than behind its calls.
+/// Whether a word of the stack is an address in known code behind a call, or one of the interpreter or the barrier of virtual
+/// threads, which go on elsewhere than behind calls.
 #[inline(always)]
 pub(super) fn returns_to(at: u64) -> bool {
     unwind_returns_to(at) != 0
@@ -187,7 +187,8 @@ pub(super) fn returns_to(at: u64) -> bool {
 #[inline(never)]
 extern "C" fn unwind_returns_to(at: u64) -> u64 {
     let (Some(layout), Ok(address)) = (CODE.get(0), word(at)) else { return 0 };
-    if address >= layout.interpreter[0] && address < layout.interpreter[1] {
+    let is_barrier = layout.return_barrier != 0 && address == layout.return_barrier;
+    if is_barrier || (address >= layout.interpreter[0] && address < layout.interpreter[1]) {
         return 1;
     }
     if place::region(address).is_none() {
