@@ -177,7 +177,9 @@ pub struct CodeLayout {
     pub return_barrier: u64,
     /// `ContinuationEntry::_return_pc`, to which a virtual thread's outermost frame returns, or 0.
     pub continuation_return: u64,
-    /// Size of the frame that returns from there, at whose lower end lies a `ContinuationEntry`.
+    /// The code that fetches frames of virtual threads from the heap: first address and first behind it.
+    pub fetching: [u64; 2],
+    /// Size of the frame to which `continuation_return` leads, at whose lower end lies a `ContinuationEntry`.
     pub entry_bytes: u32,
     /// `ContinuationEntry::_argsize`.
     pub entry_argument_words: u32,

@@ -13,9 +13,8 @@ use tracer_common::{
 use super::{blob::u32_at, incomplete, scratch::Scratch};
 use crate::{args::word, maps::CODE};
 
-/// Places in which the continuation's entry is looked for: the bottom frame on the stack has up to twice as many words of
-/// arguments on it.
-const SEARCHED: usize = 64;
+/// Most bytes of frames that are fetched from the heap at once.
+const MAX_FETCHED_BYTES: u64 = 1 << 20;
 /// Largest chunk that is believed, in words.
 const MAX_CHUNK_WORDS: u32 = 1 << 24;
 /// What stands for an object that could not be found; no object lies there.
@@ -26,8 +25,8 @@ const LINKAGE_BYTES: u64 = 16;
 /// Goes on behind the frame that returns to the barrier: into the heap, or past it where chunks cannot be followed.
 #[inline(always)]
 pub(super) fn enter(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
-    let entry = unwind_entry(walk.sp);
-    if entry == 0 {
+    let entry = entry_at(walk.fp, layout);
+    if unwind_is_entry(entry, walk.sp) == 0 {
         push_marker(walk, layout);
         return Err(StackEnd::InHeap);
     }
@@ -39,6 +38,24 @@ pub(super) fn enter(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), Stack
         return skip(walk, layout);
     };
     open(walk, continuation, layout.continuation_tail, layout)
+}
+
+/// Whether the code that is run fetches frames from the heap: its own frame is taken then, and the fetched ones are left out
+/// with a mark, because they are neither here nor there.
+#[inline(always)]
+pub(super) fn fetches(walk: &Scratch, layout: &CodeLayout) -> bool {
+    if walk.pc < layout.fetching[0] || walk.pc >= layout.fetching[1] {
+        return false;
+    }
+    let entry = entry_at(walk.fp, layout);
+    entry >= walk.sp && entry.wrapping_sub(walk.sp) <= MAX_FETCHED_BYTES && is_frame(entry, layout)
+}
+
+/// Goes from code that fetches frames to the carrier's frames.
+#[inline(always)]
+pub(super) fn pass_fetching(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    walk.entry = entry_at(walk.fp, layout);
+    skip(walk, layout)
 }
 
 /// Whether the walk is in the heap and has come to the end of a chunk.
@@ -135,30 +152,30 @@ fn push_marker(walk: &mut Scratch, layout: &CodeLayout) {
     walk.push(RawFrame { tag: FrameKind::Stub as u64 | FRAME_RETURN_ADDRESS, address: layout.return_barrier });
 }
 
-/// Address of the entry of the continuation whose bottom frame on the stack returns to `sp`, or 0.
-///
-/// It lies there, above the bottom frame's arguments, whose number it holds. Above it is a return address.
+/// Whether at `entry` the carrier entered a continuation, whose bottom frame on the stack returns to `sp`: between the two
+/// lie that frame's arguments, whose number stands in the entry, and above it is a return address.
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn unwind_entry(sp: u64) -> u64 {
+extern "C" fn unwind_is_entry(entry: u64, sp: u64) -> u64 {
     let Some(layout) = CODE.get(0) else { return 0 };
-    if layout.continuation_return == 0 {
-        return 0;
-    }
-    let first = sp.wrapping_add(15) & !15;
-    for index in 0..SEARCHED {
-        let entry = first.wrapping_add(index as u64 * 16);
-        let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
-        let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
-        if arguments != first {
-            continue;
-        }
-        let caller = entry.wrapping_add(u64::from(layout.entry_bytes)).wrapping_sub(8);
-        if incomplete::returns_to(caller) {
-            return entry;
-        }
-    }
-    0
+    let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
+    let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
+    u64::from(arguments == sp & !15 && is_frame(entry, layout))
+}
+
+/// Whether a frame of the entry's size at this address has a return address.
+#[inline(always)]
+fn is_frame(entry: u64, layout: &CodeLayout) -> bool {
+    layout.continuation_return != 0
+        && entry & 15 == 0
+        && incomplete::returns_to(entry.wrapping_add(u64::from(layout.entry_bytes)).wrapping_sub(8))
+}
+
+/// The entry of the continuation at whose frame rbp points: so does the saved rbp of the bottom frame on the stack, and rbp
+/// itself in the code that fetches frames.
+#[inline(always)]
+fn entry_at(fp: u64, layout: &CodeLayout) -> u64 {
+    fp.wrapping_add(LINKAGE_BYTES).wrapping_sub(u64::from(layout.entry_bytes))
 }
 
 /// The object that a field refers to, 0 for none, or [`UNREADABLE`].

@@ -65,6 +65,9 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     if walk.entry != 0 {
         return frozen::to_caller(walk, place.rule);
     }
+    if frozen::fetches(walk, layout) {
+        return frozen::pass_fetching(walk, layout);
+    }
     let rule = rule(walk, place);
     to_caller(walk, rule)
 }

@@ -106,6 +106,9 @@ impl CodeCache {
         let barrier = known.return_barrier().filter(|&address| self.heap_of(address).is_some());
         if let Some(barrier) = barrier.or_else(|| self.return_barrier_by_code(peek)) {
             self.layout.return_barrier = barrier;
+            if let Ok(blob) = self.blob_at(peek, barrier) {
+                self.layout.fetching = [blob.code_begin, blob.code_end];
+            }
         }
         if let Some(pc) = known.continuation_return()
             && let Ok(blob) = self.blob_at(peek, pc)
@@ -285,6 +288,7 @@ fn code_layout(peek: &impl Peek, fields: Fields<'_>, blobs: &BlobLayout, heaps: 
         },
         // Not in the tables of any release.
         continuation_return: 0,
+        fetching: [0; 2],
         entry_bytes: 0,
         entry_argument_words: 0,
         entry_continuation: 0,
