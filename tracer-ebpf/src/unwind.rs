@@ -49,6 +49,9 @@ pub(crate) struct Start {
     pub(crate) kernel: *mut c_void,
 }
 
+/// Steps of a walk: one a frame, one to see that there are too many, and those from chunk to chunk in the heap.
+const STEPS: u32 = MAX_FRAMES as u32 + 1 + 64;
+
 /// Id of the stack that begins with these registers; sends it where that was not done yet.
 #[inline(never)]
 pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
@@ -64,7 +67,7 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
     }
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
     let _: i64 =
-        unsafe { bpf_loop(MAX_FRAMES as u32 + 1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
+        unsafe { bpf_loop(STEPS, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
     if let Some(ends) = ENDS.get_ptr_mut(walk.end as u32) {
         count(ends);
     }
