@@ -25,4 +25,6 @@ mod terminal;
 // Names for perf are the JVM's own.
 mod perf_map;
 
+// Stacks of virtual threads go on in the heap, and on the carrier.
+mod virtual_threads;
 mod watch;

@@ -175,6 +175,32 @@ pub struct CodeLayout {
     pub call_stub_return: u64,
     /// `StubRoutines::_cont_returnBarrier` (21 and later), else 0.
     pub return_barrier: u64,
+    /// `ContinuationEntry::_return_pc`, to which a virtual thread's outermost frame returns, or 0.
+    pub continuation_return: u64,
+    /// The code that fetches frames of virtual threads from the heap: first address and first behind it.
+    pub fetching: [u64; 2],
+    /// Size of the frame to which `continuation_return` leads, at whose lower end lies a `ContinuationEntry`.
+    pub entry_bytes: u32,
+    /// `ContinuationEntry::_argsize`.
+    pub entry_argument_words: u32,
+    /// `ContinuationEntry::_cont`; 0 where frames in the heap cannot be followed, and what follows is 0 too.
+    pub entry_continuation: u32,
+    /// `jdk.internal.vm.Continuation::tail`.
+    pub continuation_tail: u32,
+    /// `jdk.internal.vm.StackChunk::parent`.
+    pub chunk_parent: u32,
+    /// `jdk.internal.vm.StackChunk::sp`: first word of the frames.
+    pub chunk_sp: u32,
+    /// `jdk.internal.vm.StackChunk::bottom`: first word behind them.
+    pub chunk_bottom: u32,
+    /// Where in a `StackChunk` its words begin.
+    pub chunk_stack: u32,
+    /// Size of a reference in an object: 4 or 8.
+    pub object_bytes: u32,
+    /// By how much a reference of 4 bytes is shifted.
+    pub object_shift: u32,
+    /// What is added to it then.
+    pub object_base: u64,
 }
 
 const _: () = assert!(size_of::<Row>() == 8 && size_of::<Region>() == 40);

@@ -8,6 +8,7 @@
 )]
 
 mod blob;
+mod frozen;
 mod incomplete;
 mod interpreter;
 mod step;
@@ -60,6 +61,8 @@ pub(crate) struct Kept {
     pub(crate) rdi: u64,
     pub(crate) rbx: u64,
 }
+/// Steps of a walk: one a frame, one to see that there are too many, and those from chunk to chunk in the heap.
+const STEPS: u32 = MAX_FRAMES as u32 + 1 + 64;
 
 /// Id of the stack that begins with these registers; sends it where that was not done yet.
 #[inline(never)]
@@ -75,8 +78,7 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
         kernel_frames(walk, start.kernel);
     }
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
-    let _: i64 =
-        unsafe { bpf_loop(MAX_FRAMES as u32 + 1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
+    let _: i64 = unsafe { bpf_loop(STEPS, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
     if let Some(ends) = ENDS.get_ptr_mut(walk.end as u32) {
         count(ends);
     }
@@ -193,6 +195,7 @@ impl Scratch {
         self.hash = seed();
         self.end = StackEnd::TooDeep as u64;
         self.end_pc = 0;
+        self.entry = 0;
     }
 
     /// Adds a frame; one too many only leaves its mark in the hash.

@@ -212,15 +212,15 @@ const ADAPTERS: u64 = u64::from_le_bytes(*b"I2C/C2I ");
 
 /// Whether a word of the stack is a return address.
 #[inline(always)]
-fn returns_to(at: u64) -> bool {
+pub(super) fn returns_to(at: u64) -> bool {
     match word(at) {
         Ok(address) => is_return(address),
         Err(_) => false,
     }
 }
 
-/// Whether an address lies in known code behind a call, or is the interpreter's, which goes on elsewhere than behind its
-/// calls.
+/// Whether an address lies in known code behind a call, or is one of the interpreter or the barrier of virtual threads,
+/// which go on elsewhere than behind calls.
 #[inline(always)]
 pub(super) fn is_return(address: u64) -> bool {
     unwind_is_return(address) != 0
@@ -230,7 +230,8 @@ pub(super) fn is_return(address: u64) -> bool {
 #[inline(never)]
 extern "C" fn unwind_is_return(address: u64) -> u64 {
     let Some(layout) = CODE.get(0) else { return 0 };
-    if address >= layout.interpreter[0] && address < layout.interpreter[1] {
+    let is_barrier = layout.return_barrier != 0 && address == layout.return_barrier;
+    if is_barrier || (address >= layout.interpreter[0] && address < layout.interpreter[1]) {
         return 1;
     }
     if place::region(address).is_none() {

@@ -10,7 +10,7 @@ use tracer_common::{
     unwind::CodeLayout,
 };
 
-use super::{Kept, incomplete, scratch::Scratch};
+use super::{Kept, frozen, incomplete, scratch::Scratch};
 use crate::args::{read, word};
 
 /// Words from the saved bytecode pointer up to the return address.
@@ -53,7 +53,12 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     let Some((bci, check)) = found else {
         return before_the_frame(walk);
     };
-    let sender = frame[SENDER_SP];
+    // In the heap, addresses in the stack are counted from rbp.
+    let (link, sender) = if walk.entry == 0 {
+        (frame[LINK], frame[SENDER_SP])
+    } else {
+        (frozen::relative(walk.fp, frame[LINK]), frozen::relative(walk.fp, frame[SENDER_SP]))
+    };
     if sender <= walk.fp {
         return Err(StackEnd::BadInterpreterFrame);
     }
@@ -62,7 +67,7 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
         address: frame[METHOD],
     });
     walk.pc = frame[RETURN];
-    walk.fp = frame[LINK];
+    walk.fp = link;
     walk.sp = sender;
     walk.interrupted = 0;
     Ok(())

@@ -37,6 +37,11 @@ pub(crate) struct Scratch {
     /// `StackEnd` and its address.
     pub(crate) end: u64,
     pub(crate) end_pc: u64,
+    /// Where the carrier entered the virtual thread, while the walk is among the latter's frames in the heap; else 0.
+    pub(crate) entry: u64,
+    /// The chunk of frames in the heap, and the first address behind them.
+    pub(crate) chunk: u64,
+    pub(crate) chunk_end: u64,
     pub(crate) kernel: [u64; KERNEL_FRAMES],
     pub(crate) header: RecordHeader,
     pub(crate) stack: StackHeader,

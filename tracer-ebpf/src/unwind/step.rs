@@ -9,7 +9,7 @@ use tracer_common::{
 };
 
 use super::{
-    incomplete, interpreter,
+    frozen, incomplete, interpreter,
     place::{self, INTERPRETER, Place, RETURN_BARRIER},
     scratch::{Scratch, Slot},
 };
@@ -25,7 +25,11 @@ pub(super) unsafe extern "C" fn step(_index: u64, slot: *mut c_void) -> i64 {
     let Some(layout) = CODE.get(0) else {
         return 1;
     };
-    match frame(walk, layout) {
+    let mut passed = frame(walk, layout);
+    if passed.is_err() && walk.entry != 0 {
+        passed = frozen::skip(walk, layout);
+    }
+    match passed {
         Ok(()) => 0,
         Err(end) => {
             walk.stop(end);
@@ -37,6 +41,9 @@ pub(super) unsafe extern "C" fn step(_index: u64, slot: *mut c_void) -> i64 {
 #[inline(always)]
 fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     let pc = walk.pc;
+    if frozen::at_end(walk, layout) {
+        return frozen::next(walk, layout);
+    }
     if pc == 0 {
         return Err(StackEnd::Root);
     }
@@ -44,6 +51,9 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
         return Err(StackEnd::TooDeep);
     }
     let place = place::find(pc, walk.interrupted, layout)?;
+    if place.kind == RETURN_BARRIER {
+        return frozen::enter(walk, layout);
+    }
     if place.kind == INTERPRETER {
         return interpreter::pass(walk, layout);
     }
@@ -54,11 +64,13 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     {
         address = original;
     }
-    if place.kind == RETURN_BARRIER {
-        walk.push(RawFrame { tag: FrameKind::Stub as u64 | flag, address });
-        return Err(StackEnd::InHeap);
-    }
     walk.push(RawFrame { tag: u64::from(place.kind) | flag | u64::from(place.compile_id) << 32, address });
+    if walk.entry != 0 {
+        return frozen::to_caller(walk, place.rule);
+    }
+    if frozen::fetches(walk, layout) {
+        return frozen::pass_fetching(walk, layout);
+    }
     let rule = rule(walk, place);
     walk.below = u64::from(place.kind);
     if rule.0 == incomplete::NO_FRAME.0 {

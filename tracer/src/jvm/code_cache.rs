@@ -7,6 +7,8 @@ mod barrier;
 
 mod blob;
 
+mod continuation;
+
 mod heap;
 
 mod layout;
@@ -20,6 +22,7 @@ pub use self::{
     heap::Heap,
 };
 use self::{
+    continuation::Known,
     fields::Fields,
     layout::{BlobLayout, HeapLayout},
 };
@@ -39,8 +42,6 @@ const SAMPLES: usize = 200;
 const MAX_STUBS: usize = 4096;
 /// Largest code of the interpreter that is believed.
 const MAX_INTERPRETER_BYTES: u32 = 64 << 20;
-/// Symbol of the address that a virtual thread's bottom frame returns to, which the tables do not have.
-const RETURN_BARRIER: &str = "_ZN12StubRoutines19_cont_returnBarrierE";
 
 /// Why Java frames of a JVM cannot be unwound or named.
 #[derive(Debug, thiserror::Error)]
@@ -98,13 +99,21 @@ impl CodeCache {
         Ok(cache)
     }
 
-    /// Finds what the tables do not have: what virtual threads return to. By the library's symbols, or, where it is
-    /// stripped, by the code itself; it stays 0 where neither knows, as before 21.
-    pub fn find_return_barrier(&mut self, peek: &impl Peek, libjvm: &Library) {
-        let symbol = libjvm.symbols(&[RETURN_BARRIER]).ok().and_then(|found| found.get(RETURN_BARRIER).copied());
-        let known = symbol.and_then(|symbol| peek.u64(symbol).ok()).filter(|&address| self.heap_of(address).is_some());
-        if let Some(barrier) = known.or_else(|| self.return_barrier_by_code(peek)) {
+    /// Finds what the tables do not have: what virtual threads return to, and where their frames in the heap lie. By the
+    /// library's symbols, or, where it is stripped, by the code itself; it stays 0 where neither knows, as before 21.
+    pub fn find_continuations(&mut self, peek: &impl Peek, libjvm: &Library) {
+        let known = Known::read(peek, libjvm);
+        let barrier = known.return_barrier().filter(|&address| self.heap_of(address).is_some());
+        if let Some(barrier) = barrier.or_else(|| self.return_barrier_by_code(peek)) {
             self.layout.return_barrier = barrier;
+            if let Ok(blob) = self.blob_at(peek, barrier) {
+                self.layout.fetching = [blob.code_begin, blob.code_end];
+            }
+        }
+        if let Some(pc) = known.continuation_return()
+            && let Ok(blob) = self.blob_at(peek, pc)
+        {
+            known.fill(&mut self.layout, pc, blob.frame_size);
         }
     }
 
@@ -277,6 +286,20 @@ fn code_layout(peek: &impl Peek, fields: Fields<'_>, blobs: &BlobLayout, heaps: 
             Ok(address) => peek.u64(address)?,
             Err(_) => 0,
         },
+        // Not in the tables of any release.
+        continuation_return: 0,
+        fetching: [0; 2],
+        entry_bytes: 0,
+        entry_argument_words: 0,
+        entry_continuation: 0,
+        continuation_tail: 0,
+        chunk_parent: 0,
+        chunk_sp: 0,
+        chunk_bottom: 0,
+        chunk_stack: 0,
+        object_bytes: 0,
+        object_shift: 0,
+        object_base: 0,
     })
 }
 

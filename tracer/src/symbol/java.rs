@@ -85,8 +85,8 @@ impl<P: Peek> JavaSymbols<P> {
     }
 
     /// Finds through the library's symbols what the tables do not have.
-    pub fn find_return_barrier(&mut self, libjvm: &Library) {
-        self.code_cache.find_return_barrier(&self.peek, libjvm);
+    pub fn find_continuations(&mut self, libjvm: &Library) {
+        self.code_cache.find_continuations(&self.peek, libjvm);
     }
 
     /// The code cache.

@@ -94,7 +94,7 @@ impl Unwinding {
         let (mut layout, mut heaps) = (CodeLayout::default(), Vec::new());
         match JavaSymbols::open(Memory::open(jvm.target.pid)?, &jvm.tables) {
             Ok(mut symbols) => {
-                symbols.find_return_barrier(&jvm.library);
+                symbols.find_continuations(&jvm.library);
                 layout = symbols.code_cache().layout();
                 heaps = symbols.code_cache().regions();
                 java = Some(symbols);
@@ -225,6 +225,9 @@ impl Unwinding {
             (Some(FrameKind::Native), _) => vec![self.machine.ready().0.frame(address, return_address)],
             (Some(FrameKind::Interpreted), Some(java)) => vec![java.interpreted(address, check, bci)],
             (Some(FrameKind::Compiled), Some(java)) => java.compiled(address, return_address, check),
+            (Some(FrameKind::Stub), Some(_)) if address == self.layout.return_barrier => {
+                vec![Frame::named(Kind::Stub, "<frames in the heap>").into()]
+            }
             (Some(FrameKind::Stub), Some(java)) => vec![java.stub(address)],
             (Some(_), None) => vec![Frame::named(Kind::Unknown, "<the JVM's tables are not known>").into()],
             (None, _) => vec![Frame::named(Kind::Unknown, format!("<frame of kind {kind}>")).into()],
