@@ -13,6 +13,8 @@ use tracer_common::{
 use super::{blob::u32_at, incomplete, scratch::Scratch};
 use crate::{args::word, maps::CODE};
 
+/// Most bytes of arguments and local variables of a frame.
+const MAX_ARGUMENT_BYTES: u64 = 1 << 20;
 /// Most bytes of frames that are fetched from the heap at once.
 const MAX_FETCHED_BYTES: u64 = 1 << 20;
 /// Largest chunk that is believed, in words.
@@ -25,8 +27,9 @@ const LINKAGE_BYTES: u64 = 16;
 /// Goes on behind the frame that returns to the barrier: into the heap, or past it where chunks cannot be followed.
 #[inline(always)]
 pub(super) fn enter(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    // Between the two lie the bottom frame's arguments.
     let entry = entry_at(walk.fp, layout);
-    if unwind_is_entry(entry, walk.sp) == 0 {
+    if entry < walk.sp || entry.wrapping_sub(walk.sp) > MAX_ARGUMENT_BYTES || !is_frame(entry, layout) {
         push_marker(walk, layout);
         return Err(StackEnd::InHeap);
     }
@@ -150,17 +153,6 @@ fn leave(walk: &mut Scratch, layout: &CodeLayout) {
 #[inline(always)]
 fn push_marker(walk: &mut Scratch, layout: &CodeLayout) {
     walk.push(RawFrame { tag: FrameKind::Stub as u64 | FRAME_RETURN_ADDRESS, address: layout.return_barrier });
-}
-
-/// Whether at `entry` the carrier entered a continuation, whose bottom frame on the stack returns to `sp`: between the two
-/// lie that frame's arguments, whose number stands in the entry, and above it is a return address.
-#[unsafe(no_mangle)]
-#[inline(never)]
-extern "C" fn unwind_is_entry(entry: u64, sp: u64) -> u64 {
-    let Some(layout) = CODE.get(0) else { return 0 };
-    let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
-    let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
-    u64::from(arguments == sp & !15 && is_frame(entry, layout))
 }
 
 /// Whether a frame of the entry's size at this address has a return address.
