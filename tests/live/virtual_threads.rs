@@ -38,8 +38,18 @@ fn woken(jdk: &Jdk, flags: &[&str], collector: Collector) -> Result<Woken> {
     let recording = directory.path().join("x.jtrace").to_string_lossy().into_owned();
     let mut jvm = Launch::new(jdk, "frozen", "Frozen").flags(flags).flags(collector.flags()).start()?;
     let pid = jvm.pid().to_string();
-    let session =
-        Session::start(&["record", &pid, "-l", "locks", "-o", &recording, "--max-overhead", "100%", "--ring-size", "16m"])?;
+    let session = Session::start(&[
+        "record",
+        &pid,
+        "-l",
+        "locks",
+        "-o",
+        &recording,
+        "--max-overhead",
+        "100%",
+        "--ring-size",
+        "16m",
+    ])?;
     let counts = jvm.work()?;
     session.stop()?;
     jvm.finish()?;

@@ -66,8 +66,7 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
         kernel_frames(walk, start.kernel);
     }
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
-    let _: i64 =
-        unsafe { bpf_loop(STEPS, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
+    let _: i64 = unsafe { bpf_loop(STEPS, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
     if let Some(ends) = ENDS.get_ptr_mut(walk.end as u32) {
         count(ends);
     }

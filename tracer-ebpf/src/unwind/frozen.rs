@@ -33,6 +33,7 @@ pub(super) fn enter(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), Stack
         push_marker(walk, layout);
         return Err(StackEnd::InHeap);
     }
+    walk.entry_return = word(layout.continuation_return).map_err(|_| StackEnd::InHeap)?;
     walk.entry = entry;
     if layout.entry_continuation == 0 {
         return skip(walk, layout);
@@ -57,6 +58,7 @@ pub(super) fn fetches(walk: &Scratch, layout: &CodeLayout) -> bool {
 /// Goes from code that fetches frames to the carrier's frames.
 #[inline(always)]
 pub(super) fn pass_fetching(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    walk.entry_return = word(layout.continuation_return).map_err(|_| StackEnd::InHeap)?;
     walk.entry = entry_at(walk.fp, layout);
     skip(walk, layout)
 }
@@ -67,7 +69,7 @@ pub(super) fn at_end(walk: &Scratch, layout: &CodeLayout) -> bool {
     walk.entry != 0
         && (walk.pc == 0
             || walk.pc == layout.return_barrier
-            || walk.pc == layout.continuation_return
+            || walk.pc == walk.entry_return
             || walk.sp >= walk.chunk_end)
 }
 
@@ -81,7 +83,7 @@ pub(super) fn next(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
 #[inline(always)]
 pub(super) fn skip(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     push_marker(walk, layout);
-    leave(walk, layout);
+    leave(walk);
     Ok(())
 }
 
@@ -121,7 +123,7 @@ fn called_below(walk: &mut Scratch, sp: u64) -> Result<(), StackEnd> {
 fn open(walk: &mut Scratch, holder: u64, field: u32, layout: &CodeLayout) -> Result<(), StackEnd> {
     let chunk = unwind_object(holder.wrapping_add(u64::from(field)));
     if chunk == 0 {
-        leave(walk, layout);
+        leave(walk);
         return Ok(());
     }
     let (Some(sp), Some(bottom)) = (u32_at(chunk, layout.chunk_sp), u32_at(chunk, layout.chunk_bottom)) else {
@@ -143,8 +145,8 @@ fn open(walk: &mut Scratch, holder: u64, field: u32, layout: &CodeLayout) -> Res
 
 /// Goes to the frame in which the carrier entered the continuation.
 #[inline(always)]
-fn leave(walk: &mut Scratch, layout: &CodeLayout) {
-    walk.pc = layout.continuation_return;
+fn leave(walk: &mut Scratch) {
+    walk.pc = walk.entry_return;
     walk.sp = walk.entry;
     walk.interrupted = 0;
     walk.entry = 0;

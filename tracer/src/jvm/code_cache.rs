@@ -110,11 +110,9 @@ impl CodeCache {
                 self.layout.fetching = [blob.code_begin, blob.code_end];
             }
         }
-        if let Some(pc) = known.continuation_return()
-            && let Ok(blob) = self.blob_at(peek, pc)
-        {
-            known.fill(&mut self.layout, pc, blob.frame_size);
-        }
+        let mut layout = self.layout;
+        known.fill(&mut layout, |pc| self.blob_at(peek, pc).ok().map(|blob| blob.frame_size));
+        self.layout = layout;
     }
 
     /// The same, by the code alone.
@@ -290,7 +288,6 @@ fn code_layout(peek: &impl Peek, fields: Fields<'_>, blobs: &BlobLayout, heaps: 
         continuation_return: 0,
         fetching: [0; 2],
         entry_bytes: 0,
-        entry_argument_words: 0,
         entry_continuation: 0,
         continuation_tail: 0,
         chunk_parent: 0,
