@@ -182,6 +182,8 @@ pub struct CodeLayout {
     pub fetching: [u64; 2],
     /// Size of the frame that goes on there, at whose lower end lies a `ContinuationEntry`.
     pub entry_bytes: u32,
+    /// `ContinuationEntry::_argsize`.
+    pub entry_argument_words: u32,
     /// `ContinuationEntry::_cont`; 0 where frames in the heap cannot be followed, and what follows is 0 too.
     pub entry_continuation: u32,
     /// `jdk.internal.vm.Continuation::tail`.

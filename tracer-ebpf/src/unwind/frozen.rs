@@ -13,8 +13,9 @@ use tracer_common::{
 use super::{blob::u32_at, incomplete, scratch::Scratch};
 use crate::{args::word, maps::CODE};
 
-/// Most bytes of arguments and local variables of a frame.
-const MAX_ARGUMENT_BYTES: u64 = 1 << 20;
+/// Places in which the continuation's entry is looked for: the bottom frame on the stack has up to twice as many words of
+/// arguments on it.
+const SEARCHED: usize = 64;
 /// Most bytes of frames that are fetched from the heap at once.
 const MAX_FETCHED_BYTES: u64 = 1 << 20;
 /// Largest chunk that is believed, in words.
@@ -27,9 +28,8 @@ const LINKAGE_BYTES: u64 = 16;
 /// Goes on behind the frame that returns to the barrier: into the heap, or past it where chunks cannot be followed.
 #[inline(always)]
 pub(super) fn enter(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
-    // Between the two lie the bottom frame's arguments.
-    let entry = entry_at(walk.fp, layout);
-    if entry < walk.sp || entry.wrapping_sub(walk.sp) > MAX_ARGUMENT_BYTES || !is_frame(entry, layout) {
+    let entry = unwind_entry(walk.sp);
+    if entry == 0 {
         push_marker(walk, layout);
         return Err(StackEnd::InHeap);
     }
@@ -155,6 +155,26 @@ fn leave(walk: &mut Scratch) {
 #[inline(always)]
 fn push_marker(walk: &mut Scratch, layout: &CodeLayout) {
     walk.push(RawFrame { tag: FrameKind::Stub as u64 | FRAME_RETURN_ADDRESS, address: layout.return_barrier });
+}
+
+/// Address of the entry of the continuation whose bottom frame on the stack returns to `sp`, or 0.
+///
+/// It lies there, above the bottom frame's arguments, whose number it holds. Above it is a return address. The saved rbp
+/// does not lead there: it may be of another carrier.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn unwind_entry(sp: u64) -> u64 {
+    let Some(layout) = CODE.get(0) else { return 0 };
+    let first = sp.wrapping_add(15) & !15;
+    for index in 0..SEARCHED {
+        let entry = first.wrapping_add(index as u64 * 16);
+        let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
+        let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
+        if arguments == first && is_frame(entry, layout) {
+            return entry;
+        }
+    }
+    0
 }
 
 /// Whether a frame of the entry's size at this address has a return address.

@@ -288,6 +288,7 @@ fn code_layout(peek: &impl Peek, fields: Fields<'_>, blobs: &BlobLayout, heaps: 
         continuation_return: 0,
         fetching: [0; 2],
         entry_bytes: 0,
+        entry_argument_words: 0,
         entry_continuation: 0,
         continuation_tail: 0,
         chunk_parent: 0,

@@ -42,8 +42,9 @@ const SYMBOLS: [&str; 13] = [
 
 /// Words of the frame at whose lower end a `ContinuationEntry` lies: 8 of that, the saved rbp, and the return address.
 const ENTRY_FRAME_WORDS: u32 = 10;
-/// Offset of `ContinuationEntry::_cont` where it has that size.
+/// Offsets in a `ContinuationEntry` of that size.
 const ENTRY_CONTINUATION: u32 = 16;
+const ENTRY_ARGUMENT_WORDS: u32 = 36;
 /// Largest offset in an object that is believed.
 const MAX_OFFSET: u32 = 4096;
 /// Objects are aligned to 256 bytes at most.
@@ -75,6 +76,7 @@ impl<'a, P: Peek> Known<'a, P> {
         }
         layout.continuation_return = continuation_return;
         layout.entry_bytes = ENTRY_FRAME_WORDS * 8;
+        layout.entry_argument_words = ENTRY_ARGUMENT_WORDS;
         if let Some(filled) = self.chunks(*layout) {
             *layout = filled;
         }
