@@ -175,11 +175,12 @@ pub struct CodeLayout {
     pub call_stub_return: u64,
     /// `StubRoutines::_cont_returnBarrier` (21 and later), else 0.
     pub return_barrier: u64,
-    /// `ContinuationEntry::_return_pc`, to which a virtual thread's outermost frame returns, or 0.
+    /// Address of `ContinuationEntry::_return_pc`, to which a virtual thread's outermost frame returns, or 0. The JVM fills it
+    /// in when the first virtual thread starts.
     pub continuation_return: u64,
     /// The code that fetches frames of virtual threads from the heap: first address and first behind it.
     pub fetching: [u64; 2],
-    /// Size of the frame to which `continuation_return` leads, at whose lower end lies a `ContinuationEntry`.
+    /// Size of the frame that goes on there, at whose lower end lies a `ContinuationEntry`.
     pub entry_bytes: u32,
     /// `ContinuationEntry::_argsize`.
     pub entry_argument_words: u32,

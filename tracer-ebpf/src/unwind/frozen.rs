@@ -13,6 +13,9 @@ use tracer_common::{
 use super::{blob::u32_at, incomplete, scratch::Scratch};
 use crate::{args::word, maps::CODE};
 
+/// Places in which the continuation's entry is looked for: the bottom frame on the stack has up to twice as many words of
+/// arguments on it.
+const SEARCHED: usize = 64;
 /// Most bytes of frames that are fetched from the heap at once.
 const MAX_FETCHED_BYTES: u64 = 1 << 20;
 /// Largest chunk that is believed, in words.
@@ -25,11 +28,12 @@ const LINKAGE_BYTES: u64 = 16;
 /// Goes on behind the frame that returns to the barrier: into the heap, or past it where chunks cannot be followed.
 #[inline(always)]
 pub(super) fn enter(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
-    let entry = entry_at(walk.fp, layout);
-    if unwind_is_entry(entry, walk.sp) == 0 {
+    let entry = unwind_entry(walk.sp);
+    if entry == 0 {
         push_marker(walk, layout);
         return Err(StackEnd::InHeap);
     }
+    walk.entry_return = word(layout.continuation_return).map_err(|_| StackEnd::InHeap)?;
     walk.entry = entry;
     if layout.entry_continuation == 0 {
         return skip(walk, layout);
@@ -54,6 +58,7 @@ pub(super) fn fetches(walk: &Scratch, layout: &CodeLayout) -> bool {
 /// Goes from code that fetches frames to the carrier's frames.
 #[inline(always)]
 pub(super) fn pass_fetching(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
+    walk.entry_return = word(layout.continuation_return).map_err(|_| StackEnd::InHeap)?;
     walk.entry = entry_at(walk.fp, layout);
     skip(walk, layout)
 }
@@ -64,7 +69,7 @@ pub(super) fn at_end(walk: &Scratch, layout: &CodeLayout) -> bool {
     walk.entry != 0
         && (walk.pc == 0
             || walk.pc == layout.return_barrier
-            || walk.pc == layout.continuation_return
+            || walk.pc == walk.entry_return
             || walk.sp >= walk.chunk_end)
 }
 
@@ -78,7 +83,7 @@ pub(super) fn next(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
 #[inline(always)]
 pub(super) fn skip(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     push_marker(walk, layout);
-    leave(walk, layout);
+    leave(walk);
     Ok(())
 }
 
@@ -118,7 +123,7 @@ fn called_below(walk: &mut Scratch, sp: u64) -> Result<(), StackEnd> {
 fn open(walk: &mut Scratch, holder: u64, field: u32, layout: &CodeLayout) -> Result<(), StackEnd> {
     let chunk = unwind_object(holder.wrapping_add(u64::from(field)));
     if chunk == 0 {
-        leave(walk, layout);
+        leave(walk);
         return Ok(());
     }
     let (Some(sp), Some(bottom)) = (u32_at(chunk, layout.chunk_sp), u32_at(chunk, layout.chunk_bottom)) else {
@@ -140,8 +145,8 @@ fn open(walk: &mut Scratch, holder: u64, field: u32, layout: &CodeLayout) -> Res
 
 /// Goes to the frame in which the carrier entered the continuation.
 #[inline(always)]
-fn leave(walk: &mut Scratch, layout: &CodeLayout) {
-    walk.pc = layout.continuation_return;
+fn leave(walk: &mut Scratch) {
+    walk.pc = walk.entry_return;
     walk.sp = walk.entry;
     walk.interrupted = 0;
     walk.entry = 0;
@@ -152,15 +157,24 @@ fn push_marker(walk: &mut Scratch, layout: &CodeLayout) {
     walk.push(RawFrame { tag: FrameKind::Stub as u64 | FRAME_RETURN_ADDRESS, address: layout.return_barrier });
 }
 
-/// Whether at `entry` the carrier entered a continuation, whose bottom frame on the stack returns to `sp`: between the two
-/// lie that frame's arguments, whose number stands in the entry, and above it is a return address.
+/// Address of the entry of the continuation whose bottom frame on the stack returns to `sp`, or 0.
+///
+/// It lies there, above the bottom frame's arguments, whose number it holds. Above it is a return address. The saved rbp
+/// does not lead there: it may be of another carrier.
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn unwind_is_entry(entry: u64, sp: u64) -> u64 {
+extern "C" fn unwind_entry(sp: u64) -> u64 {
     let Some(layout) = CODE.get(0) else { return 0 };
-    let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
-    let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
-    u64::from(arguments == sp & !15 && is_frame(entry, layout))
+    let first = sp.wrapping_add(15) & !15;
+    for index in 0..SEARCHED {
+        let entry = first.wrapping_add(index as u64 * 16);
+        let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
+        let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
+        if arguments == first && is_frame(entry, layout) {
+            return entry;
+        }
+    }
+    0
 }
 
 /// Whether a frame of the entry's size at this address has a return address.

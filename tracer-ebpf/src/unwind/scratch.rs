@@ -39,6 +39,8 @@ pub(crate) struct Scratch {
     pub(crate) end_pc: u64,
     /// Where the carrier entered the virtual thread, while the walk is among the latter's frames in the heap; else 0.
     pub(crate) entry: u64,
+    /// What the frame of that entry goes on with.
+    pub(crate) entry_return: u64,
     /// The chunk of frames in the heap, and the first address behind them.
     pub(crate) chunk: u64,
     pub(crate) chunk_end: u64,

@@ -110,11 +110,9 @@ impl CodeCache {
                 self.layout.fetching = [blob.code_begin, blob.code_end];
             }
         }
-        if let Some(pc) = known.continuation_return()
-            && let Ok(blob) = self.blob_at(peek, pc)
-        {
-            known.fill(&mut self.layout, pc, blob.frame_size);
-        }
+        let mut layout = self.layout;
+        known.fill(&mut layout, |pc| self.blob_at(peek, pc).ok().map(|blob| blob.frame_size));
+        self.layout = layout;
     }
 
     /// The same, by the code alone.

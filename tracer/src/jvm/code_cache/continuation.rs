@@ -66,18 +66,15 @@ impl<'a, P: Peek> Known<'a, P> {
         self.word(RETURN_BARRIER)
     }
 
-    /// Where a virtual thread's outermost frame returns to.
-    pub(super) fn continuation_return(&self) -> Option<u64> {
-        self.word(CONTINUATION_RETURN)
-    }
-
-    /// Fills in how to pass the frame at `pc`, which must have the size that is known, and how to follow frames in the heap
-    /// where that can be done.
-    pub(super) fn fill(&self, layout: &mut CodeLayout, pc: u64, frame_words: u32) {
-        if frame_words != ENTRY_FRAME_WORDS {
+    /// Fills in how to pass the frame from which a virtual thread is entered, and how to follow frames in the heap where that
+    /// can be done. `size_of` tells the size of the frame at an address; it must be the known one, once there is such code.
+    pub(super) fn fill(&self, layout: &mut CodeLayout, size_of: impl Fn(u64) -> Option<u32>) {
+        let Some(&continuation_return) = self.addresses.get(CONTINUATION_RETURN) else { return };
+        let known = self.word(CONTINUATION_RETURN);
+        if known.is_some_and(|pc| size_of(pc) != Some(ENTRY_FRAME_WORDS)) {
             return;
         }
-        layout.continuation_return = pc;
+        layout.continuation_return = continuation_return;
         layout.entry_bytes = ENTRY_FRAME_WORDS * 8;
         layout.entry_argument_words = ENTRY_ARGUMENT_WORDS;
         if let Some(filled) = self.chunks(*layout) {
