@@ -18,7 +18,7 @@ use tracer::{
         elf::{self, Elf},
         usdt,
     },
-    probe::plan::{GcCause, Libjvm, Plan, plan},
+    probe::plan::{Facts, Libjvm, Plan, plan},
 };
 use tracer_common::record::EventKind;
 
@@ -129,7 +129,7 @@ fn printed_operands_are_those_of_the_file() {
 fn plan_of(path: &Path) -> Plan {
     let data = elf::read_file(path).expect("readable");
     let libjvm = Libjvm::read(&Elf::parse(&data).expect("an ELF file"));
-    plan(&libjvm, Lens::ALL, GcCause::default())
+    plan(&libjvm, Lens::ALL, Facts::default())
 }
 
 fn kinds(plan: &Plan) -> BTreeSet<EventKind> {

@@ -1,6 +1,6 @@
 //! The values of an event as named fields, for those who show events and do not interpret them.
 
-use crate::event::{ClassInit, Edge, MethodName, MonitorAction, NameId, Payload};
+use crate::event::{ClassInit, Edge, Holder, MethodName, MonitorAction, NameId, Payload};
 
 /// Value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,18 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             if let MonitorAction::Wait { timeout_ms } = action {
                 fields.push(("timeout_ms", Number(timeout_ms)));
             }
+            if let MonitorAction::ContendedEnter { holder: Holder::Thread(tid) } = action {
+                fields.push(("holder", Number(tid.0.into())));
+            }
             (monitor_action(action), fields)
+        }
+        Payload::MonitorBlocked { monitor, class, holder } => {
+            let mut fields = vec![("monitor", Address(monitor)), ("class", Class(class))];
+            fields.extend(holder.thread().map(|tid| ("holder", Number(tid.0.into()))));
+            ("monitor_blocked", fields)
+        }
+        Payload::MonitorLook { blocked, threads } => {
+            ("monitor_look", vec![("blocked", Number(blocked)), ("threads", Number(threads))])
         }
         Payload::ParkBegin { parker, absolute, time } => (
             "thread_park_begin",
@@ -71,6 +82,7 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
         Payload::Sleep { edge: Edge::End, interrupted, .. } => {
             ("thread_sleep_end", vec![("interrupted", Flag(interrupted))])
         }
+        Payload::ThreadStarting { os_tid } => ("thread_starting", vec![("os_tid", Number(os_tid))]),
         Payload::Yield => ("thread_yield", vec![]),
         Payload::ClassLoaded { class, loader, shared } => {
             ("class_loaded", vec![("class", Class(class)), ("loader", Address(loader)), ("shared", Flag(shared))])
@@ -137,7 +149,7 @@ const fn method(name: MethodName) -> [(&'static str, Value); 3] {
 
 const fn monitor_action(action: MonitorAction) -> &'static str {
     match action {
-        MonitorAction::ContendedEnter => "monitor_contended_enter",
+        MonitorAction::ContendedEnter { .. } => "monitor_contended_enter",
         MonitorAction::ContendedEntered => "monitor_contended_entered",
         MonitorAction::ContendedExit => "monitor_contended_exit",
         MonitorAction::Notify => "monitor_notify",

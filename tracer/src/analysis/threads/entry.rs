@@ -76,8 +76,7 @@ impl Entries {
         let mut notes = Vec::new();
         if self.any() {
             notes.push(
-                "Who started a thread is not known: the start event fires on the new thread. What new threads run is \
-                 taken from the stacks of their first events."
+                "What new threads run is taken from the stacks of their first events."
                     .to_owned(),
             );
         }
