@@ -25,4 +25,7 @@ mod terminal;
 // Names for perf are the JVM's own.
 mod perf_map;
 
+// Who holds monitors, and who starts threads.
+mod holders;
+
 mod watch;

@@ -214,7 +214,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         EventKind::SafepointEnd => Payload::Safepoint { edge: Edge::End },
         EventKind::MonitorContendedEnter => {
             monitor(MonitorAction::ContendedEnter { holder: Holder::from_word(words.at(3)) }, words)
-        },
+        }
         EventKind::MonitorContendedEntered => monitor(MonitorAction::ContendedEntered, words),
         EventKind::MonitorContendedExit => monitor(MonitorAction::ContendedExit, words),
         EventKind::MonitorNotify => monitor(MonitorAction::Notify, words),

@@ -136,15 +136,8 @@ pub enum NoHolder {
 
 impl NoHolder {
     /// Every reason, in the order of the numbers.
-    pub const ALL: [Self; 7] = [
-        Self::NotAsked,
-        Self::Nobody,
-        Self::Anonymous,
-        Self::Virtual,
-        Self::Gone,
-        Self::Namespace,
-        Self::Unreadable,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::NotAsked, Self::Nobody, Self::Anonymous, Self::Virtual, Self::Gone, Self::Namespace, Self::Unreadable];
 
     /// What is shown instead of a thread.
     pub const fn text(self) -> &'static str {
@@ -153,7 +146,7 @@ impl NoHolder {
             Self::Nobody => "<nobody any more>",
             Self::Anonymous => "<holder has not signed>",
             Self::Virtual => "<virtual thread, or one that is gone>",
-            Self::Gone => "<thread gone>",
+            Self::Gone => "<thread gone, or only just begun>",
             Self::Namespace => "<thread of another pid namespace>",
             Self::Unreadable => "<holder unreadable>",
         }

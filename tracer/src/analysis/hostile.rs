@@ -70,7 +70,11 @@ fn payload() -> impl Strategy<Value = Payload> {
         (name(), amount()).prop_map(|(name, mode)| Payload::VmOperationRequest { name, mode }),
         edge().prop_map(|edge| Payload::Safepoint { edge }),
         (action(), 0_u64..4, name()).prop_map(|(action, monitor, class)| Payload::Monitor { action, monitor, class }),
-        (0_u64..4, name(), holder()).prop_map(|(monitor, class, holder)| Payload::MonitorBlocked { monitor, class, holder }),
+        (0_u64..4, name(), holder()).prop_map(|(monitor, class, holder)| Payload::MonitorBlocked {
+            monitor,
+            class,
+            holder
+        }),
         amount().prop_map(|blocked| Payload::MonitorLook { blocked, threads: 9 }),
         amount().prop_map(|os_tid| Payload::ThreadStarting { os_tid }),
         amount().prop_map(|parker| Payload::ParkBegin { parker, absolute: false, time: 0 }),

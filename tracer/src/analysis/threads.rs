@@ -220,7 +220,9 @@ impl Analysis for Threads {
             self.entries.event(event);
         }
         match event.payload {
-            Payload::Thread { edge, name, daemon, os_tid, java_tid: _ } => self.thread(event, edge, name, os_tid, daemon),
+            Payload::Thread { edge, name, daemon, os_tid, java_tid: _ } => {
+                self.thread(event, edge, name, os_tid, daemon)
+            }
             Payload::ThreadStarting { os_tid } => self.starters.starting(event, os_tid),
             Payload::Sleep { edge, duration_ns: _, interrupted } => self.sleep(event, edge, interrupted),
             Payload::Yield => self.yields += 1,
@@ -253,9 +255,7 @@ impl Analysis for Threads {
         notes.extend(self.entries.notes());
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
-        let mut shapes = vec![
-            self.patterns_table(context),
-        ];
+        let mut shapes = vec![self.patterns_table(context)];
         shapes.extend(self.starters.table(context));
         shapes.extend([
             Shape::Timeline(Timeline {

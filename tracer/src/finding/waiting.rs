@@ -35,21 +35,19 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
     if circles > 1 {
         support.push(format!("{circles} circles in all"));
     }
-    support.push(
-        "read from the JVM's own monitors, twice, with no event of these threads in between".to_owned(),
-    );
+    support.push("read from the JVM's own monitors, twice, with no event of these threads in between".to_owned());
     Some(Finding {
         id: "deadlock",
         severity: Severity::Critical,
         // Whatever else is wrong, this comes first.
         score: 1e6,
         title: format!(
-            "{threads} are deadlocked: each waits for the next one, for {}",
+            "{threads} are deadlocked: each waits for the next one, for at least {}",
             format::duration(blocked_ns)
         ),
         evidence: support,
-        next_step:
-            "Only a restart frees these threads; then take these monitors in the same order everywhere.".to_owned(),
+        next_step: "Only a restart frees these threads; then take these monitors in the same order everywhere."
+            .to_owned(),
     })
 }
 
@@ -105,7 +103,7 @@ mod tests {
         let case = waits(waits(Case::default(), 1, "worker-1", "worker-2"), 1, "worker-2", "worker-1");
         let (severity, title) = case.said(deadlock);
         assert_eq!(severity, Severity::Critical);
-        assert_eq!(title, "2 threads are deadlocked: each waits for the next one, for 3.0 s");
+        assert_eq!(title, "2 threads are deadlocked: each waits for the next one, for at least 3.0 s");
         let evidence = case.ask(deadlock).expect("as above").evidence;
         assert_eq!(
             evidence[0],

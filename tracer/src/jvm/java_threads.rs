@@ -227,4 +227,3 @@ impl<P: Peek> JavaThreads<P> {
         words.iter().any(|word| u64::from_ne_bytes(*word) == object)
     }
 }
-

@@ -278,7 +278,7 @@ impl Live {
     fn release(&mut self, until_ns: u64, sink: &mut dyn FnMut(Item<'_>)) {
         let Self { merge, threads, .. } = self;
         merge.release(until_ns, |record| {
-            if let Some(name) = threads.name(record) {
+            for name in [threads.name(record), threads.holder_name(record)].into_iter().flatten() {
                 sink(Item::Thread(name));
             }
             sink(Item::Record(record));

@@ -81,7 +81,12 @@ fn table(circles: &[Vec<(Tid, Link<'_>)>], open: &Open<Blocked>, context: Contex
         column("holder", "Held by", Unit::Text),
         column("holder_site", "Which is blocked at", Unit::Text),
     ];
-    Shape::Table(Table { id: "deadlocks", title: "Threads that wait for each other for ever".to_owned(), columns, rows })
+    Shape::Table(Table {
+        id: "deadlocks",
+        title: "Threads that wait for each other for ever".to_owned(),
+        columns,
+        rows,
+    })
 }
 
 /// Who waits for whom.

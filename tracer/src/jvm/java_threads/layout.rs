@@ -82,10 +82,9 @@ impl Layout {
             }
         };
         let lock_stack = match fields.optional(&[("JavaThread", "_lock_stack")])? {
-            Some(at) => Some(LockStack {
-                top: at + one("LockStack", "_top")?,
-                base: at + one("LockStack", "_base[0]")?,
-            }),
+            Some(at) => {
+                Some(LockStack { top: at + one("LockStack", "_top")?, base: at + one("LockStack", "_base[0]")? })
+            }
             None => None,
         };
         let virtual_threads = match fields.optional(&[("JavaThread", "_vthread")])? {

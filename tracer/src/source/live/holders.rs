@@ -87,7 +87,8 @@ impl Holders {
 
     /// The same record with the holder in it, where it is one of a thread that blocks.
     pub(super) fn fill(&mut self, record: &[u8]) -> Option<Vec<u8>> {
-        let header = Header::read(record).ok().filter(|header| header.kind == EventKind::MonitorContendedEnter as u16)?;
+        let header =
+            Header::read(record).ok().filter(|header| header.kind == EventKind::MonitorContendedEnter as u16)?;
         let (words, _) = record.get(HEADER_BYTES..)?.as_chunks::<8>();
         let [monitor, _, owner, _, ..] = *words else { return None };
         let (monitor, owner) = (u64::from_le_bytes(monitor), u64::from_le_bytes(owner));
