@@ -221,7 +221,7 @@ impl Analysis for Threads {
         }
         match event.payload {
             Payload::Thread { edge, name, daemon, os_tid, java_tid: _ } => {
-                self.thread(event, edge, name, os_tid, daemon)
+                self.thread(event, edge, name, os_tid, daemon);
             }
             Payload::ThreadStarting { os_tid } => self.starters.starting(event, os_tid),
             Payload::Sleep { edge, duration_ns: _, interrupted } => self.sleep(event, edge, interrupted),

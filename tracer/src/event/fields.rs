@@ -43,20 +43,9 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             (either(edge, "vm_operation_begin", "vm_operation_end"), operation(name, mode))
         }
         Payload::Safepoint { edge } => (either(edge, "safepoint_begin", "safepoint_end"), vec![]),
-        Payload::Monitor { action, monitor, class } => {
-            let mut fields = vec![("monitor", Address(monitor)), ("class", Class(class))];
-            if let MonitorAction::Wait { timeout_ms } = action {
-                fields.push(("timeout_ms", Number(timeout_ms)));
-            }
-            if let MonitorAction::ContendedEnter { holder: Holder::Thread(tid) } = action {
-                fields.push(("holder", Number(tid.0.into())));
-            }
-            (monitor_action(action), fields)
-        }
+        Payload::Monitor { action, monitor, class } => (monitor_action(action), monitor_fields(action, monitor, class)),
         Payload::MonitorBlocked { monitor, class, holder } => {
-            let mut fields = vec![("monitor", Address(monitor)), ("class", Class(class))];
-            fields.extend(holder.thread().map(|tid| ("holder", Number(tid.0.into()))));
-            ("monitor_blocked", fields)
+            ("monitor_blocked", monitor_fields(MonitorAction::ContendedEnter { holder }, monitor, class))
         }
         Payload::MonitorLook { blocked, threads } => {
             ("monitor_look", vec![("blocked", Number(blocked)), ("threads", Number(threads))])
@@ -140,6 +129,18 @@ const fn either(edge: Edge, begin: &'static str, end: &'static str) -> &'static 
 
 fn operation(name: NameId, mode: u64) -> Vec<(&'static str, Value)> {
     vec![("operation", Value::Name(name)), ("mode", Value::Number(mode))]
+}
+
+fn monitor_fields(action: MonitorAction, monitor: u64, class: NameId) -> Vec<(&'static str, Value)> {
+    let mut fields = vec![("monitor", Value::Address(monitor)), ("class", Value::Class(class))];
+    match action {
+        MonitorAction::Wait { timeout_ms } => fields.push(("timeout_ms", Value::Number(timeout_ms))),
+        MonitorAction::ContendedEnter { holder: Holder::Thread(tid) } => {
+            fields.push(("holder", Value::Number(tid.0.into())));
+        }
+        _ => {}
+    }
+    fields
 }
 
 const fn method(name: MethodName) -> [(&'static str, Value); 3] {

@@ -227,3 +227,6 @@ impl<P: Peek> JavaThreads<P> {
         words.iter().any(|word| u64::from_ne_bytes(*word) == object)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -222,7 +222,7 @@ fn tids_of(pid: u32) -> HashMap<u32, Tid> {
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
         let mut ids = ids.split_whitespace().filter_map(|id| id.parse::<u32>().ok());
         let outer = ids.next()?;
-        Some((ids.last().unwrap_or(outer), Tid(outer)))
+        Some((ids.next_back().unwrap_or(outer), Tid(outer)))
     });
     ids.collect()
 }
