@@ -25,6 +25,11 @@ fn a_jvm_in_its_own_namespaces_is_listed_attached_and_named() -> Result<()> {
         jvm.work()?;
         let report = session.report()?;
         assert_eq!(report.summary("locks", "contended_enters")?, 50, "on JDK {}", jdk.release);
+        // Thread ids are the kernel's, not those of the container; some monitors are free again when they are looked at.
+        assert!(report.summary("locks", "enters_with_holder")? >= 25, "on JDK {}", jdk.release);
+        let holders: Vec<_> = report.table("locks", "owners")?.iter().map(|row| row["tid"].clone()).collect();
+        let task = |tid: &Value| Path::new(&format!("/proc/{}/task/{tid}", jvm.pid())).exists();
+        assert!(holders.iter().all(task), "{holders:?} on JDK {}", jdk.release);
         assert!(report.texts("locks")?.iter().any(|text| text == "Locks$Cart"));
         assert_eq!(report.target("command"), "Locks contended 50");
         assert_eq!(report.target("container"), true);
