@@ -88,11 +88,14 @@ fn without_symbols_the_notes_give_exact_counts_and_the_report_says_what_is_missi
     for jdk in jdk::all()? {
         let directory = tempfile::tempdir()?;
         let bare = changed(&jdk, directory.path(), &["--strip-all"])?;
-        let watched =
-            watch(&Launch::new(&bare, "gc", "Gc").arguments(&["system", "7"]).log("gc*,safepoint"), "gc,alloc")?;
+        let watched = watch(
+            &Launch::new(&bare, "gc", "Gc").arguments(&["system", "7"]).log("gc*,safepoint"),
+            "gc,alloc,threads",
+        )?;
         watched.agrees("gc", "collections", |truth| truth.gc_safepoints);
         let missing = watched.report.missing().join("\n");
         assert!(missing.contains(".symtab"), "the report does not say that symbols are missing: {missing}");
+        assert!(missing.contains("who starts threads"), "the report does not say that starters are missing: {missing}");
     }
     Ok(())
 }
