@@ -27,4 +27,8 @@ mod perf_map;
 
 // Stacks of virtual threads go on in the heap, and on the carrier.
 mod virtual_threads;
+
+// Who holds monitors, and who starts threads.
+mod holders;
+
 mod watch;

@@ -25,6 +25,11 @@ fn a_jvm_in_its_own_namespaces_is_listed_attached_and_named() -> Result<()> {
         jvm.work()?;
         let report = session.report()?;
         assert_eq!(report.summary("locks", "contended_enters")?, 50, "on JDK {}", jdk.release);
+        // Thread ids are the kernel's, not those of the container; some monitors are free again when they are looked at.
+        assert!(report.summary("locks", "enters_with_holder")? >= 25, "on JDK {}", jdk.release);
+        let holders: Vec<_> = report.table("locks", "owners")?.iter().map(|row| row["tid"].clone()).collect();
+        let task = |tid: &Value| Path::new(&format!("/proc/{}/task/{tid}", jvm.pid())).exists();
+        assert!(holders.iter().all(task), "{holders:?} on JDK {}", jdk.release);
         assert!(report.texts("locks")?.iter().any(|text| text == "Locks$Cart"));
         assert_eq!(report.target("command"), "Locks contended 50");
         assert_eq!(report.target("container"), true);
@@ -83,11 +88,14 @@ fn without_symbols_the_notes_give_exact_counts_and_the_report_says_what_is_missi
     for jdk in jdk::all()? {
         let directory = tempfile::tempdir()?;
         let bare = changed(&jdk, directory.path(), &["--strip-all"])?;
-        let watched =
-            watch(&Launch::new(&bare, "gc", "Gc").arguments(&["system", "7"]).log("gc*,safepoint"), "gc,alloc")?;
+        let watched = watch(
+            &Launch::new(&bare, "gc", "Gc").arguments(&["system", "7"]).log("gc*,safepoint"),
+            "gc,alloc,threads",
+        )?;
         watched.agrees("gc", "collections", |truth| truth.gc_safepoints);
         let missing = watched.report.missing().join("\n");
         assert!(missing.contains(".symtab"), "the report does not say that symbols are missing: {missing}");
+        assert!(missing.contains("who starts threads"), "the report does not say that starters are missing: {missing}");
     }
     Ok(())
 }

@@ -85,7 +85,8 @@ fn read(recording: &Path) -> Result<Vec<Vec<Frame>>> {
 }
 
 fn text(frames: &[Frame]) -> String {
-    frames.iter().map(|frame| format!("\n    {:?} {frame}", frame.kind)).collect()
+    let lines: Vec<String> = frames.iter().map(|frame| format!("    {:?} {frame}", frame.kind)).collect();
+    format!("\n{}", lines.join("\n"))
 }
 
 /// The Java frames, and the mark.

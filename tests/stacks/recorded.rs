@@ -98,7 +98,9 @@ impl Recorded {
         Some(match event.payload {
             Payload::ParkBegin { absolute: false, time, .. } if time > 0 => (Kind::Park, time.to_string()),
             Payload::Sleep { edge: Edge::Begin, .. } => (Kind::Sleep, String::new()),
-            Payload::Monitor { action: MonitorAction::ContendedEnter, class, .. } if self.names.text(class) == GATE => {
+            Payload::Monitor { action: MonitorAction::ContendedEnter { .. }, class, .. }
+                if self.names.text(class) == GATE =>
+            {
                 (Kind::Enter, String::new())
             }
             Payload::ClassLoaded { class, .. } => (Kind::Load, self.names.text(class)),

@@ -135,8 +135,9 @@ event_kinds! {
     SafepointBegin = 19, 0;
     /// No words.
     SafepointEnd = 20, 0;
-    /// monitor, class.
-    MonitorContendedEnter = 32, 2;
+    /// monitor, class, the monitor's owner as the JVM writes it, holder. The last is 0 as the kernel sends it: user space
+    /// finds the thread that the owner stands for, and writes it there before anything else looks at the record.
+    MonitorContendedEnter = 32, 4;
     /// monitor, class.
     MonitorContendedEntered = 33, 2;
     /// monitor, class.
@@ -149,6 +150,10 @@ event_kinds! {
     MonitorWait = 37, 3;
     /// monitor, class.
     MonitorWaited = 38, 2;
+    /// monitor, class, holder: this thread is blocked, as a look at the JVM's own structures says. No site sends it.
+    MonitorBlocked = 39, 3;
+    /// blocked threads, threads: a look is over; it comes behind the [`Self::MonitorBlocked`] of the same time.
+    MonitorLook = 40, 2;
     /// parker, is absolute, time.
     ThreadParkBegin = 48, 3;
     /// parker.
@@ -165,6 +170,8 @@ event_kinds! {
     ThreadSleepEnd = 67, 1;
     /// No words.
     ThreadYield = 68, 0;
+    /// The new thread's os tid in the lower 32 bits: this thread starts another one.
+    ThreadStarting = 69, 1;
     /// class, loader, from the CDS archive.
     ClassLoaded = 80, 3;
     /// class, loader, from the CDS archive.

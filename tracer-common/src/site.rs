@@ -111,6 +111,9 @@ pub enum Treat {
     CString = 2,
     /// `a` is a `Klass*`; the word is the name id of the class's name.
     Klass = 3,
+    /// `a` is a pointer, `b` a constant: the word is the 8 bytes at `a + b`. Where [`Field::then`] is not 0, these are a
+    /// pointer again, and the word is the 8 bytes at that many bytes behind it.
+    Pointee = 4,
 }
 
 /// One word of an event.
@@ -119,12 +122,14 @@ pub enum Treat {
 pub struct Field {
     /// First operand.
     pub a: Operand,
-    /// Second operand; meaningful for [`Treat::Name`] only.
+    /// Second operand; meaningful for [`Treat::Name`] and [`Treat::Pointee`] only.
     pub b: Operand,
     /// [`Treat`] as a number.
     pub treat: u8,
     /// Explicit padding: the struct is copied as bytes.
-    pub reserved: [u8; 7],
+    pub reserved: [u8; 3],
+    /// Second offset of [`Treat::Pointee`]; 0 where there is none.
+    pub then: u32,
 }
 
 impl Field {
@@ -133,12 +138,17 @@ impl Field {
 
     /// A field that is the operand's value.
     pub const fn word(a: Operand) -> Self {
-        Self { a, b: Operand::constant(0), treat: Treat::Word as u8, reserved: [0; 7] }
+        Self { a, b: Operand::constant(0), treat: Treat::Word as u8, reserved: [0; 3], then: 0 }
     }
 
     /// A field that is the name id of `length` bytes at `pointer`.
     pub const fn name(pointer: Operand, length: Operand) -> Self {
-        Self { a: pointer, b: length, treat: Treat::Name as u8, reserved: [0; 7] }
+        Self { b: length, treat: Treat::Name as u8, ..Self::word(pointer) }
+    }
+
+    /// A field that is what a pointer leads to, at `offset`, and from there, where `then` is not 0, at `then`.
+    pub const fn pointee(pointer: Operand, offset: u32, then: u32) -> Self {
+        Self { b: Operand::constant(offset as i64), treat: Treat::Pointee as u8, then, ..Self::word(pointer) }
     }
 }
 

@@ -8,7 +8,7 @@ use tracer_common::{
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 
-use crate::event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid};
+use crate::event::{ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid};
 
 /// Why a record could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -212,13 +212,21 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         EventKind::VmOperationEnd => Payload::VmOperation { edge: Edge::End, name: words.name(0), mode: words.at(1) },
         EventKind::SafepointBegin => Payload::Safepoint { edge: Edge::Begin },
         EventKind::SafepointEnd => Payload::Safepoint { edge: Edge::End },
-        EventKind::MonitorContendedEnter => monitor(MonitorAction::ContendedEnter, words),
+        EventKind::MonitorContendedEnter => {
+            monitor(MonitorAction::ContendedEnter { holder: Holder::from_word(words.at(3)) }, words)
+        }
         EventKind::MonitorContendedEntered => monitor(MonitorAction::ContendedEntered, words),
         EventKind::MonitorContendedExit => monitor(MonitorAction::ContendedExit, words),
         EventKind::MonitorNotify => monitor(MonitorAction::Notify, words),
         EventKind::MonitorNotifyAll => monitor(MonitorAction::NotifyAll, words),
         EventKind::MonitorWait => monitor(MonitorAction::Wait { timeout_ms: words.at(2) }, words),
         EventKind::MonitorWaited => monitor(MonitorAction::Waited, words),
+        EventKind::MonitorBlocked => Payload::MonitorBlocked {
+            monitor: words.at(0),
+            class: words.name(1),
+            holder: Holder::from_word(words.at(2)),
+        },
+        EventKind::MonitorLook => Payload::MonitorLook { blocked: words.at(0), threads: words.at(1) },
         EventKind::ThreadParkBegin => {
             Payload::ParkBegin { parker: words.at(0), absolute: words.flag(1), time: words.at(2) }
         }
@@ -233,6 +241,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         }
         EventKind::ThreadSleepEnd => Payload::Sleep { edge: Edge::End, duration_ns: 0, interrupted: words.flag(0) },
         EventKind::ThreadYield => Payload::Yield,
+        EventKind::ThreadStarting => Payload::ThreadStarting { os_tid: words.at(0) & 0xffff_ffff },
         EventKind::ClassLoaded => {
             Payload::ClassLoaded { class: words.name(0), loader: words.at(1), shared: words.flag(2) }
         }

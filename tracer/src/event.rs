@@ -84,7 +84,10 @@ pub enum ClassInit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MonitorAction {
     /// A thread found the monitor taken and will block.
-    ContendedEnter,
+    ContendedEnter {
+        /// Who held it at that moment.
+        holder: Holder,
+    },
     /// A thread that had blocked got the monitor.
     ContendedEntered,
     /// The owner left a monitor that others wait for.
@@ -100,6 +103,82 @@ pub enum MonitorAction {
     },
     /// `Object.wait` is over.
     Waited,
+}
+
+/// Who holds a monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// This thread.
+    Thread(Tid),
+    /// It is not known, or nobody does.
+    Unknown(NoHolder),
+}
+
+/// Why the holder of a monitor is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+pub enum NoHolder {
+    /// It was not looked for: the JVM's tables lack something, or the JVM had only begun.
+    NotAsked = 0,
+    /// Nobody held it: its holder had just left.
+    Nobody = 1,
+    /// The JVM did not know either: who locked it first has not yet signed, and is not found by what it has locked.
+    Anonymous = 2,
+    /// A virtual thread, or a thread that was gone when it was looked for: both have ids that no thread of the list has.
+    Virtual = 3,
+    /// The thread was gone when it was looked for, or cannot be told from one that began since.
+    Gone = 4,
+    /// The JVM counts threads in a pid namespace that cannot be seen from here.
+    Namespace = 5,
+    /// The JVM's structures could not be read.
+    Unreadable = 6,
+}
+
+impl NoHolder {
+    /// Every reason, in the order of the numbers.
+    pub const ALL: [Self; 7] =
+        [Self::NotAsked, Self::Nobody, Self::Anonymous, Self::Virtual, Self::Gone, Self::Namespace, Self::Unreadable];
+
+    /// What is shown instead of a thread.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NotAsked => "<holder not read>",
+            Self::Nobody => "<nobody any more>",
+            Self::Anonymous => "<holder has not signed>",
+            Self::Virtual => "<virtual thread, or one that is gone>",
+            Self::Gone => "<thread gone, or only just begun>",
+            Self::Namespace => "<thread of another pid namespace>",
+            Self::Unreadable => "<holder unreadable>",
+        }
+    }
+}
+
+impl Holder {
+    /// From the word of a record: a thread id, or 0 and a reason above it.
+    pub fn from_word(word: u64) -> Self {
+        let [low, high] = [word & 0xffff_ffff, word >> 32].map(|half| u32::try_from(half).unwrap_or(0));
+        if low != 0 {
+            return Self::Thread(Tid(low));
+        }
+        let reason = NoHolder::ALL.into_iter().find(|reason| *reason as u32 == high);
+        Self::Unknown(reason.unwrap_or(NoHolder::NotAsked))
+    }
+
+    /// The word of a record.
+    pub fn word(self) -> u64 {
+        match self {
+            Self::Thread(tid) => tid.0.into(),
+            Self::Unknown(reason) => u64::from(reason as u32) << 32,
+        }
+    }
+
+    /// The thread, where it is known.
+    pub const fn thread(self) -> Option<Tid> {
+        match self {
+            Self::Thread(tid) => Some(tid),
+            Self::Unknown(_) => None,
+        }
+    }
 }
 
 /// The kinds of events with their values.
@@ -168,6 +247,22 @@ pub enum Payload {
         /// Class of the object whose monitor it is.
         class: NameId,
     },
+    /// A look at all threads found this one blocked on a monitor; no site says so.
+    MonitorBlocked {
+        /// Address of the `ObjectMonitor`.
+        monitor: u64,
+        /// Class of the object whose monitor it is.
+        class: NameId,
+        /// Who held it when it was looked at.
+        holder: Holder,
+    },
+    /// A look at all threads is over. Those that it found blocked were told before, with the same time.
+    MonitorLook {
+        /// How many were blocked.
+        blocked: u64,
+        /// How many threads there were.
+        threads: u64,
+    },
     /// `LockSupport.park` begins; `absolute` deadlines are in ms since the epoch, others in ns from now, 0 without limit.
     ParkBegin {
         /// Address of the thread's `Parker`.
@@ -199,6 +294,11 @@ pub enum Payload {
         os_tid: u64,
         /// Whether it is a daemon.
         daemon: bool,
+    },
+    /// This thread starts another one (fires before that one runs).
+    ThreadStarting {
+        /// The new thread's id as the JVM sees it, which is in its start event too.
+        os_tid: u64,
     },
     /// `Thread.sleep` begins or ends.
     Sleep {

@@ -12,6 +12,8 @@ pub mod code_cache;
 pub mod metadata;
 pub mod nmethod;
 
+pub mod java_threads;
+
 pub mod find;
 
 pub mod flags;

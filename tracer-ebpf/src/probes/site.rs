@@ -22,7 +22,7 @@ use tracer_common::{
 };
 
 use crate::{
-    args::{Registers, Unreadable, operand, zero},
+    args::{Registers, Unreadable, operand, word, zero},
     define,
     emit::{Hit, Reservation, count},
     maps::{GENERATION, SITES, STATS, TARGET},
@@ -119,6 +119,10 @@ fn field(field: &Field, registers: &Registers, hit: &Hit) -> Result<u64, Unreada
     let a = operand(&field.a, registers)?;
     if field.treat == Treat::Word as u8 {
         return Ok(a);
+    }
+    if field.treat == Treat::Pointee as u8 {
+        let first = word(a.wrapping_add(field.b.displacement as u64))?;
+        return if field.then == 0 { Ok(first) } else { word(first.wrapping_add(u64::from(field.then))) };
     }
     // A constant where the treatment needs one operand only.
     let b = operand(&field.b, registers)?;

@@ -7,7 +7,7 @@ use tracer::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     jvm::elf::{self, Elf},
-    probe::plan::{GcCause, Libjvm, plan},
+    probe::plan::{Facts, Libjvm, plan},
     session::Item,
     source::live::{Live, Prepared},
 };
@@ -21,7 +21,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
     let bytes = elf::read_tables(libjvm)?;
     let libjvm_sites = Libjvm::read(&Elf::parse(&bytes)?);
     drop(bytes);
-    let plan = plan(&libjvm_sites, Lens::ALL, GcCause::default());
+    let plan = plan(&libjvm_sites, Lens::ALL, Facts::default());
     let place = Place { path: libjvm.to_path_buf(), pid };
     let mut attached = Vec::new();
     let mut detached = Vec::new();
@@ -37,6 +37,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             kernel: KernelOptions::default(),
             budget: tracer::guard::USUAL_BUDGET,
             unwinding: None,
+            holders: None,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Context, Lens, all};
 use crate::{
-    event::{ClassInit, Edge, Event, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid},
+    event::{ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid},
     names::Names,
     report::{Shape, Span},
     session::Target,
@@ -28,9 +28,13 @@ fn method() -> impl Strategy<Value = MethodName> {
     (name(), name(), name()).prop_map(|(class, method, signature)| MethodName { class, method, signature })
 }
 
+fn holder() -> impl Strategy<Value = Holder> {
+    (0_u64..4).prop_map(Holder::from_word)
+}
+
 fn action() -> impl Strategy<Value = MonitorAction> {
     prop_oneof![
-        Just(MonitorAction::ContendedEnter),
+        holder().prop_map(|holder| MonitorAction::ContendedEnter { holder }),
         Just(MonitorAction::ContendedEntered),
         Just(MonitorAction::ContendedExit),
         Just(MonitorAction::Notify),
@@ -66,6 +70,13 @@ fn payload() -> impl Strategy<Value = Payload> {
         (name(), amount()).prop_map(|(name, mode)| Payload::VmOperationRequest { name, mode }),
         edge().prop_map(|edge| Payload::Safepoint { edge }),
         (action(), 0_u64..4, name()).prop_map(|(action, monitor, class)| Payload::Monitor { action, monitor, class }),
+        (0_u64..4, name(), holder()).prop_map(|(monitor, class, holder)| Payload::MonitorBlocked {
+            monitor,
+            class,
+            holder
+        }),
+        amount().prop_map(|blocked| Payload::MonitorLook { blocked, threads: 9 }),
+        amount().prop_map(|os_tid| Payload::ThreadStarting { os_tid }),
         amount().prop_map(|parker| Payload::ParkBegin { parker, absolute: false, time: 0 }),
         amount().prop_map(|parker| Payload::ParkEnd { parker }),
         (edge(), name(), amount(), any::<bool>()).prop_map(|(edge, name, java_tid, daemon)| Payload::Thread {

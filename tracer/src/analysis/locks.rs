@@ -2,10 +2,12 @@
 //!
 //! A thread is blocked from `contended__enter` to `contended__entered`. Threads that are still blocked at the end of the
 //! span have no second edge: their time up to the end of the span is in `blocked_open_ns` and nowhere else. Who held what
-//! they waited for is in `holder`, who waits for whom in `deadlock`.
+//! they waited for is in `owned` and `holder`, who waits for whom in `looks` and `deadlock`.
 
 mod deadlock;
 mod holder;
+mod looks;
+mod owned;
 mod table;
 
 use super::{
@@ -17,10 +19,12 @@ use super::{
     table::{FastSet, Keyed, Merge},
 };
 use crate::{
-    event::{Edge, Event, MonitorAction, NameId, Payload, StackId, Tid},
+    event::{Edge, Event, Holder, MonitorAction, NameId, NoHolder, Payload, StackId, Tid},
     report::{Section, Series, Shape, Summary, Timeline, Unit, format},
 };
 use holder::{Doing, Holders, Stretch};
+use looks::Looks;
+use owned::{Holding, Was};
 
 /// Most monitors, classes and threads with rows of their own.
 const ROWS: usize = 4096;
@@ -54,6 +58,8 @@ pub struct Locks {
     wait_stacks: Amounts,
     park_stacks: Amounts,
     holders: Holders,
+    holding: Holding,
+    looks: Looks,
     steps: Steps<1>,
 }
 
@@ -64,6 +70,9 @@ struct Blocked {
     monitor: u64,
     class: NameId,
     stack: StackId,
+    /// Who held the monitor then.
+    holder: Holder,
+    was: Was,
 }
 
 /// Contention of one monitor, or of all monitors of a class.
@@ -125,6 +134,8 @@ impl Default for Locks {
             wait_stacks: Amounts::default(),
             park_stacks: Amounts::default(),
             holders: Holders::default(),
+            holding: Holding::default(),
+            looks: Looks::default(),
             steps: Steps::default(),
         }
     }
@@ -133,23 +144,37 @@ impl Default for Locks {
 impl Locks {
     fn monitor(&mut self, event: &Event, action: MonitorAction, monitor: u64, class: NameId) {
         let Event { time_ns, tid, stack, .. } = *event;
+        let blocked = |holder, was| Blocked { time_ns, monitor, class, stack, holder, was };
         match action {
-            MonitorAction::ContendedEnter => self.enter(tid, Blocked { time_ns, monitor, class, stack }),
+            MonitorAction::ContendedEnter { holder } => {
+                let was = holder.thread().and_then(|holder| self.resting(holder));
+                self.enter(tid, blocked(holder, was));
+            }
             MonitorAction::ContendedEntered => self.entered(event, monitor, class),
             MonitorAction::ContendedExit => self.holders.exit(event, monitor, class),
             MonitorAction::Notify | MonitorAction::NotifyAll => {
                 self.notifies += 1;
                 self.waits_by_class.entry(class).notifies += 1;
-                self.holders.owns(event, monitor);
+                self.holders.runs(event.tid);
             }
             MonitorAction::Wait { timeout_ms: _ } => {
                 self.waits += 1;
                 self.waits_by_class.entry(class).begun += 1;
-                self.holders.leaves(tid, monitor);
-                self.waiting.begin(tid, Blocked { time_ns, monitor, class, stack });
+                self.holders.runs(tid);
+                self.waiting.begin(tid, blocked(Holder::Unknown(NoHolder::Nobody), None));
             }
             MonitorAction::Waited => self.waited(event, monitor),
         }
+    }
+
+    /// What a thread does that does not run, as far as events tell.
+    fn resting(&self, tid: Tid) -> Was {
+        let of = |open: &Blocked, doing: fn(u64, NameId) -> Doing| (doing(open.monitor, open.class), open.stack);
+        let blocked = || self.blocked.get(tid).map(|open| of(open, |monitor, class| Doing::Blocked { monitor, class }));
+        let waiting = || self.waiting.get(tid).map(|open| of(open, |monitor, class| Doing::Waiting { monitor, class }));
+        let parked = || self.parked.get(tid).map(|(_, stack)| (Doing::Parked, *stack));
+        let asleep = || self.sleeping.get(tid).map(|(_, stack)| (Doing::Asleep, *stack));
+        blocked().or_else(waiting).or_else(parked).or_else(asleep)
     }
 
     fn enter(&mut self, tid: Tid, blocked: Blocked) {
@@ -160,6 +185,7 @@ impl Locks {
         row.enters += 1;
         row.threads += u64::from(new);
         self.holders.waits(tid, blocked.monitor, blocked.time_ns);
+        self.holding.enters(&blocked);
         self.blocked.begin(tid, blocked);
     }
 
@@ -169,6 +195,7 @@ impl Locks {
         let Some(begun) = begun else { return };
         let ns = event.time_ns.saturating_sub(begun.time_ns);
         self.blocked_latencies.record(ns);
+        self.holding.entered(&begun, ns);
         self.monitors.entry((class, monitor)).durations.record(ns);
         self.threads.entry(event.tid).record(ns);
         self.waiters.entry((class, begun.stack)).record(ns);
@@ -179,7 +206,7 @@ impl Locks {
 
     fn waited(&mut self, event: &Event, monitor: u64) {
         let begun = self.waiting.end(event.tid, |begun| begun.monitor == monitor);
-        self.holders.owns(event, monitor);
+        self.holders.runs(event.tid);
         let Some(begun) = begun else { return };
         let ns = event.time_ns.saturating_sub(begun.time_ns);
         self.wait_latencies.record(ns);
@@ -248,6 +275,10 @@ impl Locks {
             notes.extend(stacks.note());
         }
         notes.extend(self.holders.notes(self.contended_enters));
+        notes.extend(self.holding.notes());
+        if self.contended_enters > 0 && self.looks.count() == 0 {
+            notes.push("Whether threads are deadlocked is not known: their list could not be looked at.".to_owned());
+        }
         notes
     }
 }
@@ -262,7 +293,20 @@ impl Analysis for Locks {
     }
 
     fn event(&mut self, event: &Event) {
+        if matches!(
+            event.payload,
+            Payload::Monitor { .. }
+                | Payload::ParkBegin { .. }
+                | Payload::ParkEnd { .. }
+                | Payload::Unpark { .. }
+                | Payload::Sleep { .. }
+                | Payload::Thread { .. }
+        ) {
+            self.looks.moves(event.tid, event.time_ns);
+        }
         match event.payload {
+            Payload::MonitorBlocked { monitor, class, holder } => self.looks.blocked(event, monitor, class, holder),
+            Payload::MonitorLook { .. } => self.looks.looked(event.time_ns),
             Payload::Monitor { action, monitor, class } => self.monitor(event, action, monitor, class),
             Payload::ParkBegin { .. } => {
                 self.parks += 1;
@@ -281,7 +325,7 @@ impl Analysis for Locks {
                 self.waiting.forget(event.tid);
                 self.parked.forget(event.tid);
                 self.sleeping.forget(event.tid);
-                self.holders.stops(event.tid, event.time_ns);
+                self.holders.stops(event.tid);
             }
             _ => {}
         }
@@ -292,6 +336,7 @@ impl Analysis for Locks {
         let open_ns =
             self.blocked.iter().fold(0_u64, |sum, (_, open)| sum.saturating_add(end_ns.saturating_sub(open.time_ns)));
         let blocked = self.blocked_latencies.durations;
+        let deadlocks = deadlock::Circles::of(&self.looks);
         let summary = Summary::new()
             .int("contended_enters", self.contended_enters)
             .int("blocked_total_ns", blocked.total_ns)
@@ -306,14 +351,18 @@ impl Analysis for Locks {
             .int("notifies", self.notifies)
             .int("unparks", self.unparks)
             .int("park_open_threads", self.parked.len())
-            .int("blocked_by_known_ns", self.holders.known_ns());
+            .int("blocked_by_known_ns", self.holders.known_ns())
+            .int("enters_with_holder", self.holding.known())
+            .int("deadlocked_threads", deadlocks.len());
         let (step_ns, [stopped]) = self.steps.series(context.span);
         let mut shapes = vec![table::monitors(&self.monitors, context), table::classes(&self.monitors, context)];
         shapes.push(table::threads(&self.threads, context, "threads", "Blocked threads"));
         shapes.extend(table::waiters(&self.waiters, context));
+        shapes.push(self.holding.table(context));
         shapes.push(self.holders.holders_table(context));
         shapes.push(self.holders.chains_table(context));
-        shapes.push(deadlock::table(&self.blocked, &self.holders, context));
+        shapes.push(deadlocks.table(&self.blocked, context));
+        shapes.extend(self.looks.table(&self.blocked, context));
         shapes.extend(self.blocked_latencies.shape("blocked", "Time blocked on a monitor"));
         shapes.push(Shape::Timeline(Timeline {
             id: "blocked_time",

@@ -71,6 +71,11 @@ impl<T> Open<T> {
         }
     }
 
+    /// What is open on a thread.
+    pub(super) fn get(&self, tid: Tid) -> Option<&T> {
+        self.slots.get(&tid)
+    }
+
     /// The thread is gone: nothing on it can end any more.
     pub(super) fn forget(&mut self, tid: Tid) {
         if !self.slots.is_empty() && self.slots.remove(&tid).is_some() {

@@ -1,9 +1,10 @@
 //! Lens `threads`: Java threads that start and stop, grouped by the pattern of their names, and sleeping.
 //!
-//! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is not in its start event,
-//! which fires on the new thread; what new threads run is in `entry`.
+//! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is in `starter`, what
+//! it runs in `entry`.
 
 mod entry;
+mod starter;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use crate::{
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
 };
 use entry::Entries;
+use starter::Starters;
 
 /// Most names that are told apart before they are grouped.
 const NAMES: usize = 16_384;
@@ -37,6 +39,7 @@ pub struct Threads {
     stopped: u64,
     names: Keyed<NameId, Count>,
     entries: Entries,
+    starters: Starters,
     sleeping: Open<(u64, StackId)>,
     sleeps: u64,
     interrupted: u64,
@@ -70,6 +73,7 @@ impl Default for Threads {
             stopped: 0,
             names: Keyed::new(NAMES),
             entries: Entries::default(),
+            starters: Starters::default(),
             sleeping: Open::default(),
             sleeps: 0,
             interrupted: 0,
@@ -83,7 +87,7 @@ impl Default for Threads {
 }
 
 impl Threads {
-    fn thread(&mut self, event: &Event, edge: Edge, name: NameId, daemon: bool) {
+    fn thread(&mut self, event: &Event, edge: Edge, name: NameId, os_tid: u64, daemon: bool) {
         match edge {
             Edge::Begin => {
                 self.started += 1;
@@ -91,6 +95,7 @@ impl Threads {
                 count.started += 1;
                 count.daemons += u64::from(daemon);
                 self.entries.starts(event.tid, name);
+                self.starters.started(os_tid);
                 self.steps.add(0, event.time_ns, 1);
             }
             Edge::End => {
@@ -98,6 +103,7 @@ impl Threads {
                 self.names.entry(name).stopped += 1;
                 self.sleeping.forget(event.tid);
                 self.entries.stops(event.tid);
+                self.starters.stopped(os_tid);
                 self.steps.add(1, event.time_ns, 1);
             }
         }
@@ -214,7 +220,10 @@ impl Analysis for Threads {
             self.entries.event(event);
         }
         match event.payload {
-            Payload::Thread { edge, name, daemon, java_tid: _, os_tid: _ } => self.thread(event, edge, name, daemon),
+            Payload::Thread { edge, name, daemon, os_tid, java_tid: _ } => {
+                self.thread(event, edge, name, os_tid, daemon);
+            }
+            Payload::ThreadStarting { os_tid } => self.starters.starting(event, os_tid),
             Payload::Sleep { edge, duration_ns: _, interrupted } => self.sleep(event, edge, interrupted),
             Payload::Yield => self.yields += 1,
             _ => {}
@@ -237,15 +246,18 @@ impl Analysis for Threads {
             .int("sleep_total_ns", self.sleep_latencies.durations.total_ns)
             .int("sleeps_interrupted", self.interrupted)
             .int("sleeping", self.sleeping.len())
-            .int("yields", self.yields);
+            .int("yields", self.yields)
+            .int("started_by_known", self.starters.known());
         notes.extend(self.sleeping.unpaired.note("Sleeps"));
         notes.extend(self.names.note("thread names"));
         notes.extend(self.sleepers.note("sleeping threads"));
         notes.extend(self.sleep_stacks.note("stacks of sleeping threads"));
         notes.extend(self.entries.notes());
+        notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
-        let mut shapes = vec![
-            self.patterns_table(context),
+        let mut shapes = vec![self.patterns_table(context)];
+        shapes.extend(self.starters.table(context));
+        shapes.extend([
             Shape::Timeline(Timeline {
                 id: "threads",
                 title: "Threads started and stopped per step".to_owned(),
@@ -257,10 +269,11 @@ impl Analysis for Threads {
                 ],
             }),
             self.sleepers_table(context),
-        ];
+        ]);
         shapes.extend(sleep_sites(&self.sleep_stacks, context));
         shapes.extend(self.entries.table(context));
         shapes.extend(self.sleep_latencies.shape("sleep_times", "Time asleep"));
+        shapes.extend(self.starters.profile(context));
         Section { id: Lens::Threads.id(), title: "Threads".to_owned(), summary, notes, shapes }
     }
 }

@@ -124,8 +124,9 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
     let armed = known.arm(&jvm);
-    let prepared =
-        prepare::prepared(&known, jvm.library.attach_path.clone(), limits.pid, &watched, watched.unwinding(&jvm));
+    let path = jvm.library.attach_path.clone();
+    let holders = known.holders(&jvm, &watched.lenses);
+    let prepared = prepare::prepared(&known, path, limits.pid, &watched, watched.unwinding(&jvm), holders);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     watch_live(live, start, limits, files, show, armed, &mut waiter)?;

@@ -20,11 +20,12 @@ use crate::{
             arm::{self, Armed, Recovered},
             located::JvmTables,
         },
+        java_threads,
         journal::Journal,
         vmstructs::layout,
     },
-    probe::plan::{GcCause, Libjvm, Plan, plan},
-    source::live::{Description, Prepared, in_initial_pid_namespace, unwinding::Unwinding},
+    probe::plan::{Facts, Libjvm, Plan, plan},
+    source::live::{Description, Prepared, holders::Holders, in_initial_pid_namespace, unwinding::Unwinding},
 };
 
 /// The flag without which HotSpot's monitor probes are silent.
@@ -100,10 +101,16 @@ pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
     Ok(Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?))
 }
 
-/// Addresses in a running JVM that the sites of garbage collections need.
-fn gc_cause(jvm: &Jvm) -> GcCause {
+/// What only a running JVM can tell about the words of some sites.
+fn facts(jvm: &Jvm, threads: Option<&java_threads::Layout>) -> Facts {
     let address = |name| jvm.counters.as_ref().ok()?.string_address(name).map(|(address, _)| address);
-    GcCause { cause_address: address("sun.gc.cause"), last_cause_address: address("sun.gc.lastCause") }
+    let narrow = |offset: u64| u32::try_from(offset).ok();
+    Facts {
+        cause_address: address("sun.gc.cause"),
+        last_cause_address: address("sun.gc.lastCause"),
+        monitor_owner: threads.and_then(|layout| narrow(layout.owner)),
+        os_thread_id: threads.and_then(|layout| Some((narrow(layout.os_thread)?, narrow(layout.thread_id)?))),
+    }
 }
 
 /// Offsets in a JVM's structures, or why they are not known.
@@ -123,6 +130,7 @@ pub(super) struct Known {
     pub(super) layout: TargetLayout,
     pub(super) plan: Plan,
     pub(super) missing: Vec<String>,
+    threads: Option<java_threads::Layout>,
 }
 
 impl Known {
@@ -137,7 +145,16 @@ impl Known {
             missing
                 .push(format!("the JVM's own counters cannot be read, so causes of collections are unknown: {error}"));
         }
-        Self { layout, plan: plan(libjvm, lenses, gc_cause(jvm)), missing }
+        let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
+            .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
+            .ok();
+        Self { layout, plan: plan(libjvm, lenses, facts(jvm, threads.as_ref())), missing, threads }
+    }
+
+    /// What finds the holders of monitors, where that is wanted and possible.
+    pub(super) fn holders(&self, jvm: &Jvm, lenses: &[Lens]) -> Option<Holders> {
+        let layout = self.threads.filter(|_| lenses.contains(&Lens::Locks))?;
+        Holders::open(jvm, layout).map_err(|error| log::warn!("who holds monitors is unknown: {error}")).ok()
     }
 
     /// Whether the names of allocated classes can be read.
@@ -190,6 +207,7 @@ pub(super) fn prepared(
     pid: NonZeroU32,
     watched: &Watched,
     unwinding: Option<Unwinding>,
+    holders: Option<Holders>,
 ) -> Prepared {
     Prepared {
         place: Place { path, pid },
@@ -198,6 +216,7 @@ pub(super) fn prepared(
         kernel: watched.kernel,
         budget: watched.budget,
         unwinding,
+        holders,
     }
 }
 

@@ -32,7 +32,7 @@ use super::{
 use crate::{
     ebpf::{attach::Place, load::KernelOptions},
     jvm::find::{Jvm, process::Identity},
-    probe::plan::{GcCause, Libjvm, plan},
+    probe::plan::{Facts, Libjvm, plan},
     source::live::{Live, Prepared},
 };
 
@@ -109,11 +109,12 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let place = Place { path: waiting.libjvm.clone(), pid };
     let mut live = Live::attach(Prepared {
         place,
-        plan: plan(&libjvm, &watched.lenses, GcCause::default()),
+        plan: plan(&libjvm, &watched.lenses, Facts::default()),
         layout: TargetLayout::default(),
         kernel: KernelOptions { rows: ROWS_OF_A_JVM, ..watched.kernel },
         budget: watched.budget,
         unwinding: None,
+        holders: None,
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
@@ -154,10 +155,11 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
                 armed = known.arm(&jvm);
             }
             if known.has_layout() {
-                live.refine(known.layout, &known.plan, None)?;
+                live.refine(known.layout, &known.plan, None, None)?;
             }
             if known.is_complete(&jvm) || late {
-                live.refine(known.layout, &known.plan, watched.unwinding(&jvm))?;
+                let holders = known.holders(&jvm, &watched.lenses);
+                live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders)?;
                 let mut missing = known.missing;
                 missing.push(
                     "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \

@@ -1,6 +1,6 @@
 //! The values of an event as named fields, for those who show events and do not interpret them.
 
-use crate::event::{ClassInit, Edge, MethodName, MonitorAction, NameId, Payload};
+use crate::event::{ClassInit, Edge, Holder, MethodName, MonitorAction, NameId, Payload};
 
 /// Value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,12 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             (either(edge, "vm_operation_begin", "vm_operation_end"), operation(name, mode))
         }
         Payload::Safepoint { edge } => (either(edge, "safepoint_begin", "safepoint_end"), vec![]),
-        Payload::Monitor { action, monitor, class } => {
-            let mut fields = vec![("monitor", Address(monitor)), ("class", Class(class))];
-            if let MonitorAction::Wait { timeout_ms } = action {
-                fields.push(("timeout_ms", Number(timeout_ms)));
-            }
-            (monitor_action(action), fields)
+        Payload::Monitor { action, monitor, class } => (monitor_action(action), monitor_fields(action, monitor, class)),
+        Payload::MonitorBlocked { monitor, class, holder } => {
+            ("monitor_blocked", monitor_fields(MonitorAction::ContendedEnter { holder }, monitor, class))
+        }
+        Payload::MonitorLook { blocked, threads } => {
+            ("monitor_look", vec![("blocked", Number(blocked)), ("threads", Number(threads))])
         }
         Payload::ParkBegin { parker, absolute, time } => (
             "thread_park_begin",
@@ -71,6 +71,7 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
         Payload::Sleep { edge: Edge::End, interrupted, .. } => {
             ("thread_sleep_end", vec![("interrupted", Flag(interrupted))])
         }
+        Payload::ThreadStarting { os_tid } => ("thread_starting", vec![("os_tid", Number(os_tid))]),
         Payload::Yield => ("thread_yield", vec![]),
         Payload::ClassLoaded { class, loader, shared } => {
             ("class_loaded", vec![("class", Class(class)), ("loader", Address(loader)), ("shared", Flag(shared))])
@@ -130,6 +131,18 @@ fn operation(name: NameId, mode: u64) -> Vec<(&'static str, Value)> {
     vec![("operation", Value::Name(name)), ("mode", Value::Number(mode))]
 }
 
+fn monitor_fields(action: MonitorAction, monitor: u64, class: NameId) -> Vec<(&'static str, Value)> {
+    let mut fields = vec![("monitor", Value::Address(monitor)), ("class", Value::Class(class))];
+    match action {
+        MonitorAction::Wait { timeout_ms } => fields.push(("timeout_ms", Value::Number(timeout_ms))),
+        MonitorAction::ContendedEnter { holder: Holder::Thread(tid) } => {
+            fields.push(("holder", Value::Number(tid.0.into())));
+        }
+        _ => {}
+    }
+    fields
+}
+
 const fn method(name: MethodName) -> [(&'static str, Value); 3] {
     let MethodName { class, method, signature } = name;
     [("class", Value::Class(class)), ("method", Value::Name(method)), ("signature", Value::Name(signature))]
@@ -137,7 +150,7 @@ const fn method(name: MethodName) -> [(&'static str, Value); 3] {
 
 const fn monitor_action(action: MonitorAction) -> &'static str {
     match action {
-        MonitorAction::ContendedEnter => "monitor_contended_enter",
+        MonitorAction::ContendedEnter { .. } => "monitor_contended_enter",
         MonitorAction::ContendedEntered => "monitor_contended_entered",
         MonitorAction::ContendedExit => "monitor_contended_exit",
         MonitorAction::Notify => "monitor_notify",

@@ -14,7 +14,7 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
         .filter(|row| row.whole("started") >= 10 && row.whole("stopped") * 5 <= row.whole("started"))
         .max_by_key(|row| growth(row.whole("started"), row.whole("stopped")))?;
     let (started, stopped) = (row.whole("started"), row.whole("stopped"));
-    let mut support = Vec::new();
+    let mut support: Vec<String> = place(evidence).into_iter().collect();
     if let Some(alive) = evidence.whole(Threads, "alive") {
         support.push(format!("{} alive", format::plural(alive, "thread", "threads")));
     }
@@ -36,6 +36,21 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
         next_step: "Look for an executor that is made per request and never shut down; it is normal only while a pool \
                     fills up."
             .to_owned(),
+    })
+}
+
+/// Where most of the threads were started that are still there.
+fn place(evidence: &Evidence<'_>) -> Option<String> {
+    let row = evidence.rows(Threads, "started_by").max_by_key(|row| row.whole("alive"))?;
+    let alive = row.whole("alive");
+    (alive > 0).then(|| {
+        format!(
+            "{} at {} by `{}`, {} still alive",
+            format::plural(row.whole("started"), "thread was started", "threads were started"),
+            row.text("site"),
+            row.text("starter"),
+            format::count(alive)
+        )
     })
 }
 
@@ -80,6 +95,19 @@ mod tests {
         );
         assert_eq!(pattern(41, 30).ask(leak), None);
         assert_eq!(pattern(9, 0).ask(leak), None);
+    }
+
+    #[test]
+    fn a_leak_names_the_place_where_most_of_what_stays_was_started() {
+        let row = |site: &str, alive: u64| -> [(&'static str, crate::report::Cell); 4] {
+            [("site", site.into()), ("starter", "main".into()), ("started", 30_u64.into()), ("alive", alive.into())]
+        };
+        let case = pattern(41, 0).row("threads", "started_by", &row("a.Pool.make:3", 2));
+        let case = case.row("threads", "started_by", &row("a.Web.serve:7", 30));
+        let evidence = case.ask(leak).expect("it leaks").evidence;
+        assert_eq!(evidence[0], "30 threads were started at a.Web.serve:7 by `main`, 30 still alive");
+        let none = pattern(41, 0).row("threads", "started_by", &row("a.Pool.make:3", 0));
+        assert!(none.ask(leak).expect("it leaks").evidence.iter().all(|line| !line.contains("a.Pool")));
     }
 
     #[test]

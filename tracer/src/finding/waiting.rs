@@ -9,7 +9,7 @@ use crate::{
 /// Threads of one circle that a finding names.
 const NAMED: usize = 6;
 
-/// Threads wait for each other in a circle. Who holds a monitor is inferred, so this is worded as what it seems to be.
+/// Threads wait for each other in a circle, as the JVM's own structures say.
 pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
     let circles = evidence.rows(Locks, "deadlocks").map(|row| row.whole("circle")).max()?;
     let rows: Vec<_> = evidence.rows(Locks, "deadlocks").filter(|row| row.whole("circle") == 1).collect();
@@ -20,7 +20,7 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
         .take(NAMED)
         .map(|row| {
             format!(
-                "`{}` at {} waits for `{}`, which `{}` got at {} and was not seen to leave",
+                "`{}` at {} waits for `{}`, which `{}` holds, blocked at {}",
                 row.text("thread"),
                 row.text("site"),
                 row.text("class"),
@@ -35,25 +35,19 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
     if circles > 1 {
         support.push(format!("{circles} circles in all"));
     }
-    support.push(
-        "holders are inferred: the method that had the monitor is still on the holder's stack; leaving a monitor that \
-         nobody waits for is no event"
-            .to_owned(),
-    );
+    support.push("read from the JVM's own monitors, twice, with no event of these threads in between".to_owned());
     Some(Finding {
         id: "deadlock",
         severity: Severity::Critical,
         // Whatever else is wrong, this comes first.
         score: 1e6,
         title: format!(
-            "{threads} seem to be deadlocked: each waits for the next one, for {}",
+            "{threads} are deadlocked: each waits for the next one, for at least {}",
             format::duration(blocked_ns)
         ),
         evidence: support,
-        next_step:
-            "jcmd PID Thread.print proves it (`Found one Java-level deadlock`); take these monitors in the same \
-                    order everywhere."
-                .to_owned(),
+        next_step: "Only a restart frees these threads; then take these monitors in the same order everywhere."
+            .to_owned(),
     })
 }
 
@@ -109,14 +103,14 @@ mod tests {
         let case = waits(waits(Case::default(), 1, "worker-1", "worker-2"), 1, "worker-2", "worker-1");
         let (severity, title) = case.said(deadlock);
         assert_eq!(severity, Severity::Critical);
-        assert_eq!(title, "2 threads seem to be deadlocked: each waits for the next one, for 3.0 s");
+        assert_eq!(title, "2 threads are deadlocked: each waits for the next one, for at least 3.0 s");
         let evidence = case.ask(deadlock).expect("as above").evidence;
         assert_eq!(
             evidence[0],
-            "`worker-1` at com.shop.Account.add:9 waits for `com.shop.Account`, which `worker-2` got at \
-             com.shop.Bank.transfer:70 and was not seen to leave"
+            "`worker-1` at com.shop.Account.add:9 waits for `com.shop.Account`, which `worker-2` holds, \
+             blocked at com.shop.Bank.transfer:70"
         );
-        assert!(evidence.len() == 3 && evidence[2].starts_with("holders are inferred"));
+        assert!(evidence.len() == 3 && evidence[2].starts_with("read from the JVM's own monitors"));
     }
 
     #[test]

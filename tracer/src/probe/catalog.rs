@@ -32,6 +32,10 @@ pub enum Word {
     GcCause,
     /// The text of the counter `sun.gc.lastCause`.
     LastGcCause,
+    /// What the `ObjectMonitor` that an argument leads to has as its owner.
+    MonitorOwner(usize),
+    /// The id in the operating system of the `Thread` that an argument leads to.
+    OsThreadId(usize),
 }
 
 /// A probe in the JVM's notes.
@@ -112,6 +116,9 @@ impl Probe {
     }
 }
 
+/// Kinds of events that come from no site: looks at the JVM's own structures give them.
+pub const LOOKS: [EventKind; 2] = [EventKind::MonitorBlocked, EventKind::MonitorLook];
+
 /// The group of sites that tell of code that comes and goes.
 pub const CODE_GROUP: &str = "code";
 
@@ -129,6 +136,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::ThreadParkBegin
         | K::ThreadUnpark
         | K::ThreadStart
+        | K::ThreadStarting
         | K::ThreadSleepBegin
         | K::ThreadYield
         | K::ClassLoaded
@@ -151,6 +159,8 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::SafepointEnd
         | K::MonitorContendedEntered
         | K::MonitorWaited
+        | K::MonitorBlocked
+        | K::MonitorLook
         | K::ThreadParkEnd
         | K::ThreadStop
         | K::ThreadSleepEnd
@@ -180,6 +190,7 @@ pub fn group_title(group: &str) -> &'static str {
         "park" => "parking",
         "unpark" => "unparking",
         "thread" => "starts and stops of threads",
+        "thread-starting" => "who starts threads",
         "sleep" => "sleeps",
         "yield" => "yields",
         "class-load" => "class loading and unloading",
@@ -209,7 +220,7 @@ mod tests {
     #[test]
     fn every_kind_of_event_has_exactly_one_probe() {
         let clocks = CLOCKS.iter().map(|clock| clock.kind);
-        let kinds: Vec<_> = PROBES.iter().map(|probe| probe.kind).chain(clocks).collect();
+        let kinds: Vec<_> = PROBES.iter().map(|probe| probe.kind).chain(clocks).chain(LOOKS).collect();
         assert_eq!(kinds.iter().copied().collect::<BTreeSet<_>>(), EventKind::ALL.iter().copied().collect());
         assert_eq!(kinds.len(), EventKind::ALL.len());
     }
@@ -224,7 +235,11 @@ mod tests {
             let Some(function) = probe.function() else { continue };
             for word in function.words {
                 let highest = match *word {
-                    Word::Argument(n) | Word::CString(n) | Word::Klass(n) => n,
+                    Word::Argument(n)
+                    | Word::CString(n)
+                    | Word::Klass(n)
+                    | Word::MonitorOwner(n)
+                    | Word::OsThreadId(n) => n,
                     Word::Name(a, b) => a.max(b),
                     Word::Constant(_) | Word::AbsentName | Word::GcCause | Word::LastGcCause => 0,
                 };

@@ -53,13 +53,17 @@ impl Libjvm {
     }
 }
 
-/// Addresses in the target of the texts of the counters `sun.gc.cause` and `sun.gc.lastCause`, where they are known.
+/// What only the running JVM can tell about the words of some sites, where it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GcCause {
-    /// Cause of the collection that is under way.
+pub struct Facts {
+    /// Address of the text of the counter `sun.gc.cause`: of the collection that is under way.
     pub cause_address: Option<u64>,
-    /// Cause of the last collection.
+    /// Address of the text of the counter `sun.gc.lastCause`.
     pub last_cause_address: Option<u64>,
+    /// `ObjectMonitor::_owner`.
+    pub monitor_owner: Option<u32>,
+    /// `Thread::_osthread` and, behind that pointer, `OSThread::_thread_id`.
+    pub os_thread_id: Option<(u32, u32)>,
 }
 
 /// A site that is to be attached.
@@ -101,13 +105,13 @@ pub struct Plan {
 }
 
 /// Plans the sites for some lenses.
-pub fn plan(libjvm: &Libjvm, lenses: &[Lens], gc_cause: GcCause) -> Plan {
+pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts) -> Plan {
     let mut plan = Plan { usdt: libjvm.usdt(), symtab: libjvm.symtab, ..Plan::default() };
     plan.missing.extend(general_lacks(libjvm));
     let mut absent = Vec::new();
     for probe in PROBES {
         let Some(lens) = probe.lenses.iter().copied().find(|lens| lenses.contains(lens)) else { continue };
-        let (sites, lacks) = sites_of(probe, lens, libjvm, gc_cause);
+        let (sites, lacks) = sites_of(probe, lens, libjvm, facts);
         plan.missing.extend(lacks);
         // For other lenses this group only makes stacks cheaper.
         if sites.is_empty() && (probe.group != CODE_GROUP || lens == Lens::Jit) {
@@ -169,7 +173,7 @@ fn general_lacks(libjvm: &Libjvm) -> Vec<String> {
 }
 
 /// All sites of one probe, and what is missing about it although it has some.
-fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, gc_cause: GcCause) -> (Vec<PlannedSite>, Vec<String>) {
+fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<PlannedSite>, Vec<String>) {
     let mut sites = Vec::new();
     let mut lacks = Vec::new();
     let site = |name: String, address, file_offset, spec| PlannedSite {
@@ -192,7 +196,7 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, gc_cause: GcCause) -> (V
             match location
                 .file_offset
                 .map_err(|refusal| refusal.to_string())
-                .and_then(|file_offset| Ok((file_offset, site_spec(probe.kind, usdt.words, arguments, gc_cause)?)))
+                .and_then(|file_offset| Ok((file_offset, site_spec(probe.kind, usdt.words, arguments, facts)?)))
             {
                 Ok((file_offset, spec)) => sites.push(site(probe.name(), location.address, file_offset, spec)),
                 Err(why) => lacks.push(format!(
@@ -209,7 +213,7 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, gc_cause: GcCause) -> (V
     }
     let Some(function) = probe.function().filter(|_| group_has_functions(probe, libjvm)) else { return (sites, lacks) };
     if let Some((symbol, file_offset)) = libjvm.function(&function) {
-        match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), gc_cause) {
+        match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), facts) {
             Ok(spec) => sites.push(site(function.name.to_owned(), symbol.address, file_offset, spec)),
             Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),
         }
@@ -252,16 +256,16 @@ impl Arguments<'_> {
     }
 }
 
-fn site_spec(kind: EventKind, words: &[Word], arguments: Arguments<'_>, gc_cause: GcCause) -> Result<SiteSpec, String> {
+fn site_spec(kind: EventKind, words: &[Word], arguments: Arguments<'_>, facts: Facts) -> Result<SiteSpec, String> {
     let mut fields = [Field::ZERO; MAX_FIELDS];
     for (slot, word) in fields.iter_mut().zip(words) {
-        *slot = field(*word, arguments, gc_cause)?;
+        *slot = field(*word, arguments, facts)?;
     }
     let field_count = u16::try_from(words.len()).map_err(|error| error.to_string())?;
     Ok(SiteSpec { kind: kind as u16, field_count, stack: u32::from(has_stack(kind)), fields })
 }
 
-fn field(word: Word, arguments: Arguments<'_>, gc_cause: GcCause) -> Result<Field, String> {
+fn field(word: Word, arguments: Arguments<'_>, facts: Facts) -> Result<Field, String> {
     let treated = |a, treat: Treat| Field { treat: treat as u8, ..Field::word(a) };
     let absent = Field::word(Operand::constant(NAME_ABSENT.cast_signed()));
     let text_at = |address: Option<u64>| {
@@ -274,8 +278,16 @@ fn field(word: Word, arguments: Arguments<'_>, gc_cause: GcCause) -> Result<Fiel
         Word::Klass(number) => treated(arguments.get(number)?, Treat::Klass),
         Word::Constant(value) => Field::word(Operand::constant(value.cast_signed())),
         Word::AbsentName => absent,
-        Word::GcCause => text_at(gc_cause.cause_address),
-        Word::LastGcCause => text_at(gc_cause.last_cause_address),
+        Word::GcCause => text_at(facts.cause_address),
+        Word::LastGcCause => text_at(facts.last_cause_address),
+        Word::MonitorOwner(number) => match facts.monitor_owner {
+            Some(offset) => Field::pointee(arguments.get(number)?, offset, 0),
+            None => Field::ZERO,
+        },
+        Word::OsThreadId(number) => match facts.os_thread_id {
+            Some((thread, id)) => Field::pointee(arguments.get(number)?, thread, id),
+            None => Field::ZERO,
+        },
     })
 }
 

@@ -1,4 +1,5 @@
-//! Writes records as the kernel side would: for scenarios, tests and benchmarks. Nothing of a live session uses it.
+//! Writes records as the kernel side would: for what user space itself finds out in a live session, for scenarios, tests
+//! and benchmarks.
 
 use tracer_common::record::{
     DEFINITION_HEADER_BYTES, DEFINITION_TEXT_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, LARGE_EVENT_BYTES,

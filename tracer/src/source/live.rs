@@ -3,6 +3,7 @@
 //! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
 //! [`Live::finish`].
 
+pub mod holders;
 pub mod unwinding;
 
 mod away;
@@ -19,7 +20,7 @@ use std::{
 use rustix::{process::Pid, time::ClockId};
 use tracer_common::site::{SiteSpec, TargetLayout};
 
-use self::unwinding::Unwinding;
+use self::{holders::Holders, unwinding::Unwinding};
 use crate::{
     analysis::Lens,
     decode::Header,
@@ -54,6 +55,9 @@ const MOST_LOOKS: usize = 1000;
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
 
+/// How often all threads are looked at.
+const LOOK_EVERY_NS: u64 = 1_000_000_000;
+
 /// Which sites to attach, and where.
 pub struct Prepared {
     /// The file with the sites, and the process.
@@ -68,6 +72,8 @@ pub struct Prepared {
     pub budget: f64,
     /// What is known about the target's code; nothing where stacks are not wanted.
     pub unwinding: Option<Unwinding>,
+    /// What finds the holders of monitors; nothing where they are not wanted.
+    pub holders: Option<Holders>,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -110,6 +116,9 @@ pub struct Live {
     watermark_ns: u64,
     counters_ns: u64,
     unwinding: Option<Unwinding>,
+    holders: Option<Holders>,
+    /// When all threads were looked at last.
+    looked_ns: u64,
 }
 
 /// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
@@ -120,7 +129,7 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -165,6 +174,8 @@ impl Live {
         kernel.set_target(TargetLayout { tgid, ..layout })?;
         Ok(Self {
             unwinding,
+            holders,
+            looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
             statistics,
@@ -211,8 +222,15 @@ impl Live {
 
     /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the
     /// words of the sites are.
-    pub fn refine(&mut self, layout: TargetLayout, plan: &Plan, unwinding: Option<Unwinding>) -> Result<(), Error> {
+    pub fn refine(
+        &mut self,
+        layout: TargetLayout,
+        plan: &Plan,
+        unwinding: Option<Unwinding>,
+        holders: Option<Holders>,
+    ) -> Result<(), Error> {
         self.layout = layout;
+        self.holders = holders;
         if let Some(mut unwinding) = unwinding {
             unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
             self.missing.extend(unwinding.missing().iter().cloned());
@@ -234,6 +252,9 @@ impl Live {
     /// Delivers what has arrived, lets the rate guard look, and now and then reads the counters.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began_ns = now_ns();
+        if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
+            self.look(began_ns);
+        }
         self.drain(sink);
         self.release(self.watermark_ns, sink);
         // What is older than this drain's beginning has arrived now, and is passed on in the next round.
@@ -260,7 +281,7 @@ impl Live {
     fn release(&mut self, until_ns: u64, sink: &mut dyn FnMut(Item<'_>)) {
         let Self { merge, threads, .. } = self;
         merge.release(until_ns, |record| {
-            if let Some(name) = threads.name(record) {
+            for name in [threads.name(record), threads.holder_name(record)].into_iter().flatten() {
                 sink(Item::Thread(name));
             }
             sink(Item::Record(record));
@@ -317,7 +338,10 @@ impl Live {
     }
 
     fn take_records(&mut self) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, .. } = self;
+        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, .. } = self;
+        if let Some(holders) = holders {
+            holders.forget();
+        }
         rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
             if let Some(unwinding) = unwinding
@@ -331,8 +355,19 @@ impl Live {
             {
                 hits[*group] += 1;
             }
-            merge.push(record);
+            match holders.as_mut().and_then(|holders| holders.fill(record)) {
+                Some(filled) => merge.push(&filled),
+                None => merge.push(record),
+            }
         })
+    }
+
+    /// Looks at all threads of the JVM: who is blocked, and who holds what they wait for.
+    fn look(&mut self, time_ns: u64) {
+        self.looked_ns = time_ns;
+        for record in self.holders.iter_mut().flat_map(|holders| holders.look(time_ns)) {
+            self.merge.push(&record);
+        }
     }
 
     fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) {
@@ -371,6 +406,7 @@ impl Live {
     /// Detaches everything, delivers the rest, and ends the session.
     pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began = Instant::now();
+        self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
         let time_ns = now_ns();

@@ -2,7 +2,6 @@
 //!
 //! - A thread that leaves a monitor while others wait (`contended__exit`) has held it until then: their waiting since the
 //!   monitor last changed hands was for this thread. The JVM leaves this event out where a waiter is awake already.
-//! - A thread that got a monitor after blocking, or comes back from `Object.wait`, or notifies, holds it at that moment.
 //! - Entering or leaving a monitor that nobody waits for is no event at all.
 
 use super::super::{
@@ -20,7 +19,7 @@ use crate::{
 const MONITORS: usize = 16_384;
 /// Most threads that wait for one monitor and are followed.
 const WAITERS: usize = 1024;
-/// Most threads whose last rest, and whose end, is remembered.
+/// Most threads whose last rest is remembered.
 const THREADS: usize = 65_536;
 /// Most rows of either table.
 const ROWS: usize = 16_384;
@@ -38,6 +37,18 @@ pub(super) enum Doing {
     Asleep,
 }
 
+impl Doing {
+    /// As a table says it.
+    pub(super) fn text(self, context: Context<'_>) -> String {
+        match self {
+            Self::Blocked { class, .. } => format!("blocked on {}", context.names.class(class)),
+            Self::Waiting { class, .. } => format!("waiting in {}", context.names.class(class)),
+            Self::Parked => "parked".to_owned(),
+            Self::Asleep => "asleep".to_owned(),
+        }
+    }
+}
+
 /// A stretch of time in which a thread did not run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
@@ -47,18 +58,9 @@ pub(super) struct Stretch {
     pub(super) doing: Doing,
 }
 
-/// A thread that held a monitor at a moment, with its stack then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
-    pub(super) tid: Tid,
-    pub(super) time_ns: u64,
-    pub(super) stack: StackId,
-}
-
 /// What is known of a monitor.
 #[derive(Clone, Debug, Default)]
 struct Monitor {
-    owner: Option<Owner>,
     waiters: Vec<(Tid, u64)>,
     /// When it last was seen to change hands.
     changed_ns: u64,
@@ -88,7 +90,6 @@ pub(super) struct Holders {
     waiting: FastMap<Tid, u64>,
     turned_away: u64,
     rests: FastMap<Tid, Stretch>,
-    stopped: FastMap<Tid, u64>,
     held: Keyed<(NameId, Tid, StackId), Held>,
     chains: Keyed<(NameId, Doing, StackId), Durations>,
     known_ns: u64,
@@ -101,7 +102,6 @@ impl Default for Holders {
             waiting: FastMap::default(),
             turned_away: 0,
             rests: FastMap::default(),
-            stopped: FastMap::default(),
             held: Keyed::new(ROWS),
             chains: Keyed::new(ROWS),
             known_ns: 0,
@@ -131,33 +131,11 @@ impl Holders {
         }
     }
 
-    /// Whether a thread waits for this monitor, as far as its later events tell.
-    pub(super) fn is_waiting(&self, tid: Tid, monitor: u64) -> bool {
-        self.waiting.get(&tid) == Some(&monitor)
-    }
-
     /// A thread that waited has got the monitor.
     pub(super) fn entered(&mut self, event: &Event, monitor: u64) {
         self.runs(event.tid);
         if let Some(monitor) = self.monitor(monitor) {
             monitor.changed_ns = event.time_ns;
-            monitor.owner = Some(owner(event));
-        }
-    }
-
-    /// A thread shows that it holds the monitor.
-    pub(super) fn owns(&mut self, event: &Event, monitor: u64) {
-        self.runs(event.tid);
-        if let Some(monitor) = self.monitor(monitor) {
-            monitor.owner = Some(owner(event));
-        }
-    }
-
-    /// A thread leaves the monitor, and nothing is said of those who wait.
-    pub(super) fn leaves(&mut self, tid: Tid, monitor: u64) {
-        self.runs(tid);
-        if let Some(monitor) = self.monitors.get_mut(&monitor) {
-            monitor.owner.take_if(|owner| owner.tid == tid);
         }
     }
 
@@ -169,7 +147,6 @@ impl Holders {
         let Some(monitor) = self.monitor(address) else { return };
         let changed_ns = monitor.changed_ns;
         monitor.changed_ns = time_ns;
-        monitor.owner = None;
         let (mut blocked_ns, mut indirect_ns) = (0_u64, 0_u64);
         for (_, since_ns) in &monitor.waiters {
             let from_ns = (*since_ns).max(changed_ns);
@@ -201,25 +178,10 @@ impl Holders {
         }
     }
 
-    /// A thread is gone: it holds nothing any more.
-    pub(super) fn stops(&mut self, tid: Tid, time_ns: u64) {
+    /// A thread is gone.
+    pub(super) fn stops(&mut self, tid: Tid) {
         self.runs(tid);
         self.rests.remove(&tid);
-        if self.stopped.len() >= THREADS {
-            // Without knowing who is gone, nobody can be said to hold anything.
-            self.stopped.clear();
-            for monitor in self.monitors.values_mut() {
-                monitor.owner = None;
-            }
-        }
-        self.stopped.insert(tid, time_ns);
-    }
-
-    /// The thread that was last seen to hold a monitor and not seen to leave it.
-    pub(super) fn last_owner(&self, monitor: u64) -> Option<Owner> {
-        let owner = self.monitors.get(&monitor)?.owner?;
-        let gone = self.stopped.get(&owner.tid).is_some_and(|stopped_ns| *stopped_ns >= owner.time_ns);
-        (!gone).then_some(owner)
     }
 
     /// Blocked time whose cause is known: that of threads that were seen to leave while others waited.
@@ -276,13 +238,7 @@ impl Holders {
     /// What holders did instead of running while others waited for them.
     pub(super) fn chains_table(&self, context: Context<'_>) -> Shape {
         let label = |(class, doing, stack): &(NameId, Doing, StackId)| {
-            let doing = match doing {
-                Doing::Blocked { class, .. } => format!("blocked on {}", context.names.class(*class)),
-                Doing::Waiting { class, .. } => format!("waiting in {}", context.names.class(*class)),
-                Doing::Parked => "parked".to_owned(),
-                Doing::Asleep => "asleep".to_owned(),
-            };
-            Some((context.names.class(*class), doing, site::label(context.stacks, *stack)))
+            Some((context.names.class(*class), doing.text(context), site::label(context.stacks, *stack)))
         };
         self.chains.grouped(label).table(
             "chains",
@@ -308,8 +264,4 @@ impl Holders {
         }
         Some(self.monitors.entry(address).or_default())
     }
-}
-
-const fn owner(event: &Event) -> Owner {
-    Owner { tid: event.tid, time_ns: event.time_ns, stack: event.stack }
 }

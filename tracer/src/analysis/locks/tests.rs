@@ -9,7 +9,7 @@ fn monitor(action: MonitorAction, monitor: u64, class: NameId) -> Payload {
     Payload::Monitor { action, monitor, class }
 }
 
-const ENTER: MonitorAction = MonitorAction::ContendedEnter;
+const ENTER: MonitorAction = MonitorAction::ContendedEnter { holder: Holder::Unknown(NoHolder::NotAsked) };
 const ENTERED: MonitorAction = MonitorAction::ContendedEntered;
 
 #[test]
@@ -257,78 +257,131 @@ fn a_waiter_whose_getting_the_monitor_was_lost_waits_no_more() {
     assert_eq!(cells(&section, "holders", ["tid", "blocked_ns", "waiters"]), [["1", "60000000", "1"]]);
 }
 
-/// Threads 1 and 2 get a lock each after waiting, and then wait for each other's. `second` is the stack in which they wait.
-fn embrace(play: &mut Play, second: StackId, end_ms: u64) -> Section {
-    let cart = play.name("com/shop/Cart");
-    let first = play.stack(&["a.Main.run:1", "a.Bank.transfer:10"]);
-    play.section_of_stacks(
-        &mut Locks::default(),
-        end_ms,
-        &[
-            (10, 1, first, monitor(ENTER, 0xa, cart)),
-            (10, 2, first, monitor(ENTER, 0xb, cart)),
-            (20, 1, first, monitor(ENTERED, 0xa, cart)),
-            (20, 2, first, monitor(ENTERED, 0xb, cart)),
-            (30, 1, second, monitor(ENTER, 0xb, cart)),
-            (30, 2, second, monitor(ENTER, 0xa, cart)),
-        ],
-    )
+fn held_by(tid: u32) -> MonitorAction {
+    MonitorAction::ContendedEnter { holder: Holder::Thread(Tid(tid)) }
+}
+
+const LOOK: Payload = Payload::MonitorLook { blocked: 0, threads: 9 };
+
+/// Thread 1 wants a monitor of thread 2, and the other way round; neither was ever waited for before.
+fn embrace(play: &mut Play) -> Vec<(u64, u32, StackId, Payload)> {
+    let (left, right) = (play.name("a/Left"), play.name("a/Right"));
+    let [one, two] = [&["a.Main.run:1", "a.Main.right:10"], &["a.Main.run:2", "a.Main.left:20"]].map(|s| play.stack(s));
+    vec![(10, 1, one, monitor(held_by(2), 0xb, right)), (20, 2, two, monitor(held_by(1), 0xa, left))]
+}
+
+/// What a look finds while they wait.
+fn look(play: &mut Play, ms: u64, holders: [u32; 2]) -> Vec<(u64, u32, StackId, Payload)> {
+    let (left, right) = (play.name("a/Left"), play.name("a/Right"));
+    let blocked =
+        |monitor, class, holder| Payload::MonitorBlocked { monitor, class, holder: Holder::Thread(Tid(holder)) };
+    vec![
+        (ms, 1, StackId(0), blocked(0xb, right, holders[0])),
+        (ms, 2, StackId(0), blocked(0xa, left, holders[1])),
+        (ms, 42, StackId(0), LOOK),
+    ]
 }
 
 #[test]
-fn threads_that_wait_for_each_other_at_the_end_are_a_circle() {
+fn threads_that_wait_for_each_other_at_two_looks_are_deadlocked() {
     let mut play = Play::default();
-    let deeper = play.stack(&["a.Main.run:1", "a.Bank.transfer:11", "a.Account.add:5"]);
-    let section = embrace(&mut play, deeper, 5000);
+    let events = [embrace(&mut play), look(&mut play, 1000, [2, 1]), look(&mut play, 2000, [2, 1])].concat();
+    let section = play.section_of_stacks(&mut Locks::default(), 2010, &events);
     assert_eq!(
-        cells(&section, "deadlocks", ["circle", "tid", "monitor", "site", "blocked_ns", "holder", "holder_site"]),
+        cells(&section, "deadlocks", ["circle", "tid", "class", "site", "blocked_ns", "holder", "holder_site"]),
         [
-            ["1", "1", "11", "a.Account.add:5", "4970000000", "tid 2", "a.Bank.transfer:10"],
-            ["1", "2", "10", "a.Account.add:5", "4970000000", "tid 1", "a.Bank.transfer:10"]
+            ["1", "1", "a.Right", "a.Main.right:10", "2000000000", "tid 2", "a.Main.left:20"],
+            ["1", "2", "a.Left", "a.Main.left:20", "1990000000", "tid 1", "a.Main.right:10"]
+        ]
+    );
+    assert_eq!(numbers(&section, ["deadlocked_threads", "enters_with_holder"]), [2, 2]);
+    assert_eq!(cells(&section, "blocked_threads", ["chain"])[0], ["tid 1 \u{2192} tid 2 \u{2192} tid 1 \u{2192} ..."]);
+}
+
+#[test]
+fn a_deadlock_from_before_the_first_event_is_found() {
+    let mut play = Play::default();
+    let events = [look(&mut play, 1, [2, 1]), look(&mut play, 1000, [2, 1])].concat();
+    let section = play.section_of_stacks(&mut Locks::default(), 1010, &events);
+    assert_eq!(
+        cells(&section, "deadlocks", ["tid", "site", "blocked_ns"]),
+        [
+            ["1", "<blocked before it was watched>", "1009000000"],
+            ["2", "<blocked before it was watched>", "1009000000"]
         ]
     );
 }
 
 #[test]
-fn a_circle_is_not_claimed_where_the_evidence_is_weak() {
-    let circles = |frames: &[&str], end_ms| {
-        let mut play = Play::default();
-        let stack = play.stack(frames);
-        cells(&embrace(&mut play, stack, end_ms), "deadlocks", ["tid"]).len()
-    };
-    assert_eq!(circles(&["a.Main.run:1", "a.Bank.transfer:11"], 5000), 2);
-    assert_eq!(circles(&["a.Main.run:1", "a.Bank.transfer:11"], 900), 0, "it may be over in a moment");
-    assert_eq!(circles(&["a.Main.run:1", "a.Bank.other:11"], 5000), 0, "it left the method that had the lock");
-    assert_eq!(circles(&["a.Main.run:2", "a.Bank.transfer:11"], 5000), 0, "it came back from another place");
-    assert_eq!(circles(&["a.Main.run:1"], 5000), 0);
+fn a_circle_that_did_not_last_or_is_none_is_not_claimed() {
     let mut play = Play::default();
-    let cut = play.cut_stack(&["a.Main.run:1", "a.Bank.transfer:11"], "no table");
-    assert!(cells(&embrace(&mut play, cut, 5000), "deadlocks", ["tid"]).is_empty(), "the stack is not whole");
-    assert!(cells(&embrace(&mut play, StackId(0), 5000), "deadlocks", ["tid"]).is_empty(), "there is no stack");
+    let right = play.name("a/Right");
+    let moves = vec![(1500, 1, StackId(0), monitor(ENTERED, 0xb, right))];
+    let begin = embrace(&mut play);
+    let mut looked = |ms, holders| look(&mut play, ms, holders);
+    for (rest, why) in [
+        (vec![], "nobody looked"),
+        (looked(1000, [2, 1]), "one look may see links of different moments"),
+        ([looked(1000, [2, 1]), moves, looked(2000, [2, 1])].concat(), "thread 1 did something in between"),
+        ([looked(1000, [2, 3]), looked(2000, [2, 1])].concat(), "the holder was another one"),
+        ([looked(1000, [2, 3]), looked(2000, [2, 3])].concat(), "thread 3 runs"),
+        ([looked(1000, [2, 1]), looked(2000, [2, 1]), vec![(3000, 42, StackId(0), LOOK)]].concat(), "it is over"),
+    ] {
+        let section = play_section(&[begin.clone(), rest].concat());
+        assert!(cells(&section, "deadlocks", ["tid"]).is_empty(), "{why}");
+        assert_eq!(numbers(&section, ["deadlocked_threads"]), [0], "{why}");
+    }
+}
+
+fn play_section(events: &[(u64, u32, StackId, Payload)]) -> Section {
+    Play::default().section_of_stacks(&mut Locks::default(), 3500, events)
 }
 
 #[test]
-fn a_holder_that_left_or_is_gone_or_runs_closes_no_circle() {
+fn a_chain_is_followed_to_the_thread_that_runs() {
     let mut play = Play::default();
-    let (cart, name) = (play.name("com/shop/Cart"), play.name("worker"));
-    let stack = play.stack(&["a.Main.run:1", "a.Bank.transfer:10"]);
-    let start = [
-        (10, 1, stack, monitor(ENTER, 0xa, cart)),
-        (10, 2, stack, monitor(ENTER, 0xb, cart)),
-        (20, 1, stack, monitor(ENTERED, 0xa, cart)),
-        (20, 2, stack, monitor(ENTERED, 0xb, cart)),
-    ];
-    let stop = Payload::Thread { edge: Edge::End, name, java_tid: 1, os_tid: 1, daemon: false };
-    let waits = |tid, monitor_of| (40, tid, stack, monitor(ENTER, monitor_of, cart));
-    for rest in [
-        &[(30, 2, stack, monitor(EXIT, 0xb, cart)), waits(1, 0xb), waits(2, 0xa)][..],
-        &[(30, 2, stack, monitor(MonitorAction::Wait { timeout_ms: 0 }, 0xb, cart)), waits(1, 0xb), waits(2, 0xa)],
-        &[waits(1, 0xb)],
-        // Thread 2 got its monitor, and the event of that is lost: it could not park otherwise.
-        &[waits(1, 0xb), waits(2, 0xa), (50, 2, stack, Payload::ParkBegin { parker: 1, absolute: false, time: 0 })],
-        &[waits(1, 0xb), (50, 2, stack, stop), waits(2, 0xa)],
-    ] {
-        let section = play.section_of_stacks(&mut Locks::default(), 5000, &[&start[..], rest].concat());
-        assert!(cells(&section, "deadlocks", ["tid"]).is_empty(), "{rest:?}");
+    for (tid, name) in [(1, "first"), (2, "middle"), (3, "last")] {
+        play.names.define_thread(Tid(tid), name.to_owned());
     }
+    let (left, right) = (play.name("a/Left"), play.name("a/Right"));
+    let [two, three] = [&["a.Main.right:10"], &["a.Main.left:20"]].map(|stack| play.stack(stack));
+    let blocked =
+        |monitor, class, holder| Payload::MonitorBlocked { monitor, class, holder: Holder::Thread(Tid(holder)) };
+    let section = play.section_of_stacks(
+        &mut Locks::default(),
+        1000,
+        &[
+            (10, 2, two, monitor(held_by(1), 0xb, right)),
+            (20, 3, three, monitor(held_by(2), 0xa, left)),
+            (900, 2, StackId(0), blocked(0xb, right, 1)),
+            (900, 3, StackId(0), blocked(0xa, left, 2)),
+            (900, 42, StackId(0), LOOK),
+        ],
+    );
+    assert_eq!(
+        cells(&section, "blocked_threads", ["thread", "site", "holder", "holder_site", "chain"]),
+        [
+            ["middle", "a.Main.right:10", "first", "<not blocked on a monitor>", "middle \u{2192} first"],
+            ["last", "a.Main.left:20", "middle", "a.Main.right:10", "last \u{2192} middle \u{2192} first"]
+        ]
+    );
+    assert_eq!(
+        cells(&section, "owners", ["holder", "class", "holder_was", "site", "count"]),
+        [
+            ["first", "a.Right", "not waiting", "", "1"],
+            ["middle", "a.Left", "blocked on a.Right", "a.Main.right:10", "1"]
+        ]
+    );
+}
+
+#[test]
+fn a_holder_that_is_not_known_is_counted_with_its_reason() {
+    let mut play = Play::default();
+    let cart = play.name("com/shop/Cart");
+    let gone = MonitorAction::ContendedEnter { holder: Holder::Unknown(NoHolder::Gone) };
+    let events = [(1, 7, monitor(gone, 0xa, cart)), (5, 7, monitor(ENTERED, 0xa, cart))];
+    let section = play.section(&mut Locks::default(), 1000, &events);
+    assert_eq!(numbers(&section, ["enters_with_holder", "contended_enters"]), [0, 1]);
+    let expected = "The holder is not known at 1 contended enters: <thread gone, or only just begun> 1.";
+    assert!(section.notes.iter().any(|note| note == expected), "{:?}", section.notes);
 }

@@ -75,11 +75,7 @@ impl Entries {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.any() {
-            notes.push(
-                "Who started a thread is not known: the start event fires on the new thread. What new threads run is \
-                 taken from the stacks of their first events."
-                    .to_owned(),
-            );
+            notes.push("What new threads run is taken from the stacks of their first events.".to_owned());
         }
         if self.turned_away > 0 {
             notes.push(format!("{} started threads were too many to be followed.", self.turned_away));

@@ -1,7 +1,7 @@
 //! Closed forms of the lens `threads`.
 
 use super::{
-    super::testing::{MS, Play, cells, first_keys, numbers},
+    super::testing::{MS, Play, cells, first_keys, numbers, profile_rows},
     *,
 };
 
@@ -96,7 +96,7 @@ fn places_of_sleep_and_entries_of_new_threads_come_from_stacks() {
         cells(&section, "entries", ["pattern", "entry", "started"]),
         [["pool-*-thread-*", "a.Poller.run", "2"], ["pool-*-thread-*", "<not seen in Java>", "1"]]
     );
-    assert!(section.notes.iter().any(|note| note.contains("Who started a thread is not known")));
+    assert!(section.notes.iter().any(|note| note.starts_with("What new threads run")));
 }
 
 #[test]
@@ -106,4 +106,43 @@ fn without_stacks_there_are_no_entries_and_no_places() {
     let section =
         play.section(&mut Threads::default(), 1000, &[(1, 7, thread(Edge::Begin, name)), (2, 7, Payload::Yield)]);
     assert!(section.table("entries").is_none() && section.table("sleep_sites").is_none());
+}
+
+#[test]
+fn starts_are_told_by_place_and_by_what_became_of_the_threads() {
+    let mut play = Play::default();
+    play.names.define_thread(Tid(1), "main".to_owned());
+    let [make, serve, jvm] = [
+        &["a.Main.main:3", "a.Pool.make:7", "java.lang.Thread.start:809", "java.lang.Thread.start0"][..],
+        &["a.Main.main:4", "a.Web.serve:9", "java.lang.Thread.start:809"],
+        &["libjvm.so WorkerThreads::create_worker"],
+    ]
+    .map(|stack| play.stack(stack));
+    let none = StackId(0);
+    let name = play.name("worker");
+    let runs = |edge, os_tid| Payload::Thread { edge, name, java_tid: 1, os_tid, daemon: false };
+    let starting = |os_tid| Payload::ThreadStarting { os_tid };
+    let section = play.section_of_stacks(
+        &mut Threads::default(),
+        1000,
+        &[
+            (1, 1, make, starting(100)),
+            (2, 100, none, runs(Edge::Begin, 100)),
+            (3, 1, make, starting(101)),
+            (4, 101, none, runs(Edge::Begin, 101)),
+            (5, 101, none, runs(Edge::End, 101)),
+            // The id is given again, to a thread from another place.
+            (6, 1, serve, starting(101)),
+            (7, 101, none, runs(Edge::Begin, 101)),
+            (8, 1, jvm, starting(102)),
+            (9, 103, none, runs(Edge::Begin, 103)),
+        ],
+    );
+    assert_eq!(
+        cells(&section, "started_by", ["site", "starter", "started", "alive"]),
+        [["a.Pool.make:7", "main", "2", "1"], ["a.Web.serve:9", "main", "1", "1"]]
+    );
+    assert_eq!(numbers(&section, ["started", "started_by_known"]), [4, 3]);
+    assert!(section.notes.iter().any(|note| note.contains("not known of 1 of 4 started threads")));
+    assert_eq!(profile_rows(&section, "start_stacks").iter().map(|row| row.2).sum::<u64>(), 3);
 }

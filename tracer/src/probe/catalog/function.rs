@@ -89,6 +89,15 @@ pub(super) const THREAD_START: Function = Function {
     lacks: "names of threads, their ids in Java and whether they are daemons are not known",
 };
 
+/// `(Thread*)`: the last thing that the starting thread does before the new one runs; by then that one has its id.
+pub(super) const THREAD_STARTING: Function = Function {
+    name: "os::start_thread",
+    symbols: &["_ZN2os12start_threadEP6Thread"],
+    arguments: &[RDI],
+    words: &[Word::OsThreadId(1)],
+    lacks: "",
+};
+
 /// Called on the thread itself after `JavaThread::run`, once. Since 12; 11 has no such function and so no fallback.
 pub(super) const THREAD_STOP: Function = Function {
     name: "JavaThread::post_run",

@@ -6,7 +6,7 @@ use tracer_common::record::EventKind;
 
 use super::{
     Function, Origin, Probe, Usdt,
-    Word::{self, Argument, GcCause, LastGcCause, Name},
+    Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
     function,
 };
 use crate::analysis::Lens;
@@ -14,7 +14,6 @@ use crate::analysis::Lens;
 const GC: &[Lens] = &[Lens::Gc];
 /// The VM operation's name says what kind of pause a collection was.
 const SAFEPOINT_AND_GC: &[Lens] = &[Lens::Safepoint, Lens::Gc];
-const SAFEPOINT: &[Lens] = &[Lens::Safepoint];
 const LOCKS: &[Lens] = &[Lens::Locks];
 const THREADS: &[Lens] = &[Lens::Threads];
 const CLASSES: &[Lens] = &[Lens::Classes];
@@ -61,6 +60,8 @@ const fn class_init(kind: EventKind, name: &'static str) -> Probe {
 const MEM_POOL: &[Word] = &[Name(1, 2), Name(3, 4), Argument(5), Argument(6), Argument(7), Argument(8)];
 const VM_OPERATION: &[Word] = &[Name(1, 2), Argument(3)];
 const MONITOR: &[Word] = &[Argument(2), Name(3, 4)];
+/// The last word is for user space to fill in.
+const ENTER: &[Word] = &[Argument(2), Name(3, 4), MonitorOwner(2), Word::Constant(0)];
 const THREAD: &[Word] = &[Name(1, 2), Argument(3), Argument(4), Argument(5)];
 const CLASS: &[Word] = &[Name(1, 2), Argument(3), Argument(4)];
 
@@ -72,7 +73,7 @@ pub const PROBES: &[Probe] = &[
     probe(EventKind::MemPoolGcBegin, GC, "mem-pool", only("mem__pool__gc__begin", MEM_POOL)),
     probe(EventKind::MemPoolGcEnd, GC, "mem-pool", only("mem__pool__gc__end", MEM_POOL)),
 
-    probe(EventKind::VmOperationRequest, SAFEPOINT, "vm-operation-request", only("vmops__request", VM_OPERATION)),
+    probe(EventKind::VmOperationRequest, SAFEPOINT_AND_GC, "vm-operation-request", only("vmops__request", VM_OPERATION)),
     probe(EventKind::VmOperationBegin, SAFEPOINT_AND_GC, "vm-operation", only("vmops__begin", VM_OPERATION)),
     probe(EventKind::VmOperationEnd, SAFEPOINT_AND_GC, "vm-operation", only("vmops__end", VM_OPERATION)),
     probe(EventKind::SafepointBegin, SAFEPOINT_AND_GC, "safepoint", Origin::UsdtOr(
@@ -80,7 +81,7 @@ pub const PROBES: &[Probe] = &[
     probe(EventKind::SafepointEnd, SAFEPOINT_AND_GC, "safepoint", Origin::UsdtOr(
         Usdt { provider: "hs_private", name: "safepoint__end", words: &[] }, function::SAFEPOINT_END)),
 
-    monitor(EventKind::MonitorContendedEnter, "contended", "monitor__contended__enter", MONITOR),
+    monitor(EventKind::MonitorContendedEnter, "contended", "monitor__contended__enter", ENTER),
     monitor(EventKind::MonitorContendedEntered, "contended", "monitor__contended__entered", MONITOR),
     monitor(EventKind::MonitorContendedExit, "contended", "monitor__contended__exit", MONITOR),
     monitor(EventKind::MonitorNotify, "notify", "monitor__notify", MONITOR),
@@ -94,6 +95,7 @@ pub const PROBES: &[Probe] = &[
 
     probe(EventKind::ThreadStart, THREADS, "thread", or("thread__start", THREAD, function::THREAD_START)),
     probe(EventKind::ThreadStop, THREADS, "thread", or("thread__stop", THREAD, function::THREAD_STOP)),
+    probe(EventKind::ThreadStarting, THREADS, "thread-starting", Origin::Function(function::THREAD_STARTING)),
     probe(EventKind::ThreadSleepBegin, THREADS, "sleep", only("thread__sleep__begin", &[Argument(1)])),
     probe(EventKind::ThreadSleepEnd, THREADS, "sleep", only("thread__sleep__end", &[Argument(1)])),
     probe(EventKind::ThreadYield, THREADS, "yield", or("thread__yield", &[], function::THREAD_YIELD)),

@@ -6,7 +6,11 @@ use std::{collections::HashSet, fs::File, io::Read as _, num::NonZeroU32};
 
 use tracer_common::record::EventKind;
 
-use crate::{decode::Header, event::Tid, session::ThreadName};
+use crate::{
+    decode::{Decoded, Header, decode},
+    event::{MonitorAction, Payload, Tid},
+    session::ThreadName,
+};
 
 /// Most threads that are remembered as named; then all are forgotten, and named again as they come.
 const MAX_THREADS: usize = 65_536;
@@ -31,14 +35,31 @@ impl Threads {
     pub(super) fn name(&mut self, record: &[u8]) -> Option<ThreadName> {
         let pid = self.pid?;
         let header = Header::read(record).ok().filter(|header| !header.is_definition())?;
+        let begins = header.kind == EventKind::ThreadStart as u16;
+        self.first_name(pid, header.tid, begins)
+    }
+
+    /// The name of the thread that holds the monitor that a record is about, where it is new: it may have no record itself.
+    pub(super) fn holder_name(&mut self, record: &[u8]) -> Option<ThreadName> {
+        let pid = self.pid?;
+        let Ok(Decoded::Event(event)) = decode(record) else { return None };
+        let (Payload::MonitorBlocked { holder, .. }
+        | Payload::Monitor { action: MonitorAction::ContendedEnter { holder }, .. }) = event.payload
+        else {
+            return None;
+        };
+        self.first_name(pid, holder.thread()?, false)
+    }
+
+    fn first_name(&mut self, pid: NonZeroU32, tid: Tid, begins: bool) -> Option<ThreadName> {
         if self.seen.len() >= MAX_THREADS {
             self.seen.clear();
         }
-        let new = self.seen.insert(header.tid);
-        if !new && header.kind != EventKind::ThreadStart as u16 {
+        let new = self.seen.insert(tid);
+        if !new && !begins {
             return None;
         }
-        Some(ThreadName { tid: header.tid, name: comm(pid, header.tid)? })
+        Some(ThreadName { tid, name: comm(pid, tid)? })
     }
 }
 

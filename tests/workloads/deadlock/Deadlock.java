@@ -1,0 +1,126 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+
+/**
+ * Threads that block on monitors which nobody ever waited for before. For each GO:
+ * {@code Deadlock circle}: "left" has a Left and wants a Right, "right" has a Right and wants a Left.
+ * {@code Deadlock chain}: "last" wants a Left that "middle" has, which wants a Right that "first" has, which runs.
+ *
+ * Which step is next is a volatile counter that is spun on; that a thread is blocked is observed, never assumed.
+ */
+public final class Deadlock {
+    private static final class Left {}
+
+    private static final class Right {}
+
+    private static volatile int step;
+
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        boolean chain = args[0].equals("chain");
+        System.out.println("READY");
+        while (in.readLine() != null) {
+            if (chain) {
+                chain();
+            } else {
+                circle();
+            }
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void circle() {
+        final Left left = new Left();
+        final Right right = new Right();
+        step = 0;
+        Thread one = start("left", new Runnable() {
+            @Override
+            public void run() {
+                synchronized (left) {
+                    step = 1;
+                    reach(2);
+                    takeRight(right);
+                }
+            }
+        });
+        reach(1);
+        Thread two = start("right", new Runnable() {
+            @Override
+            public void run() {
+                synchronized (right) {
+                    step = 2;
+                    takeLeft(left);
+                }
+            }
+        });
+        blocked(one);
+        blocked(two);
+        System.out.println("DONE deadlocked=2");
+    }
+
+    private static void chain() {
+        final Left left = new Left();
+        final Right right = new Right();
+        step = 0;
+        start("first", new Runnable() {
+            @Override
+            public void run() {
+                synchronized (right) {
+                    step = 1;
+                    reach(9);
+                }
+            }
+        });
+        reach(1);
+        Thread middle = start("middle", new Runnable() {
+            @Override
+            public void run() {
+                synchronized (left) {
+                    step = 2;
+                    takeRight(right);
+                }
+            }
+        });
+        reach(2);
+        blocked(middle);
+        Thread last = start("last", new Runnable() {
+            @Override
+            public void run() {
+                takeLeft(left);
+            }
+        });
+        blocked(last);
+        System.out.println("DONE blocked=2");
+    }
+
+    private static void takeLeft(Left left) {
+        synchronized (left) {
+            step = 10; // takes the left one
+        }
+    }
+
+    private static void takeRight(Right right) {
+        synchronized (right) {
+            step = 11; // takes the right one
+        }
+    }
+
+    private static Thread start(String name, Runnable what) {
+        Thread thread = new Thread(what, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static void reach(int wanted) {
+        while (step < wanted) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void blocked(Thread thread) {
+        while (thread.getState() != Thread.State.BLOCKED) {
+            Thread.onSpinWait();
+        }
+    }
+}

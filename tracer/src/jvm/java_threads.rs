@@ -1,0 +1,232 @@
+//! The JVM's list of threads and what they are blocked on, read from outside while it runs.
+//!
+//! Nothing is stopped and nothing is kept: what is read can have changed a moment later, so callers that need an answer of
+//! one moment read twice, or know from events that nothing has happened since. Lists and lengths are bounded.
+
+mod layout;
+mod object;
+
+use std::collections::BTreeMap;
+
+pub use self::layout::Layout;
+use self::layout::List;
+use super::{
+    memory::Error,
+    peek::{Peek, at},
+};
+use crate::event::NoHolder;
+
+/// Most threads that are looked at.
+const MAX_THREADS: usize = 32_768;
+/// Largest stack of a thread that is believed.
+const MAX_STACK_BYTES: u64 = 16 << 30;
+/// `ObjectMonitor::_owner` of a monitor that was locked before it became one: the owner signs when it leaves.
+const ANONYMOUS: u64 = 1;
+/// `ObjectMonitor::_owner` of a monitor that is being taken away; -1 up to 20.
+const DEFLATING: [u64; 2] = [2, u64::MAX];
+
+/// A thread of the JVM's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JavaThread {
+    /// Its `JavaThread*`.
+    pub address: u64,
+    /// Its id as the JVM sees it.
+    pub os_tid: u32,
+    /// The `ObjectMonitor*` that it is blocked on, or 0.
+    pub pending_monitor: u64,
+    stack: [u64; 2],
+    /// What it writes into monitors that it owns, since 24.
+    owner_id: Option<u64>,
+}
+
+/// Who an owner is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// This thread of the list.
+    Thread(JavaThread),
+    /// Not known, and why.
+    Unknown(NoHolder),
+}
+
+/// Threads of a running JVM.
+#[derive(Debug)]
+pub struct JavaThreads<P> {
+    peek: P,
+    layout: Layout,
+    addresses: Vec<u64>,
+    threads: BTreeMap<u64, JavaThread>,
+    /// Highest address of each stack, with its thread.
+    stacks: BTreeMap<u64, u64>,
+    owner_ids: BTreeMap<u64, u64>,
+}
+
+impl<P: Peek> JavaThreads<P> {
+    /// Nothing is read yet.
+    pub fn new(peek: P, layout: Layout) -> Self {
+        Self {
+            peek,
+            layout,
+            addresses: Vec::new(),
+            threads: BTreeMap::new(),
+            stacks: BTreeMap::new(),
+            owner_ids: BTreeMap::new(),
+        }
+    }
+
+    /// Where things are.
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Reads the list again, and each thread where the list has changed; whether it has. A thread that cannot be read is left out: it is
+    /// beginning or ending.
+    pub fn refresh(&mut self) -> Result<bool, Error> {
+        let addresses = self.list()?;
+        if addresses == self.addresses {
+            return Ok(false);
+        }
+        self.addresses = addresses;
+        self.threads.clear();
+        self.stacks.clear();
+        self.owner_ids.clear();
+        for address in self.addresses.clone() {
+            let Ok(thread) = self.thread(address) else { continue };
+            self.stacks.insert(thread.stack[1], address);
+            if let Some(id) = thread.owner_id {
+                self.owner_ids.insert(id, address);
+            }
+            self.threads.insert(address, thread);
+        }
+        Ok(true)
+    }
+
+    /// Every thread of the list as it is now.
+    pub fn all(&self) -> impl Iterator<Item = JavaThread> + '_ {
+        self.addresses.iter().filter_map(|address| self.thread(*address).ok())
+    }
+
+    fn list(&self) -> Result<Vec<u64>, Error> {
+        match self.layout.list {
+            List::Array { list, length, threads } => {
+                let list = self.peek.u64(list)?;
+                let count = usize::try_from(self.peek.u32(list.wrapping_add(length))?).unwrap_or(usize::MAX);
+                let array = self.peek.u64(list.wrapping_add(threads))?;
+                let bytes = self.peek.bytes(array, 8 * count.min(MAX_THREADS))?;
+                let (words, _) = bytes.as_chunks::<8>();
+                Ok(words.iter().map(|word| u64::from_ne_bytes(*word)).collect())
+            }
+            List::Linked { first, next } => {
+                let mut addresses = Vec::new();
+                let mut at = self.peek.u64(first)?;
+                while at != 0 && addresses.len() < MAX_THREADS {
+                    addresses.push(at);
+                    at = self.peek.u64(at.wrapping_add(next))?;
+                }
+                Ok(addresses)
+            }
+        }
+    }
+
+    fn thread(&self, address: u64) -> Result<JavaThread, Error> {
+        let layout = &self.layout;
+        let bytes = self.peek.bytes(address, layout.thread_bytes)?;
+        let word = |offset| at::u64(&bytes, offset).unwrap_or(0);
+        let os_tid = self.peek.u32(word(layout.os_thread).wrapping_add(layout.thread_id))?;
+        let (base, size) = (word(layout.stack_base), word(layout.stack_size).min(MAX_STACK_BYTES));
+        Ok(JavaThread {
+            address,
+            os_tid,
+            pending_monitor: word(layout.pending_monitor),
+            stack: [base.saturating_sub(size), base],
+            owner_id: layout.owner_id.map(word),
+        })
+    }
+
+    /// Whether a thread is blocked on a monitor now.
+    pub fn is_blocked_on(&self, thread: u64, monitor: u64) -> bool {
+        self.peek.u64(thread.wrapping_add(self.layout.pending_monitor)).is_ok_and(|pending| pending == monitor)
+    }
+
+    /// What a monitor has as its owner now.
+    pub fn owner_of(&self, monitor: u64) -> Result<u64, Error> {
+        self.peek.u64(monitor.wrapping_add(self.layout.owner))
+    }
+
+    /// The thread that the owner of a monitor stands for, where it is in the list as it was read last. What is found is read
+    /// again, so that it is a thread of now.
+    pub fn owner(&self, owner: u64, monitor: u64) -> Owner {
+        if owner == 0 || DEFLATING.contains(&owner) {
+            return Owner::Unknown(NoHolder::Nobody);
+        }
+        if owner == ANONYMOUS {
+            return self.anonymous(monitor);
+        }
+        let found = if self.layout.owner_id.is_some() {
+            match self.owner_ids.get(&owner) {
+                Some(address) => Some(*address),
+                // Virtual threads have such ids too, and are in no list.
+                None => return Owner::Unknown(NoHolder::Virtual),
+            }
+        } else if self.threads.contains_key(&owner) {
+            Some(owner)
+        } else {
+            // The highest word of a stack is below its base.
+            self.stacks.range(owner + 1..).next().map(|(_, address)| *address)
+        };
+        let Some(thread) = found.and_then(|address| self.thread(address).ok()) else {
+            return Owner::Unknown(NoHolder::Gone);
+        };
+        let [low, high] = thread.stack;
+        let is_it = match thread.owner_id {
+            Some(id) => id == owner,
+            None => thread.address == owner || (low..high).contains(&owner),
+        };
+        match is_it {
+            true if self.carries_another(thread.address) => Owner::Unknown(NoHolder::Virtual),
+            true => Owner::Thread(thread),
+            false => Owner::Unknown(NoHolder::Gone),
+        }
+    }
+
+    /// Whether a thread carries a virtual one at the moment, whose id it then writes into monitors.
+    fn carries_another(&self, address: u64) -> bool {
+        let Some([own, mounted]) = self.layout.virtual_threads else { return false };
+        let object = |offset| {
+            let handle = self.peek.u64(address.wrapping_add(offset)).ok()?;
+            self.peek.u64(handle).ok()
+        };
+        matches!((object(own), object(mounted)), (Some(own), Some(mounted)) if own != mounted)
+    }
+
+    /// Once an owner has signed, a monitor never has an anonymous one again. So if it has one still, that is who had locked
+    /// the object before, and has it among its locked objects.
+    fn anonymous(&self, monitor: u64) -> Owner {
+        let found = || {
+            let lock_stack = self.layout.lock_stack?;
+            let object = self.object(monitor)?;
+            let mut holders = self.addresses.iter().filter(|address| self.has_locked(**address, lock_stack, object));
+            let holder = *holders.next()?;
+            let only = holders.next().is_none();
+            let still = self.owner_of(monitor).ok()? == ANONYMOUS && self.object(monitor)? == object;
+            (only && still).then(|| self.thread(holder).ok()).flatten()
+        };
+        match found() {
+            Some(thread) if self.carries_another(thread.address) => Owner::Unknown(NoHolder::Virtual),
+            Some(thread) => Owner::Thread(thread),
+            None => Owner::Unknown(NoHolder::Anonymous),
+        }
+    }
+
+    fn has_locked(&self, thread: u64, lock_stack: layout::LockStack, object: u64) -> bool {
+        let start = thread.wrapping_add(lock_stack.base);
+        // The top is an offset from the thread.
+        let Ok(top) = self.peek.u32(thread.wrapping_add(lock_stack.top)) else { return false };
+        let bytes = u64::from(top).saturating_sub(lock_stack.base).min(layout::LOCK_STACK_BYTES);
+        let Ok(bytes) = self.peek.bytes(start, usize::try_from(bytes).unwrap_or(0)) else { return false };
+        let (words, _) = bytes.as_chunks::<8>();
+        words.iter().any(|word| u64::from_ne_bytes(*word) == object)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Offsets in threads, monitors and the list of threads, from the JVM's tables, for every release from 11 on.
+
+use super::super::{
+    code_cache::{Error, fields::Fields},
+    flags::Flags,
+    memory::Memory,
+    vmstructs::VmStructs,
+};
+
+/// Bytes of a thread's list of locked objects: eight of them.
+pub(super) const LOCK_STACK_BYTES: u64 = 64;
+
+/// How the JVM lists its threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// `ThreadsSMRSupport::_java_thread_list` leads to an array, since 12.
+    Array { list: u64, length: u64, threads: u64 },
+    /// `Threads::_thread_list`, and from each to the next.
+    Linked { first: u64, next: u64 },
+}
+
+/// A thread's list of objects that it has locked without a monitor, since 21.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LockStack {
+    pub(super) top: u64,
+    pub(super) base: u64,
+}
+
+/// How objects lead to their classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClassPointer {
+    Wide { offset: u64 },
+    Narrow { offset: u64, base: u64, shift: u32 },
+    Unknown,
+}
+
+/// Offsets that lead from the list of threads to who is blocked on what, and who holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub(super) list: List,
+    pub(super) thread_bytes: usize,
+    /// `Thread::_osthread`.
+    pub os_thread: u64,
+    /// `OSThread::_thread_id`.
+    pub thread_id: u64,
+    pub(super) stack_base: u64,
+    pub(super) stack_size: u64,
+    pub(super) pending_monitor: u64,
+    /// `JavaThread::_monitor_owner_id`, since 24: monitors have ids as owners instead of addresses.
+    pub(super) owner_id: Option<u64>,
+    pub(super) lock_stack: Option<LockStack>,
+    /// `JavaThread::_threadObj` and `JavaThread::_vthread`, since 21.
+    pub(super) virtual_threads: Option<[u64; 2]>,
+    /// `ObjectMonitor::_owner`.
+    pub owner: u64,
+    pub(super) object: u64,
+    /// Whether `_object` is a handle, since 16, or the object's address itself.
+    pub(super) object_is_handle: bool,
+    pub(super) class: ClassPointer,
+    pub(super) class_name: u64,
+    pub(super) symbol_length: u64,
+    pub(super) symbol_body: u64,
+}
+
+impl Layout {
+    /// Whether monitors have ids as owners, which are never given twice, and not addresses.
+    pub const fn owners_are_ids(&self) -> bool {
+        self.owner_id.is_some()
+    }
+
+    /// Finds the offsets; the error names the field that is missing or absurd.
+    pub fn from_tables(memory: &Memory, tables: &VmStructs, flags: Option<&Flags>) -> Result<Self, Error> {
+        let fields = Fields(tables);
+        let one = |owner, name| fields.offset(&[(owner, name)]);
+        let thread = |name| fields.offset(&[("JavaThread", name), ("Thread", name)]);
+        let list = match fields.address("ThreadsSMRSupport", "_java_thread_list") {
+            Ok(list) => {
+                List::Array { list, length: one("ThreadsList", "_length")?, threads: one("ThreadsList", "_threads")? }
+            }
+            Err(_) => {
+                List::Linked { first: fields.address("Threads", "_thread_list")?, next: one("JavaThread", "_next")? }
+            }
+        };
+        let lock_stack = match fields.optional(&[("JavaThread", "_lock_stack")])? {
+            Some(at) => {
+                Some(LockStack { top: at + one("LockStack", "_top")?, base: at + one("LockStack", "_base[0]")? })
+            }
+            None => None,
+        };
+        let virtual_threads = match fields.optional(&[("JavaThread", "_vthread")])? {
+            Some(mounted) => Some([one("JavaThread", "_threadObj")?, mounted]),
+            None => None,
+        };
+        let owner_id = fields.optional(&[("JavaThread", "_monitor_owner_id")])?;
+        let (os_thread, pending_monitor) = (thread("_osthread")?, thread("_current_pending_monitor")?);
+        let (stack_base, stack_size) = (thread("_stack_base")?, thread("_stack_size")?);
+        let last = [os_thread, pending_monitor, stack_base, stack_size, owner_id.unwrap_or(0)].into_iter().max();
+        Ok(Self {
+            list,
+            thread_bytes: usize::try_from(last.unwrap_or(0) + 8).unwrap_or(0),
+            os_thread,
+            thread_id: one("OSThread", "_thread_id")?,
+            stack_base,
+            stack_size,
+            pending_monitor,
+            owner_id,
+            lock_stack,
+            virtual_threads,
+            owner: one("ObjectMonitor", "_owner")?,
+            object: one("ObjectMonitor", "_object")?,
+            // The same release gave monitors a list of those in use and weak handles to their objects.
+            object_is_handle: tables.field("ObjectMonitor", "_next_om").is_some(),
+            class: class_pointer(memory, tables, flags)?,
+            class_name: one("Klass", "_name")?,
+            symbol_length: one("Symbol", "_length")?,
+            symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
+        })
+    }
+}
+
+fn class_pointer(memory: &Memory, tables: &VmStructs, flags: Option<&Flags>) -> Result<ClassPointer, Error> {
+    let fields = Fields(tables);
+    let is_set = |name| flags.and_then(|flags| flags.bool(memory, name));
+    if is_set("UseCompactObjectHeaders") == Some(true) {
+        // The class shares a word with the lock there.
+        return Ok(ClassPointer::Unknown);
+    }
+    match is_set("UseCompressedClassPointers") {
+        Some(false) => Ok(ClassPointer::Wide { offset: fields.offset(&[("oopDesc", "_metadata._klass")])? }),
+        Some(true) => {
+            let address = |names: [(&'static str, &'static str); 3]| {
+                names.into_iter().find_map(|(owner, name)| fields.address(owner, name).ok())
+            };
+            let base = address([
+                ("CompressedKlassPointers", "_base"),
+                ("CompressedKlassPointers", "_narrow_klass._base"),
+                ("Universe", "_narrow_klass._base"),
+            ]);
+            let shift = address([
+                ("CompressedKlassPointers", "_shift"),
+                ("CompressedKlassPointers", "_narrow_klass._shift"),
+                ("Universe", "_narrow_klass._shift"),
+            ]);
+            let (Some(base), Some(shift)) = (base, shift) else { return Ok(ClassPointer::Unknown) };
+            let offset = fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?;
+            Ok(ClassPointer::Narrow { offset, base: memory.read_u64(base)?, shift: memory.read_u32(shift)? & 31 })
+        }
+        None => Ok(ClassPointer::Unknown),
+    }
+}

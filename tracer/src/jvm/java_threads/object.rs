@@ -1,0 +1,42 @@
+//! The object that a monitor belongs to, and the name of its class.
+
+use tracer_common::record::MAX_TEXT_BYTES;
+
+use super::{JavaThreads, layout::ClassPointer};
+use crate::jvm::peek::Peek;
+
+/// First of the four bits in which generational ZGC's pointers say how they are to be shifted.
+const COLOUR: u64 = 12;
+
+impl<P: Peek> JavaThreads<P> {
+    /// Address of the object of a monitor.
+    pub(super) fn object(&self, monitor: u64) -> Option<u64> {
+        let object = self.peek.u64(monitor.wrapping_add(self.layout.object)).ok()?;
+        let object = if self.layout.object_is_handle { self.peek.u64(object).ok()? } else { object };
+        // User space ends below; generational ZGC keeps the address above its colour.
+        let is_address = object < 1 << 47;
+        Some(if is_address { object } else { object >> ((object >> COLOUR & 0xf).trailing_zeros().min(3) + 13) })
+            .filter(|object| *object != 0)
+    }
+
+    /// Name of the class of the object of a monitor, with slashes.
+    pub fn class_of(&self, monitor: u64) -> Option<Vec<u8>> {
+        let object = self.object(monitor)?;
+        let class = match self.layout.class {
+            ClassPointer::Wide { offset } => self.peek.u64(object.wrapping_add(offset)).ok()?,
+            ClassPointer::Narrow { offset, base, shift } => {
+                let narrow = self.peek.u32(object.wrapping_add(offset)).ok()?;
+                base.wrapping_add(u64::from(narrow) << shift)
+            }
+            ClassPointer::Unknown => return None,
+        };
+        let symbol = self.peek.u64(class.wrapping_add(self.layout.class_name)).ok()?;
+        let mut length = [0; 2];
+        self.peek.peek(symbol.wrapping_add(self.layout.symbol_length), &mut length).ok()?;
+        let length = usize::from(u16::from_ne_bytes(length));
+        if length == 0 || length > MAX_TEXT_BYTES {
+            return None;
+        }
+        self.peek.bytes(symbol.wrapping_add(self.layout.symbol_body), length).ok()
+    }
+}
