@@ -40,7 +40,7 @@ pub const STACK_HEADER_BYTES: usize = crate::record::HEADER_BYTES + size_of::<St
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct RawFrame {
-    /// Bits 0 to 7: [`FrameKind`]; 8 to 15: [`FRAME_RETURN_ADDRESS`]; 16 to 31: bytecode index (interpreted; 0xffff:
+    /// Bits 0 to 7: [`FrameKind`]; 8 to 15: [`FRAME_RETURN_ADDRESS`], [`FRAME_BYTECODE_POINTER`]; 16 to 31: bytecode index (interpreted; 0xffff:
     /// none); 32 to 63: `compile_id` (compiled), low bits of `ConstMethod* >> 3` (interpreted).
     pub tag: u64,
     /// Program counter, or `Method*` (interpreted).
@@ -49,6 +49,9 @@ pub struct RawFrame {
 
 /// Flag in [`RawFrame::tag`]: the address follows a call, so the code that runs lies before it.
 pub const FRAME_RETURN_ADDRESS: u64 = 1 << 8;
+/// Flag in [`RawFrame::tag`] of an interpreted frame: bits 16 to 63 are the bytecode pointer itself (0: a native method). Its
+/// method says which index that is, and a pointer outside of its bytecode that it is another method by now.
+pub const FRAME_BYTECODE_POINTER: u64 = 1 << 9;
 /// Bytecode index of an interpreted frame that has none.
 pub const NO_BCI: u16 = 0xffff;
 

@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 
 use tracer_common::{
-    stack::{FRAME_RETURN_ADDRESS, FrameKind, NO_BCI, RawFrame, StackEnd},
+    stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, NO_BCI, RawFrame, StackEnd},
     unwind::CodeLayout,
 };
 
@@ -43,14 +43,13 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     }
     // SAFETY: all words were read.
     let frame = unsafe { room.assume_init_ref() };
-    let flag = if walk.interrupted == 0 { FRAME_RETURN_ADDRESS } else { 0 };
     let pointer = frame[BYTECODE_POINTER];
     let found = if walk.interrupted == 0 {
-        saved_index(frame[METHOD], pointer, layout)
+        called_another(frame[METHOD], pointer)
     } else {
-        bytecode_index(frame[METHOD], walk.kept.r13, pointer, layout)
+        bytecode_index(frame[METHOD], walk.kept.r13, pointer, layout).map(tag)
     };
-    let Some((bci, check)) = found else {
+    let Some(tag) = found else {
         return before_the_frame(walk);
     };
     // In the heap, addresses in the stack are counted from rbp.
@@ -62,10 +61,7 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     if sender <= walk.fp {
         return Err(StackEnd::BadInterpreterFrame);
     }
-    walk.push(RawFrame {
-        tag: FrameKind::Interpreted as u64 | flag | u64::from(bci) << 16 | u64::from(check) << 32,
-        address: frame[METHOD],
-    });
+    walk.push(RawFrame { tag, address: frame[METHOD] });
     walk.pc = frame[RETURN];
     walk.fp = link;
     walk.sp = sender;
@@ -73,21 +69,20 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     Ok(())
 }
 
-/// The same as [`bytecode_index`] for a frame that has called another: its own pointer is right, and one word less need be
-/// read to say so. User space looks at the method once more before it gives it a name.
+/// The tag of a frame that has called another: its own pointer is the right one. User space asks the method which index
+/// that is, which saves reading the method here.
 #[inline(always)]
-fn saved_index(method: u64, saved: u64, layout: &CodeLayout) -> Option<(u16, u32)> {
-    if method & 7 != 0 {
+fn called_another(method: u64, pointer: u64) -> Option<u64> {
+    if method & 7 != 0 || pointer >> 48 != 0 {
         return None;
     }
-    let const_method = word(method.wrapping_add(u64::from(layout.method_const_method))).ok()?;
-    let check = (const_method >> 3) as u32;
-    // A native method has no bytecode, and its frame no pointer to it.
-    if saved == 0 {
-        return Some((NO_BCI, check));
-    }
-    let index = saved.wrapping_sub(const_method).wrapping_sub(u64::from(layout.const_method_bytes));
-    if index < u64::from(NO_BCI) { Some((index as u16, check)) } else { None }
+    Some(FrameKind::Interpreted as u64 | FRAME_RETURN_ADDRESS | FRAME_BYTECODE_POINTER | pointer << 16)
+}
+
+/// The tag of a frame whose index is known.
+#[inline(always)]
+fn tag((bci, check): (u16, u32)) -> u64 {
+    FrameKind::Interpreted as u64 | u64::from(bci) << 16 | u64::from(check) << 32
 }
 
 /// The index of a bytecode pointer in its method, and what tells the method from a later one at the same address.
@@ -134,8 +129,8 @@ fn half_a_frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd>
     let mut address = walk.pc;
     if walk.fp.wrapping_sub(walk.sp) >= METHOD_BYTES {
         let method = at(walk.fp.wrapping_sub(METHOD_BYTES))?;
-        if let Some((bci, check)) = bytecode_index(method, walk.kept.r13, walk.kept.r13, layout) {
-            tag = FrameKind::Interpreted as u64 | u64::from(bci) << 16 | u64::from(check) << 32;
+        if let Some(found) = bytecode_index(method, walk.kept.r13, walk.kept.r13, layout) {
+            tag = self::tag(found);
             address = method;
         }
     }

@@ -118,6 +118,14 @@ pub fn check(const_method: u64) -> u32 {
     u32::try_from((const_method >> 3) & u64::from(u32::MAX)).unwrap_or(u32::MAX)
 }
 
+impl MetadataLayout {
+    /// The bytecode index of a pointer into a method's bytecode, which follows its `ConstMethod`.
+    pub fn index(&self, method: &Method, pointer: u64) -> Option<u16> {
+        let index = pointer.checked_sub(method.const_method.checked_add(self.const_method_bytes)?)?;
+        u16::try_from(index).ok().filter(|index| *index < method.code_bytes)
+    }
+}
+
 /// What is read of a `ConstMethod`.
 struct ConstMethod {
     address: u64,

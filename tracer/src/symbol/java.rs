@@ -112,6 +112,25 @@ impl<P: Peek> JavaSymbols<P> {
         }
     }
 
+    /// A frame of the interpreter, by its bytecode pointer; 0 for a native method. A pointer that is not in the method's
+    /// bytecode says that another method stands there by now.
+    pub fn interpreted_at(&mut self, method: u64, pointer: u64) -> Arc<Frame> {
+        let known = self.methods.get(&method);
+        let cached = known.filter(|known| pointer != 0 && self.metadata.index(known, pointer).is_some());
+        let found = match cached {
+            Some(known) => Ok(known),
+            None => self.method(method, None),
+        };
+        match found {
+            Ok(found) if pointer == 0 => self.interpreted(method, found.check(), NO_BCI),
+            Ok(found) => match self.metadata.index(&found, pointer) {
+                Some(bci) => self.interpreted(method, found.check(), bci),
+                None => Arc::new(Frame::named(Kind::Unknown, metadata::Reason::Unloaded.to_string())),
+            },
+            Err(reason) => Arc::new(Frame::named(Kind::Unknown, reason.to_string())),
+        }
+    }
+
     /// The frames at an address in compiled code, innermost first: those inlined, then the method that was compiled.
     /// `return_address` says that the address follows a call. There is always one.
     pub fn compiled(&mut self, pc: u64, return_address: bool, compile_id: u32) -> Vec<Arc<Frame>> {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tracer_common::{
-    stack::{FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
+    stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
     unwind::{CodeLayout, Region},
 };
 
@@ -223,6 +223,9 @@ impl Unwinding {
         let named = match (FrameKind::from_number(kind), &mut self.java) {
             (Some(FrameKind::Kernel), _) => vec![self.machine.ready().1.frame(address)],
             (Some(FrameKind::Native), _) => vec![self.machine.ready().0.frame(address, return_address)],
+            (Some(FrameKind::Interpreted), Some(java)) if tag & FRAME_BYTECODE_POINTER != 0 => {
+                vec![java.interpreted_at(address, tag >> 16)]
+            }
             (Some(FrameKind::Interpreted), Some(java)) => vec![java.interpreted(address, check, bci)],
             (Some(FrameKind::Compiled), Some(java)) => java.compiled(address, return_address, check),
             (Some(FrameKind::Stub), Some(_)) if address == self.layout.return_barrier => {

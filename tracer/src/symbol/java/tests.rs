@@ -70,6 +70,19 @@ fn an_interpreted_frame_has_all_that_is_known() {
 }
 
 #[test]
+fn a_frame_is_known_by_its_bytecode_pointer_or_not_at_all() {
+    let shop = shop(21);
+    let (mut symbols, other) = (shop.symbols(), shop.symbols().interpreted(shop.sum, shop.check(shop.sum), 35));
+    let start = (0..1 << 12).map(|step| shop.world.const_method(shop.sum) + step);
+    let at = |symbols: &mut JavaSymbols<Copy>, pointer| symbols.interpreted_at(shop.sum, pointer);
+    let first =
+        start.clone().find(|pointer| at(&mut symbols, *pointer).bci == Some(0)).expect("bytecode begins somewhere");
+    assert_eq!(at(&mut symbols, first + 35), other);
+    assert_eq!(at(&mut symbols, first - 1).name, "<class unloaded>");
+    assert_eq!(at(&mut symbols, 0).bci, None, "a native method has no pointer");
+}
+
+#[test]
 fn a_method_that_has_become_another_is_not_named_after_it() {
     let shop = shop(21);
     let mut symbols = shop.symbols();
