@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use tests::{
     jdk,
     jtrace::{self, LIMIT},
     jvm::{Launch, child_of},
     process::{Finished, Process, Signal},
-    report::Report,
+    report::{Report, cell},
 };
 
 /// A workload behind `jtrace run` with these options; it has begun, and is ready.
@@ -63,7 +63,9 @@ fn the_report_is_complete_when_the_jvm_has_ended() -> Result<()> {
     let report = running.end()?;
     assert_eq!(report.end(), "target exited");
     // The workload's warm-up meets its partner three times, before the flag can be armed or after.
-    let enters = report.summary("locks", "contended_enters")?;
+    let classes = report.table("locks", "classes")?;
+    let cart = classes.iter().find(|row| row.get("class").is_some_and(|class| class == "Locks$Cart"));
+    let enters = cell(cart.context("no row of the contended class")?, "count")?;
     assert!((100..=103).contains(&enters), "{enters}");
     assert_eq!(report.target("command"), "Locks contended 100");
     assert_eq!(report.target("pid"), running.jvm);

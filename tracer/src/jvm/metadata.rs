@@ -119,10 +119,11 @@ pub fn check(const_method: u64) -> u32 {
 }
 
 impl MetadataLayout {
-    /// The bytecode index of a pointer into a method's bytecode, which follows its `ConstMethod`.
+    /// The bytecode index of a pointer into a method's bytecode, which follows its `ConstMethod`. A native method has none, and
+    /// some frames of it a pointer to where it would begin.
     pub fn index(&self, method: &Method, pointer: u64) -> Option<u16> {
         let index = pointer.checked_sub(method.const_method.checked_add(self.const_method_bytes)?)?;
-        u16::try_from(index).ok().filter(|index| *index < method.code_bytes)
+        u16::try_from(index).ok().filter(|index| *index < method.code_bytes.max(1))
     }
 }
 

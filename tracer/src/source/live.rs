@@ -138,7 +138,13 @@ impl Live {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
         });
+        if let Some(unwinding) = &mut unwinding {
+            unwinding.read_symbols();
+        }
         kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
+        if let Some(unwinding) = &mut unwinding {
+            unwinding.read_symbols();
+        }
         let wanted = u32::from(unwinding.is_some());
         for (site, planned) in plan.sites.iter().enumerate() {
             kernel.set_site(site_id(site), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
@@ -232,6 +238,7 @@ impl Live {
         self.layout = layout;
         self.holders = holders;
         if let Some(mut unwinding) = unwinding {
+            unwinding.read_symbols();
             unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
             self.missing.extend(unwinding.missing().iter().cloned());
             self.unwinding = Some(unwinding);

@@ -62,14 +62,13 @@ struct Machine {
 }
 
 impl Machine {
-    fn read(mut native: NativeSymbols) -> Self {
-        let reader = thread::spawn(move || {
+    fn start_reading(&mut self) {
+        let (mut native, mut kernel) = std::mem::take(&mut self.read);
+        self.reader = Some(thread::spawn(move || {
             native.load_all();
-            let mut kernel = KernelSymbols::new();
             kernel.load();
             (native, kernel)
-        });
-        Self { reader: Some(reader), read: Default::default() }
+        }));
     }
 
     fn ready(&mut self) -> &mut (NativeSymbols, KernelSymbols) {
@@ -101,7 +100,7 @@ impl Unwinding {
             }
             Err(error) => missing.push(format!("stacks have no Java frames: {error}")),
         }
-        let machine = Machine::read(NativeSymbols::new(&memory));
+        let machine = Machine { reader: None, read: (NativeSymbols::new(&memory), KernelSymbols::new()) };
         Ok(Self {
             memory,
             tables,
@@ -117,6 +116,11 @@ impl Unwinding {
             unknown_code: 0,
             classes_unloaded: false,
         })
+    }
+
+    /// Begins to read symbols, on a thread of its own: to be called when nothing is timed any more.
+    pub fn read_symbols(&mut self) {
+        self.machine.start_reading();
     }
 
     /// Rows of unwinding tables, for which the kernel side must have room.
