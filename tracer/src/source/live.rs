@@ -408,7 +408,7 @@ impl Live {
         let group = groups[index].name().to_owned();
         if group == CODE_GROUP
             && let Some(unwinding) = unwinding
-            && let Err(error) = unwinding.remember(kernel, action == GuardDecision::Attach)
+            && let Err(error) = unwinding.install(kernel, action == GuardDecision::Attach)
         {
             log::warn!("{error}");
         }

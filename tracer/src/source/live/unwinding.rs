@@ -164,11 +164,6 @@ impl Unwinding {
         Ok(())
     }
 
-    /// Whether rules of code blobs may be remembered from now on.
-    pub fn remember(&mut self, kernel: &mut Kernel, remember: bool) -> Result<(), Error> {
-        self.install(kernel, remember)
-    }
-
     fn regions(&self) -> Vec<Region> {
         let mut regions: Vec<Region> = self.tables.regions.iter().chain(&self.heaps).copied().collect();
         regions.sort_by_key(|region| region.start);
@@ -265,7 +260,6 @@ impl Unwinding {
         let Some(end) = raw.end else {
             return End { root: false, reason: "for a reason that this version does not know".to_owned() };
         };
-        let at = |what: &str| format!("{what} at {:#x}", raw.end_pc);
         let reason = match end {
             StackEnd::Root => return End { root: true, reason: String::new() },
             StackEnd::TooDeep => format!("more than {} frames", tracer_common::stack::MAX_FRAMES),
@@ -281,7 +275,7 @@ impl Unwinding {
             StackEnd::UnknownLayout => "the JVM's tables are not known".to_owned(),
             StackEnd::InHeap => "frames of a virtual thread in the heap".to_owned(),
         };
-        log::trace!("{}", at(&reason));
+        log::trace!("a stack ends at {:#x}: {reason}", raw.end_pc);
         End { root: false, reason }
     }
 }
