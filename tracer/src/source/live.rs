@@ -141,9 +141,6 @@ impl Live {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
         });
-        if let Some(unwinding) = &mut unwinding {
-            unwinding.read_symbols();
-        }
         kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
         if let Some(unwinding) = &mut unwinding {
             unwinding.read_symbols();

@@ -55,27 +55,49 @@ pub struct Unwinding {
 
 /// Symbols of files and of the kernel. They are read beside all that attaching does: whoever read them at the first stack would
 /// name the next ones so late that their code may have gone.
-#[derive(Default)]
 struct Machine {
-    reader: Option<JoinHandle<(NativeSymbols, KernelSymbols)>>,
-    read: (NativeSymbols, KernelSymbols),
+    symbols: Symbols,
+    begun: bool,
+    reader: Option<JoinHandle<Symbols>>,
+}
+
+#[derive(Default)]
+struct Symbols {
+    native: NativeSymbols,
+    kernel: KernelSymbols,
+}
+
+impl Symbols {
+    fn load(&mut self) {
+        self.native.load_all();
+        self.kernel.load();
+    }
 }
 
 impl Machine {
-    fn start_reading(&mut self) {
-        let (mut native, mut kernel) = std::mem::take(&mut self.read);
-        self.reader = Some(thread::spawn(move || {
-            native.load_all();
-            kernel.load();
-            (native, kernel)
-        }));
+    fn new(memory: &Memory) -> Self {
+        let symbols = Symbols { native: NativeSymbols::new(memory), kernel: KernelSymbols::new() };
+        Self { symbols, begun: false, reader: None }
     }
 
-    fn ready(&mut self) -> &mut (NativeSymbols, KernelSymbols) {
-        if let Some(read) = self.reader.take().and_then(|reader| reader.join().ok()) {
-            self.read = read;
+    /// Reads them on a thread of its own, unless that was asked for before.
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.begun, true) {
+            let mut symbols = std::mem::take(&mut self.symbols);
+            self.reader = Some(thread::spawn(move || {
+                symbols.load();
+                symbols
+            }));
         }
-        &mut self.read
+    }
+
+    fn ready(&mut self) -> &mut Symbols {
+        self.begin();
+        if let Some(reader) = self.reader.take() {
+            // A reader that panicked said so; its names stay unknown.
+            self.symbols = reader.join().unwrap_or_default();
+        }
+        &mut self.symbols
     }
 }
 
@@ -100,7 +122,7 @@ impl Unwinding {
             }
             Err(error) => missing.push(format!("stacks have no Java frames: {error}")),
         }
-        let machine = Machine { reader: None, read: (NativeSymbols::new(&memory), KernelSymbols::new()) };
+        let machine = Machine::new(&memory);
         Ok(Self {
             memory,
             tables,
@@ -120,7 +142,7 @@ impl Unwinding {
 
     /// Begins to read symbols, on a thread of its own: to be called when nothing is timed any more.
     pub fn read_symbols(&mut self) {
-        self.machine.start_reading();
+        self.machine.begin();
     }
 
     /// Rows of unwinding tables, for which the kernel side must have room.
@@ -157,7 +179,7 @@ impl Unwinding {
             return Ok(());
         }
         if self.tables.update(&self.memory).unwrap_or(false) {
-            self.machine.ready().0.refresh();
+            self.machine.ready().native.refresh();
             let remember = self.layout.remember != 0;
             self.install(kernel, remember)?;
         }
@@ -220,8 +242,8 @@ impl Unwinding {
         let bci = u16::from_le_bytes([bci_low, bci_high]);
         let check = u32::from_le_bytes(check);
         let named = match (FrameKind::from_number(kind), &mut self.java) {
-            (Some(FrameKind::Kernel), _) => vec![self.machine.ready().1.frame(address)],
-            (Some(FrameKind::Native), _) => vec![self.machine.ready().0.frame(address, return_address)],
+            (Some(FrameKind::Kernel), _) => vec![self.machine.ready().kernel.frame(address)],
+            (Some(FrameKind::Native), _) => vec![self.machine.ready().native.frame(address, return_address)],
             (Some(FrameKind::Interpreted), Some(java)) if tag & FRAME_BYTECODE_POINTER != 0 => {
                 vec![java.interpreted_at(address, tag >> 16)]
             }
@@ -265,9 +287,11 @@ impl Unwinding {
             StackEnd::TooDeep => format!("more than {} frames", tracer_common::stack::MAX_FRAMES),
             StackEnd::UnknownCode => "unknown code".to_owned(),
             StackEnd::NoCodeBlob => "no code blob in the code heap".to_owned(),
-            StackEnd::NoTable => format!("no unwinding table for {}", self.machine.ready().0.frame(raw.end_pc, true)),
+            StackEnd::NoTable => {
+                format!("no unwinding table for {}", self.machine.ready().native.frame(raw.end_pc, true))
+            }
             StackEnd::UnsupportedRule => {
-                format!("unwinding rule of {}", self.machine.ready().0.frame(raw.end_pc, true))
+                format!("unwinding rule of {}", self.machine.ready().native.frame(raw.end_pc, true))
             }
             StackEnd::UnreadableStack => "unreadable stack".to_owned(),
             StackEnd::BadInterpreterFrame => "no frame of the interpreter".to_owned(),
