@@ -15,13 +15,14 @@ use std::{
 };
 
 use ::tests::{
+    jdk,
     jtrace::{self, Session},
     process::Process,
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
-use self::flight::Flight;
+use self::flight::{Flight, Sampler};
 use crate::{bench, build, process, setup, workloads, workspace};
 
 /// Which programs, and how long.
@@ -38,6 +39,10 @@ pub(crate) struct Options {
     /// CPU samples per second
     #[arg(long, default_value_t = 499)]
     sample_rate: u32,
+
+    /// A further flag for the JVM, such as -XX:-Inline
+    #[arg(long = "flag", allow_hyphen_values = true)]
+    flags: Vec<String>,
 }
 
 /// A real program: its Debian package and what it needs on the class path.
@@ -45,19 +50,35 @@ struct Program {
     name: &'static str,
     package: &'static str,
     jars: &'static [&'static str],
+    java: Java,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Java {
+    /// The newest JDK of the tests, whose flight recorder can be compared with.
+    Newest,
+    /// The JDK that also compiles.
+    Compiles,
 }
 
 const PROGRAMS: [Program; 6] = [
-    Program { name: "h2", package: "libh2-java", jars: &["h2"] },
-    Program { name: "xalan", package: "libxalan2-java", jars: &["xalan2", "serializer", "xercesImpl", "xml-apis"] },
-    Program { name: "ecj", package: "ecj", jars: &["eclipse-jdt-core"] },
+    Program { name: "h2", package: "libh2-java", jars: &["h2"], java: Java::Newest },
+    Program {
+        name: "xalan",
+        package: "libxalan2-java",
+        jars: &["xalan2", "serializer", "xercesImpl", "xml-apis"],
+        java: Java::Newest,
+    },
+    Program { name: "ecj", package: "ecj", jars: &["eclipse-jdt-core"], java: Java::Newest },
     Program {
         name: "batik",
         package: "libbatik-java",
         jars: &["batik-all", "xmlgraphics-commons", "xml-apis", "xml-apis-ext", "xercesImpl"],
+        java: Java::Newest,
     },
-    Program { name: "sunflow", package: "libsunflow-java", jars: &["sunflow", "janino"] },
-    Program { name: "javac", package: "openjdk-17-jdk-headless", jars: &[] },
+    Program { name: "sunflow", package: "libsunflow-java", jars: &["sunflow", "janino"], java: Java::Newest },
+    Program { name: "javac", package: "openjdk-17-jdk-headless", jars: &[], java: Java::Compiles },
 ];
 
 /// Where Debian keeps the jars.
@@ -104,13 +125,19 @@ fn watch(program: &Program, options: &Options) -> Result<Compared> {
         class_path.push(":");
         class_path.push(jar);
     }
-    let mut java = Command::new(workspace::jdk_tool("java"));
-    java.args(["-Xmx512m", "-Djava.awt.headless=true", "-cp"]).arg(class_path);
+    let (java, sampler) = match program.java {
+        Java::Newest => (newest()?.java(), Sampler::CpuTime),
+        Java::Compiles => (workspace::jdk_tool("java"), Sampler::Execution),
+    };
+    let mut java = Command::new(java);
+    // A compiler of Debian's cannot read the classes of the newest release.
+    java.arg(format!("-Dcompiled.against={}", workspace::jdk_home().display()));
+    java.args(["-Xmx512m", "-Djava.awt.headless=true"]).args(&options.flags).arg("-cp").arg(class_path);
     java.args(["Programs", program.name, &options.seconds.to_string()]).current_dir(directory.path());
     let mut jvm = Process::spawn(&mut java)?;
     jvm.stdout.wait_for_line("READY", 0, STEP)?;
     let pid = jvm.pid().to_string();
-    let flight = Flight::start(&pid, directory.path())?;
+    let flight = Flight::start(&pid, directory.path(), sampler)?;
     let recording = directory.path().join("x.jtrace");
     let file = recording.to_string_lossy().into_owned();
     let rate = options.sample_rate.to_string();
@@ -123,29 +150,42 @@ fn watch(program: &Program, options: &Options) -> Result<Compared> {
     jvm.wait(STEP)?;
     let report = jtrace::succeed(&["report", &file, "--json"])?;
     let summary = ::tests::report::Report::parse(&report.stdout)?;
-    Compared::read(&recording, summary.summary("cpu", "samples")?, theirs)
+    Compared::read(&recording, summary.summary("cpu", "samples")?, theirs, sampler)
 }
 
 /// What both tools say of a run.
 struct Compared {
     counts: BTreeMap<String, u64>,
     ends: Vec<String>,
-    ours: BTreeMap<String, u64>,
+    ours: BTreeMap<String, Samples>,
     theirs: BTreeMap<String, u64>,
+    sampler: Sampler,
+}
+
+/// jtrace's samples of a method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Samples {
+    all: u64,
+    /// Those in stubs that find the method that this one calls. The flight recorder puts them at some other method of the stack.
+    dispatching: u64,
 }
 
 impl Compared {
-    fn read(recording: &Path, samples: u64, theirs: BTreeMap<String, u64>) -> Result<Self> {
+    fn read(recording: &Path, samples: u64, theirs: BTreeMap<String, u64>, sampler: Sampler) -> Result<Self> {
         let mut measure = Command::new(bench::measure_binary());
         let text = process::output(measure.arg("profile").arg(recording))?;
-        let mut compared = Self { counts: BTreeMap::new(), ends: Vec::new(), ours: BTreeMap::new(), theirs };
+        let mut compared = Self { counts: BTreeMap::new(), ends: Vec::new(), ours: BTreeMap::new(), theirs, sampler };
         for line in text.lines() {
-            let words: Vec<&str> = line.splitn(3, ' ').collect();
+            let words: Vec<&str> = line.splitn(4, ' ').collect();
             match words[..] {
-                ["method", count, name] => {
-                    *compared.ours.entry(flight::readable(name)).or_default() += count.parse::<u64>()?;
+                ["method", all, dispatching, name] => {
+                    let samples = compared.ours.entry(flight::readable(name)).or_default();
+                    samples.all += all.parse::<u64>()?;
+                    samples.dispatching += dispatching.parse::<u64>()?;
                 }
-                ["end", count, reason] => compared.ends.push(format!("{count} {reason}")),
+                ["end", count, ..] => {
+                    compared.ends.push(format!("{count} {}", line["end ".len() + count.len()..].trim()));
+                }
                 [name, count] => drop(compared.counts.insert(name.to_owned(), count.parse()?)),
                 _ => bail!("`measure profile` printed `{line}`"),
             }
@@ -163,40 +203,79 @@ impl Compared {
         let share = |part, all| self.count(part) as f64 / self.count(all).max(1) as f64;
         let to_root = share("java_threads_to_root", "java_threads_samples");
         let unknown = share("unknown_frames", "frames");
-        let [ours, theirs] = [&self.ours, &self.theirs].map(|methods| methods.values().sum::<u64>());
         println!("\n{name}: {} samples, {} of Java threads", self.count("samples"), self.count("java_threads_samples"));
         println!("  to the root    {:.3} %  (at least {:.1})", to_root * 100.0, LEAST_TO_ROOT * 100.0);
         for end in &self.ends {
             println!("    {end}");
         }
         println!("  without a name {:.3} %  (at most {:.1})", unknown * 100.0, MOST_UNKNOWN * 100.0);
-        println!("  in Java code: {ours} samples of jtrace, {theirs} of the flight recorder");
-        println!("  {:>8} {:>8} {:>7}  method", "jtrace", "JFR", "errors");
-        let mut apart = 0;
-        for (method, ours_share, theirs_share, errors) in self.top() {
-            let mark = if errors > MOST_ERRORS { "!" } else { " " };
-            apart += usize::from(errors > MOST_ERRORS);
-            println!("  {:>7.2}% {:>7.2}% {errors:>6.1}{mark}  {method}", ours_share * 100.0, theirs_share * 100.0);
-        }
-        println!("  {apart} of {COMPARED} methods lie further apart than {MOST_ERRORS} standard errors");
-        to_root >= LEAST_TO_ROOT && unknown <= MOST_UNKNOWN && apart == 0
+        let apart = self.print_methods();
+        to_root >= LEAST_TO_ROOT && unknown <= MOST_UNKNOWN && (apart == 0 || !self.sampler.is_fair())
     }
 
-    /// The methods with most samples in both together: their shares, and how many standard errors these lie apart.
-    fn top(&self) -> Vec<(&str, f64, f64, f64)> {
-        let [n, m] = [&self.ours, &self.theirs].map(|methods| methods.values().sum::<u64>().max(1) as f64);
+    /// Prints what both say of the methods with most samples; how many differ.
+    fn print_methods(&self) -> usize {
+        let (ours, theirs) = (self.ours_in_all(), self.theirs.values().sum::<u64>());
+        println!(
+            "  in Java code: {} samples of jtrace, {} of them in stubs of virtual calls; {theirs} of the flight recorder ({})",
+            ours.all,
+            ours.dispatching,
+            self.sampler.event()
+        );
+        println!("  {:>8} {:>8} {:>8} {:>7}  method", "jtrace", "in stubs", "JFR", "errors");
+        let mut apart = 0;
+        for row in self.top() {
+            let mark = if row.errors > MOST_ERRORS { "!" } else { " " };
+            apart += usize::from(row.errors > MOST_ERRORS);
+            let [ours, stubs, theirs] = [row.ours, row.in_stubs, row.theirs].map(|share| share * 100.0);
+            println!("  {ours:>7.2}% {stubs:>7.2}% {theirs:>7.2}% {:>6.1}{mark}  {}", row.errors, row.method);
+        }
+        let judged =
+            if self.sampler.is_fair() { "" } else { " (not judged: this sampler leaves out what it cannot unwind)" };
+        println!("  {apart} of {COMPARED} methods lie further apart than {MOST_ERRORS} standard errors{judged}");
+        apart
+    }
+
+    fn ours_in_all(&self) -> Samples {
+        let add = |a: Samples, b: &Samples| Samples { all: a.all + b.all, dispatching: a.dispatching + b.dispatching };
+        self.ours.values().fold(Samples::default(), add)
+    }
+
+    /// The methods with most samples in both together.
+    fn top<'a>(&'a self) -> Vec<Row<'a>> {
+        let all = self.ours_in_all();
+        let theirs_in_all = self.theirs.values().sum::<u64>().max(1) as f64;
         let names: std::collections::BTreeSet<&String> = self.ours.keys().chain(self.theirs.keys()).collect();
-        let mut rows: Vec<(&str, f64, f64, f64)> = names
-            .into_iter()
-            .map(|name| {
-                let [a, b] = [&self.ours, &self.theirs].map(|methods| methods.get(name).copied().unwrap_or(0) as f64);
-                (name.as_str(), a / n, b / m, standard_errors(a, n, b, m))
-            })
-            .collect();
-        rows.sort_by(|a, b| (b.1 + b.2).total_cmp(&(a.1 + a.2)));
+        let row = |method: &'a String| {
+            let ours = self.ours.get(method).copied().unwrap_or_default();
+            let theirs = self.theirs.get(method).copied().unwrap_or_default() as f64;
+            let n = all.all.max(1) as f64;
+            // Had jtrace put the samples in stubs where the recorder does, it would have some number between these two.
+            let (least, most) = (ours.all - ours.dispatching, ours.all - ours.dispatching + all.dispatching);
+            let nearest = (theirs / theirs_in_all * n).clamp(least as f64, most as f64);
+            Row {
+                method,
+                ours: ours.all as f64 / n,
+                in_stubs: ours.dispatching as f64 / n,
+                theirs: theirs / theirs_in_all,
+                errors: standard_errors(nearest, n, theirs, theirs_in_all),
+            }
+        };
+        let mut rows: Vec<Row<'a>> = names.into_iter().map(row).collect();
+        rows.sort_by(|a, b| (b.ours + b.theirs).total_cmp(&(a.ours + a.theirs)));
         rows.truncate(COMPARED);
         rows
     }
+}
+
+/// What both tools say of a method: shares of their samples.
+struct Row<'a> {
+    method: &'a str,
+    ours: f64,
+    in_stubs: f64,
+    theirs: f64,
+    /// How many standard errors these lie apart, beyond what the stubs explain.
+    errors: f64,
 }
 
 /// How many standard errors the shares a/n and b/m of independent samples lie apart, if both estimate the same share.
@@ -204,6 +283,11 @@ fn standard_errors(a: f64, n: f64, b: f64, m: f64) -> f64 {
     let both = (a + b) / (n + m);
     let error = (both * (1.0 - both) * (1.0 / n + 1.0 / m)).sqrt();
     if error > 0.0 { ((a / n) - (b / m)).abs() / error } else { 0.0 }
+}
+
+/// The newest JDK of the tests.
+fn newest() -> Result<jdk::Jdk> {
+    jdk::all()?.pop().context("there is no JDK for the tests")
 }
 
 /// Writes a file that the flight recorder reads.

@@ -43,13 +43,18 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(caches.join("jtrace"))
 }
 
-/// A program of Debian's JDK 17, the one JDK of the tests that has a compiler; else the one on `PATH`.
-pub(crate) fn jdk_tool(name: &str) -> PathBuf {
+/// Where Debian's JDK 17 is, the one JDK of the tests that has a compiler.
+pub(crate) fn jdk_home() -> PathBuf {
     let architecture = match env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
         other => other,
     };
-    let tool = Path::new("/usr/lib/jvm").join(format!("java-17-openjdk-{architecture}/bin")).join(name);
+    Path::new("/usr/lib/jvm").join(format!("java-17-openjdk-{architecture}"))
+}
+
+/// A program of that JDK; else the one on `PATH`.
+pub(crate) fn jdk_tool(name: &str) -> PathBuf {
+    let tool = jdk_home().join("bin").join(name);
     if tool.is_file() { tool } else { PathBuf::from(name) }
 }

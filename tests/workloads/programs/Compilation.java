@@ -47,7 +47,8 @@ final class Compilation implements Programs.Program {
     public long round() throws Exception {
         Path folder = Files.createTempDirectory("compiled");
         try {
-            List<String> words = new ArrayList<>(List.of("-d", folder.toString(), "-g", "-nowarn", "--release", "11", "-proc:none"));
+            List<String> words = new ArrayList<>(List.of("-d", folder.toString(), "-g", "-nowarn", "-source", "11", "-target", "11",
+                "--system", System.getProperty("compiled.against", System.getProperty("java.home")), "-proc:none"));
             words.addAll(files);
             if (!compile(words.toArray(new String[0]))) {
                 throw new IllegalStateException("the sources do not compile");

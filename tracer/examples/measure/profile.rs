@@ -15,8 +15,12 @@ use tracer::{
     stack::{Frame, Kind, Stacks},
 };
 
-/// Prints counts as `name number`, ends as `end number reason`, and methods as `method number name`: the samples in which
-/// the thread ran this method's own code, or a stub of the JVM for it.
+/// The blobs whose stubs find a method by the receiver's class.
+const DISPATCH: &str = "vtable chunks";
+
+/// Prints counts as `name number`, ends as `end number reason`, and methods as `method number number name`: the samples in
+/// which the thread ran this method's own code, or a stub of the JVM for it; and those of them in which it was finding the
+/// method that this one calls.
 pub(crate) fn print(file: &Path) -> Result<()> {
     let mut stacks = Stacks::new();
     let mut samples: Vec<(Tid, StackId)> = Vec::new();
@@ -39,7 +43,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         .collect();
     let (mut of_java, mut to_root, mut frames, mut unknown) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut ends: BTreeMap<String, u64> = BTreeMap::new();
-    let mut methods: BTreeMap<String, u64> = BTreeMap::new();
+    let mut methods: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (tid, id) in &samples {
         let stack: Vec<&Frame> = stacks.frames_of(*id).collect();
         frames += stack.len() as u64;
@@ -53,7 +57,9 @@ pub(crate) fn print(file: &Path) -> Result<()> {
             }
         }
         if let Some(method) = running(&stack) {
-            *methods.entry(method.to_owned()).or_default() += 1;
+            let (samples, dispatching) = methods.entry(method.to_owned()).or_default();
+            *samples += 1;
+            *dispatching += u64::from(stack.iter().any(|frame| frame.kind == Kind::Stub && frame.name == DISPATCH));
         }
     }
     println!("samples {}\njava_threads_samples {of_java}\njava_threads_to_root {to_root}", samples.len());
@@ -61,8 +67,8 @@ pub(crate) fn print(file: &Path) -> Result<()> {
     for (reason, count) in ends {
         println!("end {count} {reason}");
     }
-    for (method, count) in methods {
-        println!("method {count} {method}");
+    for (method, (samples, dispatching)) in methods {
+        println!("method {samples} {dispatching} {method}");
     }
     Ok(())
 }

@@ -11,28 +11,59 @@ use serde_json::Value;
 use super::write;
 use crate::{process, workspace};
 
-/// Nothing but samples of running Java code, as often as it can.
-const SETTINGS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<configuration version="2.0">
-  <event name="jdk.ExecutionSample">
-    <setting name="enabled">true</setting>
-    <setting name="period">10 ms</setting>
-  </event>
-</configuration>
-"#;
+/// Which of the recorder's samplers is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sampler {
+    /// Since JDK 25: a thread is asked after so much CPU time of its own, and a sample that is lost is counted.
+    CpuTime,
+    /// Before: threads are asked in turns, and what cannot be unwound is left out silently. On some programs that is half of
+    /// all samples, and not of each method the same part.
+    Execution,
+}
+
+impl Sampler {
+    /// Whether it sees every method alike.
+    pub(super) const fn is_fair(self) -> bool {
+        matches!(self, Self::CpuTime)
+    }
+
+    /// The name of its events.
+    pub(super) const fn event(self) -> &'static str {
+        match self {
+            Self::CpuTime => "jdk.CPUTimeSample",
+            Self::Execution => "jdk.ExecutionSample",
+        }
+    }
+
+    /// Settings for nothing but samples of running Java code, as often as it can.
+    fn settings(self) -> String {
+        let (event, rate) = match self {
+            Self::CpuTime => (self.event(), "throttle\">2 ms"),
+            Self::Execution => (self.event(), "period\">10 ms"),
+        };
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0"><event name="{event}">
+  <setting name="enabled">true</setting><setting name="{rate}</setting>
+</event></configuration>
+"#
+        )
+    }
+}
 
 /// A flight recording that runs.
 pub(super) struct Flight {
     pid: String,
     file: PathBuf,
+    sampler: Sampler,
 }
 
 impl Flight {
     /// Starts it.
-    pub(super) fn start(pid: &str, directory: &Path) -> Result<Self> {
+    pub(super) fn start(pid: &str, directory: &Path, sampler: Sampler) -> Result<Self> {
         let settings = directory.join("samples.jfc");
-        write(&settings, SETTINGS)?;
-        let flight = Self { pid: pid.to_owned(), file: directory.join("x.jfr") };
+        write(&settings, &sampler.settings())?;
+        let flight = Self { pid: pid.to_owned(), file: directory.join("x.jfr"), sampler };
         flight.command(&["JFR.start", "name=x", &format!("settings={}", settings.display())])?;
         Ok(flight)
     }
@@ -41,7 +72,7 @@ impl Flight {
     pub(super) fn stop(self) -> Result<BTreeMap<String, u64>> {
         self.command(&["JFR.stop", "name=x", &format!("filename={}", self.file.display())])?;
         let mut jfr = process::command(workspace::jdk_tool("jfr"));
-        jfr.args(["print", "--json", "--stack-depth", "1", "--events", "jdk.ExecutionSample"]).arg(&self.file);
+        jfr.args(["print", "--json", "--stack-depth", "1", "--events", self.sampler.event()]).arg(&self.file);
         methods(&process::output(&mut jfr)?)
     }
 
