@@ -176,11 +176,12 @@ impl Compared {
         let text = process::output(measure.arg("profile").arg(recording))?;
         let mut compared = Self { counts: BTreeMap::new(), ends: Vec::new(), ours: BTreeMap::new(), theirs, sampler };
         for line in text.lines() {
-            let words: Vec<&str> = line.splitn(4, ' ').collect();
+            let words: Vec<&str> = line.splitn(5, ' ').collect();
             match words[..] {
-                ["method", all, dispatching, name] => {
+                ["method", running, dispatching, native, name] => {
                     let samples = compared.ours.entry(flight::readable(name)).or_default();
-                    samples.all += all.parse::<u64>()?;
+                    samples.all += running.parse::<u64>()?;
+                    samples.all += if sampler.sees_native() { native.parse::<u64>()? } else { 0 };
                     samples.dispatching += dispatching.parse::<u64>()?;
                 }
                 ["end", count, ..] => {
@@ -217,7 +218,7 @@ impl Compared {
     fn print_methods(&self) -> usize {
         let (ours, theirs) = (self.ours_in_all(), self.theirs.values().sum::<u64>());
         println!(
-            "  in Java code: {} samples of jtrace, {} of them in stubs of virtual calls; {theirs} of the flight recorder ({})",
+            "  by method: {} samples of jtrace, {} of them in stubs of virtual calls; {theirs} of the flight recorder ({})",
             ours.all,
             ours.dispatching,
             self.sampler.event()

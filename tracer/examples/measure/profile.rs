@@ -18,9 +18,18 @@ use tracer::{
 /// The blobs whose stubs find a method by the receiver's class.
 const DISPATCH: &str = "vtable chunks";
 
-/// Prints counts as `name number`, ends as `end number reason`, and methods as `method number number name`: the samples in
-/// which the thread ran this method's own code, or a stub of the JVM for it; and those of them in which it was finding the
-/// method that this one calls.
+/// Samples of a method.
+#[derive(Default)]
+struct Samples {
+    /// The thread ran its own code, or a stub of the JVM for it.
+    running: u64,
+    /// Those of them in which it was finding the method that this one calls.
+    dispatching: u64,
+    /// The thread ran machine code that this method had called: of a library or of the JVM.
+    native: u64,
+}
+
+/// Prints counts as `name number`, ends as `end number reason`, and methods as `method running dispatching native name`.
 pub(crate) fn print(file: &Path) -> Result<()> {
     let mut stacks = Stacks::new();
     let mut samples: Vec<(Tid, StackId)> = Vec::new();
@@ -43,7 +52,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         .collect();
     let (mut of_java, mut to_root, mut frames, mut unknown) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut ends: BTreeMap<String, u64> = BTreeMap::new();
-    let mut methods: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut methods: BTreeMap<String, Samples> = BTreeMap::new();
     for (tid, id) in &samples {
         let stack: Vec<&Frame> = stacks.frames_of(*id).collect();
         frames += stack.len() as u64;
@@ -56,10 +65,14 @@ pub(crate) fn print(file: &Path) -> Result<()> {
                 None => *ends.entry(Stacks::absence(*id).to_owned()).or_default() += 1,
             }
         }
-        if let Some(method) = running(&stack) {
-            let (samples, dispatching) = methods.entry(method.to_owned()).or_default();
-            *samples += 1;
-            *dispatching += u64::from(stack.iter().any(|frame| frame.kind == Kind::Stub && frame.name == DISPATCH));
+        if let Some(innermost) = stack.iter().find(|frame| frame.kind.is_java()) {
+            let samples = methods.entry(innermost.name.clone()).or_default();
+            if is_native(&stack) {
+                samples.native += 1;
+            } else {
+                samples.running += 1;
+                samples.dispatching += u64::from(is_dispatching(&stack));
+            }
         }
     }
     println!("samples {}\njava_threads_samples {of_java}\njava_threads_to_root {to_root}", samples.len());
@@ -67,14 +80,23 @@ pub(crate) fn print(file: &Path) -> Result<()> {
     for (reason, count) in ends {
         println!("end {count} {reason}");
     }
-    for (method, (samples, dispatching)) in methods {
-        println!("method {samples} {dispatching} {method}");
+    for (method, Samples { running, dispatching, native }) in methods {
+        println!("method {running} {dispatching} {native} {method}");
     }
     Ok(())
 }
 
-/// The Java method that was running, if one was: interrupts by the kernel and stubs are no other code of the program's.
-fn running<'a>(stack: &[&'a Frame]) -> Option<&'a str> {
-    let innermost = stack.iter().find(|frame| !matches!(frame.kind, Kind::Kernel | Kind::Stub))?;
-    innermost.kind.is_java().then_some(&innermost.name)
+/// Whether machine code ran that a Java method had called. Interrupts by the kernel and stubs are no other code of the
+/// program's.
+fn is_native(stack: &[&Frame]) -> bool {
+    stack
+        .iter()
+        .find(|frame| !matches!(frame.kind, Kind::Kernel | Kind::Stub))
+        .is_some_and(|innermost| !innermost.kind.is_java())
+}
+
+/// Whether the thread was in a stub that finds a method by the receiver's class.
+fn is_dispatching(stack: &[&Frame]) -> bool {
+    let innermost = stack.iter().find(|frame| frame.kind != Kind::Kernel);
+    innermost.is_some_and(|frame| frame.kind == Kind::Stub && frame.name == DISPATCH)
 }

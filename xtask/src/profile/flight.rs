@@ -27,6 +27,11 @@ impl Sampler {
         matches!(self, Self::CpuTime)
     }
 
+    /// Whether machine code counts that a Java method has called.
+    pub(super) const fn sees_native(self) -> bool {
+        matches!(self, Self::CpuTime)
+    }
+
     /// The name of its events.
     pub(super) const fn event(self) -> &'static str {
         match self {
