@@ -3,16 +3,18 @@
 //! The program takes its stack by a call on the very line whose next call hits the probe. So from the method of that line
 //! outwards the Java frames must be the same: as many, with the same class, method, line and, further out than that method,
 //! bytecode index. Further inwards jtrace has frames of the JDK only, those of the call that hits the probe, each kind its
-//! own. Two exceptions:
+//! own. Three exceptions:
 //! - a stack of more than [`MAX_FRAMES`] frames is cut there, and what there is must be the same;
 //! - the frames of a virtual thread stand on those of its carrier, which the program does not see; and where they lie in the
-//!   heap, the stack must say so.
+//!   heap, the stack must say so;
+//! - frames whose code or class has gone before it was looked at say so; the frames that have names must be the program's, in
+//!   its order. How many such stacks there may be is for the caller to say.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use tracer::{
     event::Event,
-    stack::{Frame, Stacks},
+    stack::{self, Frame, Stacks},
 };
 use tracer_common::stack::MAX_FRAMES;
 
@@ -37,6 +39,8 @@ pub(crate) enum Verdict {
     Cut,
     /// The same as far as it goes, which is up to the frames in the heap.
     InHeap,
+    /// The same but for frames whose code or class had gone before it was looked at.
+    Gone,
     /// Another one, for this reason.
     Other(String),
 }
@@ -104,6 +108,13 @@ pub(crate) fn compare(seen: &Seen, event: Event, stacks: &Stacks) -> Verdict {
             Some(frame) => Verdict::Other(format!("a Java frame where there is none: {frame}")),
         };
     };
+    if stacks.frames_of(event.stack).any(has_gone) {
+        return if is_part(&java, &seen.stack) {
+            Verdict::Gone
+        } else {
+            Verdict::Other("frames have gone, and of the others there is one that the program has not".to_owned())
+        };
+    }
     let Some(start) = java.iter().position(|frame| same_method(frame, probe)) else {
         return Verdict::Other(format!("without the method that hit the probe{ending}"));
     };
@@ -131,6 +142,21 @@ pub(crate) fn compare(seen: &Seen, event: Event, stacks: &Stacks) -> Verdict {
         }
     }
     if stack.end.root { Verdict::Equal } else { Verdict::Other(format!("the root was not reached{ending}")) }
+}
+
+/// Whether a frame says that its name could not be read in time.
+fn has_gone(frame: &Frame) -> bool {
+    let reasons = ["<class unloaded>", "<code of compilation"];
+    frame.kind == stack::Kind::Unknown && reasons.iter().any(|reason| frame.name.starts_with(reason))
+}
+
+/// Whether the frames from the first one that the program has come in its order.
+fn is_part(frames: &[&Frame], truth: &[TrueFrame]) -> bool {
+    let mut rest = truth.iter();
+    let first = frames.iter().position(|frame| truth.iter().any(|truth| difference(frame, truth, false).is_none()));
+    frames[first.unwrap_or(frames.len())..]
+        .iter()
+        .all(|frame| rest.any(|truth| difference(frame, truth, false).is_none()))
 }
 
 fn is_virtual(seen: &Seen) -> bool {

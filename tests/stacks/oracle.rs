@@ -68,13 +68,14 @@ fn check(cells: &[(Jdk, Mode, Collector)], kinds: &[&str]) {
         let name = format!("JDK {} {mode:?} {}", jdk.release, collector.name());
         match cell(jdk, *mode, *collector, kinds) {
             Ok(tally) => {
-                let [equal, cut, heap] = [Verdict::Equal, Verdict::Cut, Verdict::InHeap]
+                let [equal, cut, heap, gone] = [Verdict::Equal, Verdict::Cut, Verdict::InHeap, Verdict::Gone]
                     .map(|verdict| tally.count(|found| *found == verdict));
                 println!(
-                    "{name}: {equal} equal, {cut} equal up to the limit, {heap} up to the heap, {} not",
+                    "{name}: {equal} equal, {cut} equal up to the limit, {heap} up to the heap, {gone} with frames that \
+                     had gone, {} not",
                     tally.others()
                 );
-                if tally.others() > 0 {
+                if tally.others() > 0 || gone > most_gone(equal) {
                     let _ = writeln!(complaints, "=== {name}: {} differ\n{}", tally.others(), tally.complaint());
                 }
             }
@@ -85,6 +86,12 @@ fn check(cells: &[(Jdk, Mode, Collector)], kinds: &[&str]) {
         }
     }
     assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// How many stacks may have frames whose code or class the JVM threw away before jtrace came to look: on a machine that is
+/// busy with other things, some of the classes that this program unloads at once. One in a thousand.
+const fn most_gone(equal: u64) -> u64 {
+    equal.div_ceil(1000)
 }
 
 /// One run of the oracle under jtrace.
@@ -106,7 +113,7 @@ fn cell(jdk: &Jdk, mode: Mode, collector: Collector, kinds: &[&str]) -> Result<T
         "record",
         &pid,
         "-l",
-        "locks,threads,classes",
+        "locks,threads,classes,jit",
         "-o",
         &recording,
         "--max-overhead",

@@ -125,3 +125,23 @@ fn hidden_classes_are_compared_by_name_and_where_it_is_shown_by_number() {
     assert!(!same_class("a.C$$Lambda", "a.B$$Lambda/0x0000000100089400"));
     assert!(!same_class("a.B", "a.C"));
 }
+
+#[test]
+fn frames_that_have_gone_are_told_apart_and_the_others_must_be_right() {
+    let gone = |frames: &mut Vec<Frame>, name: &str, at: usize| {
+        frames.splice(at..=at, [Frame::named(FrameKind::Unknown, name)]);
+    };
+    for (name, at) in [("<class unloaded>", 5), ("<code of compilation 7 has gone>", 3)] {
+        let mut frames = right();
+        gone(&mut frames, name, at);
+        assert_eq!(verdict(frames, ""), Verdict::Gone);
+        differs(
+            |frames| {
+                gone(frames, name, at);
+                frames[6].name = "Worker.walk".to_owned();
+            },
+            "that the program has not",
+        );
+    }
+    differs(|frames| gone(frames, "<method unreadable>", 5), "another method");
+}

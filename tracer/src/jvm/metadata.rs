@@ -26,6 +26,11 @@ const MAX_POOL_LENGTH: u32 = 65_536;
 /// Largest `ConstMethod`: 64 KiB of bytecode, and tables that can be several times as large.
 const MAX_CONST_METHOD_BYTES: u64 = 1 << 20;
 const POINTER_BYTES: u64 = 8;
+/// The first and the last of the five bytecodes that call a method.
+const INVOKE_VIRTUAL: u8 = 0xb6;
+const INVOKE_DYNAMIC: u8 = 0xba;
+/// The first bytecode of the JVM's own (the one for breakpoints), by which it replaces others as it runs them.
+const FIRST_OF_THE_JVM: u8 = 0xca;
 
 /// Why a method has no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,8 +66,8 @@ pub struct Method {
     pub signature: String,
     /// Source file.
     pub file: Option<String>,
-    /// Bytes of bytecode; 0 for native and abstract methods.
-    pub code_bytes: u16,
+    /// Bytecode, as the JVM has rewritten it; none for native and abstract methods.
+    pub code: Box<[u8]>,
     /// Lines, where the class file has them.
     pub lines: Option<Lines>,
 }
@@ -78,11 +83,17 @@ impl Method {
         self.lines.as_ref()?.line(bci)
     }
 
+    /// Whether a bytecode index can be that of a call of another method.
+    pub fn calls_at(&self, bci: u32) -> bool {
+        let opcode = usize::try_from(bci).ok().and_then(|bci| self.code.get(bci));
+        opcode.is_some_and(|&opcode| matches!(opcode, INVOKE_VIRTUAL..=INVOKE_DYNAMIC) || opcode >= FIRST_OF_THE_JVM)
+    }
+
     /// What it takes in memory, about.
     pub fn weight(&self) -> usize {
         let texts =
             self.class.len() + self.name.len() + self.signature.len() + self.file.as_ref().map_or(0, String::len);
-        size_of::<Self>() + texts + self.lines.as_ref().map_or(0, Lines::len)
+        size_of::<Self>() + texts + self.code.len() + self.lines.as_ref().map_or(0, Lines::len)
     }
 
     /// Reads the method at an address.
@@ -93,7 +104,7 @@ impl Method {
         }
         let reader = Reader { peek, layout };
         let const_method = reader.const_method(address)?;
-        let ConstMethod { address: const_address, pool, name, signature, code_bytes, lines } = const_method;
+        let ConstMethod { address: const_address, pool, name, signature, code, lines } = const_method;
         let pool = reader.pool(pool)?;
         let (class, file) = reader.class(&pool)?;
         Ok(Self {
@@ -102,7 +113,7 @@ impl Method {
             name: reader.pool_text(&pool, name, "ConstMethod::_name_index")?,
             signature: reader.pool_text(&pool, signature, "ConstMethod::_signature_index")?,
             file,
-            code_bytes,
+            code,
             lines,
         })
     }
@@ -123,7 +134,7 @@ impl MetadataLayout {
     /// some frames of it a pointer to where it would begin.
     pub fn index(&self, method: &Method, pointer: u64) -> Option<u16> {
         let index = pointer.checked_sub(method.const_method.checked_add(self.const_method_bytes)?)?;
-        u16::try_from(index).ok().filter(|index| *index < method.code_bytes.max(1))
+        u16::try_from(index).ok().filter(|index| usize::from(*index) < method.code.len().max(1))
     }
 }
 
@@ -133,7 +144,7 @@ struct ConstMethod {
     pool: u64,
     name: u16,
     signature: u16,
-    code_bytes: u16,
+    code: Box<[u8]>,
     lines: Option<Lines>,
 }
 
@@ -176,20 +187,19 @@ impl<P: Peek> Reader<'_, P> {
             return Err(Reason::Nonsense("ConstMethod::_constMethod_size"));
         }
         let flags = at::u8(&bytes, layout.flags).ok_or(Reason::Nonsense("ConstMethod::_flags"))?;
-        let lines = if u32::from(flags) & layout.has_lines == 0 {
-            None
-        } else {
-            // The table follows the bytecode; where it ends it says itself.
-            let len = usize::try_from(size - tables).unwrap_or(0);
-            let table = self.peek.bytes(address.wrapping_add(tables), len).map_err(|_| Reason::Unreadable)?;
-            Lines::new(&table, layout.excluded)
-        };
+        let has_lines = u32::from(flags) & layout.has_lines != 0;
+        // The line table follows the bytecode; where it ends it says itself.
+        let len = if has_lines { size - layout.const_method_bytes } else { u64::from(code_bytes) };
+        let begin = address.wrapping_add(layout.const_method_bytes);
+        let behind = self.peek.bytes(begin, usize::try_from(len).unwrap_or(0)).map_err(|_| Reason::Unreadable)?;
+        let (code, table) = behind.split_at_checked(usize::from(code_bytes)).ok_or(Reason::Unreadable)?;
+        let lines = if has_lines { Lines::new(table, layout.excluded) } else { None };
         Ok(ConstMethod {
             address,
             pool: at::u64(&bytes, layout.constants).ok_or(Reason::Nonsense("ConstMethod::_constants"))?,
             name: number(layout.name_index, "ConstMethod::_name_index")?,
             signature: number(layout.signature_index, "ConstMethod::_signature_index")?,
-            code_bytes,
+            code: code.into(),
             lines,
         })
     }

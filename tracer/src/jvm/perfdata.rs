@@ -128,6 +128,14 @@ impl PerfData {
         }
     }
 
+    /// Address in the target of a number.
+    pub fn long_address(&self, name: &str) -> Option<u64> {
+        match self.entries.get(name)? {
+            Value::Long { offset } => self.base?.checked_add(*offset as u64),
+            Value::Text { .. } => None,
+        }
+    }
+
     /// Address in the target of a text's bytes, and how many there can be.
     pub fn string_address(&self, name: &str) -> Option<(u64, usize)> {
         match self.entries.get(name)? {
@@ -214,6 +222,9 @@ mod tests {
         assert_eq!(data.string_address("sun.gc.cause"), Some((0x7000_0000 + offset as u64, 8)));
         assert_eq!(data.get_long("sun.gc.cause"), None);
         assert_eq!(data.string_address("java.threads.live"), None);
+        let last = 0x7000_0000 + data.bytes.len() as u64 - 8;
+        assert_eq!(data.long_address("java.threads.live"), Some(last));
+        assert_eq!(data.long_address("sun.gc.cause"), None);
     }
 
     #[test]

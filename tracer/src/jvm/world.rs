@@ -24,6 +24,8 @@ const POOL_ENTRIES: u64 = 32;
 /// Size of every code, from its beginning to its end.
 pub(crate) const CODE_BYTES: u64 = 0x100;
 /// The tag of a text in a constant pool.
+/// The bytecode that calls a static method.
+const INVOKE_STATIC: u8 = 0xb8;
 const TAG_TEXT: u8 = 1;
 
 /// A class.
@@ -150,7 +152,7 @@ impl World {
         u16::try_from(index).unwrap()
     }
 
-    /// A method with a line table of (bytecode index, line).
+    /// A method with a line table of (bytecode index, line). It does nothing but call.
     pub(crate) fn method(&mut self, class: &mut Class, name: &str, code_bytes: u16, table: &[(u32, u32)]) -> u64 {
         let size = self.tables.type_size("ConstMethod").unwrap();
         let lines = lines::tests::encode(table, self.excluded());
@@ -162,6 +164,7 @@ impl World {
         let words = u32::try_from(bytes / 8).unwrap();
         self.copy.write_u32(const_method + self.offset("ConstMethod", "_constMethod_size"), words);
         self.copy.write_u16(const_method + self.offset("ConstMethod", "_code_size"), code_bytes);
+        self.copy.write(const_method + size, &vec![INVOKE_STATIC; usize::from(code_bytes)]);
         for (field, text) in [("_name_index", name), ("_signature_index", "(I)V")] {
             let index = self.pool_text(class, text);
             self.copy.write_u16(const_method + self.offset("ConstMethod", field), index);
@@ -172,6 +175,12 @@ impl World {
             self.copy.write(const_method + size + u64::from(code_bytes), &lines);
         }
         method
+    }
+
+    /// Makes a bytecode of a method one that calls nothing.
+    pub(crate) fn clear_bytecode(&mut self, method: u64, bci: u64) {
+        let begin = self.const_method(method) + self.tables.type_size("ConstMethod").unwrap();
+        self.copy.write(begin + bci, &[0]);
     }
 
     /// The `ConstMethod*` of a method.

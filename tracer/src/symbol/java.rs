@@ -21,7 +21,7 @@ use crate::{
         code_cache::{Blob, CodeCache, Error},
         memory::{Memory, library::Library},
         metadata::{self, MetadataLayout, Method, const_method_of},
-        nmethod::{DebugInfo, NmethodLayout},
+        nmethod::{DebugInfo, NmethodLayout, Scope},
         peek::Peek,
         vmstructs::VmStructs,
     },
@@ -104,6 +104,9 @@ impl<P: Peek> JavaSymbols<P> {
         match self.method(method, Some(check)) {
             Ok(found) => {
                 let bci = Some(u32::from(bci)).filter(|_| bci != NO_BCI);
+                if bci.is_some_and(|bci| !has(&found, bci)) {
+                    return Arc::new(Frame::named(Kind::Unknown, metadata::Reason::Unloaded.to_string()));
+                }
                 let frame = Arc::new(frame(Kind::Interpreted, &found, bci));
                 self.keep(key, vec![Arc::clone(&frame)]);
                 frame
@@ -256,8 +259,13 @@ fn qualified(method: &Method) -> String {
     format!("{}.{}", method.class, method.name)
 }
 
+/// Whether a method has a bytecode index. Native methods have none, and frames of them the index 0.
+fn has(method: &Method, bci: u32) -> bool {
+    (bci as usize) < method.code.len().max(1)
+}
+
 fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
-    let bci = bci.filter(|&bci| bci < u32::from(method.code_bytes));
+    let bci = bci.filter(|&bci| (bci as usize) < method.code.len());
     Frame {
         kind,
         name: qualified(method),
@@ -273,10 +281,16 @@ fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
 fn frames_at(code: &Code, pc: u64, return_address: bool) -> Vec<Arc<Frame>> {
     let scopes = code.info.scopes_at(pc, return_address);
     let outermost = scopes.len().saturating_sub(1);
-    let named = |(index, &scope)| {
+    let named = |(index, &scope): (usize, &Scope)| {
         let kind = if index == outermost { Kind::Compiled } else { Kind::Inlined };
+        // All but the innermost are calling.
+        let fits = |method: &Method| {
+            scope.bci.is_none_or(|bci| if index > 0 { method.calls_at(bci) } else { has(method, bci) })
+        };
         Arc::new(match code.method(scope) {
-            Ok(method) => frame(kind, &method, scope.bci),
+            Ok(method) if fits(&method) => frame(kind, &method, scope.bci),
+            // The class was unloaded, and its memory given to another one, before the code was looked at.
+            Ok(_) => Frame::named(Kind::Unknown, metadata::Reason::Unloaded.to_string()),
             Err(reason) => Frame::named(Kind::Unknown, reason.to_string()),
         })
     };

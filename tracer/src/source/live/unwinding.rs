@@ -49,8 +49,7 @@ pub struct Unwinding {
     missing: Vec<String>,
     rows_written: usize,
     unknown_code: u64,
-    /// Whether an address of a method may have got another meaning since the last look.
-    classes_unloaded: bool,
+    unloads: Unloads,
 }
 
 /// Symbols of files and of the kernel. They are read beside all that attaching does: whoever read them at the first stack would
@@ -101,6 +100,27 @@ impl Machine {
     }
 }
 
+/// Whether the JVM has unloaded classes, so that an address of a method may have got another meaning. It counts them before
+/// it gives their memory to others.
+struct Unloads {
+    /// Where the JVM's own counter is; it has none under `-XX:-UsePerfData`.
+    counter: Option<u64>,
+    known: Option<u64>,
+}
+
+impl Unloads {
+    fn new(jvm: &Jvm) -> Self {
+        let counter = jvm.counters.as_ref().ok().and_then(|counters| counters.long_address("java.cls.unloadedClasses"));
+        Self { counter, known: None }
+    }
+
+    /// Whether classes may have been unloaded since this was asked before. Without a counter they always may.
+    fn may_have_happened(&mut self, memory: &Memory) -> bool {
+        let now = self.counter.and_then(|counter| memory.read_u64(counter).ok());
+        std::mem::replace(&mut self.known, now) != now || now.is_none()
+    }
+}
+
 impl Unwinding {
     /// Reads the tables of the target's files and the layout of its code. What cannot be read is missing, and no error:
     /// events then come with shorter stacks.
@@ -136,7 +156,7 @@ impl Unwinding {
             missing,
             rows_written: 0,
             unknown_code: 0,
-            classes_unloaded: false,
+            unloads: Unloads::new(jvm),
         })
     }
 
@@ -166,14 +186,8 @@ impl Unwinding {
         kernel.unwinding().set_code(self.layout, &self.regions())
     }
 
-    /// Forgets methods where classes were unloaded, and looks for files that were mapped meanwhile, where stacks ended in
-    /// code that is not known.
+    /// Looks for files that were mapped meanwhile, where stacks ended in code that is not known.
     pub fn refresh(&mut self, kernel: &mut Kernel) -> Result<(), Error> {
-        if std::mem::take(&mut self.classes_unloaded)
-            && let Some(java) = &mut self.java
-        {
-            java.classes_unloaded();
-        }
         let unknown = kernel.unwinding().ends_of(StackEnd::UnknownCode)?;
         if unknown == std::mem::replace(&mut self.unknown_code, unknown) {
             return Ok(());
@@ -211,12 +225,17 @@ impl Unwinding {
         {
             java.code_loaded(start, bytes);
         }
-        self.classes_unloaded |= kind == EventKind::ClassUnloaded as u16;
         false
     }
 
     /// Names some of the stacks that wait and puts them into the flow; says whether there are more.
     pub fn name_some(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        if !self.waiting.is_empty()
+            && self.unloads.may_have_happened(&self.memory)
+            && let Some(java) = &mut self.java
+        {
+            java.classes_unloaded();
+        }
         for _ in 0..STACKS_AT_A_TIME {
             let Some(record) = self.waiting.pop_front() else { return false };
             if let Ok(Decoded::Stack(raw)) = decode(&record) {

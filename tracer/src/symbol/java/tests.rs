@@ -131,6 +131,17 @@ fn code_that_has_gone_is_named_if_it_was_seen_and_has_a_reason_if_not() {
 }
 
 #[test]
+fn a_scope_that_cannot_call_is_of_another_method() {
+    let mut shop = shop(21);
+    shop.world.clear_bytecode(shop.add, 9);
+    let mut symbols = shop.symbols();
+    let frames = texts(&symbols.compiled(shop.pc(0x20), true, COMPILE_ID));
+    assert_eq!(frames, [cart(Kind::Inlined, "sum:25"), (Kind::Unknown, "<class unloaded>".to_owned())]);
+    let beyond = symbols.interpreted(shop.sum, shop.check(shop.sum), 40);
+    assert_eq!(beyond.name, "<class unloaded>");
+}
+
+#[test]
 fn after_classes_were_unloaded_nothing_old_is_told_of_new_methods() {
     let mut shop = shop(17);
     let mut symbols = shop.symbols();
