@@ -24,9 +24,11 @@ pub struct SiteStats {
     pub definitions_emitted: u64,
     /// Definitions that did not fit; they are tried again at the name's next use.
     pub definitions_lost: u64,
+    /// Time in walks over stacks, in ns.
+    pub stack_ns: u64,
 }
 
-/// Number of counters in [`SiteStats`].
+/// Number of counters in [`SiteStats`], without the time.
 pub const STATS_WORDS: usize = 7;
 
-const _: () = assert!(size_of::<SiteStats>() == 8 * STATS_WORDS);
+const _: () = assert!(size_of::<SiteStats>() == 8 * (STATS_WORDS + 1));

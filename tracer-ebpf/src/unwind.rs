@@ -64,9 +64,24 @@ pub(crate) struct Kept {
 /// Steps of a walk: one a frame, one to see that there are too many, and those from chunk to chunk in the heap.
 const STEPS: u32 = MAX_FRAMES as u32 + 1 + 64;
 
-/// Id of the stack that begins with these registers; sends it where that was not done yet.
+/// Id of the stack that begins with these registers; sends it where that was not done yet. Counts the time that it takes.
 #[inline(never)]
 pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
+    let began_ns = now_ns();
+    let id = walk(start, hit);
+    // SAFETY: `stats` points into a map value of this CPU; a program that interrupts this one may take a count from it.
+    unsafe { (*hit.stats).stack_ns += now_ns().wrapping_sub(began_ns) };
+    id
+}
+
+#[inline(always)]
+fn now_ns() -> u64 {
+    // SAFETY: the helper has no precondition.
+    unsafe { bpf_ktime_get_ns() }
+}
+
+#[inline(always)]
+fn walk(start: &Start, hit: &Hit) -> u64 {
     let Some(slot) = Slot::take() else {
         return STACK_BUSY;
     };
@@ -137,8 +152,7 @@ fn define(id: u64, walk: &mut Scratch, hit: &Hit) {
         cpu: cpu as u16,
         tid: bpf_get_current_pid_tgid() as u32,
         reserved: 0,
-        // SAFETY: the helper has no precondition.
-        time_ns: unsafe { bpf_ktime_get_ns() },
+        time_ns: now_ns(),
         stack: id,
     };
     walk.stack = StackHeader { id, frames: frames as u16, end: walk.end as u8, reserved: [0; 5], end_pc: walk.end_pc };

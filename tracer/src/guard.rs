@@ -81,6 +81,11 @@ impl RateGuard {
         }
     }
 
+    /// A hit costs this much on average, as it turned out; stacks included.
+    pub fn expect(&mut self, hit_ns: f64) {
+        self.trap_ns = hit_ns.max(1.0);
+    }
+
     /// Takes the hits of every group since the last step.
     pub fn step(&mut self, now_ns: u64, hits: &[u64]) -> Vec<Decision> {
         let elapsed = now_ns.saturating_sub(self.latest_ns) as f64;

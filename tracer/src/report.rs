@@ -51,7 +51,10 @@ pub struct Cost {
     pub traps: u64,
     /// Cost of one trap as calibrated at the start of the session; absent where it was not.
     pub trap_cost_ns: Option<f64>,
-    /// `traps * trap_cost_ns`, an estimate.
+    /// Time in walks over stacks, on all CPUs, as the programs measured it; absent where they did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_ns: Option<u64>,
+    /// `traps * trap_cost_ns + stack_ns`; the first part is an estimate.
     pub target_cpu_ns: Option<f64>,
     /// That as a share of one core over the span, in percent.
     pub target_cpu_percent: Option<f64>,

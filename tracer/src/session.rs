@@ -96,6 +96,9 @@ pub struct Counters {
     pub time_ns: u64,
     /// Per site: hits, filtered, emitted, lost, unreadable, definitions emitted, definitions lost.
     pub sites: Vec<[u64; 7]>,
+    /// Time in walks over stacks, by the programs' own account; absent in recordings of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_ns: Option<u64>,
     /// CPU time of jtrace.
     pub own_cpu_ns: u64,
     /// Largest resident size of jtrace.

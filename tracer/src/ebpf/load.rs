@@ -164,11 +164,30 @@ impl Kernel {
         let values = self.stats.get(&u32::from(site), 0).map_err(|error| map_error(MAP_STATS, &error))?;
         let mut sum = [0; STATS_WORDS];
         for StatsValue(stats) in values.iter() {
-            let SiteStats { hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost } = *stats;
+            let SiteStats {
+                hits,
+                filtered,
+                emitted,
+                lost,
+                unreadable,
+                definitions_emitted,
+                definitions_lost,
+                stack_ns: _,
+            } = *stats;
             let counters = [hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost];
             for (total, counter) in sum.iter_mut().zip(counters) {
                 *total += counter;
             }
+        }
+        Ok(sum)
+    }
+
+    /// Time in walks over stacks at the first `count` sites, summed over the CPUs.
+    pub fn stack_ns(&self, count: usize) -> Result<u64, Error> {
+        let mut sum = 0;
+        for site in (0..).take(count.min(MAX_SITES)) {
+            let values = self.stats.get(&site, 0).map_err(|error| map_error(MAP_STATS, &error))?;
+            sum += values.iter().map(|StatsValue(stats)| stats.stack_ns).sum::<u64>();
         }
         Ok(sum)
     }

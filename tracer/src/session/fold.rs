@@ -199,10 +199,12 @@ impl Session {
         let seconds = span.duration_ns.max(1) as f64 / 1e9;
         let trap_cost_ns = self.trap_cost_ps.map(|ps| ps as f64 / 1e3);
         let own_cpu_ns = self.counters.own_cpu_ns.saturating_sub(self.attach_cpu_ns);
-        let target_cpu_ns = trap_cost_ns.map(|cost| traps as f64 * cost);
+        let stack_ns = self.counters.stack_ns;
+        let target_cpu_ns = trap_cost_ns.map(|cost| traps as f64 * cost + stack_ns.unwrap_or(0) as f64);
         Cost {
             traps,
             trap_cost_ns,
+            stack_ns,
             target_cpu_ns,
             target_cpu_percent: target_cpu_ns.map(|cpu| cpu / seconds / 1e7),
             own_cpu_ns,

@@ -49,6 +49,8 @@ use self::{
 /// Records that are taken from one ring buffer before the others get their turn and the guard looks.
 const DRAIN_LIMIT: usize = 200_000;
 
+/// Hits over which an average of their cost means something.
+const ENOUGH_HITS: u64 = 1000;
 /// What a stack of 32 frames takes on top of a trap (`cargo xtask bench --only unwind`), for the rate guard.
 const STACK_COST_PS: u64 = 1_300_000;
 
@@ -176,7 +178,7 @@ impl Live {
                     .to_owned(),
             );
         }
-        // Only the guard counts stacks: what a trap costs is measured here, what the target's stacks cost is not.
+        // What the target's stacks cost, the guard learns as they come.
         let stack_cost_ps = if unwinding.is_some() { STACK_COST_PS } else { 0 };
         let hit_cost_ps = trap_cost_ps.map(|cost| cost + stack_cost_ps);
         let time_ns = now_ns();
@@ -277,7 +279,9 @@ impl Live {
         }
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
-            sink(Item::Counters(self.counters()?));
+            let counters = self.counters()?;
+            self.expect(&counters);
+            sink(Item::Counters(counters));
             if let Some(unwinding) = &mut self.unwinding {
                 unwinding.refresh(&mut self.kernel)?;
             }
@@ -322,6 +326,16 @@ impl Live {
             self.hits[group] = 0;
         }
         Ok(())
+    }
+
+    /// Tells the guard what a hit costs together with its stack: on average, over all hits so far.
+    fn expect(&mut self, counters: &Counters) {
+        let hits: u64 = counters.sites.iter().map(|[hits, ..]| hits).sum();
+        if let (Some(trap_ps), Some(stack_ns)) = (self.trap_cost_ps, counters.stack_ns)
+            && hits >= ENOUGH_HITS
+        {
+            self.guard.expect(trap_ps as f64 / 1e3 + stack_ns as f64 / hits as f64);
+        }
     }
 
     /// Index of a clock's group and id of its site.
@@ -455,6 +469,7 @@ impl Live {
         Ok(Counters {
             time_ns: now_ns(),
             sites: self.kernel.stats(self.group_of_site.len())?,
+            stack_ns: Some(self.kernel.stack_ns(self.group_of_site.len())?),
             own_cpu_ns: usage.cpu_ns,
             own_memory_bytes: usage.memory_bytes,
             program_ns: sum(|program| program.run_ns),

@@ -29,6 +29,7 @@ pub(crate) fn report() -> Report {
         cost: Cost {
             traps: 12_345,
             trap_cost_ns: Some(580.0),
+            stack_ns: None,
             target_cpu_ns: Some(7_160_100.0),
             target_cpu_percent: Some(0.0716),
             own_cpu_ns: 40_000_000,

@@ -49,11 +49,15 @@ pub(super) fn target(target: &Target) -> String {
 
 /// The cost in one sentence.
 pub(super) fn cost(cost: &Cost) -> String {
-    let Cost { traps, trap_cost_ns, target_cpu_ns: _, target_cpu_percent, own_cpu_ns: _, own_cpu_percent, .. } = cost;
+    let Cost { traps, trap_cost_ns, stack_ns, target_cpu_percent, own_cpu_percent, .. } = cost;
     let mut line = format!("cost: {} traps", format::count(*traps));
     match (trap_cost_ns, target_cpu_percent) {
         (Some(ns), Some(percent)) => {
-            _ = write!(line, " x {:.2} us = {} of one core", ns / 1e3, format::percent(*percent));
+            _ = write!(line, " x {:.2} us", ns / 1e3);
+            if let Some(ns) = stack_ns.filter(|&ns| ns > 0) {
+                _ = write!(line, " + {} of stacks", format::duration(ns as f64));
+            }
+            _ = write!(line, " = {} of one core", format::percent(*percent));
         }
         (None, _) | (_, None) => line += " (a trap's cost was not calibrated)",
     }
