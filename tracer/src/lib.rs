@@ -33,4 +33,6 @@ pub mod report;
 
 pub mod view;
 
+pub mod bench;
+
 pub mod cli;

@@ -1,0 +1,17 @@
+//! Who watches a program while it is measured: jtrace itself, or another tool.
+
+use super::{Error, results::Observed};
+
+/// A tool that can watch a JVM. It is asked for each run anew.
+pub trait Observer {
+    /// Whether the tool is here, and its name and version for the results; the error says how to get it. Called once.
+    fn prepare(&mut self) -> Result<(String, String), Error>;
+
+    /// Begins to watch a JVM that is warmed up and waits. Returns when everything is in place, so that no part of it falls
+    /// into the iteration.
+    fn start(&mut self, pid: u32) -> Result<(), Error>;
+
+    /// Ends it, after the iteration, while the JVM still lives; for a program that is measured by its end, after that.
+    /// Leaves nothing behind, also where it fails.
+    fn stop(&mut self) -> Result<Observed, Error>;
+}

@@ -1,0 +1,197 @@
+//! What was measured: one file of JSON, from which every table is made.
+//!
+//! Times are nanoseconds, memory is bytes. A number that was not measured is absent, never zero.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the file format.
+pub const VERSION: u32 = 1;
+
+/// A session of measurements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`VERSION`].
+    pub version: u32,
+    /// When it began, in seconds since 1970.
+    pub started_s: u64,
+    /// On what.
+    pub environment: Environment,
+    /// How.
+    pub method: Method,
+    /// The programs, in the order of the request.
+    pub programs: Vec<Program>,
+    /// The names of the configurations, in the order of the request.
+    pub configurations: Vec<String>,
+    /// What was run, in the order of time.
+    pub runs: Vec<Run>,
+    /// What could not be run.
+    pub skipped: Vec<Skipped>,
+}
+
+/// The machine and the tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// `jtrace --version`.
+    pub jtrace: String,
+    /// `uname -r`.
+    pub kernel: String,
+    /// Model of the processor.
+    pub cpu: String,
+    /// Cores.
+    pub cpus: u32,
+    /// Main memory.
+    pub memory_bytes: u64,
+    /// The JVM: `java.vm.name` and `java.vm.version`.
+    pub jvm: String,
+    /// `java.vendor.version` or `java.vendor`.
+    pub vendor: String,
+    /// The collector.
+    pub collector: String,
+    /// Largest heap.
+    pub max_heap_bytes: u64,
+    /// Flags that every JVM was started with.
+    pub flags: Vec<String>,
+    /// Versions of other tools, by name.
+    pub tools: BTreeMap<String, String>,
+}
+
+/// How it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Method {
+    /// Runs of each program in each configuration.
+    pub runs: u32,
+    /// Iterations of a JVM before the one that is timed.
+    pub warm_up: u32,
+    /// Size of the inputs.
+    pub size: String,
+    /// Seed of the random order.
+    pub seed: u64,
+}
+
+/// A program that was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a line.
+    pub what: String,
+    /// Where it comes from: package and version, jar.
+    pub source: String,
+    /// The command that starts it.
+    pub command: Vec<String>,
+    /// Different methods of the program itself (not of the JDK) that an iteration executes, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application_methods: Option<u64>,
+}
+
+/// One timed iteration, in a JVM of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Name of the program.
+    pub program: String,
+    /// Name of the configuration.
+    pub configuration: String,
+    /// Which repetition, from 0. All configurations of a round are run before the next round begins.
+    pub round: u32,
+    /// Time of the iteration by the clock on the wall.
+    pub wall_ns: u64,
+    /// CPU time of the JVM in that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// What the JVM says of its memory.
+    #[serde(default)]
+    pub memory: Memory,
+    /// What the observer says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+    /// What the program counted of its own work, by the name of the count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// Memory and collections of the JVM during the iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Collections of all collectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collections: Option<u64>,
+    /// Time in collections, as the JVM sums it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collection_ns: Option<u64>,
+    /// Largest use of the heap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_heap_bytes: Option<u64>,
+    /// Bytes allocated by all threads that lived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated_bytes: Option<u64>,
+    /// Bytes that moved into the old generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promoted_bytes: Option<u64>,
+}
+
+/// What an observer says of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    /// The command that was run, or that the JVM was given.
+    pub command: Vec<String>,
+    /// CPU time of the observer's own process, from its start to its end; absent for one inside the JVM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Largest memory of that process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
+    /// Events that it saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
+    /// Events that it says it lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
+    /// Its own answer to the question that the program's counts also answer, by the name of the count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, u64>,
+}
+
+impl Run {
+    /// Whether the observer's answers equal the program's own counts; absent where none of them is known to both.
+    pub fn is_right(&self) -> Option<bool> {
+        let observed = self.observed.as_ref()?;
+        let mut both =
+            observed.answers.iter().filter_map(|(name, answer)| Some((answer, self.counts.get(name)?))).peekable();
+        both.peek()?;
+        Some(both.all(|(answer, count)| answer == count))
+    }
+}
+
+/// What could not be run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The program; absent where a configuration was skipped for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The configuration; absent where a program was skipped in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// Why, with a hint.
+    pub why: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_right_wrong_or_unknown() {
+        let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+        let answered = |answers: &[(&str, u64)]| Run {
+            counts: counts(&[("parks", 7), ("calls", 9)]),
+            observed: Some(Observed { answers: counts(answers), ..Observed::default() }),
+            ..Run::default()
+        };
+        assert_eq!(Run::default().is_right(), None);
+        assert_eq!(answered(&[("loads", 7)]).is_right(), None);
+        assert_eq!(answered(&[("parks", 7)]).is_right(), Some(true));
+        assert_eq!(answered(&[("parks", 7), ("calls", 8)]).is_right(), Some(false));
+    }
+}
