@@ -11,6 +11,14 @@ pub mod configuration;
 pub mod observer;
 pub mod program;
 
+pub mod environment;
+pub mod interruption;
+pub mod process;
+pub mod session;
+pub mod target;
+pub mod user;
+pub mod watching;
+
 use std::{io, path::PathBuf};
 
 /// Why something of a measurement could not be done. Only that part is skipped; the rest goes on.

@@ -42,6 +42,8 @@ impl Identity {
 pub struct Stat {
     /// State (`R`, `S`, `Z`, ...).
     pub state: char,
+    /// CPU time of all threads that live or lived, user and system, in clock ticks.
+    pub cpu_ticks: u64,
     /// Start time in clock ticks since boot.
     pub start_ticks: u64,
 }
@@ -63,9 +65,11 @@ impl Stat {
         let behind_name = memchr::memrchr(b')', text)? + 1;
         let mut fields = std::str::from_utf8(&text[behind_name..]).ok()?.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
-        // Field 22 of the line; the state is field 3.
-        let start_ticks = fields.nth(18)?.parse().ok()?;
-        Some(Self { state, start_ticks })
+        // Fields 14, 15 and 22 of the line; the state is field 3.
+        let user: u64 = fields.nth(10)?.parse().ok()?;
+        let system = fields.next()?.parse().ok()?;
+        let start_ticks = fields.nth(6)?.parse().ok()?;
+        Some(Self { state, cpu_ticks: user.saturating_add(system), start_ticks })
     }
 }
 
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let line = b"42 (a) R 1 (b) S 1 42 42 0 -1 4 5 6 7 8 9 10 11 12 20 0 13 0 987654 15 16";
-        assert_eq!(Stat::parse(line), Some(Stat { state: 'S', start_ticks: 987_654 }));
+        assert_eq!(Stat::parse(line), Some(Stat { state: 'S', cpu_ticks: 19, start_ticks: 987_654 }));
         assert_eq!(Stat::parse(b"42 (a) S 1 2 3"), None);
         assert_eq!(Stat::parse(b"(((("), None);
     }

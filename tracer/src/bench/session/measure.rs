@@ -1,0 +1,103 @@
+//! One run: a fresh JVM, warmed up, watched, timed, ended.
+
+use std::ffi::OsString;
+
+use super::Setting;
+use crate::{
+    bench::{
+        Error,
+        configuration::Configuration,
+        interruption::Interruption,
+        observer::Observer,
+        program::{Agreement, Launch, Program},
+        results::Observed,
+        target::{Iteration, Target, command_line},
+    },
+    jvm::find::Jvm,
+};
+
+/// What a run came to.
+#[derive(Debug)]
+pub(super) struct Measured {
+    /// The timed iteration.
+    pub(super) iteration: Iteration,
+    /// What the observer says.
+    pub(super) observed: Option<Observed>,
+    /// The command, without the flags of the configuration.
+    pub(super) command: Vec<OsString>,
+}
+
+/// Makes a run.
+pub(super) fn measure(
+    setting: &Setting,
+    warm_up: u32,
+    program: &dyn Program,
+    configuration: &mut Configuration,
+    interruption: &Interruption,
+) -> Result<Measured, Error> {
+    let Setting { size, java, flags, limits } = setting;
+    let launch = program.launch(*size)?;
+    let mut all_flags = flags.clone();
+    all_flags.extend(configuration.flags.iter().map(OsString::from));
+    let name = program.describe().name;
+    let target = Target::start(&name, &launch, java, &all_flags, *limits, interruption)?;
+    let observer = configuration.observer.as_deref_mut();
+    let Launch { agreement, .. } = launch;
+    let (iteration, observed) = match agreement {
+        Agreement::Lines => by_lines(target, warm_up, observer)?,
+        Agreement::Exit => by_end(target, setting, observer)?,
+    };
+    Ok(Measured { iteration, observed, command: command_line(&launch, java, flags) })
+}
+
+fn by_lines(
+    mut target: Target,
+    warm_up: u32,
+    observer: Option<&mut (dyn Observer + 'static)>,
+) -> Result<(Iteration, Option<Observed>), Error> {
+    target.wait_until_ready()?;
+    for _ in 0..warm_up {
+        target.iterate()?;
+    }
+    let measured = match observer {
+        None => (target.iterate()?, None),
+        Some(observer) => {
+            begin(observer, target.pid())?;
+            let iteration = target.iterate();
+            // Also where the iteration failed: nothing may stay behind.
+            let observed = observer.stop();
+            (iteration?, Some(observed?))
+        }
+    };
+    target.finish()?;
+    Ok(measured)
+}
+
+fn by_end(
+    target: Target,
+    setting: &Setting,
+    observer: Option<&mut (dyn Observer + 'static)>,
+) -> Result<(Iteration, Option<Observed>), Error> {
+    let Some(observer) = observer else {
+        return Ok((target.run_to_its_end()?, None));
+    };
+    if !target.waits_until(is_recognisable, setting.limits.start) {
+        return Err(target.wrong("did not become a JVM that can be looked into, so it cannot be watched"));
+    }
+    begin(observer, target.pid())?;
+    let iteration = target.run_to_its_end();
+    let observed = observer.stop();
+    Ok((iteration?, Some(observed?)))
+}
+
+fn begin(observer: &mut dyn Observer, pid: u32) -> Result<(), Error> {
+    observer.start(pid).inspect_err(|_| {
+        // Whatever of it did begin ends here; why it did not begin says more than how it ended.
+        let _: Result<Observed, Error> = observer.stop();
+    })
+}
+
+/// Whether a process is a JVM whose tables, flags and counters can be read.
+fn is_recognisable(pid: u32) -> bool {
+    Jvm::open(pid).is_ok_and(|jvm| jvm.flags.is_ok() && jvm.counters.is_ok())
+}

@@ -1,0 +1,205 @@
+//! Sessions of shells that stand in for JVMs: order, failures, what is kept, and going on.
+
+use std::{cell::RefCell, fs, path::Path, rc::Rc};
+
+use super::*;
+use crate::bench::{
+    configuration::PLAIN,
+    observer::Observer,
+    program::{Agreement, Launch},
+    results::{self, Observed},
+};
+
+const GOOD: &str = "echo READY; while read line; do echo DONE ns=5 valid=true turns=1; done";
+
+struct Fake {
+    name: &'static str,
+    script: &'static str,
+    missing: bool,
+}
+
+impl Program for Fake {
+    fn describe(&self) -> results::Program {
+        results::Program { name: self.name.to_owned(), ..results::Program::default() }
+    }
+
+    fn prepare(&mut self) -> Result<(), Error> {
+        let missing = || Error::Missing { what: "fake.jar".to_owned(), hint: "install it".to_owned() };
+        if self.missing { Err(missing()) } else { Ok(()) }
+    }
+
+    fn launch(&self, _: Size) -> Result<Launch, Error> {
+        let words = vec!["-c".into(), self.script.into()];
+        Ok(Launch { java: Some("/bin/sh".into()), words, folder: None, agreement: Agreement::Lines })
+    }
+}
+
+/// Writes down what is asked of it.
+#[derive(Clone, Default)]
+struct Notes(Rc<RefCell<Vec<&'static str>>>);
+
+struct Watcher {
+    notes: Notes,
+    fails_at: &'static str,
+}
+
+impl Watcher {
+    fn step(&self, what: &'static str) -> Result<(), Error> {
+        self.notes.0.borrow_mut().push(what);
+        if self.fails_at == what { Err(Error::program("watcher", format!("fails at {what}"))) } else { Ok(()) }
+    }
+}
+
+impl Observer for Watcher {
+    fn prepare(&mut self) -> Result<(String, String), Error> {
+        self.step("prepare").map(|()| ("watcher".to_owned(), "1.0".to_owned()))
+    }
+
+    fn start(&mut self, pid: u32) -> Result<(), Error> {
+        assert!(Path::new(&format!("/proc/{pid}")).exists());
+        self.step("start")
+    }
+
+    fn stop(&mut self) -> Result<Observed, Error> {
+        self.step("stop").map(|()| Observed { events: Some(3), ..Observed::default() })
+    }
+}
+
+fn plain(name: &str) -> Configuration {
+    Configuration { name: name.to_owned(), what: String::new(), flags: Vec::new(), observer: None, only: Vec::new() }
+}
+
+fn watched(notes: &Notes, fails_at: &'static str) -> Configuration {
+    let watcher = Watcher { notes: notes.clone(), fails_at };
+    Configuration { observer: Some(Box::new(watcher)), ..plain("watched") }
+}
+
+fn good(name: &'static str) -> Fake {
+    Fake { name, script: GOOD, missing: false }
+}
+
+fn session(programs: Vec<Fake>, configurations: Vec<Configuration>) -> Session {
+    let setting = Setting { size: Size::Small, java: "java".into(), flags: Vec::new(), limits: Limits::default() };
+    let programs = programs.into_iter().map(|program| Box::new(program) as Box<dyn Program>).collect();
+    Session { setting, programs, configurations }
+}
+
+fn method(runs: u32) -> Method {
+    Method { runs, warm_up: 1, size: "small".to_owned(), seed: 11 }
+}
+
+/// A session in a file of its own, to its end.
+fn run(session: &mut Session, runs: u32) -> Results {
+    let directory = tempfile::tempdir().unwrap();
+    let results = session.results(Environment::default(), method(runs), 1);
+    let mut journal = Journal::create(&directory.path().join("r.json"), results).unwrap();
+    session.run(&mut journal, &Interruption::default(), &mut |_| {}).unwrap();
+    assert_eq!(&read(journal.path()).unwrap(), journal.results(), "all of it is in the file");
+    journal.results().clone()
+}
+
+fn keys(results: &Results) -> Vec<(u32, String, String)> {
+    results.runs.iter().map(|run| (run.round, run.program.clone(), run.configuration.clone())).collect()
+}
+
+#[test]
+fn every_pair_is_run_in_every_round_and_what_it_says_is_kept() {
+    let notes = Notes::default();
+    let mut session = session(vec![good("a"), good("b")], vec![plain(PLAIN), watched(&notes, "")]);
+    let results = run(&mut session, 2);
+    let mut keys = keys(&results);
+    assert!(keys.is_sorted_by_key(|(round, ..)| *round));
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 8);
+    assert!(results.skipped.is_empty());
+    assert!(results.runs.iter().all(|run| run.wall_ns == 5 && run.counts["turns"] == 1));
+    assert!(results.runs.iter().all(|run| run.observed.is_some() == (run.configuration == "watched")));
+    assert_eq!(results.environment.tools["watcher"], "1.0");
+    assert_eq!(results.programs[0].command, ["/bin/sh", "-c", GOOD]);
+    let expected: Vec<_> = std::iter::once("prepare").chain(["start", "stop"].repeat(4)).collect();
+    assert_eq!(*notes.0.borrow(), expected, "prepared once, and stopped whenever started");
+}
+
+#[test]
+fn what_fails_is_named_and_given_up_after_the_second_time_and_the_rest_goes_on() {
+    let bad = Fake { name: "bad", script: "echo READY; read line; echo FAILED 3 rows, not 4", missing: false };
+    let gone = Fake { name: "gone", missing: true, ..good("gone") };
+    let mut session = session(vec![bad, gone, good("good")], vec![plain(PLAIN)]);
+    let mut begun = Vec::new();
+    let mut told = 0;
+    let directory = tempfile::tempdir().unwrap();
+    let results = session.results(Environment::default(), method(5), 1);
+    let mut journal = Journal::create(&directory.path().join("r.json"), results).unwrap();
+    session
+        .run(&mut journal, &Interruption::default(), &mut |news| match news {
+            News::Begins { program, .. } => begun.push(program.to_owned()),
+            News::Skipped(_) => told += 1,
+            News::Made(_) => {}
+        })
+        .unwrap();
+    let times = |name| begun.iter().filter(|program| *program == name).count();
+    assert_eq!((times("bad"), times("gone"), times("good")), (2, 0, 5));
+    let skipped = &journal.results().skipped;
+    assert_eq!((skipped.len(), told), (2, 2));
+    assert_eq!((skipped[0].program.as_deref(), skipped[0].configuration.as_deref()), (Some("gone"), None));
+    assert!(skipped[0].why.contains("install it"));
+    assert_eq!((skipped[1].program.as_deref(), skipped[1].configuration.as_deref()), (Some("bad"), Some(PLAIN)));
+    assert!(skipped[1].why.contains("3 rows, not 4"), "{}", skipped[1].why);
+    assert_eq!(journal.results().runs.len(), 5);
+}
+
+#[test]
+fn an_observer_that_fails_is_stopped_and_spoils_only_its_own_runs() {
+    for (fails_at, calls) in [
+        ("prepare", vec!["prepare"]),
+        ("start", vec!["prepare", "start", "stop", "start", "stop"]),
+        ("stop", vec!["prepare", "start", "stop", "start", "stop"]),
+    ] {
+        let notes = Notes::default();
+        let mut session = session(vec![good("a")], vec![plain(PLAIN), watched(&notes, fails_at)]);
+        let results = run(&mut session, 3);
+        assert!(results.runs.iter().all(|run| run.configuration == PLAIN), "{fails_at}");
+        assert_eq!((results.runs.len(), results.skipped.len()), (3, 1), "{fails_at}");
+        assert!(results.skipped[0].why.contains(&format!("fails at {fails_at}")));
+        assert_eq!(*notes.0.borrow(), calls);
+    }
+}
+
+#[test]
+fn a_configuration_for_some_programs_is_run_with_these_only() {
+    let only = Configuration { only: vec!["b".to_owned()], ..plain("special") };
+    let mut session = session(vec![good("a"), good("b")], vec![plain(PLAIN), only]);
+    let results = run(&mut session, 1);
+    let of: Vec<_> = keys(&results).into_iter().filter(|(.., name)| name == "special").collect();
+    assert_eq!((results.runs.len(), of), (3, vec![(0, "b".to_owned(), "special".to_owned())]));
+    assert!(results.skipped.is_empty(), "that it does not make sense elsewhere is no failure");
+}
+
+#[test]
+fn an_interrupted_session_keeps_what_it_has_and_goes_on_to_the_same_result() {
+    let fakes = || session(vec![good("a"), good("b")], vec![plain(PLAIN), plain("other")]);
+    let whole = keys(&run(&mut fakes(), 3));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.json");
+    let asked = fakes().results(Environment::default(), method(3), 1);
+    let mut journal = Journal::create(&path, asked.clone()).unwrap();
+    let interruption = Interruption::default();
+    let mut made = 0;
+    fakes()
+        .run(&mut journal, &interruption, &mut |news| {
+            made += u32::from(matches!(news, News::Made(_)));
+            // In the middle of the sixth run, whose JVM is ended.
+            if matches!(news, News::Begins { done: 5, .. }) {
+                interruption.raise(2);
+            }
+        })
+        .unwrap();
+    assert_eq!((made, read(&path).unwrap().runs.len()), (5, 5));
+    assert!(journal.results().skipped.is_empty(), "it did not fail by itself");
+    drop(journal);
+    let mut journal = Journal::resume(&path, &asked).unwrap();
+    fakes().run(&mut journal, &Interruption::default(), &mut |_| {}).unwrap();
+    assert_eq!(keys(&read(&path).unwrap()), whole, "in the same order as without an interruption");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}

@@ -1,0 +1,57 @@
+//! Configurations and command lines; that jtrace really attaches needs root, eBPF and a JVM.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[test]
+fn every_lens_has_its_configurations_and_names_are_unique() {
+    let all = configurations(Path::new("jtrace"));
+    let names: BTreeSet<_> = all.iter().map(|configuration| configuration.name.as_str()).collect();
+    assert_eq!(names.len(), all.len());
+    for lens in Lens::ALL {
+        assert!(names.contains(format!("lens:{}", lens.id()).as_str()));
+        assert!(names.contains(format!("every:{}", lens.id()).as_str()));
+    }
+    let method = all.iter().find(|configuration| configuration.name == "flags:method").unwrap();
+    assert!(method.observer.is_none() && method.flags == ["-XX:+DTraceMethodProbes"]);
+    assert!(all[0].name == PLAIN && all[0].flags.is_empty() && all[0].observer.is_none());
+}
+
+#[test]
+fn the_command_names_the_process_the_lenses_and_the_file() {
+    let watching = Watching::new(Path::new("jtrace"), &[Lens::Gc, Lens::Locks]);
+    let words = watching.command(42, Path::new("/tmp/x.jtrace"));
+    assert_eq!(words, ["record", "42", "-l", "gc,locks", "-o", "/tmp/x.jtrace"]);
+    assert!(watching.unguarded().command(1, Path::new("x")).contains(&"--max-overhead".to_owned()));
+}
+
+#[test]
+fn what_does_not_exist_yet_says_so_and_nothing_else_does() {
+    for name in ["markers:50", "typestate:hasnext", "calls"] {
+        assert!(absent(name).is_some_and(|why| why.contains("no markers yet")));
+    }
+    for name in ["plain", "lens:gc", "callsx"] {
+        assert_eq!(absent(name), None);
+    }
+}
+
+#[test]
+fn folders_are_private_differ_and_go_away() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (one, two) = (Folder::new().unwrap(), Folder::new().unwrap());
+    assert_ne!(one.0, two.0);
+    assert_eq!(fs::metadata(&one.0).unwrap().permissions().mode() & 0o777, 0o700);
+    fs::write(one.recording(), "x").unwrap();
+    let path = one.0.clone();
+    drop(one);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_jtrace_that_does_not_attach_says_why_and_its_folder_goes_away() {
+    let mut watching = Watching::new(Path::new("/bin/false"), &[Lens::Gc]);
+    let error = watching.start(1).unwrap_err().to_string();
+    assert!(error.contains("does not attach"), "{error}");
+    assert!(watching.stop().is_err(), "nothing runs");
+}
