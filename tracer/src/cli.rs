@@ -1,6 +1,7 @@
 //! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage).
 
 mod attach;
+mod bench;
 pub mod doctor;
 mod failure;
 pub mod list;
@@ -34,7 +35,8 @@ Examples:
   sudo jtrace attach 4711 -l gc,locks --text     only two lenses, as text
   sudo jtrace attach 4711 --events | head        every event as a line of JSON
   sudo jtrace record 4711 -d 1m -o x.jtrace      record now, look later: jtrace report x.jtrace
-  sudo jtrace run -- java -jar app.jar           from the JVM's first instruction on";
+  sudo jtrace run -- java -jar app.jar           from the JVM's first instruction on
+  sudo jtrace bench -- java -jar app.jar         what it costs this program to be watched";
 
 /// Looks into running HotSpot JVMs from the operating system: no restart, no agent, no flags.
 #[derive(Debug, Parser)]
@@ -67,6 +69,11 @@ enum Command {
     Record(attach::RecordOptions),
     /// Show the report of a recording
     Report(replay::Options),
+    /// Measure what watching costs, on programs, for jtrace and for other tools
+    ///
+    /// Every program runs in every configuration, in a JVM of its own, round by round in shuffled order. `plain` and
+    /// `flags:...` need no root, what attaches does. Results are kept after each run; --resume goes on.
+    Bench(bench::Options),
     /// Print a completion script for a shell
     Completions(shell::CompletionsOptions),
     /// Print the manual page
@@ -119,6 +126,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
         Command::Report(options) => replay::run(&options),
+        Command::Bench(options) => bench::run(options),
         Command::Completions(options) => shell::completions(&options),
         Command::Man => shell::man(),
         Command::WaitAndExec(options) => run::wait_and_exec(&options),

@@ -233,10 +233,40 @@ pub fn configurations(jtrace: &Path) -> Vec<Configuration> {
     all
 }
 
-/// Why a configuration that users may ask for is not in this jtrace.
-pub fn absent(name: &str) -> Option<&'static str> {
+/// A configuration that users may ask for and that this jtrace does not have: its observer is never there.
+pub fn absent(name: &str) -> Option<Configuration> {
     let kind = name.split(':').next().unwrap_or(name);
-    ["markers", "typestate", "calls"].contains(&kind).then_some("jtrace has no markers yet")
+    ["markers", "typestate", "calls"].contains(&kind).then(|| Configuration {
+        name: name.to_owned(),
+        what: "jtrace's markers, which it does not have yet".to_owned(),
+        flags: Vec::new(),
+        observer: Some(Box::new(Absent(name.to_owned()))),
+        only: Vec::new(),
+    })
+}
+
+/// An observer that is not there, so that its configuration is skipped with its reason.
+#[derive(Debug)]
+struct Absent(String);
+
+impl Absent {
+    fn error(&self) -> Error {
+        Error::Missing { what: self.0.clone(), hint: "jtrace has no markers yet".to_owned() }
+    }
+}
+
+impl Observer for Absent {
+    fn prepare(&mut self) -> Result<(String, String), Error> {
+        Err(self.error())
+    }
+
+    fn start(&mut self, _: u32) -> Result<(), Error> {
+        Err(self.error())
+    }
+
+    fn stop(&mut self) -> Result<Observed, Error> {
+        Err(self.error())
+    }
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ fn split_unit(text: &str) -> Result<(f64, &str), String> {
     Ok((number, unit.trim()))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split_unit(text)?;
     let seconds = match unit {
         "ms" => number / 1e3,

@@ -244,7 +244,7 @@ fn content(path: &Path) -> Result<Content, Failure> {
 }
 
 /// Fills in `%p`, `%t` and `%h`.
-fn expand(path: &Path, pid: u32) -> PathBuf {
+pub(super) fn expand(path: &Path, pid: u32) -> PathBuf {
     let mut out = Vec::new();
     let mut bytes = path.as_os_str().as_bytes().iter().copied();
     while let Some(byte) = bytes.next() {

@@ -29,10 +29,12 @@ fn the_command_names_the_process_the_lenses_and_the_file() {
 #[test]
 fn what_does_not_exist_yet_says_so_and_nothing_else_does() {
     for name in ["markers:50", "typestate:hasnext", "calls"] {
-        assert!(absent(name).is_some_and(|why| why.contains("no markers yet")));
+        let mut observer = absent(name).unwrap().observer.unwrap();
+        let why = observer.prepare().unwrap_err().to_string();
+        assert_eq!(why, format!("{name} is not there; jtrace has no markers yet"));
     }
     for name in ["plain", "lens:gc", "callsx"] {
-        assert_eq!(absent(name), None);
+        assert!(absent(name).is_none(), "{name}");
     }
 }
 

@@ -1,0 +1,169 @@
+//! What a command line asks for: programs and configurations by name, out of those that there are.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use super::Options;
+use crate::{
+    bench::{
+        Error,
+        configuration::{Configuration, PLAIN},
+        program::{Program, Size},
+        results::{Method, Results},
+        user::UserProgram,
+        watching,
+    },
+    cli::Failure,
+};
+
+/// What is measured where nobody says it.
+const USUAL: [&str; 2] = [PLAIN, "attach"];
+
+/// Programs that need no more than a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Suite {
+    /// Real programs from packages of the system
+    Packaged,
+    /// Small programs that make a known number of events
+    Micro,
+}
+
+/// What was asked for.
+pub(super) struct Chosen {
+    /// The programs.
+    pub(super) programs: Vec<Box<dyn Program>>,
+    /// The configurations.
+    pub(super) configurations: Vec<Configuration>,
+    /// The `java` of all.
+    pub(super) java: PathBuf,
+}
+
+/// Finds what the options ask for; of a session that is resumed, what it had.
+pub(super) fn choose(options: &mut Options, earlier: Option<&Results>) -> Result<Chosen, Failure> {
+    let mut programs = offered(options)?;
+    let java = if options.command.is_empty() {
+        options.java.clone()
+    } else {
+        let user = UserProgram::new(std::mem::take(&mut options.command))?;
+        let java = user.java().to_owned();
+        programs.push(Box::new(user));
+        java
+    };
+    if programs.is_empty() {
+        let hint = "give --suite, --dacapo, or a program behind `--`".to_owned();
+        return Err(Failure::usage("there is no program to measure", hint));
+    }
+    let names =
+        |asked: &[String], were: Option<Vec<String>>| if asked.is_empty() { were } else { Some(asked.to_vec()) };
+    let were = earlier.map(|results| results.programs.iter().map(|program| program.name.clone()).collect());
+    let programs = match names(&options.programs, were) {
+        Some(names) => pick_programs(programs, &names)?,
+        None => programs,
+    };
+    are_different(&programs)?;
+    let words = names(&options.configurations, earlier.map(|results| results.configurations.clone()));
+    let words = words.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec());
+    let jtrace = options.jtrace.clone().map_or_else(env::current_exe, Ok)?;
+    let mut configurations = watching::configurations(&jtrace);
+    configurations.extend(peers(options.async_profiler.as_deref()));
+    Ok(Chosen { programs, configurations: pick_configurations(configurations, &words)?, java: absolute(java)? })
+}
+
+/// Programs run in folders of their own, where a relative path leads elsewhere.
+fn absolute(java: PathBuf) -> Result<PathBuf, Failure> {
+    if java.components().count() > 1 { Ok(std::path::absolute(java)?) } else { Ok(java) }
+}
+
+/// The programs of all suites that were asked for.
+fn offered(options: &Options) -> Result<Vec<Box<dyn Program>>, Failure> {
+    let mut programs = Vec::new();
+    for suite in &options.suite {
+        programs.extend(match suite {
+            Suite::Packaged => packaged()?,
+            Suite::Micro => micro()?,
+        });
+    }
+    if let Some(jar) = &options.dacapo {
+        programs.extend(dacapo(jar)?);
+    }
+    Ok(programs)
+}
+
+fn packaged() -> Result<Vec<Box<dyn Program>>, Error> {
+    Err(not_in_this("the suite `packaged`"))
+}
+
+fn micro() -> Result<Vec<Box<dyn Program>>, Error> {
+    Err(not_in_this("the suite `micro`"))
+}
+
+fn dacapo(_jar: &Path) -> Result<Vec<Box<dyn Program>>, Error> {
+    Err(not_in_this("DaCapo's harness"))
+}
+
+/// Configurations in which another tool watches.
+fn peers(_async_profiler: Option<&Path>) -> Vec<Configuration> {
+    Vec::new()
+}
+
+fn not_in_this(what: &str) -> Error {
+    Error::Missing { what: what.to_owned(), hint: "this jtrace was built without it; use `-- java ...`".to_owned() }
+}
+
+/// These of the programs, in the order of the request.
+fn pick_programs(mut all: Vec<Box<dyn Program>>, names: &[String]) -> Result<Vec<Box<dyn Program>>, Failure> {
+    let known: Vec<_> = all.iter().map(|program| program.describe().name).collect();
+    let mut picked = Vec::new();
+    for name in names {
+        // What was picked already stands no longer there, and is asked for twice.
+        match all.iter().position(|program| &program.describe().name == name) {
+            Some(index) => picked.push(all.remove(index)),
+            None if known.contains(name) => {}
+            None => return Err(unknown("program", name, &known)),
+        }
+    }
+    Ok(picked)
+}
+
+/// Numbers are told apart by the names of their programs.
+fn are_different(programs: &[Box<dyn Program>]) -> Result<(), Failure> {
+    let names: Vec<_> = programs.iter().map(|program| program.describe().name).collect();
+    let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
+    match twice {
+        None => Ok(()),
+        Some((_, name)) => {
+            let hint = "measure the suites in sessions of their own".to_owned();
+            Err(Failure::usage(format!("there are two programs {name}"), hint))
+        }
+    }
+}
+
+/// These of the configurations, in the order of the request; `lens` stands for all `lens:...`.
+fn pick_configurations(mut all: Vec<Configuration>, words: &[String]) -> Result<Vec<Configuration>, Failure> {
+    let known: Vec<_> = all.iter().map(|configuration| configuration.name.clone()).collect();
+    let fits =
+        |name: &str, word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with(':'));
+    let mut picked: Vec<Configuration> = Vec::new();
+    for word in words {
+        let (fitting, others) = all.into_iter().partition(|configuration| fits(&configuration.name, word));
+        all = others;
+        picked.extend::<Vec<_>>(fitting);
+        if picked.iter().any(|configuration| fits(&configuration.name, word)) {
+            continue;
+        }
+        picked.push(watching::absent(word).ok_or_else(|| unknown("configuration", word, &known))?);
+    }
+    Ok(picked)
+}
+
+fn unknown(what: &str, name: &str, known: &[String]) -> Failure {
+    Failure::usage(format!("there is no {what} `{name}`"), format!("there are {}", known.join(", ")))
+}
+
+/// The size that a session had.
+pub(super) fn size(method: &Method) -> Size {
+    use clap::ValueEnum as _;
+    Size::value_variants().iter().copied().find(|size| size.word() == method.size).unwrap_or_default()
+}

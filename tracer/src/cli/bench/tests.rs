@@ -1,0 +1,101 @@
+//! Command lines: what they choose, and what they refuse.
+
+use clap::Parser;
+
+use super::*;
+use crate::bench::results::{Environment, VERSION};
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    options: Options,
+}
+
+fn options(words: &[&str]) -> Options {
+    Line::try_parse_from([&["bench"], words].concat()).unwrap().options
+}
+
+fn names(words: &[&str], earlier: Option<&Results>) -> Result<(Vec<String>, Vec<String>), String> {
+    let mut options = options(&[words, &["--", "java", "-jar", "app.jar"]].concat());
+    let chosen = choice::choose(&mut options, earlier).map_err(|failure| format!("{failure:?}"))?;
+    let programs = chosen.programs.iter().map(|program| program.describe().name).collect();
+    Ok((programs, chosen.configurations.into_iter().map(|configuration| configuration.name).collect()))
+}
+
+fn earlier() -> Results {
+    Results {
+        version: VERSION,
+        started_s: 0,
+        environment: Environment::default(),
+        method: Method { runs: 3, warm_up: 0, size: "large".to_owned(), seed: 77 },
+        programs: Vec::new(),
+        configurations: vec!["plain".to_owned(), "lens:gc".to_owned()],
+        runs: Vec::new(),
+        skipped: Vec::new(),
+    }
+}
+
+#[test]
+fn configurations_are_chosen_by_name_and_by_kind_each_once() {
+    assert_eq!(names(&[], None).unwrap(), (vec!["app.jar".to_owned()], vec!["plain".to_owned(), "attach".to_owned()]));
+    let (_, chosen) = names(&["--configurations", "flags:method,plain,flags,markers:50,plain"], None).unwrap();
+    assert_eq!(chosen, ["flags:method", "plain", "flags:alloc", "flags:monitor", "markers:50"]);
+    let (_, lenses) = names(&["--configurations", "lens"], None).unwrap();
+    assert_eq!(lenses.len(), crate::analysis::Lens::ALL.len());
+}
+
+#[test]
+fn what_there_is_not_is_refused_with_what_there_is() {
+    let error = names(&["--configurations", "lens:nothing"], None).unwrap_err();
+    assert!(error.contains("`lens:nothing`") && error.contains("lens:gc"), "{error}");
+    let error = names(&["--programs", "other"], None).unwrap_err();
+    assert!(error.contains("`other`") && error.contains("app.jar"), "{error}");
+    let error = choice::choose(&mut options(&[]), None).err().map(|failure| format!("{failure:?}")).unwrap();
+    assert!(error.contains("no program to measure"), "{error}");
+    for words in [&["--runs", "0"][..], &["--report", "x"], &["--java", "j", "--", "java"], &["--size", "huge"]] {
+        assert!(Line::try_parse_from([&["bench"], words].concat()).is_err(), "{words:?}");
+    }
+}
+
+#[test]
+fn what_is_not_said_is_as_it_was_and_else_as_usual() {
+    let usual = method(&options(&["--seed", "5"]), None);
+    assert_eq!((usual.runs, usual.warm_up, usual.size.as_str(), usual.seed), (10, 2, "default", 5));
+    let earlier = earlier();
+    assert_eq!(method(&options(&[]), Some(&earlier)), earlier.method);
+    assert_eq!(choice::size(&earlier.method), Size::Large);
+    let asked = method(&options(&["--runs", "4", "--size", "small"]), Some(&earlier));
+    assert_eq!((asked.runs, asked.size.as_str(), asked.seed), (4, "small", 77));
+    let (_, configurations) = {
+        let mut options = options(&["--", "java", "Main"]);
+        let mut earlier = earlier;
+        earlier.programs = vec![crate::bench::results::Program { name: "Main".to_owned(), ..Default::default() }];
+        let chosen = choice::choose(&mut options, Some(&earlier)).ok().unwrap();
+        (chosen.java, chosen.configurations)
+    };
+    assert_eq!(configurations.iter().map(|chosen| chosen.name.as_str()).collect::<Vec<_>>(), ["plain", "lens:gc"]);
+}
+
+#[test]
+fn results_go_into_one_file() {
+    let of = |words: &[&str]| outputs(&options(words)).map_err(|failure| format!("{failure:?}"));
+    assert_eq!(of(&["-o", "r.json"]).unwrap().0, PathBuf::from("r.json"));
+    assert_eq!(of(&["--resume", "r.json"]).unwrap().0, PathBuf::from("r.json"));
+    let usual = of(&[]).unwrap().0.display().to_string();
+    assert!(usual.starts_with("jtrace-bench-20"), "{usual}");
+    assert!(of(&["-o", "a.json", "-o", "b.json"]).unwrap_err().contains("one file"));
+    assert!(of(&["--resume", "r.json", "-o", "b.json"]).unwrap_err().contains("resumed"));
+    assert!(of(&["-o", "r.exe"]).unwrap_err().contains("r.exe"));
+}
+
+#[test]
+fn the_exit_code_says_whether_all_was_made() {
+    let path = Path::new("r.json");
+    let mut results = earlier();
+    let code = |results: &Results, signal| format!("{:?}", end(results, path, signal));
+    let expected = |code: u8| format!("{:?}", ExitCode::from(code));
+    assert_eq!(code(&results, None), expected(0));
+    assert_eq!(code(&results, Some(2)), expected(130));
+    results.skipped.push(crate::bench::results::Skipped::default());
+    assert_eq!(code(&results, None), expected(1));
+}
