@@ -12,6 +12,7 @@ pub mod observer;
 pub mod program;
 
 pub mod environment;
+pub mod folder;
 pub mod interruption;
 pub mod process;
 pub mod session;

@@ -65,7 +65,9 @@ fn ask(java: &Path, flags: &[OsString]) -> Result<String, Error> {
     let status = status.ok_or_else(|| Error::program(&name, format!("does not print its flags within {LIMIT:?}")))?;
     let out = String::from_utf8_lossy(&process.stdout.bytes()).into_owned();
     if !status.success() {
-        let words = [&process.stderr, &process.stdout].map(|output| output.last_lines(3)).join(" | ");
+        // HotSpot prints such errors to standard output in some releases, the launcher to standard error.
+        let words = [&process.stderr, &process.stdout].map(|output| output.last_lines(3));
+        let words = words.iter().find(|words| !words.is_empty()).map_or("", String::as_str);
         return Err(Error::program(name, format!("does not start with the flags of the session: {words}")));
     }
     let properties = String::from_utf8_lossy(&process.stderr.bytes()).into_owned();

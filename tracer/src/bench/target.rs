@@ -4,10 +4,7 @@ mod answer;
 
 use std::{
     ffi::OsString,
-    fs::{self, DirBuilder},
-    io,
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitStatus},
     time::{Duration, Instant},
 };
@@ -15,6 +12,7 @@ use std::{
 use self::answer::Answer;
 use super::{
     Error,
+    folder::Folder,
     interruption::Interruption,
     process::{Process, Silence},
     program::Launch,
@@ -55,36 +53,6 @@ pub struct Iteration {
     pub counts: std::collections::BTreeMap<String, u64>,
 }
 
-/// A folder that a program runs in, which goes away with it.
-#[derive(Debug)]
-struct Folder(PathBuf);
-
-impl Folder {
-    /// Only a folder that is ours and empty is taken, because it is removed with all that is in it.
-    fn take(path: &Path) -> io::Result<Self> {
-        match DirBuilder::new().mode(0o700).create(path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let metadata = fs::symlink_metadata(path)?;
-        if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a folder of ours"));
-        }
-        if fs::read_dir(path)?.next().is_some() {
-            return Err(io::ErrorKind::DirectoryNotEmpty.into());
-        }
-        Ok(Self(path.to_owned()))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            log::warn!("cannot remove {}: {error}", self.0.display());
-        }
-    }
-}
-
 /// The command line of a launch: `java`, flags, words.
 pub fn command_line(launch: &Launch, java: &Path, flags: &[OsString]) -> Vec<OsString> {
     let java = launch.java.as_deref().unwrap_or(java);
@@ -121,8 +89,8 @@ impl Target {
         let folder = folder.map_err(Error::system(format!("use the working folder of {name}")))?;
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
-        if let Some(Folder(path)) = &folder {
-            command.current_dir(path);
+        if let Some(folder) = &folder {
+            command.current_dir(folder.path());
         }
         let began = Instant::now();
         let process = Process::spawn(&mut command)

@@ -3,18 +3,17 @@
 mod answers;
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::File,
     io::{self, Read as _},
-    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     process::Command,
-    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
 use super::{
     Error,
     configuration::{Configuration, PLAIN},
+    folder::Folder,
     observer::Observer,
     process::{Process, Signal},
     results::Observed,
@@ -55,38 +54,6 @@ struct Recording {
     folder: Folder,
 }
 
-/// A private folder that goes away with all that is in it.
-#[derive(Debug)]
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("jtrace-bench-{}-{number}", std::process::id()));
-            // One that is there already is somebody else's, or of a process that had our pid.
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(Self(path)),
-            }
-        }
-    }
-
-    fn recording(&self) -> PathBuf {
-        self.0.join("run.jtrace")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            log::warn!("cannot remove {}: {error}", self.0.display());
-        }
-    }
-}
-
 impl Watching {
     /// The `jtrace` of this path with these lenses.
     pub fn new(jtrace: &Path, lenses: &[Lens]) -> Self {
@@ -125,8 +92,8 @@ impl Observer for Watching {
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
-        let folder = Folder::new().map_err(Error::system("make a folder for a recording"))?;
-        let command = self.command(pid, &folder.recording());
+        let folder = Folder::temporary().map_err(Error::system("make a folder for a recording"))?;
+        let command = self.command(pid, &recording_in(&folder));
         let process = spawn(&self.jtrace, &command)?;
         let attached = process.stderr.wait_for_line(&["attached"], 0, ATTACH);
         attached.map_err(|_| wrong(&process, "does not attach"))?;
@@ -144,7 +111,7 @@ impl Observer for Watching {
         // Asked of the zombie: once it is waited for, nobody can tell.
         let cpu_ns = process.ends_within(Duration::ZERO).then(|| process.cpu_ns().ok()).flatten();
         finished(&mut process, "record")?;
-        let answers = self.report(&folder.recording())?;
+        let answers = self.report(&recording_in(&folder))?;
         let program = self.jtrace.to_string_lossy().into_owned();
         let command = std::iter::once(program).chain(command).collect();
         Ok(Observed { command, cpu_ns, peak_rss_bytes, ..answers })
@@ -168,6 +135,10 @@ fn spawn(jtrace: &Path, words: &[String]) -> Result<Process, Error> {
     let mut command = Command::new(jtrace);
     command.args(words);
     Process::spawn(&mut command).map_err(Error::system(format!("start {}", jtrace.display())))
+}
+
+fn recording_in(folder: &Folder) -> PathBuf {
+    folder.path().join("run.jtrace")
 }
 
 /// Waits until it has ended well.

@@ -59,7 +59,8 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
-    /// Iterations of each JVM before the one that is timed [default: 2]
+    /// Iterations of each JVM before the one that is timed [default: 2, and none for a program behind `--`, which is
+    /// measured from its start to its end]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     warm_up: Option<u32>,
 
@@ -180,11 +181,14 @@ fn outputs(options: &Options) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
 fn method(options: &Options, earlier: Option<&Results>) -> Method {
     let earlier = earlier.map(|results| &results.method);
     let or = |asked: Option<u32>, was: fn(&Method) -> u32, usual| asked.or(earlier.map(was)).unwrap_or(usual);
+    // A program of the user's makes one iteration, its whole life.
+    let has_iterations = !options.suite.is_empty() || options.dacapo.is_some();
+    let warm_up = if has_iterations { USUAL_WARM_UP } else { 0 };
     let was = || earlier.map(|method| method.size.clone());
     let size = options.size.map(|size| size.word().to_owned()).or_else(was);
     Method {
         runs: or(options.runs, |method| method.runs, USUAL_RUNS),
-        warm_up: or(options.warm_up, |method| method.warm_up, USUAL_WARM_UP),
+        warm_up: or(options.warm_up, |method| method.warm_up, warm_up),
         size: size.unwrap_or_else(|| Size::default().word().to_owned()),
         seed: options.seed.or(earlier.map(|method| method.seed)).unwrap_or_else(seconds),
     }

@@ -1,5 +1,7 @@
 //! A shell stands in for a JVM: it can keep the agreement, and break it.
 
+use std::fs;
+
 use super::*;
 use crate::bench::program::Agreement;
 

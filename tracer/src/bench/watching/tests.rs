@@ -39,18 +39,6 @@ fn what_does_not_exist_yet_says_so_and_nothing_else_does() {
 }
 
 #[test]
-fn folders_are_private_differ_and_go_away() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let (one, two) = (Folder::new().unwrap(), Folder::new().unwrap());
-    assert_ne!(one.0, two.0);
-    assert_eq!(fs::metadata(&one.0).unwrap().permissions().mode() & 0o777, 0o700);
-    fs::write(one.recording(), "x").unwrap();
-    let path = one.0.clone();
-    drop(one);
-    assert!(!path.exists());
-}
-
-#[test]
 fn a_jtrace_that_does_not_attach_says_why_and_its_folder_goes_away() {
     let mut watching = Watching::new(Path::new("/bin/false"), &[Lens::Gc]);
     let error = watching.start(1).unwrap_err().to_string();

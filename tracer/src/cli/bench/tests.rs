@@ -59,8 +59,9 @@ fn what_there_is_not_is_refused_with_what_there_is() {
 
 #[test]
 fn what_is_not_said_is_as_it_was_and_else_as_usual() {
-    let usual = method(&options(&["--seed", "5"]), None);
+    let usual = method(&options(&["--seed", "5", "--suite", "micro"]), None);
     assert_eq!((usual.runs, usual.warm_up, usual.size.as_str(), usual.seed), (10, 2, "default", 5));
+    assert_eq!(method(&options(&["--", "java", "Main"]), None).warm_up, 0, "it is measured by its end");
     let earlier = earlier();
     assert_eq!(method(&options(&[]), Some(&earlier)), earlier.method);
     assert_eq!(choice::size(&earlier.method), Size::Large);
