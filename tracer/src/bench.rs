@@ -19,6 +19,11 @@ pub mod target;
 pub mod user;
 pub mod watching;
 
+pub mod comparison;
+
+#[cfg(test)]
+pub(crate) mod sample;
+
 use std::{io, path::PathBuf};
 
 /// Why something of a measurement could not be done. Only that part is skipped; the rest goes on.
