@@ -5,6 +5,7 @@
 //! order and keeps each [`results::Run`] as soon as it is made. What the numbers say is worked out from the results alone,
 //! by [`statistics`] and [`report`], so that a report can be made anew from a file, anywhere.
 
+pub mod comparison;
 pub mod configuration;
 pub mod environment;
 pub mod folder;
@@ -12,14 +13,13 @@ pub mod interruption;
 pub mod observer;
 pub mod process;
 pub mod program;
+pub mod published;
 pub mod results;
 pub mod session;
 pub mod statistics;
 pub mod target;
 pub mod user;
 pub mod watching;
-
-pub mod comparison;
 
 #[cfg(test)]
 pub(crate) mod sample;
