@@ -7,9 +7,11 @@
 
 pub mod comparison;
 pub mod configuration;
+pub mod dacapo;
 pub mod environment;
 pub mod folder;
 pub mod interruption;
+pub mod java;
 pub mod observer;
 pub mod process;
 pub mod program;
@@ -17,6 +19,7 @@ pub mod published;
 pub mod results;
 pub mod session;
 pub mod statistics;
+pub mod suite;
 pub mod target;
 pub mod user;
 pub mod watching;

@@ -1,97 +1,111 @@
-//! Folders of a measurement: private, empty at first, and gone with all that is in them when they are dropped.
+//! Private folders: for what is compiled, and for programs to work in. Nobody else can look in or put anything there.
 
 use std::{
-    env,
-    fs::{self, DirBuilder},
+    collections::hash_map::RandomState,
+    fs,
+    hash::{BuildHasher as _, Hasher as _},
     io,
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU32, Ordering},
 };
 
-/// A folder that goes away with this value.
+use super::Error;
+
+/// Where folders are made if the user's cache is nowhere.
+const FALLBACK: &str = "/var/tmp";
+
+/// A folder of mode 0700 with a random name, removed with all that is in it when this is dropped.
 #[derive(Debug)]
-pub struct Folder(PathBuf);
+pub struct Folder {
+    path: PathBuf,
+    kept: bool,
+}
 
 impl Folder {
-    /// Makes one with a name of its own, where temporary files go.
-    pub fn temporary() -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = env::temp_dir().join(format!("jtrace-bench-{}-{number}", process::id()));
-            // One that is there already is somebody else's, or of a process that had our pid.
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(Self(path)),
-            }
-        }
+    /// One in `$XDG_CACHE_HOME`, or in `/var/tmp`.
+    pub fn new() -> Result<Self, Error> {
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        Self::inside(cache.filter(|path| path.is_absolute() && path.is_dir()).as_deref().unwrap_or(Path::new(FALLBACK)))
     }
 
-    /// Takes over a folder, which is made where it is not there. Only one that is ours and empty is taken, because it is
-    /// removed with all that is in it.
-    pub fn take(path: &Path) -> io::Result<Self> {
-        match DirBuilder::new().mode(0o700).create(path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
+    /// One in a folder that the caller chooses. That folder may be shared only if it is sticky, as `/var/tmp` is: in any
+    /// other, somebody else could put their own in place of the new one.
+    pub fn inside(parent: &Path) -> Result<Self, Error> {
+        let failed = || Error::system(format!("make a private folder in {}", parent.display()));
+        let parent = fs::canonicalize(parent).map_err(failed())?;
+        let metadata = fs::symlink_metadata(&parent).map_err(failed())?;
+        let user = rustix::process::geteuid().as_raw();
+        let shared = metadata.mode() & 0o022 != 0 && metadata.mode() & 0o1000 == 0;
+        if shared || (metadata.uid() != user && metadata.uid() != 0) {
+            let why = format!("user {} with mode {:o} owns it", metadata.uid(), metadata.mode() & 0o7777);
+            return Err(failed()(io::Error::new(io::ErrorKind::PermissionDenied, why)));
         }
-        let metadata = fs::symlink_metadata(path)?;
-        if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a folder of ours"));
-        }
-        if fs::read_dir(path)?.next().is_some() {
-            return Err(io::ErrorKind::DirectoryNotEmpty.into());
-        }
-        Ok(Self(path.to_owned()))
+        // Whatever has this name already, also a link to nowhere, makes this fail instead of being used.
+        let path = parent.join(format!("jtrace-{:016x}", RandomState::new().build_hasher().finish()));
+        fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed())?;
+        Ok(Self { path, kept: false })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Leaves it to the caller to remove it.
+    pub fn keep(mut self) -> PathBuf {
+        self.kept = true;
+        self.path.clone()
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            log::warn!("cannot remove {}: {error}", self.0.display());
+        if self.kept {
+            return;
+        }
+        // Follows no link.
+        if let Err(error) = fs::remove_dir_all(&self.path) {
+            log::warn!("cannot remove {}: {error}", self.path.display());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
     #[test]
-    fn temporary_ones_are_private_differ_and_go_away() {
-        let (one, two) = (Folder::temporary().unwrap(), Folder::temporary().unwrap());
-        assert_ne!(one.path(), two.path());
-        assert_eq!(fs::metadata(one.path()).unwrap().permissions().mode() & 0o777, 0o700);
-        fs::write(one.path().join("file"), "x").unwrap();
-        let path = one.path().to_owned();
-        drop(one);
+    fn a_folder_is_private_and_goes_away_with_its_content_but_not_with_what_that_points_to() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("stays"), "").unwrap();
+        let folder = Folder::inside(outside.path()).unwrap();
+        let path = folder.path().to_owned();
+        assert_eq!(fs::symlink_metadata(&path).unwrap().mode() & 0o7777, 0o700);
+        std::os::unix::fs::symlink(outside.path(), path.join("link")).unwrap();
+        fs::create_dir_all(path.join("a/b")).unwrap();
+        drop(folder);
         assert!(!path.exists());
+        assert!(outside.path().join("stays").exists());
     }
 
     #[test]
-    fn nothing_precious_is_taken_over() {
-        let directory = tempfile::tempdir().unwrap();
-        let full = directory.path().join("full");
-        fs::create_dir(&full).unwrap();
-        fs::write(full.join("precious"), "x").unwrap();
-        let empty = directory.path().join("empty");
-        fs::create_dir(&empty).unwrap();
-        let link = directory.path().join("link");
-        symlink(&empty, &link).unwrap();
-        assert!(Folder::take(&full).is_err() && Folder::take(&link).is_err());
-        assert!(Folder::take(&full.join("precious")).is_err());
-        assert!(full.join("precious").exists() && empty.exists());
-        drop(Folder::take(&empty).unwrap());
-        assert!(!empty.exists());
+    fn a_kept_folder_stays_and_no_two_have_the_same_name() {
+        let outside = tempfile::tempdir().unwrap();
+        let one = Folder::inside(outside.path()).unwrap().keep();
+        let two = Folder::inside(outside.path()).unwrap().keep();
+        assert!(one.is_dir() && two.is_dir());
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn a_folder_that_anybody_may_change_is_refused() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let error = Folder::inside(outside.path()).unwrap_err();
+        assert!(matches!(&error, Error::System { source, .. } if source.to_string().contains("mode 777")), "{error}");
+        fs::set_permissions(outside.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(Folder::inside(outside.path()).is_ok());
     }
 }

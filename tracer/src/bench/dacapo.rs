@@ -1,0 +1,111 @@
+//! `DaCapo` itself, where the user has its archive: 23.11-chopin and 9.12-bach.
+//!
+//! A callback that is compiled against the archive brackets the timed iteration, so that `DaCapo` keeps the same agreement as
+//! every other program. `DaCapo` prepares and validates as it always does; only its loop of iterations and its timer are
+//! replaced. The archive is on no package registry: this was written after the sources of both versions and is tested with
+//! a jar that has their classes and their order of calls, and has not been run with a real archive.
+
+mod archive;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use archive::{Archive, Benchmark};
+
+use super::{
+    Error,
+    folder::Folder,
+    java::{Classes, Source},
+    program::{Agreement, Launch, Program, Size},
+    results,
+};
+
+const SOURCES: [Source; 5] = [
+    ("Work.java", include_str!("../../bench/Work.java")),
+    ("Memory.java", include_str!("../../bench/Memory.java")),
+    ("Suite.java", include_str!("../../bench/Suite.java")),
+    ("Dacapo.java", include_str!("../../bench/Dacapo.java")),
+    ("DacapoCallback.java", include_str!("../../bench/DacapoCallback.java")),
+];
+const MAIN: &str = "jtrace.bench.Dacapo";
+const CALLBACK: &str = "jtrace.bench.DacapoCallback";
+/// With more than one, `DaCapo` asks the callback whether to go on; the callback always says yes.
+const ITERATIONS: &str = "2";
+
+/// A benchmark of `DaCapo`.
+pub struct DacapoProgram {
+    archive: Arc<Archive>,
+    name: String,
+    /// The callback is compiled once for all benchmarks of an archive.
+    callback: Arc<Mutex<Option<Classes>>>,
+}
+
+/// All benchmarks of an archive, by name.
+pub fn benchmarks(jar: &Path) -> Result<Vec<DacapoProgram>, Error> {
+    let archive = Arc::new(Archive::read(jar)?);
+    let callback = Arc::default();
+    let program = |name: &String| DacapoProgram {
+        archive: Arc::clone(&archive),
+        name: name.clone(),
+        callback: Arc::clone(&callback),
+    };
+    Ok(archive.benchmarks.keys().map(program).collect())
+}
+
+impl DacapoProgram {
+    /// Its name, as `DaCapo` has it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The version of `DaCapo`: `23.11-chopin`, `9.12-bach`.
+    pub fn version(&self) -> &str {
+        &self.archive.version
+    }
+
+    /// The sizes of inputs that it has, by `DaCapo`'s names.
+    pub fn sizes(&self) -> &[String] {
+        self.benchmark().map(|benchmark| benchmark.sizes.as_slice()).unwrap_or_default()
+    }
+
+    fn benchmark(&self) -> Option<&Benchmark> {
+        self.archive.benchmarks.get(&self.name)
+    }
+}
+
+impl Program for DacapoProgram {
+    fn describe(&self) -> results::Program {
+        results::Program {
+            name: format!("dacapo-{}", self.name),
+            what: self.benchmark().map(|benchmark| benchmark.what.clone()).unwrap_or_default(),
+            source: format!("DaCapo {}, {}", self.archive.version, self.archive.path.display()),
+            command: Vec::new(),
+            application_methods: None,
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), Error> {
+        let mut callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner);
+        if callback.is_none() {
+            *callback =
+                Some(Classes::compile("DaCapo's callback", &SOURCES, std::slice::from_ref(&self.archive.path))?);
+        }
+        Ok(())
+    }
+
+    fn launch(&self, size: Size) -> Result<Launch, Error> {
+        let sizes = self.sizes();
+        if !sizes.iter().any(|name| name == size.word()) {
+            let what = format!("of DaCapo has no size {}, only {}", size.word(), sizes.join(", "));
+            return Err(Error::program(&self.name, what));
+        }
+        let callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner);
+        let classes = callback.as_ref().ok_or_else(|| Error::program(&self.name, "is not prepared"))?;
+        let mut words = self.archive.opened.iter().map(Into::into).collect::<Vec<_>>();
+        words.extend(["-cp".into(), classes.with(std::slice::from_ref(&self.archive.path))?]);
+        words.extend([MAIN, "-c", CALLBACK, "-n", ITERATIONS, "-s", size.word(), &self.name].map(Into::into));
+        Ok(Launch { java: None, words, folder: Some(Folder::new()?.keep()), agreement: Agreement::Lines })
+    }
+}

@@ -1,0 +1,208 @@
+//! Runs the programs of `jtrace bench` as it does, at the small size: those of the suite whose packages are on this machine,
+//! and a jar that stands in for `DaCapo`'s archive.
+//!
+//! `JAVA_HOME` chooses the JVM; one without a `javac` is enough for all programs but javac itself.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Lines, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use tracer::bench::{
+    Error, dacapo, java,
+    program::{Agreement, Program, Size},
+    suite,
+};
+
+/// A JVM that keeps the agreement, in its folder. Both are gone when this is dropped.
+struct Conversation {
+    jvm: Child,
+    input: Option<ChildStdin>,
+    lines: Lines<BufReader<ChildStdout>>,
+    folder: PathBuf,
+}
+
+impl Conversation {
+    fn with(program: &dyn Program, java: &Path) -> Self {
+        let launch = program.launch(Size::Small).unwrap();
+        assert_eq!((launch.agreement, &launch.java), (Agreement::Lines, &None));
+        let folder = launch.folder.unwrap();
+        let mut jvm = Command::new(java)
+            .args(&launch.words)
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let input = jvm.stdin.take();
+        let lines = BufReader::new(jvm.stdout.take().unwrap()).lines();
+        Self { jvm, input, lines, folder }
+    }
+
+    fn line(&mut self) -> String {
+        self.lines.next().map_or_else(|| "the end".to_owned(), Result::unwrap)
+    }
+
+    fn go(&mut self) -> String {
+        self.input.as_mut().unwrap().write_all(b"GO\n").unwrap();
+        self.line()
+    }
+
+    /// Whether it says no more when its input ends, and exits well.
+    fn ends(mut self) -> bool {
+        self.input = None;
+        self.line() == "the end" && self.jvm.wait().unwrap().success()
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        let _: Result<(), _> = self.jvm.kill();
+        let _: Result<_, _> = self.jvm.wait();
+        let _: Result<(), _> = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The numbers of a line of results.
+fn number(line: &str, name: &str) -> Option<u64> {
+    line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
+}
+
+fn home() -> PathBuf {
+    java::homes().into_iter().next().expect("a JDK")
+}
+
+#[test]
+fn every_program_whose_package_is_here_gives_valid_results_twice() {
+    let home = home();
+    let mut run = Vec::new();
+    for mut program in suite::packaged() {
+        let name = program.name();
+        match program.prepare() {
+            Err(Error::Missing { what, .. }) => {
+                eprintln!("skipped: {what} is not on this machine");
+                continue;
+            }
+            prepared => prepared.unwrap_or_else(|error| panic!("{error}")),
+        }
+        let mut conversation = Conversation::with(&program, &home.join("bin/java"));
+        let first = conversation.line();
+        if name == "javac" && !home.join("bin/javac").is_file() {
+            assert!(first.starts_with("FAILED ") && first.contains("jdk.compiler"), "{first}");
+            continue;
+        }
+        assert_eq!(first, "READY", "{name}");
+        for iteration in 0..2 {
+            let line = conversation.go();
+            assert!(line.starts_with("DONE ns=") && line.contains(" valid=true"), "{name}, {iteration}: {line}");
+            let peak = number(&line, "memory.peak_heap_bytes").unwrap_or(0);
+            assert!(number(&line, "ns") > Some(0) && peak > 1 << 20, "{name}: {line}");
+            eprintln!("{name} {iteration}: {line}");
+        }
+        assert!(conversation.ends(), "{name}");
+        run.push(name);
+    }
+    assert!(run.contains(&"javac") || !home.join("bin/javac").is_file(), "only {run:?}");
+}
+
+#[test]
+fn methods_of_a_program_are_counted_where_a_jvm_notes_them() {
+    let mut javac = suite::packaged().into_iter().find(|program| program.name() == "javac").unwrap();
+    javac.prepare().unwrap();
+    assert_eq!(javac.describe().application_methods, None);
+    match javac.count_methods(Size::Small) {
+        // The compiler has some ten thousand methods.
+        Ok(methods) => {
+            assert!((1000..50_000).contains(&methods), "{methods}");
+            assert_eq!(javac.describe().application_methods, Some(methods));
+        }
+        Err(Error::Missing { what, .. }) => eprintln!("skipped: {what} is not on this machine"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A jar with `DaCapo`'s class names and order of calls; `stop` takes these parameters and is called with these arguments.
+fn stand_in(folder: &Path, parameters: &str, arguments: &str) -> PathBuf {
+    let javac = java::compiler().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dacapo");
+    let mut compile = Command::new(&javac);
+    compile.args(["--release", "11", "-d"]).arg(folder.join("classes"));
+    for name in ["Harness", "CommandLineArgs", "Callback", "TestHarness"] {
+        let text = fs::read_to_string(from.join(format!("{name}.java"))).unwrap();
+        let file = folder.join(format!("{name}.java"));
+        fs::write(&file, text.replace("/*duration*/", parameters).replace("/*20*/", arguments)).unwrap();
+        compile.arg(file);
+    }
+    assert!(compile.status().unwrap().success());
+    let configurations = folder.join("classes/META-INF/cnf");
+    fs::create_dir_all(&configurations).unwrap();
+    for name in ["good", "bad"] {
+        let text =
+            format!("benchmark {name}\nsize small args \"1\";\ndescription\n  short \"Stands in for {name}\",\n");
+        fs::write(configurations.join(format!("{name}.cnf")), text).unwrap();
+    }
+    let manifest = folder.join("manifest");
+    fs::write(&manifest, "Implementation-Version: 0.1\nSpecification-Version: made\nAdd-Opens: java.base/java.lang\n")
+        .unwrap();
+    let jar = folder.join("dacapo.jar");
+    let mut pack = Command::new(javac.with_file_name("jar"));
+    pack.arg("cfm").arg(&jar).arg(manifest).arg("-C").arg(folder.join("classes")).arg(".");
+    assert!(pack.status().unwrap().success());
+    jar
+}
+
+fn dacapo_iterates_on_request(parameters: &str, arguments: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut programs = dacapo::benchmarks(&stand_in(folder.path(), parameters, arguments)).unwrap();
+    let names: Vec<_> = programs.iter().map(|program| program.name().to_owned()).collect();
+    assert_eq!(names, ["bad", "good"]);
+    let [bad, good] = programs.as_mut_slice() else { panic!("{names:?}") };
+    assert_eq!((good.version(), good.sizes()), ("0.1-made", &["small".to_owned()][..]));
+    assert_eq!(good.describe().what, "Stands in for good");
+    good.prepare().unwrap();
+    bad.prepare().unwrap();
+    assert_eq!(good.launch(Size::Large).unwrap_err().to_string(), "good of DaCapo has no size large, only small");
+    let java = home().join("bin/java");
+
+    let mut conversation = Conversation::with(good, &java);
+    assert_eq!(conversation.line(), "READY");
+    for _ in 0..3 {
+        let line = conversation.go();
+        assert!(line.starts_with("DONE ns=") && line.contains(" valid=true memory.collections="), "{line}");
+        // The harness sleeps so long; what it prints itself would say 1.
+        assert!(number(&line, "ns") >= Some(20_000_000), "{line}");
+    }
+    assert!(conversation.ends());
+
+    let mut conversation = Conversation::with(bad, &java);
+    assert_eq!(conversation.line(), "READY");
+    let line = conversation.go();
+    assert!(line.starts_with("FAILED DaCapo's validation of bad"), "{line}");
+}
+
+#[test]
+fn a_dacapo_that_tells_no_duration_as_bach_iterates_on_request() {
+    dacapo_iterates_on_request("", "");
+}
+
+#[test]
+fn a_dacapo_that_tells_the_duration_as_chopin_iterates_on_request() {
+    dacapo_iterates_on_request("long duration", "20");
+}
+
+#[test]
+fn a_jar_that_is_not_dacapo_is_said_to_be_none() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("some.txt"), "text").unwrap();
+    let jar = folder.path().join("some.jar");
+    let mut pack = Command::new(java::compiler().unwrap().with_file_name("jar"));
+    pack.arg("cf").arg(&jar).arg("-C").arg(folder.path()).arg("some.txt");
+    assert!(pack.status().unwrap().success());
+    let Err(error) = dacapo::benchmarks(&jar) else { panic!("took it") };
+    assert!(error.to_string().ends_with("some.jar is not DaCapo's archive: it has no Harness.class"), "{error}");
+}
