@@ -12,6 +12,7 @@ pub mod environment;
 pub mod folder;
 pub mod interruption;
 pub mod java;
+pub mod micro;
 pub mod observer;
 pub mod process;
 pub mod program;
