@@ -5,25 +5,34 @@
 //! order and keeps each [`results::Run`] as soon as it is made. What the numbers say is worked out from the results alone,
 //! by [`statistics`] and [`report`], so that a report can be made anew from a file, anywhere.
 
-pub mod comparison;
-pub mod configuration;
-pub mod dacapo;
-pub mod environment;
-pub mod folder;
-pub mod interruption;
-pub mod java;
-pub mod micro;
-pub mod observer;
-pub mod process;
 pub mod program;
-pub mod published;
-pub mod results;
-pub mod session;
-pub mod statistics;
+
+pub mod folder;
+pub mod java;
+
+pub mod dacapo;
+pub mod micro;
 pub mod suite;
-pub mod target;
 pub mod user;
+
+pub mod configuration;
+pub mod observer;
+
+pub mod peers;
 pub mod watching;
+
+pub mod process;
+pub mod target;
+
+pub mod environment;
+pub mod interruption;
+pub mod session;
+
+pub mod results;
+
+pub mod comparison;
+pub mod published;
+pub mod statistics;
 
 #[cfg(test)]
 pub(crate) mod sample;
