@@ -26,6 +26,7 @@ pub mod target;
 
 pub mod environment;
 pub mod interruption;
+pub mod random;
 pub mod session;
 
 pub mod results;

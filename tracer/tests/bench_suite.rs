@@ -13,7 +13,9 @@ use std::{
 };
 
 use tracer::bench::{
-    Error, dacapo, java,
+    Error, dacapo,
+    folder::Folder,
+    java,
     program::{Agreement, Program, Size},
     suite,
 };
@@ -23,7 +25,8 @@ struct Conversation {
     jvm: Child,
     input: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
-    folder: PathBuf,
+    // Behind the process that works in it.
+    _folder: Folder,
 }
 
 impl Conversation {
@@ -33,7 +36,7 @@ impl Conversation {
         let folder = launch.folder.unwrap();
         let mut jvm = Command::new(java)
             .args(&launch.words)
-            .current_dir(&folder)
+            .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -41,7 +44,7 @@ impl Conversation {
             .unwrap();
         let input = jvm.stdin.take();
         let lines = BufReader::new(jvm.stdout.take().unwrap()).lines();
-        Self { jvm, input, lines, folder }
+        Self { jvm, input, lines, _folder: folder }
     }
 
     fn line(&mut self) -> String {
@@ -64,7 +67,6 @@ impl Drop for Conversation {
     fn drop(&mut self) {
         let _: Result<(), _> = self.jvm.kill();
         let _: Result<_, _> = self.jvm.wait();
-        let _: Result<(), _> = fs::remove_dir_all(&self.folder);
     }
 }
 

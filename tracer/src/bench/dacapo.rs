@@ -78,7 +78,7 @@ impl DacapoProgram {
 impl Program for DacapoProgram {
     fn describe(&self) -> results::Program {
         results::Program {
-            name: format!("dacapo-{}", self.name),
+            name: format!("dacapo:{}", self.name),
             what: self.benchmark().map(|benchmark| benchmark.what.clone()).unwrap_or_default(),
             source: format!("DaCapo {}, {}", self.archive.version, self.archive.path.display()),
             command: Vec::new(),
@@ -106,6 +106,6 @@ impl Program for DacapoProgram {
         let mut words = self.archive.opened.iter().map(Into::into).collect::<Vec<_>>();
         words.extend(["-cp".into(), classes.with(std::slice::from_ref(&self.archive.path))?]);
         words.extend([MAIN, "-c", CALLBACK, "-n", ITERATIONS, "-s", size.word(), &self.name].map(Into::into));
-        Ok(Launch { java: None, words, folder: Some(Folder::new()?.keep()), agreement: Agreement::Lines })
+        Ok(Launch { java: None, words, folder: Some(Folder::new()?), agreement: Agreement::Lines })
     }
 }

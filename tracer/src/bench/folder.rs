@@ -18,7 +18,6 @@ const FALLBACK: &str = "/var/tmp";
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    kept: bool,
 }
 
 impl Folder {
@@ -43,7 +42,7 @@ impl Folder {
         // Whatever has this name already, also a link to nowhere, makes this fail instead of being used.
         let path = parent.join(format!("jtrace-{:016x}", RandomState::new().build_hasher().finish()));
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed())?;
-        Ok(Self { path, kept: false })
+        Ok(Self { path })
     }
 
     /// Where it is.
@@ -51,18 +50,14 @@ impl Folder {
         &self.path
     }
 
-    /// Leaves it to the caller to remove it.
-    pub fn keep(mut self) -> PathBuf {
-        self.kept = true;
-        self.path.clone()
+    /// Where a file in it is.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if self.kept {
-            return;
-        }
         // Follows no link.
         if let Err(error) = fs::remove_dir_all(&self.path) {
             log::warn!("cannot remove {}: {error}", self.path.display());
@@ -88,15 +83,6 @@ mod tests {
         drop(folder);
         assert!(!path.exists());
         assert!(outside.path().join("stays").exists());
-    }
-
-    #[test]
-    fn a_kept_folder_stays_and_no_two_have_the_same_name() {
-        let outside = tempfile::tempdir().unwrap();
-        let one = Folder::inside(outside.path()).unwrap().keep();
-        let two = Folder::inside(outside.path()).unwrap().keep();
-        assert!(one.is_dir() && two.is_dir());
-        assert_ne!(one, two);
     }
 
     #[test]

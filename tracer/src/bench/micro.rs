@@ -1,20 +1,17 @@
 //! Micro-programs: each makes one kind of event as fast as it can, as often as it is told, and says how often that was.
 //!
 //! With them a price of one event is a division: what an iteration takes longer while it is watched, by the events of it
-//! ([`ns_per_event`]). And whether an observer missed anything is a comparison, because the number is known in advance. All
+//! ([`super::comparison`]). And whether an observer missed anything is a comparison, because the number is known in advance. All
 //! are one class of Java, [`SOURCE`], that is compiled when the first of them is prepared.
 
-pub mod answers;
-mod compiled;
-
-use std::{ffi::OsString, rc::Rc};
+use std::{cell::OnceCell, ffi::OsString, rc::Rc};
 
 use super::{
     Error,
+    java::{Classes, Source},
     program::{Agreement, Launch, Program, Size},
-    results::{self, Run},
+    results,
 };
-use compiled::Compiled;
 
 /// The program in Java.
 pub const SOURCE: &str = include_str!("../../bench/Micro.java");
@@ -97,13 +94,13 @@ const KINDS: [Kind; 10] = [
 #[derive(Debug)]
 pub struct Micro {
     kind: &'static Kind,
-    compiled: Rc<Compiled>,
+    classes: Rc<OnceCell<Classes>>,
 }
 
 /// All micro-programs. They share one folder of classes, which is removed with the last of them.
 pub fn all() -> Vec<Micro> {
-    let compiled = Rc::new(Compiled::default());
-    KINDS.iter().map(|kind| Micro { kind, compiled: Rc::clone(&compiled) }).collect()
+    let classes = Rc::default();
+    KINDS.iter().map(|kind| Micro { kind, classes: Rc::clone(&classes) }).collect()
 }
 
 impl Micro {
@@ -133,30 +130,25 @@ impl Program for Micro {
     }
 
     fn prepare(&mut self) -> Result<(), Error> {
-        self.compiled.folder().map(|_| ())
+        if self.classes.get().is_none() {
+            let source: Source = ("Micro.java", SOURCE);
+            let compiled = Classes::compile("the micro-programs", &[source], &[])?;
+            self.classes.get_or_init(|| compiled);
+        }
+        Ok(())
     }
 
     fn launch(&self, size: Size) -> Result<Launch, Error> {
+        let classes = self.classes.get().ok_or_else(|| Error::program(self.name(), "is not prepared"))?;
         let mut words: Vec<OsString> = self.kind.flags.iter().map(OsString::from).collect();
-        words.extend(["-cp".into(), self.compiled.folder()?.into_os_string(), CLASS.into(), self.kind.name.into()]);
+        words.extend(["-cp".into(), classes.with(&[])?, CLASS.into(), self.kind.name.into()]);
         words.push(self.number(size).to_string().into());
         Ok(Launch { java: None, words, folder: None, agreement: Agreement::Lines })
     }
 }
 
-/// What one event costs more in a run that is watched than in one that is not, in nanoseconds; negative where the noise is
-/// larger than the cost. Absent where the run is of no micro-program that makes events.
-pub fn ns_per_event(watched: &Run, plain: &Run) -> Option<f64> {
-    let kind = KINDS.iter().find(|kind| watched.program.strip_prefix(PREFIX) == Some(kind.name))?;
-    let events = *watched.counts.get(kind.count?)?;
-    let same = watched.program == plain.program && plain.counts.get(kind.count?) == Some(&events);
-    (same && events > 0).then(|| (watched.wall_ns as f64 - plain.wall_ns as f64) / events as f64)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
@@ -176,22 +168,5 @@ mod tests {
                 assert!((1..=u64::from(i32::MAX.unsigned_abs())).contains(&micro.number(size)), "{micro:?}");
             }
         }
-    }
-
-    #[test]
-    fn an_event_costs_what_the_iteration_takes_longer_by_its_events() {
-        let run = |program: &str, wall_ns, parks| Run {
-            program: program.to_owned(),
-            wall_ns,
-            counts: BTreeMap::from([("parks".to_owned(), parks), ("unparks".to_owned(), 7)]),
-            ..Run::default()
-        };
-        let plain = run("micro:park", 1000, 10);
-        assert_eq!(ns_per_event(&run("micro:park", 6000, 10), &plain), Some(500.0));
-        assert_eq!(ns_per_event(&run("micro:park", 900, 10), &plain), Some(-10.0));
-        assert_eq!(ns_per_event(&run("micro:park", 6000, 20), &plain), None, "of another size");
-        assert_eq!(ns_per_event(&run("micro:idle", 6000, 10), &plain), None, "makes no events");
-        assert_eq!(ns_per_event(&run("park", 6000, 10), &plain), None, "is no micro-program");
-        assert_eq!(ns_per_event(&run("micro:park", 1, 0), &run("micro:park", 1, 0)), None);
     }
 }

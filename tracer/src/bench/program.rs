@@ -9,7 +9,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use super::{Error, results};
+use super::{Error, folder::Folder, results};
 
 /// Sizes of inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -44,14 +44,14 @@ pub enum Agreement {
 }
 
 /// How the JVM of a program is started: `java`, the flags of the session and of the configuration, then these words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Launch {
     /// The `java` to use, where the program brings its own.
     pub java: Option<PathBuf>,
     /// Words behind the flags: `-cp`, class path, main class, arguments.
     pub words: Vec<OsString>,
     /// Working folder: empty, private, and removed after the run.
-    pub folder: Option<PathBuf>,
+    pub folder: Option<Folder>,
     /// How the end of an iteration is known.
     pub agreement: Agreement,
 }

@@ -88,16 +88,9 @@ pub fn tables(figures: &Figures) -> Vec<Table> {
     tables
 }
 
-/// Names of the programs that packages have in place of a program of DaCapo.
-const STAND_INS: &[(&str, &str)] = &[("luindex", "lucene-index"), ("lusearch", "lucene-search")];
-
-/// Our program of that name: from DaCapo, else a stand-in.
+/// Our program of that name: of DaCapo itself, else of the packaged suite.
 fn program<'a>(figures: &'a Figures, theirs: &str) -> Option<&'a str> {
-    let stand_in = STAND_INS.iter().find(|(name, _)| *name == theirs).map(|(_, stand_in)| *stand_in);
-    let is_it = |name: &&str| {
-        let own = name.rsplit([':', '/']).next().unwrap_or(name);
-        own == theirs || Some(own) == stand_in
-    };
+    let is_it = |name: &&str| name.rsplit(':').next() == Some(theirs);
     let all = || figures.programs.iter().map(String::as_str).filter(is_it);
     all().find(|name| name.starts_with("dacapo")).or_else(|| all().next())
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
+    random::Random,
     results::{Environment, Memory, Method, Observed, Program, Results, Run, Skipped, VERSION},
-    statistics::Random,
 };
 
 pub(crate) const HOSTILE: &str = "evil|`*_[x](y)\n<script>alert(1)</script>\u{202e}\"'&";
@@ -83,10 +83,10 @@ pub(crate) fn results() -> Results {
     let mut random = Random::new(1);
     let mut runs = Vec::new();
     for round in 0..8 {
-        for (program, base) in [("fop", 2e9), ("h2", 6e9), ("lucene-search", 3e9), (HOSTILE, 1e9)] {
+        for (program, base) in [("fop", 2e9), ("h2", 6e9), ("lusearch", 3e9), (HOSTILE, 1e9)] {
             for configuration in CONFIGURATIONS {
                 // The third program ran three rounds only; the last one ran in two configurations.
-                let late = program == "lucene-search" && round >= 3;
+                let late = program == "lusearch" && round >= 3;
                 if late || (program == HOSTILE && configuration.0 != "plain" && configuration.0 != "attach") {
                     continue;
                 }
@@ -102,7 +102,7 @@ pub(crate) fn results() -> Results {
         programs: vec![
             program("fop", Some(4321)),
             program("h2", None),
-            program("lucene-search", Some(987)),
+            program("lusearch", Some(987)),
             program(HOSTILE, None),
             program("xalan", Some(1234)),
         ],

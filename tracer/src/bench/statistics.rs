@@ -7,6 +7,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use super::random::Random;
+
 /// How often the measurements are drawn again.
 pub const RESAMPLES: usize = 2_000;
 
@@ -16,32 +18,6 @@ pub const FEWEST: usize = 5;
 
 /// Where the random numbers of every interval begin.
 const SEED: u64 = 0x6a74_7261_6365;
-
-/// Random numbers that are the same in every run (`SplitMix64`).
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// Begins at a seed.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next 64 bits.
-    pub const fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below the limit; 0 where the limit is 0.
-    pub fn below(&mut self, limit: usize) -> usize {
-        let product = u128::from(self.bits()) * limit as u128;
-        usize::try_from(product >> 64).unwrap_or(0)
-    }
-}
 
 /// The values in their order.
 fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {

@@ -131,7 +131,7 @@ impl Program for Packaged {
 
     fn launch(&self, size: Size) -> Result<Launch, Error> {
         let words = self.words(size)?;
-        Ok(Launch { java: None, words, folder: Some(Folder::new()?.keep()), agreement: Agreement::Lines })
+        Ok(Launch { java: None, words, folder: Some(Folder::new()?), agreement: Agreement::Lines })
     }
 }
 

@@ -78,25 +78,23 @@ impl Target {
     /// Starts the JVM of a program. An interruption ends it.
     pub fn start(
         name: &str,
-        launch: &Launch,
+        launch: Launch,
         java: &Path,
         flags: &[OsString],
         limits: Limits,
         interruption: &Interruption,
     ) -> Result<Self, Error> {
-        let words = command_line(launch, java, flags);
-        let folder = launch.folder.as_deref().map(Folder::take).transpose();
-        let folder = folder.map_err(Error::system(format!("use the working folder of {name}")))?;
+        let words = command_line(&launch, java, flags);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
-        if let Some(folder) = &folder {
+        if let Some(folder) = &launch.folder {
             command.current_dir(folder.path());
         }
         let began = Instant::now();
         let process = Process::spawn(&mut command)
             .map_err(Error::system(format!("start {} of {name}", words[0].to_string_lossy())))?;
         interruption.covers(&process).map_err(Error::system(format!("keep hold of {name}")))?;
-        Ok(Self { name: name.to_owned(), limits, read: 0, began, process, _folder: folder })
+        Ok(Self { name: name.to_owned(), limits, read: 0, began, process, _folder: launch.folder })
     }
 
     /// Process id of its JVM.

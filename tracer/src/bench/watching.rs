@@ -26,6 +26,8 @@ const ATTACH: Duration = Duration::from_mins(1);
 const FINISH: Duration = Duration::from_mins(2);
 /// How often its memory is looked at while it finishes.
 const LOOK: Duration = Duration::from_millis(10);
+/// The file of a recording.
+const RECORDING: &str = "run.jtrace";
 /// Largest report that is read.
 const MAX_REPORT: usize = 256 << 20;
 
@@ -92,8 +94,8 @@ impl Observer for Watching {
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
-        let folder = Folder::temporary().map_err(Error::system("make a folder for a recording"))?;
-        let command = self.command(pid, &recording_in(&folder));
+        let folder = Folder::new()?;
+        let command = self.command(pid, &folder.file(RECORDING));
         let process = spawn(&self.jtrace, &command)?;
         let attached = process.stderr.wait_for_line(&["attached"], 0, ATTACH);
         attached.map_err(|_| wrong(&process, "does not attach"))?;
@@ -111,7 +113,7 @@ impl Observer for Watching {
         // Asked of the zombie: once it is waited for, nobody can tell.
         let cpu_ns = process.ends_within(Duration::ZERO).then(|| process.cpu_ns().ok()).flatten();
         finished(&mut process, "record")?;
-        let answers = self.report(&recording_in(&folder))?;
+        let answers = self.report(&folder.file(RECORDING))?;
         let program = self.jtrace.to_string_lossy().into_owned();
         let command = std::iter::once(program).chain(command).collect();
         Ok(Observed { command, cpu_ns, peak_rss_bytes, ..answers })
@@ -135,10 +137,6 @@ fn spawn(jtrace: &Path, words: &[String]) -> Result<Process, Error> {
     let mut command = Command::new(jtrace);
     command.args(words);
     Process::spawn(&mut command).map_err(Error::system(format!("start {}", jtrace.display())))
-}
-
-fn recording_in(folder: &Folder) -> PathBuf {
-    folder.path().join("run.jtrace")
 }
 
 /// Waits until it has ended well.

@@ -143,7 +143,7 @@ fn all_that_ran_is_in_the_order_of_the_request_whether_asked_for_or_not() {
     results.programs.truncate(2);
     results.configurations = vec!["calls".into(), "plain".into()];
     let figures = Figures::new(&results);
-    assert_eq!(figures.programs, ["fop", "h2", "lucene-search", sample::HOSTILE]);
+    assert_eq!(figures.programs, ["fop", "h2", "lusearch", sample::HOSTILE]);
     assert_eq!(figures.configurations[..2], ["calls", "flags:method"]);
     assert!(!figures.configurations.iter().any(|name| name == PLAIN));
     assert_eq!(figures.comparison("fop", "calls").unwrap().runs, 8);

@@ -71,7 +71,7 @@ impl Observer for AsyncProfiler {
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
-        let folder = Folder::new("async-profiler")?;
+        let folder = Folder::new()?;
         let mut command = self.command(&["start", "-e", self.event], pid, &folder);
         let words = tool::words(&command);
         let output = tool::run(&mut command).map_err(Error::system("run asprof"))?;
@@ -130,7 +130,7 @@ mod tests {
         esac"#;
 
     fn stand_in() -> Folder {
-        let folder = Folder::new("test").unwrap();
+        let folder = Folder::new().unwrap();
         fs::create_dir(folder.file("bin")).unwrap();
         let asprof = folder.file("bin/asprof");
         fs::write(&asprof, STAND_IN).unwrap();

@@ -117,7 +117,7 @@ impl Observer for Bcc {
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
-        let folder = Folder::new("bcc")?;
+        let folder = Folder::new()?;
         let python = self.python.ok_or_else(|| Error::program("bcc", "was not prepared"))?;
         let (command, word) = self.command(python, pid, &folder)?;
         self.running = Some(Tool::start("bcc", command, folder, word)?);

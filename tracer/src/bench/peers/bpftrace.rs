@@ -42,7 +42,7 @@ impl Observer for Bpftrace {
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
-        let folder = Folder::new("bpftrace")?;
+        let folder = Folder::new()?;
         let mut command = Command::new("bpftrace");
         command.env("BPFTRACE_STRLEN", MAX_NAME).env("BPFTRACE_MAP_KEYS_MAX", MAX_KEYS).args([
             "-f",

@@ -79,7 +79,7 @@ impl Observer for Jfr {
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
         let tools = self.tools.as_ref().ok_or_else(|| Error::program("jfr", "was not prepared"))?;
-        let mut running = Running { pid, command: Vec::new(), folder: Folder::new("jfr")? };
+        let mut running = Running { pid, command: Vec::new(), folder: Folder::new()? };
         let mut command = tools.jcmd(pid, "JFR.start");
         command.args(self.settings).arg(format!("filename={}", running.file().display()));
         // Where the program is measured by its end, the JVM writes the file then.
@@ -101,7 +101,7 @@ impl Observer for Jfr {
         if !says(&output, "Stopped recording") && Path::new(&format!("/proc/{}", running.pid)).exists() {
             return Err(tool::refused("jcmd JFR.stop", "does not stop the recording", &output));
         }
-        let size = fs::metadata(running.file()).map(|file| file.len()).unwrap_or(0);
+        let size = fs::metadata(running.file()).map_or(0, |file| file.len());
         if size == 0 {
             return Err(tool::refused("jcmd JFR.stop", "leaves no recording", &output));
         }

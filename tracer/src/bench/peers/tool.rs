@@ -233,7 +233,7 @@ mod tests {
     fn shell(script: &str) -> Result<Tool, Error> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).env("WORD", "READY");
-        Tool::start("sh", command, Folder::new("test").unwrap(), "READY")
+        Tool::start("sh", command, Folder::new().unwrap(), "READY")
     }
 
     #[test]

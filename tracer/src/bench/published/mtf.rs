@@ -4,8 +4,8 @@ use super::{Column, Figures, MEAN, Row, Table, Unit, geometric_mean, mean_row, r
 
 const SOURCE: &str = "N. Honcharyk, master's thesis, King Danylo University, 2024";
 
-/// A program of tables 2.6 and 2.7: milliseconds plain, then milliseconds and marker calls of HasNextOnce adaptive,
-/// HasNextOnce, HasNext adaptive, HasNext.
+/// A program of tables 2.6 and 2.7: milliseconds plain, then milliseconds and marker calls of `HasNextOnce` adaptive,
+/// `HasNextOnce`, `HasNext` adaptive, `HasNext`.
 struct Typestate(&'static str, f64, [(f64, f64); 4]);
 
 const TYPESTATE: &[Typestate] = &[
@@ -44,23 +44,23 @@ const TYPESTATE: &[Typestate] = &[
 ];
 
 /// A program of tables 3.5 and 3.6: milliseconds with markers on 0, 10, 25, 50, 75 and 100 % of the executed methods, marker
-/// calls at 100 %, and the slowdown that is printed there.
-pub(super) struct Markers(pub(super) &'static str, pub(super) [f64; 6], pub(super) f64, pub(super) f64);
+/// calls at 100 %.
+pub(super) struct Markers(pub(super) &'static str, pub(super) [f64; 6], pub(super) f64);
 
 pub(super) const MARKERS: &[Markers] = &[
-    Markers("avrora", [13_087.0, 8_642.0, 16_819.0, 24_892.0, 33_454.0, 43_976.0], 543_934_712.0, 3.4),
-    Markers("eclipse", [41_364.0, 47_547.0, 98_392.0, 153_362.0, 212_275.0, 275_831.0], 358_208.0, 6.7),
-    Markers("fop", [446.0, 469.0, 845.0, 1_033.0, 1_452.0, 1_768.0], 10_755_787.0, 4.0),
-    Markers("h2", [7_159.0, 7_345.0, 15_130.0, 23_222.0, 31_842.0, 41_861.0], 1_325_200_083.0, 5.8),
-    Markers("jython", [3_360.0, 3_521.0, 7_250.0, 10_811.0, 14_487.0, 18_513.0], 356_096_651.0, 5.5),
-    Markers("luindex", [1_039.0, 1_235.0, 2_652.0, 4_108.0, 5_596.0, 7_345.0], 62_876_224.0, 7.1),
-    Markers("lusearch", [3_940.0, 4_679.0, 9_964.0, 15_680.0, 22_561.0, 30_193.0], 886_577_763.0, 7.7),
-    Markers("pmd", [3_808.0, 3_735.0, 7_819.0, 12_026.0, 16_619.0, 21_575.0], 91_662_920.0, 5.7),
-    Markers("sunflow", [7_558.0, 9_118.0, 19_504.0, 30_936.0, 43_328.0, 55_111.0], 239_384_047.0, 7.3),
-    Markers("tomcat", [5_448.0, 5_473.0, 10_909.0, 16_510.0, 22_926.0, 29_033.0], 3_795_574.0, 5.3),
-    Markers("tradebeans", [7_639.0, 9_102.0, 19_194.0, 31_479.0, 46_423.0, 61_839.0], 39.0, 8.1),
-    Markers("tradesoap", [17_088.0, 19_709.0, 42_154.0, 67_216.0, 94_924.0, 123_100.0], 45.0, 7.2),
-    Markers("xalan", [2_727.0, 3_282.0, 7_250.0, 11_686.0, 17_880.0, 25_037.0], 367_424_093.0, 9.2),
+    Markers("avrora", [13_087.0, 8_642.0, 16_819.0, 24_892.0, 33_454.0, 43_976.0], 543_934_712.0),
+    Markers("eclipse", [41_364.0, 47_547.0, 98_392.0, 153_362.0, 212_275.0, 275_831.0], 358_208.0),
+    Markers("fop", [446.0, 469.0, 845.0, 1_033.0, 1_452.0, 1_768.0], 10_755_787.0),
+    Markers("h2", [7_159.0, 7_345.0, 15_130.0, 23_222.0, 31_842.0, 41_861.0], 1_325_200_083.0),
+    Markers("jython", [3_360.0, 3_521.0, 7_250.0, 10_811.0, 14_487.0, 18_513.0], 356_096_651.0),
+    Markers("luindex", [1_039.0, 1_235.0, 2_652.0, 4_108.0, 5_596.0, 7_345.0], 62_876_224.0),
+    Markers("lusearch", [3_940.0, 4_679.0, 9_964.0, 15_680.0, 22_561.0, 30_193.0], 886_577_763.0),
+    Markers("pmd", [3_808.0, 3_735.0, 7_819.0, 12_026.0, 16_619.0, 21_575.0], 91_662_920.0),
+    Markers("sunflow", [7_558.0, 9_118.0, 19_504.0, 30_936.0, 43_328.0, 55_111.0], 239_384_047.0),
+    Markers("tomcat", [5_448.0, 5_473.0, 10_909.0, 16_510.0, 22_926.0, 29_033.0], 3_795_574.0),
+    Markers("tradebeans", [7_639.0, 9_102.0, 19_194.0, 31_479.0, 46_423.0, 61_839.0], 39.0),
+    Markers("tradesoap", [17_088.0, 19_709.0, 42_154.0, 67_216.0, 94_924.0, 123_100.0], 45.0),
+    Markers("xalan", [2_727.0, 3_282.0, 7_250.0, 11_686.0, 17_880.0, 25_037.0], 367_424_093.0),
 ];
 
 pub(super) fn tables(figures: &Figures) -> Vec<Table> {
@@ -162,8 +162,7 @@ fn marker_calls(figures: &Figures) -> Table {
         "xalan" => Some(60.0),
         _ => None,
     };
-    let rows =
-        MARKERS.iter().map(|Markers(name, _, calls, _)| row(figures, &columns, name, &[Some(*calls), cost(*name)]));
+    let rows = MARKERS.iter().map(|Markers(name, _, calls)| row(figures, &columns, name, &[Some(*calls), cost(*name)]));
     Table {
         id: "mtf-marker-calls",
         title: "What the call of a marker costs (MTF, table 3.6)",

@@ -21,7 +21,9 @@ fn ratio(cell: &Cell) -> f64 {
 /// What a source prints beside its times guards the times against slips of the pen.
 #[test]
 fn times_give_the_slowdowns_that_are_printed_beside_them() {
-    for Markers(name, times, _, printed) in MARKERS {
+    let printed = [3.4, 6.7, 4.0, 5.8, 5.5, 7.1, 7.7, 5.7, 7.3, 5.3, 8.1, 7.2, 9.2];
+    assert_eq!(MARKERS.len(), printed.len());
+    for (Markers(name, times, _), printed) in MARKERS.iter().zip(printed) {
         let slowdown = times[5] / times[0];
         assert!((slowdown - printed).abs() <= 0.051, "{name}: {slowdown}, not {printed}");
     }
@@ -29,7 +31,7 @@ fn times_give_the_slowdowns_that_are_printed_beside_them() {
     assert!((mean - 6.2).abs() < 0.05, "{mean}");
     let calls = |program| MARKERS.iter().find(|Markers(name, ..)| *name == program).unwrap();
     for (program, printed) in [("h2", 26.0), ("xalan", 60.0)] {
-        let Markers(_, times, calls, _) = calls(program);
+        let Markers(_, times, calls) = calls(program);
         let cost = (times[5] - times[0]) * 1e6 / calls;
         assert!((cost - printed).abs() < 1.0, "{program}: {cost}");
     }
@@ -53,12 +55,10 @@ fn numbers_of_the_sources_are_where_they_belong() {
 }
 
 #[test]
-fn ours_stand_beside_the_same_program_or_its_stand_in() {
+fn ours_stand_beside_the_program_of_the_same_name() {
     let markers = table("mtf-markers");
     assert!((4.1..4.3).contains(&ratio(&cell(&markers, "fop", "markers:100"))));
     assert!((4.1..4.3).contains(&ratio(&cell(&markers, "lusearch", "markers:100"))));
-    let stand_in = markers.rows.iter().find(|row| row.name == "lusearch").unwrap();
-    assert_eq!(stand_in.beside.as_deref(), Some("lucene-search"));
     assert!((4.1..4.3).contains(&ratio(&cell(&markers, MEAN, "markers:100"))));
     assert!((1.75..1.9).contains(&ratio(&cell(&table("dyko"), "DaCapo", "calls"))));
     assert!((1.3..1.4).contains(&ratio(&cell(&table("dtrace-flags"), "fop", "flags:method"))));
@@ -84,11 +84,13 @@ fn what_we_do_not_have_is_absent() {
 }
 
 #[test]
-fn dacapo_itself_goes_before_its_stand_in() {
+fn dacapo_itself_goes_before_the_packaged_program() {
     let mut results = sample::results();
     let mut real = results.runs.clone();
     real.retain(|run| run.program == "fop");
-    real.iter_mut().for_each(|run| run.program = "dacapo:fop".into());
+    for run in &mut real {
+        run.program = "dacapo:fop".into();
+    }
     results.runs.extend(real);
     assert_eq!(program(&Figures::new(&results), "fop"), Some("dacapo:fop"));
     assert_eq!(program(&Figures::new(&results), "h2"), Some("h2"));

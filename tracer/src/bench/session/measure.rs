@@ -9,7 +9,7 @@ use crate::{
         configuration::Configuration,
         interruption::Interruption,
         observer::Observer,
-        program::{Agreement, Launch, Program},
+        program::{Agreement, Program},
         results::Observed,
         target::{Iteration, Target, command_line},
     },
@@ -40,14 +40,15 @@ pub(super) fn measure(
     let mut all_flags = flags.clone();
     all_flags.extend(configuration.flags.iter().map(OsString::from));
     let name = program.describe().name;
-    let target = Target::start(&name, &launch, java, &all_flags, *limits, interruption)?;
+    let command = command_line(&launch, java, flags);
+    let agreement = launch.agreement;
+    let target = Target::start(&name, launch, java, &all_flags, *limits, interruption)?;
     let observer = configuration.observer.as_deref_mut();
-    let Launch { agreement, .. } = launch;
     let (iteration, observed) = match agreement {
         Agreement::Lines => by_lines(target, warm_up, observer)?,
         Agreement::Exit => by_end(target, setting, observer)?,
     };
-    Ok(Measured { iteration, observed, command: command_line(&launch, java, flags) })
+    Ok(Measured { iteration, observed, command })
 }
 
 fn by_lines(

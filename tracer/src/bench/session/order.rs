@@ -3,6 +3,8 @@
 //! What drifts while a session lasts (temperature, neighbours, the page cache) then falls on all configurations alike. The
 //! order follows from the seed alone, so that a resumed session goes on with the same one.
 
+use crate::bench::random::Random;
+
 /// A run to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Step {
@@ -14,33 +16,9 @@ pub(super) struct Step {
     pub(super) configuration: usize,
 }
 
-/// Numbers that look random: splitmix64, whose state is its seed.
-#[derive(Clone, Debug)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below a bound; what the bound does not divide evenly is far below what anybody could see.
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from((u128::from(self.next()) * bound as u128) >> 64).unwrap_or(0)
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
-    }
-}
-
 /// All runs of a session.
 pub(super) fn steps(seed: u64, rounds: u32, programs: usize, configurations: usize) -> Vec<Step> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut steps = Vec::new();
     for round in 0..rounds {
         let from = steps.len();
@@ -73,12 +51,5 @@ mod tests {
         let rounds: BTreeSet<Vec<_>> =
             steps(7, 20, 1, 3).chunks(3).map(|round| round.iter().map(|step| step.configuration).collect()).collect();
         assert_eq!(rounds.len(), 6, "all orders of three come up in twenty rounds of this seed");
-    }
-
-    #[test]
-    fn the_numbers_are_those_of_splitmix64() {
-        let mut random = Random(1_234_567);
-        // From the reference implementation.
-        assert_eq!([random.next(), random.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 }

@@ -9,7 +9,9 @@ fn noise(random: &mut Random, percent: f64) -> f64 {
 }
 
 /// Rounds of a program that takes 4 s, slowed down by a factor; rounds drift together by far more than runs differ.
-fn rounds(random: &mut Random, runs: u32, factor: f64) -> (Vec<(u32, f64)>, Vec<(u32, f64)>) {
+type Rounds = Vec<(u32, f64)>;
+
+fn rounds(random: &mut Random, runs: u32, factor: f64) -> (Rounds, Rounds) {
     let mut one = |factor: f64, drift: f64, round| (round, 4e9 * factor * drift * noise(random, 2.0));
     (0..runs)
         .map(|round| {
@@ -164,7 +166,9 @@ proptest! {
     #[test]
     fn order_does_not_matter(seed: u64, runs in 1_u32..15, shift in 0_usize..15, gap in 0_u32..15) {
         let (plain, mut watched) = rounds(&mut Random::new(seed), runs, 1.2);
-        watched.iter_mut().for_each(|(round, _)| *round += gap);
+        for (round, _) in &mut watched {
+            *round += gap;
+        }
         let before = Ratios::new(&plain, &watched).unwrap().estimate();
         let mut turned = plain.clone();
         turned.rotate_left(shift % plain.len());
@@ -175,7 +179,9 @@ proptest! {
     #[test]
     fn the_unit_does_not_matter(seed: u64, runs in 1_u32..15, power in -40_i32..40, gap in 0_u32..15) {
         let (plain, mut watched) = rounds(&mut Random::new(seed), runs, 1.2);
-        watched.iter_mut().for_each(|(round, _)| *round += gap);
+        for (round, _) in &mut watched {
+            *round += gap;
+        }
         // Powers of two, so that nothing is rounded.
         let scaled = |values: &[(u32, f64)]| -> Vec<_> {
             values.iter().map(|(round, value)| (*round, value * 2_f64.powi(power))).collect()
@@ -187,7 +193,9 @@ proptest! {
     #[test]
     fn the_figure_lies_in_its_interval(seed: u64, runs in 5_u32..25, gap in 0_u32..25) {
         let (plain, mut watched) = rounds(&mut Random::new(seed), runs, 1.2);
-        watched.iter_mut().for_each(|(round, _)| *round += gap);
+        for (round, _) in &mut watched {
+            *round += gap;
+        }
         let Estimate { value, interval, .. } = Ratios::new(&plain, &watched).unwrap().estimate();
         let Interval { low, high } = interval.unwrap();
         prop_assert!(low <= value && value <= high);

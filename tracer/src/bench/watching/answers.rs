@@ -6,6 +6,19 @@ use serde::Deserialize;
 
 use crate::bench::results::Observed;
 
+/// Which number of a report is which count of the micro-programs: section, key of its summary (`docs/lenses.md`), name of
+/// the count.
+const SAME: [(&str, &str, &str); 8] = [
+    ("gc", "collections", "collections"),
+    ("safepoint", "safepoints", "safepoints"),
+    ("locks", "contended_enters", "contended_enters"),
+    ("locks", "parks", "parks"),
+    ("locks", "unparks", "unparks"),
+    ("threads", "sleeps", "sleeps"),
+    ("threads", "started", "threads"),
+    ("classes", "loaded", "loads"),
+];
+
 /// The part of a report that is read.
 #[derive(Deserialize)]
 struct Report {
@@ -26,39 +39,51 @@ struct Section {
     summary: BTreeMap<String, serde_json::Value>,
 }
 
-/// Reads a report: events, losses, and every whole number of a summary as `section.key`.
+/// Reads a report: events, losses, and the answers in the words of the micro-programs.
 pub(super) fn read(json: &[u8]) -> Result<Observed, String> {
     let report: Report =
         serde_json::from_slice(json).map_err(|error| format!("makes a report that is not understood: {error}"))?;
     let Report { completeness: Completeness { delivered, lost }, sections } = report;
-    let mut answers = BTreeMap::new();
-    for Section { id, summary } in sections {
-        let whole = summary.into_iter().filter_map(|(key, value)| Some((format!("{id}.{key}"), value.as_u64()?)));
-        answers.extend(whole);
-    }
+    let answer = |&(id, key, count): &(&str, &str, &str)| {
+        let section = sections.iter().find(|section| section.id == id)?;
+        Some((count.to_owned(), section.summary.get(key)?.as_u64()?))
+    };
+    let answers = SAME.iter().filter_map(answer).collect();
     Ok(Observed { events: Some(delivered), lost: Some(lost), answers, ..Observed::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::micro;
 
     #[test]
-    fn a_report_of_jtrace_answers_by_section_and_key() {
+    fn a_report_answers_in_the_words_of_the_micro_programs() {
         let mut json = Vec::new();
         crate::view::json::write(&crate::view::sample::report(), &mut json).unwrap();
         let observed = read(&json).unwrap();
-        assert_eq!(observed.answers["gc.pause_max_ns"], 412_000_000);
+        let expected = [("collections", 7), ("contended_enters", 1026), ("parks", 123_456), ("threads", 41)];
+        assert_eq!(observed.answers, expected.map(|(name, count)| (name.to_owned(), count)).into());
         assert!(observed.events.is_some() && observed.lost.is_some());
     }
 
     #[test]
     fn what_is_not_whole_is_no_answer_and_what_is_no_report_is_an_error() {
         let text = br#"{"completeness":{"delivered":5,"lost":1},
-            "sections":[{"id":"gc","summary":{"n":3,"share":1.5,"text":"x"}}]}"#;
+            "sections":[{"id":"gc","summary":{"collections":"3"}},{"id":"locks","summary":{"parks":7}}]}"#;
         let observed = read(text).unwrap();
-        assert_eq!(observed.answers, BTreeMap::from([("gc.n".to_owned(), 3)]));
+        assert_eq!(observed.answers, BTreeMap::from([("parks".to_owned(), 7)]));
         assert_eq!((observed.events, observed.lost), (Some(5), Some(1)));
         assert!(read(b"{}").is_err());
+    }
+
+    #[test]
+    fn every_key_is_documented_and_every_count_is_made() {
+        let lenses = include_str!("../../../../docs/lenses.md");
+        for (id, key, count) in SAME {
+            let section = lenses.split(&format!("## `{id}`: ")).nth(1).unwrap().split("\n## ").next().unwrap();
+            assert!(section.contains(&format!("`{key}`")), "{id}.{key}");
+            assert!(micro::SOURCE.contains(&format!(" {count}=\"")), "{count}");
+        }
     }
 }

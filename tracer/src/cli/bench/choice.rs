@@ -1,17 +1,15 @@
 //! What a command line asks for: programs and configurations by name, out of those that there are.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::{env, path::PathBuf};
 
 use super::Options;
 use crate::{
     bench::{
-        Error,
         configuration::{Configuration, PLAIN},
+        dacapo, micro, peers,
         program::{Program, Size},
         results::{Method, Results},
+        suite,
         user::UserProgram,
         watching,
     },
@@ -67,7 +65,7 @@ pub(super) fn choose(options: &mut Options, earlier: Option<&Results>) -> Result
     let words = words.unwrap_or_else(|| USUAL.map(str::to_owned).to_vec());
     let jtrace = options.jtrace.clone().map_or_else(env::current_exe, Ok)?;
     let mut configurations = watching::configurations(&jtrace);
-    configurations.extend(peers(options.async_profiler.as_deref()));
+    configurations.extend(peers::all(options.async_profiler.as_deref()));
     Ok(Chosen { programs, configurations: pick_configurations(configurations, &words)?, java: absolute(java)? })
 }
 
@@ -79,37 +77,20 @@ fn absolute(java: PathBuf) -> Result<PathBuf, Failure> {
 /// The programs of all suites that were asked for.
 fn offered(options: &Options) -> Result<Vec<Box<dyn Program>>, Failure> {
     let mut programs = Vec::new();
-    for suite in &options.suite {
-        programs.extend(match suite {
-            Suite::Packaged => packaged()?,
-            Suite::Micro => micro()?,
+    for asked in &options.suite {
+        programs.extend(match asked {
+            Suite::Packaged => boxed(suite::packaged()),
+            Suite::Micro => boxed(micro::all()),
         });
     }
     if let Some(jar) = &options.dacapo {
-        programs.extend(dacapo(jar)?);
+        programs.extend(boxed(dacapo::benchmarks(jar)?));
     }
     Ok(programs)
 }
 
-fn packaged() -> Result<Vec<Box<dyn Program>>, Error> {
-    Err(not_in_this("the suite `packaged`"))
-}
-
-fn micro() -> Result<Vec<Box<dyn Program>>, Error> {
-    Err(not_in_this("the suite `micro`"))
-}
-
-fn dacapo(_jar: &Path) -> Result<Vec<Box<dyn Program>>, Error> {
-    Err(not_in_this("DaCapo's harness"))
-}
-
-/// Configurations in which another tool watches.
-fn peers(_async_profiler: Option<&Path>) -> Vec<Configuration> {
-    Vec::new()
-}
-
-fn not_in_this(what: &str) -> Error {
-    Error::Missing { what: what.to_owned(), hint: "this jtrace was built without it; use `-- java ...`".to_owned() }
+fn boxed(programs: impl IntoIterator<Item = impl Program + 'static>) -> Vec<Box<dyn Program>> {
+    programs.into_iter().map(|program| Box::new(program) as Box<dyn Program>).collect()
 }
 
 /// These of the programs, in the order of the request.
