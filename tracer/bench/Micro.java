@@ -148,7 +148,10 @@ public final class Micro {
                     Thread.onSpinWait();
                 }
             }
-            other.join();
+            // To join would be to enter the monitor of the thread, which it holds at its end.
+            while (other.getState() != Thread.State.TERMINATED) {
+                Thread.onSpinWait();
+            }
         }
 
         private void enter(int number) {

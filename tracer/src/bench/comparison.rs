@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     configuration::PLAIN,
-    results::{Memory, Observed, Results, Run},
+    results::{self, Memory, Observed, Results, Run},
     statistics::{self, Estimate, Quartiles, Ratios, Verdict},
 };
 
@@ -107,7 +107,9 @@ pub struct Comparison {
     pub lost: Option<u64>,
     /// Runs whose answers were right.
     pub right: usize,
-    /// Runs whose answers were wrong.
+    /// Runs whose answers were not, as the observer said itself.
+    pub partial: usize,
+    /// Runs whose answers were wrong without a word.
     pub wrong: usize,
     /// What an event costs the program, in nanoseconds, where it can be told from nothing.
     pub ns_per_event: Option<Estimate>,
@@ -259,6 +261,7 @@ impl<'a> Pair<'a> {
         let shares: Vec<f64> = watched.iter().filter_map(share).collect();
         let events: Vec<f64> = observed(|observed| observed.events).into_iter().map(|events| events as f64).collect();
         let events = statistics::median(&events);
+        let answered = |verdict| watched.iter().filter(|run| run.verdict() == Some(verdict)).count();
         let slowdown = self.ratios(Quantity::Wall).map(|ratios| ratios.estimate());
         Comparison {
             program: (*program).to_owned(),
@@ -270,8 +273,9 @@ impl<'a> Pair<'a> {
             observer_peak_rss_bytes: observed(|observed| observed.peak_rss_bytes).into_iter().max(),
             events,
             lost: observed(|observed| observed.lost).into_iter().max(),
-            right: watched.iter().filter(|run| run.is_right() == Some(true)).count(),
-            wrong: watched.iter().filter(|run| run.is_right() == Some(false)).count(),
+            right: answered(results::Verdict::Right),
+            partial: answered(results::Verdict::Partial),
+            wrong: answered(results::Verdict::Wrong),
             ns_per_event: slowdown.and_then(|slowdown| self.ns_per_event(slowdown, events?)),
         }
     }

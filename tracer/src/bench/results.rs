@@ -148,19 +148,37 @@ pub struct Observed {
     /// Events that it says it lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
+    /// What of the run it did not watch, by its own account: its answers are of the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
     /// Its own answer to the question that the program's counts also answer, by the name of the count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, u64>,
 }
 
+/// What an observer's answers are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They equal the program's own counts.
+    Right,
+    /// They do not, and the observer says itself that it did not watch or keep everything.
+    Partial,
+    /// They do not, and it does not say so.
+    Wrong,
+}
+
 impl Run {
-    /// Whether the observer's answers equal the program's own counts; absent where none of them is known to both.
-    pub fn is_right(&self) -> Option<bool> {
+    /// What the observer's answers are worth; absent where none of them is known to the program too.
+    pub fn verdict(&self) -> Option<Verdict> {
         let observed = self.observed.as_ref()?;
         let mut both =
             observed.answers.iter().filter_map(|(name, answer)| Some((answer, self.counts.get(name)?))).peekable();
         both.peek()?;
-        Some(both.all(|(answer, count)| answer == count))
+        Some(match both.all(|(answer, count)| answer == count) {
+            true => Verdict::Right,
+            false if observed.partial.is_some() || observed.lost.is_some_and(|lost| lost > 0) => Verdict::Partial,
+            false => Verdict::Wrong,
+        })
     }
 }
 
@@ -182,16 +200,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_right_wrong_or_unknown() {
+    fn an_answer_is_right_wrong_partial_or_unknown() {
         let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
         let answered = |answers: &[(&str, u64)]| Run {
             counts: counts(&[("parks", 7), ("calls", 9)]),
             observed: Some(Observed { answers: counts(answers), ..Observed::default() }),
             ..Run::default()
         };
-        assert_eq!(Run::default().is_right(), None);
-        assert_eq!(answered(&[("loads", 7)]).is_right(), None);
-        assert_eq!(answered(&[("parks", 7)]).is_right(), Some(true));
-        assert_eq!(answered(&[("parks", 7), ("calls", 8)]).is_right(), Some(false));
+        assert_eq!(Run::default().verdict(), None);
+        assert_eq!(answered(&[("loads", 7)]).verdict(), None);
+        assert_eq!(answered(&[("parks", 7)]).verdict(), Some(Verdict::Right));
+        let wrong = answered(&[("parks", 7), ("calls", 8)]);
+        assert_eq!(wrong.verdict(), Some(Verdict::Wrong));
+        let with = |observed: Observed| Run { observed: Some(observed), ..wrong.clone() }.verdict();
+        let observed = wrong.observed.clone().unwrap();
+        assert_eq!(with(Observed { lost: Some(0), ..observed.clone() }), Some(Verdict::Wrong));
+        assert_eq!(with(Observed { lost: Some(1), ..observed.clone() }), Some(Verdict::Partial));
+        assert_eq!(with(Observed { partial: Some("half".into()), ..observed }), Some(Verdict::Partial));
     }
 }

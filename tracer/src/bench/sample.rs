@@ -72,6 +72,7 @@ fn run(program: &str, base: f64, round: u32, configuration: &(&str, f64, Option<
             peak_rss_bytes: Some(20 << 20),
             events,
             lost: Some(u64::from(round == 2)),
+            partial: None,
             answers: answer.map(|answer| ("parks".to_owned(), answer)).into_iter().collect(),
         }),
         counts: events.map(|events| ("parks".to_owned(), events)).into_iter().collect(),

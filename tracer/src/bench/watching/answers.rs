@@ -19,6 +19,9 @@ const SAME: [(&str, &str, &str); 8] = [
     ("classes", "loaded", "loads"),
 ];
 
+/// The state of a site that was watched from the beginning to the end.
+const ATTACHED: &str = "attached";
+
 /// The part of a report that is read.
 #[derive(Deserialize)]
 struct Report {
@@ -30,6 +33,15 @@ struct Report {
 struct Completeness {
     delivered: u64,
     lost: u64,
+    #[serde(default)]
+    sites: Vec<Site>,
+}
+
+#[derive(Deserialize)]
+struct Site {
+    probe: String,
+    filtered: u64,
+    state: String,
 }
 
 #[derive(Deserialize)]
@@ -43,13 +55,22 @@ struct Section {
 pub(super) fn read(json: &[u8]) -> Result<Observed, String> {
     let report: Report =
         serde_json::from_slice(json).map_err(|error| format!("makes a report that is not understood: {error}"))?;
-    let Report { completeness: Completeness { delivered, lost }, sections } = report;
+    let Report { completeness: Completeness { delivered, lost, sites }, sections } = report;
     let answer = |&(id, key, count): &(&str, &str, &str)| {
         let section = sections.iter().find(|section| section.id == id)?;
         Some((count.to_owned(), section.summary.get(key)?.as_u64()?))
     };
     let answers = SAME.iter().filter_map(answer).collect();
-    Ok(Observed { events: Some(delivered), lost: Some(lost), answers, ..Observed::default() })
+    Ok(Observed { events: Some(delivered), lost: Some(lost), partial: partial(&sites), answers, ..Observed::default() })
+}
+
+/// The sites that were not watched all the time, or not each time.
+fn partial(sites: &[Site]) -> Option<String> {
+    let not_all = |site: &&Site| site.filtered > 0 || site.state != ATTACHED;
+    let mut parts: Vec<String> =
+        sites.iter().filter(not_all).map(|Site { probe, state, .. }| format!("{probe} {state}")).collect();
+    parts.dedup();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 #[cfg(test)]
@@ -75,6 +96,18 @@ mod tests {
         assert_eq!(observed.answers, BTreeMap::from([("parks".to_owned(), 7)]));
         assert_eq!((observed.events, observed.lost), (Some(5), Some(1)));
         assert!(read(b"{}").is_err());
+    }
+
+    #[test]
+    fn a_site_that_was_sampled_or_taken_off_makes_the_answer_partial() {
+        let read = |filtered: u32, state: &str| {
+            let site = format!(r#"{{"probe":"p","filtered":{filtered},"state":"{state}"}}"#);
+            let text = format!(r#"{{"completeness":{{"delivered":5,"lost":0,"sites":[{site}]}},"sections":[]}}"#);
+            read(text.as_bytes()).unwrap().partial
+        };
+        assert_eq!(read(0, ATTACHED), None);
+        assert_eq!(read(1, ATTACHED).as_deref(), Some("p attached"));
+        assert_eq!(read(0, "detached by the rate guard").as_deref(), Some("p detached by the rate guard"));
     }
 
     #[test]
