@@ -31,6 +31,7 @@ pub mod session;
 
 pub mod results;
 
+pub mod budget;
 pub mod comparison;
 pub mod published;
 pub mod statistics;

@@ -165,10 +165,7 @@ pub struct Figures {
 impl Figures {
     /// Works them out.
     pub fn new(results: &Results) -> Self {
-        let mut runs: Runs<'_> = BTreeMap::new();
-        for run in &results.runs {
-            runs.entry((&run.program, &run.configuration)).or_default().push(run);
-        }
+        let runs = Runs::new(results);
         let programs = names(
             results.programs.iter().map(|program| program.name.as_str()),
             results.runs.iter().map(|run| run.program.as_str()),
@@ -209,7 +206,41 @@ impl Figures {
 }
 
 /// The runs of each program in each configuration.
-type Runs<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Run>>;
+#[derive(Debug)]
+pub struct Runs<'a>(BTreeMap<(&'a str, &'a str), Vec<&'a Run>>);
+
+impl<'a> Runs<'a> {
+    /// Sorts them.
+    pub fn new(results: &'a Results) -> Self {
+        let mut runs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for run in &results.runs {
+            runs.entry((run.program.as_str(), run.configuration.as_str())).or_default().push(run);
+        }
+        Self(runs)
+    }
+
+    fn of<'b>(&'b self, program: &'b str, configuration: &'b str) -> Option<&'b [&'b Run]> {
+        self.0.get(&(program, configuration)).map(Vec::as_slice)
+    }
+
+    /// Time of a program in a configuration, to its time plain.
+    pub fn slowdown(&self, program: &str, configuration: &str) -> Option<Ratios> {
+        Pair::new((program, configuration), self)?.ratios(Quantity::Wall)
+    }
+
+    /// CPU time of its JVM, to that of it plain.
+    pub fn cpu(&self, program: &str, configuration: &str) -> Option<Ratios> {
+        Pair::new((program, configuration), self)?.ratios(Quantity::Cpu)
+    }
+
+    /// Time that a configuration adds to a program, to what another one adds to it.
+    pub fn relative_cost(&self, program: &str, configuration: &str, other: &str) -> Option<Ratios> {
+        let [plain, watched, other] =
+            [self.of(program, PLAIN)?, self.of(program, configuration)?, self.of(program, other)?]
+                .map(|runs| values(runs, Quantity::Wall));
+        Ratios::of_differences(&plain, &watched, &other)
+    }
+}
 
 /// Names as they were asked for, then any others, each once.
 fn names<'a>(asked: impl Iterator<Item = &'a str>, ran: impl Iterator<Item = &'a str>) -> Vec<String> {
@@ -218,7 +249,7 @@ fn names<'a>(asked: impl Iterator<Item = &'a str>, ran: impl Iterator<Item = &'a
 }
 
 fn plain(program: &str, runs: &Runs<'_>) -> Option<Plain> {
-    let runs = runs.get(&(program, PLAIN))?;
+    let runs = runs.of(program, PLAIN)?;
     let times: Vec<f64> = values(runs, Quantity::Wall).into_iter().map(|(_, value)| value).collect();
     Some(Plain { program: program.to_owned(), runs: runs.len(), wall_ns: statistics::quartiles(&times) })
 }
@@ -243,8 +274,8 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     fn new((program, configuration): (&'a str, &'a str), runs: &'a Runs<'_>) -> Option<Self> {
-        let watched = runs.get(&(program, configuration))?;
-        let plain = runs.get(&(program, PLAIN)).map_or(&[] as &[_], Vec::as_slice);
+        let watched = runs.of(program, configuration)?;
+        let plain = runs.of(program, PLAIN).unwrap_or_default();
         Some(Self { program, configuration, plain, watched })
     }
 

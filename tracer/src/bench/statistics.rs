@@ -182,6 +182,19 @@ impl Ratios {
         Some(Self::Apart { plain: values(plain), watched: values(watched) })
     }
 
+    /// What one configuration adds to the plain measurement, over what another one adds to it, by round. Absent where one
+    /// of them is missing, and where the other adds nothing in more than half of the rounds: there is no ratio to noise.
+    pub fn of_differences(plain: &[(u32, f64)], watched: &[(u32, f64)], other: &[(u32, f64)]) -> Option<Self> {
+        let [plain, watched, other] = [plain, watched, other].map(by_round);
+        let rounds: Vec<(f64, f64)> = plain
+            .iter()
+            .filter_map(|(round, plain)| Some((watched.get(round)? - plain, other.get(round)? - plain)))
+            .collect();
+        let ratios = rounds.iter().filter(|(_, other)| *other > 0.0).map(|(watched, other)| watched / other);
+        let ratios = sorted(ratios);
+        (!ratios.is_empty() && ratios.len() * 2 > rounds.len()).then_some(Self::Paired(ratios))
+    }
+
     /// Rounds that both have, or measurements of which there are fewer.
     pub const fn runs(&self) -> usize {
         match self {

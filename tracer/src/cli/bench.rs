@@ -1,6 +1,7 @@
 //! `jtrace bench`: asks for a measurement, shows how it goes, and writes what came out.
 
 mod choice;
+mod guard;
 mod progress;
 
 use std::{
@@ -21,7 +22,9 @@ use self::{
 };
 use super::{Failure, attach::say, options, output};
 use crate::bench::{
-    Error, environment,
+    Error,
+    budget::{Budget, Outcome},
+    environment,
     interruption::Interruption,
     program::Size,
     results::{Method, Results},
@@ -96,6 +99,10 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
+    /// Hold what is measured to the limits in this file, and measure what they name; exit code 1 where one is broken
+    #[arg(long, value_name = "FILE")]
+    budget: Option<PathBuf>,
+
     /// Measure nothing: make reports of the results in this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "suite", "dacapo", "command"], requires = "output")]
     report: Option<PathBuf>,
@@ -115,10 +122,15 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         options.output.iter().try_for_each(|path| write(&results, path))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let budget = options.budget.as_deref().map(Budget::read).transpose()?;
     let earlier = options.resume.as_deref().map(session::read).transpose()?;
     let (path, reports) = outputs(&options)?;
     let mut options = options;
-    let Chosen { programs, configurations, java } = choice::choose(&mut options, earlier.as_ref())?;
+    let Chosen { programs, mut configurations, java } =
+        choice::choose(&mut options, earlier.as_ref(), budget.as_ref())?;
+    if let Some(budget) = &budget {
+        guard::keep_pairs(&mut configurations, &budget.pairs());
+    }
     let method = method(&options, earlier.as_ref());
     let size = options.size.unwrap_or_else(|| choice::size(&method));
     let limits = Limits { iteration: options.limit, ..Limits::default() };
@@ -134,11 +146,18 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     say(&format!("seed {}, results in {}", journal.results().method.seed, path.display()));
     let mut progress = Progress::new();
     session.run(&mut journal, &interruption, &mut |news| progress.hear(news))?;
+    let judged = match &budget {
+        None => None,
+        Some(budget) => Some((budget, guard::judge(budget, &mut session, &mut journal, &interruption, &mut progress)?)),
+    };
     drop(progress);
     let results = journal.results();
     // A session that was cut short has numbers too.
     reports.iter().try_for_each(|path| write(results, path))?;
-    Ok(end(results, &path, interruption.signal()))
+    let code = end(results, &path, interruption.signal());
+    let Some((budget, outcomes)) = judged else { return Ok(code) };
+    guard::write(budget, &outcomes, &mut io::stdout().lock())?;
+    Ok(if outcomes.iter().all(Outcome::holds) { code } else { ExitCode::FAILURE })
 }
 
 /// Says what is there now, and gives the exit code: 0 where all was made, 1 where something was skipped, and that of a

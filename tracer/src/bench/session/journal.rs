@@ -9,7 +9,7 @@ use std::{
 
 use crate::bench::{
     Error,
-    results::{Environment, Results, Run, Skipped, VERSION},
+    results::{Environment, Method, Results, Run, Skipped, VERSION},
 };
 
 /// Largest file that is read.
@@ -60,6 +60,12 @@ impl Journal {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Asks for more runs than were asked for at first.
+    pub fn extend(&mut self, runs: u32) {
+        let Method { runs: asked, .. } = &mut self.results.method;
+        *asked = (*asked).max(runs);
     }
 
     /// Keeps a run.

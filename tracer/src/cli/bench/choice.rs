@@ -2,9 +2,10 @@
 
 use std::{env, path::PathBuf};
 
-use super::Options;
+use super::{Options, guard};
 use crate::{
     bench::{
+        budget::Budget,
         configuration::{Configuration, PLAIN},
         dacapo, micro, peers,
         program::{Program, Size},
@@ -39,7 +40,14 @@ pub(super) struct Chosen {
 }
 
 /// Finds what the options ask for; of a session that is resumed, what it had.
-pub(super) fn choose(options: &mut Options, earlier: Option<&Results>) -> Result<Chosen, Failure> {
+pub(super) fn choose(
+    options: &mut Options,
+    earlier: Option<&Results>,
+    budget: Option<&Budget>,
+) -> Result<Chosen, Failure> {
+    if let Some((programs, configurations)) = budget.map(guard::names) {
+        ask_for(options, programs, configurations);
+    }
     let mut programs = offered(options)?;
     let java = if options.command.is_empty() {
         options.java.clone()
@@ -67,6 +75,20 @@ pub(super) fn choose(options: &mut Options, earlier: Option<&Results>) -> Result
     let mut configurations = watching::configurations(&jtrace);
     configurations.extend(peers::all(options.async_profiler.as_deref()));
     Ok(Chosen { programs, configurations: pick_configurations(configurations, &words)?, java: absolute(java)? })
+}
+
+/// Asks for what a budget needs, where nothing else was asked for.
+fn ask_for(options: &mut Options, programs: Vec<String>, configurations: Vec<String>) {
+    let Options { suite, dacapo, command, .. } = options;
+    if suite.is_empty() && dacapo.is_none() && command.is_empty() {
+        *suite = vec![Suite::Packaged, Suite::Micro];
+    }
+    if options.programs.is_empty() {
+        options.programs = programs;
+    }
+    if options.configurations.is_empty() {
+        options.configurations = configurations;
+    }
 }
 
 /// Programs run in folders of their own, where a relative path leads elsewhere.

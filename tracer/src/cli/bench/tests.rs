@@ -17,7 +17,7 @@ fn options(words: &[&str]) -> Options {
 
 fn names(words: &[&str], earlier: Option<&Results>) -> Result<(Vec<String>, Vec<String>), String> {
     let mut options = options(&[words, &["--", "java", "-jar", "app.jar"]].concat());
-    let chosen = choice::choose(&mut options, earlier).map_err(|failure| format!("{failure:?}"))?;
+    let chosen = choice::choose(&mut options, earlier, None).map_err(|failure| format!("{failure:?}"))?;
     let programs = chosen.programs.iter().map(|program| program.describe().name).collect();
     Ok((programs, chosen.configurations.into_iter().map(|configuration| configuration.name).collect()))
 }
@@ -50,7 +50,7 @@ fn what_there_is_not_is_refused_with_what_there_is() {
     assert!(error.contains("`lens:nothing`") && error.contains("lens:gc"), "{error}");
     let error = names(&["--programs", "other"], None).unwrap_err();
     assert!(error.contains("`other`") && error.contains("app.jar"), "{error}");
-    let error = choice::choose(&mut options(&[]), None).err().map(|failure| format!("{failure:?}")).unwrap();
+    let error = choice::choose(&mut options(&[]), None, None).err().map(|failure| format!("{failure:?}")).unwrap();
     assert!(error.contains("no program to measure"), "{error}");
     for words in [&["--runs", "0"][..], &["--report", "x"], &["--java", "j", "--", "java"], &["--size", "huge"]] {
         assert!(Line::try_parse_from([&["bench"], words].concat()).is_err(), "{words:?}");
@@ -71,7 +71,7 @@ fn what_is_not_said_is_as_it_was_and_else_as_usual() {
         let mut options = options(&["--", "java", "Main"]);
         let mut earlier = earlier;
         earlier.programs = vec![crate::bench::results::Program { name: "Main".to_owned(), ..Default::default() }];
-        let chosen = choice::choose(&mut options, Some(&earlier)).ok().unwrap();
+        let chosen = choice::choose(&mut options, Some(&earlier), None).ok().unwrap();
         (chosen.java, chosen.configurations)
     };
     assert_eq!(configurations.iter().map(|chosen| chosen.name.as_str()).collect::<Vec<_>>(), ["plain", "lens:gc"]);
@@ -99,4 +99,25 @@ fn the_exit_code_says_whether_all_was_made() {
     assert_eq!(code(&results, Some(2)), expected(130));
     results.skipped.push(crate::bench::results::Skipped::default());
     assert_eq!(code(&results, None), expected(1));
+}
+
+#[test]
+fn a_budget_chooses_what_it_limits_and_no_other_pair() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("budget.txt");
+    std::fs::write(&file, "micro:idle attach time 1.1 0\nmicro:park every:locks event-cost/lens:locks 9 0\n").unwrap();
+    let budget = Budget::read(&file).unwrap();
+    let mut chosen = choice::choose(&mut options(&[]), None, Some(&budget)).ok().unwrap();
+    let programs: Vec<_> = chosen.programs.iter().map(|program| program.describe().name).collect();
+    assert_eq!(programs, ["micro:idle", "micro:park"]);
+    guard::keep_pairs(&mut chosen.configurations, &budget.pairs());
+    let pairs: Vec<_> = chosen.configurations.iter().map(|one| (one.name.as_str(), one.only.as_slice())).collect();
+    let [idle, park] = ["micro:idle", "micro:park"].map(str::to_owned);
+    let expected: [(&str, &[String]); 4] = [
+        ("plain", &[idle.clone(), park.clone()]),
+        ("attach", &[idle]),
+        ("every:locks", std::slice::from_ref(&park)),
+        ("lens:locks", std::slice::from_ref(&park)),
+    ];
+    assert_eq!(pairs, expected);
 }
