@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::{build, check, jdks, process, setup, verifier, workloads, workspace};
+use crate::{bench, build, check, jdks, process, setup, verifier, workloads, workspace};
 
 /// How many inputs the fuzz ring gives to each parser.
 const FUZZ_CASES: &str = "1000000";
@@ -47,6 +47,7 @@ pub(crate) fn run(_: &Options) -> ExitCode {
         tally.ring("fuzz", fuzz);
         tally.part("verifier", || verifier::run(&verifier::Options::default()));
         tally.ring("live", live);
+        tally.part("guard", bench::guard);
     }
     tally.print()
 }
