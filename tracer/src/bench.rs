@@ -35,6 +35,8 @@ pub mod comparison;
 pub mod published;
 pub mod statistics;
 
+pub mod report;
+
 #[cfg(test)]
 pub(crate) mod sample;
 
