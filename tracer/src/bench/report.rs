@@ -15,6 +15,8 @@ mod others;
 
 mod words;
 
+mod plot;
+
 mod csv;
 mod html;
 mod markdown;
@@ -52,7 +54,7 @@ fn document(results: &Results) -> Document {
     let runs = document::by_pair(results);
     let sections = [
         setting::environment(results),
-        effects::slowdown(results, &figures, &runs),
+        effects::slowdown(&figures, &runs),
         effects::observers(&figures, &runs),
         memory::section(&figures),
         others::section(&figures),

@@ -393,7 +393,7 @@ mod tests {
         let options = OutputOptions { output: output.to_vec(), no_lines: true, ..OutputOptions::default() };
         let report = crate::view::sample::report();
         Files::open(&options, 42).expect("files").finish(&report).expect("written");
-        let [report, folded, svg, pprof, speedscope] = output.map(|path| std::fs::read(path).expect("a file"));
+        let [report, folded, svg, pprof, speedscope] = output.map(|path| fs::read(path).expect("a file"));
         assert!(report.starts_with(b"{\n  \"schema\""));
         let folded = String::from_utf8(folded).expect("text");
         assert!(folded.contains(";com.shop.Cart.price 900000000\n"), "{folded}");
@@ -406,13 +406,13 @@ mod tests {
     fn a_link_in_a_shared_directory_is_not_followed() {
         let directory = tempfile::tempdir().expect("a directory");
         let shared = directory.path().join("shared");
-        std::fs::create_dir(&shared).expect("a directory");
-        std::fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).expect("permissions");
+        fs::create_dir(&shared).expect("a directory");
+        fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).expect("permissions");
         let victim = directory.path().join("victim");
-        std::fs::write(&victim, "precious").expect("a file");
+        fs::write(&victim, "precious").expect("a file");
         std::os::unix::fs::symlink(&victim, shared.join("r.json")).expect("a link");
         assert!(create(&shared.join("r.json")).is_err());
-        assert_eq!(std::fs::read_to_string(&victim).expect("still there"), "precious");
+        assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
         assert!(create(&shared.join("new.json")).is_ok());
     }
 
@@ -420,16 +420,16 @@ mod tests {
     fn a_file_is_replaced_as_a_whole_and_a_link_is_not_followed() {
         let directory = tempfile::tempdir().expect("a directory");
         let (victim, link) = (directory.path().join("victim"), directory.path().join("r.html"));
-        std::fs::write(&victim, "precious").expect("a file");
+        fs::write(&victim, "precious").expect("a file");
         std::os::unix::fs::symlink(&victim, &link).expect("a link");
         check_replaceable(&link).expect("a link can be replaced");
         for text in ["first, and long", "second"] {
             replace(&link, text.as_bytes()).expect("replaced");
-            assert_eq!(std::fs::read_to_string(&link).expect("a file"), text);
+            assert_eq!(fs::read_to_string(&link).expect("a file"), text);
         }
-        assert_eq!(std::fs::read_to_string(&victim).expect("still there"), "precious");
+        assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
         assert!(!link.is_symlink());
-        let left = std::fs::read_dir(directory.path()).expect("a directory").count();
+        let left = fs::read_dir(directory.path()).expect("a directory").count();
         assert_eq!(left, 2, "nothing lies beside them");
         assert!(check_replaceable(directory.path()).is_err());
         assert!(check_replaceable(&directory.path().join("no/r.html")).is_err());

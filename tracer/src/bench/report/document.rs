@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::plot::Plot;
 use crate::bench::results::{Results, Run};
 
 /// Most characters of a text: names and words of others have no limit of their own.
@@ -39,6 +40,8 @@ pub(super) enum Block {
     Facts(Vec<(String, String)>),
     /// Rows and columns.
     Table(Table),
+    /// A plot, for media that show any.
+    Plot(Plot),
     /// Commands, each with what it is.
     Commands(Vec<(String, String)>),
 }
@@ -49,6 +52,8 @@ pub(super) struct Table {
     pub(super) caption: String,
     /// How many columns at the left name the row.
     pub(super) keys: usize,
+    /// How many of the other columns belong together.
+    pub(super) together: usize,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Row>,
     /// What the rows say that are left out where room is scarce.
@@ -107,7 +112,8 @@ impl Section {
 impl Table {
     /// A table without rows, whose first columns name the row.
     pub(super) fn new(caption: impl Into<String>, keys: usize, columns: Vec<Column>) -> Self {
-        Self { caption: cut(caption.into()), keys, columns, rows: Vec::new(), minor: "", notes: Vec::new() }
+        let caption = cut(caption.into());
+        Self { caption, keys, together: 1, columns, rows: Vec::new(), minor: "", notes: Vec::new() }
     }
 }
 

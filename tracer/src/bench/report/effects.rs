@@ -3,13 +3,12 @@
 use super::{
     answers,
     document::{Block, Cell, Column, Kind, Row, Runs, Section, Table},
-    words,
+    plot, words,
 };
 use crate::{
     bench::{
         comparison::{Comparison, Figures, Plain, Quantity},
         configuration::PLAIN,
-        results::Results,
         statistics::Quartiles,
     },
     report::format::whole,
@@ -17,14 +16,16 @@ use crate::{
 };
 
 /// Programs and configurations, and the mean over programs.
-pub(super) fn slowdown(_results: &Results, figures: &Figures, _runs: &Runs<'_>) -> Section {
+pub(super) fn slowdown(figures: &Figures, runs: &Runs<'_>) -> Section {
     let mut columns = vec![Column::words("program"), Column::numbers(PLAIN)];
     columns.extend(figures.configurations.iter().map(Column::numbers));
     let mut table = Table::new(format!("Time of an iteration against {PLAIN}"), 1, columns);
     table.rows.extend(figures.programs.iter().map(|program| slowdown_row(figures, program)));
     table.rows.push(mean_row(figures));
     table.notes.push(format!("{PLAIN}: the median time, and the quarter below and above it."));
-    Section::new("Slowdown", vec![Block::Table(table)])
+    table.minor = "nothing ran";
+    let plots = plot::forests(figures).into_iter().chain(plot::strips(figures, runs));
+    Section::new("Slowdown", [Block::Table(table)].into_iter().chain(plots.map(Block::Plot)).collect())
 }
 
 fn slowdown_row(figures: &Figures, program: &str) -> Row {

@@ -40,6 +40,10 @@ fn block(block: &Block) -> String {
             format!("<dl>\n{}\n</dl>", facts.iter().map(fact).collect::<Vec<_>>().join("\n"))
         }
         Block::Table(table) => self::table(table),
+        Block::Plot(plot) => {
+            let caption = escape::html(plot.caption());
+            format!("<figure>\n<figcaption>{caption}</figcaption>\n{}\n</figure>", plot.svg())
+        }
         Block::Commands(commands) => {
             let command = |(name, command): &(String, String)| {
                 format!("<p>{}</p>\n<pre tabindex=\"0\">{}</pre>", escape::html(name), escape::html(command))
@@ -54,7 +58,7 @@ fn paragraph(text: &str) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let Table { caption, keys, columns, rows, minor: _, notes } = table;
+    let Table { caption, keys, together: _, columns, rows, minor: _, notes } = table;
     let caption = escape::html(caption);
     if rows.is_empty() {
         return format!("<h3>{caption}</h3>\n<p>none</p>");

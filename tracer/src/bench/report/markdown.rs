@@ -7,7 +7,7 @@ use super::document::{Block, Cell, Column, Document, Kind, Row, Section, Table, 
 use crate::view::escape;
 
 /// What means something to Markdown anywhere in a line.
-const SPECIAL: &str = r"\`*_[]<>|~&$";
+const SPECIAL: &str = r"\`*_[]|~$";
 
 pub(super) fn write(document: &Document) -> String {
     let mut parts = vec![format!("# {}", escaped(&document.title))];
@@ -32,6 +32,7 @@ fn block(block: &Block) -> String {
                 .join("\n")
         }
         Block::Table(table) => self::table(table),
+        Block::Plot(_) => String::new(),
         Block::Commands(commands) => {
             let commands = commands.iter().map(|(name, command)| format!("{}:\n\n{}", escaped(name), code(command)));
             commands.collect::<Vec<_>>().join("\n\n")
@@ -40,7 +41,7 @@ fn block(block: &Block) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let Table { caption, keys: _, columns, rows, minor: _, notes } = table;
+    let Table { caption, keys: _, together: _, columns, rows, minor: _, notes } = table;
     let mut parts = vec![format!("### {}", escaped(caption))];
     if rows.is_empty() {
         parts.push("none".to_owned());
@@ -71,15 +72,20 @@ fn escaped(text: &str) -> String {
     let text: Cow<'_, str> = escape::terminal(text.trim());
     let mut out = String::with_capacity(text.len() + 8);
     for (at, c) in text.char_indices() {
-        // A heading, an item of a list, a quotation or a rule begins with one of these.
-        if SPECIAL.contains(c) || at == 0 && "#+-=".contains(c) {
-            out.push('\\');
-        }
+        // A heading, an item of a list or a line below a heading begins with one of these.
+        let is_special = SPECIAL.contains(c) || at == 0 && "#+-=".contains(c);
         // A number with one of these behind it is an item of a list.
-        if ".)".contains(c) && at > 0 && text[..at].bytes().all(|byte| byte.is_ascii_digit()) {
+        let is_number = ".)".contains(c) && at > 0 && text[..at].bytes().all(|byte| byte.is_ascii_digit());
+        if is_special || is_number {
             out.push('\\');
         }
-        out.push(c);
+        match c {
+            // Not every reader of Markdown knows that a backslash takes the meaning from these.
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ => out.push(c),
+        }
     }
     out
 }
@@ -98,7 +104,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_text_is_markup() {
-        assert_eq!(escaped("a|b`c*d_e[f](g)<h>\n"), r"a\|b\`c\*d\_e\[f\](g)\<h\>");
+        assert_eq!(escaped("a|b`c*d_e[f](g)<h>&\n"), r"a\|b\`c\*d\_e\[f\](g)&lt;h&gt;&amp;");
         assert_eq!(escaped("a\nb\u{202e}"), r"a\\nb\\u{202e}");
         assert_eq!(
             [escaped("# a"), escaped("- a"), escaped("12. a"), escaped("1.5 s")],

@@ -21,7 +21,7 @@ pub(super) fn section(figures: &Figures) -> Section {
         Column::numbers("difference"),
     ];
     let mut table = Table::new("Collections and memory, medians", 3, columns);
-    table.minor = "no difference was found";
+    table.minor = "no difference can be told";
     table.rows.extend(figures.perturbations.iter().map(row));
     Section::new("Perturbation of memory", vec![Block::Table(table)])
 }

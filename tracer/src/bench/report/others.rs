@@ -34,6 +34,7 @@ fn table(table: published::Table) -> Table {
         theirs.into_iter().chain([Column::numbers(format!("ours: {configuration}"))])
     });
     let mut out = Table::new(title, 1, [Column::words("program")].into_iter().chain(both).collect());
+    out.together = if source.is_some() { 2 } else { 1 };
     out.minor = "nothing of ours stands beside theirs";
     out.notes.extend(source.map(|source| format!("Theirs: {source}.")));
     out.notes.extend(notes.iter().map(|note| (*note).to_owned()));
@@ -44,7 +45,7 @@ fn table(table: published::Table) -> Table {
 fn row(row: &published::Row, columns: &[published::Column], has_theirs: bool) -> Row {
     let published::Row { name, beside, cells } = row;
     let name = match beside {
-        Some(beside) => format!("{name} (ours: {beside})"),
+        Some(beside) => format!("{name} (beside {beside})"),
         None => name.clone(),
     };
     let kind = if cells.iter().any(|cell| cell.ours.is_some()) { Kind::Usual } else { Kind::Minor };

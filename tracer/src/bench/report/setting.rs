@@ -35,7 +35,9 @@ pub(super) fn environment(results: &Results) -> Section {
         ("memory", amount(*memory_bytes)),
         ("jtrace", jtrace.clone()),
     ];
-    facts.extend(tools.iter().map(|(name, version)| (name.as_str(), version.clone())));
+    // It watches, too, and as a rule it is this one.
+    let others = tools.iter().filter(|(name, version)| (name.as_str(), *version) != ("jtrace", jtrace));
+    facts.extend(others.map(|(name, version)| (name.as_str(), version.clone())));
     let order = format!("rounds, each with every program in every configuration once, shuffled with seed {seed}");
     facts.extend([
         ("runs", format!("{runs} of each program in each configuration asked for, {} made", results.runs.len())),
@@ -59,7 +61,7 @@ pub(super) fn programs(results: &Results) -> Section {
         Column::words("source"),
         Column::numbers("application methods executed"),
     ];
-    let mut table = Table::new("Programs", 1, columns);
+    let mut table = Table::new("What was run", 1, columns);
     table.rows.extend(results.programs.iter().map(|program| {
         let Program { name, what, source, command: _, application_methods } = program;
         let methods = Cell::known(*application_methods, format::count);

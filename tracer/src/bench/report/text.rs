@@ -1,7 +1,7 @@
 //! A report for a terminal. Nothing is wider than the terminal: long cells go on below, and a table that is too wide goes on
 //! with its other columns below.
 
-use super::document::{Block, Cell, Document, Kind, Row, Section, Table};
+use super::document::{Block, Cell, Column, Document, Kind, Row, Section, Table};
 use crate::view::escape;
 
 /// Columns of the terminal.
@@ -14,6 +14,8 @@ const GAP: usize = 2;
 const WIDEST_KEY: usize = 24;
 /// Widest other column.
 const WIDEST: usize = 36;
+/// Widest title that may be wider than what is below it.
+const WIDEST_TITLE: usize = 12;
 /// Widest name of a fact.
 const WIDEST_NAME: usize = 20;
 
@@ -34,6 +36,7 @@ fn block(block: &Block, lines: &mut Vec<String>) {
         Block::Paragraph(text) => lines.extend(indented(text, INDENT)),
         Block::Facts(facts) => facts.iter().for_each(|(name, value)| fact(name, value, lines)),
         Block::Table(table) => self::table(table, lines),
+        Block::Plot(_) => {}
         Block::Commands(commands) => {
             for (name, command) in commands {
                 lines.extend(indented(name, INDENT));
@@ -76,23 +79,24 @@ fn fact(name: &str, value: &str, lines: &mut Vec<String>) {
 }
 
 fn table(table: &Table, lines: &mut Vec<String>) {
-    let Table { caption, keys, columns: _, rows, minor, notes } = table;
-    lines.extend([String::new()].into_iter().chain(indented(caption, INDENT)));
+    let Table { caption, keys: _, together: _, columns: _, rows, minor, notes } = table;
+    lines.push(String::new());
     let shown: Vec<&Row> = rows.iter().filter(|row| row.kind != Kind::Minor).collect();
+    let nothing = if rows.is_empty() { "none" } else { minor };
     // Where nothing was found in any row, how it would look is of no use either.
-    if shown.iter().any(|row| row.kind == Kind::Usual) {
-        let texts = Texts::new(table, &shown);
-        for group in texts.groups(*keys) {
-            lines.push(String::new());
-            texts.draw(&group, lines);
-        }
+    if !shown.iter().any(|row| row.kind == Kind::Usual) {
+        return lines.extend(indented(&format!("{caption}: {nothing}"), INDENT));
+    }
+    lines.extend(indented(caption, INDENT));
+    let texts = Texts::new(table, &shown);
+    for group in texts.groups(table) {
+        lines.push(String::new());
+        texts.draw(&group, lines);
     }
     let left_out = rows.len() - shown.len();
     if left_out > 0 {
         let noun = if left_out == 1 { "row is" } else { "rows are" };
         lines.extend(indented(&format!("{left_out} {noun} left out: {minor}."), INDENT));
-    } else if rows.is_empty() {
-        lines.extend(indented("none", INDENT));
     }
     lines.extend(notes.iter().flat_map(|note| indented(note, INDENT)));
 }
@@ -113,36 +117,36 @@ struct Texts {
 
 impl Texts {
     fn new(table: &Table, shown: &[&Row]) -> Self {
-        let Table { caption: _, keys, columns, rows: _, minor: _, notes: _ } = table;
+        let Table { caption: _, keys, together: _, columns, rows: _, minor: _, notes: _ } = table;
         let widest = |at: usize| if at < *keys { WIDEST_KEY } else { WIDEST };
-        let lines = |(at, text): (usize, &str)| escape::wrap(&escape::terminal(text), widest(at));
-        let head = columns.iter().map(|column| column.title.as_str()).enumerate().map(lines).collect();
-        let body = shown.iter().map(|row| {
-            let cells = row.cells.iter().map(|Cell { text, tone: _ }| text.as_str());
-            cells.enumerate().map(lines).collect()
-        });
-        let rows: Vec<Vec<Vec<String>>> = [head].into_iter().chain(body).collect();
-        let width = |at: usize| {
+        let lines = |(at, cell): (usize, &Cell)| escape::wrap(&escape::terminal(&cell.text), widest(at));
+        let body: Vec<Vec<_>> = shown.iter().map(|row| row.cells.iter().enumerate().map(lines).collect()).collect();
+        let width = |rows: &[Vec<Vec<String>>], at: usize| {
             let cells = rows.iter().filter_map(|row| row.get(at)).flatten();
             cells.map(|line| escape::width(line)).max().unwrap_or(0)
         };
-        let widths = (0..columns.len()).map(width).collect();
-        let side = |is_numeric| if is_numeric { Side::Right } else { Side::Left };
-        let sides = columns.iter().map(|column| side(column.is_numeric)).collect();
-        Self { rows, widths, sides }
+        // Titles make no column wide that would be narrow without them.
+        let title = |(at, column): (usize, &Column)| {
+            escape::wrap(&escape::terminal(&column.title), width(&body, at).max(WIDEST_TITLE))
+        };
+        let head = columns.iter().enumerate().map(title).collect();
+        let rows: Vec<_> = [head].into_iter().chain(body).collect();
+        let widths = (0..columns.len()).map(|at| width(&rows, at)).collect();
+        let side = |column: &Column| if column.is_numeric { Side::Right } else { Side::Left };
+        Self { rows, widths, sides: columns.iter().map(side).collect() }
     }
 
     /// Which columns stand beside each other; those that name the row are in every group.
-    fn groups(&self, keys: usize) -> Vec<Vec<usize>> {
-        let names: Vec<usize> = (0..keys).collect();
+    fn groups(&self, table: &Table) -> Vec<Vec<usize>> {
+        let names: Vec<usize> = (0..table.keys).collect();
+        let others: Vec<usize> = (table.keys..self.widths.len()).collect();
         let width = |columns: &[usize]| columns.iter().map(|at| self.widths[*at] + GAP).sum::<usize>();
-        let mut groups = vec![names.clone()];
-        for at in keys..self.widths.len() {
-            let Some(group) = groups.last_mut() else { break };
-            if group.len() == keys || INDENT + width(group) + self.widths[at] <= WIDTH {
-                group.push(at);
-            } else {
-                groups.push(names.iter().copied().chain([at]).collect());
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for columns in others.chunks(table.together.max(1)) {
+            match groups.last_mut() {
+                // Behind the last one is no gap.
+                Some(group) if INDENT + width(group) + width(columns) <= WIDTH + GAP => group.extend(columns),
+                _ => groups.push([&names, columns].concat()),
             }
         }
         groups

@@ -21,7 +21,10 @@ pub(super) fn slowdown(ratio: &Estimate) -> Cell {
 /// A change of an amount, or what hides it.
 pub(super) fn change(ratio: &Estimate) -> Cell {
     let share = |by: f64, Interval { low, high }: Interval, word: &str| {
-        Cell::usual(format!("{:.1} % {word} ({:.1} to {:.1} %)", by * 100.0, low * 100.0, high * 100.0))
+        // Amounts of memory may differ by very little, and all the same be told apart.
+        let decimals = if by < 0.001 { 3 } else { 1 };
+        let [by, low, high] = [by, low, high].map(|share| share * 100.0);
+        Cell::usual(format!("{by:.decimals$} % {word} ({low:.decimals$} to {high:.decimals$} %)"))
     };
     match (ratio.verdict(), ratio.interval) {
         (Verdict::Slower { by, .. }, Some(interval)) if by > LARGE => Cell::usual(times(ratio.value, interval)),
@@ -102,6 +105,7 @@ mod tests {
     fn amounts_are_more_or_less_and_not_slower() {
         assert_eq!(change(&estimate(1.25, 1.2, 1.3)).text, "25.0 % more (20.0 to 30.0 %)");
         assert_eq!(change(&estimate(0.75, 0.7, 0.8)).text, "25.0 % less (20.0 to 30.0 %)");
+        assert_eq!(change(&estimate(0.9996, 0.9995, 0.9999)).text, "0.040 % less (0.010 to 0.050 %)");
         assert_eq!(change(&estimate(3.0, 2.5, 3.5)).text, "3.00x (2.50 to 3.50)");
         assert_eq!(ratio(&estimate(0.75, 0.7, 0.8)).text, "0.75x (0.70 to 0.80)");
     }
