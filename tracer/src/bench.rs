@@ -36,6 +36,8 @@ pub mod comparison;
 pub mod published;
 pub mod statistics;
 
+pub mod report;
+
 #[cfg(test)]
 pub(crate) mod sample;
 

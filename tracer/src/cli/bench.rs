@@ -5,8 +5,8 @@ mod guard;
 mod progress;
 
 use std::{
-    ffi::OsString,
-    io,
+    ffi::{OsStr, OsString},
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -27,6 +27,7 @@ use crate::bench::{
     environment,
     interruption::Interruption,
     program::Size,
+    report,
     results::{Method, Results},
     session::{self, Journal, Session, Setting},
     target::Limits,
@@ -103,8 +104,8 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
-    /// Measure nothing: make reports of the results in this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "suite", "dacapo", "command"], requires = "output")]
+    /// Measure nothing: make the reports that `-o` names of the results in this file, or print one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "suite", "dacapo", "command"])]
     report: Option<PathBuf>,
 
     /// The jtrace that watches, where it is another one
@@ -118,9 +119,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     if let Some(file) = &options.report {
-        let results = session::read(file)?;
-        options.output.iter().try_for_each(|path| write(&results, path))?;
-        return Ok(ExitCode::SUCCESS);
+        return report_of(file, &options.output);
     }
     let budget = options.budget.as_deref().map(Budget::read).transpose()?;
     let earlier = options.resume.as_deref().map(session::read).transpose()?;
@@ -153,34 +152,57 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     drop(progress);
     let results = journal.results();
     // A session that was cut short has numbers too.
-    reports.iter().try_for_each(|path| write(results, path))?;
-    let code = end(results, &path, interruption.signal());
+    reports.iter().try_for_each(|(form, path)| write(results, *form, path))?;
+    let code = end(results, &path, interruption.signal())?;
     let Some((budget, outcomes)) = judged else { return Ok(code) };
     guard::write(budget, &outcomes, &mut io::stdout().lock())?;
     Ok(if outcomes.iter().all(Outcome::holds) { code } else { ExitCode::FAILURE })
 }
 
-/// Says what is there now, and gives the exit code: 0 where all was made, 1 where something was skipped, and that of a
-/// signal where one ended it.
-fn end(results: &Results, path: &Path, signal: Option<u8>) -> ExitCode {
+/// Makes reports of a file of results, or prints one.
+fn report_of(file: &Path, asked: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let reports: Vec<_> =
+        asked.iter().map(|path| form(output::expand(path, std::process::id()))).collect::<Result<_, _>>()?;
+    let results = session::read(file)?;
+    if reports.is_empty() {
+        print(&results)?;
+    }
+    reports.iter().try_for_each(|(form, path)| write(&results, *form, path))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the report for a terminal.
+fn print(results: &Results) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(report::text(results).as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Prints what came out, if anything did, says where it is, and gives the exit code: 0 where all was made, 1 where
+/// something was skipped, and that of a signal where one ended it.
+fn end(results: &Results, path: &Path, signal: Option<u8>) -> Result<ExitCode, Failure> {
     let runs = results.runs.len();
     let file = path.display();
+    if runs > 0 {
+        print(results)?;
+    }
     if let Some(signal) = signal {
         say(&format!("interrupted after {runs} runs, which are kept; go on with the same words and --resume {file}"));
-        return ExitCode::from(128 + signal);
+        return Ok(ExitCode::from(128 + signal));
     }
     say(&format!("{runs} runs are in {file}, {} skipped", results.skipped.len()));
-    ExitCode::from(u8::from(!results.skipped.is_empty()))
+    Ok(ExitCode::from(u8::from(!results.skipped.is_empty())))
 }
 
 /// Where results go, and where reports of them. Checked before hours of work.
-fn outputs(options: &Options) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
+fn outputs(options: &Options) -> Result<(PathBuf, Vec<(Form, PathBuf)>), Failure> {
     let (results, reports): (Vec<_>, Vec<_>) = options
         .output
         .iter()
         .map(|path| output::expand(path, std::process::id()))
         .partition(|path| path.extension().is_some_and(|extension| extension == "json"));
-    reports.iter().try_for_each(|path| is_report(path))?;
+    let reports: Vec<_> = reports.into_iter().map(form).collect::<Result<_, _>>()?;
+    reports.iter().try_for_each(|(_, path)| output::check_replaceable(path))?;
     let path = match (&options.resume, results.as_slice()) {
         (Some(path), []) | (None, [path]) => path.clone(),
         (None, []) => output::expand(Path::new("jtrace-bench-%t.json"), std::process::id()),
@@ -217,17 +239,38 @@ fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Whether there are reports with this extension.
-fn is_report(path: &Path) -> Result<(), Failure> {
-    Err(Failure::usage(
-        format!("this jtrace makes no report like {}", path.display()),
-        "give a name that ends in .json for the results".to_owned(),
-    ))
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Csv,
+    Markdown,
+    Html,
 }
 
-/// Writes results in the form that the extension names.
-fn write(_results: &Results, path: &Path) -> Result<(), Failure> {
-    is_report(path)
+/// The form that the extension of a file names.
+fn form(path: PathBuf) -> Result<(Form, PathBuf), Failure> {
+    let form = match path.extension().and_then(OsStr::to_str) {
+        Some("csv") => Form::Csv,
+        Some("md") => Form::Markdown,
+        Some("html") => Form::Html,
+        _ => {
+            return Err(Failure::usage(
+                format!("there is no report like {}", path.display()),
+                "reports end in .csv, .md or .html, the results of a measurement in .json".to_owned(),
+            ));
+        }
+    };
+    Ok((form, path))
+}
+
+/// Writes a report.
+fn write(results: &Results, form: Form, path: &Path) -> Result<(), Failure> {
+    let text = match form {
+        Form::Csv => report::csv(results),
+        Form::Markdown => report::markdown(results),
+        Form::Html => report::html(results),
+    };
+    output::replace(path, text.as_bytes())
 }
 
 /// From now on a signal ends the JVM that runs, and the session behind it.

@@ -5,7 +5,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write as _},
     os::unix::{
         ffi::{OsStrExt as _, OsStringExt as _},
@@ -295,6 +295,46 @@ fn create(path: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
+/// Writes a file that is whole at any moment: first beside it, then in its place. What is in that place, a link too, is
+/// replaced and not followed.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let beside = beside(path);
+    let put = new_file(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
+        .and_then(|()| fs::rename(&beside, path));
+    if put.is_err() {
+        // The first error says more.
+        let _: io::Result<()> = fs::remove_file(&beside);
+    }
+    put.map_err(|error| unwritable(path, &error))?;
+    written(path);
+    Ok(())
+}
+
+/// Whether [`replace`] will find its way, checked before the work.
+pub(super) fn check_replaceable(path: &Path) -> Result<(), Failure> {
+    let failed = |error: io::Error| unwritable(path, &error);
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
+        return Err(failed(io::Error::other("it is there, and is no file")));
+    }
+    let beside = beside(path);
+    new_file(&beside).map_err(failed)?;
+    fs::remove_file(&beside).map_err(failed)
+}
+
+/// A name in the same directory that nobody else uses.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// A file that was not there, so that a link that somebody put there is not followed.
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(
         format!("cannot write {}: {error}", path.display()),
@@ -353,7 +393,7 @@ mod tests {
         let options = OutputOptions { output: output.to_vec(), no_lines: true, ..OutputOptions::default() };
         let report = crate::view::sample::report();
         Files::open(&options, 42).expect("files").finish(&report).expect("written");
-        let [report, folded, svg, pprof, speedscope] = output.map(|path| std::fs::read(path).expect("a file"));
+        let [report, folded, svg, pprof, speedscope] = output.map(|path| fs::read(path).expect("a file"));
         assert!(report.starts_with(b"{\n  \"schema\""));
         let folded = String::from_utf8(folded).expect("text");
         assert!(folded.contains(";com.shop.Cart.price 900000000\n"), "{folded}");
@@ -366,13 +406,33 @@ mod tests {
     fn a_link_in_a_shared_directory_is_not_followed() {
         let directory = tempfile::tempdir().expect("a directory");
         let shared = directory.path().join("shared");
-        std::fs::create_dir(&shared).expect("a directory");
-        std::fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).expect("permissions");
+        fs::create_dir(&shared).expect("a directory");
+        fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).expect("permissions");
         let victim = directory.path().join("victim");
-        std::fs::write(&victim, "precious").expect("a file");
+        fs::write(&victim, "precious").expect("a file");
         std::os::unix::fs::symlink(&victim, shared.join("r.json")).expect("a link");
         assert!(create(&shared.join("r.json")).is_err());
-        assert_eq!(std::fs::read_to_string(&victim).expect("still there"), "precious");
+        assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
         assert!(create(&shared.join("new.json")).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_a_link_is_not_followed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (victim, link) = (directory.path().join("victim"), directory.path().join("r.html"));
+        fs::write(&victim, "precious").expect("a file");
+        std::os::unix::fs::symlink(&victim, &link).expect("a link");
+        check_replaceable(&link).expect("a link can be replaced");
+        for text in ["first, and long", "second"] {
+            replace(&link, text.as_bytes()).expect("replaced");
+            assert_eq!(fs::read_to_string(&link).expect("a file"), text);
+        }
+        assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
+        assert!(!link.is_symlink());
+        let left = fs::read_dir(directory.path()).expect("a directory").count();
+        assert_eq!(left, 2, "nothing lies beside them");
+        assert!(check_replaceable(directory.path()).is_err());
+        assert!(check_replaceable(&directory.path().join("no/r.html")).is_err());
+        assert!(replace(&directory.path().join("no/r.html"), b"").is_err());
     }
 }

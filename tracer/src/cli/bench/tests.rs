@@ -52,7 +52,12 @@ fn what_there_is_not_is_refused_with_what_there_is() {
     assert!(error.contains("`other`") && error.contains("app.jar"), "{error}");
     let error = choice::choose(&mut options(&[]), None, None).err().map(|failure| format!("{failure:?}")).unwrap();
     assert!(error.contains("no program to measure"), "{error}");
-    for words in [&["--runs", "0"][..], &["--report", "x"], &["--java", "j", "--", "java"], &["--size", "huge"]] {
+    for words in [
+        &["--runs", "0"][..],
+        &["--report", "x", "--suite", "micro"],
+        &["--java", "j", "--", "java"],
+        &["--size", "huge"],
+    ] {
         assert!(Line::try_parse_from([&["bench"], words].concat()).is_err(), "{words:?}");
     }
 }
@@ -90,10 +95,37 @@ fn results_go_into_one_file() {
 }
 
 #[test]
+fn reports_are_checked_before_the_measurement() {
+    let of = |path: &str| outputs(&options(&["-o", path])).map_err(|failure| format!("{failure:?}"));
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    for (name, expected) in [("r.csv", Form::Csv), ("r.md", Form::Markdown), ("r.html", Form::Html)] {
+        assert_eq!(of(&path(name)).unwrap().1, [(expected, directory.path().join(name))]);
+    }
+    assert!(of(&path("no/r.html")).unwrap_err().contains("cannot write"));
+    assert!(of(&path("html")).unwrap_err().contains(".csv, .md or .html"));
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn reports_are_made_of_a_file_of_results() {
+    let directory = tempfile::tempdir().unwrap();
+    let results = directory.path().join("r.json");
+    std::fs::write(&results, serde_json::to_vec(&crate::bench::sample::results()).unwrap()).unwrap();
+    let paths = ["r.csv", "r.md", "r.html"].map(|name| directory.path().join(name));
+    report_of(&results, &paths).unwrap();
+    let [csv, markdown, html] = paths.map(|path| std::fs::read_to_string(path).unwrap());
+    assert!(csv.starts_with("program,") && markdown.starts_with("# ") && html.starts_with("<!DOCTYPE html>"));
+    let wrong = report_of(&results, &[directory.path().join("other.json")]).map(drop).unwrap_err();
+    assert!(format!("{wrong:?}").contains("other.json"));
+    assert!(report_of(&directory.path().join("none.json"), &[]).is_err());
+}
+
+#[test]
 fn the_exit_code_says_whether_all_was_made() {
     let path = Path::new("r.json");
     let mut results = earlier();
-    let code = |results: &Results, signal| format!("{:?}", end(results, path, signal));
+    let code = |results: &Results, signal| format!("{:?}", end(results, path, signal).unwrap());
     let expected = |code: u8| format!("{:?}", ExitCode::from(code));
     assert_eq!(code(&results, None), expected(0));
     assert_eq!(code(&results, Some(2)), expected(130));
