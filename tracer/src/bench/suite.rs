@@ -170,6 +170,8 @@ mod tests {
         let packages = packages();
         assert_eq!(packages.iter().filter(|package| package.contains("lucene")).count(), 1);
         assert!(packages.is_sorted() && packages.contains(&"libh2-java"));
+        let set_up = include_str!("../../bench/packages.txt").lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(set_up.collect::<Vec<_>>(), packages, "what set-up installs");
     }
 
     #[test]
