@@ -35,7 +35,7 @@ impl Drop for Jvm {
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let Options { duration } = options;
-    setup::run(&setup::Options::default())?;
+    setup::run(&setup::Options { without_bench: true })?;
     workloads::run(&workloads::Options::default())?;
     build::run(&build::Options::default())?;
     let jvm = start()?;

@@ -1,7 +1,9 @@
 //! `cargo xtask setup`: installs what the build and the tests need and this machine lacks. Each step looks first, says in one
 //! line what it installs and why, and never asks.
 
-use std::process::Stdio;
+mod measured;
+
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -11,9 +13,13 @@ use crate::{ebpf_toolchain, process, workspace};
 /// The release whose LLVM agrees with the compilers that `ebpf_toolchain` accepts.
 const BPF_LINKER: &str = "0.10.3";
 
-/// Takes no options.
+/// What is installed.
 #[derive(Args, Default)]
-pub(crate) struct Options {}
+pub(crate) struct Options {
+    /// Leave out the programs and tools that only `jtrace bench` uses (some 160 MB).
+    #[arg(long)]
+    pub(crate) without_bench: bool,
+}
 
 /// A Debian package, and how to see that what it brings is there, wherever it came from.
 struct Package {
@@ -59,7 +65,8 @@ const PACKAGES: &[Package] = &[
 /// Debian's own compiler: it comes with the source of `core`, which a rustup toolchain need not have.
 const EBPF_PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
 
-pub(crate) fn run(_: &Options) -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let Options { without_bench } = options;
     for package in PACKAGES {
         let Package { name, why, is_present } = package;
         if is_present() {
@@ -80,26 +87,45 @@ pub(crate) fn run(_: &Options) -> Result<()> {
         ebpf_toolchain::find().map_err(|missing| anyhow::anyhow!("after the installation: {missing}"))?
     };
     println!("setup: eBPF toolchain present, {toolchain}");
+    if !without_bench {
+        measured::run();
+    }
     Ok(())
 }
 
 /// Installs Debian packages, after an update because an old package list names files that are gone.
 pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    can_install(packages)?;
+    update()?;
+    install_known(packages)
+}
+
+/// Whether there is a way to install something.
+fn can_install(packages: &[&str]) -> Result<()> {
     if !process::on_path("apt-get") {
         bail!("this machine has no apt-get; install what corresponds to Debian's {}", packages.join(" "));
     }
     if !process::is_root() && !process::on_path("sudo") {
         bail!("installing {} needs root: run as root, or install sudo", packages.join(" "));
     }
-    let apt_get = || {
-        let mut apt_get = process::as_root("env");
-        apt_get.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Acquire::Retries=3"]);
-        // Hundreds of lines about unpacking; what goes wrong is said on standard error.
-        apt_get.stdout(Stdio::null());
-        apt_get
-    };
-    process::run_with_retries(apt_get().arg("update"))?;
+    Ok(())
+}
+
+fn update() -> Result<()> {
+    process::run_with_retries(apt_get().arg("update"))
+}
+
+/// Installs packages that the package lists have.
+fn install_known(packages: &[&str]) -> Result<()> {
     process::run_with_retries(apt_get().args(["install", "-y", "--no-install-recommends"]).args(packages))
+}
+
+fn apt_get() -> Command {
+    let mut apt_get = process::as_root("env");
+    apt_get.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Acquire::Retries=3"]);
+    // Hundreds of lines about unpacking; what goes wrong is said on standard error.
+    apt_get.stdout(Stdio::null());
+    apt_get
 }
 
 /// A part of the Rust toolchain that `check` runs and minimal installations lack.

@@ -7,9 +7,12 @@
 //! `memory.peak_heap_bytes`, `memory.allocated_bytes`, `memory.promoted_bytes`) are what the JVM says of its memory during
 //! the iteration; all other words are counts of work whose number is known in closed form.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
-use super::{Error, folder::Folder, results};
+use super::{Error, folder::Folder, interruption::Interruption, results};
 
 /// Sizes of inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -63,6 +66,13 @@ pub trait Program {
 
     /// Whether all is there that it needs; the error names what is not, with a hint. Called once, before all runs.
     fn prepare(&mut self) -> Result<(), Error>;
+
+    /// How many different methods of its own, not of the JDK, a run with one iteration executes; absent where nobody asks.
+    /// Called after [`Program::prepare`], once a session, with the `java` of the session, and takes such a run.
+    fn count_methods(&self, size: Size, java: &Path, interruption: &Interruption) -> Result<Option<u64>, Error> {
+        let _: (Size, &Path, &Interruption) = (size, java, interruption);
+        Ok(None)
+    }
 
     /// How its JVM is started. Called after [`Program::prepare`], once a run.
     fn launch(&self, size: Size) -> Result<Launch, Error>;

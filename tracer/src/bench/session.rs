@@ -56,6 +56,18 @@ pub struct Session {
 /// What happens during a session.
 #[derive(Clone, Copy, Debug)]
 pub enum News<'a> {
+    /// The methods of a program are being counted, in a run that is not timed.
+    Counts {
+        /// The program.
+        program: &'a str,
+    },
+    /// How many there are, or why nobody knows.
+    Counted {
+        /// The program.
+        program: &'a str,
+        /// The number.
+        methods: Result<u64, &'a Error>,
+    },
     /// A run begins.
     Begins {
         /// The program.
@@ -110,6 +122,7 @@ impl Session {
     ) -> Result<(), Error> {
         let unusable = self.prepare(journal, tell)?;
         let mut rounds = self.rounds(journal.results(), &unusable);
+        self.count_methods(&rounds, journal, interruption, tell)?;
         while let Some(step) = rounds.steps.pop() {
             if interruption.signal().is_some() {
                 break;
@@ -171,6 +184,37 @@ impl Session {
             }
         }
         Ok(unusable)
+    }
+
+    /// Counts the methods of the programs that will be run, where nobody did before. What cannot be counted is only told:
+    /// the runs do not need it.
+    fn count_methods(
+        &self,
+        rounds: &Rounds,
+        journal: &mut Journal,
+        interruption: &Interruption,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<(), Error> {
+        let Setting { size, java, .. } = &self.setting;
+        let programs: BTreeSet<_> = rounds.steps.iter().map(|step| step.program).collect();
+        for index in programs {
+            let is_known = journal.results().programs.get(index).is_some_and(|it| it.application_methods.is_some());
+            if is_known || interruption.signal().is_some() {
+                continue;
+            }
+            let program = self.programs[index].as_ref();
+            let name = program.describe().name;
+            tell(News::Counts { program: &name });
+            let counted = program.count_methods(*size, java, interruption);
+            if let Ok(Some(methods)) = counted {
+                journal.methods(index, methods)?;
+            }
+            let methods = counted.as_ref().copied();
+            if let Some(methods) = methods.transpose().filter(|_| interruption.signal().is_none()) {
+                tell(News::Counted { program: &name, methods });
+            }
+        }
+        Ok(())
     }
 
     /// What is left to do, the next one last.

@@ -9,6 +9,7 @@ mod catalogue;
 mod methods;
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -19,6 +20,7 @@ use catalogue::{COMMON, ENTRIES, Entry};
 use super::{
     Error,
     folder::Folder,
+    interruption::Interruption,
     java::{Classes, Source},
     program::{Agreement, Launch, Program, Size},
     results,
@@ -33,14 +35,14 @@ const MAIN: &str = "jtrace.bench.Suite";
 pub struct Packaged {
     entry: &'static Entry,
     jars: PathBuf,
-    source: Option<String>,
+    source: String,
     classes: Option<Classes>,
-    methods: Option<u64>,
 }
 
 /// All programs, by name.
 pub fn packaged() -> Vec<Packaged> {
-    ENTRIES.iter().map(|entry| Packaged::new(entry, Path::new(JARS))).collect()
+    let versions = versions(&packages());
+    ENTRIES.iter().map(|entry| Packaged::new(entry, Path::new(JARS), &versions)).collect()
 }
 
 /// The Debian packages that bring all programs, by name; each once.
@@ -51,19 +53,13 @@ pub fn packages() -> Vec<&'static str> {
     packages
 }
 
-/// How many different methods outside the JDK a run of a prepared program with one iteration executes, asked of a JVM that
-/// notes them (JDK 11 or 17). An error says where there is no such JVM.
-pub fn touched_methods(program: &Packaged, size: Size) -> Result<u64, Error> {
-    let java = methods::java().ok_or_else(|| Error::Missing {
-        what: "a JVM that notes executed methods".to_owned(),
-        hint: "install JDK 11 or 17 (newer ones cannot any more) in /usr/lib/jvm, or set JAVA_HOME".to_owned(),
-    })?;
-    methods::count(program.name(), &java, &program.words(size)?, program.entry.own)
-}
-
 impl Packaged {
-    fn new(entry: &'static Entry, jars: &Path) -> Self {
-        Self { entry, jars: jars.to_owned(), source: None, classes: None, methods: None }
+    fn new(entry: &'static Entry, jars: &Path, versions: &BTreeMap<String, String>) -> Self {
+        let source = match entry.package {
+            None => "the JDK".to_owned(),
+            Some(package) => versions.get(package).map_or_else(|| package.to_owned(), |it| format!("{package} {it}")),
+        };
+        Self { entry, jars: jars.to_owned(), source, classes: None }
     }
 
     /// Its name.
@@ -74,13 +70,6 @@ impl Packaged {
     /// The Debian package that brings it; absent for what is in every JDK.
     pub const fn package(&self) -> Option<&'static str> {
         self.entry.package
-    }
-
-    /// Counts its methods by [`touched_methods`], so that [`Program::describe`] says their number.
-    pub fn count_methods(&mut self, size: Size) -> Result<u64, Error> {
-        let methods = touched_methods(self, size)?;
-        self.methods = Some(methods);
-        Ok(methods)
     }
 
     /// Its jars, all of which are there.
@@ -111,13 +100,11 @@ impl Packaged {
 
 impl Program for Packaged {
     fn describe(&self) -> results::Program {
-        let source = self.source.clone().or_else(|| self.entry.package.map(str::to_owned));
         results::Program {
             name: self.name().to_owned(),
             what: self.entry.what.to_owned(),
-            source: source.unwrap_or_else(|| "the JDK".to_owned()),
-            command: Vec::new(),
-            application_methods: self.methods,
+            source: self.source.clone(),
+            ..results::Program::default()
         }
     }
 
@@ -125,8 +112,16 @@ impl Program for Packaged {
         let jars = self.find_jars()?;
         let sources: Vec<Source> = COMMON.iter().chain(self.entry.sources).copied().collect();
         self.classes = Some(Classes::compile(self.name(), &sources, &jars)?);
-        self.source = self.entry.package.map(with_version);
         Ok(())
+    }
+
+    /// Asked of a JVM that notes executed methods, JDK 11 or 17: that of the session, or else another one of this machine.
+    fn count_methods(&self, size: Size, java: &Path, interruption: &Interruption) -> Result<Option<u64>, Error> {
+        let java = methods::java(java).ok_or_else(|| Error::Missing {
+            what: "a JVM that notes executed methods".to_owned(),
+            hint: "install JDK 11 or 17 (newer ones cannot any more) in /usr/lib/jvm, or set JAVA_HOME".to_owned(),
+        })?;
+        methods::count(self.name(), &java, &self.words(size)?, self.entry.own, interruption).map(Some)
     }
 
     fn launch(&self, size: Size) -> Result<Launch, Error> {
@@ -135,19 +130,20 @@ impl Program for Packaged {
     }
 }
 
-/// A package and its version, as the package manager knows it; the package alone where there is no such manager.
-fn with_version(package: &str) -> String {
+/// Versions of packages, as the package manager knows them; nothing of those that are not there, or where there is no such
+/// manager.
+fn versions(packages: &[&str]) -> BTreeMap<String, String> {
+    // It ends with an error where one is unknown, and answers for the others all the same.
     let asked = Command::new("dpkg-query")
-        .args(["--show", "--showformat=${Version}", package])
+        .args(["--show", "--showformat=${Package} ${Version}\n"])
+        .args(packages)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
-    match asked {
-        Ok(output) if output.status.success() && !output.stdout.is_empty() => {
-            format!("{package} {}", super::java::excerpt(&String::from_utf8_lossy(&output.stdout)))
-        }
-        Ok(_) | Err(_) => package.to_owned(),
-    }
+    let answer = asked.map(|output| output.stdout).unwrap_or_default();
+    let answer = String::from_utf8_lossy(&answer);
+    let lines = answer.lines().filter_map(|line| line.split_once(' ')).filter(|(_, version)| !version.is_empty());
+    lines.map(|(package, version)| (package.to_owned(), super::java::excerpt(version))).collect()
 }
 
 #[cfg(test)]
@@ -155,7 +151,8 @@ mod tests {
     use super::*;
 
     fn named(name: &str, jars: &Path) -> Packaged {
-        Packaged::new(ENTRIES.iter().find(|entry| entry.name == name).unwrap(), jars)
+        let versions = BTreeMap::from([("libh2-java".to_owned(), "2.1.214-1".to_owned())]);
+        Packaged::new(ENTRIES.iter().find(|entry| entry.name == name).unwrap(), jars, &versions)
     }
 
     #[test]
@@ -173,6 +170,8 @@ mod tests {
         let packages = packages();
         assert_eq!(packages.iter().filter(|package| package.contains("lucene")).count(), 1);
         assert!(packages.is_sorted() && packages.contains(&"libh2-java"));
+        let set_up = include_str!("../../bench/packages.txt").lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(set_up.collect::<Vec<_>>(), packages, "what set-up installs");
     }
 
     #[test]
@@ -198,7 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_package_has_no_version() {
-        assert_eq!(with_version("no-such-package-of-jtrace"), "no-such-package-of-jtrace");
+    fn a_program_says_its_package_and_the_version_where_it_is_known() {
+        let source = |name| named(name, Path::new(JARS)).describe().source;
+        assert_eq!(source("h2"), "libh2-java 2.1.214-1");
+        assert_eq!((source("fop"), source("javac")), ("libfop-java".to_owned(), "the JDK".to_owned()));
+        let known = versions(&["no-such-package-of-jtrace", "dpkg"]);
+        // Where there is a package manager, it knows itself, and an unknown package beside it changes nothing.
+        let expected: &[&str] = if Path::new("/usr/bin/dpkg-query").is_file() { &["dpkg"] } else { &[] };
+        assert_eq!(known.keys().collect::<Vec<_>>(), expected);
     }
 }

@@ -91,6 +91,14 @@ impl Journal {
         self.results.environment.tools.insert(name, version);
     }
 
+    /// Keeps how many methods a program has.
+    pub(super) fn methods(&mut self, program: usize, methods: u64) -> Result<(), Error> {
+        if let Some(program) = self.results.programs.get_mut(program) {
+            program.application_methods = Some(methods);
+        }
+        self.save()
+    }
+
     /// Keeps the command of a program, which is known when it is run first.
     pub(super) fn command(&mut self, program: usize, command: &[OsString]) {
         if let Some(program) = self.results.programs.get_mut(program) {

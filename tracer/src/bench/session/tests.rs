@@ -16,6 +16,7 @@ struct Fake {
     name: &'static str,
     script: &'static str,
     missing: bool,
+    methods: Result<Option<u64>, &'static str>,
 }
 
 impl Program for Fake {
@@ -26,6 +27,10 @@ impl Program for Fake {
     fn prepare(&mut self) -> Result<(), Error> {
         let missing = || Error::Missing { what: "fake.jar".to_owned(), hint: "install it".to_owned() };
         if self.missing { Err(missing()) } else { Ok(()) }
+    }
+
+    fn count_methods(&self, _: Size, _: &Path, _: &Interruption) -> Result<Option<u64>, Error> {
+        self.methods.map_err(|what| Error::program(self.name, what))
     }
 
     fn launch(&self, _: Size) -> Result<Launch, Error> {
@@ -75,7 +80,7 @@ fn watched(notes: &Notes, fails_at: &'static str) -> Configuration {
 }
 
 fn good(name: &'static str) -> Fake {
-    Fake { name, script: GOOD, missing: false }
+    Fake { name, script: GOOD, missing: false, methods: Ok(None) }
 }
 
 fn session(programs: Vec<Fake>, configurations: Vec<Configuration>) -> Session {
@@ -123,8 +128,8 @@ fn every_pair_is_run_in_every_round_and_what_it_says_is_kept() {
 
 #[test]
 fn what_fails_is_named_and_given_up_after_the_second_time_and_the_rest_goes_on() {
-    let bad = Fake { name: "bad", script: "echo READY; read line; echo FAILED 3 rows, not 4", missing: false };
-    let gone = Fake { name: "gone", missing: true, ..good("gone") };
+    let bad = Fake { name: "bad", script: "echo READY; read line; echo FAILED 3 rows, not 4", ..good("bad") };
+    let gone = Fake { missing: true, ..good("gone") };
     let mut session = session(vec![bad, gone, good("good")], vec![plain(PLAIN)]);
     let mut begun = Vec::new();
     let mut told = 0;
@@ -135,7 +140,7 @@ fn what_fails_is_named_and_given_up_after_the_second_time_and_the_rest_goes_on()
         .run(&mut journal, &Interruption::default(), &mut |news| match news {
             News::Begins { program, .. } => begun.push(program.to_owned()),
             News::Skipped(_) => told += 1,
-            News::Made(_) => {}
+            News::Counts { .. } | News::Counted { .. } | News::Made(_) => {}
         })
         .unwrap();
     let times = |name| begun.iter().filter(|program| *program == name).count();
@@ -147,6 +152,36 @@ fn what_fails_is_named_and_given_up_after_the_second_time_and_the_rest_goes_on()
     assert_eq!((skipped[1].program.as_deref(), skipped[1].configuration.as_deref()), (Some("bad"), Some(PLAIN)));
     assert!(skipped[1].why.contains("3 rows, not 4"), "{}", skipped[1].why);
     assert_eq!(journal.results().runs.len(), 5);
+}
+
+#[test]
+fn methods_are_counted_once_and_a_count_that_fails_is_told_and_hinders_nothing() {
+    let fakes = || {
+        let counted = Fake { methods: Ok(Some(7)), ..good("counted") };
+        let failing = Fake { methods: Err("has no JVM for it"), ..good("failing") };
+        let gone = Fake { missing: true, methods: Ok(Some(8)), ..good("gone") };
+        session(vec![counted, failing, gone, good("silent")], vec![plain(PLAIN)])
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.json");
+    let asked = fakes().results(Environment::default(), method(1), 1);
+    let mut told = Vec::new();
+    let mut hear = |news: News<'_>| {
+        if let News::Counted { program, methods } = news {
+            told.push((program.to_owned(), methods.map_err(ToString::to_string)));
+        }
+    };
+    let mut journal = Journal::create(&path, asked.clone()).unwrap();
+    fakes().run(&mut journal, &Interruption::default(), &mut hear).unwrap();
+    let results = read(&path).unwrap();
+    let counts: Vec<_> = results.programs.iter().map(|program| program.application_methods).collect();
+    assert_eq!(counts, [Some(7), None, None, None]);
+    assert_eq!((results.runs.len(), results.skipped.len()), (3, 1), "only what is gone is skipped");
+    drop(journal);
+    let mut journal = Journal::resume(&path, &Results { method: method(1), ..asked }).unwrap();
+    fakes().run(&mut journal, &Interruption::default(), &mut hear).unwrap();
+    let why = "failing has no JVM for it".to_owned();
+    assert_eq!(told, [("counted".to_owned(), Ok(7)), ("failing".to_owned(), Err(why))], "nothing is left to count for");
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         ],
         class: "CheckstyleWork",
         sources: &[source!("CheckstyleWork.java"), MADE],
-        scales: [1, 20, 80],
+        scales: [1, 30, 120],
         own: &[],
     },
     Entry {
@@ -92,7 +92,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         jars: &["eclipse-jdt-core"],
         class: "EcjWork",
         sources: &[source!("EcjWork.java"), MADE],
-        scales: [2, 40, 160],
+        scales: [2, 100, 400],
         own: &[],
     },
     Entry {
@@ -113,7 +113,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         ],
         class: "FopWork",
         sources: &[source!("FopWork.java"), WORDS],
-        scales: [1, 20, 80],
+        scales: [1, 50, 200],
         own: &[],
     },
     Entry {
@@ -123,7 +123,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         jars: &["h2"],
         class: "H2Work",
         sources: &[source!("H2Work.java")],
-        scales: [2, 80, 320],
+        scales: [2, 180, 720],
         own: &[],
     },
     Entry {
@@ -133,7 +133,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         jars: &[],
         class: "JavacWork",
         sources: &[source!("JavacWork.java"), MADE],
-        scales: [2, 15, 60],
+        scales: [2, 30, 120],
         own: &["com/sun/tools/javac/", "com/sun/source/"],
     },
     Entry {
@@ -172,7 +172,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         jars: LUCENE,
         class: "LuindexWork",
         sources: &[source!("LuindexWork.java"), DOCUMENTS, WORDS],
-        scales: [5, 200, 800],
+        scales: [5, 400, 1600],
         own: &[],
     },
     Entry {
@@ -182,7 +182,7 @@ pub(super) static ENTRIES: &[Entry] = &[
         jars: LUCENE,
         class: "LusearchWork",
         sources: &[source!("LusearchWork.java"), DOCUMENTS, WORDS],
-        scales: [2, 50, 200],
+        scales: [2, 70, 280],
         own: &[],
     },
     Entry {

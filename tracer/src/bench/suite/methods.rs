@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::super::{Error, folder::Folder, java};
+use super::super::{Error, folder::Folder, interruption::Interruption, java};
 
 const FLAGS: [&str; 3] = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+LogTouchedMethods", "-XX:+PrintTouchedMethodsAtExit"];
 /// A run takes seconds; one that hangs is ended.
@@ -36,13 +36,20 @@ const NOT_OF_THE_PROGRAM: [&str; 10] = [
     "jtrace/bench/",
 ];
 
-/// A `java` of this machine that notes methods; absent where there is none.
-pub(super) fn java() -> Option<PathBuf> {
-    java::homes().into_iter().map(|home| home.join("bin/java")).find(|java| java::accepts(java, &FLAGS))
+/// A `java` that notes methods: this one, or else another one of this machine; absent where there is none.
+pub(super) fn java(first: &Path) -> Option<PathBuf> {
+    let others = java::homes().into_iter().map(|home| home.join("bin/java"));
+    std::iter::once(first.to_owned()).chain(others).find(|java| java::accepts(java, &FLAGS))
 }
 
-/// Runs a program once with one iteration, and counts.
-pub(super) fn count(program: &str, java: &Path, words: &[OsString], own: &[&str]) -> Result<u64, Error> {
+/// Runs a program once with one iteration, and counts. An interruption ends it.
+pub(super) fn count(
+    program: &str,
+    java: &Path,
+    words: &[OsString],
+    own: &[&str],
+    interruption: &Interruption,
+) -> Result<u64, Error> {
     let folder = Folder::new()?;
     let printed = folder.path().join("printed");
     let output = File::create(&printed).map_err(Error::system(format!("write {}", printed.display())))?;
@@ -61,7 +68,7 @@ pub(super) fn count(program: &str, java: &Path, words: &[OsString], own: &[&str]
     if let Some(mut input) = child.stdin.take() {
         input.write_all(b"GO\n").unwrap_or_default();
     }
-    let status = wait(program, &mut child)?;
+    let status = wait(program, &mut child, interruption)?;
     let printed = File::open(&printed).map_err(Error::system(format!("read {}", printed.display())))?;
     let lines = BufReader::new(printed.take(PRINTED)).split(b'\n').map_while(Result::ok);
     let run = Run::read(lines.map(|line| String::from_utf8_lossy(&line).into_owned()), own);
@@ -74,12 +81,14 @@ pub(super) fn count(program: &str, java: &Path, words: &[OsString], own: &[&str]
     }
 }
 
-fn wait(program: &str, child: &mut Child) -> Result<ExitStatus, Error> {
+fn wait(program: &str, child: &mut Child, interruption: &Interruption) -> Result<ExitStatus, Error> {
     let end = Instant::now() + PATIENCE;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
-            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(20)),
+            Ok(None) if Instant::now() < end && interruption.signal().is_none() => {
+                thread::sleep(Duration::from_millis(20));
+            }
             stuck => {
                 child.kill().and_then(|()| child.wait().map(drop)).map_err(Error::system(format!("end {program}")))?;
                 stuck.map_err(Error::system(format!("wait for {program}")))?;

@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::{
     bench::{
+        Error,
         results::{Run, Skipped},
         session::News,
     },
@@ -54,6 +55,12 @@ impl Progress {
                     self.now = format!("{}/{of}{left}: {what}", done + 1);
                 }
             }
+            News::Counts { program } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(escape::terminal(&format!("{program}, counting its methods")).into_owned());
+                }
+            }
+            News::Counted { program, methods } => self.say(&counted(program, methods)),
             News::Made(run) => self.line(&self.now, run),
             News::Skipped(skipped) => self.say(&sentence(skipped)),
         }
@@ -108,6 +115,14 @@ fn clock(time: Duration) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
+fn counted(program: &str, methods: Result<u64, &Error>) -> String {
+    let text = match methods {
+        Ok(methods) => format!("{program} executes {methods} methods of its own"),
+        Err(why) => format!("nobody knows how many methods {program} executes: {why}"),
+    };
+    escape::terminal(&text).into_owned()
+}
+
 fn sentence(skipped: &Skipped) -> String {
     let Skipped { program, configuration, why } = skipped;
     let what: Vec<_> = [program, configuration].into_iter().flatten().map(String::as_str).collect();
@@ -117,6 +132,14 @@ fn sentence(skipped: &Skipped) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_that_failed_says_why() {
+        assert_eq!(counted("h2", Ok(3000)), "h2 executes 3000 methods of its own");
+        let error = Error::program("h2", "failed: \u{1b}");
+        let expected = "nobody knows how many methods h2 executes: h2 failed: \\x1b";
+        assert_eq!(counted("h2", Err(&error)), expected);
+    }
 
     #[test]
     fn times_are_clocks_and_what_is_skipped_is_harmless() {
