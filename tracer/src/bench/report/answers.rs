@@ -14,9 +14,8 @@ pub(super) fn cell(runs: &[&Run]) -> Cell {
     let of = |verdict| -> Vec<&Run> { runs.iter().copied().filter(|run| run.verdict() == Some(verdict)).collect() };
     let (right, partial, wrong) = (of(Verdict::Right), of(Verdict::Partial), of(Verdict::Wrong));
     let answered = right.len() + partial.len() + wrong.len();
-    let share = |word: &str, part: usize| match part == answered {
-        true => word.to_owned(),
-        false => format!("{word} in {part} of {answered}"),
+    let share = |word: &str, part: usize| {
+        if part == answered { word.to_owned() } else { format!("{word} in {part} of {answered}") }
     };
     let mut parts = Vec::new();
     if let Some(run) = wrong.first() {

@@ -53,7 +53,7 @@ fn mean_row(figures: &Figures) -> Row {
         let Some(mean) = figures.mean(configuration, Quantity::Wall) else { return Cell::quiet(format::MISSING) };
         let mut cell = words::slowdown(&mean.ratio);
         if mean.programs < figures.programs.len() {
-            cell.text += &format!(", {} of {} programs", mean.programs, figures.programs.len());
+            cell.text = format!("{}, {} of {} programs", cell.text, mean.programs, figures.programs.len());
         }
         cell
     }));

@@ -10,7 +10,7 @@ use crate::view::escape;
 const SPECIAL: &str = r"\`*_[]|~$";
 
 pub(super) fn write(document: &Document) -> String {
-    let mut parts = vec![format!("# {}", escaped(&document.title))];
+    let mut parts = vec![format!("# {}", inline(&document.title))];
     for Section { title, blocks } in &document.sections {
         parts.push(format!("## {title}"));
         parts.extend(blocks.iter().map(block));
@@ -21,9 +21,9 @@ pub(super) fn write(document: &Document) -> String {
 
 fn block(block: &Block) -> String {
     match block {
-        Block::Paragraph(text) => escaped(text),
+        Block::Paragraph(text) => paragraph(text),
         Block::Facts(facts) => {
-            let rows = facts.iter().map(|(name, value)| format!("| {} | {} |", escaped(name), escaped(value)));
+            let rows = facts.iter().map(|(name, value)| format!("| {} | {} |", inline(name), inline(value)));
             ["| what | value |", "| --- | --- |"]
                 .map(str::to_owned)
                 .into_iter()
@@ -34,7 +34,7 @@ fn block(block: &Block) -> String {
         Block::Table(table) => self::table(table),
         Block::Plot(_) => String::new(),
         Block::Commands(commands) => {
-            let commands = commands.iter().map(|(name, command)| format!("{}:\n\n{}", escaped(name), code(command)));
+            let commands = commands.iter().map(|(name, command)| format!("{}:\n\n{}", paragraph(name), code(command)));
             commands.collect::<Vec<_>>().join("\n\n")
         }
     }
@@ -42,16 +42,16 @@ fn block(block: &Block) -> String {
 
 fn table(table: &Table) -> String {
     let Table { caption, keys: _, together: _, columns, rows, minor: _, notes } = table;
-    let mut parts = vec![format!("### {}", escaped(caption))];
+    let mut parts = vec![format!("### {}", inline(caption))];
     if rows.is_empty() {
         parts.push("none".to_owned());
     } else {
-        let titles: Vec<_> = columns.iter().map(|column| escaped(&column.title)).collect();
+        let titles: Vec<_> = columns.iter().map(|column| inline(&column.title)).collect();
         let marks = columns.iter().map(|Column { is_numeric, .. }| if *is_numeric { "---:" } else { "---" });
         let mut lines = vec![line(&titles), line(&marks.map(str::to_owned).collect::<Vec<_>>())];
         lines.extend(rows.iter().map(|Row { kind, cells }| {
             let strong = |cell: &Cell| *kind == Kind::Mean || cell.tone == Tone::Alarm;
-            let cells = cells.iter().map(|cell| match escaped(&cell.text) {
+            let cells = cells.iter().map(|cell| match inline(&cell.text) {
                 text if strong(cell) && !text.is_empty() => format!("**{text}**"),
                 text => text,
             });
@@ -59,7 +59,7 @@ fn table(table: &Table) -> String {
         }));
         parts.push(lines.join("\n"));
     }
-    parts.extend(notes.iter().map(|note| escaped(note)));
+    parts.extend(notes.iter().map(|note| paragraph(note)));
     parts.join("\n\n")
 }
 
@@ -67,24 +67,29 @@ fn line(cells: &[String]) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// The text as it is, wherever in a line it stands, and at its beginning.
-fn escaped(text: &str) -> String {
+/// The text as it is, at the beginning of a line: no heading, no item of a list.
+fn paragraph(text: &str) -> String {
+    let text = inline(text);
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    match text[digits..].chars().next() {
+        Some('.' | ')') if digits > 0 => format!("{}\\{}", &text[..digits], &text[digits..]),
+        Some('#' | '+' | '-' | '=') if digits == 0 => format!("\\{text}"),
+        _ => text,
+    }
+}
+
+/// The text as it is, within a line.
+fn inline(text: &str) -> String {
     let text: Cow<'_, str> = escape::terminal(text.trim());
     let mut out = String::with_capacity(text.len() + 8);
-    for (at, c) in text.char_indices() {
-        // A heading, an item of a list or a line below a heading begins with one of these.
-        let is_special = SPECIAL.contains(c) || at == 0 && "#+-=".contains(c);
-        // A number with one of these behind it is an item of a list.
-        let is_number = ".)".contains(c) && at > 0 && text[..at].bytes().all(|byte| byte.is_ascii_digit());
-        if is_special || is_number {
-            out.push('\\');
-        }
+    for c in text.chars() {
         match c {
             // Not every reader of Markdown knows that a backslash takes the meaning from these.
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            _ => out.push(c),
+            c if SPECIAL.contains(c) => out.extend(['\\', c]),
+            c => out.push(c),
         }
     }
     out
@@ -104,13 +109,19 @@ mod tests {
 
     #[test]
     fn nothing_in_a_text_is_markup() {
-        assert_eq!(escaped("a|b`c*d_e[f](g)<h>&\n"), r"a\|b\`c\*d\_e\[f\](g)&lt;h&gt;&amp;");
-        assert_eq!(escaped("a\nb\u{202e}"), r"a\\nb\\u{202e}");
-        assert_eq!(
-            [escaped("# a"), escaped("- a"), escaped("12. a"), escaped("1.5 s")],
-            [r"\# a", r"\- a", r"12\. a", r"1\.5 s"]
-        );
-        assert_eq!(escaped(r"\|"), r"\\\|");
+        assert_eq!(inline("a|b`c*d_e[f](g)<h>&\n"), r"a\|b\`c\*d\_e\[f\](g)&lt;h&gt;&amp;");
+        assert_eq!(inline("a\nb\u{202e}"), r"a\\nb\\u{202e}");
+        assert_eq!(inline(r"\|"), r"\\\|");
+    }
+
+    #[test]
+    fn no_text_begins_a_heading_or_a_list() {
+        for (text, expected) in [("# a", r"\# a"), ("- a", r"\- a"), ("12. a", r"12\. a"), ("1) a", r"1\) a")] {
+            assert_eq!(paragraph(text), expected);
+        }
+        for text in ["1 a", "a - b", "", "12"] {
+            assert_eq!(paragraph(text), text);
+        }
     }
 
     #[test]

@@ -21,6 +21,10 @@ const NAME_COLUMNS: usize = 27;
 /// Room for the axis below the rows.
 const AXIS: f64 = 24.0;
 
+/// Where an axis must be logarithmic, what is slower by less than this is drawn once more, on an axis of its own: on the
+/// other it would look the same.
+const NEAR: f64 = 1.5;
+
 /// Most programs that are drawn.
 const MAX_PROGRAMS: usize = 60;
 /// Most rows of a plot.
@@ -75,6 +79,11 @@ fn grid(scale: &Scale, bottom: f64, words: fn(f64, f64) -> String) -> Vec<String
         )
     };
     ticks.iter().map(tick).collect()
+}
+
+/// How an axis goes, for a caption.
+const fn axis(scale: &Scale) -> &'static str {
+    if scale.is_logarithmic() { ", on a logarithmic axis" } else { "" }
 }
 
 /// Decimals that tell neighbours apart that lie this far from each other.

@@ -1,7 +1,7 @@
 //! Slowdowns with their intervals: a row a configuration, and a line where there is no difference. A slowdown that cannot be
 //! told from 0 is hollow.
 
-use super::{AXIS, MAX_PROGRAMS, MAX_ROWS, Plot, Scale, decimals, grid, name};
+use super::{AXIS, MAX_PROGRAMS, MAX_ROWS, NEAR, Plot, Scale, axis, decimals, grid, name};
 use crate::{
     bench::{
         comparison::{Figures, Quantity},
@@ -24,33 +24,57 @@ pub(in crate::bench::report) struct Forest {
     scale: Scale,
 }
 
+/// The slowdowns of a program, or the means: a caption, and an estimate for each configuration.
+type Group = (String, Vec<(String, Estimate)>);
+
 /// A plot of the means, and one for each program, all on the same axis. There are none where nothing has an interval.
 pub(in crate::bench::report) fn forests(figures: &Figures) -> Vec<Plot> {
+    let groups = groups(figures);
+    let Some(scale) = scale(&groups) else { return Vec::new() };
+    if !scale.is_logarithmic() {
+        return groups.into_iter().filter_map(|group| forest(group, scale)).collect();
+    }
+    let is_near = |(_, estimate): &(String, Estimate)| {
+        estimate.interval.is_some_and(|interval| interval.high < NEAR && interval.low > 1.0 / NEAR)
+    };
+    let near = groups.iter().map(|(caption, rows)| {
+        let rows: Vec<_> = rows.iter().filter(|row| is_near(row)).cloned().collect();
+        (format!("{caption} where it is below {NEAR}x"), rows)
+    });
+    let near: Vec<Group> = near.collect();
+    let near_scale = self::scale(&near);
+    let both = groups.into_iter().zip(near);
+    both.flat_map(|(all, near)| [forest(all, scale), near_scale.and_then(|scale| forest(near, scale))])
+        .flatten()
+        .collect()
+}
+
+fn groups(figures: &Figures) -> Vec<Group> {
     let means = figures.configurations.iter().filter_map(|configuration| {
         let mean = figures.mean(configuration, Quantity::Wall)?;
         Some((configuration.clone(), mean.ratio))
     });
-    let mut groups: Vec<(String, Vec<(String, Estimate)>)> =
-        vec![("Slowdown, geometric mean over programs".to_owned(), means.collect())];
-    groups.extend(figures.programs.iter().take(MAX_PROGRAMS).map(|program| {
+    let programs = figures.programs.iter().take(MAX_PROGRAMS).map(|program| {
         let of = figures.comparisons.iter().filter(|comparison| comparison.program == *program);
         let rows = of.filter_map(|comparison| Some((comparison.configuration.clone(), comparison.slowdown?)));
-        (cut(format!("Slowdown of {program}")), rows.collect())
-    }));
+        (cut(format!("Slowdown of {program}")), rows.take(MAX_ROWS).collect())
+    });
+    let means = ("Slowdown, geometric mean over programs".to_owned(), means.take(MAX_ROWS).collect());
+    [means].into_iter().chain(programs).collect()
+}
+
+/// An axis for all intervals, and for no difference; absent where there is no interval.
+fn scale(groups: &[Group]) -> Option<Scale> {
     let intervals = groups.iter().flat_map(|(_, rows)| rows).filter_map(|(_, estimate)| estimate.interval);
-    let ends: Vec<f64> = intervals.flat_map(|interval| [interval.low, interval.high]).collect();
-    if ends.is_empty() {
-        return Vec::new();
-    }
-    let Some(scale) = Scale::new(ends.into_iter().chain([1.0]), LEFT, RIGHT - LEFT) else { return Vec::new() };
-    let steps = if scale.is_logarithmic() { ", on a logarithmic axis" } else { "" };
-    let drawn = groups.into_iter().filter(|(_, rows)| rows.iter().any(|(_, estimate)| estimate.interval.is_some()));
-    drawn
-        .map(|(caption, rows)| {
-            let rows = rows.into_iter().take(MAX_ROWS).collect();
-            Plot::Forest(Forest { caption: format!("{caption}, with 95 % intervals{steps}"), rows, scale })
-        })
-        .collect()
+    let mut ends = intervals.flat_map(|interval| [interval.low, interval.high]).peekable();
+    ends.peek()?;
+    Scale::new(ends.chain([1.0]), LEFT, RIGHT - LEFT)
+}
+
+/// A plot of a group in which anything has an interval.
+fn forest((caption, rows): Group, scale: Scale) -> Option<Plot> {
+    rows.iter().find_map(|(_, estimate)| estimate.interval)?;
+    Some(Plot::Forest(Forest { caption: format!("{caption}, with 95 % intervals{}", axis(&scale)), rows, scale }))
 }
 
 impl Forest {

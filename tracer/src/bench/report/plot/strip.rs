@@ -1,7 +1,7 @@
 //! Every single run: a row a configuration, a point a run, from top to bottom in the order of time, so that drift is seen as a
 //! slope and noise as a width.
 
-use super::{AXIS, MAX_PROGRAMS, MAX_ROWS, NAMES, Plot, Scale, WIDTH, decimals, grid, name};
+use super::{AXIS, MAX_PROGRAMS, MAX_ROWS, NAMES, NEAR, Plot, Scale, WIDTH, axis, decimals, grid, name};
 use crate::{
     bench::{
         comparison::{Figures, Quantity},
@@ -9,7 +9,7 @@ use crate::{
         report::document::{Runs, cut},
         statistics,
     },
-    view::{escape, format},
+    view::format,
 };
 
 /// Height of a row.
@@ -25,30 +25,53 @@ const MAX_POINTS: usize = 500;
 /// A plot of the runs of a program.
 pub(in crate::bench::report) struct Strip {
     pub(super) caption: String,
-    /// Nanoseconds of the runs of each configuration, with their rounds.
-    rows: Vec<(String, Vec<(u32, f64)>)>,
+    rows: Vec<Row>,
     scale: Scale,
 }
 
-/// A plot for each program that ran.
-pub(in crate::bench::report) fn strips(figures: &Figures, runs: &Runs<'_>) -> Vec<Plot> {
-    figures.programs.iter().take(MAX_PROGRAMS).filter_map(|program| strip(program, figures, runs)).collect()
+/// The runs of a configuration.
+#[derive(Clone)]
+struct Row {
+    configuration: String,
+    /// Rounds and nanoseconds.
+    times: Vec<(u32, f64)>,
+    median: f64,
 }
 
-fn strip(program: &str, figures: &Figures, runs: &Runs<'_>) -> Option<Plot> {
+/// A plot for each program that ran, and one more of what is near the first row where that is hard to see.
+pub(in crate::bench::report) fn strips(figures: &Figures, runs: &Runs<'_>) -> Vec<Plot> {
+    let programs = figures.programs.iter().take(MAX_PROGRAMS);
+    let strips = programs.flat_map(|program| {
+        let rows = rows(program, figures, runs);
+        let all = strip(program, "", rows.clone());
+        let median = rows.first().map(|row| row.median);
+        let near = all.as_ref().filter(|all| all.scale.is_logarithmic()).and_then(|_| {
+            let is_near = |row: &Row| median.is_some_and(|median| row.median < median * NEAR);
+            strip(program, " where it is near the first row", rows.into_iter().filter(is_near).collect())
+        });
+        [all, near]
+    });
+    strips.flatten().map(Plot::Strip).collect()
+}
+
+fn rows(program: &str, figures: &Figures, runs: &Runs<'_>) -> Vec<Row> {
     let configurations = [PLAIN].into_iter().chain(figures.configurations.iter().map(String::as_str));
     let rows = configurations.filter_map(|configuration| {
-        let runs = runs.get(&(program, configuration))?;
-        let times = runs.iter().filter_map(|run| Some((run.round, Quantity::Wall.of(run)? as f64)));
-        Some((configuration.to_owned(), times.take(MAX_POINTS).collect::<Vec<_>>()))
+        let runs = runs.get(&(program, configuration))?.iter();
+        let times = runs.filter_map(|run| Some((run.round, Quantity::Wall.of(run)? as f64)));
+        let times: Vec<(u32, f64)> = times.take(MAX_POINTS).collect();
+        let values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
+        Some(Row { configuration: configuration.to_owned(), median: statistics::median(&values)?, times })
     });
-    let rows: Vec<_> = rows.filter(|(_, times)| !times.is_empty()).take(MAX_ROWS).collect();
-    let times = rows.iter().flat_map(|(_, times)| times).map(|(_, time)| *time);
+    rows.take(MAX_ROWS).collect()
+}
+
+fn strip(program: &str, which: &str, rows: Vec<Row>) -> Option<Strip> {
+    let times = rows.iter().flat_map(|row| &row.times).map(|(_, time)| *time);
     let scale = Scale::new(times, LEFT, RIGHT - LEFT)?;
-    let steps = if scale.is_logarithmic() { ", on a logarithmic axis" } else { "" };
-    let caption =
-        cut(format!("Time of each run of {program}{steps}; the first run is at the top, a line is the median"));
-    Some(Plot::Strip(Strip { caption, rows, scale }))
+    let how = "the first run is at the top, a line is the median";
+    let caption = cut(format!("Time of each run of {program}{which}{}; {how}", axis(&scale)));
+    Some(Strip { caption, rows, scale })
 }
 
 impl Strip {
@@ -56,26 +79,28 @@ impl Strip {
         let Self { caption: _, rows, scale } = self;
         let bottom = rows.len() as f64 * ROW;
         let mut parts = grid(scale, bottom, time);
-        for (at, (configuration, times)) in rows.iter().enumerate() {
-            let top = at as f64 * ROW;
-            parts.push(name(configuration, top + ROW / 2.0));
-            let rest = times.len().saturating_sub(1).max(1) as f64;
-            parts.extend(times.iter().enumerate().map(|(at, (round, time))| {
-                let y = top + MARGIN + at as f64 / rest * (ROW - 2.0 * MARGIN);
-                let words = format!("round {round}: {}", format::duration(*time));
-                format!(
-                    "<circle class=\"run\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\"><title>{}</title></circle>",
-                    scale.at(*time),
-                    escape::html(&words)
-                )
-            }));
-            let values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
-            parts.extend(statistics::median(&values).map(|median| {
-                let (x, from, to) = (scale.at(median), top + 3.0, top + ROW - 3.0);
-                format!("<line class=\"middle\" x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\"/>")
-            }));
-        }
+        parts.extend(rows.iter().enumerate().flat_map(|(at, row)| row.draw(scale, at as f64 * ROW)));
         (bottom + AXIS, parts)
+    }
+}
+
+impl Row {
+    fn draw(&self, scale: &Scale, top: f64) -> Vec<String> {
+        let Self { configuration, times, median } = self;
+        let rest = times.len().saturating_sub(1).max(1) as f64;
+        let point = |(at, (round, time)): (usize, &(u32, f64))| {
+            let y = top + MARGIN + at as f64 / rest * (ROW - 2.0 * MARGIN);
+            format!(
+                "<circle class=\"run\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\"><title>round {round}: {}</title></circle>",
+                scale.at(*time),
+                format::duration(*time)
+            )
+        };
+        let mut parts = vec![name(configuration, top + ROW / 2.0)];
+        parts.extend(times.iter().enumerate().map(point));
+        let (x, from, to) = (scale.at(*median), top + 3.0, top + ROW - 3.0);
+        parts.push(format!("<line class=\"middle\" x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\"/>"));
+        parts
     }
 }
 
