@@ -4,7 +4,6 @@ bcc_count.py PID PROVIDER:PROBE nothing|class|method. Prints READY, and at SIGIN
 import json
 import signal
 import sys
-import threading
 
 from bcc import BPF, USDT
 
@@ -72,14 +71,13 @@ def counted(bpf, by):
 
 def main():
     pid, probe, by = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    ended = threading.Event()
-    signal.signal(signal.SIGINT, lambda *_: ended.set())
+    # Blocked and waited for: a handler could run just before the wait begins, which would then last for ever.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     usdt = USDT(pid=pid)
     usdt.enable_probe(probe=probe, fn_name="hit")
     bpf = BPF(text=program(by), usdt_contexts=[usdt])
     print("READY", flush=True)
-    while not ended.wait(3600):
-        pass
+    signal.sigwait([signal.SIGINT])
     print(json.dumps(counted(bpf, by)), flush=True)
 
 

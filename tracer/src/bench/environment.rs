@@ -58,7 +58,7 @@ fn ask(java: &Path, flags: &[OsString]) -> Result<String, Error> {
     let name = java.display().to_string();
     let mut command = Command::new(java);
     command.args(flags).args(["-XX:+PrintFlagsFinal", "-XshowSettings:properties", "-version"]);
-    let mut process = Process::spawn_keeping(&mut command, MAX_FLAGS)
+    let mut process = Process::spawn_keeping(&command, MAX_FLAGS)
         .map_err(|source| Error::System { what: format!("start {name}"), source })?;
     process.close_stdin();
     let status = process.wait(LIMIT).map_err(Error::system(format!("wait for {name}")))?;

@@ -1,5 +1,7 @@
 //! A child process of a measurement: its output is collected while it runs, with a bound, and it is ended with us.
 
+pub(in crate::bench) mod bound;
+
 use std::{
     io::{self, Read, Write as _},
     os::{fd::OwnedFd, unix::process::CommandExt as _},
@@ -145,7 +147,8 @@ impl Output {
     }
 }
 
-/// A running child in a process group of its own, so that Ctrl-C reaches it only through us. It is killed when dropped.
+/// A running child in a process group of its own, so that Ctrl-C reaches it only through us. It is killed when dropped,
+/// and when the thread that started it ends, as it does where we are killed.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -160,14 +163,15 @@ pub struct Process {
 
 impl Process {
     /// Starts a process with all three standard streams piped.
-    pub fn spawn(command: &mut Command) -> io::Result<Self> {
+    pub fn spawn(command: &Command) -> io::Result<Self> {
         Self::spawn_keeping(command, KEPT)
     }
 
     /// As [`Self::spawn`], where more of what it writes to standard output is to be kept.
-    pub fn spawn_keeping(command: &mut Command, keep: usize) -> io::Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child = command.spawn()?;
+    pub fn spawn_keeping(command: &Command, keep: usize) -> io::Result<Self> {
+        let mut child = bound::spawn(command, |command| {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        })?;
         match Self::pipes(&mut child, keep) {
             Ok((handle, stdout, stderr)) => {
                 let stdin = child.stdin.take();

@@ -24,6 +24,9 @@ pub struct Results {
     pub programs: Vec<Program>,
     /// The names of the configurations, in the order of the request.
     pub configurations: Vec<String>,
+    /// Flags that a configuration's JVMs had beyond those of all, by its name; absent where there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub configuration_flags: BTreeMap<String, Vec<String>>,
     /// What was run, in the order of time.
     pub runs: Vec<Run>,
     /// What could not be run.

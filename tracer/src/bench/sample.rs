@@ -108,6 +108,7 @@ pub(crate) fn results() -> Results {
             program("xalan", Some(1234)),
         ],
         configurations: CONFIGURATIONS.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+        configuration_flags: BTreeMap::new(),
         runs,
         skipped: vec![
             Skipped {

@@ -107,6 +107,12 @@ impl Session {
             method,
             programs: self.programs.iter().map(|program| program.describe()).collect(),
             configurations: self.configurations.iter().map(|configuration| configuration.name.clone()).collect(),
+            configuration_flags: self
+                .configurations
+                .iter()
+                .filter(|configuration| !configuration.flags.is_empty())
+                .map(|configuration| (configuration.name.clone(), configuration.flags.clone()))
+                .collect(),
             runs: Vec::new(),
             skipped: Vec::new(),
         }

@@ -91,7 +91,7 @@ impl Target {
             command.current_dir(folder.path());
         }
         let began = Instant::now();
-        let process = Process::spawn(&mut command)
+        let process = Process::spawn(&command)
             .map_err(Error::system(format!("start {} of {name}", words[0].to_string_lossy())))?;
         interruption.covers(&process).map_err(Error::system(format!("keep hold of {name}")))?;
         Ok(Self { name: name.to_owned(), limits, read: 0, began, process, _folder: launch.folder })

@@ -126,7 +126,7 @@ impl Watching {
         let words = ["report".to_owned(), recording.to_string_lossy().into_owned(), "--json".to_owned()];
         let mut command = Command::new(&self.jtrace);
         command.args(words);
-        let mut process = Process::spawn_keeping(&mut command, MAX_REPORT).map_err(Error::system("start jtrace"))?;
+        let mut process = Process::spawn_keeping(&command, MAX_REPORT).map_err(Error::system("start jtrace"))?;
         process.close_stdin();
         finished(&mut process, "report")?;
         answers::read(&process.stdout.bytes()).map_err(|what| Error::program("jtrace", what))
@@ -136,7 +136,7 @@ impl Watching {
 fn spawn(jtrace: &Path, words: &[String]) -> Result<Process, Error> {
     let mut command = Command::new(jtrace);
     command.args(words);
-    Process::spawn(&mut command).map_err(Error::system(format!("start {}", jtrace.display())))
+    Process::spawn(&command).map_err(Error::system(format!("start {}", jtrace.display())))
 }
 
 /// Waits until it has ended well.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, process::Command};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{
@@ -53,13 +54,15 @@ impl Observer for Bpftrace {
             &program(self.question, &target::libjvm(pid)?),
         ]);
         // It prints what BEGIN printed after the last probe is attached.
-        self.running = Some(Tool::start("bpftrace", command, folder, BEGUN)?);
+        self.running = Some(Tool::start("bpftrace", &command, folder, BEGUN)?);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Observed, Error> {
         let running = self.running.take().ok_or_else(|| Error::program("bpftrace", "was not started"))?;
-        let Ended { mut observed, stdout, stderr: _ } = running.stop()?;
+        // 0.17 looks whether it was told to end only where a signal interrupts its waiting: one that comes in between is missed,
+        // and it goes on for ever. It takes SIGTERM as SIGINT; a second SIGINT would end it in the middle of its answer.
+        let Ended { mut observed, stdout, stderr: _ } = running.stop(Some(Signal::TERM))?;
         let Said { hits, lost } = Said::parse(&stdout).map_err(|what| Error::program("bpftrace", what))?;
         self.question.answer(&hits, &mut observed);
         observed.lost = Some(lost);

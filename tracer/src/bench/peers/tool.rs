@@ -14,7 +14,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    bench::{Error, folder::Folder, results::Observed},
+    bench::{Error, folder::Folder, process::bound, results::Observed},
     view::escape,
 };
 
@@ -22,6 +22,8 @@ use crate::{
 const BEGIN: Duration = Duration::from_mins(2);
 /// How long it may take to end: some take 80 ms for each probe.
 const END: Duration = Duration::from_mins(2);
+/// How long until one that was asked to end is asked again.
+const AGAIN: Duration = Duration::from_secs(2);
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// Most bytes that are read of what a tool wrote.
@@ -53,16 +55,15 @@ pub(super) struct Ended {
 
 impl Tool {
     /// Starts a tool and waits for a line on its standard output that begins with a word.
-    pub(super) fn start(name: &str, mut command: Command, folder: Folder, word: &str) -> Result<Self, Error> {
-        let words = words(&command);
+    pub(super) fn start(name: &str, command: &Command, folder: Folder, word: &str) -> Result<Self, Error> {
+        let words = words(command);
         let file = |path: PathBuf| File::create(&path).map_err(Error::system(format!("make {}", path.display())));
-        command
-            .stdin(Stdio::null())
-            .stdout(file(folder.file("stdout"))?)
-            .stderr(file(folder.file("stderr"))?)
+        let (stdout, stderr) = (file(folder.file("stdout"))?, file(folder.file("stderr"))?);
+        let child = bound::spawn(command, |command| {
             // Ctrl-C is for jtrace, which ends its tools in order.
-            .process_group(0);
-        let child = command.spawn().map_err(Error::system(format!("run {name}")))?;
+            command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).process_group(0);
+        });
+        let child = child.map_err(Error::system(format!("run {name}")))?;
         let mut tool = Self { name: name.to_owned(), command: words, child, peak_rss_bytes: None, folder };
         let deadline = Instant::now() + BEGIN;
         while !tool.wrote("stdout")?.lines().any(|line| line.starts_with(word)) {
@@ -79,15 +80,23 @@ impl Tool {
     }
 
     /// Asks it to end as Ctrl-C does, waits for that, and reads what it says. One that ended with its JVM has done so already.
-    pub(super) fn stop(mut self) -> Result<Ended, Error> {
+    /// For one that may miss that signal, `again` is another that it takes at any time in the same way.
+    pub(super) fn stop(mut self, again: Option<Signal>) -> Result<Ended, Error> {
         self.look_at_memory();
         if !self.state().is_some_and(|state| state.is_dead) {
             self.signal(Signal::INT)?;
         }
-        let deadline = Instant::now() + END;
+        let began = Instant::now();
+        let mut asked = began;
         while !self.state().is_some_and(|state| state.is_dead) {
-            if Instant::now() > deadline {
+            if began.elapsed() > END {
                 return Err(self.failed(&format!("does not end after {} s", END.as_secs())));
+            }
+            if let Some(again) = again
+                && asked.elapsed() > AGAIN
+            {
+                self.signal(again)?;
+                asked = Instant::now();
             }
             // What it adds up at its end can take more memory than before.
             self.look_at_memory();
@@ -181,9 +190,16 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The last lines that say something, on one line and harmless.
+/// The last lines that say something, on one line and harmless. A compiler's first error goes before them: what comes behind
+/// it, down to the trace of who called the compiler, says less.
 fn last_lines(text: &str) -> String {
     let mut lines: Vec<_> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(QUOTED_LINES).collect();
+    if let Some(error) = text.lines().find(|line| line.contains(": error: ") || line.contains(": fatal error: "))
+        && !lines.contains(&error)
+    {
+        lines.truncate(1);
+        lines.push(error);
+    }
     lines.reverse();
     let quoted = lines.iter().map(|line| {
         let cut: String = line.trim().chars().take(QUOTED).collect();
@@ -233,7 +249,7 @@ mod tests {
     fn shell(script: &str) -> Result<Tool, Error> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).env("WORD", "READY");
-        Tool::start("sh", command, Folder::new().unwrap(), "READY")
+        Tool::start("sh", &command, Folder::new().unwrap(), "READY")
     }
 
     #[test]
@@ -244,11 +260,26 @@ mod tests {
         }
         let pid = tool.child.id();
         let folder = tool.folder.path().to_owned();
-        let Ended { observed, stdout, stderr } = tool.stop().unwrap();
+        let Ended { observed, stdout, stderr } = tool.stop(None).unwrap();
         assert_eq!((stdout.as_str(), stderr.as_str()), ("noise\nREADY\nseen 7\n", ""));
         assert_eq!(observed.command[..3], ["WORD=READY", "/bin/sh", "-c"]);
         assert!(observed.cpu_ns.unwrap() > 0 && observed.peak_rss_bytes.unwrap() > 0);
         assert!(!Path::new(&format!("/proc/{pid}")).exists() && !folder.exists());
+    }
+
+    #[test]
+    fn a_tool_that_misses_the_signal_is_asked_again() {
+        let tool =
+            shell("trap '' INT; trap 'echo seen 7; exit 0' TERM; echo $WORD; while :; do sleep 0.01; done").unwrap();
+        assert_eq!(tool.stop(Some(Signal::TERM)).unwrap().stdout, "READY\nseen 7\n");
+    }
+
+    #[test]
+    fn the_error_of_a_compiler_is_quoted_before_the_trace_of_its_caller() {
+        let text = "/virtual/main.c:48:36: error: cannot call\n    min(x)\n1 error generated.\nTraceback\n  File x\n\
+                    Exception: Failed to compile\n";
+        assert_eq!(last_lines(text), "/virtual/main.c:48:36: error: cannot call | Exception: Failed to compile");
+        assert_eq!(last_lines("a\nb\n\nc\nd\n"), "b | c | d");
     }
 
     #[test]
@@ -257,7 +288,7 @@ mod tests {
         while !tool.state().unwrap().is_dead {
             thread::sleep(LOOK);
         }
-        assert_eq!(tool.stop().unwrap().stdout, "READY\nrest\n");
+        assert_eq!(tool.stop(None).unwrap().stdout, "READY\nrest\n");
     }
 
     #[test]
@@ -265,7 +296,7 @@ mod tests {
         let error = shell("echo 'ERROR: \\033[2J no probes' >&2; exit 1").unwrap_err().to_string();
         assert!(error.starts_with("sh ended before it watched: ERROR: ") && !error.contains('\u{1b}'), "{error}");
         let tool = shell("trap 'echo broken >&2; exit 3' INT; echo $WORD; while :; do sleep 0.01; done").unwrap();
-        let error = tool.stop().unwrap_err().to_string();
+        let error = tool.stop(None).unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && error.ends_with("broken"), "{error}");
     }
 

@@ -38,6 +38,8 @@ pub(super) fn environment(results: &Results) -> Section {
     // It watches, too, and as a rule it is this one.
     let others = tools.iter().filter(|(name, version)| (name.as_str(), *version) != ("jtrace", jtrace));
     facts.extend(others.map(|(name, version)| (name.as_str(), version.clone())));
+    let further = results.configuration_flags.iter().map(|(name, flags)| (name.as_str(), words::command(flags)));
+    facts.extend(further.map(|(name, flags)| (name, format!("with {flags}"))));
     let order = format!("rounds, each with every program in every configuration once, shuffled with seed {seed}");
     facts.extend([
         ("runs", format!("{runs} of each program in each configuration asked for, {} made", results.runs.len())),

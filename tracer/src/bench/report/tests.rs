@@ -20,6 +20,7 @@ fn nothing() -> Results {
         method: Method::default(),
         programs: Vec::new(),
         configurations: Vec::new(),
+        configuration_flags: BTreeMap::new(),
         runs: Vec::new(),
         skipped: Vec::new(),
     }

@@ -219,6 +219,7 @@ mod tests {
             method: Method { runs: 2, warm_up: 1, size: "small".to_owned(), seed: 9 },
             programs: vec![Program { name: "p".to_owned(), ..Program::default() }],
             configurations: vec!["plain".to_owned()],
+            configuration_flags: std::collections::BTreeMap::new(),
             runs: Vec::new(),
             skipped: Vec::new(),
         }

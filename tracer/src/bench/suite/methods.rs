@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::super::{Error, folder::Folder, interruption::Interruption, java};
+use super::super::{Error, folder::Folder, interruption::Interruption, java, process::bound};
 
 const FLAGS: [&str; 3] = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+LogTouchedMethods", "-XX:+PrintTouchedMethodsAtExit"];
 /// A run takes seconds; one that hangs is ended.
@@ -55,15 +55,12 @@ pub(super) fn count(
     let output = File::create(&printed).map_err(Error::system(format!("write {}", printed.display())))?;
     let work = folder.path().join("work");
     std::fs::create_dir(&work).map_err(Error::system(format!("make {}", work.display())))?;
-    let mut child = Command::new(java)
-        .args(FLAGS)
-        .args(words)
-        .current_dir(&work)
-        .stdin(Stdio::piped())
-        .stdout(output)
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(Error::system(format!("run {}", java.display())))?;
+    let mut command = Command::new(java);
+    command.args(FLAGS).args(words).current_dir(&work);
+    let child = bound::spawn(&command, |command| {
+        command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::null());
+    });
+    let mut child = child.map_err(Error::system(format!("run {}", java.display())))?;
     // One that has ended already says why in what it printed.
     if let Some(mut input) = child.stdin.take() {
         input.write_all(b"GO\n").unwrap_or_default();

@@ -30,6 +30,7 @@ fn earlier() -> Results {
         method: Method { runs: 3, warm_up: 0, size: "large".to_owned(), seed: 77 },
         programs: Vec::new(),
         configurations: vec!["plain".to_owned(), "lens:gc".to_owned()],
+        configuration_flags: std::collections::BTreeMap::new(),
         runs: Vec::new(),
         skipped: Vec::new(),
     }
