@@ -97,8 +97,8 @@ pub struct Comparison {
     pub slowdown: Option<Estimate>,
     /// CPU time of the JVM, as a ratio.
     pub cpu: Option<Estimate>,
-    /// CPU time of the observer's own process in percent of one core over the iteration, the median.
-    pub observer_cpu_percent: Option<f64>,
+    /// CPU time of the observer's own process from its start to its end, the median.
+    pub observer_cpu_ns: Option<f64>,
     /// Largest memory of the observer's own process in any run.
     pub observer_peak_rss_bytes: Option<u64>,
     /// Events that the observer saw, the median.
@@ -288,10 +288,10 @@ impl<'a> Pair<'a> {
         let observed = |number: fn(&Observed) -> Option<u64>| -> Vec<u64> {
             watched.iter().filter_map(|run| number(run.observed.as_ref()?)).collect()
         };
-        let share = |run: &&Run| Some(run.observed.as_ref()?.cpu_ns? as f64 / Quantity::Wall.of(run)? as f64 * 100.0);
-        let shares: Vec<f64> = watched.iter().filter_map(share).collect();
-        let events: Vec<f64> = observed(|observed| observed.events).into_iter().map(|events| events as f64).collect();
-        let events = statistics::median(&events);
+        let middle = |values: Vec<u64>| {
+            statistics::median(&values.into_iter().map(|value| value as f64).collect::<Vec<_>>())
+        };
+        let events = middle(observed(|observed| observed.events));
         let answered = |verdict| watched.iter().filter(|run| run.verdict() == Some(verdict)).count();
         let slowdown = self.ratios(Quantity::Wall).map(|ratios| ratios.estimate());
         Comparison {
@@ -300,7 +300,7 @@ impl<'a> Pair<'a> {
             runs: watched.len(),
             slowdown,
             cpu: self.ratios(Quantity::Cpu).map(|ratios| ratios.estimate()),
-            observer_cpu_percent: statistics::median(&shares),
+            observer_cpu_ns: middle(observed(|observed| observed.cpu_ns)),
             observer_peak_rss_bytes: observed(|observed| observed.peak_rss_bytes).into_iter().max(),
             events,
             lost: observed(|observed| observed.lost).into_iter().max(),

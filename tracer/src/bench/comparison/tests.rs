@@ -39,10 +39,10 @@ fn a_slowdown_is_found_exactly_where_rounds_agree() {
 fn what_was_not_measured_is_absent() {
     let figures = Figures::new(&rounds(150, |_| ()));
     let Comparison {
-        cpu, observer_cpu_percent, observer_peak_rss_bytes, events, lost, right, wrong, ns_per_event, ..
+        cpu, observer_cpu_ns, observer_peak_rss_bytes, events, lost, right, wrong, ns_per_event, ..
     } = &figures.comparisons[0];
     assert_eq!((*cpu, *ns_per_event), (None, None));
-    assert_eq!((*observer_cpu_percent, *observer_peak_rss_bytes, *events, *lost), (None, None, None, None));
+    assert_eq!((*observer_cpu_ns, *observer_peak_rss_bytes, *events, *lost), (None, None, None, None));
     assert_eq!((*right, *wrong), (0, 0));
     assert_eq!(figures.perturbations, []);
     assert_eq!(figures.mean("watched", Quantity::Cpu), None);
@@ -85,7 +85,7 @@ fn the_cost_of_the_observer_is_told() {
         observed.events = Some(100 + round);
     }));
     let comparison = &figures.comparisons[0];
-    assert!((comparison.observer_cpu_percent.unwrap() - 25.0).abs() < 1e-6);
+    assert_eq!(comparison.observer_cpu_ns, Some(1045e6 / 4.0));
     assert_eq!(comparison.observer_peak_rss_bytes, Some(1009));
     assert_eq!(comparison.lost, Some(5), "the median would hide the one run that lost");
     assert_eq!(comparison.events, Some(104.5));
