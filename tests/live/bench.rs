@@ -79,7 +79,7 @@ fn stand_in(directory: &Path, script: &str) -> Result<()> {
 
 #[test]
 fn a_peer_that_fails_is_named_and_the_rest_goes_on() -> Result<()> {
-    let ready = r#"printf '%s\\n' '{"type": "printf", "data": "READY\n"}'"#;
+    let ready = r#"printf '%s\n' '{"type": "printf", "data": "READY\n"}'"#;
     let cases = [
         ("echo 'ERROR: no such probe' >&2; exit 1", "bpftrace ended before it watched: ERROR: no such probe"),
         (&format!("{ready}; exit 0"), "bpftrace ended while it should have watched"),
