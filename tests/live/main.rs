@@ -19,6 +19,8 @@ mod run;
 mod names;
 // CPU samples and the scheduler's events agree with the kernel's accounts.
 mod clock;
+// The overhead laboratory: answers, and what is left where something of it ends early.
+mod bench;
 // The other commands, and the terminal.
 mod command;
 mod terminal;

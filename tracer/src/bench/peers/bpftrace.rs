@@ -54,7 +54,7 @@ impl Observer for Bpftrace {
             &program(self.question, &target::libjvm(pid)?),
         ]);
         // It prints what BEGIN printed after the last probe is attached.
-        self.running = Some(Tool::start("bpftrace", &command, folder, BEGUN)?);
+        self.running = Some(Tool::start("bpftrace", &command, folder, pid, BEGUN)?);
         Ok(())
     }
 
@@ -64,6 +64,10 @@ impl Observer for Bpftrace {
         // and it goes on for ever. It takes SIGTERM as SIGINT; a second SIGINT would end it in the middle of its answer.
         let Ended { mut observed, stdout, stderr: _ } = running.stop(Some(Signal::TERM))?;
         let Said { hits, lost } = Said::parse(&stdout).map_err(|what| Error::program("bpftrace", what))?;
+        // A single number is printed also where it is 0; names only where there are some.
+        if self.question.by == By::Nothing && hits.is_empty() {
+            return Err(Error::program("bpftrace", "does not say what it counted"));
+        }
         self.question.answer(&hits, &mut observed);
         observed.lost = Some(lost);
         Ok(observed)

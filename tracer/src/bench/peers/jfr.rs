@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::{configuration, tool};
-use crate::bench::{Error, configuration::Configuration, folder::Folder, micro, observer::Observer, results::Observed};
+use crate::{
+    bench::{Error, configuration::Configuration, folder::Folder, micro, observer::Observer, results::Observed},
+    view::escape,
+};
 
 /// Where JDKs of distributions are.
 const JDKS: &str = "/usr/lib/jvm";
@@ -90,7 +93,8 @@ impl Observer for Jfr {
             return Err(tool::refused("jcmd JFR.start", "does not start a recording", &output));
         }
         self.running = Some(running);
-        Ok(())
+        // It records all the same, but not what it was asked for: a JVM before 25 and method timing.
+        unknown(&output).map_or(Ok(()), |warning| Err(Error::program("the flight recorder of this JVM", warning)))
     }
 
     fn stop(&mut self) -> Result<Observed, Error> {
@@ -165,6 +169,13 @@ fn version(release: &str) -> Option<Vec<u32>> {
     Some(numbers.collect::<Vec<_>>()).filter(|numbers| !numbers.is_empty())
 }
 
+/// What it says of a setting that it does not know.
+fn unknown(output: &Output) -> Option<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().find(|line| line.starts_with("Warning! ") && line.contains("doesn't exist"))?;
+    Some(format!("does not record what it is asked for: {}", escape::terminal(line.trim())))
+}
+
 fn says(output: &Output, what: &str) -> bool {
     String::from_utf8_lossy(&output.stdout).contains(what)
 }
@@ -192,6 +203,24 @@ mod tests {
         assert!(version("11.0.13") > version("9.0.4"));
         assert_eq!(super::version("IMPLEMENTOR=\"x\"\n"), None);
         assert_eq!(super::version("JAVA_VERSION=\"x\"\n"), None);
+    }
+
+    /// Printed by jcmd of JDK 17.
+    #[test]
+    fn a_setting_that_the_jvm_does_not_know_is_an_error_with_its_own_words() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let output = |text: &str| Output {
+            status: std::process::ExitStatus::from_raw(0),
+            stdout: text.as_bytes().to_vec(),
+            stderr: Vec::new(),
+        };
+        let started = "3822:\nStarted recording 1. No limit specified, using maxsize=250MB as default.\n";
+        assert_eq!(unknown(&output(started)), None);
+        let warning = "Warning! The .jfc option/setting 'jdk.MethodTiming#filter' doesn't exist.\n";
+        let said = unknown(&output(&format!("3822:\n{warning}{started}"))).unwrap();
+        assert!(
+            said.starts_with("does not record what it is asked for: Warning!") && said.contains("jdk.MethodTiming")
+        );
     }
 
     #[test]

@@ -36,6 +36,8 @@ const QUOTED: usize = 200;
 #[derive(Debug)]
 pub(super) struct Tool {
     name: String,
+    /// The JVM that it watches.
+    target: u32,
     command: Vec<String>,
     child: Child,
     peak_rss_bytes: Option<u64>,
@@ -54,8 +56,8 @@ pub(super) struct Ended {
 }
 
 impl Tool {
-    /// Starts a tool and waits for a line on its standard output that begins with a word.
-    pub(super) fn start(name: &str, command: &Command, folder: Folder, word: &str) -> Result<Self, Error> {
+    /// Starts a tool that watches a process, and waits for a line on its standard output that begins with a word.
+    pub(super) fn start(name: &str, command: &Command, folder: Folder, target: u32, word: &str) -> Result<Self, Error> {
         let words = words(command);
         let file = |path: PathBuf| File::create(&path).map_err(Error::system(format!("make {}", path.display())));
         let (stdout, stderr) = (file(folder.file("stdout"))?, file(folder.file("stderr"))?);
@@ -64,7 +66,7 @@ impl Tool {
             command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).process_group(0);
         });
         let child = child.map_err(Error::system(format!("run {name}")))?;
-        let mut tool = Self { name: name.to_owned(), command: words, child, peak_rss_bytes: None, folder };
+        let mut tool = Self { name: name.to_owned(), target, command: words, child, peak_rss_bytes: None, folder };
         let deadline = Instant::now() + BEGIN;
         while !tool.wrote("stdout")?.lines().any(|line| line.starts_with(word)) {
             if tool.state().is_none_or(|state| state.is_dead) {
@@ -79,12 +81,15 @@ impl Tool {
         Ok(tool)
     }
 
-    /// Asks it to end as Ctrl-C does, waits for that, and reads what it says. One that ended with its JVM has done so already.
+    /// Asks it to end as Ctrl-C does, waits for that, and reads what it says. One that ended with its JVM has done so already;
+    /// one that ended before it has not watched to the end, whatever it says.
     /// For one that may miss that signal, `again` is another that it takes at any time in the same way.
     pub(super) fn stop(mut self, again: Option<Signal>) -> Result<Ended, Error> {
         self.look_at_memory();
         if !self.state().is_some_and(|state| state.is_dead) {
             self.signal(Signal::INT)?;
+        } else if Path::new(&format!("/proc/{}", self.target)).exists() {
+            return Err(self.failed("ended while it should have watched"));
         }
         let began = Instant::now();
         let mut asked = began;
@@ -249,7 +254,8 @@ mod tests {
     fn shell(script: &str) -> Result<Tool, Error> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).env("WORD", "READY");
-        Tool::start("sh", &command, Folder::new().unwrap(), "READY")
+        // A process that is not there: it ended before.
+        Tool::start("sh", &command, Folder::new().unwrap(), u32::MAX, "READY")
     }
 
     #[test]
@@ -289,6 +295,17 @@ mod tests {
             thread::sleep(LOOK);
         }
         assert_eq!(tool.stop(None).unwrap().stdout, "READY\nrest\n");
+    }
+
+    #[test]
+    fn a_tool_that_ends_before_its_jvm_is_an_error_even_where_it_ends_well() {
+        let mut tool = shell("echo $WORD; echo gone >&2").unwrap();
+        tool.target = std::process::id();
+        while !tool.state().unwrap().is_dead {
+            thread::sleep(LOOK);
+        }
+        let error = tool.stop(None).unwrap_err().to_string();
+        assert_eq!(error, "sh ended while it should have watched: gone");
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! `jtrace bench`: what its observers answer equals what the programs know, and nothing stays behind that it started.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use tests::{
+    jdk, jtrace,
+    process::{Finished, Process, Signal},
+};
+
+/// How long a small bench may take on a loaded machine.
+const LIMIT: Duration = Duration::from_mins(5);
+/// Configurations of a run with jtrace itself and with another tool.
+const BOTH: &str = "plain,every:locks,peer:bpftrace-park";
+
+/// A bench of parks, one run in each configuration, whose results go to a file.
+fn parks(size: &str, configurations: &str, results: &Path) -> Result<Command> {
+    let java = jdk::any()?.java();
+    let mut command = jtrace::command(&["bench", "--suite", "micro", "--programs", "micro:park", "--runs", "1"])?;
+    command.args(["--size", size, "--configurations", configurations]);
+    command.arg("--java").arg(java).arg("-o").arg(results);
+    Ok(command)
+}
+
+fn read(results: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&fs::read(results)?)?)
+}
+
+/// The run in a configuration.
+fn run<'a>(results: &'a Value, configuration: &str) -> Option<&'a Value> {
+    results["runs"].as_array()?.iter().find(|run| run["configuration"] == configuration)
+}
+
+fn has_bpftrace() -> bool {
+    Command::new("bpftrace").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn jtrace_and_its_peer_count_every_park() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("results.json");
+    let configurations = if has_bpftrace() {
+        BOTH
+    } else {
+        eprintln!("skipped peer:bpftrace-park: no bpftrace");
+        "plain,every:locks"
+    };
+    let finished = Finished::of(&mut parks("small", configurations, &path)?, LIMIT)?;
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    let results = read(&path)?;
+    assert_eq!(results["skipped"], serde_json::json!([]));
+    for configuration in configurations.split(',') {
+        let run = run(&results, configuration).with_context(|| format!("no run of {configuration}"))?;
+        let parks = run["counts"]["parks"].as_u64().context("the program knows its parks")?;
+        assert!(parks > 0);
+        if configuration != "plain" {
+            let observed = &run["observed"];
+            assert_eq!(observed["answers"]["parks"], parks, "{configuration}: {observed}");
+            assert_eq!(observed["lost"], 0, "{configuration}: {observed}");
+            assert!(observed["cpu_ns"].is_u64() && observed["peak_rss_bytes"].is_u64(), "{configuration}: {observed}");
+        }
+    }
+    Ok(())
+}
+
+/// Stands in for bpftrace: its version, and then what a test wants.
+fn stand_in(directory: &Path, script: &str) -> Result<()> {
+    let path = directory.join("bpftrace");
+    fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ echo bpftrace v0; exit 0; }}\n{script}\n"))?;
+    Ok(fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?)
+}
+
+#[test]
+fn a_peer_that_fails_is_named_and_the_rest_goes_on() -> Result<()> {
+    let ready = r#"printf '%s\n' '{"type": "printf", "data": "READY\n"}'"#;
+    let cases = [
+        ("echo 'ERROR: no such probe' >&2; exit 1", "bpftrace ended before it watched: ERROR: no such probe"),
+        (&format!("{ready}; exit 0"), "bpftrace ended while it should have watched"),
+        (&format!("{ready}; kill -9 $$"), "bpftrace ended while it should have watched"),
+        (&format!("trap 'exit 0' INT; {ready}; while :; do sleep 0.1; done"), "bpftrace does not say what it counted"),
+    ];
+    for (script, expected) in cases {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("results.json");
+        stand_in(directory.path(), script)?;
+        let mut command = parks("small", "plain,peer:bpftrace-park", &path)?;
+        let search = format!("{}:{}", directory.path().display(), std::env::var("PATH")?);
+        let finished = Finished::of(command.env("PATH", search), LIMIT)?;
+        assert_eq!(finished.code, 1, "something was skipped: {}", finished.stderr);
+        let results = read(&path)?;
+        assert!(run(&results, "plain").is_some(), "{script}: {results}");
+        let skipped = &results["skipped"][0];
+        assert_eq!(skipped["configuration"], "peer:bpftrace-park", "{script}");
+        let why = skipped["why"].as_str().context("a reason")?;
+        assert!(why.starts_with(expected), "{script}: {why}");
+    }
+    Ok(())
+}
+
+/// The children of a process, with the command of each.
+fn children(pid: u32) -> Vec<(u32, String)> {
+    let parent = format!("PPid:\t{pid}");
+    let child = |entry: fs::DirEntry| {
+        let child = entry.file_name().to_str()?.parse().ok()?;
+        let status = fs::read_to_string(entry.path().join("status")).ok()?;
+        status.lines().any(|line| line == parent).then(|| (child, words(child)))
+    };
+    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(child).collect()
+}
+
+/// The command of a process; empty where there is none any more.
+fn words(pid: u32) -> String {
+    String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()).replace('\0', " ")
+}
+
+/// Asks until the answer is yes.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
+    let deadline = Instant::now() + LIMIT;
+    while !is_so() {
+        ensure!(Instant::now() < deadline, "not within {LIMIT:?}: {what}");
+        std::thread::yield_now();
+    }
+    Ok(())
+}
+
+#[test]
+fn neither_the_jvm_nor_its_observer_outlives_a_bench_that_is_killed() -> Result<()> {
+    for (signal, code) in [(Signal::KILL, 128 + 9), (Signal::TERM, 128 + 15)] {
+        let directory = tempfile::tempdir()?;
+        let mut command = parks("large", "every:locks", &directory.path().join("results.json"))?;
+        // What it cannot remove where it is killed is made, and removed, here.
+        let mut bench = Process::spawn(command.env("XDG_CACHE_HOME", directory.path()))?;
+        let mut started = Vec::new();
+        until("the observer runs", || {
+            started = children(bench.pid());
+            ["jtrace.bench.Micro", "jtrace record"].iter().all(|word| {
+                started.iter().any(|(_, command)| command.contains(word) && !command.starts_with("/usr/bin/setpriv"))
+            })
+        })?;
+        bench.signal(signal)?;
+        bench.wait(LIMIT)?;
+        assert_eq!(Finished::from_process(&bench)?.code, code);
+        for (pid, command) in started {
+            until(&format!("{command} is gone"), || words(pid) != command)?;
+        }
+    }
+    Ok(())
+}
