@@ -1,6 +1,6 @@
 //! Reports of a session: everything that its results say, for a terminal, for a page, and for a spreadsheet.
 //!
-//! What a report says is put together once, as a [`document`] that knows no medium; [`text()`], [`markdown()`] and [`html()`]
+//! What a report says is put together once, by what knows no medium; [`text()`], [`markdown()`] and [`html()`]
 //! draw it. [`csv()`] has the runs themselves, and no conclusions. All of it follows from the results alone.
 
 mod document;

@@ -2,6 +2,7 @@
 //! nothing is asked of any network. Needs Chromium (`cargo xtask setup` installs it), neither root nor a JVM.
 #![expect(clippy::panic, reason = "what the tests share fails them as tests do")]
 
+mod bench;
 mod browser;
 mod pages;
 

@@ -37,12 +37,13 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// Columns that are the same in every line, so that tables of several sessions can be put together.
-const SESSION: [&str; 14] = [
+const SESSION: [&str; 15] = [
     "started_s",
     "warm_up_iterations",
     "size",
     "seed",
     "jtrace",
+    "tools",
     "jvm",
     "vendor",
     "collector",
@@ -97,28 +98,19 @@ fn fields(run: &Run, counts: &[&str]) -> Vec<String> {
 }
 
 fn session(results: &Results) -> Vec<String> {
-    let Environment {
-        jtrace,
-        kernel,
-        cpu,
-        cpus,
-        memory_bytes,
-        jvm,
-        vendor,
-        collector,
-        max_heap_bytes,
-        flags,
-        tools: _,
-    } = &results.environment;
+    let Environment { jtrace, kernel, cpu, cpus, memory_bytes, jvm, vendor, collector, max_heap_bytes, flags, tools } =
+        &results.environment;
     let Method { runs: _, warm_up, size, seed } = &results.method;
     // 0 stands for what could not be found out.
     let amount = |bytes: u64| number((bytes > 0).then_some(bytes));
+    let tools = tools.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join("; ");
     vec![
         results.started_s.to_string(),
         warm_up.to_string(),
         size.clone(),
         seed.to_string(),
         jtrace.clone(),
+        tools,
         jvm.clone(),
         vendor.clone(),
         collector.clone(),
