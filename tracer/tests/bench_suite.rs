@@ -10,6 +10,8 @@ use std::{
     io::{BufRead as _, BufReader, Lines, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::Mutex,
+    thread,
 };
 
 use tracer::bench::{
@@ -85,36 +87,44 @@ fn home() -> PathBuf {
     java::homes().into_iter().next().expect("a JDK")
 }
 
+/// Runs a program twice; gives its name where it could be run.
+fn two_iterations(mut program: suite::Packaged, home: &Path) -> Option<&'static str> {
+    let name = program.name();
+    match program.prepare() {
+        Err(Error::Missing { what, .. }) => {
+            say(&format!("skipped: {what} is not on this machine"));
+            return None;
+        }
+        prepared => prepared.unwrap_or_else(|error| panic!("{error}")),
+    }
+    let mut conversation = Conversation::with(&program, &home.join("bin/java"));
+    let first = conversation.line();
+    if name == "javac" && !home.join("bin/javac").is_file() {
+        assert!(first.starts_with("FAILED ") && first.contains("jdk.compiler"), "{first}");
+        return None;
+    }
+    assert_eq!(first, "READY", "{name}");
+    for iteration in 0..2 {
+        let line = conversation.go();
+        assert!(line.starts_with("DONE ns=") && line.contains(" valid=true"), "{name}, {iteration}: {line}");
+        let peak = number(&line, "memory.peak_heap_bytes").unwrap_or(0);
+        assert!(number(&line, "ns") > Some(0) && peak > 1 << 20, "{name}: {line}");
+    }
+    assert!(conversation.ends(), "{name}");
+    Some(name)
+}
+
 #[test]
 fn every_program_whose_package_is_here_gives_valid_results_twice() {
     let home = home();
-    let mut run = Vec::new();
-    for mut program in suite::packaged() {
-        let name = program.name();
-        match program.prepare() {
-            Err(Error::Missing { what, .. }) => {
-                say(&format!("skipped: {what} is not on this machine"));
-                continue;
-            }
-            prepared => prepared.unwrap_or_else(|error| panic!("{error}")),
-        }
-        let mut conversation = Conversation::with(&program, &home.join("bin/java"));
-        let first = conversation.line();
-        if name == "javac" && !home.join("bin/javac").is_file() {
-            assert!(first.starts_with("FAILED ") && first.contains("jdk.compiler"), "{first}");
-            continue;
-        }
-        assert_eq!(first, "READY", "{name}");
-        for iteration in 0..2 {
-            let line = conversation.go();
-            assert!(line.starts_with("DONE ns=") && line.contains(" valid=true"), "{name}, {iteration}: {line}");
-            let peak = number(&line, "memory.peak_heap_bytes").unwrap_or(0);
-            assert!(number(&line, "ns") > Some(0) && peak > 1 << 20, "{name}: {line}");
-            eprintln!("{name} {iteration}: {line}");
-        }
-        assert!(conversation.ends(), "{name}");
-        run.push(name);
-    }
+    let programs = Mutex::new(suite::packaged().into_iter());
+    // Most of the time is compiling and the start of JVMs: one after another, that is more than a minute.
+    let next = || programs.lock().unwrap().next();
+    let all = || std::iter::from_fn(next).filter_map(|program| two_iterations(program, &home)).collect::<Vec<_>>();
+    let run = thread::scope(|scope| {
+        let threads = [scope.spawn(all), scope.spawn(all)];
+        threads.map(|thread| thread.join().unwrap()).concat()
+    });
     assert!(run.contains(&"javac") || !home.join("bin/javac").is_file(), "only {run:?}");
 }
 
