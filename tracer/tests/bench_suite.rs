@@ -37,7 +37,9 @@ impl Conversation {
         let launch = program.launch(Size::Small).unwrap();
         assert_eq!((launch.agreement, &launch.java), (Agreement::Lines, &None));
         let folder = launch.folder.unwrap();
+        // Most of the CPU time of a JVM that runs for seconds is its compiler's.
         let mut jvm = Command::new(java)
+            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"])
             .args(&launch.words)
             .current_dir(folder.path())
             .stdin(Stdio::piped())
