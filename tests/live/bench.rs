@@ -43,7 +43,7 @@ fn has_bpftrace() -> bool {
 }
 
 #[test]
-fn jtrace_and_its_peer_count_every_park() -> Result<()> {
+fn jtrace_and_its_peer_count_every_park_or_say_what_they_lost() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("results.json");
     let configurations = if has_bpftrace() {
@@ -62,8 +62,12 @@ fn jtrace_and_its_peer_count_every_park() -> Result<()> {
         assert!(parks > 0);
         if configuration != "plain" {
             let observed = &run["observed"];
-            assert_eq!(observed["answers"]["parks"], parks, "{configuration}: {observed}");
-            assert_eq!(observed["lost"], 0, "{configuration}: {observed}");
+            let answer = observed["answers"]["parks"].as_u64().context("an answer")?;
+            let lost = observed["lost"].as_u64().context("a number of losses")?;
+            // Where other tests take the processor, jtrace may lose events at this rate, and then it must say so.
+            let is_right = if lost == 0 { answer == parks } else { answer < parks && answer + lost >= parks };
+            assert!(is_right, "{configuration}: {parks} parks, {observed}");
+            assert!(configuration == "every:locks" || lost == 0, "{configuration}: {observed}");
             assert!(observed["cpu_ns"].is_u64() && observed["peak_rss_bytes"].is_u64(), "{configuration}: {observed}");
         }
     }

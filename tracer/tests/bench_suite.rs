@@ -10,6 +10,8 @@ use std::{
     io::{BufRead as _, BufReader, Lines, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::Mutex,
+    thread,
 };
 
 use tracer::bench::{
@@ -35,7 +37,9 @@ impl Conversation {
         let launch = program.launch(Size::Small).unwrap();
         assert_eq!((launch.agreement, &launch.java), (Agreement::Lines, &None));
         let folder = launch.folder.unwrap();
+        // Most of the CPU time of a JVM that runs for seconds is its compiler's.
         let mut jvm = Command::new(java)
+            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"])
             .args(&launch.words)
             .current_dir(folder.path())
             .stdin(Stdio::piped())
@@ -76,40 +80,53 @@ fn number(line: &str, name: &str) -> Option<u64> {
     line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
 }
 
+/// Past the test program's own capturing: of a test that passes it would show nothing.
+fn say(text: &str) {
+    std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
+}
+
 fn home() -> PathBuf {
     java::homes().into_iter().next().expect("a JDK")
+}
+
+/// Runs a program twice; gives its name where it could be run.
+fn two_iterations(mut program: suite::Packaged, home: &Path) -> Option<&'static str> {
+    let name = program.name();
+    match program.prepare() {
+        Err(Error::Missing { what, .. }) => {
+            say(&format!("skipped: {what} is not on this machine"));
+            return None;
+        }
+        prepared => prepared.unwrap_or_else(|error| panic!("{error}")),
+    }
+    let mut conversation = Conversation::with(&program, &home.join("bin/java"));
+    let first = conversation.line();
+    if name == "javac" && !home.join("bin/javac").is_file() {
+        assert!(first.starts_with("FAILED ") && first.contains("jdk.compiler"), "{first}");
+        return None;
+    }
+    assert_eq!(first, "READY", "{name}");
+    for iteration in 0..2 {
+        let line = conversation.go();
+        assert!(line.starts_with("DONE ns=") && line.contains(" valid=true"), "{name}, {iteration}: {line}");
+        let peak = number(&line, "memory.peak_heap_bytes").unwrap_or(0);
+        assert!(number(&line, "ns") > Some(0) && peak > 1 << 20, "{name}: {line}");
+    }
+    assert!(conversation.ends(), "{name}");
+    Some(name)
 }
 
 #[test]
 fn every_program_whose_package_is_here_gives_valid_results_twice() {
     let home = home();
-    let mut run = Vec::new();
-    for mut program in suite::packaged() {
-        let name = program.name();
-        match program.prepare() {
-            Err(Error::Missing { what, .. }) => {
-                eprintln!("skipped: {what} is not on this machine");
-                continue;
-            }
-            prepared => prepared.unwrap_or_else(|error| panic!("{error}")),
-        }
-        let mut conversation = Conversation::with(&program, &home.join("bin/java"));
-        let first = conversation.line();
-        if name == "javac" && !home.join("bin/javac").is_file() {
-            assert!(first.starts_with("FAILED ") && first.contains("jdk.compiler"), "{first}");
-            continue;
-        }
-        assert_eq!(first, "READY", "{name}");
-        for iteration in 0..2 {
-            let line = conversation.go();
-            assert!(line.starts_with("DONE ns=") && line.contains(" valid=true"), "{name}, {iteration}: {line}");
-            let peak = number(&line, "memory.peak_heap_bytes").unwrap_or(0);
-            assert!(number(&line, "ns") > Some(0) && peak > 1 << 20, "{name}: {line}");
-            eprintln!("{name} {iteration}: {line}");
-        }
-        assert!(conversation.ends(), "{name}");
-        run.push(name);
-    }
+    let programs = Mutex::new(suite::packaged().into_iter());
+    // Most of the time is compiling and the start of JVMs: one after another, that is more than a minute.
+    let next = || programs.lock().unwrap().next();
+    let all = || std::iter::from_fn(next).filter_map(|program| two_iterations(program, &home)).collect::<Vec<_>>();
+    let run = thread::scope(|scope| {
+        let threads = [scope.spawn(all), scope.spawn(all)];
+        threads.map(|thread| thread.join().unwrap()).concat()
+    });
     assert!(run.contains(&"javac") || !home.join("bin/javac").is_file(), "only {run:?}");
 }
 
@@ -120,7 +137,7 @@ fn methods_of_a_program_are_counted_where_a_jvm_notes_them() {
     match javac.count_methods(Size::Small, &home().join("bin/java"), &Interruption::default()) {
         // The compiler has some ten thousand methods.
         Ok(methods) => assert!(methods.is_some_and(|methods| (1000..50_000).contains(&methods)), "{methods:?}"),
-        Err(Error::Missing { what, .. }) => eprintln!("skipped: {what} is not on this machine"),
+        Err(Error::Missing { what, .. }) => say(&format!("skipped: {what} is not on this machine")),
         Err(error) => panic!("{error}"),
     }
 }
@@ -163,6 +180,8 @@ fn dacapo_iterates_on_request(parameters: &str, arguments: &str) {
     let [bad, good] = programs.as_mut_slice() else { panic!("{names:?}") };
     assert_eq!((good.version(), good.sizes()), ("0.1-made", &["small".to_owned()][..]));
     assert_eq!(good.describe().what, "Stands in for good");
+    let source = good.describe().source;
+    assert!(source.starts_with("DaCapo 0.1-made, ") && source.ends_with("java.base/java.lang=ALL-UNNAMED"), "{source}");
     good.prepare().unwrap();
     bad.prepare().unwrap();
     assert_eq!(good.launch(Size::Large).unwrap_err().to_string(), "good of DaCapo has no size large, only small");
@@ -173,8 +192,8 @@ fn dacapo_iterates_on_request(parameters: &str, arguments: &str) {
     for _ in 0..3 {
         let line = conversation.go();
         assert!(line.starts_with("DONE ns=") && line.contains(" valid=true memory.collections="), "{line}");
-        // The harness sleeps so long; what it prints itself would say 1.
-        assert!(number(&line, "ns") >= Some(20_000_000), "{line}");
+        // What the benchmark prints itself says 1.
+        assert!(number(&line, "ns") > Some(1), "{line}");
     }
     assert!(conversation.ends());
 
@@ -203,5 +222,7 @@ fn a_jar_that_is_not_dacapo_is_said_to_be_none() {
     pack.arg("cf").arg(&jar).arg("-C").arg(folder.path()).arg("some.txt");
     assert!(pack.status().unwrap().success());
     let Err(error) = dacapo::benchmarks(&jar) else { panic!("took it") };
-    assert!(error.to_string().ends_with("some.jar is not DaCapo's archive: it has no Harness.class"), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("some.jar is not a jar of DaCapo (23.11-chopin or 9.12-bach, from https://"), "{text}");
+    assert!(text.ends_with("it has no Harness.class"), "{text}");
 }

@@ -288,9 +288,8 @@ impl<'a> Pair<'a> {
         let observed = |number: fn(&Observed) -> Option<u64>| -> Vec<u64> {
             watched.iter().filter_map(|run| number(run.observed.as_ref()?)).collect()
         };
-        let middle = |values: Vec<u64>| {
-            statistics::median(&values.into_iter().map(|value| value as f64).collect::<Vec<_>>())
-        };
+        let middle =
+            |values: Vec<u64>| statistics::median(&values.into_iter().map(|value| value as f64).collect::<Vec<_>>());
         let events = middle(observed(|observed| observed.events));
         let answered = |verdict| watched.iter().filter(|run| run.verdict() == Some(verdict)).count();
         let slowdown = self.ratios(Quantity::Wall).map(|ratios| ratios.estimate());

@@ -2,13 +2,19 @@
 //!
 //! A callback that is compiled against the archive brackets the timed iteration, so that `DaCapo` keeps the same agreement as
 //! every other program. `DaCapo` prepares and validates as it always does; only its loop of iterations and its timer are
-//! replaced. The archive is on no package registry: this was written after the sources of both versions and is tested with
+//! replaced.
+//!
+//! So is its own notion of a program that is warm (`-C`: iterate until the last times hardly vary). Its end depends on the noise of the machine and on whoever watches, so that two configurations would be timed after different
+//! numbers of iterations. Here as many iterations go before the timed one in every configuration as `--warm-up` says, and how
+//! far the times still scatter is part of the result.
+//!
+//! The archive is on no package registry: this was written after the sources of both versions and is tested with
 //! a jar that has their classes and their order of calls, and has not been run with a real archive.
 
 mod archive;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -33,6 +39,32 @@ const MAIN: &str = "jtrace.bench.Dacapo";
 const CALLBACK: &str = "jtrace.bench.DacapoCallback";
 /// With more than one, `DaCapo` asks the callback whether to go on; the callback always says yes.
 const ITERATIONS: &str = "2";
+
+/// An archive that was asked for and cannot be used: its benchmarks are skipped, and other programs are measured.
+pub struct Unusable {
+    /// What was asked of it: `dacapo:fop`, or `dacapo` for whatever it has.
+    pub name: String,
+    /// The file.
+    pub jar: PathBuf,
+}
+
+impl Program for Unusable {
+    fn describe(&self) -> results::Program {
+        results::Program {
+            name: self.name.clone(),
+            source: self.jar.display().to_string(),
+            ..results::Program::default()
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), Error> {
+        Archive::read(&self.jar).map(drop)
+    }
+
+    fn launch(&self, _: Size) -> Result<Launch, Error> {
+        Err(Error::program(&self.name, "has no archive"))
+    }
+}
 
 /// A benchmark of `DaCapo`.
 pub struct DacapoProgram {
@@ -80,9 +112,8 @@ impl Program for DacapoProgram {
         results::Program {
             name: format!("dacapo:{}", self.name),
             what: self.benchmark().map(|benchmark| benchmark.what.clone()).unwrap_or_default(),
-            source: format!("DaCapo {}, {}", self.archive.version, self.archive.path.display()),
-            command: Vec::new(),
-            application_methods: None,
+            source: self.archive.source(),
+            ..results::Program::default()
         }
     }
 

@@ -10,6 +10,8 @@ use super::{Error, folder::Folder};
 
 /// The oldest JDK that the sources run on.
 const RELEASE: &str = "11";
+/// A compiler that runs for seconds is better off with the quick code generator: it takes little more than half the CPU time.
+const QUICKLY: [&str; 3] = ["-J-XX:+IgnoreUnrecognizedVMOptions", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
 /// Where distributions put JDKs.
 const JVMS: &str = "/usr/lib/jvm";
 /// How much of what a compiler says is shown.
@@ -64,6 +66,7 @@ impl Classes {
             fs::create_dir(new).map_err(Error::system(format!("make {}", new.display())))?;
         }
         let mut command = Command::new(&javac);
+        command.args(QUICKLY);
         // Some of the jars carry annotation processors, which would run.
         command.args([
             "--release",

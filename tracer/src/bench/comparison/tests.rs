@@ -38,9 +38,8 @@ fn a_slowdown_is_found_exactly_where_rounds_agree() {
 #[test]
 fn what_was_not_measured_is_absent() {
     let figures = Figures::new(&rounds(150, |_| ()));
-    let Comparison {
-        cpu, observer_cpu_ns, observer_peak_rss_bytes, events, lost, right, wrong, ns_per_event, ..
-    } = &figures.comparisons[0];
+    let Comparison { cpu, observer_cpu_ns, observer_peak_rss_bytes, events, lost, right, wrong, ns_per_event, .. } =
+        &figures.comparisons[0];
     assert_eq!((*cpu, *ns_per_event), (None, None));
     assert_eq!((*observer_cpu_ns, *observer_peak_rss_bytes, *events, *lost), (None, None, None, None));
     assert_eq!((*right, *wrong), (0, 0));

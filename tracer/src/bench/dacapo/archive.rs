@@ -14,6 +14,8 @@ use rawzip::{CompressionMethod, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive,
 
 use super::super::{Error, java::excerpt};
 
+/// What is expected, and where it is.
+const JAR: &str = "a jar of DaCapo (23.11-chopin or 9.12-bach, from https://www.dacapobench.org)";
 /// What must be in it.
 const HARNESS: &str = "Harness.class";
 const CALLBACK: &str = "org/dacapo/harness/Callback.class";
@@ -66,28 +68,30 @@ impl Archive {
         let path = fs::canonicalize(jar).map_err(|error| Error::Missing {
             what: format!("DaCapo's archive {}", jar.display()),
             hint: format!(
-                "get dacapo-23.11-chopin or dacapo-9.12-bach from dacapobench.org, and name its jar ({error})"
+                "get 23.11-chopin or 9.12-bach from https://www.dacapobench.org, unpack it, and name its jar ({error})"
             ),
         })?;
-        let unexpected = |expected, found: String| Error::Unexpected { path: path.clone(), expected, found };
+        let unexpected = |found: String| Error::Unexpected { path: path.clone(), expected: JAR, found };
         let file = File::open(&path).map_err(Error::system(format!("read {}", path.display())))?;
         if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Err(unexpected("a jar", "it is no file".to_owned()));
+            return Err(unexpected("it is no file".to_owned()));
         }
-        let not_a_jar = |error: rawzip::Error| unexpected("a jar", excerpt(&error.to_string()));
+        let not_a_jar =
+            |error: rawzip::Error| unexpected(format!("it cannot be read as a jar ({})", excerpt(&error.to_string())));
         let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
         let zip = ZipArchive::from_file(file, &mut buffer).map_err(not_a_jar)?;
         let places = Places::find(&zip, &mut buffer).map_err(not_a_jar)?;
         for (is_there, name) in [(places.has_harness, HARNESS), (places.has_callback, CALLBACK)] {
             if !is_there {
-                return Err(unexpected("DaCapo's archive", format!("it has no {name}")));
+                return Err(unexpected(format!("it has no {name}")));
             }
         }
         if places.configurations.is_empty() {
-            return Err(unexpected("DaCapo's archive", "it describes no benchmark".to_owned()));
+            return Err(unexpected("it describes no benchmark".to_owned()));
         }
-        let text =
-            |place: &Place| text(&zip, *place).map_err(|error| unexpected("a whole jar", excerpt(&error.to_string())));
+        let text = |place: &Place| {
+            text(&zip, *place).map_err(|error| unexpected(format!("it is damaged ({})", excerpt(&error.to_string()))))
+        };
         let manifest =
             places.manifest.as_ref().map(text).transpose()?.map(|text| Manifest::parse(&text)).unwrap_or_default();
         let mut benchmarks = BTreeMap::new();
@@ -96,6 +100,13 @@ impl Archive {
         }
         let version = manifest.version().unwrap_or_else(|| "of unknown version".to_owned());
         Ok(Self { version, opened: manifest.opened(), benchmarks, path })
+    }
+
+    /// Its version, where it is, and with which flags it opens parts of the JDK: they are the same in every configuration, and
+    /// a result without them could not be repeated.
+    pub(super) fn source(&self) -> String {
+        let opened = if self.opened.is_empty() { String::new() } else { format!(", with {}", self.opened.join(" ")) };
+        format!("DaCapo {}, {}{opened}", self.version, self.path.display())
     }
 }
 
@@ -270,7 +281,8 @@ mod tests {
         assert!(matches!(missing, Error::Missing { .. }), "{missing}");
         let is_no_jar = |path: &Path| {
             let error = Archive::read(path).unwrap_err();
-            assert!(matches!(error, Error::Unexpected { expected: "a jar", .. }), "{error}");
+            assert!(matches!(error, Error::Unexpected { .. }), "{error}");
+            assert!(error.to_string().contains("9.12-bach, from https://www.dacapobench.org"), "{error}");
         };
         is_no_jar(folder.path());
         for content in [&b""[..], b"PK\x05\x06", b"#!/bin/sh\necho no jar\n"] {

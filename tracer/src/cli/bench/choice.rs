@@ -1,10 +1,14 @@
 //! What a command line asks for: programs and configurations by name, out of those that there are.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use super::{Options, guard};
 use crate::{
     bench::{
+        Error,
         budget::Budget,
         configuration::{Configuration, PLAIN},
         dacapo, micro, peers,
@@ -52,7 +56,12 @@ pub(super) fn choose(
     let java = if options.command.is_empty() {
         options.java.clone()
     } else {
-        let user = UserProgram::new(std::mem::take(&mut options.command))?;
+        let user = UserProgram::new(std::mem::take(&mut options.command)).map_err(misspelt)?;
+        if programs.is_empty() && options.warm_up.is_some_and(|iterations| iterations > 0) {
+            let what =
+                "a program behind `--` is measured from its start to its end, so nothing comes before to warm it up";
+            return Err(Failure::usage(what, "leave out --warm-up".to_owned()));
+        }
         let java = user.java().to_owned();
         programs.push(Box::new(user));
         java
@@ -91,6 +100,14 @@ fn ask_for(options: &mut Options, programs: Vec<String>, configurations: Vec<Str
     }
 }
 
+/// A command that does not begin with `java` is a matter of the command line.
+fn misspelt(error: Error) -> Failure {
+    match error {
+        Error::Missing { what, hint } => Failure::usage(format!("{what} is not there"), hint),
+        other => other.into(),
+    }
+}
+
 /// Programs run in folders of their own, where a relative path leads elsewhere.
 fn absolute(java: PathBuf) -> Result<PathBuf, Failure> {
     if java.components().count() > 1 { Ok(std::path::absolute(java)?) } else { Ok(java) }
@@ -106,9 +123,22 @@ fn offered(options: &Options) -> Result<Vec<Box<dyn Program>>, Failure> {
         });
     }
     if let Some(jar) = &options.dacapo {
-        programs.extend(boxed(dacapo::benchmarks(jar)?));
+        let is_alone = programs.is_empty() && options.command.is_empty();
+        match (dacapo::benchmarks(jar), unusable(jar, &options.programs)) {
+            (Ok(benchmarks), _) => programs.extend(boxed(benchmarks)),
+            (Err(_), unusable) if !is_alone && !unusable.is_empty() => programs.extend(boxed(unusable)),
+            (Err(error), _) => return Err(error.into()),
+        }
     }
     Ok(programs)
+}
+
+/// What was asked of an archive that cannot be used, beside other programs: to be skipped, with the reason.
+fn unusable(jar: &Path, asked: &[String]) -> Vec<dacapo::Unusable> {
+    let whole = ["dacapo".to_owned()];
+    let names = if asked.is_empty() { whole.as_slice() } else { asked };
+    let of_it = names.iter().filter(|name| *name == "dacapo" || name.starts_with("dacapo:"));
+    of_it.map(|name| dacapo::Unusable { name: name.clone(), jar: jar.to_owned() }).collect()
 }
 
 fn boxed(programs: impl IntoIterator<Item = impl Program + 'static>) -> Vec<Box<dyn Program>> {
