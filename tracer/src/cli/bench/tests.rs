@@ -70,26 +70,26 @@ fn an_archive_that_cannot_be_used_hinders_only_its_own_programs() {
     assert_eq!(beside(&["--programs", "app.jar,dacapo:fop"]).unwrap().0, ["app.jar", "dacapo:fop"]);
     let error = beside(&["--programs", "app.jar"]).unwrap_err();
     assert!(error.contains("/nowhere/dacapo.jar is not there"), "nothing was asked of it: {error}");
-    let alone = choice::choose(&mut options(&["--dacapo", "/nowhere/dacapo.jar"]), None);
+    let alone = choice::choose(&mut options(&["--dacapo", "/nowhere/dacapo.jar"]), None, None);
     assert!(alone.err().is_some_and(|failure| format!("{failure:?}").contains("dacapobench.org")));
 }
 
 #[test]
 fn a_command_begins_with_java_and_has_no_warm_up() {
     let refused = |words: &[&str]| {
-        let failure = choice::choose(&mut options(words), None).err().unwrap();
+        let failure = choice::choose(&mut options(words), None, None).err().unwrap();
         format!("{failure:?}")
     };
     assert!(refused(&["--", "./run.sh"]).contains("`java` at the beginning"));
     assert!(refused(&["--warm-up", "3", "--", "java", "Main"]).contains("--warm-up"));
-    assert!(choice::choose(&mut options(&["--warm-up", "0", "--", "java", "Main"]), None).is_ok());
+    assert!(choice::choose(&mut options(&["--warm-up", "0", "--", "java", "Main"]), None, None).is_ok());
 }
 
 #[test]
 fn what_is_not_said_is_as_it_was_and_else_as_usual() {
     let usual = method(&options(&["--seed", "5", "--suite", "micro"]), None);
     assert_eq!((usual.runs, usual.warm_up, usual.size.as_str(), usual.seed), (10, 2, "default", 5));
-    assert_eq!(method(&options(&["--", "java", "Main"]), None).warm_up, 0, "it is measured by its end");
+    assert_eq!(method(&options(&["--", "java", "Main"]), None, None).warm_up, 0, "it is measured by its end");
     let earlier = earlier();
     assert_eq!(method(&options(&[]), Some(&earlier)), earlier.method);
     assert_eq!(choice::size(&earlier.method), Size::Large);
