@@ -21,7 +21,9 @@ pub(super) fn slowdown(figures: &Figures, runs: &Runs<'_>) -> Section {
     columns.extend(figures.configurations.iter().map(Column::numbers));
     let mut table = Table::new(format!("Time of an iteration against {PLAIN}"), 1, columns);
     table.rows.extend(figures.programs.iter().map(|program| slowdown_row(figures, program)));
-    table.rows.push(mean_row(figures));
+    if !figures.configurations.is_empty() {
+        table.rows.push(mean_row(figures));
+    }
     table.notes.push(format!("{PLAIN}: the median time, and the quarter below and above it."));
     table.minor = "nothing ran";
     let plots = plot::forests(figures).into_iter().chain(plot::strips(figures, runs));

@@ -87,16 +87,16 @@ pub(super) fn commands(results: &Results, figures: &Figures, runs: &Runs<'_>) ->
         })?;
         Some((cut(format!("{configuration}, watching {program}")), cut(words::command(words))))
     });
-    let blocks = vec![
-        Block::Paragraph(
-            "Programs, without the flags of the session and of the configuration, which stand behind java:".to_owned(),
+    let parts = [
+        (
+            "Programs, without the flags of the session and of the configuration, which stand behind java:",
+            programs.collect::<Vec<_>>(),
         ),
-        Block::Commands(programs.collect()),
-        Block::Paragraph(
-            "Observers, each as it was run first; paths and process ids are those of that run:".to_owned(),
-        ),
-        Block::Commands(observers.collect()),
+        ("Observers, each as it was run first; paths and process ids are those of that run:", observers.collect()),
     ];
+    let parts = parts.into_iter().filter(|(_, commands)| !commands.is_empty());
+    let blocks =
+        parts.flat_map(|(what, commands)| [Block::Paragraph(what.to_owned()), Block::Commands(commands)]).collect();
     Section::new("Commands", blocks)
 }
 
