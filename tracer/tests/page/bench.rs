@@ -31,6 +31,7 @@ fn results() -> Results {
         method: Method { runs: 10, size: evil(), ..Method::default() },
         programs: vec![Program { name: evil(), what: evil(), command: vec![evil()], ..Program::default() }],
         configurations: vec!["plain".to_owned(), evil()],
+        configuration_flags: std::collections::BTreeMap::new(),
         runs: (0..10).flat_map(|round| [run("plain", round), run(&evil(), round)]).collect(),
         skipped: vec![Skipped { why: evil(), ..Skipped::default() }],
     }

@@ -89,7 +89,7 @@ fn a_command_begins_with_java_and_has_no_warm_up() {
 fn what_is_not_said_is_as_it_was_and_else_as_usual() {
     let usual = method(&options(&["--seed", "5", "--suite", "micro"]), None);
     assert_eq!((usual.runs, usual.warm_up, usual.size.as_str(), usual.seed), (10, 2, "default", 5));
-    assert_eq!(method(&options(&["--", "java", "Main"]), None, None).warm_up, 0, "it is measured by its end");
+    assert_eq!(method(&options(&["--", "java", "Main"]), None).warm_up, 0, "it is measured by its end");
     let earlier = earlier();
     assert_eq!(method(&options(&[]), Some(&earlier)), earlier.method);
     assert_eq!(choice::size(&earlier.method), Size::Large);
