@@ -48,7 +48,7 @@ pub(crate) struct Options {
 /// What else can be measured.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
 enum Subcommand {
-    /// Hold jtrace to the ratios of `tests/budgets/guard.txt`, in less than five minutes.
+    /// Hold jtrace to the ratios of `tests/budgets/programs.txt` and `events.txt`, in three to five minutes.
     Guard,
 }
 

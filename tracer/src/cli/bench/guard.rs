@@ -15,7 +15,7 @@ use crate::bench::{
 };
 
 /// How many runs there are, to those at first, before a limit is said to be broken.
-const SECOND_LOOK: u32 = 3;
+const SECOND_LOOK: u32 = 2;
 
 /// Names of what a budget needs: programs, then configurations, each once, in the order of its lines.
 pub(super) fn names(budget: &Budget) -> (Vec<String>, Vec<String>) {
