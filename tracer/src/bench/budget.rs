@@ -160,7 +160,9 @@ impl Limit {
             Figure::EventCost(other) => runs.relative_cost(program, configuration, other),
         };
         let Some(estimate) = ratios.map(|ratios| ratios.estimate()) else {
-            return Outcome::Unmeasured("it was not run in all that is needed, or what it is compared with costs nothing that can be seen");
+            return Outcome::Unmeasured(
+                "it was not run in all that is needed, or what it is compared with costs nothing that can be seen",
+            );
         };
         match estimate.interval {
             None => Outcome::Unmeasured("there are too few runs"),

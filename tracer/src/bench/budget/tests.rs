@@ -1,3 +1,5 @@
+//! Limits: how they are read, and when they hold.
+
 use super::*;
 use crate::bench::results::{Run, VERSION};
 

@@ -1,3 +1,5 @@
+//! Runs of made-up times, and what must follow from them.
+
 use super::*;
 use crate::bench::{sample, statistics::FEWEST};
 

@@ -1,3 +1,5 @@
+//! Tables against what is printed in their sources, and ours beside them.
+
 use super::{
     mtf::{MARKERS, Markers},
     *,

@@ -1,3 +1,5 @@
+//! Figures of samples whose distribution is known.
+
 use proptest::prelude::*;
 
 use super::*;

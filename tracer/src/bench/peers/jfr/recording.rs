@@ -56,7 +56,7 @@ mod tests {
  Start: 2026-11-21 14:29:21 (UTC)
  Duration: 3 s
 
- Event Type                                   Count  Size (bytes) 
+ Event Type                                   Count  Size (bytes)
 ==================================================================
  jdk.CheckPoint                                5013        436365
  jdk.ThreadStart                               5000         65000
