@@ -292,8 +292,10 @@ mod tests {
 
     #[test]
     fn a_process_that_is_not_there_is_an_error() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
+        // It lives until its input ends.
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let memory = Memory::open(child.id()).unwrap();
+        drop(child.stdin.take());
         child.wait().unwrap();
         assert!(tables(&memory).is_err());
     }

@@ -1,37 +1,52 @@
-//! Commands whose processes do not outlive us, even where we are killed and can end nothing ourselves.
+//! Commands whose processes do not outlive us, even where we are killed and can end nothing ourselves, and that heed an
+//! interrupt, even where we were started to ignore it (as `nohup jtrace bench &` is).
 //!
-//! The kernel sends a process a signal when its parent dies, if the process asks for it between fork and exec. To ask there
-//! takes `unsafe` code; `setpriv` of util-linux does it in our place and then becomes the program, with the same pid. What it
-//! takes, about a millisecond, is spent before the program begins. Where there is no `setpriv` a command is as it was.
+//! The kernel sends a process a signal when its parent dies, if the process asks for it between fork and exec; and what is
+//! ignored is inherited. To change both there takes `unsafe` code; `setpriv` of util-linux and `env` of the GNU coreutils do
+//! it in our place and then become the program, with the same pid. What they take, a few milliseconds, is spent before the
+//! program begins. Where they are not, or know less (as those of busybox), a command is as it was.
 
 use std::{
     ffi::OsStr,
     io,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
 };
 
-/// Where distributions have it. The search path is not asked, because this may run as root.
-const SETPRIV: [&str; 2] = ["/usr/bin/setpriv", "/bin/setpriv"];
+/// What stands before a program. The search path is not asked, because this may run as root.
+const PREFIX: [&str; 6] = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/env", "--default-signal=INT"];
 
 /// Starts a command so that its process is killed when the thread that calls this ends. `finish` sets what cannot be read from
 /// a command: its streams and its process group.
 pub(in crate::bench) fn spawn(command: &Command, finish: impl FnOnce(&mut Command)) -> io::Result<Child> {
-    let mut bound = bind(command, SETPRIV.iter().map(Path::new).find(|path| path.is_file()));
+    let mut bound = bind(command, can_bind());
     finish(&mut bound);
     bound.spawn()
 }
 
-/// The command by way of `setpriv`. One whose program is not there is left alone, so that its error is the system's own.
-fn bind(command: &Command, setpriv: Option<&Path>) -> Command {
-    let mut bound = match setpriv.filter(|_| is_there(command.get_program())) {
-        Some(setpriv) => {
-            let mut bound = Command::new(setpriv);
-            bound.args(["--pdeathsig", "KILL", "--"]).arg(command.get_program());
-            bound
-        }
-        None => Command::new(command.get_program()),
+/// Whether the tools that stand before a program are here and understand what they are told; found out once.
+fn can_bind() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    *CAN.get_or_init(|| {
+        let mut trial = Command::new(PREFIX[0]);
+        trial.args(&PREFIX[1..]).arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        trial.status().is_ok_and(|status| status.success())
+    })
+}
+
+/// The command behind the tools that bind it. One whose program is not there is left alone, so that its error is the
+/// system's own.
+fn bind(command: &Command, can: bool) -> Command {
+    // `env` takes a word with an equals sign for a variable.
+    let is_variable = command.get_program().as_encoded_bytes().contains(&b'=');
+    let mut bound = if can && !is_variable && is_there(command.get_program()) {
+        let mut bound = Command::new(PREFIX[0]);
+        bound.args(&PREFIX[1..]).arg(command.get_program());
+        bound
+    } else {
+        Command::new(command.get_program())
     };
     bound.args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -60,14 +75,14 @@ fn is_there(program: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Read as _, os::unix::process::ExitStatusExt as _, process::Stdio, sync::mpsc, thread};
+    use std::{io::Read as _, os::unix::process::ExitStatusExt as _, sync::mpsc, thread};
 
     use super::*;
 
     #[test]
     fn a_process_is_killed_when_who_started_it_ends() {
-        if !SETPRIV.iter().any(|path| Path::new(path).is_file()) {
-            eprintln!("skipped: no setpriv");
+        if !can_bind() {
+            eprintln!("skipped: no setpriv or env that can do it");
             return;
         }
         let (started, child) = mpsc::channel();
@@ -96,12 +111,20 @@ mod tests {
     fn a_command_keeps_its_words_variables_and_folder() {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "true"]).env("WORD", "x").env_remove("OTHER").current_dir("/tmp");
-        let bound = bind(&command, Some(Path::new("/usr/bin/setpriv")));
-        assert_eq!(bound.get_program(), "/usr/bin/setpriv");
-        assert_eq!(bound.get_args().collect::<Vec<_>>(), ["--pdeathsig", "KILL", "--", "/bin/sh", "-c", "true"]);
+        let bound = bind(&command, true);
+        assert_eq!(bound.get_program(), PREFIX[0]);
+        assert_eq!(bound.get_args().collect::<Vec<_>>(), [&PREFIX[1..], &["/bin/sh", "-c", "true"]].concat());
         assert_eq!(bound.get_current_dir(), Some(Path::new("/tmp")));
         assert!(bound.get_envs().eq(command.get_envs()));
-        assert_eq!(bind(&command, None).get_program(), "/bin/sh");
+        assert_eq!(bind(&command, false).get_program(), "/bin/sh");
+    }
+
+    #[test]
+    fn a_program_whose_path_would_be_taken_for_a_variable_is_started_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("a=b");
+        std::os::unix::fs::symlink("/bin/sh", &program).unwrap();
+        assert_eq!(bind(&Command::new(&program), true).get_program(), program);
     }
 
     #[test]
