@@ -14,6 +14,7 @@ final class Memory {
     private final long collectionMillis = collectionMillis();
     private final long allocated;
     private final long ended;
+    private final long promoted = Promotion.bytes();
 
     /** From now on. */
     Memory() {
@@ -34,6 +35,10 @@ final class Memory {
         // A thread that has ended takes its number with it, unless the JVM keeps a total: then there is no number to give.
         if (now >= 0 && (TOTAL != null || ended() == ended)) {
             word(words, "allocated_bytes", now - allocated);
+        }
+        long promotedNow = Promotion.bytes();
+        if (promoted >= 0 && promotedNow >= 0) {
+            word(words, "promoted_bytes", promotedNow - promoted);
         }
         return words.toString();
     }

@@ -28,9 +28,10 @@ use super::{
     results,
 };
 
-const SOURCES: [Source; 5] = [
+const SOURCES: [Source; 6] = [
     ("Work.java", include_str!("../../bench/Work.java")),
     ("Memory.java", include_str!("../../bench/Memory.java")),
+    ("Promotion.java", include_str!("../../bench/Promotion.java")),
     ("Suite.java", include_str!("../../bench/Suite.java")),
     ("Dacapo.java", include_str!("../../bench/Dacapo.java")),
     ("DacapoCallback.java", include_str!("../../bench/DacapoCallback.java")),

@@ -37,7 +37,8 @@ macro_rules! source {
 }
 
 /// What every program is compiled with.
-pub(super) const COMMON: [Source; 3] = [source!("Work.java"), source!("Memory.java"), source!("Suite.java")];
+pub(super) const COMMON: [Source; 4] =
+    [source!("Work.java"), source!("Memory.java"), source!("Promotion.java"), source!("Suite.java")];
 
 const WORDS: Source = source!("Words.java");
 const MADE: Source = source!("Sources.java");
