@@ -121,12 +121,14 @@ fn a_busy_thread_waits_in_the_run_queue_as_long_as_the_kernel_says() -> Result<(
     let events = events(&session.stop()?);
     jvm.finish()?;
     let absences = of_thread(&events, "off_cpu", "spinner");
+    let longest_ns = absences.clone().filter_map(|absence| absence["run_queue_ns"].as_u64()).max().unwrap_or(0);
     let (seen, seen_ns) = (absences.clone().count() as u64, sum(absences, "run_queue_ns"));
     let (slices, queued_ns) = (after.slices - before.slices, after.queued_ns - before.queued_ns);
     println!("{seen} absences of {seen_ns} ns; the kernel counts {slices} of {queued_ns} ns");
-    // jtrace looks some ms longer than the test, at either end.
+    // jtrace looks some ms longer than the test, at either end; and at either end one absence can be known to one of them only.
     assert!(seen + 2 >= slices, "{seen} returns to a CPU, the kernel counts {slices}");
-    assert!(seen_ns + 1_000_000 >= queued_ns / 10 * 9, "{seen_ns} ns in the run queue, the kernel counts {queued_ns}");
+    let missed_ns = 2 * longest_ns + 1_000_000;
+    assert!(seen_ns + missed_ns >= queued_ns / 10 * 9, "{seen_ns} ns in the run queue, the kernel counts {queued_ns}");
     Ok(())
 }
 

@@ -76,7 +76,12 @@ fn check(cells: &[(Jdk, Mode, Collector)], kinds: &[&str]) {
                     tally.others()
                 );
                 if tally.others() > 0 || gone > most_gone(equal) {
-                    let _ = writeln!(complaints, "=== {name}: {} differ\n{}", tally.others(), tally.complaint());
+                    let _ = writeln!(
+                        complaints,
+                        "=== {name}: {} differ, {gone} had gone\n{}",
+                        tally.others(),
+                        tally.complaint()
+                    );
                 }
             }
             Err(error) => {
@@ -89,9 +94,10 @@ fn check(cells: &[(Jdk, Mode, Collector)], kinds: &[&str]) {
 }
 
 /// How many stacks may have frames whose code or class the JVM threw away before jtrace came to look: on a machine that is
-/// busy with other things, some of the classes that this program unloads at once. One in a thousand.
+/// busy with other things, some of the classes that this program unloads at once. One in a thousand in the long run, and in
+/// a short one those of a few unloadings, each of which takes the stacks of some milliseconds with it (22 were seen).
 const fn most_gone(equal: u64) -> u64 {
-    equal.div_ceil(1000)
+    50 + equal.div_ceil(1000)
 }
 
 /// One run of the oracle under jtrace.
