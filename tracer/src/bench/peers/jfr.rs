@@ -10,12 +10,10 @@ use std::{
 
 use super::{configuration, tool};
 use crate::{
-    bench::{Error, configuration::Configuration, folder::Folder, micro, observer::Observer, results::Observed},
+    bench::{Error, configuration::Configuration, folder::Folder, java, micro, observer::Observer, results::Observed},
     view::escape,
 };
 
-/// Where JDKs of distributions are.
-const JDKS: &str = "/usr/lib/jvm";
 /// Name of the recording.
 const NAME: &str = "jtrace-bench";
 /// What the JDK's method timing is asked for.
@@ -130,19 +128,13 @@ impl Jfr {
 impl Tools {
     /// The newest of `JAVA_HOME`, the path and the distribution's JDKs: it reads recordings of all older ones.
     fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let homes = fs::read_dir(JDKS).into_iter().flatten().flatten().map(|entry| entry.path());
-        let folders =
-            std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().chain(homes).map(|home| home.join("bin"));
-        let complete = |folder: PathBuf| {
-            let folder = fs::canonicalize(folder.join("jcmd")).ok()?.parent()?.to_owned();
-            let release = fs::read_to_string(folder.parent()?.join("release")).ok()?;
-            folder.join("jfr").is_file().then_some(Self { version: version(&release)?, folder })
+        let complete = |home: PathBuf| {
+            let folder = home.join("bin");
+            let release = fs::read_to_string(home.join("release")).ok()?;
+            let has = |tool| folder.join(tool).is_file();
+            (has("jcmd") && has("jfr")).then_some(Self { version: version(&release)?, folder })
         };
-        folders
-            .chain(std::env::split_paths(&path))
-            .filter_map(complete)
-            .max_by(|one, other| one.version.cmp(&other.version))
+        java::homes().into_iter().filter_map(complete).max_by(|one, other| one.version.cmp(&other.version))
     }
 
     fn jcmd(&self, pid: u32, what: &str) -> Command {
