@@ -7,6 +7,7 @@
 #![no_std]
 
 pub mod clock;
+pub mod filter;
 pub mod names;
 pub mod record;
 pub mod site;
