@@ -3,7 +3,8 @@
 //! `no_std`, without dependencies, compiled for both sides. The reading order is the order of the data:
 //! [`site`] says where the arguments of a probe site are found, [`record`] what a program puts into the ring buffer,
 //! [`stack`] how the frames of a thread follow it, [`unwind`] what a program must know to find them, [`clock`] what is
-//! remembered of threads that wait, [`stats`] how every outcome is counted, [`names`] what maps and programs are called.
+//! remembered of threads that wait, [`filter`] which events are wanted, [`tally`] what the kernel counts itself, [`stats`]
+//! how every outcome is counted, [`names`] what maps and programs are called.
 #![no_std]
 
 pub mod clock;
@@ -13,4 +14,5 @@ pub mod record;
 pub mod site;
 pub mod stack;
 pub mod stats;
+pub mod tally;
 pub mod unwind;

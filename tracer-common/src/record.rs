@@ -210,6 +210,25 @@ event_kinds! {
     CpuSample = 144, 1;
     /// blocked ns (until it ran again), of these ns on the run queue, task state, system call (-1: none).
     OffCpu = 145, 4;
+    /// subject, stack pointer, [`SubjectState`]: a method is called. The subject is the `Method*` as the kernel sends it; user
+    /// space writes the number there by which it has named the method.
+    MethodEntry = 160, 3;
+    /// subject, stack pointer, [`SubjectState`]: a method returns, or an exception leaves it.
+    MethodReturn = 161, 3;
+    /// stack pointer: an exception has left a frame.
+    FrameUnwound = 162, 1;
+    /// subject (the `Klass*` as the kernel sends it), bytes, length of an array (`u64::MAX`: no array), [`SubjectState`].
+    ObjectAlloc = 163, 4;
+}
+
+/// Whether the predicate was applied to an event already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum SubjectState {
+    /// The kernel did not know the subject yet: user space must decide.
+    Undecided = 0,
+    /// The kernel found that the event is wanted.
+    Wanted = 1,
 }
 
 const _: () = {

@@ -33,12 +33,18 @@ pub mod offcpu;
 
 pub mod wall;
 
+pub mod methods;
+
+pub mod calls;
+
 use crate::{
     event::Event,
     names::Names,
     report::{Section, Span},
     session::Target,
     stack::Stacks,
+    subject::Subjects,
+    tally::Tallies,
 };
 
 pub(crate) use method::interval_percent;
@@ -51,6 +57,8 @@ pub struct Context<'a> {
     pub names: &'a Names,
     /// Stacks behind ids.
     pub stacks: &'a Stacks,
+    /// Methods and classes behind numbers.
+    pub subjects: &'a Subjects,
     /// The observed stretch of time.
     pub span: &'a Span,
     /// The JVM.
@@ -67,6 +75,9 @@ pub trait Analysis: Send {
 
     /// Takes one event. Events come in the order of their times, as far as the kernel delivered them so.
     fn event(&mut self, event: &Event);
+
+    /// Takes what the kernel counted itself, since the session began.
+    fn tallies(&mut self, _tallies: &Tallies) {}
 
     /// The section for what was seen so far.
     fn section(&self, context: Context<'_>) -> Section;
@@ -98,6 +109,10 @@ pub enum Lens {
     Offcpu,
     /// Where threads spend their time, running or not.
     Wall,
+    /// How often chosen methods are called, how long they take, and how they end.
+    Methods,
+    /// Who calls whom, from where, among chosen methods.
+    Calls,
 }
 
 impl Lens {
@@ -113,11 +128,18 @@ impl Lens {
         Self::Cpu,
         Self::Offcpu,
         Self::Wall,
+        Self::Methods,
+        Self::Calls,
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
     pub const USUAL: &'static [Self] =
         &[Self::Gc, Self::Safepoint, Self::Locks, Self::Threads, Self::Classes, Self::Jit, Self::Alloc, Self::Cpu];
+
+    /// Whether all its sites are there on demand only.
+    pub const fn is_on_demand(self) -> bool {
+        matches!(self, Self::Methods | Self::Calls)
+    }
 
     /// The word that the command line, JSON and the docs use.
     pub const fn id(self) -> &'static str {
@@ -132,6 +154,8 @@ impl Lens {
             Self::Cpu => "cpu",
             Self::Offcpu => "offcpu",
             Self::Wall => "wall",
+            Self::Methods => "methods",
+            Self::Calls => "calls",
         }
     }
 }
@@ -153,6 +177,8 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Cpu => Box::new(cpu::Cpu::default()),
         Lens::Offcpu => Box::new(offcpu::Offcpu::default()),
         Lens::Wall => Box::new(wall::Wall::default()),
+        Lens::Methods => Box::new(methods::Methods::default()),
+        Lens::Calls => Box::new(calls::Calls::default()),
     }
 }
 

@@ -4,11 +4,13 @@
 //! looked at. Nothing here trusts a length.
 
 use tracer_common::{
-    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES},
+    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 
-use crate::event::{ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid};
+use crate::event::{
+    ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, SubjectId, Tid,
+};
 
 /// Why a record could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -190,6 +192,10 @@ impl Words<'_> {
         NameId(self.at(index))
     }
 
+    fn subject(&self, index: usize) -> SubjectId {
+        SubjectId(u32::try_from(self.at(index)).unwrap_or(SubjectId::UNKNOWN.0))
+    }
+
     fn flag(&self, index: usize) -> bool {
         self.at(index) != 0
     }
@@ -279,7 +285,21 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
             task_state: words.at(2),
             syscall: words.at(3),
         },
+        EventKind::MethodEntry => method_edge(Edge::Begin, words),
+        EventKind::MethodReturn => method_edge(Edge::End, words),
+        EventKind::FrameUnwound => Payload::FrameUnwound { sp: words.at(0) },
+        EventKind::ObjectAlloc => Payload::ObjectAlloc {
+            class: words.subject(0),
+            bytes: words.at(1),
+            length: Some(words.at(2)).filter(|&length| length != u64::MAX),
+            wanted: words.at(3) == SubjectState::Wanted as u64,
+        },
     }
+}
+
+fn method_edge(edge: Edge, words: &Words<'_>) -> Payload {
+    let wanted = words.at(2) == SubjectState::Wanted as u64;
+    Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted }
 }
 
 fn mem_pool(edge: Edge, words: &Words<'_>) -> Payload {

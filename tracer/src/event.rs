@@ -20,6 +20,16 @@ pub struct SiteId(pub u16);
 #[serde(transparent)]
 pub struct StackId(pub u64);
 
+/// Number of a method or class that events are about; see [`crate::subject::Subjects`]. Unlike the address it never means two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct SubjectId(pub u32);
+
+impl SubjectId {
+    /// It was not named: there were too many, or the record is damaged.
+    pub const UNKNOWN: Self = Self(u32::MAX);
+}
+
 /// Thread id in the kernel's initial pid namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -394,5 +404,32 @@ pub enum Payload {
         task_state: u64,
         /// Number of the system call that it was in; `u64::MAX` for none (a page fault, preemption).
         syscall: u64,
+    },
+    /// A method is called, or is left: it returns, or an exception ends it.
+    Method {
+        /// Entry or return.
+        edge: Edge,
+        /// The method that is declared, not the one of the receiver's class.
+        method: SubjectId,
+        /// Stack pointer at that moment, in the method's own frame: what tells whose return is missing.
+        sp: u64,
+        /// Whether the kernel applied the predicate already.
+        wanted: bool,
+    },
+    /// An exception has left a frame of this thread; the method's own return, where it reports one, comes just before.
+    FrameUnwound {
+        /// Stack pointer at that moment, in the caller's frame or below.
+        sp: u64,
+    },
+    /// An object was made.
+    ObjectAlloc {
+        /// Its class.
+        class: SubjectId,
+        /// Its size in the heap.
+        bytes: u64,
+        /// Elements, where it is an array.
+        length: Option<u64>,
+        /// Whether the kernel applied the predicate already.
+        wanted: bool,
     },
 }

@@ -25,6 +25,8 @@ pub mod names;
 
 pub mod session;
 pub mod stack;
+pub mod subject;
+pub mod tally;
 
 pub mod analysis;
 pub mod finding;

@@ -13,6 +13,8 @@ use crate::{
     analysis::Lens,
     event::Tid,
     stack::{FrameDefinition, StackDefinition},
+    subject::SubjectDefinition,
+    tally::Tallies,
 };
 
 /// The JVM that is looked at.
@@ -176,6 +178,10 @@ pub enum Item<'a> {
     Frame(FrameDefinition),
     /// A stack that events refer to by its id.
     Stack(StackDefinition),
+    /// A method or class that events refer to by its number; before the first event that does.
+    Subject(SubjectDefinition),
+    /// What the kernel counted itself.
+    Tallies(Tallies),
     /// Last.
     End(End),
 }

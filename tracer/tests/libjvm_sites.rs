@@ -133,7 +133,7 @@ fn printed_operands_are_those_of_the_file() {
 fn plan_of(path: &Path) -> Plan {
     let data = elf::read_file(path).expect("readable");
     let libjvm = Libjvm::read(&Elf::parse(&data).expect("an ELF file"));
-    plan(&libjvm, Lens::ALL, Facts::default())
+    plan(&libjvm, Lens::ALL, Facts::default(), false)
 }
 
 fn kinds(plan: &Plan) -> BTreeSet<EventKind> {
@@ -149,7 +149,7 @@ fn every_probe_of_every_lens_is_found_in_a_libjvm_with_notes_and_symbols() {
         let elsewhere = |kind: &EventKind| LOOKS.contains(kind) || CLOCKS.iter().any(|clock| clock.kind == *kind);
         let expected = EventKind::ALL.iter().copied().filter(|kind| !elsewhere(kind)).collect();
         assert_eq!(kinds(&plan), expected, "{}", path.display());
-        assert!(plan.needs_monitor_flag && plan.usdt && plan.symtab);
+        assert!(plan.flags == [Flag::Monitor] && plan.usdt && plan.symtab);
         assert_eq!(plan, plan_of(&path), "a plan is deterministic");
         println!("{}: {} sites planned", path.display(), plan.sites.len());
     }
@@ -167,7 +167,7 @@ fn plan_of_copy(path: &Path, flags: &[&str]) -> Option<Plan> {
 fn without_notes_the_plan_falls_back_on_functions_and_says_what_is_missing() {
     for path in libjvms() {
         let Some(plan) = plan_of_copy(&path, &["--remove-section", ".note.stapsdt"]) else { return };
-        assert!(!plan.usdt && plan.symtab && !plan.needs_monitor_flag);
+        assert!(!plan.usdt && plan.symtab && plan.flags.is_empty());
         let kinds = kinds(&plan);
         for kind in [
             EventKind::AllocInNewTlab,

@@ -21,7 +21,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
     let bytes = elf::read_tables(libjvm)?;
     let libjvm_sites = Libjvm::read(&Elf::parse(&bytes)?);
     drop(bytes);
-    let plan = plan(&libjvm_sites, Lens::ALL, Facts::default());
+    let plan = plan(&libjvm_sites, Lens::ALL, Facts::default(), false);
     let place = Place { path: libjvm.to_path_buf(), pid };
     let mut attached = Vec::new();
     let mut detached = Vec::new();

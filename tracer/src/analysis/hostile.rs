@@ -10,6 +10,7 @@ use crate::{
     report::{Shape, Span},
     session::Target,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition, Stacks},
+    subject::Subjects,
 };
 
 fn name() -> impl Strategy<Value = NameId> {
@@ -143,9 +144,9 @@ proptest! {
         start_ns in amount(),
         duration_ns in amount(),
     ) {
-        let (names, stacks, target) = (Names::new(), stacks(), Target::default());
+        let (names, stacks, subjects, target) = (Names::new(), stacks(), Subjects::default(), Target::default());
         let span = Span { start_ns, duration_ns, started_at_ms: 0, end: String::new() };
-        let context = Context { names: &names, stacks: &stacks, span: &span, target: &target };
+        let context = Context { names: &names, stacks: &stacks, subjects: &subjects, span: &span, target: &target };
         let run = || {
             let mut sections = Vec::new();
             for mut analysis in all(Lens::ALL) {

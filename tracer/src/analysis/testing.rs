@@ -10,6 +10,7 @@ use crate::{
     session::Target,
     source::scenario::frame,
     stack::{End, FrameDefinition, StackDefinition, Stacks},
+    subject::Subjects,
 };
 
 /// A millisecond.
@@ -20,6 +21,7 @@ pub(super) const MS: u64 = 1_000_000;
 pub(super) struct Play {
     pub(super) names: Names,
     pub(super) stacks: Stacks,
+    pub(super) subjects: Subjects,
     pub(super) target: Target,
     defined: Vec<String>,
 }
@@ -90,7 +92,7 @@ impl Play {
 
 /// What a section is built from.
 pub(super) const fn context<'a>(play: &'a Play, span: &'a Span) -> Context<'a> {
-    Context { names: &play.names, stacks: &play.stacks, span, target: &play.target }
+    Context { names: &play.names, stacks: &play.stacks, subjects: &play.subjects, span, target: &play.target }
 }
 
 /// The profile with this id as (frames, outermost first, joined by `;`; thread; value; count).

@@ -28,9 +28,6 @@ use crate::{
     source::live::{Description, Prepared, holders::Holders, in_initial_pid_namespace, unwinding::Unwinding},
 };
 
-/// The flag without which HotSpot's monitor probes are silent.
-const MONITOR_FLAG: &str = "DTraceMonitorProbes";
-
 /// A flag that stays armed while this lives.
 pub(super) type ArmedFlag = Armed<JvmTables>;
 
@@ -148,7 +145,7 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        Self { layout, plan: plan(libjvm, lenses, facts(jvm, threads.as_ref())), missing, threads }
+        Self { layout, plan: plan(libjvm, lenses, facts(jvm, threads.as_ref()), false), missing, threads }
     }
 
     /// What finds the holders of monitors, where that is wanted and possible.
@@ -169,17 +166,20 @@ impl Known {
         self.has_layout() && jvm.flags.is_ok() && (jvm.counters.is_ok() || counters_off())
     }
 
-    /// Arms the flag that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
+    /// Arms the flags that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
     pub(super) fn arm(&mut self, jvm: &Jvm) -> Option<ArmedFlag> {
-        if !self.plan.needs_monitor_flag {
+        if self.plan.flags.is_empty() {
             return None;
         }
+        let names: Vec<_> = self.plan.flags.iter().map(|flag| flag.name()).collect();
         let armed = Journal::for_this_user()
             .map_err(arm::Error::from)
-            .and_then(|journal| arm::arm(&journal, JvmTables, jvm.identity(), &[MONITOR_FLAG]));
+            .and_then(|journal| arm::arm(&journal, JvmTables, jvm.identity(), &names));
         armed
             .map_err(|error| {
-                self.missing.push(format!("{MONITOR_FLAG} could not be armed, so monitors are not seen: {error}"));
+                let what = self.plan.flags.iter().map(|flag| flag.what()).collect::<Vec<_>>().join(" and ");
+                let names = names.join(", ");
+                self.missing.push(format!("{names} could not be armed, so {what} are not seen: {error}"));
             })
             .ok()
     }

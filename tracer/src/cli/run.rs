@@ -109,7 +109,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let place = Place { path: waiting.libjvm.clone(), pid };
     let mut live = Live::attach(Prepared {
         place,
-        plan: plan(&libjvm, &watched.lenses, Facts::default()),
+        plan: plan(&libjvm, &watched.lenses, Facts::default(), false),
         layout: TargetLayout::default(),
         kernel: KernelOptions { rows: ROWS_OF_A_JVM, ..watched.kernel },
         budget: watched.budget,

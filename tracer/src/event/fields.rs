@@ -1,6 +1,6 @@
 //! The values of an event as named fields, for those who show events and do not interpret them.
 
-use crate::event::{ClassInit, Edge, Holder, MethodName, MonitorAction, NameId, Payload};
+use crate::event::{ClassInit, Edge, Holder, MethodName, MonitorAction, NameId, Payload, SubjectId};
 
 /// Value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,13 @@ pub enum Value {
     Name(NameId),
     /// The name of a class, written as Java does.
     Class(NameId),
+    /// A method or class by its number.
+    Subject(SubjectId),
 }
 
 /// Name of an event and its fields, units in their names.
 pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
-    use Value::{Address, Class, Flag, Name, Number};
+    use Value::{Address, Class, Flag, Name, Number, Subject};
     match *payload {
         Payload::GcBegin { full, cause, last_cause } => {
             ("gc_begin", vec![("full", Flag(full)), ("cause", Name(cause)), ("last_cause", Name(last_cause))])
@@ -116,6 +118,15 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
                 fields.push(("syscall", Number(syscall)));
             }
             ("off_cpu", fields)
+        }
+        Payload::Method { edge, method, sp, wanted: _ } => {
+            (either(edge, "method_entry", "method_return"), vec![("method", Subject(method)), ("sp", Address(sp))])
+        }
+        Payload::FrameUnwound { sp } => ("frame_unwound", vec![("sp", Address(sp))]),
+        Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
+            let mut fields = vec![("class", Subject(class)), ("bytes", Number(bytes))];
+            fields.extend(length.map(|length| ("length", Number(length))));
+            ("object_alloc", fields)
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     names::Names,
     session::{Session, Taken},
     stack::{Frame, Stacks},
+    subject::{Subject, Subjects},
     view::json,
 };
 
@@ -53,7 +54,7 @@ impl<W: Write> EventStream<W> {
         line.insert("thread".to_owned(), session.names().thread(event.tid).into());
         line.insert("lens".to_owned(), site.map_or(Json::Null, |site| site.lens.id().into()));
         line.insert("probe".to_owned(), site.map_or(Json::Null, |site| site.probe.clone().into()));
-        add_fields(&mut line, event, session.names());
+        add_fields(&mut line, event, session.names(), session.subjects());
         if event.stack != StackId::default() {
             line.insert("stack".to_owned(), stack_text(session.stacks(), event.stack).into());
         }
@@ -91,7 +92,7 @@ fn stack_text(stacks: &Stacks, id: StackId) -> String {
     if stacks.get(id).is_some() { format!("{:#x}", id.0) } else { Stacks::absence(id).to_owned() }
 }
 
-fn add_fields(line: &mut Map<String, Json>, event: &Event, names: &Names) {
+fn add_fields(line: &mut Map<String, Json>, event: &Event, names: &Names, subjects: &Subjects) {
     let (name, fields) = fields(&event.payload);
     line.insert("event".to_owned(), name.into());
     for (key, value) in fields {
@@ -101,6 +102,7 @@ fn add_fields(line: &mut Map<String, Json>, event: &Event, names: &Names) {
             Value::Flag(flag) => flag.into(),
             Value::Name(id) => names.text(id).into(),
             Value::Class(id) => names.class(id).into(),
+            Value::Subject(id) => subjects.get(id).map_or_else(|| "<unknown>".to_owned(), Subject::title).into(),
         };
         line.insert(key.to_owned(), value);
     }

@@ -73,6 +73,39 @@ pub enum Origin {
     UsdtOr(Usdt, Function),
     /// The entry of a function.
     Function(Function),
+    /// The entries of several functions, each of which is called for events of its own.
+    Functions(&'static [Function]),
+}
+
+/// A flag without which HotSpot keeps probes silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flag {
+    /// Contended monitors, waits, notifies; close to free.
+    Monitor,
+    /// Every call and return.
+    Method,
+    /// Every object.
+    Alloc,
+}
+
+impl Flag {
+    /// What is not seen without it, for sentences.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::Monitor => "monitors",
+            Self::Method => "methods",
+            Self::Alloc => "all objects",
+        }
+    }
+
+    /// What HotSpot calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Monitor => "DTraceMonitorProbes",
+            Self::Method => "DTraceMethodProbes",
+            Self::Alloc => "DTraceAllocProbes",
+        }
+    }
 }
 
 /// One line of the catalogue.
@@ -84,8 +117,10 @@ pub struct Probe {
     pub lenses: &'static [Lens],
     /// Sites of one group are attached and detached together, because an analysis pairs their events.
     pub group: &'static str,
-    /// Whether the JVM keeps it silent until `DTraceMonitorProbes` is set.
-    pub needs_monitor_flag: bool,
+    /// The flag without which the JVM keeps it silent.
+    pub flag: Option<Flag>,
+    /// Whether it is left out unless somebody asks for it: it may fire as often as the program does anything at all.
+    pub on_demand: bool,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -95,7 +130,8 @@ impl Probe {
     pub fn name(&self) -> String {
         match self.origin {
             Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => format!("{}:{}", usdt.provider, usdt.name),
-            Origin::Function(function) => function.name.to_owned(),
+            Origin::Function(function) | Origin::Functions(&[function, ..]) => function.name.to_owned(),
+            Origin::Functions([]) => String::new(),
         }
     }
 
@@ -103,15 +139,16 @@ impl Probe {
     pub const fn usdt(&self) -> Option<Usdt> {
         match self.origin {
             Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => Some(usdt),
-            Origin::Function(_) => None,
+            Origin::Function(_) | Origin::Functions(_) => None,
         }
     }
 
-    /// The function, if it can come from one.
-    pub const fn function(&self) -> Option<Function> {
-        match self.origin {
-            Origin::Function(function) | Origin::UsdtOr(_, function) => Some(function),
-            Origin::Usdt(_) => None,
+    /// The functions that it can come from.
+    pub const fn functions(&self) -> &[Function] {
+        match &self.origin {
+            Origin::Function(function) | Origin::UsdtOr(_, function) => std::slice::from_ref(function),
+            Origin::Functions(functions) => functions,
+            Origin::Usdt(_) => &[],
         }
     }
 }
@@ -172,6 +209,10 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::CompileEnd
         | K::CodeLoaded
         | K::CodeUnloaded
+        | K::MethodEntry
+        | K::MethodReturn
+        | K::FrameUnwound
+        | K::ObjectAlloc
         | K::VmShutdown => false,
     }
 }
@@ -198,6 +239,8 @@ pub fn group_title(group: &str) -> &'static str {
         "compile" => "compilations",
         "code" => "installed and removed code",
         "alloc" => "allocation samples",
+        "objects" => "all allocations",
+        "methods" => "calls and returns",
         "shutdown" => "the JVM's shutdown",
         "cpu-clock" => "CPU samples",
         "sched" => "threads that leave a CPU and return",
@@ -207,7 +250,7 @@ pub fn group_title(group: &str) -> &'static str {
 
 /// Names of all symbols that the catalogue can use, for one look-up.
 pub fn symbols() -> Vec<&'static str> {
-    PROBES.iter().filter_map(Probe::function).flat_map(|function| function.symbols.iter().copied()).collect()
+    PROBES.iter().flat_map(Probe::functions).flat_map(|function| function.symbols.iter().copied()).collect()
 }
 
 #[cfg(test)]
@@ -228,13 +271,13 @@ mod tests {
     #[test]
     fn every_origin_makes_all_words_of_its_kind_from_arguments_that_exist() {
         for probe in PROBES {
-            let words = probe.usdt().map(|usdt| usdt.words).into_iter().chain(probe.function().map(|f| f.words));
+            let words =
+                probe.usdt().map(|usdt| usdt.words).into_iter().chain(probe.functions().iter().map(|f| f.words));
             for words in words {
                 assert_eq!(words.len(), probe.kind.words(), "{}", probe.name());
             }
-            let Some(function) = probe.function() else { continue };
-            for word in function.words {
-                let highest = match *word {
+            for function in probe.functions() {
+                let highest = function.words.iter().map(|word| match *word {
                     Word::Argument(n)
                     | Word::CString(n)
                     | Word::Klass(n)
@@ -242,8 +285,8 @@ mod tests {
                     | Word::OsThreadId(n) => n,
                     Word::Name(a, b) => a.max(b),
                     Word::Constant(_) | Word::AbsentName | Word::GcCause | Word::LastGcCause => 0,
-                };
-                assert!(highest <= function.arguments.len(), "{}", probe.name());
+                });
+                assert!(highest.max().unwrap_or(0) <= function.arguments.len(), "{}", probe.name());
             }
         }
     }
@@ -280,6 +323,7 @@ mod tests {
             (EventKind::ThreadStart, EventKind::ThreadStop),
             (EventKind::ClassInitRequired, EventKind::ClassInitEnd),
             (EventKind::CompileBegin, EventKind::CompileEnd),
+            (EventKind::MethodEntry, EventKind::MethodReturn),
         ] {
             assert_eq!(group(begin), group(end), "{begin:?}");
         }

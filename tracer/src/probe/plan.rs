@@ -10,7 +10,7 @@ use tracer_common::{
 };
 
 use super::{
-    catalog::{self, CODE_GROUP, Function, PROBES, Probe, Word, has_stack},
+    catalog::{self, CODE_GROUP, Flag, Function, PROBES, Probe, Word, has_stack},
     clock::{self, PlannedClock},
 };
 use crate::{
@@ -77,8 +77,8 @@ pub struct PlannedSite {
     pub kind: EventKind,
     /// Sites of one group are detached together.
     pub group: &'static str,
-    /// Whether it is silent until `DTraceMonitorProbes` is set.
-    pub needs_monitor_flag: bool,
+    /// The flag without which it is silent.
+    pub flag: Option<Flag>,
     /// Where it lies in the file: what a uprobe needs.
     pub file_offset: u64,
     /// Its virtual address in the file.
@@ -96,8 +96,8 @@ pub struct Plan {
     pub clocks: Vec<PlannedClock>,
     /// Sentences that say what is missing and why.
     pub missing: Vec<String>,
-    /// Whether a site needs `DTraceMonitorProbes`.
-    pub needs_monitor_flag: bool,
+    /// Flags that some sites need, each once.
+    pub flags: Vec<Flag>,
     /// Whether the file has USDT notes.
     pub usdt: bool,
     /// Whether the file has a `.symtab`.
@@ -105,22 +105,29 @@ pub struct Plan {
 }
 
 /// Plans the sites for some lenses.
-pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts) -> Plan {
+///
+/// Probes that are there on demand only are left out unless `exact`, but for lenses that consist of nothing else.
+pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts, exact: bool) -> Plan {
     let mut plan = Plan { usdt: libjvm.usdt(), symtab: libjvm.symtab, ..Plan::default() };
     plan.missing.extend(general_lacks(libjvm));
     let mut absent = Vec::new();
     for probe in PROBES {
         let Some(lens) = probe.lenses.iter().copied().find(|lens| lenses.contains(lens)) else { continue };
+        if probe.on_demand && !exact && !lens.is_on_demand() {
+            continue;
+        }
         let (sites, lacks) = sites_of(probe, lens, libjvm, facts);
         plan.missing.extend(lacks);
         // For other lenses this group only makes stacks cheaper.
         if sites.is_empty() && (probe.group != CODE_GROUP || lens == Lens::Jit) {
             absent.push((lens, probe));
         }
-        plan.needs_monitor_flag |= probe.needs_monitor_flag && !sites.is_empty();
+        if let Some(flag) = probe.flag.filter(|flag| !sites.is_empty() && !plan.flags.contains(flag)) {
+            plan.flags.push(flag);
+        }
         plan.sites.extend(sites);
     }
-    if !libjvm.symtab && absent.iter().any(|(_, probe)| probe.function().is_some()) {
+    if !libjvm.symtab && absent.iter().any(|(_, probe)| !probe.functions().is_empty()) {
         plan.missing.push("libjvm.so has no `.symtab`: functions that are not exported cannot be found".to_owned());
     }
     plan.missing.extend(absences(&absent));
@@ -181,7 +188,7 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
         lens,
         kind: probe.kind,
         group: probe.group,
-        needs_monitor_flag: probe.needs_monitor_flag,
+        flag: probe.flag,
         file_offset,
         address,
         spec,
@@ -211,8 +218,11 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
     if !sites.is_empty() {
         return (sites, lacks);
     }
-    let Some(function) = probe.function().filter(|_| group_has_functions(probe, libjvm)) else { return (sites, lacks) };
-    if let Some((symbol, file_offset)) = libjvm.function(&function) {
+    if !group_has_functions(probe, libjvm) {
+        return (sites, lacks);
+    }
+    for function in probe.functions() {
+        let Some((symbol, file_offset)) = libjvm.function(function) else { continue };
         match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), facts) {
             Ok(spec) => sites.push(site(function.name.to_owned(), symbol.address, file_offset, spec)),
             Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),
@@ -230,7 +240,7 @@ fn group_has_functions(probe: &Probe, libjvm: &Libjvm) -> bool {
     PROBES
         .iter()
         .filter(|other| other.group == probe.group)
-        .all(|other| other.function().is_some_and(|function| libjvm.function(&function).is_some()))
+        .all(|other| other.functions().iter().any(|function| libjvm.function(function).is_some()))
 }
 
 /// Where the arguments of a site are.

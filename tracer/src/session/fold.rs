@@ -12,6 +12,7 @@ use crate::{
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
     session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, coverage},
     stack::Stacks,
+    subject::Subjects,
 };
 
 /// State of a session between two items.
@@ -28,6 +29,7 @@ pub struct Session {
     attach_cpu_ns: u64,
     names: Names,
     stacks: Stacks,
+    subjects: Subjects,
     analyses: Vec<Box<dyn Analysis>>,
     counters: Counters,
     delivered: Vec<u64>,
@@ -71,6 +73,7 @@ impl Session {
             attach_cpu_ns,
             names,
             stacks: Stacks::new(),
+            subjects: Subjects::default(),
             analyses,
             counters: Counters::default(),
             undecodable: 0,
@@ -92,6 +95,13 @@ impl Session {
             Item::Thread(ThreadName { tid, name }) => self.names.define_thread(*tid, name.clone()),
             Item::Frame(frame) => self.stacks.define_frame(frame.clone()),
             Item::Stack(stack) => self.stacks.define_stack(stack.clone()),
+            Item::Subject(subject) => self.subjects.define(subject.clone()),
+            Item::Tallies(tallies) => {
+                self.latest_ns = self.latest_ns.max(tallies.time_ns);
+                for analysis in &mut self.analyses {
+                    analysis.tallies(tallies);
+                }
+            }
             Item::End(end) => self.end = Some(end.clone()),
         }
         Taken::Other
@@ -146,6 +156,11 @@ impl Session {
         &self.stacks
     }
 
+    /// Methods and classes behind numbers, so far.
+    pub const fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
     /// The sites of the session.
     pub fn sites(&self) -> &[Site] {
         &self.sites
@@ -154,7 +169,13 @@ impl Session {
     /// The report for what was seen so far.
     pub fn report(&self) -> Report {
         let span = self.span();
-        let context = Context { names: &self.names, stacks: &self.stacks, span: &span, target: &self.target };
+        let context = Context {
+            names: &self.names,
+            stacks: &self.stacks,
+            subjects: &self.subjects,
+            span: &span,
+            target: &self.target,
+        };
         let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         Report {
             schema: SCHEMA,

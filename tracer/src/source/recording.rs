@@ -33,6 +33,8 @@ const TAG_END: u32 = 5;
 const TAG_THREAD: u32 = 6;
 const TAG_FRAME: u32 = 7;
 const TAG_STACK: u32 = 8;
+const TAG_SUBJECT: u32 = 9;
+const TAG_TALLIES: u32 = 10;
 
 /// Records are gathered into sections of about this size.
 const RECORDS_BYTES: usize = 64 << 10;
@@ -135,6 +137,8 @@ impl<W: Write> Recorder<W> {
             Item::Thread(thread) => self.section(TAG_THREAD, thread),
             Item::Frame(frame) => self.section(TAG_FRAME, frame),
             Item::Stack(stack) => self.section(TAG_STACK, stack),
+            Item::Subject(subject) => self.section(TAG_SUBJECT, subject),
+            Item::Tallies(tallies) => self.section(TAG_TALLIES, tallies),
             Item::End(end) => self.section(TAG_END, end),
         }
     }
@@ -231,6 +235,8 @@ impl<R: Read> Recording<R> {
                 TAG_THREAD if latest_ns.is_some() => sink(Item::Thread(self.parse(at, &payload)?)),
                 TAG_FRAME if latest_ns.is_some() => sink(Item::Frame(self.parse(at, &payload)?)),
                 TAG_STACK if latest_ns.is_some() => sink(Item::Stack(self.parse(at, &payload)?)),
+                TAG_SUBJECT if latest_ns.is_some() => sink(Item::Subject(self.parse(at, &payload)?)),
+                TAG_TALLIES if latest_ns.is_some() => sink(Item::Tallies(self.parse(at, &payload)?)),
                 TAG_END if latest_ns.is_some() => {
                     sink(Item::End(self.parse(at, &payload)?));
                     return Ok(());

@@ -138,3 +138,65 @@ pub(super) const VM_SHUTDOWN: Function = Function {
     words: &[],
     lacks: "",
 };
+
+/// `(JavaThread*, Method*)`: called where the JVM's own code says that a method begins; `method__entry` is hit within. Read
+/// at the entry, because there the method is a pointer, and nothing has been done yet.
+pub(super) const METHOD_ENTRY: Function = Function {
+    name: "SharedRuntime::dtrace_method_entry",
+    symbols: &["_ZN13SharedRuntime19dtrace_method_entryEP10JavaThreadP6Method"],
+    arguments: &[RDI, RSI],
+    words: METHOD,
+    lacks: "",
+};
+
+/// `(JavaThread*, Method*)`: the same of its end.
+pub(super) const METHOD_EXIT: Function = Function {
+    name: "SharedRuntime::dtrace_method_exit",
+    symbols: &["_ZN13SharedRuntime18dtrace_method_exitEP10JavaThreadP6Method"],
+    arguments: &[RDI, RSI],
+    words: METHOD,
+    lacks: "",
+};
+
+/// What their own program sends; it fills in the rest.
+const METHOD: &[Word] = &[Word::Argument(2), Word::Constant(0), Word::Constant(0)];
+
+/// Called when an exception has left a frame, to find out who goes on: from the interpreter and from C1's code, and from C2's.
+pub(super) const FRAME_UNWOUND: &[Function] = &[
+    Function {
+        name: "SharedRuntime::exception_handler_for_return_address",
+        symbols: &["_ZN13SharedRuntime36exception_handler_for_return_addressEP10JavaThreadPh"],
+        arguments: &[],
+        words: &[Word::Constant(0)],
+        lacks: "",
+    },
+    Function {
+        name: "OptoRuntime::rethrow_C",
+        symbols: &["_ZN11OptoRuntime9rethrow_CEP7oopDescP10JavaThreadPh"],
+        arguments: &[],
+        words: &[Word::Constant(0)],
+        lacks: "",
+    },
+];
+
+/// The functions that report an object, each with an `object__alloc` of its own within: from compiled and interpreted code,
+/// and from the JVM's.
+pub(super) const OBJECT_ALLOC: &[Function] = &[
+    Function { symbols: &["_ZN13SharedRuntime19dtrace_object_allocEP7oopDesci"], ..OBJECT },
+    Function { symbols: &["_ZN13SharedRuntime19dtrace_object_allocEP7oopDesc"], ..OBJECT },
+    Function { symbols: &["_ZN13SharedRuntime24dtrace_object_alloc_baseEP6ThreadP7oopDesci"], ..OBJECT_OF_THREAD },
+    Function { symbols: &["_ZN13SharedRuntime19dtrace_object_allocEP10JavaThreadP7oopDesc"], ..OBJECT_OF_THREAD },
+    Function { symbols: &["_ZN13SharedRuntime19dtrace_object_allocEP10JavaThreadP7oopDescm"], ..OBJECT_OF_THREAD },
+];
+
+/// `(oop, ...)`.
+const OBJECT: Function = Function {
+    name: "SharedRuntime::dtrace_object_alloc",
+    symbols: &[],
+    arguments: &[RDI],
+    words: &[Word::Argument(1), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
+    lacks: "",
+};
+
+/// `(Thread*, oop, ...)`.
+const OBJECT_OF_THREAD: Function = Function { arguments: &[RSI], ..OBJECT };

@@ -5,7 +5,7 @@
 use tracer_common::record::EventKind;
 
 use super::{
-    Function, Origin, Probe, Usdt,
+    Flag, Function, Origin, Probe, Usdt,
     Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
     function,
 };
@@ -29,11 +29,14 @@ const CODE: &[Lens] = &[
     Lens::Cpu,
     Lens::Offcpu,
     Lens::Wall,
+    Lens::Methods,
+    Lens::Calls,
 ];
 const ALLOC: &[Lens] = &[Lens::Alloc];
+const METHODS: &[Lens] = &[Lens::Methods, Lens::Calls];
 
 const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
-    Probe { kind, lenses, group, needs_monitor_flag: false, origin }
+    Probe { kind, lenses, group, flag: None, on_demand: false, origin }
 }
 
 const fn usdt(name: &'static str, words: &'static [Word]) -> Usdt {
@@ -50,7 +53,12 @@ const fn or(name: &'static str, words: &'static [Word], function: Function) -> O
 
 /// The first argument is the Java thread's id, which the kernel's thread id makes needless.
 const fn monitor(kind: EventKind, group: &'static str, name: &'static str, words: &'static [Word]) -> Probe {
-    Probe { needs_monitor_flag: true, ..probe(kind, LOCKS, group, only(name, words)) }
+    Probe { flag: Some(Flag::Monitor), ..probe(kind, LOCKS, group, only(name, words)) }
+}
+
+/// Sites that fire as often as the program calls or allocates: only for those who ask for them.
+const fn on_demand(kind: EventKind, lenses: &'static [Lens], flag: Flag, group: &'static str, origin: Origin) -> Probe {
+    Probe { flag: Some(flag), on_demand: true, ..probe(kind, lenses, group, origin) }
 }
 
 const fn class_init(kind: EventKind, name: &'static str) -> Probe {
@@ -122,6 +130,12 @@ pub const PROBES: &[Probe] = &[
 
     probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
     probe(EventKind::AllocOutsideTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_OUTSIDE_TLAB)),
+
+    on_demand(EventKind::ObjectAlloc, ALLOC, Flag::Alloc, "objects", Origin::Functions(function::OBJECT_ALLOC)),
+
+    on_demand(EventKind::MethodEntry, METHODS, Flag::Method, "methods", Origin::Function(function::METHOD_ENTRY)),
+    on_demand(EventKind::MethodReturn, METHODS, Flag::Method, "methods", Origin::Function(function::METHOD_EXIT)),
+    on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, "methods", Origin::Functions(function::FRAME_UNWOUND)),
 
     probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),
 ];

@@ -27,7 +27,7 @@ fn libjvm(sites: Vec<Site>, functions: &[&'static str]) -> Libjvm {
 }
 
 fn only(lens: Lens, libjvm: &Libjvm) -> Plan {
-    plan(libjvm, &[lens], Facts::default())
+    plan(libjvm, &[lens], Facts::default(), false)
 }
 
 #[test]
@@ -53,14 +53,14 @@ fn words_are_made_from_the_arguments_of_each_location() {
     assert_eq!(fields[2], Field::word(Operand { signed: 1, ..Operand::register(Register::R14) }));
     assert_eq!(fields[3], Field::ZERO);
     assert_eq!(plan.sites[0].spec.fields[0].a.place, Place::Memory as u8);
-    assert!(plan.needs_monitor_flag && plan.usdt);
+    assert!(plan.flags == [Flag::Monitor] && plan.usdt);
 }
 
 #[test]
 fn causes_are_texts_where_their_addresses_are_known() {
     let jvm = libjvm(vec![site("hotspot:gc__begin", 0x4000, "1@$1")], &[]);
     let cause = Facts { cause_address: Some(0x7f00_0000_1000), ..Facts::default() };
-    let fields = plan(&jvm, &[Lens::Gc], cause).sites[0].spec.fields;
+    let fields = plan(&jvm, &[Lens::Gc], cause, false).sites[0].spec.fields;
     assert_eq!((fields[0].a.displacement, fields[0].treat), (1, Treat::Word as u8));
     assert_eq!((fields[1].a.displacement, fields[1].treat), (0x7f00_0000_1000, Treat::CString as u8));
     assert_eq!(fields[2], Field::word(Operand::constant(2)));
@@ -69,7 +69,7 @@ fn causes_are_texts_where_their_addresses_are_known() {
 #[test]
 fn a_probe_of_two_lenses_appears_once() {
     let jvm = libjvm(vec![site("hotspot:vmops__begin", 0x4000, "8@%r14 8@%r15 -4@%eax")], &[]);
-    let both = plan(&jvm, &[Lens::Gc, Lens::Safepoint], Facts::default());
+    let both = plan(&jvm, &[Lens::Gc, Lens::Safepoint], Facts::default(), false);
     assert_eq!(both.sites.iter().map(|site| site.lens).collect::<Vec<_>>(), [Lens::Safepoint]);
     assert_eq!(only(Lens::Gc, &jvm).sites.iter().map(|site| site.lens).collect::<Vec<_>>(), [Lens::Gc]);
     assert!(only(Lens::Jit, &jvm).sites.is_empty());

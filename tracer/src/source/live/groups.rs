@@ -122,7 +122,7 @@ mod tests {
             lens: Lens::Locks,
             kind: EventKind::ThreadYield,
             group,
-            needs_monitor_flag: false,
+            flag: None,
             file_offset,
             address: 0,
             spec: SiteSpec { kind: 0, field_count: 0, stack: 0, fields: [Field::ZERO; MAX_FIELDS] },

@@ -73,6 +73,12 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::CodeUnloaded => ("code_unloaded", Lens::Jit, &METHOD),
         K::AllocInNewTlab => ("new_tlab", Lens::Alloc, &[Name("class"), Word("tlab"), Word("object")]),
         K::AllocOutsideTlab => ("outside_tlab", Lens::Alloc, &[Name("class"), Word("object")]),
+        K::MethodEntry => ("method_entry", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted")]),
+        K::MethodReturn => ("method_return", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted")]),
+        K::FrameUnwound => ("frame_unwound", Lens::Methods, &[Word("sp")]),
+        K::ObjectAlloc => {
+            ("object_alloc", Lens::Alloc, &[Word("subject"), Word("bytes"), Word("length"), Word("wanted")])
+        }
         K::VmShutdown => ("vm_shutdown", Lens::Threads, &[]),
         K::CpuSample => ("cpu_sample", Lens::Cpu, &[Word("period")]),
         K::OffCpu => {
