@@ -2,6 +2,14 @@
 
 /// Program attached to every argument-reading probe site.
 pub const PROGRAM_SITE: &str = "site_hit";
+/// Program at entries of methods.
+pub const PROGRAM_METHOD_ENTRY: &str = "method_entry";
+/// Program at returns of methods.
+pub const PROGRAM_METHOD_RETURN: &str = "method_return";
+/// Program where an exception has left a frame.
+pub const PROGRAM_FRAME_UNWOUND: &str = "frame_unwound";
+/// Program where an object was made.
+pub const PROGRAM_OBJECT_ALLOC: &str = "object_alloc";
 /// Program that the sampling clock runs.
 pub const PROGRAM_CPU_SAMPLE: &str = "cpu_sample";
 /// Program that runs when a CPU goes from one thread to another.
@@ -31,3 +39,21 @@ pub const MAP_ENDS: &str = "ENDS";
 pub const MAP_RINGS: &str = "RINGS";
 /// Hash map of [`crate::clock::Away`], by the address of the thread's `task_struct`.
 pub const MAP_OFFCPU: &str = "OFFCPU";
+/// One-element array of [`crate::tally::Demand`].
+pub const MAP_DEMAND: &str = "DEMAND";
+/// Array of the predicate's [`crate::filter::Filter`].
+pub const MAP_FILTER: &str = "FILTER";
+/// Hash map of [`crate::tally::Subject`], by `Method*` or `Klass*`.
+pub const MAP_SUBJECTS: &str = "SUBJECTS";
+/// Per-CPU array of [`crate::tally::Cell`].
+pub const MAP_CELLS: &str = "CELLS";
+/// Per-CPU hash map of how many durations fell into a bucket, by cell and bucket.
+pub const MAP_BUCKETS: &str = "BUCKETS";
+/// Hash map of calls under way, by thread.
+pub const MAP_THREADS: &str = "THREADS";
+/// Hash map of further calls under way, by thread and depth.
+pub const MAP_CHUNKS: &str = "CHUNKS";
+/// Per-CPU array of counters that belong to no subject, indexed by [`crate::tally::Outcome`].
+pub const MAP_OUTCOMES: &str = "OUTCOMES";
+/// Array of the counters of [`crate::filter::Input::Tally`].
+pub const MAP_TALLIES: &str = "TALLIES";

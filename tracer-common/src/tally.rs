@@ -31,6 +31,48 @@ pub enum Verdict {
     Depends = 3,
 }
 
+/// What the programs for methods and objects shall do, and what they must know of the JVM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Demand {
+    /// 1 where the kernel counts itself, 0 where every event leaves it.
+    pub aggregate: u32,
+    /// 1 where durations are wanted, so that the kernel must know who called whom; only with `aggregate`.
+    pub timed: u32,
+    /// 1 where the filter looks at an event when the method returns, because it asks for the duration.
+    pub at_return: u32,
+    /// Offset of `JavaThread::_vm_result`, where the interpreter keeps an exception while it leaves a method; 0: unknown.
+    pub vm_result: u32,
+    /// How a class is found from an object, and its size.
+    pub object: ObjectLayout,
+}
+
+/// How objects and their classes lie in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct ObjectLayout {
+    /// Address that compressed class pointers count from.
+    pub klass_base: u64,
+    /// Bits by which they are shifted.
+    pub klass_shift: u32,
+    /// Bits of the word at `klass_offset` that lie below the class pointer (22 where headers are compact).
+    pub klass_low_bit: u32,
+    /// Offset of the class pointer in an object.
+    pub klass_offset: u32,
+    /// Bytes of the class pointer: 4 where it is compressed, 8 otherwise.
+    pub klass_bytes: u32,
+    /// `Klass::_layout_helper`; 0 where the layout is not known.
+    pub layout_helper: u32,
+    /// Offset of an array's length.
+    pub length: u32,
+    /// Objects lie at multiples of this.
+    pub alignment: u32,
+    /// Where an instance of `java.lang.Class` has its size in words, and the class of such instances; 0 where unknown.
+    pub mirror_size: u32,
+    /// `Klass*` of `java.lang.Class`.
+    pub mirror_klass: u64,
+}
+
 /// What is counted of one subject on one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -47,6 +89,26 @@ pub struct Cell {
     pub inner_ns: u64,
     /// Bytes of objects.
     pub bytes: u64,
+}
+
+/// What can become of a call besides being counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Outcome {
+    /// A return whose entry was not seen.
+    ReturnWithoutEntry = 0,
+    /// An entry whose return was missing when another event showed that it was over.
+    EntryWithoutReturn = 1,
+    /// An event that found no room in the kernel's tables.
+    Overflow = 2,
+}
+
+/// Number of [`Outcome`]s.
+pub const OUTCOMES: usize = 3;
+
+/// Key of the map of buckets.
+pub const fn bucket_key(cell: u32, bucket: u32) -> u64 {
+    ((cell as u64) << 32) | bucket as u64
 }
 
 /// Sub-buckets of a power of two: durations are known within 1/16 of their value.
@@ -80,6 +142,7 @@ pub const fn bounds(bucket: u32) -> (u64, u64) {
 
 const _: () = {
     assert!(size_of::<Subject>() == 16 && size_of::<Cell>() == 48);
+    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 64);
     let samples = [0, 1, 15, 16, 17, 31, 32, 1000, 1 << 20, u64::MAX / 3, u64::MAX];
     let mut i = 0;
     while i < samples.len() {

@@ -4,7 +4,7 @@
 //! looked at. Nothing here trusts a length.
 
 use tracer_common::{
-    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState},
+    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Unwound},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 
@@ -287,7 +287,15 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         },
         EventKind::MethodEntry => method_edge(Edge::Begin, words),
         EventKind::MethodReturn => method_edge(Edge::End, words),
-        EventKind::FrameUnwound => Payload::FrameUnwound { sp: words.at(0) },
+        EventKind::FrameUnwound => {
+            Payload::FrameUnwound { sp: words.at(0), rethrown: words.at(1) == Unwound::Rethrown as u64 }
+        }
+        EventKind::MethodTimed => Payload::MethodTimed {
+            method: words.subject(0),
+            total_ns: words.at(1),
+            inner_ns: words.at(2),
+            exceptional: words.flag(3),
+        },
         EventKind::ObjectAlloc => Payload::ObjectAlloc {
             class: words.subject(0),
             bytes: words.at(1),
@@ -299,7 +307,8 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
 
 fn method_edge(edge: Edge, words: &Words<'_>) -> Payload {
     let wanted = words.at(2) == SubjectState::Wanted as u64;
-    Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted }
+    let exceptional = edge == Edge::End && words.flag(3);
+    Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted, exceptional }
 }
 
 fn mem_pool(edge: Edge, words: &Words<'_>) -> Payload {

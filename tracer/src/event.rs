@@ -415,11 +415,28 @@ pub enum Payload {
         sp: u64,
         /// Whether the kernel applied the predicate already.
         wanted: bool,
+        /// Whether an exception ends it, as far as the return itself tells: the interpreter's does, C2's is followed by a
+        /// [`Self::FrameUnwound`] that is `rethrown`, and C1's code sends no return then.
+        exceptional: bool,
     },
-    /// An exception has left a frame of this thread; the method's own return, where it reports one, comes just before.
+    /// An exception has left a frame of this thread.
     FrameUnwound {
-        /// Stack pointer at that moment, in the caller's frame or below.
+        /// Stack pointer at that moment, some words below the caller's frame: frames that lie at it or below are gone.
         sp: u64,
+        /// Whether C2's code left it: then the frame is the one whose return was this thread's last event. Otherwise it is one
+        /// that has told so itself, or one of C1's code that has not.
+        rethrown: bool,
+    },
+    /// A call is over whose entry came as an event though the kernel counts itself: it did not know the method yet.
+    MethodTimed {
+        /// The method.
+        method: SubjectId,
+        /// Its duration, callees included.
+        total_ns: u64,
+        /// Of these, in callees that are chosen too.
+        inner_ns: u64,
+        /// Whether an exception ended it.
+        exceptional: bool,
     },
     /// An object was made.
     ObjectAlloc {

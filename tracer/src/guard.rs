@@ -1,6 +1,6 @@
 //! The rate guard: takes sites away whose traps would cost the target too much, and gives them back for short looks.
 //!
-//! A bucket of hits is filled at the rate that the budget buys and emptied by every hit. When it is empty, the group of
+//! A bucket of time is filled by the budget and emptied by every hit, by what a hit costs. When it is empty, the group of
 //! sites that fired most is detached. After a pause that makes the hits of its last window cheap enough it is attached
 //! again, so that a hot group is sampled in windows. Cost to the target stays below `budget * time + burst`, whatever it
 //! does; a group that fires 100,000 times a second is detached within 100 ms.
@@ -12,8 +12,9 @@
     reason = "rates and pauses are positive and far below 2^64; a cast saturates"
 )]
 
-/// Hits that may come at once before the guard steps in, with the usual budget; class loading comes in such bursts.
-const BURST_HITS: f64 = 10_000.0;
+/// Time that hits may cost at once before the guard steps in, with the usual budget: some 10,000 hits of a usual machine.
+/// Class loading comes in such bursts. Time and not hits, so that a slow machine's target pays no more.
+const BURST_NS: f64 = 7e6;
 
 /// Share of one core that the target may lose to traps, where the user does not say.
 pub const USUAL_BUDGET: f64 = 0.01;
@@ -60,8 +61,9 @@ struct Group {
 pub struct RateGuard {
     trap_ns: f64,
     budget: f64,
-    burst: f64,
-    tokens: f64,
+    burst_ns: f64,
+    /// What is left in the bucket.
+    left_ns: f64,
     latest_ns: u64,
     groups: Vec<Group>,
 }
@@ -74,8 +76,8 @@ impl RateGuard {
         Self {
             trap_ns: trap_cost_ps.map_or(USUAL_TRAP_NS, |ps| ps as f64 / 1e3).max(1.0),
             budget,
-            burst: BURST_HITS * (budget / USUAL_BUDGET).max(1.0),
-            tokens: BURST_HITS * (budget / USUAL_BUDGET).max(1.0),
+            burst_ns: BURST_NS * (budget / USUAL_BUDGET).max(1.0),
+            left_ns: BURST_NS * (budget / USUAL_BUDGET).max(1.0),
             latest_ns: now_ns,
             groups: vec![group; groups],
         }
@@ -90,14 +92,14 @@ impl RateGuard {
     pub fn step(&mut self, now_ns: u64, hits: &[u64]) -> Vec<Decision> {
         let elapsed = now_ns.saturating_sub(self.latest_ns) as f64;
         self.latest_ns = now_ns;
-        self.tokens = (self.tokens + elapsed * self.budget / self.trap_ns).min(self.burst);
+        self.left_ns = (self.left_ns + elapsed * self.budget).min(self.burst_ns);
         for (group, hits) in self.groups.iter_mut().zip(hits) {
             group.hits += hits;
             group.recent = *hits;
-            self.tokens -= *hits as f64;
+            self.left_ns -= *hits as f64 * self.trap_ns;
         }
         let mut decisions: Vec<Decision> = self.attach_again(now_ns).collect();
-        if self.tokens < 0.0 {
+        if self.left_ns < 0.0 {
             decisions.extend(self.detach_hottest(now_ns));
         }
         decisions
@@ -117,10 +119,10 @@ impl RateGuard {
         let attached = self.groups.iter_mut().enumerate().filter(|(_, group)| group.attach_at_ns.is_none());
         let (index, group) = attached.max_by_key(|(_, group)| group.recent)?;
         let window_ns = now_ns.saturating_sub(group.window_ns).max(1) as f64;
-        let pause_ns = (group.hits as f64).min(4.0 * self.burst) * self.trap_ns / LOOK_BUDGET;
+        let pause_ns = (group.hits as f64 * self.trap_ns).min(4.0 * self.burst_ns) / LOOK_BUDGET;
         group.attach_at_ns = Some(now_ns + pause_ns.max(SHORTEST_PAUSE_NS) as u64);
         // The others start with a bucket that is not empty: they are not to blame.
-        self.tokens = self.burst / 2.0;
+        self.left_ns = self.burst_ns / 2.0;
         Some(Decision::Detach { group: index, rate_per_s: (group.hits as f64 * 1e9 / window_ns) as u64 })
     }
 }
@@ -167,9 +169,16 @@ mod tests {
     fn a_hot_group_is_sampled_below_the_budget() {
         let decisions = run(&[400_000], 60);
         let windows = decisions.iter().filter(|(_, decision)| matches!(decision, Decision::Detach { .. })).count();
-        // Every window is at most two steps of 10,000 hits of 0.6 us.
+        // Every window is at most two steps of 10,000 hits of 0.6 us, as the burst is spent in the second.
         assert!(windows >= 3, "{windows}");
         assert!(windows as f64 * 20_000.0 * 0.6e-6 < 0.01 * 60.0, "{windows}");
+    }
+
+    #[test]
+    fn a_burst_of_costly_hits_is_as_short_as_they_are_costly() {
+        let mut guard = RateGuard::new(1, Some(2_800_000), USUAL_BUDGET, 0);
+        assert_eq!(guard.step(1, &[2_000]), []);
+        assert!(matches!(guard.step(2, &[1_000])[..], [Decision::Detach { group: 0, .. }]));
     }
 
     #[test]

@@ -119,10 +119,25 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             }
             ("off_cpu", fields)
         }
-        Payload::Method { edge, method, sp, wanted: _ } => {
-            (either(edge, "method_entry", "method_return"), vec![("method", Subject(method)), ("sp", Address(sp))])
+        Payload::Method { edge, method, sp, wanted: _, exceptional } => {
+            let mut fields = vec![("method", Subject(method)), ("sp", Address(sp))];
+            if edge == Edge::End {
+                fields.push(("exceptional", Flag(exceptional)));
+            }
+            (either(edge, "method_entry", "method_return"), fields)
         }
-        Payload::FrameUnwound { sp } => ("frame_unwound", vec![("sp", Address(sp))]),
+        Payload::FrameUnwound { sp, rethrown } => {
+            ("frame_unwound", vec![("sp", Address(sp)), ("rethrown", Flag(rethrown))])
+        }
+        Payload::MethodTimed { method, total_ns, inner_ns, exceptional } => (
+            "method_timed",
+            vec![
+                ("method", Subject(method)),
+                ("total_ns", Number(total_ns)),
+                ("inner_ns", Number(inner_ns)),
+                ("exceptional", Flag(exceptional)),
+            ],
+        ),
         Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
             let mut fields = vec![("class", Subject(class)), ("bytes", Number(bytes))];
             fields.extend(length.map(|length| ("length", Number(length))));

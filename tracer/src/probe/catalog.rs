@@ -153,8 +153,8 @@ impl Probe {
     }
 }
 
-/// Kinds of events that come from no site: looks at the JVM's own structures give them.
-pub const LOOKS: [EventKind; 2] = [EventKind::MonitorBlocked, EventKind::MonitorLook];
+/// Kinds of events that come from no site of their own: looks at the JVM's own structures give them, or sites of others.
+pub const LOOKS: [EventKind; 3] = [EventKind::MonitorBlocked, EventKind::MonitorLook, EventKind::MethodTimed];
 
 /// The group of sites that tell of code that comes and goes.
 pub const CODE_GROUP: &str = "code";
@@ -212,6 +212,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::MethodEntry
         | K::MethodReturn
         | K::FrameUnwound
+        | K::MethodTimed
         | K::ObjectAlloc
         | K::VmShutdown => false,
     }

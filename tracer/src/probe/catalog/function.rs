@@ -145,7 +145,7 @@ pub(super) const METHOD_ENTRY: Function = Function {
     name: "SharedRuntime::dtrace_method_entry",
     symbols: &["_ZN13SharedRuntime19dtrace_method_entryEP10JavaThreadP6Method"],
     arguments: &[RDI, RSI],
-    words: METHOD,
+    words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0)],
     lacks: "",
 };
 
@@ -154,12 +154,9 @@ pub(super) const METHOD_EXIT: Function = Function {
     name: "SharedRuntime::dtrace_method_exit",
     symbols: &["_ZN13SharedRuntime18dtrace_method_exitEP10JavaThreadP6Method"],
     arguments: &[RDI, RSI],
-    words: METHOD,
+    words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "",
 };
-
-/// What their own program sends; it fills in the rest.
-const METHOD: &[Word] = &[Word::Argument(2), Word::Constant(0), Word::Constant(0)];
 
 /// Called when an exception has left a frame, to find out who goes on: from the interpreter and from C1's code, and from C2's.
 pub(super) const FRAME_UNWOUND: &[Function] = &[
@@ -167,14 +164,14 @@ pub(super) const FRAME_UNWOUND: &[Function] = &[
         name: "SharedRuntime::exception_handler_for_return_address",
         symbols: &["_ZN13SharedRuntime36exception_handler_for_return_addressEP10JavaThreadPh"],
         arguments: &[],
-        words: &[Word::Constant(0)],
+        words: &[Word::Constant(0), Word::Constant(0)],
         lacks: "",
     },
     Function {
         name: "OptoRuntime::rethrow_C",
         symbols: &["_ZN11OptoRuntime9rethrow_CEP7oopDescP10JavaThreadPh"],
         arguments: &[],
-        words: &[Word::Constant(0)],
+        words: &[Word::Constant(0), Word::Constant(1)],
         lacks: "",
     },
 ];

@@ -74,8 +74,13 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::AllocInNewTlab => ("new_tlab", Lens::Alloc, &[Name("class"), Word("tlab"), Word("object")]),
         K::AllocOutsideTlab => ("outside_tlab", Lens::Alloc, &[Name("class"), Word("object")]),
         K::MethodEntry => ("method_entry", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted")]),
-        K::MethodReturn => ("method_return", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted")]),
-        K::FrameUnwound => ("frame_unwound", Lens::Methods, &[Word("sp")]),
+        K::MethodReturn => {
+            ("method_return", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted"), Word("exceptional")])
+        }
+        K::FrameUnwound => ("frame_unwound", Lens::Methods, &[Word("sp"), Word("rethrown")]),
+        K::MethodTimed => {
+            ("method_timed", Lens::Methods, &[Word("subject"), Word("total"), Word("inner"), Word("exceptional")])
+        }
         K::ObjectAlloc => {
             ("object_alloc", Lens::Alloc, &[Word("subject"), Word("bytes"), Word("length"), Word("wanted")])
         }
