@@ -1,6 +1,6 @@
 //! Per-site counters, one per outcome of a hit. They are kept per CPU and only ever grow.
 //!
-//! Invariant: `hits = filtered + emitted`, and, after the readers have drained the ring buffers,
+//! Invariant: `hits = filtered + counted + emitted`, and, after the readers have drained the ring buffers,
 //! `emitted = delivered + lost` exactly, where user space counts `delivered`.
 //!
 //! The programs of the clock and of the scheduler run for all processes; they count only what belongs to the target.
@@ -9,7 +9,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct SiteStats {
-    /// Times the program ran; CPU samples of the target, or returns of its threads to a CPU.
+    /// Times the program ran; CPU samples of the target, or returns of its threads to a CPU. The programs of methods and
+    /// objects leave it at 0: theirs is the sum of what became of them.
     pub hits: u64,
     /// Hits that were turned down: another process, a site without a specification, an absence that was too short.
     pub filtered: u64,
@@ -26,9 +27,11 @@ pub struct SiteStats {
     pub definitions_lost: u64,
     /// Time in walks over stacks, in ns.
     pub stack_ns: u64,
+    /// Hits that the kernel counted itself ([`crate::tally`]), so that no event was sent.
+    pub counted: u64,
 }
 
-/// Number of counters in [`SiteStats`], without the time.
+/// Number of counters in [`SiteStats`], without the time and what the kernel counted itself: that is in the hits.
 pub const STATS_WORDS: usize = 7;
 
-const _: () = assert!(size_of::<SiteStats>() == 8 * (STATS_WORDS + 1));
+const _: () = assert!(size_of::<SiteStats>() == 8 * (STATS_WORDS + 2));

@@ -27,6 +27,17 @@ pub(crate) fn count(counter: *mut u64) {
     unsafe { asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) 1u64) };
 }
 
+/// Adds without loss, as [`count`] does.
+///
+/// # Safety
+///
+/// `counter` lies in a map value.
+#[inline(always)]
+pub(crate) unsafe fn add(counter: *mut u64, amount: u64) {
+    // SAFETY: as in `count`.
+    unsafe { asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) amount) };
+}
+
 /// What every record of one hit has in common.
 pub(crate) struct Hit {
     pub(crate) site: u16,

@@ -11,9 +11,13 @@ mod define;
 #[cfg(target_arch = "bpf")]
 mod emit;
 #[cfg(target_arch = "bpf")]
+mod filter;
+#[cfg(target_arch = "bpf")]
 mod maps;
 #[cfg(target_arch = "bpf")]
 mod probes;
+#[cfg(target_arch = "bpf")]
+mod shadow;
 #[cfg(target_arch = "bpf")]
 mod unwind;
 #[cfg(target_arch = "bpf")]

@@ -1,17 +1,21 @@
 //! The maps; their names are spelled in `tracer_common::names`.
 
 use aya_ebpf::{
-    btf_maps::{Array, ArrayOfMaps, HashMap, LruHashMap, PerCpuArray, RingBuf},
+    bindings::BPF_F_NO_PREALLOC,
+    btf_maps::{Array, ArrayOfMaps, HashMap, LruHashMap, PerCpuArray, PerCpuHashMap, RingBuf},
     macros::btf_map,
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
+    filter::{Filter, MAX_TALLIES},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
+    tally::{Cell, Demand, MAX_BUCKETS, MAX_CELLS, MAX_SUBJECTS, OUTCOMES as OUTCOMES_LEN, Subject},
     unwind::{CodeLayout, MAX_REGIONS, Region, RowChunk},
 };
 
+use crate::shadow::{Chunk, Thread};
 use crate::unwind::{
     place::{PLACES, Remembered},
     scratch::{SLOTS, Scratch},
@@ -25,6 +29,15 @@ const MAX_DEFINED: usize = 65_536;
 
 /// Stacks that can be remembered as sent.
 const MAX_STACKS: usize = 65_536;
+
+/// Threads whose calls can be followed.
+const MAX_THREADS: usize = 32_768;
+
+/// Chunks of further calls, for all threads: four million calls.
+const MAX_CHUNKS: usize = 65_536;
+
+/// Memory is taken when an entry is made.
+const ON_DEMAND: usize = BPF_F_NO_PREALLOC as usize;
 
 /// Number of reasons, with a place for 0.
 const ENDS_LEN: usize = StackEnd::ALL.len() + 1;
@@ -75,6 +88,42 @@ pub(crate) static ENDS: PerCpuArray<u64, ENDS_LEN> = PerCpuArray::new();
 /// needs it.
 #[btf_map]
 pub(crate) static OFFCPU: HashMap<u64, Away, MAX_AWAY> = HashMap::new();
+
+#[btf_map]
+pub(crate) static DEMAND: Array<Demand, 1> = Array::new();
+
+#[btf_map]
+pub(crate) static FILTER: Array<Filter, 1> = Array::new();
+
+/// How many events came to a node of the filter.
+#[btf_map]
+pub(crate) static TALLIES: Array<u64, MAX_TALLIES> = Array::new();
+
+/// User space makes these small where no lens needs them.
+#[btf_map]
+pub(crate) static SUBJECTS: HashMap<u64, Subject, MAX_SUBJECTS> = HashMap::new();
+
+#[btf_map]
+pub(crate) static CELLS: PerCpuArray<Cell, MAX_CELLS> = PerCpuArray::new();
+
+#[btf_map]
+pub(crate) static BUCKETS: PerCpuHashMap<u64, u64, MAX_BUCKETS, ON_DEMAND> = PerCpuHashMap::new();
+
+#[btf_map]
+pub(crate) static THREADS: HashMap<u32, Thread, MAX_THREADS, ON_DEMAND> = HashMap::new();
+
+#[btf_map]
+pub(crate) static CHUNKS: HashMap<u64, Chunk, MAX_CHUNKS, ON_DEMAND> = HashMap::new();
+
+#[btf_map]
+pub(crate) static OUTCOMES: PerCpuArray<u64, OUTCOMES_LEN> = PerCpuArray::new();
+
+/// What new entries of the maps begin with; nobody writes here, and it would not fit onto a program's stack.
+#[btf_map]
+pub(crate) static EMPTY_THREAD: Array<Thread, 1> = Array::new();
+
+#[btf_map]
+pub(crate) static EMPTY_CHUNK: Array<Chunk, 1> = Array::new();
 
 /// When the reader was woken for a new stack last.
 #[btf_map]

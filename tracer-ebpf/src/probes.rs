@@ -1,5 +1,7 @@
 //! The programs, one file per family of sites.
 
 mod cpu;
+mod method;
+mod object;
 mod sched;
 mod site;

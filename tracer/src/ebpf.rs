@@ -12,7 +12,9 @@ pub mod clock;
 pub mod load;
 mod multi;
 pub mod rings;
+pub mod programs;
 pub mod runtime;
+pub mod tallying;
 pub mod unwind;
 mod wire;
 

@@ -11,6 +11,7 @@ pub mod vmstructs;
 pub mod code_cache;
 pub mod metadata;
 pub mod nmethod;
+pub mod objects;
 
 pub mod java_threads;
 

@@ -76,7 +76,7 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
 }
 
 #[inline(always)]
-fn stack_at(ctx: &ProbeContext, hit: &Hit) -> u64 {
+pub(super) fn stack_at(ctx: &ProbeContext, hit: &Hit) -> u64 {
     // SAFETY: the kernel passes a valid context.
     let regs = unsafe { &*ctx.regs };
     let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };

@@ -12,7 +12,7 @@ use super::{
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
-    prepare::{self, ArmedFlag, Known},
+    prepare::{self, ArmedFlag, Known, Watched},
 };
 use crate::{event::stream::EventStream, session::Start, source::live::Live};
 
@@ -113,12 +113,12 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watched = watch.watched(Instant::now());
+    let watched = Watched { one_by_one: show == Show::Events, ..watch.watched(Instant::now()) };
     output::check(output)?;
     let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;
     let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
-    let mut known = Known::read(&jvm, &libjvm, &watched.lenses);
+    let mut known = Known::read(&jvm, &libjvm, &watched);
     let pid = prepare::nonzero(pid)?;
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
@@ -126,7 +126,8 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let armed = known.arm(&jvm);
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);
-    let prepared = prepare::prepared(&known, path, limits.pid, &watched, watched.unwinding(&jvm), holders);
+    let subjects = known.subjects(&jvm, &watched);
+    let prepared = prepare::prepared(&known, path, limits.pid, &watched, watched.unwinding(&jvm), holders, subjects);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     watch_live(live, start, limits, files, show, armed, &mut waiter)?;

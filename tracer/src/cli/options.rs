@@ -31,6 +31,10 @@ pub(super) struct WatchOptions {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
     pub(super) max_overhead: f64,
 
+    /// See every object that is made, and not only samples (lens alloc)
+    #[arg(long)]
+    pub(super) exact: bool,
+
     /// Take no stacks
     #[arg(long)]
     pub(super) no_stacks: bool,
@@ -62,6 +66,8 @@ impl WatchOptions {
             budget: self.max_overhead,
             began,
             stacks: !self.no_stacks,
+            exact: self.exact,
+            one_by_one: false,
         }
     }
 
@@ -80,6 +86,7 @@ impl WatchOptions {
             clocks: ClockOptions { sample_hz: self.sample_rate, min_block_ns: self.min_block_ns() },
             remember_away: false,
             statistics: self.bpf_stats,
+            tallying: false,
         }
     }
 

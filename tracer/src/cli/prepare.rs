@@ -7,7 +7,12 @@ use std::{
     time::Instant,
 };
 
-use tracer_common::site::TargetLayout;
+use tracer_common::{
+    filter::Filter,
+    record::EventKind,
+    site::TargetLayout,
+    tally::{Demand, Verdict},
+};
 
 use super::Failure;
 use crate::{
@@ -22,10 +27,17 @@ use crate::{
         },
         java_threads,
         journal::Journal,
+        objects,
         vmstructs::layout,
     },
     probe::plan::{Facts, Libjvm, Plan, plan},
-    source::live::{Description, Prepared, holders::Holders, in_initial_pid_namespace, unwinding::Unwinding},
+    source::live::{
+        Description, Prepared,
+        holders::Holders,
+        in_initial_pid_namespace,
+        subjects::{Asked, Subjects},
+        unwinding::Unwinding,
+    },
 };
 
 /// A flag that stays armed while this lives.
@@ -40,6 +52,10 @@ pub(super) struct Watched {
     pub(super) began: Instant,
     /// Whether events get stacks.
     pub(super) stacks: bool,
+    /// Whether every object is wanted, and not only samples.
+    pub(super) exact: bool,
+    /// Whether events are wanted one by one, where the kernel could count.
+    pub(super) one_by_one: bool,
 }
 
 impl Watched {
@@ -110,6 +126,12 @@ fn facts(jvm: &Jvm, threads: Option<&java_threads::Layout>) -> Facts {
     }
 }
 
+/// Where the interpreter keeps an exception while it leaves a method.
+fn vm_result(jvm: &Jvm) -> Option<u32> {
+    let offset = ["_vm_result", "_vm_result_oop"].iter().find_map(|name| jvm.tables.offset("JavaThread", name))?;
+    u32::try_from(offset).ok()
+}
+
 /// Offsets in a JVM's structures, or why they are not known.
 fn target_layout(jvm: &Jvm) -> Result<TargetLayout, String> {
     let layout = layout::TargetLayout::from_tables(&jvm.tables)?;
@@ -132,7 +154,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Reads it.
-    pub(super) fn read(jvm: &Jvm, libjvm: &Libjvm, lenses: &[Lens]) -> Self {
+    pub(super) fn read(jvm: &Jvm, libjvm: &Libjvm, watched: &Watched) -> Self {
         let mut missing = Vec::new();
         let layout = target_layout(jvm).unwrap_or_else(|reason| {
             missing.push(format!("classes of allocations cannot be named: {reason} is unknown"));
@@ -145,7 +167,38 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        Self { layout, plan: plan(libjvm, lenses, facts(jvm, threads.as_ref()), false), missing, threads }
+        Self { layout, plan: plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact), missing, threads }
+    }
+
+    /// What names methods and classes of objects, where they are wanted and that is possible.
+    pub(super) fn subjects(&mut self, jvm: &Jvm, watched: &Watched) -> Option<Subjects> {
+        let wanted = |kinds: &[EventKind]| self.plan.sites.iter().any(|site| kinds.contains(&site.kind));
+        let objects = wanted(&[EventKind::ObjectAlloc]);
+        if !objects && !wanted(&[EventKind::MethodEntry]) {
+            return None;
+        }
+        let calls = watched.lenses.contains(&Lens::Calls);
+        let mut demand = Demand {
+            aggregate: u32::from(!watched.one_by_one && !calls),
+            timed: u32::from(wanted(&[EventKind::MethodReturn])),
+            vm_result: vm_result(jvm).unwrap_or(0),
+            ..Demand::default()
+        };
+        if objects {
+            let layout = jvm
+                .flags
+                .as_ref()
+                .map_err(|_| "the JVM's table of flags")
+                .and_then(|flags| objects::layout(&jvm.memory, &jvm.tables, flags));
+            match layout {
+                Ok(layout) => demand.object = layout,
+                Err(what) => self.missing.push(format!("objects have no classes and sizes: {what} is unknown")),
+            }
+        }
+        let asked = Asked { demand, filter: Filter::ALL, decide: Box::new(|_| (0, Verdict::Always)) };
+        Subjects::open(jvm, asked)
+            .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
+            .ok()
     }
 
     /// What finds the holders of monitors, where that is wanted and possible.
@@ -208,15 +261,17 @@ pub(super) fn prepared(
     watched: &Watched,
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
+    subjects: Option<Subjects>,
 ) -> Prepared {
     Prepared {
         place: Place { path, pid },
         plan: known.plan.clone(),
         layout: known.layout,
-        kernel: watched.kernel,
+        kernel: KernelOptions { tallying: subjects.is_some(), ..watched.kernel },
         budget: watched.budget,
         unwinding,
         holders,
+        subjects,
     }
 }
 

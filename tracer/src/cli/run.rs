@@ -115,6 +115,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         budget: watched.budget,
         unwinding: None,
         holders: None,
+        subjects: None,
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
@@ -150,7 +151,7 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
         let late = Instant::now() >= deadline;
         let opened = Jvm::open(child.id());
         if let Ok(jvm) = opened {
-            let mut known = Known::read(&jvm, libjvm, &watched.lenses);
+            let mut known = Known::read(&jvm, libjvm, watched);
             if armed.is_none() && jvm.flags.is_ok() {
                 armed = known.arm(&jvm);
             }

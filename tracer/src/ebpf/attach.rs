@@ -1,6 +1,7 @@
 //! Ties groups of sites to the program, and takes them away again.
 
 use std::{
+    collections::BTreeMap,
     io,
     num::NonZeroU32,
     os::fd::OwnedFd,
@@ -8,7 +9,6 @@ use std::{
 };
 
 use aya::programs::{
-    UProbe,
     perf_event::PerfEventLink,
     raw_trace_point::RawTracePointLink,
     uprobe::{UProbeAttachLocation, UProbeAttachPoint, UProbeLink, UProbeScope},
@@ -32,7 +32,7 @@ pub struct Attached {
 
 /// Undone when it is dropped, which waits for running programs: some ms for a group's link, or for every single one.
 pub(super) enum Link {
-    Multi { _descriptor: OwnedFd },
+    Multi { _descriptors: Vec<OwnedFd> },
     Single { _links: Vec<UProbeLink> },
     Timer { _links: Vec<PerfEventLink> },
     Scheduler { _switch: RawTracePointLink, _wakeup: RawTracePointLink },
@@ -50,11 +50,9 @@ pub struct Place {
 impl Kernel {
     /// Attaches a group of sites.
     pub fn attach(&mut self, group: Group, place: &Place) -> Result<Attached, Error> {
-        let link = if let Some(program) = self.multi() {
-            let sites: Vec<_> = group.sites.iter().map(|(offset, site)| (*offset, u64::from(*site))).collect();
-            multi::link(program, &place.path, place.pid.get(), &sites).map(|link| Link::Multi { _descriptor: link })
-        } else {
-            attach_singly(self.single()?, &group, place).map(|links| Link::Single { _links: links })
+        let link = match self.attach_as_group(&group, place) {
+            Some(attached) => attached.map(|links| Link::Multi { _descriptors: links }),
+            None => self.attach_singly(&group, place).map(|links| Link::Single { _links: links }),
         };
         match link {
             Ok(link) => Ok(Attached { _link: link }),
@@ -63,6 +61,35 @@ impl Kernel {
                 Err(Error::Attach { group: name, count: sites.len(), path: place.path.clone(), source })
             }
         }
+    }
+
+    /// Attaches with a link for each program that the group needs, where the kernel has such links.
+    fn attach_as_group(&self, group: &Group, place: &Place) -> Option<io::Result<Vec<OwnedFd>>> {
+        let mut by_program: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
+        for (offset, site) in &group.sites {
+            by_program.entry(self.programs().of_site(*site)).or_default().push((*offset, u64::from(*site)));
+        }
+        let programs: Option<Vec<_>> =
+            by_program.iter().map(|(name, sites)| Some((self.programs().multi(name)?, sites))).collect();
+        let link = |(program, sites): (&OwnedFd, &Vec<_>)| multi::link(program, &place.path, place.pid.get(), sites);
+        Some(programs?.into_iter().map(link).collect())
+    }
+
+    /// Attaches site by site; what was attached before a failure goes with the error.
+    fn attach_singly(&mut self, group: &Group, place: &Place) -> io::Result<Vec<UProbeLink>> {
+        let mut links = Vec::with_capacity(group.sites.len());
+        for (offset, site) in &group.sites {
+            let name = self.programs().of_site(*site);
+            let program = self.uprobe(name).map_err(io::Error::other)?;
+            let point = UProbeAttachPoint {
+                location: UProbeAttachLocation::AbsoluteOffset(*offset),
+                cookie: Some(u64::from(*site)),
+            };
+            let path: &Path = &place.path;
+            let link = program.attach(point, path, UProbeScope::OneProcess(place.pid)).map_err(io::Error::other)?;
+            links.push(program.take_link(link).map_err(io::Error::other)?);
+        }
+        Ok(links)
     }
 }
 
@@ -93,16 +120,3 @@ pub fn detach_all(groups: Vec<Attached>) {
     });
 }
 
-/// Attaches site by site; what was attached before a failure goes with the error.
-fn attach_singly(program: &mut UProbe, group: &Group, place: &Place) -> io::Result<Vec<UProbeLink>> {
-    let attach = |(offset, site): &(u64, u16)| {
-        let point = UProbeAttachPoint {
-            location: UProbeAttachLocation::AbsoluteOffset(*offset),
-            cookie: Some(u64::from(*site)),
-        };
-        let path: &Path = &place.path;
-        let link = program.attach(point, path, UProbeScope::OneProcess(place.pid)).map_err(io::Error::other)?;
-        program.take_link(link).map_err(io::Error::other)
-    };
-    group.sites.iter().map(attach).collect()
-}

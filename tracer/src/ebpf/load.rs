@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd},
+    os::fd::{AsFd as _, AsRawFd as _, RawFd},
 };
 
 use aya::{
@@ -13,16 +13,18 @@ use aya::{
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
-    names::{MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_TARGET, PROGRAM_SITE},
+    names::{MAP_CELLS, MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_SUBJECTS, MAP_TARGET},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stats::{STATS_WORDS, SiteStats},
+    tally::{MAX_CELLS, MAX_SUBJECTS},
 };
 
 use super::{
     Error,
     clock::ClockOptions,
-    multi,
+    programs::Programs,
     rings::Rings,
+    tallying::Tallying,
     unwind::{self, Unwinding},
     wire::{AwayValue, LayoutValue, SpecValue, StatsValue},
 };
@@ -69,6 +71,8 @@ pub struct KernelOptions {
     pub remember_away: bool,
     /// Whether the kernel shall measure what the programs cost.
     pub statistics: bool,
+    /// Whether methods or objects are looked at, which takes programs and memory.
+    pub tallying: bool,
 }
 
 /// Messages that the programs log.
@@ -84,7 +88,8 @@ impl Messages {
 /// The kernel side of a session. Dropping it takes everything out of the kernel.
 pub struct Kernel {
     ebpf: Ebpf,
-    multi: Option<OwnedFd>,
+    programs: Programs,
+    tallying: Tallying,
     sites: Array<MapData, SpecValue>,
     target: Array<MapData, LayoutValue>,
     stats: PerCpuArray<MapData, StatsValue>,
@@ -101,20 +106,24 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.17 (`bpf_loop`).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, statistics: _ } = options;
+        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, statistics: _ } = options;
         let most_away = if remember_away { MAX_AWAY } else { 1 };
+        let most = |entries: usize| if tallying { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 };
         let mut ebpf = EbpfLoader::new()
             .map_max_entries(MAP_ROWS, unwind::chunks(rows))
             .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
+            .map_max_entries(MAP_SUBJECTS, most(MAX_SUBJECTS))
+            .map_max_entries(MAP_CELLS, most(MAX_CELLS))
             .load(OBJECT)
             .map_err(|error| Error::Load(chain(&error)))?;
         let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
         let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
         let descriptors = map_fds(&ebpf);
         let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
-        let multi = load_program(&mut ebpf, &descriptors, links)?;
+        let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying)?;
         let kernel = Self {
-            multi,
+            programs,
+            tallying: Tallying::take(&mut ebpf)?,
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
             stats: PerCpuArray::try_from(take(&mut ebpf, MAP_STATS)?).map_err(|error| map_error(MAP_STATS, &error))?,
@@ -151,6 +160,7 @@ impl Kernel {
 
     /// Tells the programs where the words of a site's event are.
     pub fn set_site(&mut self, site: u16, spec: SiteSpec) -> Result<(), Error> {
+        self.programs.set_site(site, &spec);
         self.sites.set(u32::from(site), SpecValue(spec), 0).map_err(|error| map_error(MAP_SITES, &error))
     }
 
@@ -173,7 +183,10 @@ impl Kernel {
                 definitions_emitted,
                 definitions_lost,
                 stack_ns: _,
+                counted,
             } = *stats;
+            // Programs that mostly count leave the sum to us.
+            let hits = if hits == 0 { filtered + counted + emitted } else { hits };
             let counters = [hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost];
             for (total, counter) in sum.iter_mut().zip(counters) {
                 *total += counter;
@@ -237,28 +250,18 @@ impl Kernel {
         program.ok_or_else(|| std::io::Error::other(format!("the object has no program `{name}`")))
     }
 
-    /// The program for multi-uprobe links, where the kernel has them.
-    pub(super) const fn multi(&self) -> Option<&OwnedFd> {
-        self.multi.as_ref()
+    /// What the programs for methods and objects are told, and what they count.
+    pub const fn tallying(&mut self) -> &mut Tallying {
+        &mut self.tallying
     }
 
-    /// The program for single uprobes.
-    pub(super) fn single(&mut self) -> Result<&mut UProbe, Error> {
-        site_program(&mut self.ebpf)
+    pub(super) const fn programs(&self) -> &Programs {
+        &self.programs
     }
-}
 
-/// Loads the program for one way of attaching: it must say at load time which. Returns the one for multi-uprobe links.
-fn load_program(ebpf: &mut Ebpf, maps: &HashMap<String, RawFd>, links: Links) -> Result<Option<OwnedFd>, Error> {
-    if links != Links::Single {
-        match multi::load(OBJECT, PROGRAM_SITE, maps) {
-            Ok(program) => return Ok(Some(program)),
-            Err(reason) if links == Links::Multi => return Err(Error::Load(reason)),
-            Err(reason) => log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own"),
-        }
+    pub(super) fn uprobe(&mut self, program: &str) -> Result<&mut UProbe, Error> {
+        uprobe(&mut self.ebpf, program)
     }
-    site_program(ebpf)?.load().map_err(|error| Error::Load(chain(&error)))?;
-    Ok(None)
 }
 
 fn default_ring_bytes(cpus: usize) -> u32 {
@@ -298,16 +301,17 @@ fn map_fd(map: &Map) -> Option<RawFd> {
         | Map::ArrayOfMaps(data)
         | Map::PerCpuArray(data)
         | Map::HashMap(data)
+        | Map::PerCpuHashMap(data)
         | Map::LruHashMap(data)
         | Map::RingBuf(data) => Some(data.fd().as_fd().as_raw_fd()),
         _ => None,
     }
 }
 
-fn site_program(ebpf: &mut Ebpf) -> Result<&mut UProbe, Error> {
-    ebpf.program_mut(PROGRAM_SITE)
+pub(super) fn uprobe<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut UProbe, Error> {
+    ebpf.program_mut(name)
         .and_then(|program| program.try_into().ok())
-        .ok_or_else(|| Error::Load(format!("the object has no program `{PROGRAM_SITE}`")))
+        .ok_or_else(|| Error::Load(format!("the object has no program `{name}`")))
 }
 
 pub(super) fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, Error> {

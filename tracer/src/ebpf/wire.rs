@@ -3,8 +3,10 @@
 
 use tracer_common::{
     clock::Away,
+    filter::Filter,
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
+    tally::{Cell, Demand, Subject},
     unwind::{CodeLayout, Region, RowChunk},
 };
 
@@ -43,6 +45,26 @@ pub(super) struct StatsValue(pub(super) SiteStats);
 #[repr(transparent)]
 pub(super) struct AwayValue(pub(super) Away);
 
+/// [`Demand`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct DemandValue(pub(super) Demand);
+
+/// [`Filter`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct FilterValue(pub(super) Filter);
+
+/// [`Subject`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct SubjectValue(pub(super) Subject);
+
+/// [`Cell`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct CellValue(pub(super) Cell);
+
 // SAFETY: `repr(C)` structs of integers without implicit padding, as the size assertions beside their definitions show;
 // any bytes are a valid value.
 unsafe impl aya::Pod for SpecValue {}
@@ -58,3 +80,11 @@ unsafe impl aya::Pod for RegionValue {}
 unsafe impl aya::Pod for RowsValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for AwayValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for DemandValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for FilterValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for SubjectValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for CellValue {}

@@ -7,7 +7,7 @@ mod layout;
 
 pub(super) mod lines;
 
-mod name;
+pub(crate) mod name;
 
 pub(super) mod unsigned5;
 
@@ -117,6 +117,16 @@ impl Method {
             lines,
         })
     }
+}
+
+/// Name of the class at an address, as Java writes it.
+pub fn class_of(peek: &impl Peek, layout: &MetadataLayout, klass: u64) -> Result<String, Reason> {
+    if klass == 0 {
+        return Err(Reason::Unreadable);
+    }
+    let reader = Reader { peek, layout };
+    let symbol = peek.u64(klass.wrapping_add(layout.class_name)).map_err(|_| Reason::Unreadable)?;
+    Ok(name::class(&reader.symbol(symbol, "Klass::_name")?))
 }
 
 /// The `ConstMethod*` that a `Method*` has now.

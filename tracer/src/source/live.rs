@@ -4,6 +4,7 @@
 //! [`Live::finish`].
 
 pub mod holders;
+pub mod subjects;
 pub mod unwinding;
 
 mod away;
@@ -20,7 +21,7 @@ use std::{
 use rustix::{process::Pid, time::ClockId};
 use tracer_common::site::{SiteSpec, TargetLayout};
 
-use self::{holders::Holders, unwinding::Unwinding};
+use self::{holders::Holders, subjects::Subjects, unwinding::Unwinding};
 use crate::{
     analysis::Lens,
     decode::Header,
@@ -79,6 +80,8 @@ pub struct Prepared {
     pub unwinding: Option<Unwinding>,
     /// What finds the holders of monitors; nothing where they are not wanted.
     pub holders: Option<Holders>,
+    /// What names methods and classes of objects; nothing where nobody asks for them.
+    pub subjects: Option<Subjects>,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -122,6 +125,7 @@ pub struct Live {
     counters_ns: u64,
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
+    subjects: Option<Subjects>,
     /// When all threads were looked at last.
     looked_ns: u64,
 }
@@ -134,7 +138,7 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -146,6 +150,9 @@ impl Live {
         kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
         if let Some(unwinding) = &mut unwinding {
             unwinding.read_symbols();
+        }
+        if let Some(subjects) = &subjects {
+            subjects.install(kernel.tallying())?;
         }
         let wanted = u32::from(unwinding.is_some());
         for (site, planned) in plan.sites.iter().enumerate() {
@@ -186,6 +193,7 @@ impl Live {
         Ok(Self {
             unwinding,
             holders,
+            subjects,
             looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
@@ -282,12 +290,25 @@ impl Live {
             let counters = self.counters()?;
             self.expect(&counters);
             sink(Item::Counters(counters));
+            self.tell_tallies(sink)?;
+            if let Some(subjects) = &mut self.subjects {
+                subjects.refresh(self.kernel.tallying());
+            }
             if let Some(unwinding) = &mut self.unwinding {
                 unwinding.refresh(&mut self.kernel)?;
             }
         }
         if let Some(messages) = &mut self.messages {
             messages.flush();
+        }
+        Ok(())
+    }
+
+    /// Passes on what the kernel has counted itself.
+    fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+        if let Some(subjects) = self.subjects.as_mut().filter(|subjects| subjects.aggregates()) {
+            subjects.define(sink);
+            sink(Item::Tallies(subjects.tallies(self.kernel.tallying(), now_ns())?));
         }
         Ok(())
     }
@@ -346,12 +367,12 @@ impl Live {
 
     /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more.
     fn drain(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let mut more = self.take_records();
+        let mut more = self.take_records(sink);
         for _ in 0..MOST_LOOKS {
             if !self.name_stacks(sink) {
                 return more;
             }
-            more = self.take_records();
+            more = self.take_records(sink);
         }
         while self.name_stacks(sink) {}
         more
@@ -361,12 +382,12 @@ impl Live {
         self.unwinding.as_mut().is_some_and(|unwinding| unwinding.name_some(sink))
     }
 
-    fn take_records(&mut self) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, .. } = self;
+    fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } = self;
         if let Some(holders) = holders {
             holders.forget();
         }
-        rings.drain(DRAIN_LIMIT, |record| {
+        let more = rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
             if let Some(unwinding) = unwinding
                 && unwinding.take(record)
@@ -379,11 +400,19 @@ impl Live {
             {
                 hits[*group] += 1;
             }
+            if let Some(filled) = subjects.as_mut().and_then(|subjects| subjects.take(record, kernel.tallying())) {
+                merge.push(filled.record());
+                return;
+            }
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),
                 None => merge.push(record),
             }
-        })
+        });
+        if let Some(subjects) = subjects {
+            subjects.define(sink);
+        }
+        more
     }
 
     /// Looks at all threads of the JVM: who is blocked, and who holds what they wait for.
@@ -455,6 +484,7 @@ impl Live {
             returns.count(&mut counters.sites[usize::from(site)]);
         }
         sink(Item::Counters(counters));
+        self.tell_tallies(sink)?;
         sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
         Ok(())
     }

@@ -1,0 +1,284 @@
+//! The calls of a thread that are under way, so that a return finds its entry.
+//!
+//! Frames are told apart by their stack pointers. An entry or a return at `sp` shows that what lies at lower addresses is
+//! over, whether or not its return was seen: C1's code sends none where an exception ends a method.
+#![expect(unsafe_code, reason = "map values are raw pointers")]
+
+use core::ffi::c_void;
+
+use aya_ebpf::{
+    bindings::BPF_NOEXIST,
+    helpers::generated::{bpf_ktime_get_ns, bpf_loop},
+};
+use tracer_common::tally::{Outcome, bucket, bucket_key};
+
+use crate::{
+    emit::{add, count},
+    maps::{BUCKETS, CELLS, CHUNKS, EMPTY_CHUNK, EMPTY_THREAD, OUTCOMES, THREADS},
+};
+
+/// Frames that a thread's own entry has room for.
+const INLINE: usize = 24;
+/// Frames of a further chunk.
+const CHUNK: usize = 64;
+/// Deepest stack of chosen methods.
+const MAX_DEPTH: u64 = 1 << 20;
+/// Frames that one event can show to be over.
+const MOST_OVER: u32 = 1 << 20;
+
+/// A call under way.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Frame {
+    pub(crate) sp: u64,
+    pub(crate) method: u64,
+    pub(crate) entered_ns: u64,
+    /// Time in chosen methods that it called.
+    pub(crate) inner_ns: u64,
+    /// Cell of its method; 0 where user space counts.
+    pub(crate) cell: u64,
+}
+
+/// A call that is over.
+#[derive(Clone, Copy)]
+pub(crate) struct Over {
+    pub(crate) method: u64,
+    pub(crate) cell: u32,
+    pub(crate) total_ns: u64,
+    pub(crate) inner_ns: u64,
+}
+
+/// A thread's calls.
+#[repr(C)]
+pub(crate) struct Thread {
+    pub(crate) depth: u64,
+    /// What returned last, if nothing has happened since: its cell and 1 more; 0 where something has.
+    pub(crate) returned: u64,
+    frames: [Frame; INLINE],
+}
+
+/// Further frames of a deep thread.
+#[repr(C)]
+pub(crate) struct Chunk([Frame; CHUNK]);
+
+/// The calls of a thread, and its number.
+pub(crate) struct Calls {
+    thread: *mut Thread,
+    tid: u32,
+}
+
+/// State of the loop that takes away what is over.
+struct Sweep {
+    thread: *mut Thread,
+    tid: u64,
+    /// Frames below this stack pointer are over; a return's own frame is not.
+    sp: u64,
+    /// 1 where a frame at `sp` itself is over, too.
+    inclusive: u64,
+    now_ns: u64,
+}
+
+#[inline(always)]
+pub(crate) fn now_ns() -> u64 {
+    // SAFETY: the helper has no precondition.
+    unsafe { bpf_ktime_get_ns() }
+}
+
+#[inline(always)]
+pub(crate) fn outcome(outcome: Outcome) {
+    if let Some(counter) = OUTCOMES.get_ptr_mut(outcome as u32) {
+        count(counter);
+    }
+}
+
+impl Calls {
+    /// The calls of a thread, if it has any.
+    #[inline(always)]
+    pub(crate) fn find(tid: u32) -> Option<Self> {
+        Some(Self { thread: THREADS.get_ptr_mut(tid)?, tid })
+    }
+
+    /// The calls of a thread, which may be new.
+    #[inline(always)]
+    pub(crate) fn of(tid: u32) -> Option<Self> {
+        if let Some(calls) = Self::find(tid) {
+            return Some(calls);
+        }
+        let empty = EMPTY_THREAD.get(0)?;
+        let _: Result<(), _> = THREADS.insert(tid, empty, u64::from(BPF_NOEXIST));
+        let calls = Self::find(tid);
+        if calls.is_none() {
+            outcome(Outcome::Overflow);
+        }
+        calls
+    }
+
+    /// Nothing returned last any more.
+    #[inline(always)]
+    pub(crate) fn forget_returned(&self) {
+        // SAFETY: `thread` points into a map value of this thread, which nobody else writes.
+        unsafe { (*self.thread).returned = 0 };
+    }
+
+    /// What returned last, which is then forgotten: its cell.
+    #[inline(always)]
+    pub(crate) fn take_returned(&self) -> Option<u32> {
+        // SAFETY: as above.
+        let returned = unsafe { (*self.thread).returned };
+        self.forget_returned();
+        if returned == 0 { None } else { Some((returned - 1) as u32) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn depth(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { (*self.thread).depth }
+    }
+
+    /// The innermost call.
+    #[inline(always)]
+    pub(crate) fn top(&self) -> Option<*mut Frame> {
+        frame(self.thread, u64::from(self.tid), self.depth().wrapping_sub(1))
+    }
+
+    /// Ends what an event at `sp` shows to be over.
+    #[inline(always)]
+    pub(crate) fn sweep(&self, sp: u64, inclusive: bool, now_ns: u64) {
+        let Some(top) = self.top() else { return };
+        // SAFETY: as above.
+        if !is_over(unsafe { (*top).sp }, sp, inclusive as u64) {
+            return;
+        }
+        let state = Sweep { thread: self.thread, tid: u64::from(self.tid), sp, inclusive: inclusive as u64, now_ns };
+        // SAFETY: the callback takes a pointer to the state, which lives longer than the loop.
+        let _: i64 = unsafe {
+            bpf_loop(MOST_OVER, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0)
+        };
+    }
+
+    /// A call begins.
+    #[inline(always)]
+    pub(crate) fn push(&self, new: Frame) {
+        let depth = self.depth();
+        if depth >= INLINE as u64 && depth < MAX_DEPTH && (depth - INLINE as u64) % CHUNK as u64 == 0 {
+            add_chunk(self.tid, depth);
+        }
+        match frame(self.thread, u64::from(self.tid), depth) {
+            // SAFETY: as above.
+            Some(to) => unsafe {
+                to.write(new);
+                (*self.thread).depth = depth + 1;
+            },
+            None => outcome(Outcome::Overflow),
+        }
+    }
+
+    /// The innermost call is over if it is this method's; its time counts as inner time of the one that called it.
+    #[inline(always)]
+    pub(crate) fn pop(&self, method: u64, now_ns: u64) -> Option<Over> {
+        let top = self.top()?;
+        // SAFETY: as above.
+        if unsafe { (*top).method } != method {
+            return None;
+        }
+        let over = end(self.thread, u64::from(self.tid), top, now_ns);
+        // SAFETY: as above.
+        unsafe { (*self.thread).returned = u64::from(over.cell) + 1 };
+        Some(over)
+    }
+}
+
+/// Ends the innermost call.
+#[inline(always)]
+fn end(thread: *mut Thread, tid: u64, top: *mut Frame, now_ns: u64) -> Over {
+    // SAFETY: both point into map values of this thread, which nobody else writes.
+    let (frame_of, depth) = unsafe { (top.read(), (*thread).depth) };
+    let total_ns = now_ns.wrapping_sub(frame_of.entered_ns);
+    // SAFETY: as above.
+    unsafe { (*thread).depth = depth.wrapping_sub(1) };
+    if let Some(caller) = frame(thread, tid, depth.wrapping_sub(2)) {
+        // SAFETY: as above.
+        unsafe { (*caller).inner_ns += total_ns };
+    }
+    Over { method: frame_of.method, cell: frame_of.cell as u32, total_ns, inner_ns: frame_of.inner_ns }
+}
+
+#[inline(always)]
+const fn is_over(frame_sp: u64, sp: u64, inclusive: u64) -> bool {
+    frame_sp < sp || (inclusive != 0 && frame_sp == sp)
+}
+
+/// Takes one call away that is over without a return: an exception has ended it.
+unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
+    // SAFETY: the loop passes its own state.
+    let state = unsafe { &*state.cast::<Sweep>() };
+    // SAFETY: `thread` points into a map value.
+    let depth = unsafe { (*state.thread).depth };
+    let Some(top) = frame(state.thread, state.tid, depth.wrapping_sub(1)) else { return 1 };
+    // SAFETY: as above.
+    if !is_over(unsafe { (*top).sp }, state.sp, state.inclusive) {
+        return 1;
+    }
+    let over = end(state.thread, state.tid, top, state.now_ns);
+    outcome(Outcome::EntryWithoutReturn);
+    record(&over, true);
+    0
+}
+
+/// Counts a call that is over, where the kernel does.
+#[inline(always)]
+pub(crate) fn record(over: &Over, exceptional: bool) {
+    if over.cell == 0 {
+        return;
+    }
+    let Some(cell) = CELLS.get_ptr_mut(over.cell) else { return };
+    // SAFETY: `cell` points into a map value of this CPU.
+    unsafe {
+        add(&raw mut (*cell).timed, 1);
+        add(&raw mut (*cell).total_ns, over.total_ns);
+        add(&raw mut (*cell).inner_ns, over.inner_ns);
+        if exceptional {
+            add(&raw mut (*cell).errors, 1);
+        }
+    }
+    let key = bucket_key(over.cell, bucket(over.total_ns));
+    if let Some(counter) = BUCKETS.get_ptr_mut(key) {
+        count(counter);
+    } else if BUCKETS.insert(key, 1, u64::from(BPF_NOEXIST)).is_err() {
+        match BUCKETS.get_ptr_mut(key) {
+            Some(counter) => count(counter),
+            None => outcome(Outcome::Overflow),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_chunk(tid: u32, depth: u64) {
+    let key = chunk_key(u64::from(tid), depth);
+    if CHUNKS.get_ptr(key).is_none()
+        && let Some(empty) = EMPTY_CHUNK.get(0)
+    {
+        let _: Result<(), _> = CHUNKS.insert(key, empty, u64::from(BPF_NOEXIST));
+    }
+}
+
+#[inline(always)]
+const fn chunk_key(tid: u64, depth: u64) -> u64 {
+    (tid << 32) | ((depth - INLINE as u64) / CHUNK as u64)
+}
+
+/// The frame at a depth, from 0.
+#[inline(always)]
+fn frame(thread: *mut Thread, tid: u64, depth: u64) -> Option<*mut Frame> {
+    if depth < INLINE as u64 {
+        // SAFETY: the index is in bounds.
+        return Some(unsafe { (&raw mut (*thread).frames).cast::<Frame>().add(depth as usize) });
+    }
+    if depth >= MAX_DEPTH {
+        return None;
+    }
+    let chunk = CHUNKS.get_ptr_mut(chunk_key(tid, depth))?;
+    let index = (depth - INLINE as u64) as usize % CHUNK;
+    // SAFETY: the index is in bounds.
+    Some(unsafe { (&raw mut (*chunk).0).cast::<Frame>().add(index) })
+}

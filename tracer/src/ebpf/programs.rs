@@ -1,0 +1,90 @@
+//! Which program runs at which site, and how it was loaded: a program must say at load time how it will be attached.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    os::fd::{OwnedFd, RawFd},
+};
+
+use aya::Ebpf;
+use tracer_common::{
+    names::{
+        PROGRAM_FRAME_UNWOUND, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC, PROGRAM_SITE,
+    },
+    record::EventKind,
+    site::SiteSpec,
+};
+
+use super::{
+    Error,
+    load::{Links, chain, uprobe},
+    multi,
+};
+
+/// Programs for methods and objects.
+const TALLYING: [&str; 4] = [PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_FRAME_UNWOUND, PROGRAM_OBJECT_ALLOC];
+
+/// The program for sites of a kind: most are read as their specification says.
+fn program_of(kind: u16) -> &'static str {
+    match EventKind::from_number(kind) {
+        Some(EventKind::MethodEntry) => PROGRAM_METHOD_ENTRY,
+        Some(EventKind::MethodReturn) => PROGRAM_METHOD_RETURN,
+        Some(EventKind::FrameUnwound) => PROGRAM_FRAME_UNWOUND,
+        Some(EventKind::ObjectAlloc) => PROGRAM_OBJECT_ALLOC,
+        _ => PROGRAM_SITE,
+    }
+}
+
+/// The loaded programs of uprobes.
+pub struct Programs {
+    /// For multi-uprobe links, by name; empty where single uprobes are used.
+    multi: BTreeMap<&'static str, OwnedFd>,
+    /// Program of each site that has another one than most.
+    of_site: HashMap<u16, &'static str>,
+}
+
+impl Programs {
+    /// Loads them, for links of groups where the kernel has them. `tallying` where those for methods and objects are needed.
+    pub(super) fn load(
+        ebpf: &mut Ebpf,
+        object: &[u8],
+        maps: &HashMap<String, RawFd>,
+        links: Links,
+        tallying: bool,
+    ) -> Result<Self, Error> {
+        let names = || std::iter::once(PROGRAM_SITE).chain(TALLYING.into_iter().filter(|_| tallying));
+        let mut programs = Self { multi: BTreeMap::new(), of_site: HashMap::new() };
+        if links != Links::Single {
+            let loaded = names().map(|name| Ok((name, multi::load(object, name, maps)?))).collect();
+            match loaded {
+                Ok(loaded) => {
+                    programs.multi = loaded;
+                    return Ok(programs);
+                }
+                Err(reason) if links == Links::Multi => return Err(Error::Load(reason)),
+                Err(reason) => log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own"),
+            }
+        }
+        for name in names() {
+            uprobe(ebpf, name)?.load().map_err(|error| Error::Load(chain(&error)))?;
+        }
+        Ok(programs)
+    }
+
+    /// Takes note of the program that a site needs.
+    pub(super) fn set_site(&mut self, site: u16, spec: &SiteSpec) {
+        match program_of(spec.kind) {
+            PROGRAM_SITE => self.of_site.remove(&site),
+            program => self.of_site.insert(site, program),
+        };
+    }
+
+    /// Name of the program of a site.
+    pub(super) fn of_site(&self, site: u16) -> &'static str {
+        self.of_site.get(&site).copied().unwrap_or(PROGRAM_SITE)
+    }
+
+    /// The program for multi-uprobe links, where the kernel has them.
+    pub(super) fn multi(&self, name: &str) -> Option<&OwnedFd> {
+        self.multi.get(name)
+    }
+}

@@ -1,0 +1,109 @@
+//! What the programs for methods and objects are told, and what they have counted.
+
+use std::collections::BTreeMap;
+
+use aya::{
+    Ebpf,
+    maps::{Array, HashMap, MapData, PerCpuArray, PerCpuHashMap},
+};
+use tracer_common::{
+    filter::Filter,
+    names::{MAP_BUCKETS, MAP_CELLS, MAP_DEMAND, MAP_FILTER, MAP_OUTCOMES, MAP_SUBJECTS},
+    tally::{Cell, Demand, OUTCOMES, Subject},
+};
+
+use super::{
+    Error,
+    load::{map_error, take},
+    wire::{CellValue, DemandValue, FilterValue, SubjectValue},
+};
+
+/// The maps of methods and objects.
+pub struct Tallying {
+    demand: Array<MapData, DemandValue>,
+    filter: Array<MapData, FilterValue>,
+    subjects: HashMap<MapData, u64, SubjectValue>,
+    cells: PerCpuArray<MapData, CellValue>,
+    buckets: PerCpuHashMap<MapData, u64, u64>,
+    outcomes: PerCpuArray<MapData, u64>,
+}
+
+/// Durations of the calls that were counted in one cell: bucket and how many, rising.
+pub type Durations = Vec<(u16, u64)>;
+
+impl Tallying {
+    pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, Error> {
+        macro_rules! map {
+            ($kind:ident, $name:expr) => {
+                $kind::try_from(take(ebpf, $name)?).map_err(|error| map_error($name, &error))?
+            };
+        }
+        let tallying = Self {
+            demand: map!(Array, MAP_DEMAND),
+            filter: map!(Array, MAP_FILTER),
+            subjects: map!(HashMap, MAP_SUBJECTS),
+            cells: map!(PerCpuArray, MAP_CELLS),
+            buckets: map!(PerCpuHashMap, MAP_BUCKETS),
+            outcomes: map!(PerCpuArray, MAP_OUTCOMES),
+        };
+        Ok(tallying)
+    }
+
+    /// What to do.
+    pub fn set_demand(&mut self, demand: Demand) -> Result<(), Error> {
+        self.demand.set(0, DemandValue(demand), 0).map_err(|error| map_error(MAP_DEMAND, &error))
+    }
+
+    /// Which events are wanted, of subjects whose names do not decide.
+    pub fn set_filter(&mut self, filter: Filter) -> Result<(), Error> {
+        self.filter.set(0, FilterValue(filter), 0).map_err(|error| map_error(MAP_FILTER, &error))
+    }
+
+    /// What the predicate says about the method or class at an address.
+    pub fn set_subject(&mut self, address: u64, subject: Subject) -> Result<(), Error> {
+        self.subjects.insert(address, SubjectValue(subject), 0).map_err(|error| map_error(MAP_SUBJECTS, &error))
+    }
+
+    /// Nothing is known any more of what is at an address.
+    pub fn forget_subject(&mut self, address: u64) {
+        // It may be that nothing was known before.
+        let _: Result<(), _> = self.subjects.remove(&address);
+    }
+
+    /// What was counted in a cell, on all CPUs.
+    pub fn cell(&self, index: u32) -> Result<Cell, Error> {
+        let values = self.cells.get(&index, 0).map_err(|error| map_error(MAP_CELLS, &error))?;
+        let mut sum = Cell::default();
+        for CellValue(Cell { count, timed, errors, total_ns, inner_ns, bytes }) in values.iter() {
+            sum.count += count;
+            sum.timed += timed;
+            sum.errors += errors;
+            sum.total_ns += total_ns;
+            sum.inner_ns += inner_ns;
+            sum.bytes += bytes;
+        }
+        Ok(sum)
+    }
+
+    /// The durations of all cells.
+    pub fn durations(&self) -> BTreeMap<u32, Durations> {
+        let mut all: BTreeMap<u32, BTreeMap<u16, u64>> = BTreeMap::new();
+        // An entry that is added meanwhile is read the next time.
+        for (key, counts) in self.buckets.iter().flatten() {
+            let [cell, bucket] = [key >> 32, key & 0xffff_ffff];
+            let (Ok(cell), Ok(bucket)) = (u32::try_from(cell), u16::try_from(bucket)) else { continue };
+            *all.entry(cell).or_default().entry(bucket).or_default() += counts.iter().sum::<u64>();
+        }
+        all.into_iter().map(|(cell, durations)| (cell, durations.into_iter().collect())).collect()
+    }
+
+    /// The counters that belong to no subject, in the order of [`tracer_common::tally::Outcome`].
+    pub fn outcomes(&self) -> Result<[u64; OUTCOMES], Error> {
+        let mut sums = [0; OUTCOMES];
+        for (index, sum) in (0..).zip(&mut sums) {
+            let values = self.outcomes.get(&index, 0).map_err(|error| map_error(MAP_OUTCOMES, &error))?;
+            *sum = values.iter().sum();
+        }
+        Ok(sums)
+    }
+}

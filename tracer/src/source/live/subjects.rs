@@ -1,0 +1,223 @@
+//! The methods and classes that a live target's events are about: numbered and named when they are met first, and told to
+//! the kernel, so that it needs no name to decide.
+
+use std::collections::HashMap;
+
+use tracer_common::{
+    filter::Filter,
+    record::{EventKind, HEADER_BYTES},
+    tally::{Cell, Demand, MAX_CELLS, MAX_SUBJECTS, Subject as Told, Verdict},
+};
+
+use crate::{
+    decode::Header,
+    ebpf::{Error, tallying::Tallying},
+    event::SubjectId,
+    jvm::{
+        find::Jvm,
+        memory::{self, Memory},
+        metadata::{MetadataLayout, Method, class_of},
+    },
+    session::Item,
+    subject::{MethodPart, Subject, SubjectDefinition},
+    tally::{Tallies, Tally},
+};
+
+use super::unwinding::Unloads;
+
+/// What the predicate says about a subject by its names: a bit for each condition that holds, and the verdict.
+pub type Decide = Box<dyn Fn(&Subject) -> (u64, Verdict)>;
+
+/// What is asked for of methods or objects.
+pub struct Asked {
+    /// What the programs shall do.
+    pub demand: Demand,
+    /// The predicate's graph.
+    pub filter: Filter,
+    /// The predicate on names.
+    pub decide: Decide,
+}
+
+/// What a cell counts.
+#[derive(Clone, Copy)]
+struct Counted {
+    subject: SubjectId,
+    is_method: bool,
+}
+
+/// The subjects of a session.
+pub struct Subjects {
+    memory: Memory,
+    metadata: MetadataLayout,
+    asked: Asked,
+    /// By address.
+    known: HashMap<u64, SubjectId>,
+    named: Vec<Subject>,
+    /// By index of the cell; the first has no use.
+    cells: Vec<Counted>,
+    /// Definitions that were not passed on yet.
+    fresh: Vec<SubjectDefinition>,
+    unloads: Unloads,
+}
+
+impl Subjects {
+    /// Prepares naming; the error names what is missing.
+    pub fn open(jvm: &Jvm, asked: Asked) -> Result<Self, String> {
+        let memory = Memory::open(jvm.target.pid).map_err(|error: memory::Error| error.to_string())?;
+        let metadata = MetadataLayout::from_tables(&memory, &jvm.tables).map_err(|error| error.to_string())?;
+        let nobody = Counted { subject: SubjectId::UNKNOWN, is_method: false };
+        Ok(Self {
+            memory,
+            metadata,
+            asked,
+            known: HashMap::new(),
+            named: Vec::new(),
+            cells: vec![nobody],
+            fresh: Vec::new(),
+            unloads: Unloads::new(jvm),
+        })
+    }
+
+    /// Tells the programs what is asked for.
+    pub fn install(&self, tallying: &mut Tallying) -> Result<(), Error> {
+        tallying.set_filter(self.asked.filter)?;
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Whether the kernel counts itself.
+    pub const fn aggregates(&self) -> bool {
+        self.asked.demand.aggregate != 0
+    }
+
+    /// Looks at a record as it comes out of its ring buffer: where it is about a subject, writes its number there. Says whether
+    /// the record is wanted; one of a subject that was not decided before may not be.
+    pub fn take(&mut self, record: &[u8], tallying: &mut Tallying) -> Option<Filled> {
+        let kind = Header::read(record).ok()?.kind;
+        let is_method = match EventKind::from_number(kind)? {
+            EventKind::MethodEntry | EventKind::MethodReturn | EventKind::MethodTimed => true,
+            EventKind::ObjectAlloc => false,
+            _ => return None,
+        };
+        let address = u64::from_le_bytes(*record.get(HEADER_BYTES..)?.first_chunk()?);
+        let id = match self.known.get(&address) {
+            Some(id) => *id,
+            None => self.meet(address, is_method, tallying),
+        };
+        let mut filled = [0; FILLED_BYTES];
+        let bytes = record.len().min(FILLED_BYTES);
+        filled[..bytes].copy_from_slice(&record[..bytes]);
+        filled[HEADER_BYTES..HEADER_BYTES + 8].copy_from_slice(&u64::from(id.0).to_le_bytes());
+        let wanted = self.named.get(id.0 as usize).is_none_or(|subject| (self.asked.decide)(subject).1 != Verdict::Never);
+        Some(Filled { record: filled, bytes, wanted })
+    }
+
+    /// A subject that was not known.
+    fn meet(&mut self, address: u64, is_method: bool, tallying: &mut Tallying) -> SubjectId {
+        if self.named.len() >= MAX_SUBJECTS {
+            return SubjectId::UNKNOWN;
+        }
+        let subject = self.name(address, is_method);
+        let id = SubjectId(u32::try_from(self.named.len()).unwrap_or(u32::MAX));
+        let (mask, verdict) = (self.asked.decide)(&subject);
+        let mut cell = 0;
+        if self.aggregates() && verdict != Verdict::Never && self.cells.len() < MAX_CELLS {
+            cell = u32::try_from(self.cells.len()).unwrap_or(0);
+            self.cells.push(Counted { subject: id, is_method });
+        }
+        if let Err(error) = tallying.set_subject(address, Told { mask, cell, verdict: verdict as u32 }) {
+            // Its events go on to come one by one.
+            log::warn!("{error}");
+        }
+        self.known.insert(address, id);
+        self.fresh.push(SubjectDefinition { id, subject: subject.clone() });
+        self.named.push(subject);
+        id
+    }
+
+    fn name(&self, address: u64, is_method: bool) -> Subject {
+        if !is_method {
+            let class = class_of(&self.memory, &self.metadata, address);
+            return Subject { class: class.unwrap_or_else(|reason| reason.to_string()), method: None };
+        }
+        match Method::read(&self.memory, &self.metadata, address) {
+            Ok(Method { class, name, signature, code, .. }) => {
+                // What is called and has no bytecode is native.
+                Subject { class, method: Some(MethodPart { name, signature, native: code.is_empty() }) }
+            }
+            Err(reason) => Subject { class: reason.to_string(), method: None },
+        }
+    }
+
+    /// Passes on the definitions of subjects that were met.
+    pub fn define(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
+        for definition in self.fresh.drain(..) {
+            sink(Item::Subject(definition));
+        }
+    }
+
+    /// Where classes were unloaded, an address may have got another meaning: whatever means another subject now is forgotten.
+    pub fn refresh(&mut self, tallying: &mut Tallying) {
+        if !self.unloads.may_have_happened(&self.memory) {
+            return;
+        }
+        let changed: Vec<u64> = self
+            .known
+            .iter()
+            .filter(|(address, id)| {
+                let named = self.named.get(id.0 as usize);
+                named.is_some_and(|named| self.name(**address, named.method.is_some()) != *named)
+            })
+            .map(|(address, _)| *address)
+            .collect();
+        for address in changed {
+            self.known.remove(&address);
+            tallying.forget_subject(address);
+        }
+    }
+
+    /// What the kernel has counted so far.
+    pub fn tallies(&self, tallying: &Tallying, time_ns: u64) -> Result<Tallies, Error> {
+        let mut durations = tallying.durations();
+        let [returns_without_entry, entries_without_return, overflow] = tallying.outcomes()?;
+        let mut tallies =
+            Tallies { time_ns, returns_without_entry, entries_without_return, overflow, ..Tallies::default() };
+        for (index, counted) in (0..).zip(&self.cells).skip(1) {
+            let Cell { count, timed, errors, total_ns, inner_ns, bytes } = tallying.cell(index)?;
+            let Counted { subject, is_method } = counted;
+            if count == 0 && timed == 0 {
+                continue;
+            }
+            let tally = Tally {
+                subject: subject.0,
+                stack: None,
+                count,
+                timed,
+                errors,
+                total_ns,
+                self_ns: total_ns.saturating_sub(inner_ns),
+                bytes,
+                durations: durations.remove(&index).unwrap_or_default(),
+            };
+            if *is_method { tallies.methods.push(tally) } else { tallies.objects.push(tally) }
+        }
+        Ok(tallies)
+    }
+}
+
+/// Room for an event of up to four words, as all about subjects are.
+const FILLED_BYTES: usize = tracer_common::record::SMALL_EVENT_BYTES;
+
+/// A record with the number of its subject.
+pub struct Filled {
+    record: [u8; FILLED_BYTES],
+    bytes: usize,
+    /// Whether the predicate on names wants it.
+    pub wanted: bool,
+}
+
+impl Filled {
+    /// The record.
+    pub fn record(&self) -> &[u8] {
+        &self.record[..self.bytes]
+    }
+}
