@@ -81,6 +81,23 @@ pub(crate) fn word(address: u64) -> Result<u64, Unreadable> {
     Ok(value)
 }
 
+/// Eight bytes of the target's memory; 0 where they cannot be read.
+#[inline(always)]
+pub(crate) fn word_or_0(address: u64) -> u64 {
+    let mut value = 0u64;
+    // The helper fills with 0 what it cannot read.
+    let _: Result<(), Unreadable> = read((&raw mut value).cast(), 8, address);
+    value
+}
+
+/// Four bytes of the target's memory; 0 where they cannot be read.
+#[inline(always)]
+pub(crate) fn half_or_0(address: u64) -> u32 {
+    let mut value = 0u32;
+    let _: Result<(), Unreadable> = read((&raw mut value).cast(), 4, address);
+    value
+}
+
 /// Copies `bytes` bytes of the target's memory to `to`, which must have room for them.
 #[inline(always)]
 pub(crate) fn read(to: *mut u8, bytes: u32, address: u64) -> Result<(), Unreadable> {

@@ -26,7 +26,7 @@ use tracer_common::{
 
 use super::site::stack_at;
 use crate::{
-    args::word,
+    args::word_or_0,
     emit::{self, Hit, add, count},
     filter::Question,
     maps::{CELLS, DEMAND, SITES, STATS, SUBJECTS, TARGET},
@@ -95,18 +95,21 @@ impl Arrival {
     }
 }
 
-/// What is known about a subject: nothing, or whether and how it is wanted.
+/// What is known about a subject; its verdict is 0 where that is nothing.
 #[inline(always)]
-pub(crate) fn subject(address: u64) -> Option<Subject> {
-    // SAFETY: subjects are not removed while programs run.
-    unsafe { SUBJECTS.get(address) }.copied()
+pub(crate) fn subject(address: u64) -> Subject {
+    // SAFETY: a subject is copied at once; should it be removed at this moment, it is a class that was unloaded.
+    match unsafe { SUBJECTS.get(address) } {
+        Some(subject) => *subject,
+        None => Subject { mask: 0, cell: 0, verdict: 0 },
+    }
 }
 
 /// Whether the filter wants the event of a subject whose names do not decide.
 #[inline(always)]
 pub(crate) fn is_wanted(subject: &Subject, tid: u32, depth: u64, size: u64, duration_ns: u64) -> bool {
     if subject.verdict != Verdict::Depends as u32 {
-        return subject.verdict == Verdict::Always as u32;
+        return subject.verdict != Verdict::Never as u32;
     }
     let mut question = Question::NONE;
     question.set(Input::Subject, subject.mask);
@@ -133,41 +136,33 @@ fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
     let found = subject(address);
-    if let Some(subject) = &found {
-        if subject.verdict == Verdict::Never as u32 {
-            arrival.reject();
-            return None;
-        }
-        if demand.aggregate != 0 && demand.timed == 0 && subject.verdict == Verdict::Always as u32 && subject.cell != 0 {
-            tally(subject.cell);
-            arrival.counted();
-            return None;
-        }
+    if found.verdict == Verdict::Never as u32 {
+        arrival.reject();
+        return None;
     }
-    enter(ctx, &arrival, demand, address, found.as_ref())
+    if demand.aggregate != 0 && demand.timed == 0 && found.verdict == Verdict::Always as u32 && found.cell != 0 {
+        tally(found.cell);
+        arrival.counted();
+        return None;
+    }
+    enter(ctx, &arrival, demand, address, &found)
 }
 
 /// A call that is not simply counted.
 #[inline(always)]
-fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: Option<&Subject>) -> Option<()> {
-    let cell = found.map_or(0, |subject| subject.cell);
+fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
+    let cell = found.cell;
     if demand.aggregate != 0 && demand.timed != 0 {
         let calls = Calls::of(arrival.tid)?;
         calls.forget_returned();
         let entered_ns = now_ns();
         calls.sweep(arrival.sp, true, entered_ns);
-        if let Some(subject) = found
-            && demand.at_return == 0
-            && !is_wanted(subject, arrival.tid, calls.depth() + 1, 0, 0)
-        {
+        if demand.at_return == 0 && !is_wanted(found, arrival.tid, calls.depth() + 1, 0, 0) {
             arrival.reject();
             return None;
         }
         calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: u64::from(cell) });
-    } else if let Some(subject) = found
-        && demand.at_return == 0
-        && !is_wanted(subject, arrival.tid, 0, 0, 0)
-    {
+    } else if demand.at_return == 0 && !is_wanted(found, arrival.tid, 0, 0, 0) {
         arrival.reject();
         return None;
     }
@@ -188,8 +183,8 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
 }
 
 #[inline(always)]
-pub(crate) fn state(found: Option<&Subject>) -> u64 {
-    if found.is_some() { SubjectState::Wanted as u64 } else { SubjectState::Undecided as u64 }
+pub(crate) fn state(found: &Subject) -> u64 {
+    if found.verdict == 0 { SubjectState::Undecided as u64 } else { SubjectState::Wanted as u64 }
 }
 
 #[inline(always)]
@@ -206,9 +201,7 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
     let found = subject(address);
-    if let Some(subject) = &found
-        && subject.verdict == Verdict::Never as u32
-    {
+    if found.verdict == Verdict::Never as u32 {
         // What an exception leaves next is this frame, and not the one that returned before.
         if demand.aggregate != 0
             && let Some(calls) = Calls::find(arrival.tid)
@@ -220,19 +213,19 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     }
     // SAFETY: the kernel passes a valid context.
     let thread = unsafe { (*ctx.regs).rdi };
-    let exceptional = demand.vm_result != 0 && matches!(word(thread + u64::from(demand.vm_result)), Ok(1..));
+    let exceptional = demand.vm_result != 0 && word_or_0(thread.wrapping_add(u64::from(demand.vm_result))) != 0;
     if demand.aggregate == 0 {
         let hit = arrival.hit()?;
-        let words = [address, arrival.sp, state(found.as_ref()), exceptional as u64];
+        let words = [address, arrival.sp, state(&found), exceptional as u64];
         emit::event(EventKind::MethodReturn, &words, &hit);
         return Some(());
     }
-    leave(&arrival, demand, address, found.as_ref(), exceptional)
+    leave(&arrival, demand, address, &found, exceptional)
 }
 
 /// The end of a call that the kernel times.
 #[inline(always)]
-fn leave(arrival: &Arrival, demand: &Demand, address: u64, found: Option<&Subject>, exceptional: bool) -> Option<()> {
+fn leave(arrival: &Arrival, demand: &Demand, address: u64, found: &Subject, exceptional: bool) -> Option<()> {
     let now_ns = now_ns();
     let calls = Calls::of(arrival.tid)?;
     calls.sweep(arrival.sp, false, now_ns);
@@ -249,9 +242,7 @@ fn leave(arrival: &Arrival, demand: &Demand, address: u64, found: Option<&Subjec
         return Some(());
     }
     if demand.at_return != 0 {
-        if let Some(subject) = found
-            && !is_wanted(subject, arrival.tid, depth, 0, over.total_ns)
-        {
+        if !is_wanted(found, arrival.tid, depth, 0, over.total_ns) {
             calls.forget_returned();
             arrival.reject();
             return None;

@@ -17,7 +17,7 @@ use tracer_common::{
     record::EventKind,
     site::Register,
     stack::STACK_ABSENT,
-    tally::{ObjectLayout, Verdict},
+    tally::ObjectLayout,
 };
 
 use super::{
@@ -25,7 +25,7 @@ use super::{
     site::stack_at,
 };
 use crate::{
-    args::{Unreadable, read, word},
+    args::{half_or_0, word_or_0},
     emit::{self, Hit, add, count},
     maps::{CELLS, DEMAND, SITES, STATS, TARGET},
 };
@@ -53,44 +53,45 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
     }
     let spec = SITES.get(u32::from(site))?;
     let demand = DEMAND.get(0)?;
-    // SAFETY: the kernel passes a valid context.
-    let (rdi, rsi) = unsafe { ((*ctx.regs).rdi, (*ctx.regs).rsi) };
+    // SAFETY: the kernel passes a valid context. Both are read at once: it allows no address that depends on a choice.
+    let (rdi, rsi) = unsafe {
+        ((&raw const (*ctx.regs).rdi).read_volatile(), (&raw const (*ctx.regs).rsi).read_volatile())
+    };
     let object = if spec.fields[0].a.base == Register::Rdi as u8 { rdi } else { rsi };
     let mut hit = Hit { site, stats, target: *target, tid: thread as u32, stack: STACK_ABSENT };
-    let Ok(made) = made(object, &demand.object) else {
+    let made = made(object, &demand.object);
+    if made.klass == 0 {
         // SAFETY: `stats` points into a map value.
         count(unsafe { &raw mut (*stats).unreadable });
         emit::event(EventKind::ObjectAlloc, &[0, 0, NO_LENGTH, 0], &hit);
         return None;
-    };
+    }
     let found = subject(made.klass);
-    if let Some(subject) = &found {
-        if subject.verdict == Verdict::Never as u32 || !is_wanted(subject, hit.tid, 0, made.bytes, 0) {
-            // SAFETY: `stats` points into a map value.
-            count(unsafe { &raw mut (*stats).filtered });
-            return None;
+    if !is_wanted(&found, hit.tid, 0, made.bytes, 0) {
+        // SAFETY: `stats` points into a map value.
+        count(unsafe { &raw mut (*stats).filtered });
+        return None;
+    }
+    if demand.aggregate != 0
+        && found.cell != 0
+        && let Some(cell) = CELLS.get_ptr_mut(found.cell)
+    {
+        // SAFETY: both point into map values of this CPU.
+        unsafe {
+            add(&raw mut (*cell).count, 1);
+            add(&raw mut (*cell).bytes, made.bytes);
+            count(&raw mut (*stats).counted);
         }
-        if demand.aggregate != 0
-            && subject.cell != 0
-            && let Some(cell) = CELLS.get_ptr_mut(subject.cell)
-        {
-            // SAFETY: both point into map values of this CPU.
-            unsafe {
-                add(&raw mut (*cell).count, 1);
-                add(&raw mut (*cell).bytes, made.bytes);
-                count(&raw mut (*stats).counted);
-            }
-            return Some(());
-        }
+        return Some(());
     }
     if spec.stack != 0 {
         hit.stack = stack_at(ctx, &hit);
     }
-    emit::event(EventKind::ObjectAlloc, &[made.klass, made.bytes, made.length, state(found.as_ref())], &hit);
+    emit::event(EventKind::ObjectAlloc, &[made.klass, made.bytes, made.length, state(&found)], &hit);
     Some(())
 }
 
-/// An object.
+/// An object; its class is 0 where it could not be read.
 struct Made {
     klass: u64,
     bytes: u64,
@@ -98,36 +99,36 @@ struct Made {
 }
 
 #[inline(always)]
-fn made(object: u64, layout: &ObjectLayout) -> Result<Made, Unreadable> {
+fn made(object: u64, layout: &ObjectLayout) -> Made {
+    let mut made = Made { klass: 0, bytes: 0, length: NO_LENGTH };
     if layout.layout_helper == 0 {
-        return Err(Unreadable);
+        return made;
     }
-    let header = word(object.wrapping_add(u64::from(layout.klass_offset)))?;
+    let header = word_or_0(object.wrapping_add(u64::from(layout.klass_offset)));
+    let narrow = if layout.klass_low_bit != 0 { header >> (layout.klass_low_bit & 63) } else { header & 0xffff_ffff };
     let klass = if layout.klass_bytes == 8 {
         header
-    } else if layout.klass_low_bit != 0 {
-        layout.klass_base.wrapping_add((header >> (layout.klass_low_bit & 63)) << (layout.klass_shift & 63))
     } else {
-        layout.klass_base.wrapping_add((header & 0xffff_ffff) << (layout.klass_shift & 63))
+        layout.klass_base.wrapping_add(narrow << (layout.klass_shift & 63))
     };
-    let mut helper = 0i32;
-    read((&raw mut helper).cast(), 4, klass.wrapping_add(u64::from(layout.layout_helper)))?;
-    if helper > 0 {
-        let bytes = if layout.mirror_klass == klass && layout.mirror_size != 0 {
-            let mut words = 0u32;
-            read((&raw mut words).cast(), 4, object.wrapping_add(u64::from(layout.mirror_size)))?;
-            u64::from(words) * 8
+    // What makes instances and what arrays; 0 is nothing.
+    let helper = half_or_0(klass.wrapping_add(u64::from(layout.layout_helper)));
+    if helper == 0 {
+        return made;
+    }
+    made.klass = klass;
+    if (helper as i32) > 0 {
+        made.bytes = if layout.mirror_klass == klass && layout.mirror_size != 0 {
+            u64::from(half_or_0(object.wrapping_add(u64::from(layout.mirror_size)))) * 8
         } else {
             // The lowest bit says that the JVM must make it itself.
-            (helper & !1) as u64
+            u64::from(helper & !1)
         };
-        return Ok(Made { klass, bytes, length: NO_LENGTH });
+        return made;
     }
-    let mut length = 0u32;
-    read((&raw mut length).cast(), 4, object.wrapping_add(u64::from(layout.length)))?;
-    let helper = helper as u32;
-    let elements = u64::from(length) << (helper & 0x3f);
-    let bytes = u64::from((helper >> 16) & 0xff) + elements;
+    made.length = u64::from(half_or_0(object.wrapping_add(u64::from(layout.length))));
+    let bytes = u64::from((helper >> 16) & 0xff) + (made.length << (helper & 0x3f));
     let mask = u64::from(layout.alignment).wrapping_sub(1);
-    Ok(Made { klass, bytes: (bytes + mask) & !mask, length: u64::from(length) })
+    made.bytes = (bytes + mask) & !mask;
+    made
 }

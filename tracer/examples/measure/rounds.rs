@@ -38,6 +38,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             budget: tracer::guard::USUAL_BUDGET,
             unwinding: None,
             holders: None,
+            subjects: None,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;
