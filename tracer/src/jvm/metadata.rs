@@ -7,7 +7,7 @@ mod layout;
 
 pub(super) mod lines;
 
-mod name;
+pub(crate) mod name;
 
 pub(super) mod unsigned5;
 

@@ -7,7 +7,7 @@
 use crate::names::java_class_name;
 
 /// A class as Java writes it, from the text of its symbol.
-pub(super) fn class(symbol: &str) -> String {
+pub(crate) fn class(symbol: &str) -> String {
     java_class_name(without_address(symbol))
 }
 
