@@ -470,8 +470,8 @@ fn joined(mut parts: Vec<Expr>, join: fn(Vec<Expr>) -> Tree) -> Expr {
 /// What a field is, as a noun.
 const fn noun(field: Field) -> &'static str {
     match field.holds() {
-        Type::Bytes => "a size",
-        Type::Time => "a duration",
+        Type::Bytes => "a number of bytes",
+        Type::Time => "a length of time",
         Type::Number | Type::Text | Type::Flag => "a number",
     }
 }

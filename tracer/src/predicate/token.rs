@@ -100,7 +100,7 @@ fn quoted(rest: &str, quote: char) -> Result<(Token<'_>, usize), (String, usize,
             },
             _ if c.is_control() => {
                 let hint = "a ? in a pattern stands for any character".to_owned();
-                return Err(("a text has a control character".to_owned(), at, Some(hint)));
+                return Err(("a text has a control character".to_owned(), at + c.len_utf8(), Some(hint)));
             }
             _ => text.push(c),
         }
