@@ -104,7 +104,7 @@ impl Filter {
 /// Whether the event is wanted whose numbers these are; `tally` counts one event in the counter and says how many it has.
 ///
 /// It ends after [`MAX_NODES`] steps and rejects what is no graph, so it can run in the kernel as it stands.
-#[inline(always)]
+#[inline]
 pub fn evaluate(filter: &Filter, inputs: &[u64; INPUTS], mut tally: impl FnMut(u8) -> u64) -> bool {
     let mut at = filter.start;
     for _ in 0..MAX_NODES {

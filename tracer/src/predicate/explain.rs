@@ -6,7 +6,7 @@ use super::{
     Predicate,
     field::Kind,
     graph,
-    split::{Moment, Split, Why},
+    split::{Armed, Moment, Split, Why},
 };
 use crate::view::{
     escape,
@@ -39,28 +39,20 @@ pub fn explain(predicate: &Predicate, split: &Split, costs: &Costs) -> String {
     text
 }
 
-/// The plural of what a kind's names belong to.
-const fn subjects(kind: Kind) -> &'static str {
-    match kind {
-        Kind::MethodEntry | Kind::MethodReturn => "methods",
-        Kind::Allocation => "classes",
-        Kind::Jni => "JNI functions",
-    }
-}
-
 fn before(predicate: &Predicate, costs: &Costs, lines: &mut Vec<String>) {
-    let subjects = subjects(predicate.kind);
+    let subjects = predicate.kind.subjects();
     lines.push("before the trap".to_owned());
     match predicate.armed() {
-        Some(condition) => lines.push(format!("  {subjects} that can match: {condition}")),
-        None => lines.push(format!("  no name rules any of the {subjects} out: all must be armed")),
+        Armed::If(condition) => lines.push(format!("  {subjects} that can match: {condition}")),
+        Armed::All => lines.push(format!("  no name rules any of the {subjects} out: all must be armed")),
+        Armed::None => lines.push(format!("  the predicate cannot hold: none of the {subjects} need be armed")),
     }
     match costs.armed {
         Some((matching, total)) => lines.push(format!(
             "  {matching} of {total} {subjects} can match; {} need not be armed",
             total.saturating_sub(matching)
         )),
-        None => lines.push(format!("  how many {subjects} that are was not counted")),
+        None => lines.push(format!("  how many of the {subjects} can match was not counted")),
     }
 }
 
@@ -72,9 +64,9 @@ fn kernel(split: &Split, lines: &mut Vec<String>) {
     };
     let mut graph = |heading: String, filter| {
         lines.push(heading);
-        let questions = graph::lines(filter, split.kind, &split.names);
+        let questions = graph::lines(filter, &split.names);
         match (questions.is_empty(), filter.start == tracer_common::filter::REJECT) {
-            (true, true) => lines.push("  all rejected: the predicate cannot hold".to_owned()),
+            (true, true) => lines.push("  nothing: all rejected".to_owned()),
             (true, false) => lines.push("  nothing: all wanted".to_owned()),
             (false, _) => lines.extend(questions.into_iter().map(|question| format!("  {question}"))),
         }

@@ -53,12 +53,12 @@ impl Kind {
         }
     }
 
-    /// What one of the things is called whose names can be asked for.
-    pub const fn subject(self) -> &'static str {
+    /// What the things are called whose names can be asked for.
+    pub const fn subjects(self) -> &'static str {
         match self {
-            Self::MethodEntry | Self::MethodReturn => "method",
-            Self::Allocation => "class",
-            Self::Jni => "JNI function",
+            Self::MethodEntry | Self::MethodReturn => "methods",
+            Self::Allocation => "classes",
+            Self::Jni => "JNI functions",
         }
     }
 }

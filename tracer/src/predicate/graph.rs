@@ -3,9 +3,10 @@
 use tracer_common::filter::{ACCEPT, Filter, Input, MAX_NODES, MAX_TALLIES, Node, REJECT, Test};
 
 use super::{
-    field::{Field, Kind, Whose},
+    field::{Field, Whose},
     lower::{Lowered, Question},
     split::Names,
+    tree::written,
 };
 
 /// The graph that asks these questions, which fit it. Conditions on names get bits, tests that count get counters.
@@ -126,9 +127,9 @@ impl Lowered {
 }
 
 /// The graph in lines that people can read; nothing where it has no node.
-pub(super) fn lines(filter: &Filter, kind: Kind, names: &Names) -> Vec<String> {
+pub(super) fn lines(filter: &Filter, names: &Names) -> Vec<String> {
     let used = used(filter);
-    let questions: Vec<String> = filter.nodes.iter().take(used).map(|node| question(node, kind, names)).collect();
+    let questions: Vec<String> = filter.nodes.iter().take(used).map(|node| question(node, names)).collect();
     let target = |at: u8| match at {
         ACCEPT => "wanted".to_owned(),
         REJECT => "rejected".to_owned(),
@@ -148,22 +149,27 @@ pub(super) fn used(filter: &Filter) -> usize {
     filter.nodes.iter().rposition(|node| *node != Node::REJECTING).map_or(0, |last| last + 1)
 }
 
-fn question(node: &Node, kind: Kind, names: &Names) -> String {
+fn question(node: &Node, names: &Names) -> String {
     let Node { input, test, tally, value, .. } = *node;
     let is = |other: Input| input == other as u8;
-    let names_of = |whose, what: &str| {
+    let names_of = |whose| {
         let bits = names.of(whose).iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
         let conditions: Vec<String> = bits.map(|(_, condition)| condition.to_string()).collect();
-        format!("{what}: {}", conditions.join(" || "))
+        conditions.join(" || ")
     };
     let number = |field: Field| {
-        let operator = if test == Test::Equal as u8 { "==" } else { "<" };
-        format!("{field} {operator} {}", super::tree::written(field, value))
+        let (below, most) = (written(field, value), written(field, value.saturating_sub(1)));
+        match test {
+            test if test == Test::Equal as u8 => format!("{field} == {below}"),
+            // What was `> 10ms` is asked as `< 10000001ns`.
+            _ if most.len() < below.len() => format!("{field} <= {most}"),
+            _ => format!("{field} < {below}"),
+        }
     };
     match () {
-        () if is(Input::Subject) => names_of(Whose::Subject, kind.subject()),
-        () if is(Input::Caller) => names_of(Whose::Caller, "caller"),
-        () if is(Input::Thread) => names_of(Whose::Thread, "thread"),
+        () if is(Input::Subject) => names_of(Whose::Subject),
+        () if is(Input::Caller) => names_of(Whose::Caller),
+        () if is(Input::Thread) => names_of(Whose::Thread),
         () if is(Input::Tid) => number(Field::Tid),
         () if is(Input::Cpu) => number(Field::Cpu),
         () if is(Input::Size) => number(Field::Size),

@@ -33,9 +33,9 @@ pub(super) enum Lowered {
     /// A question, and the answer that makes this hold.
     Leaf(Question, bool),
     /// All of them, from the left; never empty.
-    All(Vec<Lowered>),
+    All(Vec<Self>),
     /// One of them, from the left; never empty.
-    Any(Vec<Lowered>),
+    Any(Vec<Self>),
 }
 
 /// The questions of an expression, or of its contrary.

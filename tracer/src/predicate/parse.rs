@@ -37,7 +37,7 @@ fn read(text: &str, kind: Kind) -> Result<Expr, Wrong> {
     match parser.take() {
         (Token::End, _) => Ok(expr),
         (Token::Sign(")"), span) => Err(wrong("this parenthesis was not opened", span, "leave it out")),
-        (token, span) => Err(parser.no_operator(&token, span)),
+        (token, span) => Err(no_operator(&token, span)),
     }
 }
 
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
                 match self.take() {
                     (Token::Sign(")"), end) => Ok(Expr { span: span.to(end), ..part }),
                     (Token::End, _) => Err(wrong("this parenthesis is not closed", span, "put ) where its part ends")),
-                    (token, span) => Err(self.no_operator(&token, span)),
+                    (token, span) => Err(no_operator(&token, span)),
                 }
             }
             Token::Word(word) => self.condition(word, span),
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
                 let hint = "compare it with ==, !=, ~, !~ or in";
                 Err(wrong(format!("{field} is a text and has no order: {sign} does not fit"), span, hint))
             }
-            token => Err(self.no_comparison(field, &token, span)),
+            token => Err(no_comparison(field, &token, span)),
         }
     }
 
@@ -263,7 +263,7 @@ impl<'a> Parser<'a> {
             Token::Sign(sign) if let Some(comparison) = Comparison::ALL.into_iter().find(|c| c.symbol() == sign) => {
                 Ok(Condition::Number { field, comparison, value: self.value(field)? })
             }
-            token => Err(self.no_comparison(field, &token, span)),
+            token => Err(no_comparison(field, &token, span)),
         }
     }
 
@@ -427,32 +427,33 @@ impl<'a> Parser<'a> {
             _ => wrong("a condition is missing here", span, "as in method == \"checkout\""),
         }
     }
+}
 
-    fn no_comparison(&self, field: Field, token: &Token<'_>, span: Span) -> Wrong {
-        let operators = if field.holds() == Type::Text { "==, !=, ~, !~, in" } else { "==, !=, <, <=, >, >=, in" };
-        let hint = match token {
-            Token::Word(word) => token::foreign_word(word).map(|sign| format!("write {field} {sign} ...")),
-            _ => None,
-        };
-        wrong(
-            format!("{field} is compared with nothing"),
-            span,
-            hint.unwrap_or_else(|| format!("operators are {operators}")),
-        )
-    }
+/// What is wrong where a comparison should stand behind a field.
+fn no_comparison(field: Field, token: &Token<'_>, span: Span) -> Wrong {
+    let operators = if field.holds() == Type::Text { "==, !=, ~, !~, in" } else { "==, !=, <, <=, >, >=, in" };
+    let hint = match token {
+        Token::Word(word) => token::foreign_word(word).map(|sign| format!("write {field} {sign} ...")),
+        _ => None,
+    };
+    wrong(
+        format!("{field} is compared with nothing"),
+        span,
+        hint.unwrap_or_else(|| format!("operators are {operators}")),
+    )
+}
 
-    /// What stands where `&&`, `||` or the end should.
-    fn no_operator(&self, token: &Token<'_>, span: Span) -> Wrong {
-        let hint = match token {
-            Token::Word(word) => token::foreign_word(word).map(|sign| format!("write {sign}")),
-            Token::Sign("," | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~") => {
-                Some("a condition ends before this".to_owned())
-            }
-            _ => None,
-        };
-        let hint = hint.unwrap_or_else(|| "conditions are joined by && or ||".to_owned());
-        wrong("the condition before this is complete", span, hint)
-    }
+/// What stands where `&&`, `||` or the end should.
+fn no_operator(token: &Token<'_>, span: Span) -> Wrong {
+    let hint = match token {
+        Token::Word(word) => token::foreign_word(word).map(|sign| format!("write {sign}")),
+        Token::Sign("," | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~") => {
+            Some("a condition ends before this".to_owned())
+        }
+        _ => None,
+    };
+    let hint = hint.unwrap_or_else(|| "conditions are joined by && or ||".to_owned());
+    wrong("the condition before this is complete", span, hint)
 }
 
 /// Several parts as one, a single one as itself.

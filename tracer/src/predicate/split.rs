@@ -82,6 +82,17 @@ pub enum Moment {
     Return,
 }
 
+/// Which things must be armed, so that no event that matters is missed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Armed {
+    /// All: no name rules a thing out.
+    All,
+    /// Those whose names meet a condition.
+    If(Expr),
+    /// None: the predicate cannot hold.
+    None,
+}
+
 /// Why user space decides a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -180,14 +191,17 @@ impl Predicate {
         }
     }
 
-    /// The condition that a method, class or function must meet for any of its events to matter; nothing where all do.
-    /// It fails exactly where [`Predicate::outlook`] is [`Outlook::Never`].
-    pub fn armed(&self) -> Option<Expr> {
-        let lowered = lower(self.expr.as_ref()?, true);
-        match lowered.weakened(&|question| matches!(question, Question::Names(Whose::Subject, _))) {
-            Lowered::Leaf(Question::Names(_, expr), true) => Some(expr),
-            Lowered::Leaf(Question::Names(_, expr), false) => Some(expr.negated()),
-            _ => None,
+    /// Which methods, classes or functions must be armed, as one condition on their names. Of a single one
+    /// [`Predicate::outlook`] can know more, where a test that counts is never reached.
+    pub fn armed(&self) -> Armed {
+        let Some(expr) = &self.expr else { return Armed::All };
+        let of_subject = |question: &Question| matches!(question, Question::Names(Whose::Subject, _));
+        match lower(expr, true).weakened(&of_subject) {
+            Lowered::Leaf(Question::Names(_, expr), true) => Armed::If(expr),
+            Lowered::Leaf(Question::Names(_, expr), false) => Armed::If(expr.negated()),
+            Lowered::Known(false) => Armed::None,
+            // Questions about names of the same thing are always put together, so there are no others.
+            Lowered::Known(true) | Lowered::Leaf(..) | Lowered::All(_) | Lowered::Any(_) => Armed::All,
         }
     }
 }

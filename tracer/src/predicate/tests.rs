@@ -4,7 +4,7 @@ mod explained;
 mod messages;
 mod sides;
 
-use super::*;
+use super::{split::Armed, *};
 
 /// The predicate of a text that must be right.
 fn parsed(text: &str, kind: Kind) -> Predicate {
@@ -224,7 +224,11 @@ fn the_outlook_of_a_method_is_what_its_names_decide() {
     ] {
         let predicate = parsed(text, Kind::MethodReturn);
         assert_eq!(predicate.outlook(Known::Subject(&subject)), expected, "{text}");
-        let armed = predicate.armed().is_none_or(|expr| expr.outlook(Known::Subject(&subject)) == Outlook::Always);
+        let armed = match predicate.armed() {
+            Armed::All => true,
+            Armed::None => false,
+            Armed::If(expr) => expr.outlook(Known::Subject(&subject)) == Outlook::Always,
+        };
         assert_eq!(armed, expected != Outlook::Never, "{text}");
     }
 }

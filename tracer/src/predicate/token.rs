@@ -87,17 +87,13 @@ fn quoted(rest: &str, quote: char) -> Result<(Token<'_>, usize), (String, usize,
     while let Some((at, c)) = characters.next() {
         match c {
             _ if c == quote => return Ok((Token::Text(text), at + 1)),
-            '\\' => match characters.next() {
-                Some((_, escaped @ ('"' | '\'' | '\\'))) => text.push(escaped),
-                _ => {
-                    let hint = "write \\\" for a quote, \\\\ for a backslash".to_owned();
-                    return Err((
-                        "a backslash stands before a quote or a backslash only".to_owned(),
-                        at + 1,
-                        Some(hint),
-                    ));
-                }
-            },
+            '\\' => {
+                let Some((_, escaped @ ('"' | '\'' | '\\'))) = characters.next() else {
+                    let what = "a backslash stands before a quote or a backslash only".to_owned();
+                    return Err((what, at + 1, Some("write \\\" for a quote, \\\\ for a backslash".to_owned())));
+                };
+                text.push(escaped);
+            }
             _ if c.is_control() => {
                 let hint = "a ? in a pattern stands for any character".to_owned();
                 return Err(("a text has a control character".to_owned(), at + c.len_utf8(), Some(hint)));

@@ -1,14 +1,16 @@
 //! The kernel's graph and user space together say what the predicate says.
 
 use proptest::prelude::*;
-use tracer_common::filter::{ACCEPT, Filter, MAX_ATOMS, MAX_NODES, MAX_TALLIES, Node, REJECT, evaluate};
+use tracer_common::filter::{
+    ACCEPT, Filter, INPUTS, Input, MAX_ATOMS, MAX_NODES, MAX_TALLIES, Node, REJECT, Test, evaluate,
+};
 
 use super::*;
 use crate::{
     bench::random::Random,
     predicate::{
         random::{Case, Cases, Happening, counters},
-        split::{Split, Why},
+        split::{Armed, Split, Why},
     },
 };
 
@@ -25,6 +27,7 @@ fn run(case: &Case) -> (bool, [u64; MAX_TALLIES]) {
 #[test]
 fn graph_and_user_space_say_what_the_predicate_says_in_100_000_cases() {
     let (mut wanted, mut whole, mut mixed, mut rejected_early) = (0, 0, 0, 0);
+    let mut asked = [[0_usize; INPUTS + 1]; 4];
     for (at, case) in Cases::new(1).take(100_000).enumerate() {
         let (kernel, counted) = run(&case);
         let Case { text, user, expected, .. } = &case;
@@ -33,6 +36,20 @@ fn graph_and_user_space_say_what_the_predicate_says_in_100_000_cases() {
         whole += usize::from(case.whole);
         mixed += usize::from(!case.whole);
         rejected_early += usize::from(!case.whole && !kernel);
+        for node in case.filter.nodes.iter().filter(|node| **node != Node::REJECTING) {
+            asked[usize::from(node.test)][usize::from(node.input)] += 1;
+        }
+    }
+    for (test, inputs) in [
+        (Test::AnyBit, &[Input::Subject, Input::Caller, Input::Thread][..]),
+        (Test::Equal, &[Input::Tid, Input::Cpu, Input::Size, Input::Duration, Input::Depth]),
+        (Test::Less, &[Input::Tid, Input::Cpu, Input::Size, Input::Duration, Input::Depth, Input::Tally]),
+        (Test::Multiple, &[Input::Random, Input::Tally]),
+    ] {
+        for input in inputs {
+            let times = asked[test as usize][*input as usize];
+            assert!(times > 1_000, "{test:?} of {input:?} was asked {times} times");
+        }
     }
     // Cases that all say the same, or all stay on one side, would show little.
     assert!((20_000..80_000).contains(&wanted), "{wanted}");
@@ -102,6 +119,30 @@ fn nothing_that_matters_at_return_is_rejected_at_entry() {
         assert_eq!(counters, Counters::default(), "{}", written(&predicate));
     }
     assert!(seen > 2_000 && rejected > 200, "{seen} {rejected}");
+}
+
+/// What the condition rules out has no event that is wanted or counted; and it rules out nearly all whose outlook says so.
+#[test]
+fn a_thing_is_armed_if_its_events_can_matter() {
+    let mut random = Random::new(29);
+    let (mut armed, mut left_out, mut missed) = (0, 0, 0);
+    for _ in 0..20_000 {
+        let predicate = random::predicate(&mut random);
+        let happening = Happening::new(&mut random, predicate.kind);
+        let known = Known::Subject(happening.event().subject);
+        let is_armed = match predicate.armed() {
+            Armed::All => true,
+            Armed::None => false,
+            Armed::If(expr) => expr.outlook(known) == Outlook::Always,
+        };
+        armed += usize::from(is_armed);
+        left_out += usize::from(!is_armed);
+        missed += usize::from(is_armed && predicate.outlook(known) == Outlook::Never);
+        let mut counters = Counters::default();
+        let wanted = predicate.eval(&happening.event(), &mut counters);
+        assert!(is_armed || !wanted && counters == Counters::default(), "{}", written(&predicate));
+    }
+    assert!(armed > 2_000 && left_out > 2_000 && missed < 100, "{armed} {left_out} {missed}");
 }
 
 /// What the outlook says of a thing is so for its events.
@@ -179,7 +220,7 @@ fn names_do_not_pass_a_test_that_counts() {
 fn what_the_kernel_cannot_decide_is_left() {
     let left = |text| split_of(text, Kind::MethodEntry).1;
     assert_eq!(left(r#"line == 5 && class == "A""#), [("line == 5".to_owned(), Why::Line)]);
-    assert_eq!(left(r#"nth(2) && line == 5"#), [("line == 5".to_owned(), Why::Line)]);
+    assert_eq!(left("nth(2) && line == 5"), [("line == 5".to_owned(), Why::Line)]);
     assert_eq!(
         left(r#"line == 5 && nth(2) && class == "A""#),
         [
@@ -223,7 +264,7 @@ fn what_does_not_fit_is_made_smaller() {
     let (split, left) = split_of(&all.join(" && "), Kind::MethodEntry);
     assert_eq!((nodes(&split.filter), left.len()), (32, 8));
 
-    let nine = vec!["nth(2)"; 9].join(" && ");
+    let nine = ["nth(2)"; 9].join(" && ");
     let (split, left) = split_of(&nine, Kind::MethodEntry);
     assert_eq!((split.counters.len(), left), (8, vec![("nth(2)".to_owned(), Why::NoRoom)]));
 }
