@@ -67,6 +67,49 @@ fn amounts_have_units() {
     }
 }
 
+/// The manual.
+const MANUAL: &str = include_str!("../../../docs/predicates.md");
+
+/// The cells of the rows of the manual's table below a heading.
+fn table(heading: &str) -> impl Iterator<Item = Vec<String>> {
+    let below = MANUAL.split_once(heading).expect(heading).1;
+    let rows = below.trim_start().lines().take_while(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| {
+        let row = row.replace("\\|", "\u{0}");
+        row.split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect()
+    })
+}
+
+#[test]
+fn the_examples_of_the_manual_can_be_read() {
+    let mut examples = 0;
+    for row in table("## Examples") {
+        let text = row[1].trim_matches('`');
+        assert!(Kind::ALL.into_iter().any(|kind| Predicate::parse(text, kind).is_ok()), "{text}");
+        examples += 1;
+    }
+    assert!(examples > 3, "{examples}");
+    let message = Predicate::parse("class ~ \"com.shop.*\" && duration > 10", Kind::MethodReturn).unwrap_err().render();
+    assert!(MANUAL.contains(&message), "{message}");
+}
+
+#[test]
+fn the_manual_says_which_events_have_a_field() {
+    let mut listed = Vec::new();
+    for row in table("## Fields") {
+        for name in row[1].split(", ").map(|name| name.trim_matches('`')) {
+            let field = Field::named(name).expect(name);
+            listed.push(field);
+            let says = |cell: &str, kind: Kind| assert_eq!(cell == "yes", kind.has(field), "{field} of {kind}");
+            says(if row[3] == "at return" { "" } else { &row[3] }, Kind::MethodEntry);
+            says(if row[3] == "at return" { "yes" } else { &row[3] }, Kind::MethodReturn);
+            says(&row[4], Kind::Allocation);
+            says(&row[5], Kind::Jni);
+        }
+    }
+    assert_eq!(listed.len(), Field::ALL.len(), "{listed:?}");
+}
+
 /// A call of `com.shop.Cart.add(int)` by `com.shop.Order.checkout`, line 7, in a thread `http-1`.
 fn call(predicate: &str) -> bool {
     let subject = Subject::method("com/shop/Cart", "add", "(I)V");
