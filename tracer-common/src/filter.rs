@@ -101,4 +101,29 @@ impl Filter {
     pub const ALL: Self = Self { nodes: [Node::REJECTING; MAX_NODES], start: ACCEPT, reserved: [0; 7] };
 }
 
+/// Whether the event is wanted whose numbers these are; `tally` counts one event in the counter and says how many it has.
+///
+/// It ends after [`MAX_NODES`] steps and rejects what is no graph, so it can run in the kernel as it stands.
+#[inline]
+pub fn evaluate(filter: &Filter, inputs: &[u64; INPUTS], mut tally: impl FnMut(u8) -> u64) -> bool {
+    let mut at = filter.start;
+    for _ in 0..MAX_NODES {
+        let Some(node) = filter.nodes.get(usize::from(at)) else { break };
+        let number = match inputs.get(usize::from(node.input)) {
+            Some(number) => *number,
+            None if node.input == Input::Tally as u8 => tally(node.tally),
+            None => return false,
+        };
+        let holds = match node.test {
+            test if test == Test::AnyBit as u8 => number & node.value != 0,
+            test if test == Test::Equal as u8 => number == node.value,
+            test if test == Test::Less as u8 => number < node.value,
+            test if test == Test::Multiple as u8 => matches!(number.checked_rem(node.value), Some(0)),
+            _ => return false,
+        };
+        at = if holds { node.yes } else { node.no };
+    }
+    at == ACCEPT
+}
+
 const _: () = assert!(size_of::<Node>() == 16 && size_of::<Filter>() == 16 * MAX_NODES + 8);

@@ -5,7 +5,7 @@
 mod distribution;
 mod method;
 mod pairing;
-mod pattern;
+pub(crate) mod pattern;
 mod profile;
 mod request;
 mod site;

@@ -10,6 +10,7 @@ mod logger;
 mod options;
 mod output;
 mod perf_map;
+pub mod predicate;
 mod prepare;
 mod probes;
 mod replay;

@@ -17,6 +17,7 @@ pub mod symbol;
 pub mod unwind;
 
 pub mod guard;
+pub mod predicate;
 pub mod source;
 
 pub mod decode;

@@ -32,7 +32,7 @@ pub(super) fn last_number(name: &str) -> String {
 }
 
 /// The package of a class as Java writes it; `(default)` where it has none. The suffix of a hidden class is no part of it.
-pub(super) fn package(class: &str) -> &str {
+pub(crate) fn package(class: &str) -> &str {
     let visible = [".0x", "/0x", "+0x"]
         .iter()
         .filter_map(|mark| class.find(mark))

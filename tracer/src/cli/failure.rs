@@ -1,4 +1,5 @@
-//! What the user is told when a command fails: one line of error, one of hint, and the exit code.
+//! What the user is told when a command fails: one line of error, one of hint, and the exit code. Of a text that cannot be
+//! understood, the place stands between them.
 
 use std::{
     fmt,
@@ -8,12 +9,14 @@ use std::{
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::view::escape;
+use crate::{predicate, view::escape};
 
 /// A command's failure.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
+    /// Lines that show a place; harmless already.
+    excerpt: Vec<String>,
     hint: Option<String>,
     code: Code,
 }
@@ -29,7 +32,7 @@ enum Code {
 impl Failure {
     /// The tool failed.
     pub fn new(message: impl fmt::Display, hint: impl Into<Option<String>>) -> Self {
-        Self { message: message.to_string(), hint: hint.into(), code: Code::Failed }
+        Self { message: message.to_string(), excerpt: Vec::new(), hint: hint.into(), code: Code::Failed }
     }
 
     /// The command line asked for something that cannot be.
@@ -37,19 +40,26 @@ impl Failure {
         Self { code: Code::Usage, ..Self::new(message, hint) }
     }
 
+    /// What is printed; harmless on a terminal.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let Self { message, excerpt, hint, code: _ } = self;
+        let mut lines = vec![format!("error: {}", escape::terminal(message))];
+        lines.extend(excerpt.iter().map(|line| format!("  {line}")));
+        lines.extend(hint.iter().map(|hint| format!("hint: {}", escape::terminal(hint))));
+        lines
+    }
+
     /// Prints the failure and gives the exit code.
     pub(super) fn report(self) -> ExitCode {
-        let Self { message, hint, code } = self;
-        if code == Code::ClosedPipe {
+        if self.code == Code::ClosedPipe {
             return ExitCode::SUCCESS;
         }
         let mut stderr = io::stderr().lock();
-        // Nothing is left to tell a failure of standard error to.
-        let _: io::Result<()> = writeln!(stderr, "error: {}", escape::terminal(&message));
-        if let Some(hint) = hint {
-            let _: io::Result<()> = writeln!(stderr, "hint: {}", escape::terminal(&hint));
+        for line in self.lines() {
+            // Nothing is left to tell a failure of standard error to.
+            let _: io::Result<()> = writeln!(stderr, "{line}");
         }
-        match code {
+        match self.code {
             Code::Failed => ExitCode::from(1),
             Code::Usage => ExitCode::from(2),
             Code::ClosedPipe => ExitCode::SUCCESS,
@@ -57,11 +67,18 @@ impl Failure {
     }
 }
 
+impl From<predicate::Error> for Failure {
+    fn from(error: predicate::Error) -> Self {
+        let excerpt = error.excerpt().to_vec();
+        Self { excerpt, ..Self::usage(&error, error.hint.clone()) }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let code = if error.kind() == io::ErrorKind::BrokenPipe { Code::ClosedPipe } else { Code::Failed };
         let hint = "check where standard output goes, and how much room is left there".to_owned();
-        Self { message: format!("cannot write: {error}"), hint: Some(hint), code }
+        Self { code, ..Self::new(format!("cannot write: {error}"), hint) }
     }
 }
 

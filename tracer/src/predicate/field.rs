@@ -1,0 +1,217 @@
+//! What can be asked of an event: the fields, their types, and which kind of event has them.
+
+use std::fmt;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A method begins.
+    MethodEntry,
+    /// A method ends: what was so at its beginning is still known, and how long it took.
+    MethodReturn,
+    /// An object is made.
+    Allocation,
+    /// Native code calls a function of the JVM.
+    Jni,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::MethodEntry, Self::MethodReturn, Self::Allocation, Self::Jni];
+
+    /// Whether such an event has the field.
+    pub const fn has(self, field: Field) -> bool {
+        match field {
+            Field::Class | Field::Package => !matches!(self, Self::Jni),
+            Field::Method => !matches!(self, Self::Allocation),
+            Field::Signature => matches!(self, Self::MethodEntry | Self::MethodReturn),
+            Field::Size => matches!(self, Self::Allocation),
+            Field::Duration => matches!(self, Self::MethodReturn | Self::Jni),
+            Field::Thread
+            | Field::Tid
+            | Field::Daemon
+            | Field::Depth
+            | Field::Caller
+            | Field::CallerClass
+            | Field::CallerMethod
+            | Field::Line
+            | Field::Cpu => true,
+        }
+    }
+
+    /// What to ask instead of a field that it does not have.
+    pub(super) const fn instead_of(self, field: Field) -> Option<&'static str> {
+        match (self, field) {
+            (Self::Allocation, Field::Method) => Some("caller.method is the method that allocates"),
+            (Self::Allocation, Field::Signature) => Some("caller is the method that allocates"),
+            (Self::Allocation, Field::Duration) => Some("size is what an allocation takes"),
+            (Self::Jni, Field::Class | Field::Package) => Some("caller.class is the class that calls the function"),
+            (Self::Jni, Field::Signature) => Some("method is the name of the JNI function"),
+            (Self::MethodEntry, Field::Duration) => Some("how long it takes is known when it returns"),
+            (_, Field::Size) => Some("only allocations have a size"),
+            _ => None,
+        }
+    }
+
+    /// What the things are called whose names can be asked for.
+    pub const fn subjects(self) -> &'static str {
+        match self {
+            Self::MethodEntry | Self::MethodReturn => "methods",
+            Self::Allocation => "classes",
+            Self::Jni => "JNI functions",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MethodEntry => "a method's entry",
+            Self::MethodReturn => "a method's return",
+            Self::Allocation => "an allocation",
+            Self::Jni => "a JNI call",
+        })
+    }
+}
+
+/// What a field holds, and so what it can be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A name.
+    Text,
+    /// Yes or no.
+    Flag,
+    /// A number without a unit.
+    Number,
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds.
+    Time,
+}
+
+/// Whose names a field is about; for each thing they are looked at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Whose {
+    /// The method, the class of the new object, or the JNI function.
+    Subject,
+    /// The calling method.
+    Caller,
+    /// The thread.
+    Thread,
+}
+
+/// A field of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// The class that declares the method, or of the new object.
+    Class,
+    /// The method's name; of a JNI call the function's.
+    Method,
+    /// The method's descriptor: `(I)V`.
+    Signature,
+    /// What stands before the class's last dot.
+    Package,
+    /// The thread's name.
+    Thread,
+    /// The thread's number, as the kernel counts them outside of containers.
+    Tid,
+    /// Whether the JVM ends without waiting for the thread.
+    Daemon,
+    /// Bytes of the new object.
+    Size,
+    /// Time between entry and return.
+    Duration,
+    /// Calls of chosen methods below which the event lies, itself included.
+    Depth,
+    /// The calling method: class, dot, name.
+    Caller,
+    /// Its class.
+    CallerClass,
+    /// Its name.
+    CallerMethod,
+    /// The line of the call.
+    Line,
+    /// The CPU.
+    Cpu,
+}
+
+impl Field {
+    /// All fields, in the order in which they are listed.
+    pub const ALL: [Self; 15] = [
+        Self::Class,
+        Self::Method,
+        Self::Signature,
+        Self::Package,
+        Self::Thread,
+        Self::Tid,
+        Self::Daemon,
+        Self::Size,
+        Self::Duration,
+        Self::Depth,
+        Self::Caller,
+        Self::CallerClass,
+        Self::CallerMethod,
+        Self::Line,
+        Self::Cpu,
+    ];
+
+    /// Its name in a predicate.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Class => "class",
+            Self::Method => "method",
+            Self::Signature => "signature",
+            Self::Package => "package",
+            Self::Thread => "thread",
+            Self::Tid => "tid",
+            Self::Daemon => "daemon",
+            Self::Size => "size",
+            Self::Duration => "duration",
+            Self::Depth => "depth",
+            Self::Caller => "caller",
+            Self::CallerClass => "caller.class",
+            Self::CallerMethod => "caller.method",
+            Self::Line => "line",
+            Self::Cpu => "cpu",
+        }
+    }
+
+    /// The field of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.name() == name)
+    }
+
+    /// What it holds.
+    pub const fn holds(self) -> Type {
+        match self {
+            Self::Class
+            | Self::Method
+            | Self::Signature
+            | Self::Package
+            | Self::Thread
+            | Self::Caller
+            | Self::CallerClass
+            | Self::CallerMethod => Type::Text,
+            Self::Daemon => Type::Flag,
+            Self::Tid | Self::Depth | Self::Line | Self::Cpu => Type::Number,
+            Self::Size => Type::Bytes,
+            Self::Duration => Type::Time,
+        }
+    }
+
+    /// Whose names it is about, if it is known of a thing before any event.
+    pub const fn whose(self) -> Option<Whose> {
+        match self {
+            Self::Class | Self::Method | Self::Signature | Self::Package => Some(Whose::Subject),
+            Self::Caller | Self::CallerClass | Self::CallerMethod => Some(Whose::Caller),
+            Self::Thread | Self::Daemon => Some(Whose::Thread),
+            Self::Tid | Self::Size | Self::Duration | Self::Depth | Self::Line | Self::Cpu => None,
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
