@@ -49,11 +49,7 @@ pub const MAP_SUBJECTS: &str = "SUBJECTS";
 pub const MAP_CELLS: &str = "CELLS";
 /// Per-CPU hash map of how many durations fell into a bucket, by cell and bucket.
 pub const MAP_BUCKETS: &str = "BUCKETS";
-/// Hash map of calls under way, by thread.
-pub const MAP_THREADS: &str = "THREADS";
-/// Hash map of further calls under way, by thread and depth.
-pub const MAP_CHUNKS: &str = "CHUNKS";
 /// Per-CPU array of counters that belong to no subject, indexed by [`crate::tally::Outcome`].
 pub const MAP_OUTCOMES: &str = "OUTCOMES";
-/// Array of the counters of [`crate::filter::Input::Tally`].
-pub const MAP_TALLIES: &str = "TALLIES";
+/// Hash map of masks ([`crate::filter::Input::Thread`]), by thread.
+pub const MAP_MASKS: &str = "MASKS";

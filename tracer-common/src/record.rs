@@ -210,9 +210,10 @@ event_kinds! {
     CpuSample = 144, 1;
     /// blocked ns (until it ran again), of these ns on the run queue, task state, system call (-1: none).
     OffCpu = 145, 4;
-    /// subject, stack pointer, [`SubjectState`]: a method is called. The subject is the `Method*` as the kernel sends it; user
+    /// subject, stack pointer, [`SubjectState`], calls of chosen methods under way (this one included; the
+    /// caller's `Method*` where the predicate asks for that and was not applied yet): a method is called. The subject is the `Method*` as the kernel sends it; user
     /// space writes the number there by which it has named the method.
-    MethodEntry = 160, 3;
+    MethodEntry = 160, 4;
     /// subject, stack pointer, [`SubjectState`], whether an exception ends it as far as is known: a method returns. C2's code
     /// tells by the [`Self::FrameUnwound`] that follows, C1's sends no return.
     MethodReturn = 161, 4;
@@ -220,8 +221,8 @@ event_kinds! {
     FrameUnwound = 162, 2;
     /// subject (the `Klass*` as the kernel sends it), bytes, length of an array (`u64::MAX`: no array), [`SubjectState`].
     ObjectAlloc = 163, 4;
-    /// subject, duration, of which callees that were chosen too, whether an exception ended it: a call is over whose events
-    /// the kernel could not count itself, because it did not know the method yet.
+    /// subject, duration, of which callees that were chosen too, [`Timed`]: a call is over that the kernel has timed and not
+    /// counted, because it did not know the method yet, or because it shall be sent.
     MethodTimed = 164, 4;
 }
 
@@ -241,8 +242,24 @@ pub enum Unwound {
 pub enum SubjectState {
     /// The kernel did not know the subject yet: user space must decide.
     Undecided = 0,
-    /// The kernel found that the event is wanted.
+    /// The event is wanted.
     Wanted = 1,
+    /// User space has found that it is not.
+    Unwanted = 2,
+}
+
+/// Bits of the last word of [`EventKind::MethodTimed`].
+pub struct Timed;
+
+impl Timed {
+    /// An exception ended the call.
+    pub const EXCEPTIONAL: u64 = 1;
+    /// No entry was sent of it: it is to be counted now.
+    pub const UNCOUNTED: u64 = 2;
+    /// The predicate was not applied yet. Where it asks for the caller, its `Method*` stands in the third word.
+    pub const UNDECIDED: u64 = 4;
+    /// User space has found that it is not wanted.
+    pub const UNWANTED: u64 = 8;
 }
 
 const _: () = {

@@ -2,6 +2,8 @@
 
 /// Most subjects that are told apart; events of others come as events.
 pub const MAX_SUBJECTS: usize = 65_536;
+/// Most threads whose names the filter can ask for.
+pub const MAX_THREADS: usize = 32_768;
 /// Most subjects that the kernel counts itself.
 pub const MAX_CELLS: usize = 16_384;
 /// Most pairs of a cell and a bucket of durations.
@@ -35,14 +37,19 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Demand {
-    /// 1 where the kernel counts itself, 0 where every event leaves it.
-    pub aggregate: u32,
-    /// 1 where durations are wanted, so that the kernel must know who called whom; only with `aggregate`.
+    /// 1 where the kernel follows the calls of each thread, for their durations; 0 where it only counts entries, or sends
+    /// entries and returns as they come.
     pub timed: u32,
     /// 1 where the filter looks at an event when the method returns, because it asks for the duration.
     pub at_return: u32,
+    /// 1 where the filter asks for the calling method: then calls of unwanted methods must be followed, too.
+    pub callers: u32,
+    /// 1 where the filter asks for names of threads.
+    pub threads: u32,
     /// Offset of `JavaThread::_vm_result`, where the interpreter keeps an exception while it leaves a method; 0: unknown.
     pub vm_result: u32,
+    /// Explicit padding: the struct is copied as bytes.
+    pub reserved: [u32; 3],
     /// How a class is found from an object, and its size.
     pub object: ObjectLayout,
 }
@@ -142,7 +149,7 @@ pub const fn bounds(bucket: u32) -> (u64, u64) {
 
 const _: () = {
     assert!(size_of::<Subject>() == 16 && size_of::<Cell>() == 48);
-    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 64);
+    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 80);
     let samples = [0, 1, 15, 16, 17, 31, 32, 1000, 1 << 20, u64::MAX / 3, u64::MAX];
     let mut i = 0;
     while i < samples.len() {

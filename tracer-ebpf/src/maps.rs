@@ -11,7 +11,7 @@ use tracer_common::{
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
-    tally::{Cell, Demand, MAX_BUCKETS, MAX_CELLS, MAX_SUBJECTS, OUTCOMES as OUTCOMES_LEN, Subject},
+    tally::{Cell, Demand, MAX_BUCKETS, MAX_CELLS, MAX_SUBJECTS, MAX_THREADS, OUTCOMES as OUTCOMES_LEN, Subject},
     unwind::{CodeLayout, MAX_REGIONS, Region, RowChunk},
 };
 
@@ -29,9 +29,6 @@ const MAX_DEFINED: usize = 65_536;
 
 /// Stacks that can be remembered as sent.
 const MAX_STACKS: usize = 65_536;
-
-/// Threads whose calls can be followed.
-const MAX_THREADS: usize = 32_768;
 
 /// Chunks of further calls, for all threads: four million calls.
 const MAX_CHUNKS: usize = 65_536;
@@ -102,6 +99,10 @@ pub(crate) static TALLIES: Array<u64, MAX_TALLIES> = Array::new();
 /// User space makes these small where no lens needs them.
 #[btf_map]
 pub(crate) static SUBJECTS: HashMap<u64, Subject, MAX_SUBJECTS> = HashMap::new();
+
+/// Masks of threads, where the filter asks for their names.
+#[btf_map]
+pub(crate) static MASKS: HashMap<u32, u64, MAX_THREADS, ON_DEMAND> = HashMap::new();
 
 #[btf_map]
 pub(crate) static CELLS: PerCpuArray<Cell, MAX_CELLS> = PerCpuArray::new();

@@ -35,15 +35,17 @@ pub(crate) struct Frame {
     pub(crate) entered_ns: u64,
     /// Time in chosen methods that it called.
     pub(crate) inner_ns: u64,
-    /// Cell of its method; 0 where user space counts.
+    /// Cell of its method; 0 where user space counts, all bits where nobody does.
     pub(crate) cell: u64,
+    /// `Method*` of the one that called it, where the filter asks for it; 0 where there is none.
+    pub(crate) caller: u64,
 }
 
 /// A call that is over.
 #[derive(Clone, Copy)]
 pub(crate) struct Over {
-    pub(crate) method: u64,
-    pub(crate) cell: u32,
+    pub(crate) cell: u64,
+    pub(crate) caller: u64,
     pub(crate) total_ns: u64,
     pub(crate) inner_ns: u64,
 }
@@ -183,7 +185,7 @@ impl Calls {
         }
         let over = end(self.thread, u64::from(self.tid), top, now_ns);
         // SAFETY: as above.
-        unsafe { (*self.thread).returned = u64::from(over.cell) + 1 };
+        unsafe { (*self.thread).returned = over.cell + 1 };
         Some(over)
     }
 }
@@ -200,7 +202,7 @@ fn end(thread: *mut Thread, tid: u64, top: *mut Frame, now_ns: u64) -> Over {
         // SAFETY: as above.
         unsafe { (*caller).inner_ns += total_ns };
     }
-    Over { method: frame_of.method, cell: frame_of.cell as u32, total_ns, inner_ns: frame_of.inner_ns }
+    Over { cell: frame_of.cell, caller: frame_of.caller, total_ns, inner_ns: frame_of.inner_ns }
 }
 
 #[inline(always)]
@@ -228,10 +230,12 @@ unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
 /// Counts a call that is over, where the kernel does.
 #[inline(always)]
 pub(crate) fn record(over: &Over, exceptional: bool) {
-    if over.cell == 0 {
+    // 0 and all bits are no cells.
+    if over.cell == 0 || over.cell > u64::from(u32::MAX) {
         return;
     }
-    let Some(cell) = CELLS.get_ptr_mut(over.cell) else { return };
+    let index = over.cell as u32;
+    let Some(cell) = CELLS.get_ptr_mut(index) else { return };
     // SAFETY: `cell` points into a map value of this CPU.
     unsafe {
         add(&raw mut (*cell).timed, 1);
@@ -241,7 +245,7 @@ pub(crate) fn record(over: &Over, exceptional: bool) {
             add(&raw mut (*cell).errors, 1);
         }
     }
-    let key = bucket_key(over.cell, bucket(over.total_ns));
+    let key = bucket_key(index, bucket(over.total_ns));
     if let Some(counter) = BUCKETS.get_ptr_mut(key) {
         count(counter);
     } else if BUCKETS.insert(key, 1, u64::from(BPF_NOEXIST)).is_err() {

@@ -4,7 +4,7 @@
 //! looked at. Nothing here trusts a length.
 
 use tracer_common::{
-    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Unwound},
+    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed, Unwound},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 
@@ -294,19 +294,21 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
             method: words.subject(0),
             total_ns: words.at(1),
             inner_ns: words.at(2),
-            exceptional: words.flag(3),
+            exceptional: words.at(3) & Timed::EXCEPTIONAL != 0,
+            uncounted: words.at(3) & Timed::UNCOUNTED != 0,
+            wanted: words.at(3) & Timed::UNWANTED == 0,
         },
         EventKind::ObjectAlloc => Payload::ObjectAlloc {
             class: words.subject(0),
             bytes: words.at(1),
             length: Some(words.at(2)).filter(|&length| length != u64::MAX),
-            wanted: words.at(3) == SubjectState::Wanted as u64,
+            wanted: words.at(3) != SubjectState::Unwanted as u64,
         },
     }
 }
 
 fn method_edge(edge: Edge, words: &Words<'_>) -> Payload {
-    let wanted = words.at(2) == SubjectState::Wanted as u64;
+    let wanted = words.at(2) != SubjectState::Unwanted as u64;
     let exceptional = edge == Edge::End && words.flag(3);
     Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted, exceptional }
 }

@@ -413,7 +413,7 @@ pub enum Payload {
         method: SubjectId,
         /// Stack pointer at that moment, in the method's own frame: what tells whose return is missing.
         sp: u64,
-        /// Whether the kernel applied the predicate already.
+        /// Whether the predicate wants it; what it does not want is here only because the kernel could not tell.
         wanted: bool,
         /// Whether an exception ends it, as far as the return itself tells: the interpreter's does, C2's is followed by a
         /// [`Self::FrameUnwound`] that is `rethrown`, and C1's code sends no return then.
@@ -437,6 +437,10 @@ pub enum Payload {
         inner_ns: u64,
         /// Whether an exception ended it.
         exceptional: bool,
+        /// Whether no entry was sent of it, so that it is to be counted now.
+        uncounted: bool,
+        /// Whether the predicate wants it.
+        wanted: bool,
     },
     /// An object was made.
     ObjectAlloc {
@@ -446,7 +450,7 @@ pub enum Payload {
         bytes: u64,
         /// Elements, where it is an array.
         length: Option<u64>,
-        /// Whether the kernel applied the predicate already.
+        /// Whether the predicate wants it; what it does not want is here only because the kernel could not tell.
         wanted: bool,
     },
 }

@@ -18,10 +18,10 @@ use aya_ebpf::{
 };
 use tracer_common::{
     filter::Input,
-    record::{EventKind, SubjectState, Unwound},
+    record::{EventKind, SubjectState, Timed, Unwound},
     stack::STACK_ABSENT,
     stats::SiteStats,
-    tally::{Demand, Subject, Verdict},
+    tally::{Demand, Outcome, Subject, Verdict},
 };
 
 use super::site::stack_at;
@@ -29,7 +29,7 @@ use crate::{
     args::word_or_0,
     emit::{self, Hit, add, count},
     filter::Question,
-    maps::{CELLS, DEMAND, SITES, STATS, SUBJECTS, TARGET},
+    maps::{CELLS, DEMAND, MASKS, SITES, STATS, SUBJECTS, TARGET},
     shadow::{self, Calls, Frame, now_ns},
 };
 
@@ -97,7 +97,7 @@ impl Arrival {
 
 /// What is known about a subject; its verdict is 0 where that is nothing.
 #[inline(always)]
-pub(crate) fn subject(address: u64) -> Subject {
+pub(crate) fn known(address: u64) -> Subject {
     // SAFETY: a subject is copied at once; should it be removed at this moment, it is a class that was unloaded.
     match unsafe { SUBJECTS.get(address) } {
         Some(subject) => *subject,
@@ -105,23 +105,52 @@ pub(crate) fn subject(address: u64) -> Subject {
     }
 }
 
-/// Whether the filter wants the event of a subject whose names do not decide.
+/// What the kernel makes of an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    Unwanted,
+    Wanted,
+    /// Something about it is not known yet: user space decides.
+    Open,
+}
+
+/// What an event has that its subject does not tell.
+pub(crate) struct Facts {
+    pub(crate) tid: u32,
+    pub(crate) caller: u64,
+    pub(crate) depth: u64,
+    pub(crate) size: u64,
+    pub(crate) duration_ns: u64,
+}
+
+/// Whether an event is wanted.
 #[inline(always)]
-pub(crate) fn is_wanted(subject: &Subject, tid: u32, depth: u64, size: u64, duration_ns: u64) -> bool {
+pub(crate) fn judge(subject: &Subject, demand: &Demand, facts: &Facts) -> Judgement {
+    if subject.verdict == 0 {
+        return Judgement::Open;
+    }
     if subject.verdict != Verdict::Depends as u32 {
-        return subject.verdict != Verdict::Never as u32;
+        return if subject.verdict == Verdict::Never as u32 { Judgement::Unwanted } else { Judgement::Wanted };
     }
     let mut question = Question::NONE;
+    if demand.threads != 0 {
+        let Some(mask) = MASKS.get_ptr(facts.tid) else { return Judgement::Open };
+        // SAFETY: `mask` points into a map value.
+        question.set(Input::Thread, unsafe { *mask });
+    }
     question.set(Input::Subject, subject.mask);
-    question.set(Input::Tid, u64::from(tid));
+    if facts.caller != 0 {
+        question.set(Input::Caller, known(facts.caller).mask);
+    }
+    question.set(Input::Tid, u64::from(facts.tid));
     // SAFETY: the helpers have no precondition.
     question.set(Input::Cpu, unsafe { bpf_get_smp_processor_id() } as u64);
     // SAFETY: as above.
     question.set(Input::Random, u64::from(unsafe { bpf_get_prandom_u32() }));
-    question.set(Input::Depth, depth);
-    question.set(Input::Size, size);
-    question.set(Input::Duration, duration_ns);
-    question.is_wanted()
+    question.set(Input::Depth, facts.depth);
+    question.set(Input::Size, facts.size);
+    question.set(Input::Duration, facts.duration_ns);
+    if question.is_wanted() { Judgement::Wanted } else { Judgement::Unwanted }
 }
 
 #[inline(always)]
@@ -130,17 +159,20 @@ fn method(ctx: &ProbeContext) -> u64 {
     unsafe { (*ctx.regs).rsi }
 }
 
+/// Cell of a call that is followed only because it calls others.
+const UNWANTED: u64 = u64::MAX;
+
 #[inline(always)]
 fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
-    let found = subject(address);
-    if found.verdict == Verdict::Never as u32 {
+    let found = known(address);
+    if found.verdict == Verdict::Never as u32 && demand.callers == 0 {
         arrival.reject();
         return None;
     }
-    if demand.aggregate != 0 && demand.timed == 0 && found.verdict == Verdict::Always as u32 && found.cell != 0 {
+    if demand.timed == 0 && found.verdict == Verdict::Always as u32 && found.cell != 0 {
         tally(found.cell);
         arrival.counted();
         return None;
@@ -151,26 +183,42 @@ fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
 /// A call that is not simply counted.
 #[inline(always)]
 fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
-    let cell = found.cell;
-    if demand.aggregate != 0 && demand.timed != 0 {
+    let mut judgement = Judgement::Open;
+    let (mut depth, mut caller) = (0, 0);
+    if demand.timed != 0 {
         let calls = Calls::of(arrival.tid)?;
         calls.forget_returned();
         let entered_ns = now_ns();
         calls.sweep(arrival.sp, true, entered_ns);
-        if demand.at_return == 0 && !is_wanted(found, arrival.tid, calls.depth() + 1, 0, 0) {
-            arrival.reject();
+        depth = calls.depth() + 1;
+        caller = if demand.callers != 0 { caller_of(&calls) } else { 0 };
+        if demand.at_return == 0 {
+            let facts = Facts { tid: arrival.tid, caller, depth, size: 0, duration_ns: 0 };
+            judgement = judge(found, demand, &facts);
+        }
+        let mut cell = u64::from(found.cell);
+        if judgement == Judgement::Unwanted {
+            if demand.callers == 0 {
+                arrival.reject();
+                return None;
+            }
+            cell = UNWANTED;
+        }
+        calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell, caller });
+        // Where the duration decides, the call is counted or sent when it is known.
+        if demand.at_return != 0 {
+            arrival.counted();
             return None;
         }
-        calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: u64::from(cell) });
-    } else if demand.at_return == 0 && !is_wanted(found, arrival.tid, 0, 0, 0) {
+    } else {
+        judgement = judge(found, demand, &Facts { tid: arrival.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 });
+    }
+    if judgement == Judgement::Unwanted {
         arrival.reject();
         return None;
     }
-    if demand.aggregate != 0 && cell != 0 {
-        // Where the duration decides, the call is counted when it is known.
-        if demand.at_return == 0 {
-            tally(cell);
-        }
+    if judgement == Judgement::Wanted && found.cell != 0 {
+        tally(found.cell);
         arrival.counted();
         return None;
     }
@@ -178,13 +226,28 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
     if SITES.get(u32::from(arrival.site))?.stack != 0 {
         hit.stack = stack_at(ctx, &hit);
     }
-    emit::event(EventKind::MethodEntry, &[address, arrival.sp, state(found), 0], &hit);
+    let last = if demand.callers != 0 && judgement == Judgement::Open { caller } else { depth };
+    emit::event(EventKind::MethodEntry, &[address, arrival.sp, state(judgement), last], &hit);
     Some(())
 }
 
+/// The method that is under way.
 #[inline(always)]
-pub(crate) fn state(found: &Subject) -> u64 {
-    if found.verdict == 0 { SubjectState::Undecided as u64 } else { SubjectState::Wanted as u64 }
+fn caller_of(calls: &Calls) -> u64 {
+    match calls.top() {
+        // SAFETY: `frame` points into a map value of this thread.
+        Some(frame) => unsafe { (*frame).method },
+        None => 0,
+    }
+}
+
+#[inline(always)]
+pub(crate) const fn state(judgement: Judgement) -> u64 {
+    match judgement {
+        Judgement::Open => SubjectState::Undecided as u64,
+        Judgement::Wanted => SubjectState::Wanted as u64,
+        Judgement::Unwanted => SubjectState::Unwanted as u64,
+    }
 }
 
 #[inline(always)]
@@ -200,10 +263,10 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
-    let found = subject(address);
-    if found.verdict == Verdict::Never as u32 {
+    let found = known(address);
+    if found.verdict == Verdict::Never as u32 && demand.callers == 0 {
         // What an exception leaves next is this frame, and not the one that returned before.
-        if demand.aggregate != 0
+        if demand.timed != 0
             && let Some(calls) = Calls::find(arrival.tid)
         {
             calls.forget_returned();
@@ -214,40 +277,64 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     // SAFETY: the kernel passes a valid context.
     let thread = unsafe { (*ctx.regs).rdi };
     let exceptional = demand.vm_result != 0 && word_or_0(thread.wrapping_add(u64::from(demand.vm_result))) != 0;
-    if demand.aggregate == 0 {
+    if demand.timed == 0 {
         let hit = arrival.hit()?;
-        let words = [address, arrival.sp, state(&found), exceptional as u64];
-        emit::event(EventKind::MethodReturn, &words, &hit);
+        let known = if found.verdict == 0 { Judgement::Open } else { Judgement::Wanted };
+        emit::event(EventKind::MethodReturn, &[address, arrival.sp, state(known), exceptional as u64], &hit);
         return Some(());
     }
-    leave(&arrival, demand, address, &found, exceptional)
+    leave(ctx, &arrival, demand, address, &found, exceptional)
 }
 
 /// The end of a call that the kernel times.
 #[inline(always)]
-fn leave(arrival: &Arrival, demand: &Demand, address: u64, found: &Subject, exceptional: bool) -> Option<()> {
+fn leave(
+    ctx: &ProbeContext,
+    arrival: &Arrival,
+    demand: &Demand,
+    address: u64,
+    found: &Subject,
+    exceptional: bool,
+) -> Option<()> {
     let now_ns = now_ns();
     let calls = Calls::of(arrival.tid)?;
     calls.sweep(arrival.sp, false, now_ns);
     let depth = calls.depth();
     let Some(over) = calls.pop(address, now_ns) else {
         calls.forget_returned();
-        shadow::outcome(tracer_common::tally::Outcome::ReturnWithoutEntry);
+        shadow::outcome(Outcome::ReturnWithoutEntry);
         arrival.reject();
         return None;
     };
-    if over.cell == 0 {
-        let words = [address, over.total_ns, over.inner_ns, exceptional as u64];
-        emit::event(EventKind::MethodTimed, &words, &arrival.hit()?);
-        return Some(());
+    if over.cell == UNWANTED {
+        calls.forget_returned();
+        arrival.reject();
+        return None;
     }
+    let mut flags = if exceptional { Timed::EXCEPTIONAL } else { 0 };
     if demand.at_return != 0 {
-        if !is_wanted(found, arrival.tid, depth, 0, over.total_ns) {
+        let facts = Facts { tid: arrival.tid, caller: over.caller, depth, size: 0, duration_ns: over.total_ns };
+        let judgement = judge(found, demand, &facts);
+        if judgement == Judgement::Unwanted {
             calls.forget_returned();
             arrival.reject();
             return None;
         }
-        tally(over.cell);
+        flags |= Timed::UNCOUNTED;
+        if judgement == Judgement::Open {
+            flags |= Timed::UNDECIDED;
+        } else if over.cell != 0 {
+            tally(over.cell as u32);
+        }
+    }
+    if over.cell == 0 {
+        let mut hit = arrival.hit()?;
+        if SITES.get(u32::from(arrival.site))?.stack != 0 {
+            hit.stack = stack_at(ctx, &hit);
+        }
+        let inner = if demand.callers != 0 && flags & Timed::UNDECIDED != 0 { over.caller } else { over.inner_ns };
+        emit::event(EventKind::MethodTimed, &[address, over.total_ns, inner, flags], &hit);
+        return Some(());
     }
     arrival.counted();
     shadow::record(&over, exceptional);
@@ -259,7 +346,7 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let demand = DEMAND.get(0)?;
     let rethrown = SITES.get(u32::from(arrival.site))?.fields[1].a.displacement as u64;
-    if demand.aggregate == 0 {
+    if demand.timed == 0 {
         emit::event(EventKind::FrameUnwound, &[arrival.sp, rethrown, 0, 0], &arrival.hit()?);
         return Some(());
     }

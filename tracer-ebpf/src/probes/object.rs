@@ -21,7 +21,7 @@ use tracer_common::{
 };
 
 use super::{
-    method::{is_wanted, state, subject},
+    method::{Facts, Judgement, judge, known, state},
     site::stack_at,
 };
 use crate::{
@@ -66,13 +66,15 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
         emit::event(EventKind::ObjectAlloc, &[0, 0, NO_LENGTH, 0], &hit);
         return None;
     }
-    let found = subject(made.klass);
-    if !is_wanted(&found, hit.tid, 0, made.bytes, 0) {
+    let found = known(made.klass);
+    let facts = Facts { tid: hit.tid, caller: 0, depth: 0, size: made.bytes, duration_ns: 0 };
+    let judgement = judge(&found, demand, &facts);
+    if judgement == Judgement::Unwanted {
         // SAFETY: `stats` points into a map value.
         count(unsafe { &raw mut (*stats).filtered });
         return None;
     }
-    if demand.aggregate != 0
+    if judgement == Judgement::Wanted
         && found.cell != 0
         && let Some(cell) = CELLS.get_ptr_mut(found.cell)
     {
@@ -87,7 +89,7 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
     if spec.stack != 0 {
         hit.stack = stack_at(ctx, &hit);
     }
-    emit::event(EventKind::ObjectAlloc, &[made.klass, made.bytes, made.length, state(&found)], &hit);
+    emit::event(EventKind::ObjectAlloc, &[made.klass, made.bytes, made.length, state(judgement)], &hit);
     Some(())
 }
 

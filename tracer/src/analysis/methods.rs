@@ -20,7 +20,7 @@ impl Analysis for Methods {
     }
 
     fn event(&mut self, event: &Event) {
-        if let Payload::Method { edge: Edge::Begin, .. } = event.payload {
+        if let Payload::Method { edge: Edge::Begin, wanted: true, .. } = event.payload {
             self.delivered += 1;
         }
     }

@@ -14,7 +14,13 @@ use super::{
     output::{self, Files, Format},
     prepare::{self, ArmedFlag, Known, Watched},
 };
-use crate::{event::stream::EventStream, session::Start, source::live::Live};
+use crate::{
+    ebpf::{calibrate, load::Kernel},
+    event::stream::EventStream,
+    predicate::explain::{self, Costs},
+    session::Start,
+    source::live::Live,
+};
 
 /// Options of `jtrace attach`.
 #[derive(Debug, clap::Args)]
@@ -113,7 +119,10 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watched = Watched { one_by_one: show == Show::Events, ..watch.watched(Instant::now()) };
+    let watched = Watched { one_by_one: show == Show::Events, ..watch.watched(Instant::now())? };
+    if watch.wanted.explain {
+        return explain(&watched);
+    }
     output::check(output)?;
     let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;
@@ -131,6 +140,17 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     watch_live(live, start, limits, files, show, armed, &mut waiter)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what would be decided where, and what that costs here; attaches to nothing but jtrace itself.
+fn explain(watched: &Watched) -> Result<ExitCode, Failure> {
+    let (mut kernel, mut rings) = Kernel::load(watched.kernel)?;
+    let trap_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
+    let trap_ps = trap_ps.ok_or_else(|| Failure::new("the cost of a trap could not be measured", None))?;
+    let costs = Costs { trap_ns: trap_ps as f64 / 1e3, events_per_s: None, armed: None };
+    let predicate = &watched.predicate;
+    io::Write::write_all(&mut io::stdout(), explain::explain(predicate, &predicate.split(), &costs).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::prepare::Watched;
+use super::{Failure, predicate::PredicateOptions, prepare::Watched};
 use crate::{
     analysis::Lens,
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
         load::{KernelOptions, Links},
     },
+    predicate::{Field, Kind, Predicate, tree::Expr},
     view::Lines,
 };
 
@@ -35,6 +36,9 @@ pub(super) struct WatchOptions {
     #[arg(long)]
     pub(super) exact: bool,
 
+    #[command(flatten)]
+    pub(super) wanted: PredicateOptions,
+
     /// Take no stacks
     #[arg(long)]
     pub(super) no_stacks: bool,
@@ -59,8 +63,8 @@ pub(super) struct WatchOptions {
 
 impl WatchOptions {
     /// The session that is asked for.
-    pub(super) fn watched(&self, began: Instant) -> Watched {
-        Watched {
+    pub(super) fn watched(&self, began: Instant) -> Result<Watched, Failure> {
+        Ok(Watched {
             lenses: self.lenses(),
             kernel: self.kernel(),
             budget: self.max_overhead,
@@ -68,7 +72,45 @@ impl WatchOptions {
             stacks: !self.no_stacks,
             exact: self.exact,
             one_by_one: false,
+            predicate: self.predicate()?,
+        })
+    }
+
+    /// Which methods or objects are wanted: one predicate is about events of one kind.
+    fn predicate(&self) -> Result<Predicate, Failure> {
+        let lenses = self.lenses();
+        let methods = lenses.iter().any(|lens| lens.is_on_demand());
+        if self.wanted.is_empty() {
+            return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
         }
+        let kind = match (methods, self.exact) {
+            (true, true) => {
+                return Err(Failure::usage(
+                    "a predicate is about methods or about objects, and both are asked for",
+                    "leave out --exact or the lenses methods and calls".to_owned(),
+                ));
+            }
+            (false, false) => {
+                return Err(Failure::usage(
+                    "nothing is asked for that a predicate could choose from",
+                    "add `-l methods`, `-l calls`, or `-l alloc --exact`".to_owned(),
+                ));
+            }
+            (true, false) if lenses.contains(&Lens::Calls) => Kind::MethodEntry,
+            (true, false) => Kind::MethodReturn,
+            (false, true) => Kind::Allocation,
+        };
+        let predicate = self.wanted.predicate(kind)?;
+        for field in [Field::Line, Field::Daemon] {
+            let asked = |expr: &Expr| expr.any_is(|condition| condition.field() == Some(field));
+            if predicate.expr.as_ref().is_some_and(asked) {
+                return Err(Failure::usage(
+                    format!("`{}` is not known of a running JVM's events yet", field.name()),
+                    "choose by method, caller or thread instead".to_owned(),
+                ));
+            }
+        }
+        Ok(predicate)
     }
 
     /// The lenses, in the order of the report, each once.

@@ -24,6 +24,11 @@ pub struct PredicateOptions {
 }
 
 impl PredicateOptions {
+    /// Whether everything is wanted.
+    pub const fn is_empty(&self) -> bool {
+        self.predicate.is_none() && self.include.is_empty() && self.exclude.is_empty()
+    }
+
     /// What was asked for, for events of a kind.
     pub fn predicate(&self, kind: Kind) -> Result<Predicate, Failure> {
         let Self { predicate, include, exclude, explain: _ } = self;

@@ -7,12 +7,7 @@ use std::{
     time::Instant,
 };
 
-use tracer_common::{
-    filter::Filter,
-    record::EventKind,
-    site::TargetLayout,
-    tally::{Demand, Verdict},
-};
+use tracer_common::{record::EventKind, site::TargetLayout, tally::Demand};
 
 use super::Failure;
 use crate::{
@@ -30,11 +25,13 @@ use crate::{
         objects,
         vmstructs::layout,
     },
+    predicate::{Field, Predicate},
     probe::plan::{Facts, Libjvm, Plan, plan},
     source::live::{
         Description, Prepared,
         holders::Holders,
         in_initial_pid_namespace,
+        judge::Judge,
         subjects::{Asked, Subjects},
         unwinding::Unwinding,
     },
@@ -56,6 +53,8 @@ pub(super) struct Watched {
     pub(super) exact: bool,
     /// Whether events are wanted one by one, where the kernel could count.
     pub(super) one_by_one: bool,
+    /// Which methods or objects are wanted.
+    pub(super) predicate: Predicate,
 }
 
 impl Watched {
@@ -170,17 +169,22 @@ impl Known {
         Self { layout, plan: plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact), missing, threads }
     }
 
-    /// What names methods and classes of objects, where they are wanted and that is possible.
+    /// What names and judges methods and objects, where they are wanted and that is possible.
     pub(super) fn subjects(&mut self, jvm: &Jvm, watched: &Watched) -> Option<Subjects> {
-        let wanted = |kinds: &[EventKind]| self.plan.sites.iter().any(|site| kinds.contains(&site.kind));
-        let objects = wanted(&[EventKind::ObjectAlloc]);
-        if !objects && !wanted(&[EventKind::MethodEntry]) {
+        let wanted = |kind| self.plan.sites.iter().any(|site| site.kind == kind);
+        let (objects, methods) = (wanted(EventKind::ObjectAlloc), wanted(EventKind::MethodEntry));
+        if !objects && !methods {
             return None;
         }
-        let calls = watched.lenses.contains(&Lens::Calls);
+        let judge = Judge::new(watched.predicate.clone(), jvm.target.pid);
+        // Who calls whom is folded from single calls and returns; so are durations, unless only the slow are wanted.
+        let lasts = judge.asks_for(&[Field::Duration]);
+        let one_by_one = watched.one_by_one || watched.lenses.contains(&Lens::Calls);
         let mut demand = Demand {
-            aggregate: u32::from(!watched.one_by_one && !calls),
-            timed: u32::from(wanted(&[EventKind::MethodReturn])),
+            timed: u32::from(methods && (!one_by_one || lasts)),
+            at_return: u32::from(lasts),
+            callers: u32::from(judge.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
+            threads: u32::from(judge.asks_for(&[Field::Thread])),
             vm_result: vm_result(jvm).unwrap_or(0),
             ..Demand::default()
         };
@@ -195,8 +199,7 @@ impl Known {
                 Err(what) => self.missing.push(format!("objects have no classes and sizes: {what} is unknown")),
             }
         }
-        let asked = Asked { demand, filter: Filter::ALL, decide: Box::new(|_| (0, Verdict::Always)) };
-        Subjects::open(jvm, asked)
+        Subjects::open(jvm, Asked { demand, tallied: !one_by_one, judge })
             .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
             .ok()
     }

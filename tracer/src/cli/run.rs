@@ -99,7 +99,7 @@ impl Drop for Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let show = show_beside_the_program(&output, &show)?;
-    let watched = watch.watched(Instant::now());
+    let watched = watch.watched(Instant::now())?;
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
     let waiting = start(&command)?;

@@ -8,7 +8,7 @@ use aya::{
 };
 use tracer_common::{
     filter::Filter,
-    names::{MAP_BUCKETS, MAP_CELLS, MAP_DEMAND, MAP_FILTER, MAP_OUTCOMES, MAP_SUBJECTS},
+    names::{MAP_BUCKETS, MAP_CELLS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS},
     tally::{Cell, Demand, OUTCOMES, Subject},
 };
 
@@ -24,6 +24,7 @@ pub struct Tallying {
     filter: Array<MapData, FilterValue>,
     subjects: HashMap<MapData, u64, SubjectValue>,
     cells: PerCpuArray<MapData, CellValue>,
+    masks: HashMap<MapData, u32, u64>,
     buckets: PerCpuHashMap<MapData, u64, u64>,
     outcomes: PerCpuArray<MapData, u64>,
 }
@@ -43,6 +44,7 @@ impl Tallying {
             filter: map!(Array, MAP_FILTER),
             subjects: map!(HashMap, MAP_SUBJECTS),
             cells: map!(PerCpuArray, MAP_CELLS),
+            masks: map!(HashMap, MAP_MASKS),
             buckets: map!(PerCpuHashMap, MAP_BUCKETS),
             outcomes: map!(PerCpuArray, MAP_OUTCOMES),
         };
@@ -68,6 +70,11 @@ impl Tallying {
     pub fn forget_subject(&mut self, address: u64) {
         // It may be that nothing was known before.
         let _: Result<(), _> = self.subjects.remove(&address);
+    }
+
+    /// Which of the predicate's conditions on names hold for a thread.
+    pub fn set_thread(&mut self, tid: u32, mask: u64) -> Result<(), Error> {
+        self.masks.insert(tid, mask, 0).map_err(|error| map_error(MAP_MASKS, &error))
     }
 
     /// What was counted in a cell, on all CPUs.

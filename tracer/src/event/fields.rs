@@ -129,7 +129,7 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
         Payload::FrameUnwound { sp, rethrown } => {
             ("frame_unwound", vec![("sp", Address(sp)), ("rethrown", Flag(rethrown))])
         }
-        Payload::MethodTimed { method, total_ns, inner_ns, exceptional } => (
+        Payload::MethodTimed { method, total_ns, inner_ns, exceptional, uncounted: _, wanted: _ } => (
             "method_timed",
             vec![
                 ("method", Subject(method)),

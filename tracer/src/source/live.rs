@@ -4,6 +4,7 @@
 //! [`Live::finish`].
 
 pub mod holders;
+pub mod judge;
 pub mod subjects;
 pub mod unwinding;
 
@@ -306,7 +307,7 @@ impl Live {
 
     /// Passes on what the kernel has counted itself.
     fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
-        if let Some(subjects) = self.subjects.as_mut().filter(|subjects| subjects.aggregates()) {
+        if let Some(subjects) = self.subjects.as_mut().filter(|subjects| subjects.tallied()) {
             subjects.define(sink);
             sink(Item::Tallies(subjects.tallies(self.kernel.tallying(), now_ns())?));
         }

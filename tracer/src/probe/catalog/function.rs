@@ -145,7 +145,7 @@ pub(super) const METHOD_ENTRY: Function = Function {
     name: "SharedRuntime::dtrace_method_entry",
     symbols: &["_ZN13SharedRuntime19dtrace_method_entryEP10JavaThreadP6Method"],
     arguments: &[RDI, RSI],
-    words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0)],
+    words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "",
 };
 

@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 
 use tracer_common::{
-    filter::Filter,
-    record::{EventKind, HEADER_BYTES},
+    record::{EventKind, HEADER_BYTES, SubjectState, Timed},
     tally::{Cell, Demand, MAX_CELLS, MAX_SUBJECTS, Subject as Told, Verdict},
 };
 
@@ -23,19 +22,19 @@ use crate::{
     tally::{Tallies, Tally},
 };
 
-use super::unwinding::Unloads;
-
-/// What the predicate says about a subject by its names: a bit for each condition that holds, and the verdict.
-pub type Decide = Box<dyn Fn(&Subject) -> (u64, Verdict)>;
+use super::{
+    judge::{Facts, Judge},
+    unwinding::Unloads,
+};
 
 /// What is asked for of methods or objects.
 pub struct Asked {
     /// What the programs shall do.
     pub demand: Demand,
-    /// The predicate's graph.
-    pub filter: Filter,
-    /// The predicate on names.
-    pub decide: Decide,
+    /// Whether the kernel counts what it has decided, and sends no event of it.
+    pub tallied: bool,
+    /// The predicate.
+    pub judge: Judge,
 }
 
 /// What a cell counts.
@@ -80,35 +79,50 @@ impl Subjects {
 
     /// Tells the programs what is asked for.
     pub fn install(&self, tallying: &mut Tallying) -> Result<(), Error> {
-        tallying.set_filter(self.asked.filter)?;
+        tallying.set_filter(self.asked.judge.filter())?;
         tallying.set_demand(self.asked.demand)
     }
 
     /// Whether the kernel counts itself.
-    pub const fn aggregates(&self) -> bool {
-        self.asked.demand.aggregate != 0
+    pub const fn tallied(&self) -> bool {
+        self.asked.tallied
     }
 
-    /// Looks at a record as it comes out of its ring buffer: where it is about a subject, writes its number there. Says whether
-    /// the record is wanted; one of a subject that was not decided before may not be.
+    /// Looks at a record as it comes out of its ring buffer: where it is about a subject, writes its number there, and what
+    /// the predicate says of it, where the kernel could not tell.
     pub fn take(&mut self, record: &[u8], tallying: &mut Tallying) -> Option<Filled> {
-        let kind = Header::read(record).ok()?.kind;
-        let is_method = match EventKind::from_number(kind)? {
+        let header = Header::read(record).ok()?;
+        let kind = EventKind::from_number(header.kind)?;
+        let is_method = match kind {
             EventKind::MethodEntry | EventKind::MethodReturn | EventKind::MethodTimed => true,
             EventKind::ObjectAlloc => false,
             _ => return None,
         };
-        let address = u64::from_le_bytes(*record.get(HEADER_BYTES..)?.first_chunk()?);
+        let mut filled = Filled::copy(record);
+        let address = filled.word(0);
         let id = match self.known.get(&address) {
             Some(id) => *id,
             None => self.meet(address, is_method, tallying),
         };
-        let mut filled = [0; FILLED_BYTES];
-        let bytes = record.len().min(FILLED_BYTES);
-        filled[..bytes].copy_from_slice(&record[..bytes]);
-        filled[HEADER_BYTES..HEADER_BYTES + 8].copy_from_slice(&u64::from(id.0).to_le_bytes());
-        let wanted = self.named.get(id.0 as usize).is_none_or(|subject| (self.asked.decide)(subject).1 != Verdict::Never);
-        Some(Filled { record: filled, bytes, wanted })
+        filled.set_word(0, u64::from(id.0));
+        if let Some(undecided) = Undecided::of(kind, &filled) {
+            let facts = Facts { tid: header.tid.0, cpu: filled.cpu(), ..undecided.facts };
+            let wanted = self.is_wanted(id, undecided.caller, &facts, tallying);
+            undecided.decide(&mut filled, wanted);
+        }
+        Some(filled)
+    }
+
+    fn is_wanted(&mut self, id: SubjectId, caller: u64, facts: &Facts, tallying: &mut Tallying) -> bool {
+        if self.asked.demand.threads != 0 {
+            let mask = self.asked.judge.thread(facts.tid);
+            if let Err(error) = tallying.set_thread(facts.tid, mask) {
+                log::warn!("{error}");
+            }
+        }
+        let caller = (self.asked.demand.callers != 0 && caller != 0).then(|| self.name(caller, true));
+        let Some(subject) = self.named.get(id.0 as usize) else { return false };
+        self.asked.judge.is_wanted(subject, caller.as_ref(), facts)
     }
 
     /// A subject that was not known.
@@ -118,13 +132,14 @@ impl Subjects {
         }
         let subject = self.name(address, is_method);
         let id = SubjectId(u32::try_from(self.named.len()).unwrap_or(u32::MAX));
-        let (mask, verdict) = (self.asked.decide)(&subject);
+        let (mask, verdict) = self.asked.judge.subject(&subject);
         let mut cell = 0;
-        if self.aggregates() && verdict != Verdict::Never && self.cells.len() < MAX_CELLS {
+        if self.tallied() && matches!(verdict, Some(Verdict::Always | Verdict::Depends)) && self.cells.len() < MAX_CELLS {
             cell = u32::try_from(self.cells.len()).unwrap_or(0);
             self.cells.push(Counted { subject: id, is_method });
         }
-        if let Err(error) = tallying.set_subject(address, Told { mask, cell, verdict: verdict as u32 }) {
+        let told = Told { mask, cell, verdict: verdict.map_or(0, |verdict| verdict as u32) };
+        if let Err(error) = tallying.set_subject(address, told) {
             // Its events go on to come one by one.
             log::warn!("{error}");
         }
@@ -211,13 +226,81 @@ const FILLED_BYTES: usize = tracer_common::record::SMALL_EVENT_BYTES;
 pub struct Filled {
     record: [u8; FILLED_BYTES],
     bytes: usize,
-    /// Whether the predicate on names wants it.
-    pub wanted: bool,
 }
 
 impl Filled {
+    fn copy(record: &[u8]) -> Self {
+        let mut copy = [0; FILLED_BYTES];
+        let bytes = record.len().min(FILLED_BYTES);
+        copy[..bytes].copy_from_slice(&record[..bytes]);
+        Self { record: copy, bytes }
+    }
+
     /// The record.
     pub fn record(&self) -> &[u8] {
         &self.record[..self.bytes]
+    }
+
+    fn cpu(&self) -> u16 {
+        u16::from_le_bytes([self.record[6], self.record[7]])
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        let at = HEADER_BYTES + 8 * index;
+        self.record.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    fn set_word(&mut self, index: usize, value: u64) {
+        let at = HEADER_BYTES + 8 * index;
+        if let Some(to) = self.record.get_mut(at..at + 8) {
+            to.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// An event to which the predicate was not applied yet.
+struct Undecided {
+    facts: Facts,
+    /// `Method*` of the caller, where the predicate asks for it; else 0.
+    caller: u64,
+    /// Where the verdict goes, and what is written there for either.
+    index: usize,
+    wanted: u64,
+    unwanted: u64,
+}
+
+impl Undecided {
+    fn of(kind: EventKind, record: &Filled) -> Option<Self> {
+        let state = |index: usize, facts: Facts, caller: u64| {
+            (record.word(index) == SubjectState::Undecided as u64).then_some(Self {
+                facts,
+                caller,
+                index,
+                wanted: SubjectState::Wanted as u64,
+                unwanted: SubjectState::Unwanted as u64,
+            })
+        };
+        match kind {
+            EventKind::MethodEntry => {
+                state(2, Facts { depth: record.word(3), ..Facts::default() }, record.word(3))
+            }
+            EventKind::ObjectAlloc => state(3, Facts { size: record.word(1), ..Facts::default() }, 0),
+            EventKind::MethodTimed => {
+                let flags = record.word(3);
+                (flags & Timed::UNDECIDED != 0).then_some(Self {
+                    facts: Facts { duration_ns: record.word(1), ..Facts::default() },
+                    caller: record.word(2),
+                    index: 3,
+                    wanted: flags & !Timed::UNDECIDED,
+                    unwanted: (flags & !Timed::UNDECIDED) | Timed::UNWANTED,
+                })
+            }
+            // What returns was decided when it was called.
+            _ => None,
+        }
+    }
+
+    fn decide(&self, record: &mut Filled, wanted: bool) {
+        record.set_word(self.index, if wanted { self.wanted } else { self.unwanted });
     }
 }

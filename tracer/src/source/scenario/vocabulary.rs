@@ -73,13 +73,15 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::CodeUnloaded => ("code_unloaded", Lens::Jit, &METHOD),
         K::AllocInNewTlab => ("new_tlab", Lens::Alloc, &[Name("class"), Word("tlab"), Word("object")]),
         K::AllocOutsideTlab => ("outside_tlab", Lens::Alloc, &[Name("class"), Word("object")]),
-        K::MethodEntry => ("method_entry", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted")]),
+        K::MethodEntry => {
+            ("method_entry", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted"), Word("depth")])
+        }
         K::MethodReturn => {
             ("method_return", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted"), Word("exceptional")])
         }
         K::FrameUnwound => ("frame_unwound", Lens::Methods, &[Word("sp"), Word("rethrown")]),
         K::MethodTimed => {
-            ("method_timed", Lens::Methods, &[Word("subject"), Word("total"), Word("inner"), Word("exceptional")])
+            ("method_timed", Lens::Methods, &[Word("subject"), Word("total"), Word("inner"), Word("timed")])
         }
         K::ObjectAlloc => {
             ("object_alloc", Lens::Alloc, &[Word("subject"), Word("bytes"), Word("length"), Word("wanted")])
