@@ -168,7 +168,8 @@ impl<'a> Builder<'a> {
             let reason = if stacks.get(id).is_some() { "<no frame>" } else { Stacks::absence(id) };
             frames.push(self.reason(reason));
         }
-        let thread = Some(self.thread(tid));
+        // The idle task is no thread of any JVM: it stands for amounts of all threads together.
+        let thread = (tid != Tid(0)).then(|| self.thread(tid));
         let Amount { value, count } = amount;
         self.stacks.push(ProfileStack { frames, thread, value, count, cut });
     }
