@@ -127,7 +127,7 @@ pub(super) fn shape(
         });
     }
     let Builder { frames, threads, stacks, .. } = builder;
-    Some(Shape::Profile(Profile { id, title: title.to_owned(), unit, frames, threads, stacks }))
+    Some(Shape::Profile(Profile { id, title: title.to_owned(), unit, contexts: false, frames, threads, stacks }))
 }
 
 /// A profile under construction: frames and threads get new numbers, without those that no stack refers to.
