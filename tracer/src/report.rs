@@ -225,6 +225,13 @@ impl Summary {
         self
     }
 
+    /// Adds the keys of another summary.
+    #[must_use]
+    pub fn followed_by(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// The number behind a key.
     pub fn get(&self, key: &str) -> Option<&Number> {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, number)| number)
