@@ -210,7 +210,7 @@ event_kinds! {
     CpuSample = 144, 1;
     /// blocked ns (until it ran again), of these ns on the run queue, task state, system call (-1: none).
     OffCpu = 145, 4;
-    /// subject, stack pointer, [`SubjectState`], calls of chosen methods under way (this one included; the
+    /// subject, stack pointer (0 where the kernel times calls itself), [`SubjectState`], calls of chosen methods under way (this one included; the
     /// caller's `Method*` where the predicate asks for that and was not applied yet): a method is called. The subject is the `Method*` as the kernel sends it; user
     /// space writes the number there by which it has named the method.
     MethodEntry = 160, 4;

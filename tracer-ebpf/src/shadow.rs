@@ -153,9 +153,7 @@ impl Calls {
         }
         let state = Sweep { thread: self.thread, tid: u64::from(self.tid), sp, inclusive: inclusive as u64, now_ns };
         // SAFETY: the callback takes a pointer to the state, which lives longer than the loop.
-        let _: i64 = unsafe {
-            bpf_loop(MOST_OVER, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0)
-        };
+        let _: i64 = unsafe { bpf_loop(MOST_OVER, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0) };
     }
 
     /// A call begins.

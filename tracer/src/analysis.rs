@@ -33,6 +33,8 @@ pub mod offcpu;
 
 pub mod wall;
 
+mod shadow;
+
 pub mod methods;
 
 pub mod calls;

@@ -4,7 +4,9 @@
 //! looked at. Nothing here trusts a length.
 
 use tracer_common::{
-    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed, Unwound},
+    record::{
+        DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed, Unwound,
+    },
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 

@@ -225,6 +225,13 @@ impl Summary {
         self
     }
 
+    /// Adds the keys of another summary.
+    #[must_use]
+    pub fn followed_by(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// The number behind a key.
     pub fn get(&self, key: &str) -> Option<&Number> {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, number)| number)
@@ -412,6 +419,20 @@ pub struct Histogram {
     pub percentiles: Vec<Percentile>,
     /// Buckets of growing width, without the empty ones at both ends.
     pub buckets: Vec<Bucket>,
+    /// More points of the distribution, for those who draw its curve; not of every histogram.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CurvePoint>,
+}
+
+/// A point of a distribution's curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurvePoint {
+    /// Largest value up to here.
+    pub value: u64,
+    /// Share of the values that do not exceed it, 0 to 100.
+    pub percent: f64,
+    /// Number of values that do not exceed it.
+    pub count: u64,
 }
 
 /// A point of a distribution.

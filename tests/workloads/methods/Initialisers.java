@@ -118,7 +118,7 @@ public final class Initialisers {
             for (String name : new String[] {"NotByConstant", "NotByArray"}) {
                 session.expect("calls", "Initialisers$" + name + ".<clinit>", 0);
             }
-            for (String name : new String[] {"ByNew", "ByCall", "ByGet", "ByPut", "Sub", "Implementor"}) {
+            for (String name : new String[] {"ByNew", "ByCall", "ByGet", "ByPut", "Super", "Sub", "WithDefault", "Implementor"}) {
                 session.expect("edge", "Initialisers.by->Initialisers$" + name + ".<clinit>", times);
             }
             session.expect("errors", "Initialisers$Failing.<clinit>", times);

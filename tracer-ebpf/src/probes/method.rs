@@ -227,7 +227,8 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         hit.stack = stack_at(ctx, &hit);
     }
     let last = if demand.callers != 0 && judgement == Judgement::Open { caller } else { depth };
-    emit::event(EventKind::MethodEntry, &[address, arrival.sp, state(judgement), last], &hit);
+    let sp = if demand.timed != 0 { 0 } else { arrival.sp };
+    emit::event(EventKind::MethodEntry, &[address, sp, state(judgement), last], &hit);
     Some(())
 }
 

@@ -13,12 +13,7 @@ use aya_ebpf::{
     macros::uprobe,
     programs::ProbeContext,
 };
-use tracer_common::{
-    record::EventKind,
-    site::Register,
-    stack::STACK_ABSENT,
-    tally::ObjectLayout,
-};
+use tracer_common::{record::EventKind, site::Register, stack::STACK_ABSENT, tally::ObjectLayout};
 
 use super::{
     method::{Facts, Judgement, judge, known, state},
@@ -54,9 +49,8 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
     let spec = SITES.get(u32::from(site))?;
     let demand = DEMAND.get(0)?;
     // SAFETY: the kernel passes a valid context. Both are read at once: it allows no address that depends on a choice.
-    let (rdi, rsi) = unsafe {
-        ((&raw const (*ctx.regs).rdi).read_volatile(), (&raw const (*ctx.regs).rsi).read_volatile())
-    };
+    let (rdi, rsi) =
+        unsafe { ((&raw const (*ctx.regs).rdi).read_volatile(), (&raw const (*ctx.regs).rsi).read_volatile()) };
     let object = if spec.fields[0].a.base == Register::Rdi as u8 { rdi } else { rsi };
     let mut hit = Hit { site, stats, target: *target, tid: thread as u32, stack: STACK_ABSENT };
     let made = made(object, &demand.object);

@@ -6,7 +6,12 @@
 //!
 //! Its error: samples of `b_i` bytes that hit independently have a standard error of `sqrt(sum b_i^2)`, relative to the
 //! class's estimate; with n TLABs of equal size that is `100 / sqrt(n)` per cent. Bytes outside of TLABs have no error.
+//!
+//! In exact mode every object is seen, see [`exact`]; then its numbers come first.
 
+mod exact;
+
+use self::exact::Exact;
 use super::{
     Analysis, Context, Lens,
     profile::Amounts,
@@ -17,6 +22,7 @@ use super::{
 use crate::{
     event::{Event, NameId, Payload, StackId},
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    tally::Tallies,
 };
 
 /// Most classes with rows of their own.
@@ -32,6 +38,7 @@ pub struct Alloc {
     sites: Keyed<(NameId, StackId), Sampled>,
     stacks: Amounts,
     steps: Steps<1>,
+    exact: Exact,
 }
 
 /// Samples of a class, or of all.
@@ -94,6 +101,7 @@ impl Default for Alloc {
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
             steps: Steps::default(),
+            exact: Exact::default(),
         }
     }
 }
@@ -188,6 +196,7 @@ impl Analysis for Alloc {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.exact.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -206,8 +215,12 @@ impl Analysis for Alloc {
                 self.stacks.add(event.stack, event.tid, object_bytes);
                 self.steps.add(0, event.time_ns, object_bytes);
             }
-            _ => {}
+            _ => self.exact.event(event),
         }
+    }
+
+    fn tallies(&mut self, tallies: &Tallies) {
+        self.exact.tallies(tallies);
     }
 
     fn section(&self, context: Context<'_>) -> Section {
@@ -235,13 +248,17 @@ impl Analysis for Alloc {
         }
         let title = "Allocation by stack, estimated";
         shapes.extend(self.stacks.shape("allocation_stacks", title, Unit::Bytes, context));
-        Section {
-            id: Lens::Alloc.id(),
-            title: "Allocation (estimate)".to_owned(),
-            summary,
-            notes: self.notes(),
-            shapes,
+        let (is_exact, has_samples) = (self.exact.is_on(), self.total.samples() > 0);
+        let title = if is_exact { "Allocation" } else { "Allocation (estimate)" }.to_owned();
+        let mut section = Section { id: Lens::Alloc.id(), title, summary, notes: self.notes(), shapes };
+        if is_exact {
+            if !has_samples {
+                // There is no estimate beside the truth: nothing to say about how it came about.
+                (section.notes, section.shapes) = (Vec::new(), Vec::new());
+            }
+            self.exact.add_to(&mut section, context);
         }
+        section
     }
 }
 

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram as Hdr;
 
 use super::table::Merge;
-use crate::report::{Bucket, Histogram, Percentile, Shape, Unit};
+use crate::report::{Bucket, CurvePoint, Histogram, Percentile, Shape, Unit};
 
 /// Longest duration that a histogram tells from longer ones: 39 hours. Totals and maxima stay exact beyond it.
 const LONGEST_NS: u64 = 1 << 47;
@@ -102,8 +102,18 @@ impl<const DIGITS: u8> Latencies<DIGITS> {
                     .map(|&percent| Percentile { percent, value: self.percentile(percent) })
                     .collect(),
                 buckets: buckets(&self.histogram),
+                curve: Vec::new(),
             })
         })
+    }
+
+    /// The same, with the curve of the percentiles.
+    pub(super) fn shape_with_curve(&self, id: &'static str, title: &str) -> Option<Shape> {
+        let mut shape = self.shape(id, title);
+        if let Some(Shape::Histogram(histogram)) = &mut shape {
+            histogram.curve = curve(&self.histogram, self.durations.max_ns);
+        }
+        shape
     }
 }
 
@@ -114,6 +124,21 @@ impl<const DIGITS: u8> Merge for Latencies<DIGITS> {
         // Both resize themselves and hold nothing above the clamp.
         let _: Result<(), hdrhistogram::AdditionError> = self.histogram.add(&other.histogram);
     }
+}
+
+/// Points that lie closer the nearer they are to 100 %: 5 for each halving of what is left, as HdrHistogram's own output.
+fn curve(histogram: &Hdr<u64>, max_ns: u64) -> Vec<CurvePoint> {
+    let mut points: Vec<CurvePoint> = Vec::new();
+    let mut count = 0_u64;
+    for step in histogram.iter_quantiles(5) {
+        count = count.saturating_add(step.count_since_last_iteration());
+        points.push(CurvePoint {
+            value: step.value_iterated_to().min(max_ns),
+            percent: 100.0 * step.quantile_iterated_to(),
+            count,
+        });
+    }
+    points
 }
 
 /// Buckets whose upper ends are one below powers of two, without the empty ones at both ends.

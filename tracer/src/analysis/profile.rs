@@ -127,7 +127,7 @@ pub(super) fn shape(
         });
     }
     let Builder { frames, threads, stacks, .. } = builder;
-    Some(Shape::Profile(Profile { id, title: title.to_owned(), unit, frames, threads, stacks }))
+    Some(Shape::Profile(Profile { id, title: title.to_owned(), unit, contexts: false, frames, threads, stacks }))
 }
 
 /// A profile under construction: frames and threads get new numbers, without those that no stack refers to.
@@ -168,7 +168,8 @@ impl<'a> Builder<'a> {
             let reason = if stacks.get(id).is_some() { "<no frame>" } else { Stacks::absence(id) };
             frames.push(self.reason(reason));
         }
-        let thread = Some(self.thread(tid));
+        // The idle task is no thread of any JVM: it stands for amounts of all threads together.
+        let thread = (tid != Tid(0)).then(|| self.thread(tid));
         let Amount { value, count } = amount;
         self.stacks.push(ProfileStack { frames, thread, value, count, cut });
     }

@@ -4,13 +4,13 @@ use tracer_common::{record::NAME_FIRST, stack::STACK_FIRST};
 
 use super::{Analysis, Context};
 use crate::{
-    event::{Event, NameId, Payload, SiteId, StackId, Tid},
+    event::{Event, NameId, Payload, SiteId, StackId, SubjectId, Tid},
     names::Names,
     report::{Cell, Number, Section, Shape, Span},
     session::Target,
     source::scenario::frame,
     stack::{End, FrameDefinition, StackDefinition, Stacks},
-    subject::Subjects,
+    subject::{MethodPart, Subject, SubjectDefinition, Subjects},
 };
 
 /// A millisecond.
@@ -35,6 +35,25 @@ impl Play {
         });
         let id = NameId(NAME_FIRST + index as u64);
         self.names.define(id, text.as_bytes(), text.len());
+        id
+    }
+
+    /// The number of a new method.
+    pub(super) fn method(&mut self, class: &str, name: &str, signature: &str) -> SubjectId {
+        let native = false;
+        let method = MethodPart { name: name.to_owned(), signature: signature.to_owned(), native };
+        self.subject(Subject { class: class.to_owned(), method: Some(method) })
+    }
+
+    /// The number of a new class.
+    pub(super) fn class(&mut self, class: &str) -> SubjectId {
+        self.subject(Subject { class: class.to_owned(), method: None })
+    }
+
+    /// The number of a new subject.
+    pub(super) fn subject(&mut self, subject: Subject) -> SubjectId {
+        let id = SubjectId(u32::try_from(self.subjects.len()).expect("few subjects"));
+        self.subjects.define(SubjectDefinition { id, subject });
         id
     }
 

@@ -166,7 +166,12 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        Self { layout, plan: plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact), missing, threads }
+        Self {
+            layout,
+            plan: plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact),
+            missing,
+            threads,
+        }
     }
 
     /// What names and judges methods and objects, where they are wanted and that is possible.

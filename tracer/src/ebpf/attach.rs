@@ -119,4 +119,3 @@ pub fn detach_all(groups: Vec<Attached>) {
         }
     });
 }
-

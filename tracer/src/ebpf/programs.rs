@@ -7,9 +7,7 @@ use std::{
 
 use aya::Ebpf;
 use tracer_common::{
-    names::{
-        PROGRAM_FRAME_UNWOUND, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC, PROGRAM_SITE,
-    },
+    names::{PROGRAM_FRAME_UNWOUND, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC, PROGRAM_SITE},
     record::EventKind,
     site::SiteSpec,
 };

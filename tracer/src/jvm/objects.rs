@@ -54,7 +54,8 @@ pub fn layout(memory: &Memory, tables: &VmStructs, flags: &Flags) -> Result<Obje
 /// `Klass*` of `java.lang.Class`, whose instances differ in size.
 fn class_klass(memory: &Memory, tables: &VmStructs) -> Option<u64> {
     let well_known = ["vmClasses", "SystemDictionary"].into_iter().find_map(|owner| {
-        tables.static_address(owner, "_klasses[static_cast<int>(vmClassID::Class_klass_knum)]")
+        tables
+            .static_address(owner, "_klasses[static_cast<int>(vmClassID::Class_klass_knum)]")
             .or_else(|| tables.static_address(owner, "_well_known_klasses[SystemDictionary::Class_klass_knum]"))
     })?;
     memory.u64(well_known).ok()

@@ -14,6 +14,9 @@ pub struct Profile {
     pub title: String,
     /// Unit of the amounts.
     pub unit: Unit,
+    /// Whether every context has a stack of its own, and `count` is how often it was called; else stacks are samples.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub contexts: bool,
     /// The frames that stacks refer to, each once.
     pub frames: Vec<Frame>,
     /// The threads that stacks refer to, each once.

@@ -180,6 +180,7 @@ fn pauses() -> Histogram {
             Bucket { up_to: 268_435_455, count: 0 },
             Bucket { up_to: 536_870_911, count: 6 },
         ],
+        curve: Vec::new(),
     }
 }
 

@@ -134,7 +134,8 @@ impl Subjects {
         let id = SubjectId(u32::try_from(self.named.len()).unwrap_or(u32::MAX));
         let (mask, verdict) = self.asked.judge.subject(&subject);
         let mut cell = 0;
-        if self.tallied() && matches!(verdict, Some(Verdict::Always | Verdict::Depends)) && self.cells.len() < MAX_CELLS {
+        if self.tallied() && matches!(verdict, Some(Verdict::Always | Verdict::Depends)) && self.cells.len() < MAX_CELLS
+        {
             cell = u32::try_from(self.cells.len()).unwrap_or(0);
             self.cells.push(Counted { subject: id, is_method });
         }
@@ -281,9 +282,7 @@ impl Undecided {
             })
         };
         match kind {
-            EventKind::MethodEntry => {
-                state(2, Facts { depth: record.word(3), ..Facts::default() }, record.word(3))
-            }
+            EventKind::MethodEntry => state(2, Facts { depth: record.word(3), ..Facts::default() }, record.word(3)),
             EventKind::ObjectAlloc => state(3, Facts { size: record.word(1), ..Facts::default() }, 0),
             EventKind::MethodTimed => {
                 let flags = record.word(3);

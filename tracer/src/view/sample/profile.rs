@@ -59,6 +59,7 @@ pub(crate) fn profile() -> Profile {
         id: "cpu",
         title: "CPU time by stack".into(),
         unit: Unit::Ns,
+        contexts: false,
         frames,
         threads: vec![
             ProfileThread { tid: 21, name: "http-worker-1".into() },
@@ -107,10 +108,12 @@ pub(crate) fn any_profile() -> impl Strategy<Value = Profile> {
         prop::collection::vec(stack, 0..12),
         prop::sample::select(vec![Unit::Ns, Unit::Bytes, Unit::Count]),
     );
-    parts.prop_map(|(frames, threads, stacks, unit)| Profile {
+    let parts = (parts, any::<bool>());
+    parts.prop_map(|((frames, threads, stacks, unit), contexts)| Profile {
         id: "any",
         title: "Any".to_owned(),
         unit,
+        contexts,
         frames,
         threads,
         stacks,

@@ -32,7 +32,7 @@ fn merged(histogram: &Histogram, most: usize) -> Vec<(u64, u64)> {
 
 /// The distribution's key figures in one line.
 pub(in crate::view) fn key_figures(histogram: &Histogram) -> String {
-    let Histogram { id: _, title: _, unit, count, min, max, mean, percentiles, buckets: _ } = histogram;
+    let Histogram { id: _, title: _, unit, count, min, max, mean, percentiles, buckets: _, curve: _ } = histogram;
     let mut parts = vec![format!("n {}", format::count(*count)), format!("min {}", format::int(*min, *unit))];
     parts.push(format!("mean {}", format::float(*mean, *unit)));
     let inner = percentiles.iter().filter(|point| point.percent < 100.0);
@@ -161,6 +161,7 @@ mod tests {
             mean: 50.0,
             percentiles: Vec::new(),
             buckets: Vec::new(),
+            curve: Vec::new(),
         }
     }
 }

@@ -1,0 +1,396 @@
+//! Exact mode: every object that is made, by class, place, thread and package, by the length of arrays, and by collection.
+
+mod cycles;
+mod lengths;
+
+use std::collections::BTreeMap;
+
+use self::{cycles::Cycles, lengths::Lengths};
+use super::super::{
+    Context, profile,
+    profile::{Amount, Amounts},
+    site,
+    steps::Steps,
+    table::{Groups, Keyed, Merge, column},
+};
+use crate::{
+    event::{Event, Payload, StackId, SubjectId, Tid},
+    report::{Cell, Column, Node, Section, Series, Shape, Summary, Timeline, Tree, Unit},
+    tally::{Tallies, Tally},
+};
+
+/// Most classes with rows of their own.
+const CLASSES: usize = 16_384;
+/// Most pairs of class and stack, and of class and thread.
+const PAIRS: usize = 65_536;
+/// Most nodes below one node of the tree.
+const BRANCHES: usize = 25;
+
+/// Objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Made {
+    objects: u64,
+    bytes: u64,
+    /// The largest one; not known of those that the kernel counted.
+    largest_bytes: Option<u64>,
+}
+
+impl Made {
+    fn add(&mut self, bytes: u64) {
+        self.merge(&Self { objects: 1, bytes, largest_bytes: Some(bytes) });
+    }
+}
+
+impl Merge for Made {
+    fn merge(&mut self, other: &Self) {
+        if self.objects == 0 {
+            *self = *other;
+        } else if other.objects > 0 {
+            self.largest_bytes = self.largest_bytes.zip(other.largest_bytes).map(|(a, b)| a.max(b));
+            self.objects = self.objects.saturating_add(other.objects);
+            self.bytes = self.bytes.saturating_add(other.bytes);
+        }
+    }
+}
+
+/// What was seen of each object.
+#[derive(Debug)]
+pub(super) struct Exact {
+    total: Made,
+    sites: Keyed<(SubjectId, StackId), Made>,
+    threads: Keyed<(Tid, SubjectId), Made>,
+    stacks: Amounts,
+    steps: Steps<2>,
+    lengths: Lengths,
+    cycles: Cycles,
+    tallies: Vec<Tally>,
+    /// Objects and bytes of the tallies.
+    tallied: (u64, u64),
+    overflow: u64,
+}
+
+impl Default for Exact {
+    fn default() -> Self {
+        Self {
+            total: Made::default(),
+            sites: Keyed::new(PAIRS),
+            threads: Keyed::new(PAIRS),
+            stacks: Amounts::default(),
+            steps: Steps::default(),
+            lengths: Lengths::default(),
+            cycles: Cycles::default(),
+            tallies: Vec::new(),
+            tallied: (0, 0),
+            overflow: 0,
+        }
+    }
+}
+
+impl Exact {
+    pub(super) fn start(&mut self, start_ns: u64) {
+        self.steps.start(start_ns);
+        self.cycles.start(start_ns);
+    }
+
+    pub(super) fn event(&mut self, event: &Event) {
+        match event.payload {
+            Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
+                self.total.add(bytes);
+                self.sites.entry((class, event.stack)).add(bytes);
+                self.threads.entry((event.tid, class)).add(bytes);
+                self.stacks.add(event.stack, event.tid, bytes);
+                if let Some(length) = length {
+                    self.lengths.add(class, length, bytes);
+                }
+                self.over_time(event.time_ns, 1, bytes);
+            }
+            Payload::GcBegin { .. } => self.cycles.begin(event.time_ns),
+            _ => {}
+        }
+    }
+
+    /// A reading has everything since the session began, so its time is that of what is new in it.
+    pub(super) fn tallies(&mut self, tallies: &Tallies) {
+        let sum =
+            |of: fn(&Tally) -> u64| tallies.objects.iter().fold(0_u64, |sum, tally| sum.saturating_add(of(tally)));
+        let (objects, bytes) = (sum(|tally| tally.count), sum(|tally| tally.bytes));
+        self.over_time(tallies.time_ns, objects.saturating_sub(self.tallied.0), bytes.saturating_sub(self.tallied.1));
+        self.tallied = (objects, bytes);
+        self.tallies.clone_from(&tallies.objects);
+        self.overflow = tallies.overflow;
+    }
+
+    fn over_time(&mut self, time_ns: u64, objects: u64, bytes: u64) {
+        self.steps.add(0, time_ns, bytes);
+        self.steps.add(1, time_ns, objects);
+        self.cycles.add(objects, bytes);
+    }
+
+    /// Whether any object was seen one by one.
+    pub(super) fn is_on(&self) -> bool {
+        self.total.objects > 0 || !self.tallies.is_empty()
+    }
+
+    /// Adds numbers, notes and shapes to the section of the estimate.
+    pub(super) fn add_to(&self, section: &mut Section, context: Context<'_>) {
+        let mut total = self.total;
+        total.merge(&Made { objects: self.tallied.0, bytes: self.tallied.1, largest_bytes: None });
+        let sites = Sites::of(self, context);
+        let summary = std::mem::take(&mut section.summary);
+        section.summary = Summary::new()
+            .int("objects", total.objects)
+            .int("bytes", total.bytes)
+            .int("classes", sites.classes().len() as u64)
+            .int("sites", sites.places())
+            .followed_by(summary);
+        let mut shapes = vec![sites.classes_table(total.bytes)];
+        let with_places = sites.places() > 0;
+        if with_places {
+            shapes.push(sites.sites_table(total.bytes));
+        }
+        shapes.push(sites.packages_table(total.bytes));
+        if self.threads.iter().next().is_some() {
+            shapes.push(self.threads_table(context));
+        }
+        shapes.extend(self.lengths.shapes(context));
+        shapes.extend(self.cycles.shape(context.span));
+        shapes.push(self.timeline(context));
+        shapes.push(sites.tree(total.bytes, with_places));
+        shapes.extend(self.stacks_shape(context));
+        shapes.append(&mut section.shapes);
+        section.shapes = shapes;
+        let mut notes = self.notes();
+        notes.append(&mut section.notes);
+        section.notes = notes;
+    }
+
+    fn threads_table(&self, context: Context<'_>) -> Shape {
+        self.threads.grouped(|(tid, _)| Some((context.names.thread(*tid), *tid))).table(
+            "objects_by_thread",
+            "Objects by thread",
+            columns(vec![column("thread", "Thread", Unit::Text), column("tid", "Thread id", Unit::Count)]),
+            |made| made.bytes,
+            |(thread, tid)| vec![thread.into(), u64::from(tid.0).into()],
+            |made| cells(made, self.total.bytes),
+        )
+    }
+
+    fn timeline(&self, context: Context<'_>) -> Shape {
+        let (step_ns, [bytes, _]) = self.steps.series(context.span);
+        let series = vec![Series { key: "bytes", title: "Allocated".to_owned(), values: bytes }];
+        Shape::Timeline(Timeline {
+            id: "objects_over_time",
+            title: "Allocation per step".to_owned(),
+            unit: Unit::Bytes,
+            step_ns,
+            series,
+        })
+    }
+
+    fn stacks_shape(&self, context: Context<'_>) -> Option<Shape> {
+        let tallied = self
+            .tallies
+            .iter()
+            .filter_map(|tally| Some((tally.stack?, Tid(0), Amount { value: tally.bytes, count: tally.count })));
+        let amounts = self.stacks.iter().chain(tallied);
+        let others = self.stacks.others().copied();
+        profile::shape("object_stacks", "Bytes by stack", Unit::Bytes, context, amounts, others)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "Every object that reached the heap. A compiler leaves out objects that nobody else can see, so fewer can be \
+             made than are written; of classes whose code was compiled while the lenses `methods` or `calls` were armed, \
+             all that are written are here."
+                .to_owned(),
+        ];
+        if !self.tallies.is_empty() {
+            notes.push(
+                "Counted in the kernel: these objects have no thread and no length, and their time is that of a reading."
+                    .to_owned(),
+            );
+        }
+        if self.overflow > 0 {
+            notes.push(format!(
+                "{} objects found no room in the kernel's tables and are counted nowhere else.",
+                self.overflow
+            ));
+        }
+        notes.extend(self.sites.note("pairs of class and stack"));
+        notes.extend(self.threads.note("pairs of thread and class"));
+        notes.extend(self.stacks.note());
+        notes.extend(self.lengths.note());
+        notes.extend(self.cycles.note());
+        notes
+    }
+}
+
+/// Objects by class and place, with their texts.
+struct Sites {
+    by_place: BTreeMap<(String, Place), Made>,
+    /// Beyond the limit.
+    others: Option<Made>,
+}
+
+/// Where an object is made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    /// The innermost method of the program; nothing where no stack was taken.
+    site: Option<String>,
+    /// The innermost Java frame.
+    top: Option<String>,
+}
+
+impl Sites {
+    fn of(exact: &Exact, context: Context<'_>) -> Self {
+        let class = |id: SubjectId| {
+            context.subjects.get(id).map_or_else(|| "<class not named>".to_owned(), |subject| subject.class.clone())
+        };
+        let place = |stack: StackId| Place {
+            site: (stack != StackId::default()).then(|| site::label(context.stacks, stack)),
+            top: (stack != StackId::default()).then(|| site::top_label(context.stacks, stack)),
+        };
+        let Groups { rows: mut by_place, others } =
+            exact.sites.grouped(|(id, stack)| Some((class(*id), place(*stack))));
+        for tally in &exact.tallies {
+            let key = (class(tally.subject()), place(tally.stack.unwrap_or_default()));
+            let made = Made { objects: tally.count, bytes: tally.bytes, largest_bytes: None };
+            by_place.entry(key).or_default().merge(&made);
+        }
+        Self { by_place, others }
+    }
+
+    fn by<L: Ord>(&self, label: impl Fn(&String, &Place) -> L) -> BTreeMap<L, Made> {
+        let mut rows = BTreeMap::<L, Made>::new();
+        for ((class, place), made) in &self.by_place {
+            rows.entry(label(class, place)).or_default().merge(made);
+        }
+        rows
+    }
+
+    fn classes(&self) -> BTreeMap<String, Made> {
+        self.by(|class, _| class.clone())
+    }
+
+    /// Pairs of class and place.
+    fn places(&self) -> u64 {
+        self.by_place.keys().filter(|(_, place)| place.site.is_some()).count() as u64
+    }
+
+    fn classes_table(&self, total: u64) -> Shape {
+        let rows = self.classes().into_iter().take(CLASSES).collect();
+        Groups { rows, others: self.others }.table(
+            "objects_by_class",
+            "Objects by class",
+            columns(vec![column("class", "Class", Unit::Text)]),
+            |made| made.bytes,
+            |class| vec![class.into()],
+            |made| cells(made, total),
+        )
+    }
+
+    fn packages_table(&self, total: u64) -> Shape {
+        let rows = self.by(|class, _| package(class).to_owned());
+        Groups { rows, others: self.others }.table(
+            "objects_by_package",
+            "Objects by package of their class",
+            columns(vec![column("package", "Package", Unit::Text)]),
+            |made| made.bytes,
+            |package| vec![package.into()],
+            |made| cells(made, total),
+        )
+    }
+
+    fn sites_table(&self, total: u64) -> Shape {
+        let rows = self.by_place.iter().map(|(key, made)| (key.clone(), *made)).collect();
+        Groups { rows, others: self.others }.table(
+            "objects_by_site",
+            "Objects by class and place",
+            columns(vec![
+                column("class", "Class", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("top", "In", Unit::Text),
+            ]),
+            |made| made.bytes,
+            |(class, Place { site, top })| vec![class.into(), site.into(), top.into()],
+            |made| cells(made, total),
+        )
+    }
+
+    /// From package to class to place.
+    fn tree(&self, total: u64, with_places: bool) -> Shape {
+        let mut packages: BTreeMap<&str, BTreeMap<&str, BTreeMap<&str, u64>>> = BTreeMap::new();
+        for ((class, place), made) in &self.by_place {
+            let places = packages.entry(package(class)).or_default().entry(class).or_default();
+            let bytes = places.entry(place.site.as_deref().unwrap_or("<no stack taken>")).or_default();
+            *bytes = bytes.saturating_add(made.bytes);
+        }
+        let of_places = |places: &BTreeMap<&str, u64>| {
+            let leaf = |(place, bytes): (&&str, &u64)| node(place, *bytes, Vec::new());
+            if with_places { largest(places.iter().map(leaf).collect()) } else { Vec::new() }
+        };
+        let of_classes = |classes: &BTreeMap<&str, BTreeMap<&str, u64>>| {
+            let branch = |(class, places): (&&str, &BTreeMap<&str, u64>)| {
+                node(class, places.values().fold(0, |sum, bytes| sum + bytes), of_places(places))
+            };
+            largest(classes.iter().map(branch).collect())
+        };
+        let branches = packages.iter().map(|(package, classes)| {
+            let bytes =
+                classes.values().flat_map(BTreeMap::values).fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+            node(package, bytes, of_classes(classes))
+        });
+        let root = node("all objects", total, largest(branches.collect()));
+        Shape::Tree(Tree {
+            id: "objects",
+            title: "Bytes by package, class and place".to_owned(),
+            unit: Unit::Bytes,
+            root,
+        })
+    }
+}
+
+/// What stands for the unnamed package and for arrays of primitive types.
+const UNNAMED: &str = "(none)";
+
+/// The package of a class, or of the elements of an array.
+fn package(class: &str) -> &str {
+    class.rsplit_once('.').map_or(UNNAMED, |(package, _)| package)
+}
+
+fn node(label: &str, bytes: u64, children: Vec<Node>) -> Node {
+    Node { label: label.to_owned(), value: bytes as f64, children }
+}
+
+/// The largest nodes first, and one for all further ones.
+fn largest(mut nodes: Vec<Node>) -> Vec<Node> {
+    nodes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let rest = nodes.split_off(nodes.len().min(BRANCHES));
+    if !rest.is_empty() {
+        let value = rest.iter().map(|node| node.value).sum();
+        nodes.push(Node { label: "(others)".to_owned(), value, children: Vec::new() });
+    }
+    nodes
+}
+
+fn columns(first: Vec<Column>) -> Vec<Column> {
+    let mut columns = first;
+    columns.extend([
+        column("objects", "Objects", Unit::Count),
+        column("bytes", "Bytes", Unit::Bytes),
+        column("share_percent", "Share", Unit::Percent),
+        column("mean_bytes", "Mean", Unit::Bytes),
+        column("largest_bytes", "Largest", Unit::Bytes),
+    ]);
+    columns
+}
+
+fn cells(made: &Made, total: u64) -> Vec<Cell> {
+    let Made { objects, bytes, largest_bytes } = *made;
+    let share = (total > 0).then(|| 100.0 * bytes as f64 / total as f64);
+    let mean = (objects > 0).then(|| bytes as f64 / objects as f64);
+    vec![objects.into(), bytes.into(), share.into(), mean.into(), largest_bytes.into()]
+}
+
+#[cfg(test)]
+mod tests;

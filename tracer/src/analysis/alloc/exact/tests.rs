@@ -1,0 +1,140 @@
+//! Objects of known numbers, sizes and places.
+
+use super::{
+    super::{
+        super::testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
+        Alloc,
+    },
+    *,
+};
+use crate::{event::NameId, report::Shape};
+
+fn object(class: SubjectId, bytes: u64) -> Payload {
+    Payload::ObjectAlloc { class, bytes, length: None, wanted: true }
+}
+
+fn array(class: SubjectId, length: u64, bytes: u64) -> Payload {
+    Payload::ObjectAlloc { class, bytes, length: Some(length), wanted: true }
+}
+
+const GC: Payload = Payload::GcBegin { full: false, cause: NameId(0), last_cause: NameId(0) };
+const SUMMARY: [&str; 4] = ["objects", "bytes", "classes", "sites"];
+
+/// Three classes at three places on two threads.
+fn shop() -> (Play, Section) {
+    let mut play = Play::default();
+    let (cart, item, shorts) = (play.class("com.shop.Cart"), play.class("com.shop.Item"), play.class("short[]"));
+    let add = play.stack(&["com.shop.Main.main:3", "com.shop.Shop.add:12", "java.util.ArrayList.grow:230"]);
+    let make = play.stack(&["com.shop.Main.main:4"]);
+    let mut events = vec![(1, 7, make, object(cart, 64)); 10];
+    events.extend(vec![(2, 8, make, object(item, 24)); 4]);
+    events.push((3, 7, StackId::default(), GC));
+    events.extend(vec![(4, 7, add, array(shorts, 100, 216)); 3]);
+    events.push((5, 7, StackId::default(), GC));
+    events.extend([(6, 8, add, array(shorts, 4, 24)), (7, 7, make, object(cart, 64))]);
+    let section = play.section_of_stacks(&mut Alloc::default(), 10, &events);
+    (play, section)
+}
+
+#[test]
+fn every_grouping_has_the_same_sums() {
+    let (_, section) = shop();
+    assert_eq!(first_keys(&section, 4), SUMMARY);
+    let expected = [19, 10 * 64 + 4 * 24 + 3 * 216 + 24 + 64, 3, 3];
+    assert_eq!(numbers(&section, SUMMARY), expected);
+    let tables = ["objects_by_class", "objects_by_site", "objects_by_package", "objects_by_thread", "cycles"];
+    for table in tables {
+        let rows = cells(&section, table, ["objects", "bytes"]);
+        let sum = |column: usize| rows.iter().map(|row| row[column].parse::<u64>().unwrap()).sum::<u64>();
+        assert_eq!([sum(0), sum(1)], expected[..2], "{table}");
+    }
+}
+
+#[test]
+fn rows_are_by_bytes_with_place_and_innermost_frame() {
+    let (_, section) = shop();
+    assert_eq!(
+        cells(&section, "objects_by_class", ["class", "objects", "bytes", "mean_bytes", "largest_bytes"]),
+        [
+            ["com.shop.Cart", "11", "704", "64.0", "64"],
+            ["short[]", "4", "672", "168.0", "216"],
+            ["com.shop.Item", "4", "96", "24.0", "24"]
+        ]
+        .map(|row| row)
+    );
+    assert_eq!(
+        cells(&section, "objects_by_site", ["class", "site", "top", "bytes"])[1],
+        ["short[]", "com.shop.Shop.add:12", "java.util.ArrayList.grow:230", "672"]
+    );
+    assert_eq!(cells(&section, "objects_by_package", ["package", "bytes"]), [["com.shop", "800"], ["(none)", "672"]]);
+    assert_eq!(
+        cells(&section, "arrays", ["class", "length", "objects", "bytes"]),
+        [["short[]", "100", "3", "648"], ["short[]", "4", "1", "24"]]
+    );
+    assert_eq!(
+        cells(&section, "cycles", ["collection", "start_ns", "length_ns", "objects", "bytes"]),
+        [
+            ["1", "0", "3000000", "14", "736"],
+            ["2", "3000000", "2000000", "3", "648"],
+            ["-", "5000000", "5000000", "2", "88"]
+        ]
+    );
+    let rows: Vec<_> = profile_rows(&section, "object_stacks").into_iter().map(|row| (row.1, row.2, row.3)).collect();
+    assert_eq!(rows[0], ("tid 7".to_owned(), 704, 11));
+    assert!(section.notes[0].starts_with("Every object that reached the heap."));
+}
+
+#[test]
+fn the_tree_goes_from_package_to_class_to_place() {
+    let (_, section) = shop();
+    let tree = section.shapes.iter().find_map(|shape| match shape {
+        Shape::Tree(tree) => Some(&tree.root),
+        _ => None,
+    });
+    let root = tree.expect("a tree");
+    let of = |node: &Node| (node.label.clone(), node.value, node.children.len());
+    assert_eq!(of(root), ("all objects".to_owned(), 1472.0, 2));
+    assert_eq!(of(&root.children[0]), ("com.shop".to_owned(), 800.0, 2));
+    assert_eq!(of(&root.children[0].children[0]), ("com.shop.Cart".to_owned(), 704.0, 1));
+    assert_eq!(of(&root.children[0].children[0].children[0]), ("com.shop.Main.main:4".to_owned(), 704.0, 0));
+}
+
+#[test]
+fn tallies_are_added_and_their_growth_is_the_cycles() {
+    let mut play = Play::default();
+    let cart = play.class("com.shop.Cart");
+    let make = play.stack(&["com.shop.Main.main:4"]);
+    let mut alloc = Alloc::default();
+    let reading = |time_ns, count| Tallies {
+        time_ns,
+        objects: vec![Tally { subject: cart.0, stack: Some(make), count, bytes: 64 * count, ..Tally::default() }],
+        ..Tallies::default()
+    };
+    use super::super::super::Analysis as _;
+    alloc.start(0);
+    alloc.tallies(&reading(1, 100));
+    alloc.event(&Event {
+        time_ns: 2,
+        tid: Tid(7),
+        site: crate::event::SiteId(0),
+        stack: StackId::default(),
+        payload: GC,
+    });
+    alloc.tallies(&reading(3, 250));
+    let section = play.section_of_stacks(&mut alloc, 10, &[(4, 7, make, object(cart, 64))]);
+    assert_eq!(numbers(&section, SUMMARY), [251, 251 * 64, 1, 1]);
+    assert_eq!(cells(&section, "cycles", ["collection", "objects"]), [["1", "100"], ["-", "151"]]);
+    assert_eq!(
+        cells(&section, "objects_by_class", ["class", "objects", "largest_bytes"]),
+        [["com.shop.Cart", "251", "-"]]
+    );
+    assert!(section.notes.iter().any(|note| note.starts_with("Counted in the kernel")));
+}
+
+#[test]
+fn without_an_object_nothing_of_it_is_shown() {
+    let play = Play::default();
+    let section = play.section(&mut Alloc::default(), 10, &[(1, 7, GC)]);
+    assert_eq!(shape_ids(&section), ["classes", "allocation"]);
+    assert_eq!(first_keys(&section, 1), ["samples"]);
+}

@@ -1,0 +1,274 @@
+//! The graph of calls: the contexts without their past.
+
+use std::collections::HashMap;
+
+use super::{
+    super::{
+        Context,
+        table::{FastMap, FastSet},
+    },
+    contexts::{Amounts, Contexts},
+};
+use crate::{
+    event::{StackId, SubjectId, Tid},
+    stack::Frame,
+    tally::Tally,
+};
+
+/// Who calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Caller {
+    /// A chosen method.
+    Chosen(SubjectId),
+    /// A method that nobody chose: the first frame of it that was met.
+    Other(u32),
+    /// No Java method, or none that was chosen: a thread begins here, or the JVM calls.
+    Root,
+    /// It was not looked for.
+    Unknown,
+}
+
+/// Where in the caller a call is made; nothing where no stack tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Place {
+    pub(super) bci: Option<u32>,
+    pub(super) line: Option<u32>,
+}
+
+impl Place {
+    pub(super) const fn is_known(self) -> bool {
+        self.bci.is_some() || self.line.is_some()
+    }
+}
+
+/// An edge: caller, place, callee.
+pub(super) type Edge = (Caller, Place, SubjectId);
+
+/// What was counted on a thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfThread {
+    pub(super) calls: u64,
+    pub(super) contexts: u64,
+    pub(super) methods: FastSet<u32>,
+    pub(super) edges: std::collections::BTreeSet<Edge>,
+}
+
+/// The graph.
+pub(super) struct Graph<'a> {
+    pub(super) resolver: Resolver<'a>,
+    pub(super) by_edge: HashMap<Edge, Amounts>,
+    pub(super) by_thread: HashMap<Tid, OfThread>,
+    /// The caller's place of each context, in the order of the contexts.
+    pub(super) places: Vec<Place>,
+    contexts: u64,
+    uncounted: u64,
+}
+
+impl<'a> Graph<'a> {
+    /// Of all threads together, and of each.
+    pub(super) fn of(contexts: &Contexts, tallies: &[Tally], context: Context<'a>) -> Self {
+        let mut graph = Self {
+            resolver: Resolver::new(contexts, tallies, context),
+            by_edge: HashMap::new(),
+            by_thread: HashMap::new(),
+            places: Vec::with_capacity(contexts.nodes().len()),
+            contexts: contexts.nodes().len() as u64,
+            uncounted: contexts.uncounted(),
+        };
+        for node in contexts.nodes() {
+            let parent = node.parent.and_then(|at| contexts.nodes().get(usize::try_from(at).ok()?));
+            let around = parent.map_or(Caller::Root, |parent| Caller::Chosen(parent.method));
+            let (caller, place) = graph.resolver.caller(node.stack, node.method, around);
+            let edge = (caller, place, node.method);
+            graph.by_edge.entry(edge).or_default().add(&node.amounts);
+            graph.places.push(place);
+            let thread = graph.by_thread.entry(node.tid).or_default();
+            thread.calls += node.amounts.calls;
+            thread.contexts += 1;
+            thread.methods.insert(node.method.0);
+            thread.edges.insert(edge);
+        }
+        for (caller, callee, amounts) in contexts.beyond() {
+            let edge = (caller.map_or(Caller::Root, Caller::Chosen), Place::default(), callee);
+            graph.by_edge.entry(edge).or_default().add(amounts);
+        }
+        for tally in tallies {
+            let Tally { stack, count, errors, total_ns, self_ns, .. } = tally;
+            let (caller, place) = graph.resolver.caller(stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
+            graph.contexts += u64::from(stack.is_some());
+            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts {
+                calls: *count,
+                errors: *errors,
+                total_ns: *total_ns,
+                self_ns: *self_ns,
+            });
+        }
+        graph
+    }
+
+    /// Methods: those that were called, and those that called them.
+    pub(super) fn nodes(&self) -> u64 {
+        let mut nodes = std::collections::HashSet::new();
+        for (caller, _, callee) in self.by_edge.keys() {
+            nodes.insert(Caller::Chosen(*callee));
+            if !matches!(caller, Caller::Root | Caller::Unknown) {
+                nodes.insert(*caller);
+            }
+        }
+        nodes.len() as u64
+    }
+
+    /// Triples of caller, place and callee; the beginning of a thread calls too.
+    pub(super) fn edges(&self) -> u64 {
+        self.by_edge.len() as u64
+    }
+
+    /// Places from which calls were made, as far as they are known.
+    pub(super) fn sites(&self) -> u64 {
+        let sites: std::collections::HashSet<(Caller, Place)> =
+            self.by_edge.keys().filter(|edge| edge.1.is_known()).map(|edge| (edge.0, edge.1)).collect();
+        sites.len() as u64
+    }
+
+    pub(super) const fn contexts(&self) -> u64 {
+        self.contexts
+    }
+
+    pub(super) fn calls(&self) -> u64 {
+        self.by_edge.values().fold(self.uncounted, |sum, amounts| sum.saturating_add(amounts.calls))
+    }
+
+    pub(super) fn has_places(&self) -> bool {
+        self.by_edge.keys().any(|edge| edge.1.is_known())
+    }
+}
+
+/// Finds callers on stacks. Each stack and each frame is looked at once.
+pub(super) struct Resolver<'a> {
+    context: Context<'a>,
+    /// Text of a method and its chosen one of that text; of several (of several loaders) the first.
+    chosen: HashMap<String, SubjectId>,
+    titles: FastMap<u32, String>,
+    of_stack: FastMap<(StackId, u32), Option<u32>>,
+    of_frame: FastMap<u32, Caller>,
+    others: HashMap<String, u32>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(contexts: &Contexts, tallies: &[Tally], context: Context<'a>) -> Self {
+        let mut resolver = Self {
+            context,
+            chosen: HashMap::new(),
+            titles: FastMap::default(),
+            of_stack: FastMap::default(),
+            of_frame: FastMap::default(),
+            others: HashMap::new(),
+        };
+        let methods = contexts.nodes().iter().map(|node| node.method).chain(tallies.iter().map(Tally::subject));
+        for id in methods {
+            if resolver.titles.contains_key(&id.0) {
+                continue;
+            }
+            let Some(subject) = context.subjects.get(id) else { continue };
+            let title = subject.title();
+            if let Some(method) = &subject.method {
+                resolver.chosen.entry(format!("{title}{}", method.signature)).or_insert(id);
+                resolver.chosen.entry(title.clone()).or_insert(id);
+            }
+            resolver.titles.insert(id.0, title);
+        }
+        resolver
+    }
+
+    /// Who calls a method with this stack at its entry, and where; `around` where the stack does not tell.
+    fn caller(&mut self, stack: StackId, callee: SubjectId, around: Caller) -> (Caller, Place) {
+        if stack == StackId::default() {
+            return (around, Place::default());
+        }
+        let found = match self.of_stack.get(&(stack, callee.0)) {
+            Some(found) => *found,
+            None => {
+                let found = self.frame_below(stack, callee);
+                self.of_stack.insert((stack, callee.0), found);
+                found
+            }
+        };
+        let Some((id, frame)) = found.and_then(|id| Some((id, self.context.stacks.frame(id)?))) else {
+            // A whole stack without a caller is one: the method is the thread's first.
+            let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);
+            return (if whole { Caller::Root } else { around }, Place::default());
+        };
+        let place = Place { bci: frame.bci, line: frame.line };
+        if let Caller::Chosen(method) = around
+            && self.is_of(frame, method)
+        {
+            return (around, place);
+        }
+        (self.of_frame(id, frame), place)
+    }
+
+    /// The Java frame below that of the called method.
+    fn frame_below(&self, stack: StackId, callee: SubjectId) -> Option<u32> {
+        let stacks = self.context.stacks;
+        let ids = stacks.get(stack)?.frames.iter().copied();
+        let mut java = ids.filter(|id| stacks.frame(*id).is_some_and(|frame| frame.kind.is_java()));
+        let first = java.next()?;
+        let is_callee = stacks.frame(first).is_some_and(|frame| self.is_of(frame, callee));
+        if is_callee { java.next() } else { Some(first) }
+    }
+
+    fn is_of(&self, frame: &Frame, method: SubjectId) -> bool {
+        let title = self.titles.get(&method.0);
+        let subject = self.context.subjects.get(method).and_then(|subject| subject.method.as_ref());
+        let (Some(title), Some(subject)) = (title, subject) else { return false };
+        *title == frame.name && frame.signature.as_ref().is_none_or(|signature| *signature == subject.signature)
+    }
+
+    fn of_frame(&mut self, id: u32, frame: &Frame) -> Caller {
+        let Self { chosen, of_frame, others, .. } = self;
+        *of_frame.entry(id).or_insert_with(|| {
+            let text = format!("{}{}", frame.name, frame.signature.as_deref().unwrap_or_default());
+            match chosen.get(&text) {
+                Some(method) => Caller::Chosen(*method),
+                None => Caller::Other(*others.entry(text).or_insert(id)),
+            }
+        })
+    }
+
+    /// What a caller is called, and its signature where it is known.
+    pub(super) fn name(&self, caller: Caller) -> (String, Option<String>) {
+        match caller {
+            Caller::Chosen(method) => (self.title(method), self.signature(method)),
+            Caller::Other(frame) => {
+                let frame = self.context.stacks.frame(frame);
+                (
+                    frame.map_or_else(|| "<frame lost>".to_owned(), |frame| frame.name.clone()),
+                    frame.and_then(|frame| frame.signature.clone()),
+                )
+            }
+            Caller::Root => ("<root>".to_owned(), None),
+            Caller::Unknown => ("<not known>".to_owned(), None),
+        }
+    }
+
+    /// Class and name of a chosen method.
+    pub(super) fn title(&self, method: SubjectId) -> String {
+        self.titles.get(&method.0).cloned().unwrap_or_else(|| "<method not named>".to_owned())
+    }
+
+    pub(super) fn signature(&self, method: SubjectId) -> Option<String> {
+        let subject = self.context.subjects.get(method)?;
+        Some(subject.method.as_ref()?.signature.clone())
+    }
+
+    /// What is special about a callee.
+    pub(super) fn kind(&self, method: SubjectId) -> &'static str {
+        match self.context.subjects.get(method).and_then(|subject| subject.method.as_ref()) {
+            Some(method) if method.native => "native",
+            Some(method) if method.name == "<clinit>" => "initialiser",
+            Some(method) if method.name == "<init>" => "constructor",
+            Some(_) => "method",
+            None => "<not known>",
+        }
+    }
+}

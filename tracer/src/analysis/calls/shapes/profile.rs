@@ -1,0 +1,121 @@
+//! The contexts as profiles: a stack for each, with the number of its calls, or with its own time.
+
+use std::collections::HashMap;
+
+use super::super::{
+    super::{Context, table::FastMap},
+    contexts::{Contexts, Node},
+    graph::{Graph, Place},
+};
+use crate::{
+    event::SubjectId,
+    report::{Profile, ProfileStack, ProfileThread, Shape, Unit},
+    stack::{Frame, Kind},
+};
+
+/// Most frames of one stack: the innermost ones.
+const DEPTH: usize = 512;
+/// Most frames of all stacks: 16 MiB.
+const FRAMES: usize = 4 << 20;
+
+/// Calls by context, and own time by context where any is known.
+pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) -> Vec<Shape> {
+    let profile = |id, title: &str, unit, value: fn(&Node) -> u64| {
+        let profile = Builder::new(graph, contexts, context).build(id, title, unit, value);
+        (!profile.stacks.is_empty()).then_some(Shape::Profile(profile))
+    };
+    let calls = profile("calls", "Calls by context", Unit::Count, |node| node.amounts.calls);
+    let times = profile("context_times", "Own time by context", Unit::Ns, |node| node.amounts.self_ns);
+    calls.into_iter().chain(times).collect()
+}
+
+struct Builder<'a> {
+    graph: &'a Graph<'a>,
+    nodes: &'a [Node],
+    context: Context<'a>,
+    frames: Vec<Frame>,
+    numbers: FastMap<(u32, Place), u32>,
+    threads: Vec<ProfileThread>,
+    thread_numbers: HashMap<u32, u32>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(graph: &'a Graph<'a>, contexts: &'a Contexts, context: Context<'a>) -> Self {
+        Self {
+            graph,
+            nodes: contexts.nodes(),
+            context,
+            frames: Vec::new(),
+            numbers: FastMap::default(),
+            threads: Vec::new(),
+            thread_numbers: HashMap::new(),
+        }
+    }
+
+    fn build(mut self, id: &'static str, title: &str, unit: Unit, value: fn(&Node) -> u64) -> Profile {
+        let mut order: Vec<usize> = (0..self.nodes.len()).filter(|at| value(&self.nodes[*at]) > 0).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(value(&self.nodes[*at])), *at));
+        let mut room = FRAMES;
+        let mut stacks = Vec::with_capacity(order.len());
+        let (mut rest, mut rest_calls) = (0_u64, 0_u64);
+        for at in order {
+            let node = self.nodes[at];
+            if room == 0 {
+                rest = rest.saturating_add(value(&node));
+                rest_calls = rest_calls.saturating_add(node.amounts.calls);
+                continue;
+            }
+            let (frames, is_cut) = self.path(at, room.min(DEPTH));
+            room -= frames.len();
+            let thread = Some(self.thread(node.tid.0));
+            let cut = if is_cut { format!("{DEPTH} frames") } else { String::new() };
+            stacks.push(ProfileStack { frames, thread, value: value(&node), count: node.amounts.calls, cut });
+        }
+        if rest > 0 {
+            let cut = "<too many contexts>".to_owned();
+            stacks.push(ProfileStack { frames: Vec::new(), thread: None, value: rest, count: rest_calls, cut });
+        }
+        let Self { frames, threads, .. } = self;
+        Profile { id, title: title.to_owned(), unit, contexts: true, frames, threads, stacks }
+    }
+
+    /// Frames of a context, outermost first; each at the place where it calls the next one.
+    fn path(&mut self, at: usize, most: usize) -> (Vec<u32>, bool) {
+        let mut frames = Vec::new();
+        let (mut next, mut place) = (Some(at), Place::default());
+        while let Some(at) = next
+            && frames.len() < most
+        {
+            let node = self.nodes[at];
+            frames.push(self.frame(node.method, place));
+            place = self.graph.places.get(at).copied().unwrap_or_default();
+            next = node.parent.and_then(|parent| usize::try_from(parent).ok());
+        }
+        frames.reverse();
+        (frames, next.is_some())
+    }
+
+    fn frame(&mut self, method: SubjectId, place: Place) -> u32 {
+        let Self { graph, context, frames, numbers, .. } = self;
+        *numbers.entry((method.0, place)).or_insert_with(|| {
+            let subject = context.subjects.get(method);
+            frames.push(Frame {
+                class: subject.map(|subject| subject.class.clone()),
+                signature: graph.resolver.signature(method),
+                line: place.line,
+                bci: place.bci,
+                // Which code ran is not known of a call.
+                ..Frame::named(Kind::Compiled, graph.resolver.title(method))
+            });
+            u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    fn thread(&mut self, tid: u32) -> u32 {
+        let Self { context, threads, thread_numbers, .. } = self;
+        *thread_numbers.entry(tid).or_insert_with(|| {
+            threads.push(ProfileThread { tid, name: context.names.thread(crate::event::Tid(tid)) });
+            u32::try_from(threads.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
