@@ -214,26 +214,15 @@ event_kinds! {
     /// caller's `Method*` where the predicate asks for that and was not applied yet): a method is called. The subject is the `Method*` as the kernel sends it; user
     /// space writes the number there by which it has named the method.
     MethodEntry = 160, 4;
-    /// subject, stack pointer, [`SubjectState`], whether an exception ends it as far as is known: a method returns. C2's code
-    /// tells by the [`Self::FrameUnwound`] that follows, C1's sends no return.
-    MethodReturn = 161, 4;
-    /// stack pointer, [`Unwound`]: an exception has left a frame.
-    FrameUnwound = 162, 2;
+    /// subject, stack pointer, [`SubjectState`]: a method returns, or an exception leaves it.
+    MethodReturn = 161, 3;
+    /// stack pointer: an exception has left a frame. The return of the method, which comes just before, does not say so.
+    FrameUnwound = 162, 1;
     /// subject (the `Klass*` as the kernel sends it), bytes, length of an array (`u64::MAX`: no array), [`SubjectState`].
     ObjectAlloc = 163, 4;
     /// subject, duration, of which callees that were chosen too, [`Timed`]: a call is over that the kernel has timed and not
     /// counted, because it did not know the method yet, or because it shall be sent.
     MethodTimed = 164, 4;
-}
-
-/// Who looks for the code that goes on after an exception.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub enum Unwound {
-    /// The interpreter, which has sent the return before, or C1's code, which sends none.
-    HandlerWanted = 0,
-    /// C2's code, whose return is the last event of this thread.
-    Rethrown = 1,
 }
 
 /// Whether the predicate was applied to an event already.

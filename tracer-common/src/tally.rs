@@ -46,10 +46,8 @@ pub struct Demand {
     pub callers: u32,
     /// 1 where the filter asks for names of threads.
     pub threads: u32,
-    /// Offset of `JavaThread::_vm_result`, where the interpreter keeps an exception while it leaves a method; 0: unknown.
-    pub vm_result: u32,
     /// Explicit padding: the struct is copied as bytes.
-    pub reserved: [u32; 3],
+    pub reserved: [u32; 4],
     /// How a class is found from an object, and its size.
     pub object: ObjectLayout,
 }

@@ -1,7 +1,8 @@
 //! The calls of a thread that are under way, so that a return finds its entry.
 //!
 //! Frames are told apart by their stack pointers. An entry or a return at `sp` shows that what lies at lower addresses is
-//! over, whether or not its return was seen: C1's code sends none where an exception ends a method.
+//! over, whether or not its return was seen. Frames with one stack pointer are one frame of C1's code and what it has inlined:
+//! of that no return is sent where an exception ends it and goes on within the frame.
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
 use core::ffi::c_void;
@@ -73,12 +74,28 @@ pub(crate) struct Calls {
 struct Sweep {
     thread: *mut Thread,
     tid: u64,
-    /// Frames below this stack pointer are over; a return's own frame is not.
+    /// Frames below this stack pointer are over.
     sp: u64,
-    /// 1 where a frame at `sp` itself is over, too.
-    inclusive: u64,
+    /// Frames from this depth on are over, whatever their stack pointer.
+    depth: u64,
     now_ns: u64,
 }
+
+/// State of the loop that looks for the call that returns.
+struct Search {
+    thread: *mut Thread,
+    tid: u64,
+    method: u64,
+    /// Highest stack pointer that its entry can have had.
+    most_sp: u64,
+    /// The depth that is looked at next, from 1; what was found in the end, or 0.
+    depth: u64,
+}
+
+/// How far below its entry an interpreted method can return: results, monitors, alignment.
+const RETURN_BYTES: u64 = 512;
+/// Frames that are looked at for the one that returns.
+const MOST_LOOKS: u32 = 4096;
 
 #[inline(always)]
 pub(crate) fn now_ns() -> u64 {
@@ -145,13 +162,17 @@ impl Calls {
 
     /// Ends what an event at `sp` shows to be over.
     #[inline(always)]
-    pub(crate) fn sweep(&self, sp: u64, inclusive: bool, now_ns: u64) {
+    pub(crate) fn sweep(&self, sp: u64, now_ns: u64) {
         let Some(top) = self.top() else { return };
         // SAFETY: as above.
-        if !is_over(unsafe { (*top).sp }, sp, inclusive as u64) {
-            return;
+        if unsafe { (*top).sp } < sp {
+            self.end_without_return(sp, u64::MAX, now_ns);
         }
-        let state = Sweep { thread: self.thread, tid: u64::from(self.tid), sp, inclusive: inclusive as u64, now_ns };
+    }
+
+    #[inline(always)]
+    fn end_without_return(&self, sp: u64, depth: u64, now_ns: u64) {
+        let state = Sweep { thread: self.thread, tid: u64::from(self.tid), sp, depth, now_ns };
         // SAFETY: the callback takes a pointer to the state, which lives longer than the loop.
         let _: i64 = unsafe { bpf_loop(MOST_OVER, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0) };
     }
@@ -173,19 +194,60 @@ impl Calls {
         }
     }
 
-    /// The innermost call is over if it is this method's; its time counts as inner time of the one that called it.
+    /// The innermost call of this method is over, if its entry was near this stack pointer; its time counts as inner time of
+    /// the one that called it. Calls further in are over, too: they were inlined, and an exception has ended them.
     #[inline(always)]
-    pub(crate) fn pop(&self, method: u64, now_ns: u64) -> Option<Over> {
-        let top = self.top()?;
+    pub(crate) fn pop(&self, method: u64, sp: u64, now_ns: u64) -> Option<Over> {
+        let mut top = self.top()?;
         // SAFETY: as above.
         if unsafe { (*top).method } != method {
-            return None;
+            let depth = self.find_method(method, sp);
+            if depth == 0 {
+                return None;
+            }
+            self.end_without_return(0, depth, now_ns);
+            top = self.top()?;
         }
         let over = end(self.thread, u64::from(self.tid), top, now_ns);
         // SAFETY: as above.
         unsafe { (*self.thread).returned = over.cell + 1 };
         Some(over)
     }
+
+    /// Depth of the innermost call of a method, from 1; 0 where there is none.
+    #[inline(always)]
+    fn find_method(&self, method: u64, sp: u64) -> u64 {
+        let mut search = Search {
+            thread: self.thread,
+            tid: u64::from(self.tid),
+            method,
+            most_sp: sp.wrapping_add(RETURN_BYTES),
+            depth: self.depth(),
+        };
+        // SAFETY: as in `end_without_return`.
+        let looked = unsafe { bpf_loop(MOST_LOOKS, look_at_one as *mut c_void, (&raw mut search).cast(), 0) };
+        if looked >= i64::from(MOST_LOOKS) { 0 } else { search.depth }
+    }
+}
+
+unsafe extern "C" fn look_at_one(_index: u64, search: *mut c_void) -> i64 {
+    // SAFETY: the loop passes its own state.
+    let search = unsafe { &mut *search.cast::<Search>() };
+    let Some(frame) = frame(search.thread, search.tid, search.depth.wrapping_sub(1)) else {
+        search.depth = 0;
+        return 1;
+    };
+    // SAFETY: `frame` points into a map value of this thread.
+    let (method, sp) = unsafe { ((*frame).method, (*frame).sp) };
+    if sp > search.most_sp {
+        search.depth = 0;
+        return 1;
+    }
+    if method == search.method {
+        return 1;
+    }
+    search.depth -= 1;
+    0
 }
 
 /// Ends the innermost call.
@@ -203,11 +265,6 @@ fn end(thread: *mut Thread, tid: u64, top: *mut Frame, now_ns: u64) -> Over {
     Over { cell: frame_of.cell, caller: frame_of.caller, total_ns, inner_ns: frame_of.inner_ns }
 }
 
-#[inline(always)]
-const fn is_over(frame_sp: u64, sp: u64, inclusive: u64) -> bool {
-    frame_sp < sp || (inclusive != 0 && frame_sp == sp)
-}
-
 /// Takes one call away that is over without a return: an exception has ended it.
 unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
     // SAFETY: the loop passes its own state.
@@ -216,7 +273,7 @@ unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
     let depth = unsafe { (*state.thread).depth };
     let Some(top) = frame(state.thread, state.tid, depth.wrapping_sub(1)) else { return 1 };
     // SAFETY: as above.
-    if !is_over(unsafe { (*top).sp }, state.sp, state.inclusive) {
+    if unsafe { (*top).sp } >= state.sp && depth <= state.depth {
         return 1;
     }
     let over = end(state.thread, state.tid, top, state.now_ns);

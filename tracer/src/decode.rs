@@ -4,9 +4,7 @@
 //! looked at. Nothing here trusts a length.
 
 use tracer_common::{
-    record::{
-        DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed, Unwound,
-    },
+    record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 
@@ -289,9 +287,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         },
         EventKind::MethodEntry => method_edge(Edge::Begin, words),
         EventKind::MethodReturn => method_edge(Edge::End, words),
-        EventKind::FrameUnwound => {
-            Payload::FrameUnwound { sp: words.at(0), rethrown: words.at(1) == Unwound::Rethrown as u64 }
-        }
+        EventKind::FrameUnwound => Payload::FrameUnwound { sp: words.at(0) },
         EventKind::MethodTimed => Payload::MethodTimed {
             method: words.subject(0),
             total_ns: words.at(1),
@@ -311,8 +307,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
 
 fn method_edge(edge: Edge, words: &Words<'_>) -> Payload {
     let wanted = words.at(2) != SubjectState::Unwanted as u64;
-    let exceptional = edge == Edge::End && words.flag(3);
-    Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted, exceptional }
+    Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted }
 }
 
 fn mem_pool(edge: Edge, words: &Words<'_>) -> Payload {

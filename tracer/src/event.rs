@@ -415,17 +415,11 @@ pub enum Payload {
         sp: u64,
         /// Whether the predicate wants it; what it does not want is here only because the kernel could not tell.
         wanted: bool,
-        /// Whether an exception ends it, as far as the return itself tells: the interpreter's does, C2's is followed by a
-        /// [`Self::FrameUnwound`] that is `rethrown`, and C1's code sends no return then.
-        exceptional: bool,
     },
-    /// An exception has left a frame of this thread.
+    /// An exception has left a frame of this thread; the method's own return comes just before.
     FrameUnwound {
-        /// Stack pointer at that moment, some words below the caller's frame: frames that lie at it or below are gone.
+        /// Stack pointer at that moment, some words below the caller's frame.
         sp: u64,
-        /// Whether C2's code left it: then the frame is the one whose return was this thread's last event. Otherwise it is one
-        /// that has told so itself, or one of C1's code that has not.
-        rethrown: bool,
     },
     /// A call is over whose entry came as an event though the kernel counts itself: it did not know the method yet.
     MethodTimed {

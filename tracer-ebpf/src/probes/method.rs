@@ -18,7 +18,7 @@ use aya_ebpf::{
 };
 use tracer_common::{
     filter::Input,
-    record::{EventKind, SubjectState, Timed, Unwound},
+    record::{EventKind, SubjectState, Timed},
     stack::STACK_ABSENT,
     stats::SiteStats,
     tally::{Demand, Outcome, Subject, Verdict},
@@ -26,7 +26,6 @@ use tracer_common::{
 
 use super::site::stack_at;
 use crate::{
-    args::word_or_0,
     emit::{self, Hit, add, count},
     filter::Question,
     maps::{CELLS, DEMAND, MASKS, SITES, STATS, SUBJECTS, TARGET},
@@ -189,7 +188,7 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         let calls = Calls::of(arrival.tid)?;
         calls.forget_returned();
         let entered_ns = now_ns();
-        calls.sweep(arrival.sp, true, entered_ns);
+        calls.sweep(arrival.sp, entered_ns);
         depth = calls.depth() + 1;
         caller = if demand.callers != 0 { caller_of(&calls) } else { 0 };
         if demand.at_return == 0 {
@@ -275,33 +274,22 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
         arrival.reject();
         return None;
     }
-    // SAFETY: the kernel passes a valid context.
-    let thread = unsafe { (*ctx.regs).rdi };
-    let exceptional = demand.vm_result != 0 && word_or_0(thread.wrapping_add(u64::from(demand.vm_result))) != 0;
     if demand.timed == 0 {
         let hit = arrival.hit()?;
         let known = if found.verdict == 0 { Judgement::Open } else { Judgement::Wanted };
-        emit::event(EventKind::MethodReturn, &[address, arrival.sp, state(known), exceptional as u64], &hit);
+        emit::event(EventKind::MethodReturn, &[address, arrival.sp, state(known), 0], &hit);
         return Some(());
     }
-    leave(ctx, &arrival, demand, address, &found, exceptional)
+    leave(ctx, &arrival, demand, address, &found)
 }
 
 /// The end of a call that the kernel times.
 #[inline(always)]
-fn leave(
-    ctx: &ProbeContext,
-    arrival: &Arrival,
-    demand: &Demand,
-    address: u64,
-    found: &Subject,
-    exceptional: bool,
-) -> Option<()> {
+fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
     let now_ns = now_ns();
     let calls = Calls::of(arrival.tid)?;
-    calls.sweep(arrival.sp, false, now_ns);
-    let depth = calls.depth();
-    let Some(over) = calls.pop(address, now_ns) else {
+    calls.sweep(arrival.sp, now_ns);
+    let Some(over) = calls.pop(address, arrival.sp, now_ns) else {
         calls.forget_returned();
         shadow::outcome(Outcome::ReturnWithoutEntry);
         arrival.reject();
@@ -312,9 +300,15 @@ fn leave(
         arrival.reject();
         return None;
     }
-    let mut flags = if exceptional { Timed::EXCEPTIONAL } else { 0 };
+    let mut flags = 0;
     if demand.at_return != 0 {
-        let facts = Facts { tid: arrival.tid, caller: over.caller, depth, size: 0, duration_ns: over.total_ns };
+        let facts = Facts {
+            tid: arrival.tid,
+            caller: over.caller,
+            depth: calls.depth() + 1,
+            size: 0,
+            duration_ns: over.total_ns,
+        };
         let judgement = judge(found, demand, &facts);
         if judgement == Judgement::Unwanted {
             calls.forget_returned();
@@ -338,7 +332,7 @@ fn leave(
         return Some(());
     }
     arrival.counted();
-    shadow::record(&over, exceptional);
+    shadow::record(&over, false);
     Some(())
 }
 
@@ -346,24 +340,13 @@ fn leave(
 fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let demand = DEMAND.get(0)?;
-    let rethrown = SITES.get(u32::from(arrival.site))?.fields[1].a.displacement as u64;
     if demand.timed == 0 {
-        emit::event(EventKind::FrameUnwound, &[arrival.sp, rethrown, 0, 0], &arrival.hit()?);
+        emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()?);
         return Some(());
     }
-    let Some(calls) = Calls::find(arrival.tid) else {
-        arrival.reject();
-        return None;
-    };
-    let returned = calls.take_returned();
-    if rethrown != Unwound::Rethrown as u64 {
-        calls.sweep(arrival.sp, true, now_ns());
-        arrival.counted();
-        return Some(());
-    }
-    match returned {
+    match Calls::find(arrival.tid).and_then(|calls| calls.take_returned()) {
         // User space counts it, and must hear of this.
-        Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, rethrown, 0, 0], &arrival.hit()?),
+        Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()?),
         Some(cell) => {
             if let Some(cell) = CELLS.get_ptr_mut(cell) {
                 // SAFETY: `cell` points into a map value of this CPU.

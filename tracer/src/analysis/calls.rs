@@ -80,7 +80,7 @@ impl Analysis for Calls {
         let Self { shadow, contexts, tallies: _ } = self;
         let (tid, time_ns, stack) = (event.tid, event.time_ns, event.stack);
         match event.payload {
-            Payload::Method { edge: Edge::Begin, method, sp, wanted: true, .. } => {
+            Payload::Method { edge: Edge::Begin, method, sp, wanted: true } => {
                 // What the entry shows of earlier calls comes before its own context, and both change the contexts.
                 let contexts = std::cell::RefCell::new(contexts);
                 shadow.enter(
@@ -89,12 +89,10 @@ impl Analysis for Calls {
                     &mut |outcome| take(&mut contexts.borrow_mut(), outcome),
                 );
             }
-            Payload::Method { edge: Edge::End, method, sp, exceptional, .. } => {
-                shadow.leave((tid, method, sp, time_ns), exceptional, &mut |outcome| take(contexts, outcome));
+            Payload::Method { edge: Edge::End, method, sp, .. } => {
+                shadow.leave((tid, method, sp, time_ns), &mut |outcome| take(contexts, outcome));
             }
-            Payload::FrameUnwound { sp, rethrown } => {
-                shadow.unwind((tid, sp, time_ns), rethrown, &mut |outcome| take(contexts, outcome))
-            }
+            Payload::FrameUnwound { sp } => shadow.unwind(tid, sp, time_ns, &mut |outcome| take(contexts, outcome)),
             Payload::Thread { edge: Edge::End, .. } => {
                 shadow.end_thread(tid, time_ns, &mut |outcome| take(contexts, outcome));
             }

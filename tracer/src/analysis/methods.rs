@@ -173,7 +173,7 @@ impl Methods {
                     .to_owned(),
             );
         }
-        if returns_without_entry + entries_without_return > 0 {
+        if (*returns_without_entry, *entries_without_return) != (0, 0) {
             notes.push(format!(
                 "In the kernel: {returns_without_entry} returns without a call (under way when observation began), and \
                  {entries_without_return} calls whose return was missing, as where an exception leaves code of C1; neither \
@@ -204,14 +204,14 @@ impl Analysis for Methods {
         let (tid, time_ns) = (event.tid, event.time_ns);
         match event.payload {
             // The kernel times it, and tells when it is over.
-            Payload::Method { edge: Edge::Begin, method, sp: 0, wanted: true, .. } => seen.call(tid, method),
-            Payload::Method { edge: Edge::Begin, method, sp, wanted: true, .. } => {
+            Payload::Method { edge: Edge::Begin, method, sp: 0, wanted: true } => seen.call(tid, method),
+            Payload::Method { edge: Edge::Begin, method, sp, wanted: true } => {
                 seen.call(tid, method);
                 let kept = Kept { tid, stack: event.stack };
                 shadow.enter((tid, method, sp, time_ns), |_| kept, &mut |outcome| seen.outcome(outcome));
             }
-            Payload::Method { edge: Edge::End, method, sp, exceptional, .. } => {
-                shadow.leave((tid, method, sp, time_ns), exceptional, &mut |outcome| seen.outcome(outcome));
+            Payload::Method { edge: Edge::End, method, sp, .. } => {
+                shadow.leave((tid, method, sp, time_ns), &mut |outcome| seen.outcome(outcome));
             }
             Payload::MethodTimed { method, total_ns, inner_ns, exceptional, uncounted, wanted: true } => {
                 if uncounted {
@@ -223,11 +223,9 @@ impl Analysis for Methods {
                 if exceptional {
                     seen.outcome(Outcome::Threw(left));
                 }
-                shadow.timed(tid, (!exceptional).then_some(left));
+                shadow.timed(tid, left);
             }
-            Payload::FrameUnwound { sp, rethrown } => {
-                shadow.unwind((tid, sp, time_ns), rethrown, &mut |outcome| seen.outcome(outcome))
-            }
+            Payload::FrameUnwound { sp } => shadow.unwind(tid, sp, time_ns, &mut |outcome| seen.outcome(outcome)),
             Payload::Thread { edge: Edge::End, .. } => {
                 shadow.end_thread(tid, time_ns, &mut |outcome| seen.outcome(outcome));
             }

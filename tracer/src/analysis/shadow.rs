@@ -1,9 +1,9 @@
 //! A shadow stack for each thread: which of the chosen methods are under way, from their entries, their returns and their
 //! stack pointers.
 //!
-//! Returns are missing where an exception leaves code of C1, where events were lost, and for what was under way when
-//! observation began. So stack pointers decide: stacks grow downwards, and a frame at or below the pointer of a new entry is
-//! gone. Such a frame was left by an exception. Its end is the time of the last exception that was seen to leave a frame
+//! Returns are missing of what C1 has inlined, where an exception leaves it and goes on within the same frame; where events
+//! were lost, and for what was under way when observation began. So stack pointers decide: stacks grow downwards, and a frame
+//! below the pointer of a new entry is gone. At the same pointer it is one frame of C1's code with what that has inlined. Such a frame was left by an exception. Its end is the time of the last exception that was seen to leave a frame
 //! since, else that of the event that showed it.
 
 use super::table::FastMap;
@@ -94,7 +94,7 @@ pub(super) struct Counts {
     pub(super) beyond: u64,
 }
 
-/// The frames of one thread, outermost first; their stack pointers fall strictly.
+/// The frames of one thread, outermost first; their stack pointers never rise.
 #[derive(Clone, Debug)]
 struct Thread<T> {
     frames: Vec<Frame<T>>,
@@ -149,7 +149,7 @@ impl<T: Copy> Shadow<T> {
         let thread = threads.entry(tid).or_default();
         *frames -= thread.begin_afresh_if_far(sp, counts);
         let (end_ns, how) = thread.end_of_missing(time_ns);
-        while thread.frames.last().is_some_and(|frame| frame.sp <= sp) {
+        while thread.frames.last().is_some_and(|frame| frame.sp < sp) {
             *frames -= thread.lose(end_ns, how, counts, sink);
         }
         (thread.returned, thread.unwound_ns) = (None, None);
@@ -164,11 +164,10 @@ impl<T: Copy> Shadow<T> {
         }
     }
 
-    /// A method returns; `exceptional` where it says itself that an exception ends it.
+    /// A method returns.
     pub(super) fn leave(
         &mut self,
         (tid, method, sp, time_ns): (Tid, SubjectId, u64, u64),
-        exceptional: bool,
         sink: &mut impl FnMut(Outcome<T>),
     ) {
         let Self { threads, frames, limit: _, counts } = self;
@@ -195,30 +194,24 @@ impl<T: Copy> Shadow<T> {
         thread.unwound_ns = None;
         if let Some(left) = thread.pop(time_ns, How::Returned) {
             *frames -= 1;
-            thread.returned = (!exceptional).then_some((sp, left));
+            thread.returned = Some((sp, left));
             sink(Outcome::Left(left));
-            if exceptional {
-                sink(Outcome::Threw(left));
-            }
         }
     }
 
-    /// An exception has left a frame: where it was `rethrown` that of the call that returned last, as C2's code reports. Otherwise
-    /// one that has told so itself, or one of C1's code, which is still known and lies below.
-    pub(super) fn unwind(
-        &mut self,
-        (tid, sp, time_ns): (Tid, u64, u64),
-        rethrown: bool,
-        sink: &mut impl FnMut(Outcome<T>),
-    ) {
+    /// An exception has left a frame.
+    ///
+    /// That of the call that returned last, unless a frame still known lies below: then that is the one that was left.
+    pub(super) fn unwind(&mut self, tid: Tid, sp: u64, time_ns: u64, sink: &mut impl FnMut(Outcome<T>)) {
         let Self { threads, frames, limit: _, counts } = self;
         let Some(thread) = threads.get_mut(&tid) else { return };
-        let is_below = |thread: &Thread<T>| thread.frames.last().is_some_and(|frame| frame.sp <= sp);
+        let is_below = |thread: &Thread<T>| thread.frames.last().is_some_and(|frame| frame.sp < sp);
         if thread.is_far(sp) {
             return;
         }
-        if let Some((_, left)) = thread.returned.take()
-            && rethrown
+        if let Some((returned_sp, left)) = thread.returned.take()
+            && sp >= returned_sp
+            && !is_below(thread)
         {
             sink(Outcome::Threw(left));
             return;
@@ -231,10 +224,10 @@ impl<T: Copy> Shadow<T> {
         }
     }
 
-    /// A call is over that the kernel has followed; nothing, where it is known that an exception ended it.
-    pub(super) fn timed(&mut self, tid: Tid, left: Option<Left<T>>) {
+    /// A call is over that the kernel has followed.
+    pub(super) fn timed(&mut self, tid: Tid, left: Left<T>) {
         if self.threads.len() < THREADS || self.threads.contains_key(&tid) {
-            self.threads.entry(tid).or_default().returned = left.map(|left| (0, left));
+            self.threads.entry(tid).or_default().returned = Some((0, left));
         }
     }
 

@@ -189,14 +189,17 @@ impl OutputOptions {
     }
 }
 
+/// Largest share of one core that a target may lose: all of 1,000 cores.
+const MAX_PERCENT: f64 = 100_000.0;
+
 /// A share from a percentage, with or without its sign.
 fn percent(text: &str) -> Result<f64, String> {
     let number: f64 =
         text.strip_suffix('%').unwrap_or(text).trim().parse().map_err(|_| format!("`{text}` is not a percentage"))?;
-    if number > 0.0 && number <= 100.0 {
+    if number > 0.0 && number <= MAX_PERCENT {
         Ok(number / 100.0)
     } else {
-        Err("it must lie above 0 and up to 100".to_owned())
+        Err(format!("it must lie above 0 and up to {MAX_PERCENT}"))
     }
 }
 
@@ -286,7 +289,7 @@ mod tests {
     fn shares_are_percentages_above_0() {
         assert_eq!(percent("5%"), Ok(0.05));
         assert_eq!(percent("0.5"), Ok(0.005));
-        for wrong in ["0", "101", "-1%", "x", "", "nan"] {
+        for wrong in ["0", "100001", "-1%", "x", "", "nan"] {
             assert!(percent(wrong).is_err(), "{wrong}");
         }
     }

@@ -125,12 +125,6 @@ fn facts(jvm: &Jvm, threads: Option<&java_threads::Layout>) -> Facts {
     }
 }
 
-/// Where the interpreter keeps an exception while it leaves a method.
-fn vm_result(jvm: &Jvm) -> Option<u32> {
-    let offset = ["_vm_result", "_vm_result_oop"].iter().find_map(|name| jvm.tables.offset("JavaThread", name))?;
-    u32::try_from(offset).ok()
-}
-
 /// Offsets in a JVM's structures, or why they are not known.
 fn target_layout(jvm: &Jvm) -> Result<TargetLayout, String> {
     let layout = layout::TargetLayout::from_tables(&jvm.tables)?;
@@ -190,7 +184,6 @@ impl Known {
             at_return: u32::from(lasts),
             callers: u32::from(judge.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
             threads: u32::from(judge.asks_for(&[Field::Thread])),
-            vm_result: vm_result(jvm).unwrap_or(0),
             ..Demand::default()
         };
         if objects {

@@ -119,16 +119,10 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             }
             ("off_cpu", fields)
         }
-        Payload::Method { edge, method, sp, wanted: _, exceptional } => {
-            let mut fields = vec![("method", Subject(method)), ("sp", Address(sp))];
-            if edge == Edge::End {
-                fields.push(("exceptional", Flag(exceptional)));
-            }
-            (either(edge, "method_entry", "method_return"), fields)
+        Payload::Method { edge, method, sp, wanted: _ } => {
+            (either(edge, "method_entry", "method_return"), vec![("method", Subject(method)), ("sp", Address(sp))])
         }
-        Payload::FrameUnwound { sp, rethrown } => {
-            ("frame_unwound", vec![("sp", Address(sp)), ("rethrown", Flag(rethrown))])
-        }
+        Payload::FrameUnwound { sp } => ("frame_unwound", vec![("sp", Address(sp))]),
         Payload::MethodTimed { method, total_ns, inner_ns, exceptional, uncounted: _, wanted: _ } => (
             "method_timed",
             vec![

@@ -20,14 +20,12 @@ struct Script(Vec<(u64, u32, StackId, Payload)>);
 
 impl Script {
     fn enter(&mut self, tid: u32, stack: StackId, method: SubjectId, depth: u64) {
-        let payload =
-            Payload::Method { edge: Edge::Begin, method, sp: SP - 100 * depth, wanted: true, exceptional: false };
+        let payload = Payload::Method { edge: Edge::Begin, method, sp: SP - 100 * depth, wanted: true };
         self.0.push((self.0.len() as u64, tid, stack, payload));
     }
 
     fn leave(&mut self, tid: u32, method: SubjectId, depth: u64) {
-        let payload =
-            Payload::Method { edge: Edge::End, method, sp: SP - 100 * depth, wanted: true, exceptional: false };
+        let payload = Payload::Method { edge: Edge::End, method, sp: SP - 100 * depth, wanted: true };
         self.0.push((self.0.len() as u64, tid, NONE, payload));
     }
 

@@ -22,16 +22,11 @@ impl Script {
     }
 
     fn enter(&mut self, tid: u32, stack: StackId, method: SubjectId, depth: u64) {
-        self.push(
-            tid,
-            stack,
-            Payload::Method { edge: Edge::Begin, method, sp: SP - 100 * depth, wanted: true, exceptional: false },
-        );
+        self.push(tid, stack, Payload::Method { edge: Edge::Begin, method, sp: SP - 100 * depth, wanted: true });
     }
 
     fn leave(&mut self, tid: u32, method: SubjectId, depth: u64) {
-        let payload =
-            Payload::Method { edge: Edge::End, method, sp: SP - 100 * depth, wanted: true, exceptional: false };
+        let payload = Payload::Method { edge: Edge::End, method, sp: SP - 100 * depth, wanted: true };
         self.push(tid, StackId::default(), payload);
     }
 
@@ -108,11 +103,11 @@ fn exceptions_are_errors_whether_the_method_said_so_or_not() {
     // Code of C2: it returns, and then an exception has left it.
     script.enter(7, none, thrower, 1);
     script.leave(7, thrower, 1);
-    script.push(7, none, Payload::FrameUnwound { sp: SP - 60, rethrown: true });
+    script.push(7, none, Payload::FrameUnwound { sp: SP - 60 });
     // Code of C1 without and with its exception seen.
     script.enter(7, none, thrower, 1);
     script.enter(7, none, thrower, 1);
-    script.push(7, none, Payload::FrameUnwound { sp: SP - 60, rethrown: true });
+    script.push(7, none, Payload::FrameUnwound { sp: SP - 60 });
     script.leave(7, caller, 0);
     let section = section(&play, &mut Methods::default(), &script);
     assert_eq!(numbers(&section, ["calls", "errors", "methods"]), [4, 3, 2]);

@@ -29,12 +29,12 @@ impl Play {
 
     fn leave(&mut self, method: SubjectId, sp: u64, time_ns: u64) {
         let Self { shadow, left, threw } = self;
-        shadow.leave((T, method, sp, time_ns), false, &mut gather(left, threw));
+        shadow.leave((T, method, sp, time_ns), &mut gather(left, threw));
     }
 
     fn unwind(&mut self, sp: u64, time_ns: u64) {
         let Self { shadow, left, threw } = self;
-        shadow.unwind((T, sp, time_ns), true, &mut gather(left, threw));
+        shadow.unwind(T, sp, time_ns, &mut gather(left, threw));
     }
 }
 

@@ -154,7 +154,7 @@ pub(super) const METHOD_EXIT: Function = Function {
     name: "SharedRuntime::dtrace_method_exit",
     symbols: &["_ZN13SharedRuntime18dtrace_method_exitEP10JavaThreadP6Method"],
     arguments: &[RDI, RSI],
-    words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
+    words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0)],
     lacks: "",
 };
 
@@ -164,14 +164,14 @@ pub(super) const FRAME_UNWOUND: &[Function] = &[
         name: "SharedRuntime::exception_handler_for_return_address",
         symbols: &["_ZN13SharedRuntime36exception_handler_for_return_addressEP10JavaThreadPh"],
         arguments: &[],
-        words: &[Word::Constant(0), Word::Constant(0)],
+        words: &[Word::Constant(0)],
         lacks: "",
     },
     Function {
         name: "OptoRuntime::rethrow_C",
         symbols: &["_ZN11OptoRuntime9rethrow_CEP7oopDescP10JavaThreadPh"],
         arguments: &[],
-        words: &[Word::Constant(0), Word::Constant(1)],
+        words: &[Word::Constant(0)],
         lacks: "",
     },
 ];

@@ -76,10 +76,8 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::MethodEntry => {
             ("method_entry", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted"), Word("depth")])
         }
-        K::MethodReturn => {
-            ("method_return", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted"), Word("exceptional")])
-        }
-        K::FrameUnwound => ("frame_unwound", Lens::Methods, &[Word("sp"), Word("rethrown")]),
+        K::MethodReturn => ("method_return", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted")]),
+        K::FrameUnwound => ("frame_unwound", Lens::Methods, &[Word("sp")]),
         K::MethodTimed => {
             ("method_timed", Lens::Methods, &[Word("subject"), Word("total"), Word("inner"), Word("timed")])
         }

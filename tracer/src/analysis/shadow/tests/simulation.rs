@@ -120,9 +120,7 @@ impl Simulation {
                     self.returned = false;
                     let (sp, time_ns) = (self.sp(), self.now());
                     // In the caller's frame, below its entry.
-                    self.with(|shadow, mut sink| {
-                        shadow.unwind((Tid(1), sp - 8 * (words % 4), time_ns), true, &mut sink)
-                    });
+                    self.with(|shadow, mut sink| shadow.unwind(Tid(1), sp - 8 * (words % 4), time_ns, &mut sink));
                 }
             }
         }
@@ -142,7 +140,7 @@ impl Simulation {
         }
         self.returned = true;
         let (sp, time_ns) = (if code == Code::Interpreted { sp - 8 * words } else { sp }, self.now());
-        self.with(|shadow, mut sink| shadow.leave((Tid(1), method, sp, time_ns), false, &mut sink));
+        self.with(|shadow, mut sink| shadow.leave((Tid(1), method, sp, time_ns), &mut sink));
     }
 
     fn seen(&self) -> Truth {
@@ -206,8 +204,8 @@ proptest! {
                     entered += 1;
                     shadow.enter((tid, method, sp, time_ns), |_| (), &mut sink);
                 }
-                2 => shadow.leave((tid, method, sp, time_ns), false, &mut sink),
-                _ => shadow.unwind((tid, sp, time_ns), true, &mut sink),
+                2 => shadow.leave((tid, method, sp, time_ns), &mut sink),
+                _ => shadow.unwind(tid, sp, time_ns, &mut sink),
             }
         }
         let Counts { abandoned, beyond, .. } = shadow.counts;
