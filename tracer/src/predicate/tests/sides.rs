@@ -11,6 +11,7 @@ use crate::{
     predicate::{
         random::{Case, Cases, Happening, Rest, counters},
         split::{Armed, Split, Why},
+        tree::Condition,
     },
 };
 
@@ -192,13 +193,22 @@ fn an_outlook_is_never_wrong() {
 #[test]
 fn graphs_keep_the_contract() {
     let mut random = Random::new(17);
+    let mut drawn = 0;
     for _ in 0..2_000 {
         let split = random::predicate(&mut random).split();
         for filter in [Some(split.filter), split.entry].into_iter().flatten() {
             check_contract(&filter);
         }
         assert!(split.counters.len() <= MAX_TALLIES);
+        let asks = |filter: &Filter, input: Input| filter.nodes.iter().any(|node| node.input == input as u8);
+        // Each side would draw a number of its own.
+        let left_draws = split.user().is_some_and(|expr| expr.any_is(|c| matches!(c, Condition::Sample { .. })));
+        assert!(!(left_draws && asks(&split.filter, Input::Random)), "{:?}", split.left);
+        drawn += usize::from(left_draws);
+        let later = [Input::Duration, Input::Cpu, Input::Random, Input::Tally];
+        assert!(split.entry.is_none_or(|entry| later.iter().all(|input| !asks(&entry, *input))));
     }
+    assert!(drawn > 100, "{drawn}");
 }
 
 fn check_contract(filter: &Filter) {
