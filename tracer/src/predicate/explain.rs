@@ -43,7 +43,7 @@ fn before(predicate: &Predicate, costs: &Costs, lines: &mut Vec<String>) {
     let subjects = predicate.kind.subjects();
     lines.push("before the trap".to_owned());
     match predicate.armed() {
-        Armed::If(condition) => lines.push(format!("  {subjects} that can match: {condition}")),
+        Armed::If(condition) => lines.push(format!("  {subjects} that can match: {}", graph::short(&condition))),
         Armed::All => lines.push(format!("  no name rules any of the {subjects} out: all must be armed")),
         Armed::None => lines.push(format!("  the predicate cannot hold: none of the {subjects} need be armed")),
     }
@@ -90,7 +90,7 @@ fn user(split: &Split, lines: &mut Vec<String>) {
             Why::BehindCount => "what stands before it counts here, and must see what this rejects",
             Why::OneDraw => "an event is drawn once, and another part needs the draw here",
         };
-        lines.push(format!("  {}  ({why})", left.expr));
+        lines.push(format!("  {}  ({why})", graph::short(&left.expr)));
     }
 }
 

@@ -6,8 +6,9 @@ use super::{
     field::{Field, Whose},
     lower::{Lowered, Question},
     split::Names,
-    tree::written,
+    tree::{Expr, written},
 };
+use crate::view::escape;
 
 /// The graph that asks these questions, which fit it. Conditions on names get bits, tests that count get counters.
 pub(super) fn build(questions: &Lowered, names: &mut Names, counters: &mut Vec<usize>) -> Filter {
@@ -128,25 +129,27 @@ impl Lowered {
 
 /// The graph in lines that people can read; nothing where it has no node.
 pub(super) fn lines(filter: &Filter, names: &Names) -> Vec<String> {
-    let used = used(filter);
-    let questions: Vec<String> = filter.nodes.iter().take(used).map(|node| question(node, names)).collect();
     let target = |at: u8| match at {
         ACCEPT => "wanted".to_owned(),
         REJECT => "rejected".to_owned(),
         at => format!("question {at}"),
     };
-    let line = |(at, (node, question)): (usize, (&Node, &String))| {
-        format!("{at:>2}  {question}? yes: {}, no: {}", target(node.yes), target(node.no))
+    let line = |(at, node): (usize, &Node)| {
+        format!("{at:>2}  {}? yes: {}, no: {}", question(node, names), target(node.yes), target(node.no))
     };
-    filter.nodes.iter().zip(&questions).enumerate().map(line).collect()
+    used(filter).iter().enumerate().map(line).collect()
 }
 
-/// How many nodes a graph has: those that lead somewhere.
-pub(super) fn used(filter: &Filter) -> usize {
-    if usize::from(filter.start) >= MAX_NODES {
-        return 0;
-    }
-    filter.nodes.iter().rposition(|node| *node != Node::REJECTING).map_or(0, |last| last + 1)
+/// The nodes of a graph that ask something.
+pub(super) fn used(filter: &Filter) -> &[Node] {
+    let last = filter.nodes.iter().rposition(|node| *node != Node::REJECTING);
+    let used = last.filter(|_| usize::from(filter.start) < MAX_NODES).map_or(0, |last| last + 1);
+    &filter.nodes[..used]
+}
+
+/// An expression with at most so many columns that a line with it can be read.
+pub(super) fn short(expr: &Expr) -> String {
+    escape::ellipsis(&expr.to_string(), 240).into_owned()
 }
 
 fn question(node: &Node, names: &Names) -> String {
@@ -154,7 +157,7 @@ fn question(node: &Node, names: &Names) -> String {
     let is = |other: Input| input == other as u8;
     let names_of = |whose| {
         let bits = names.of(whose).iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
-        let conditions: Vec<String> = bits.map(|(_, condition)| condition.to_string()).collect();
+        let conditions: Vec<String> = bits.map(|(_, condition)| short(condition)).collect();
         conditions.join(" || ")
     };
     let number = |field: Field| {

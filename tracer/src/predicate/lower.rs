@@ -127,17 +127,17 @@ impl Lowered {
     /// Parts of which the first that is `until` decides.
     fn chain(parts: Vec<Self>, until: bool) -> Self {
         let mut simple: Vec<Self> = Vec::with_capacity(parts.len());
-        for part in parts {
-            match part {
-                Self::Known(known) if known == until => {
-                    // What comes behind is not reached; what comes before may count.
-                    simple.push(Self::Known(known));
-                    break;
-                }
-                Self::Known(_) => {}
-                Self::All(inner) if !until => simple.extend(inner),
-                Self::Any(inner) if until => simple.extend(inner),
-                part => simple.push(part),
+        let flat = parts.into_iter().flat_map(|part| match part {
+            Self::All(inner) if !until => inner,
+            Self::Any(inner) if until => inner,
+            part => vec![part],
+        });
+        for part in flat.filter(|part| *part != Self::Known(!until)) {
+            let decided = part == Self::Known(until);
+            simple.push(part);
+            if decided {
+                // What comes behind is not reached; what comes before may count.
+                break;
             }
         }
         // Parts that count nothing change nothing where the answer behind them is known.

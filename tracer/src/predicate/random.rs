@@ -12,6 +12,7 @@
 //!         counted[usize::from(tally)]
 //!     });
 //!     assert_eq!((kernel && case.user, counted), (case.expected, case.counted), "{}", case.text);
+//!     assert!(kernel || !case.needed, "{}", case.text);
 //! }
 //! ```
 
@@ -20,6 +21,7 @@ use tracer_common::filter::{Filter, INPUTS, MAX_TALLIES};
 use super::{
     Counters, Event, Field, Kind, Predicate, Split, Subject, Thread,
     field::Type,
+    split::Why,
     tree::{Comparison, Condition, Expr, Name, TextTest, Tree},
 };
 use crate::bench::random::Random;
@@ -44,8 +46,21 @@ pub struct Case {
     pub expected: bool,
     /// How many events each of the graph's counters must have counted afterwards.
     pub counted: [u64; MAX_TALLIES],
-    /// Whether the graph alone must say what is expected: nothing is left to user space.
-    pub whole: bool,
+    /// Whether the graph must want the event, because user space counts it, whatever comes out.
+    pub needed: bool,
+    /// What is left to user space.
+    pub rest: Rest,
+}
+
+/// What a graph leaves to user space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing: the graph alone must say what is expected.
+    Nothing,
+    /// What only user space can decide.
+    Parts,
+    /// Also a part that the graph has no room for.
+    Overflow,
 }
 
 /// An endless sequence of cases.
@@ -97,7 +112,14 @@ fn case(predicate: &Predicate, split: &Split, event: &Event<'_>, random: &mut Ra
         }
         tallies
     };
+    let rest = match split.left.iter().any(|left| left.why == Why::NoRoom) {
+        true => Rest::Overflow,
+        false if split.left.is_empty() => Rest::Nothing,
+        false => Rest::Parts,
+    };
+    let left_counts = |counter: usize| !split.counters.contains(&counter) && before.get(counter) != after.get(counter);
     Case {
+        needed: (0..counters(predicate)).any(left_counts),
         text: predicate.expr.as_ref().map_or_else(String::new, ToString::to_string),
         filter: split.filter,
         inputs: split.inputs(event),
@@ -105,7 +127,7 @@ fn case(predicate: &Predicate, split: &Split, event: &Event<'_>, random: &mut Ra
         user,
         expected,
         counted: kernel(&after),
-        whole: split.left.is_empty(),
+        rest,
     }
 }
 
@@ -130,64 +152,81 @@ fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
     from[random.below(from.len())]
 }
 
-/// A predicate of any kind; one in eight has far more conditions than a graph has nodes.
+/// A predicate of any kind; one in eight has far more conditions than a graph has nodes, half of these only such that the
+/// kernel could decide.
 pub fn predicate(random: &mut Random) -> Predicate {
     let kind = pick(random, &Kind::ALL);
-    let conditions = if random.below(8) == 0 { 30 + random.below(60) } else { 1 + random.below(10) };
-    let mut counter = 0;
-    // A long predicate of one kind of connection would nearly always hold, or never.
-    let expr = tree(random, kind, conditions, &mut counter, 0);
+    let long = random.below(8) == 0;
+    let conditions = if long { 40 + random.below(120) } else { 1 + random.below(10) };
+    let plain = long && random.below(2) == 0;
+    let expr = Grower { random, kind, counters: 0, plain }.tree(conditions, 0);
     Predicate { kind, expr: Some(expr) }
 }
 
-fn tree(random: &mut Random, kind: Kind, conditions: usize, counter: &mut usize, depth: usize) -> Expr {
-    if random.below(8) == 0 && depth < 12 {
-        return tree(random, kind, conditions, counter, depth + 1).negated();
-    }
-    if conditions <= 1 || depth >= 12 {
-        return Expr::made(Tree::Test(condition(random, kind, counter)));
-    }
-    let (mut parts, mut left) = (Vec::new(), conditions);
-    let wanted = 2 + random.below(if conditions > 12 { 12 } else { 3 });
-    for at in 0..wanted.min(conditions) {
-        let coming = wanted.min(conditions) - at - 1;
-        let most = left - coming;
-        let share = if coming == 0 { left } else { 1 + random.below(most.min(8)) };
-        parts.push(tree(random, kind, share, counter, depth + 1));
-        left -= share;
-    }
-    Expr::made(if random.below(2) == 0 { Tree::And(parts) } else { Tree::Or(parts) })
+/// Makes the tree of a predicate.
+struct Grower<'a> {
+    random: &'a mut Random,
+    kind: Kind,
+    /// How many tests count already.
+    counters: usize,
+    /// Whether it has nothing that only user space knows, and no test that counts or draws.
+    plain: bool,
 }
 
-fn condition(random: &mut Random, kind: Kind, counter: &mut usize) -> Condition {
+impl Grower<'_> {
+    fn tree(&mut self, conditions: usize, depth: usize) -> Expr {
+        if self.random.below(8) == 0 && depth < 12 {
+            return self.tree(conditions, depth + 1).negated();
+        }
+        if conditions <= 1 || depth >= 12 {
+            return Expr::made(Tree::Test(self.condition()));
+        }
+        let wanted = (2 + self.random.below(if conditions > 12 { 12 } else { 3 })).min(conditions);
+        let (mut parts, mut left) = (Vec::new(), conditions);
+        for coming in (0..wanted).rev() {
+            let most = (2 * left / (coming + 1)).min(left - coming);
+            let share = if coming == 0 { left } else { 1 + self.random.below(most) };
+            parts.push(self.tree(share, depth + 1));
+            left -= share;
+        }
+        Expr::made(if self.random.below(2) == 0 { Tree::And(parts) } else { Tree::Or(parts) })
+    }
+
+    fn condition(&mut self) -> Condition {
+        let Self { random, kind, counters, plain } = self;
+        match random.below(24) {
+            choice @ 0..3 if !*plain => return counting(random, choice, counters),
+            _ => {}
+        }
+        let has = |field: &Field| kind.has(*field) && !(*plain && *field == Field::Line);
+        let fields: Vec<Field> = Field::ALL.into_iter().filter(has).collect();
+        let field = pick(random, &fields);
+        match field.holds() {
+            Type::Text => text(random, field),
+            Type::Flag => Condition::Daemon { wanted: random.below(2) == 0 },
+            Type::Number | Type::Bytes | Type::Time if random.below(5) == 0 => {
+                let values = (0..=random.below(4)).map(|_| value(random)).collect();
+                Condition::OneOf { field, wanted: random.below(2) == 0, values }
+            }
+            Type::Number | Type::Bytes | Type::Time => {
+                Condition::Number { field, comparison: pick(random, &Comparison::ALL), value: value(random) }
+            }
+        }
+    }
+}
+
+/// A test that draws or counts.
+fn counting(random: &mut Random, choice: usize, counters: &mut usize) -> Condition {
     let number = 1 + random.below(4) as u64;
-    let counted = *counter;
-    match random.below(24) {
-        0 => return Condition::Sample { one_in: number },
-        1 => {
-            *counter += 1;
-            return Condition::Nth { nth: number, counter: counted };
-        }
-        2 => {
-            *counter += 1;
-            let count = pick(random, &[number, number + 5, u64::MAX]);
-            return Condition::First { count, counter: counted };
-        }
-        _ => {}
+    if choice == 0 {
+        return Condition::Sample { one_in: number };
     }
-    let fields: Vec<Field> = Field::ALL.into_iter().filter(|&field| kind.has(field)).collect();
-    let field = pick(random, &fields);
-    match field.holds() {
-        Type::Text => text(random, field),
-        Type::Flag => Condition::Daemon { wanted: random.below(2) == 0 },
-        Type::Number | Type::Bytes | Type::Time if random.below(5) == 0 => {
-            let values = (0..=random.below(4)).map(|_| value(random)).collect();
-            Condition::OneOf { field, wanted: random.below(2) == 0, values }
-        }
-        Type::Number | Type::Bytes | Type::Time => {
-            Condition::Number { field, comparison: pick(random, &Comparison::ALL), value: value(random) }
-        }
+    let counter = *counters;
+    *counters += 1;
+    if choice == 1 {
+        return Condition::Nth { nth: number, counter };
     }
+    Condition::First { count: pick(random, &[number, number + 5, u64::MAX]), counter }
 }
 
 fn text(random: &mut Random, field: Field) -> Condition {

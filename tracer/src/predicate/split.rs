@@ -143,6 +143,17 @@ impl Split {
         Expr::all(self.left.iter().map(|left| left.expr.clone()).collect())
     }
 
+    /// Whether one of the graphs looks at an input; what none looks at need not be found out.
+    pub fn uses(&self, input: Input) -> bool {
+        let asked = |filter: &Filter| graph::used(filter).iter().any(|node| node.input == input as u8);
+        asked(&self.filter) || self.entry.as_ref().is_some_and(asked)
+    }
+
+    /// Whether user space asks for a field of the events that the graph wants.
+    pub fn left_asks(&self, field: Field) -> bool {
+        self.left.iter().any(|left| left.expr.any_is(|condition| condition.field() == Some(field)))
+    }
+
     /// What the graph is given for an event.
     pub fn inputs(&self, event: &Event<'_>) -> [u64; INPUTS] {
         let mut inputs = [0; INPUTS];

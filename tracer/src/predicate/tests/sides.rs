@@ -9,10 +9,24 @@ use super::*;
 use crate::{
     bench::random::Random,
     predicate::{
-        random::{Case, Cases, Happening, counters},
+        random::{Case, Cases, Happening, Rest, counters},
         split::{Armed, Split, Why},
+        tree::Condition,
     },
 };
+
+const EVERY_INPUT: [Input; INPUTS + 1] = [
+    Input::Subject,
+    Input::Caller,
+    Input::Thread,
+    Input::Tid,
+    Input::Cpu,
+    Input::Size,
+    Input::Duration,
+    Input::Depth,
+    Input::Random,
+    Input::Tally,
+];
 
 /// What the graph says, and what its counters have counted afterwards.
 fn run(case: &Case) -> (bool, [u64; MAX_TALLIES]) {
@@ -27,15 +41,20 @@ fn run(case: &Case) -> (bool, [u64; MAX_TALLIES]) {
 #[test]
 fn graph_and_user_space_say_what_the_predicate_says_in_100_000_cases() {
     let (mut wanted, mut whole, mut mixed, mut rejected_early) = (0, 0, 0, 0);
+    let (mut full, mut full_wanted, mut needed) = (0, 0, 0);
     let mut asked = [[0_usize; INPUTS + 1]; 4];
     for (at, case) in Cases::new(1).take(100_000).enumerate() {
         let (kernel, counted) = run(&case);
         let Case { text, user, expected, .. } = &case;
         assert_eq!((kernel && *user, counted), (*expected, case.counted), "case {at}: {text}");
+        assert!(kernel || !case.needed, "case {at}: {text}");
+        full += usize::from(case.rest == Rest::Overflow);
+        full_wanted += usize::from(case.rest == Rest::Overflow && *expected);
+        needed += usize::from(case.needed && !*expected);
         wanted += usize::from(*expected);
-        whole += usize::from(case.whole);
-        mixed += usize::from(!case.whole);
-        rejected_early += usize::from(!case.whole && !kernel);
+        whole += usize::from(case.rest == Rest::Nothing);
+        mixed += usize::from(case.rest != Rest::Nothing);
+        rejected_early += usize::from(case.rest != Rest::Nothing && !kernel);
         for node in case.filter.nodes.iter().filter(|node| **node != Node::REJECTING) {
             asked[usize::from(node.test)][usize::from(node.input)] += 1;
         }
@@ -53,6 +72,7 @@ fn graph_and_user_space_say_what_the_predicate_says_in_100_000_cases() {
     }
     // Cases that all say the same, or all stay on one side, would show little.
     assert!((20_000..80_000).contains(&wanted), "{wanted}");
+    assert!(full > 2_000 && full_wanted > 500 && needed > 1_000, "{full} {full_wanted} {needed}");
     assert!(whole > 20_000 && mixed > 20_000 && rejected_early > 2_000, "{whole} {mixed} {rejected_early}");
 }
 
@@ -64,6 +84,7 @@ proptest! {
         for case in Cases::new(seed).take(50) {
             let (kernel, counted) = run(&case);
             prop_assert_eq!((kernel && case.user, counted), (case.expected, case.counted), "{}", case.text);
+            prop_assert!(kernel || !case.needed, "{}", case.text);
         }
     }
 }
@@ -172,13 +193,22 @@ fn an_outlook_is_never_wrong() {
 #[test]
 fn graphs_keep_the_contract() {
     let mut random = Random::new(17);
+    let mut drawn = 0;
     for _ in 0..2_000 {
         let split = random::predicate(&mut random).split();
         for filter in [Some(split.filter), split.entry].into_iter().flatten() {
             check_contract(&filter);
         }
         assert!(split.counters.len() <= MAX_TALLIES);
+        let asks = |filter: &Filter, input: Input| filter.nodes.iter().any(|node| node.input == input as u8);
+        // Each side would draw a number of its own.
+        let left_draws = split.user().is_some_and(|expr| expr.any_is(|c| matches!(c, Condition::Sample { .. })));
+        assert!(!(left_draws && asks(&split.filter, Input::Random)), "{:?}", split.left);
+        drawn += usize::from(left_draws);
+        let later = [Input::Duration, Input::Cpu, Input::Random, Input::Tally];
+        assert!(split.entry.is_none_or(|entry| later.iter().all(|input| !asks(&entry, *input))));
     }
+    assert!(drawn > 100, "{drawn}");
 }
 
 fn check_contract(filter: &Filter) {
@@ -297,6 +327,40 @@ fn what_is_known_beforehand_is_not_asked() {
     }
     // It counts all the same.
     assert_eq!(nodes(&split_of("nth(2) && size < 0", Kind::Allocation).0.filter), 1);
+}
+
+#[test]
+fn a_node_asks_what_the_contract_says() {
+    let asks = |test: Test, value: u64, number: u64| {
+        let node = Node { input: Input::Cpu as u8, test: test as u8, yes: ACCEPT, value, ..Node::REJECTING };
+        let mut filter = Filter { start: 0, ..Filter::ALL };
+        filter.nodes[0] = node;
+        let mut inputs = [7; INPUTS];
+        inputs[Input::Cpu as usize] = number;
+        evaluate(&filter, &inputs, |_| 0)
+    };
+    for (test, value, yes, no) in [
+        (Test::AnyBit, 0b110, 0b010, 0b001),
+        (Test::AnyBit, 1 << 63, u64::MAX, u64::MAX >> 1),
+        (Test::Equal, 5, 5, 6),
+        (Test::Less, 5, 4, 5),
+        (Test::Multiple, 3, 9, 10),
+        (Test::Multiple, 3, 0, 1),
+    ] {
+        assert!(asks(test, value, yes) && !asks(test, value, no), "{test:?} {value}");
+    }
+    assert!(!asks(Test::Multiple, 0, 0) && !asks(Test::Multiple, 0, 1) && !asks(Test::AnyBit, 0, u64::MAX));
+}
+
+#[test]
+fn a_split_says_what_it_needs() {
+    let text = r#"thread ~ "http-*" && (line == 7 || caller.class == "A") && duration > 1ms"#;
+    let split = parsed(text, Kind::MethodReturn).split();
+    let used = |split: &Split| -> Vec<Input> { EVERY_INPUT.into_iter().filter(|&input| split.uses(input)).collect() };
+    assert_eq!(used(&split), [Input::Thread, Input::Duration]);
+    assert!(split.left_asks(Field::Line) && split.left_asks(Field::CallerClass) && !split.left_asks(Field::Duration));
+    let counting = parsed("sample(1/2) && nth(3) && tid == 1", Kind::Jni).split();
+    assert_eq!(used(&counting), [Input::Tid, Input::Random, Input::Tally]);
 }
 
 #[test]
