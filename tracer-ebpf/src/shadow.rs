@@ -11,11 +11,16 @@ use aya_ebpf::{
     bindings::BPF_NOEXIST,
     helpers::generated::{bpf_ktime_get_ns, bpf_loop},
 };
-use tracer_common::tally::{Outcome, bucket, bucket_key};
+use tracer_common::{
+    record::{EventKind, Timed},
+    stack::STACK_ABSENT,
+    stats::SiteStats,
+    tally::{Outcome, bucket, bucket_key},
+};
 
 use crate::{
-    emit::{add, count},
-    maps::{BUCKETS, CELLS, CHUNKS, EMPTY_CHUNK, EMPTY_THREAD, OUTCOMES, THREADS},
+    emit::{self, Hit, add, count},
+    maps::{BUCKETS, CELLS, CHUNKS, DEMAND, EMPTY_CHUNK, EMPTY_THREAD, OUTCOMES, TARGET, THREADS},
 };
 
 /// Frames that a thread's own entry has room for.
@@ -68,10 +73,16 @@ pub(crate) struct Chunk([Frame; CHUNK]);
 pub(crate) struct Calls {
     thread: *mut Thread,
     tid: u32,
+    /// The site that was hit.
+    site: u16,
+    stats: *mut SiteStats,
 }
 
 /// State of the loop that takes away what is over.
 struct Sweep {
+    /// The site that shows it, in whose name user space is told.
+    site: u64,
+    stats: *mut SiteStats,
     thread: *mut Thread,
     tid: u64,
     /// Frames below this stack pointer are over.
@@ -113,19 +124,19 @@ pub(crate) fn outcome(outcome: Outcome) {
 impl Calls {
     /// The calls of a thread, if it has any.
     #[inline(always)]
-    pub(crate) fn find(tid: u32) -> Option<Self> {
-        Some(Self { thread: THREADS.get_ptr_mut(tid)?, tid })
+    pub(crate) fn find(tid: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
+        Some(Self { thread: THREADS.get_ptr_mut(tid)?, tid, site, stats })
     }
 
     /// The calls of a thread, which may be new.
     #[inline(always)]
-    pub(crate) fn of(tid: u32) -> Option<Self> {
-        if let Some(calls) = Self::find(tid) {
+    pub(crate) fn of(tid: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
+        if let Some(calls) = Self::find(tid, site, stats) {
             return Some(calls);
         }
         let empty = EMPTY_THREAD.get(0)?;
         let _: Result<(), _> = THREADS.insert(tid, empty, u64::from(BPF_NOEXIST));
-        let calls = Self::find(tid);
+        let calls = Self::find(tid, site, stats);
         if calls.is_none() {
             outcome(Outcome::Overflow);
         }
@@ -172,7 +183,15 @@ impl Calls {
 
     #[inline(always)]
     fn end_without_return(&self, sp: u64, depth: u64, now_ns: u64) {
-        let state = Sweep { thread: self.thread, tid: u64::from(self.tid), sp, depth, now_ns };
+        let state = Sweep {
+            site: u64::from(self.site),
+            stats: self.stats,
+            thread: self.thread,
+            tid: u64::from(self.tid),
+            sp,
+            depth,
+            now_ns,
+        };
         // SAFETY: the callback takes a pointer to the state, which lives longer than the loop.
         let _: i64 = unsafe { bpf_loop(MOST_OVER, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0) };
     }
@@ -276,10 +295,34 @@ unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
     if unsafe { (*top).sp } >= state.sp && depth <= state.depth {
         return 1;
     }
+    // SAFETY: as above.
+    let method = unsafe { (*top).method };
     let over = end(state.thread, state.tid, top, state.now_ns);
     outcome(Outcome::EntryWithoutReturn);
-    record(&over, true);
+    if over.cell == 0 {
+        tell(state, method, &over);
+    } else {
+        record(&over, true);
+    }
     0
+}
+
+/// Tells user space, which counts the method, of a call that an exception has ended.
+#[inline(always)]
+fn tell(state: &Sweep, method: u64, over: &Over) {
+    let (Some(target), Some(demand)) = (TARGET.get(0), DEMAND.get(0)) else { return };
+    let mut flags = Timed::EXCEPTIONAL;
+    if demand.at_return != 0 {
+        flags |= Timed::UNCOUNTED | Timed::UNDECIDED;
+    }
+    let hit = Hit {
+        site: state.site as u16,
+        stats: state.stats,
+        target: *target,
+        tid: state.tid as u32,
+        stack: STACK_ABSENT,
+    };
+    emit::event(EventKind::MethodTimed, &[method, over.total_ns, over.inner_ns, flags], &hit);
 }
 
 /// Counts a call that is over, where the kernel does.

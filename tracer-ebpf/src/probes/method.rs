@@ -89,6 +89,16 @@ impl Arrival {
     }
 
     #[inline(always)]
+    fn calls(&self) -> Option<Calls> {
+        Calls::of(self.tid, self.site, self.stats)
+    }
+
+    #[inline(always)]
+    fn known_calls(&self) -> Option<Calls> {
+        Calls::find(self.tid, self.site, self.stats)
+    }
+
+    #[inline(always)]
     fn hit(&self) -> Option<Hit> {
         Some(Hit { site: self.site, stats: self.stats, target: *TARGET.get(0)?, tid: self.tid, stack: STACK_ABSENT })
     }
@@ -185,7 +195,7 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
     let mut judgement = Judgement::Open;
     let (mut depth, mut caller) = (0, 0);
     if demand.timed != 0 {
-        let calls = Calls::of(arrival.tid)?;
+        let calls = arrival.calls()?;
         calls.forget_returned();
         let entered_ns = now_ns();
         calls.sweep(arrival.sp, entered_ns);
@@ -267,7 +277,7 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     if found.verdict == Verdict::Never as u32 && demand.callers == 0 {
         // What an exception leaves next is this frame, and not the one that returned before.
         if demand.timed != 0
-            && let Some(calls) = Calls::find(arrival.tid)
+            && let Some(calls) = arrival.known_calls()
         {
             calls.forget_returned();
         }
@@ -287,7 +297,7 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
 #[inline(always)]
 fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
     let now_ns = now_ns();
-    let calls = Calls::of(arrival.tid)?;
+    let calls = arrival.calls()?;
     calls.sweep(arrival.sp, now_ns);
     let Some(over) = calls.pop(address, arrival.sp, now_ns) else {
         calls.forget_returned();
@@ -344,7 +354,7 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
         emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()?);
         return Some(());
     }
-    match Calls::find(arrival.tid).and_then(|calls| calls.take_returned()) {
+    match arrival.known_calls().and_then(|calls| calls.take_returned()) {
         // User space counts it, and must hear of this.
         Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()?),
         Some(cell) => {

@@ -225,6 +225,8 @@ impl Analysis for Methods {
                 }
                 shadow.timed(tid, left);
             }
+            // An exception that leaves a frame now has left this one.
+            Payload::MethodTimed { wanted: false, .. } => shadow.forget_returned(tid),
             Payload::FrameUnwound { sp } => shadow.unwind(tid, sp, time_ns, &mut |outcome| seen.outcome(outcome)),
             Payload::Thread { edge: Edge::End, .. } => {
                 shadow.end_thread(tid, time_ns, &mut |outcome| seen.outcome(outcome));

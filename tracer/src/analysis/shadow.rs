@@ -231,6 +231,13 @@ impl<T: Copy> Shadow<T> {
         }
     }
 
+    /// What returned last is none of the calls that are followed.
+    pub(super) fn forget_returned(&mut self, tid: Tid) {
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.returned = None;
+        }
+    }
+
     /// A thread ends; what it had under way, an exception has ended.
     pub(super) fn end_thread(&mut self, tid: Tid, time_ns: u64, sink: &mut impl FnMut(Outcome<T>)) {
         let Some(mut thread) = self.threads.remove(&tid) else { return };

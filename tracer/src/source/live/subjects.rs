@@ -1,7 +1,7 @@
 //! The methods and classes that a live target's events are about: numbered and named when they are met first, and told to
 //! the kernel, so that it needs no name to decide.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tracer_common::{
     record::{EventKind, HEADER_BYTES, SubjectState, Timed},
@@ -52,6 +52,8 @@ pub struct Subjects {
     /// By address.
     known: HashMap<u64, SubjectId>,
     named: Vec<Subject>,
+    /// Calls of which user space found last that they are not wanted, by thread and method.
+    unwanted: HashSet<(u32, SubjectId)>,
     /// By index of the cell; the first has no use.
     cells: Vec<Counted>,
     /// Definitions that were not passed on yet.
@@ -71,6 +73,7 @@ impl Subjects {
             asked,
             known: HashMap::new(),
             named: Vec::new(),
+            unwanted: HashSet::new(),
             cells: vec![nobody],
             fresh: Vec::new(),
             unloads: Unloads::new(jvm),
@@ -105,12 +108,30 @@ impl Subjects {
             None => self.meet(address, is_method, tallying),
         };
         filled.set_word(0, u64::from(id.0));
+        let tid = header.tid.0;
         if let Some(undecided) = Undecided::of(kind, &filled) {
-            let facts = Facts { tid: header.tid.0, cpu: filled.cpu(), ..undecided.facts };
+            let facts = Facts { tid, cpu: filled.cpu(), ..undecided.facts };
             let wanted = self.is_wanted(id, undecided.caller, &facts, tallying);
             undecided.decide(&mut filled, wanted);
+            if kind == EventKind::MethodEntry {
+                self.remember(tid, id, wanted);
+            }
+        } else if kind == EventKind::MethodTimed && filled.word(3) & Timed::UNCOUNTED == 0 {
+            // What was decided when it was called.
+            if self.unwanted.contains(&(tid, id)) {
+                filled.set_word(3, filled.word(3) | Timed::UNWANTED);
+            }
         }
         Some(filled)
+    }
+
+    /// Keeps what was decided of a call until it is over.
+    fn remember(&mut self, tid: u32, id: SubjectId, wanted: bool) {
+        if wanted {
+            self.unwanted.remove(&(tid, id));
+        } else if self.unwanted.len() < MAX_SUBJECTS {
+            self.unwanted.insert((tid, id));
+        }
     }
 
     fn is_wanted(&mut self, id: SubjectId, caller: u64, facts: &Facts, tallying: &mut Tallying) -> bool {
