@@ -6,7 +6,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -29,6 +32,8 @@ use super::{
 
 /// How long recompiled code is waited for. Hot methods come back within some 100 ms.
 const SETTLE_LIMIT: Duration = Duration::from_secs(3);
+/// How long a JVM may take for the least of commands.
+const ALIVE_LIMIT: Duration = Duration::from_secs(2);
 /// How often it is looked for.
 const SETTLE_POLL: Duration = Duration::from_millis(50);
 
@@ -120,9 +125,11 @@ pub struct Armed {
 #[derive(Debug)]
 struct Recompiled {
     journal: Journal,
-    attachment: Attachment,
+    attachment: Arc<Attachment>,
     target: Identity,
     owner: Owner,
+    /// Whether nothing had been written down about the target before.
+    first: bool,
     done: bool,
 }
 
@@ -173,7 +180,14 @@ impl Armed {
     fn recompile(&mut self, journal: &Journal, jvm: &Jvm, wish: Wish<'_>) -> Result<(), Error> {
         let classes = Classes::new(jvm.target.jdk_release, wish.classes.iter().map(String::as_str))?;
         let recompiled = Recompiled::begin(journal, jvm, &classes)?;
-        let transformed = transform(&recompiled.attachment, &classes)?;
+        let attachment = Arc::clone(&recompiled.attachment);
+        let transformed = match transform(&attachment, &classes) {
+            Ok(transformed) => transformed,
+            Err(error) => {
+                recompiled.abandon()?;
+                return Err(error.into());
+            }
+        };
         let flags = raise(journal, jvm, wish.probes)?;
         let began = Instant::now();
         transformed.back()?;
@@ -223,7 +237,7 @@ impl Recompiled {
     /// Writes down what is going to be done.
     fn begin(journal: &Journal, jvm: &Jvm, classes: &Classes) -> Result<Self, Error> {
         static TICKET: AtomicU64 = AtomicU64::new(0);
-        let attachment = Attachment::open(jvm)?;
+        let attachment = Arc::new(Attachment::open(jvm)?);
         let own = std::process::id();
         let process = Identity::of(own).ok_or(Error::Gone(own))?;
         let owner = Owner { process, ticket: TICKET.fetch_add(1, Ordering::Relaxed) };
@@ -232,12 +246,24 @@ impl Recompiled {
         let locked = journal.lock()?;
         let mut entry = locked.entry(target)?;
         entry.has_living_owners();
+        let first = entry.recompiled.is_empty();
         entry.recompiled.extend(classes.names().map(str::to_owned));
         entry.recompiled.sort_unstable();
         entry.recompiled.dedup();
         entry.owners.push(owner);
         locked.save(&entry)?;
-        Ok(Self { journal, attachment, target, owner, done: false })
+        Ok(Self { journal, attachment, target, owner, first, done: false })
+    }
+
+    /// Forgets what was going to be done and was not.
+    fn abandon(mut self) -> Result<(), Error> {
+        self.done = true;
+        let locked = self.journal.lock()?;
+        let mut entry = locked.entry(self.target)?;
+        entry.owners.retain(|owner| *owner != self.owner);
+        // What a jtrace that died had recompiled is still to be undone.
+        let needed = entry.has_living_owners() || !self.first;
+        Ok(if needed { locked.save(&entry)? } else { locked.remove(self.target)? })
     }
 
     fn undo(mut self) -> Result<(), Error> {
@@ -272,6 +298,8 @@ impl Drop for Recompiled {
 /// Has the code of classes compiled anew, with the flag as it is.
 fn drop_code(attachment: &Attachment, classes: &[String]) -> Result<(), Error> {
     let classes = Classes::new(recompile::SINCE, classes.iter().map(String::as_str))?;
+    // One that does not answer is not waited for as long as its recorder may take to start.
+    attachment.command("VM.version", ALIVE_LIMIT)?;
     Ok(transform(attachment, &classes)?.back()?)
 }
 

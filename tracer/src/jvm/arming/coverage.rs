@@ -109,7 +109,7 @@ pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage
         ids.insert(compilation.code.compile_id);
     }
     for compilation in after.in_use() {
-        if compilation.is_linker() {
+        if compilation.is_glue() {
             continue;
         }
         let own = std::iter::once((&compilation.name, false));
@@ -127,6 +127,19 @@ pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage
         }
     }
     found
+}
+
+/// Code that calls the stub and was compiled since: it goes on calling when the flag is down, until the JVM drops it.
+pub fn residue<'a>(probes: Probes, before: &'a Snapshot, after: &'a Snapshot) -> impl Iterator<Item = &'a Compilation> {
+    after.in_use().filter(move |compilation| {
+        let calls = compilation.calls.is_some_and(|calls| match probes {
+            Probes::Methods => calls.entry || calls.exit,
+            Probes::Allocations => calls.allocation,
+        });
+        // Wrappers of native methods ask the flag.
+        let asks = compilation.native && after.release < BAKED_SINCE;
+        calls && !asks && !before.code.contains_key(&compilation.code)
+    })
 }
 
 /// Whether a piece of code calls the stub where it should.
@@ -158,10 +171,7 @@ fn interpreter(probes: Probes, now: &Snapshot) -> Interpreter {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            snapshot::{METHOD_HANDLE, Use},
-            stubs::Calls,
-        },
+        super::{snapshot::Use, stubs::Calls},
         *,
     };
 
@@ -251,7 +261,7 @@ mod tests {
 
     #[test]
     fn linkers_of_method_handles_are_no_methods_that_anybody_calls() {
-        let handle = Name { class: METHOD_HANDLE.to_owned(), ..name("linkToStatic") };
+        let handle = Name { class: "java.lang.invoke.MethodHandle".to_owned(), ..name("linkToStatic") };
         let linker = Compilation { native: true, name: handle, ..code(5, "", &[], Some(Calls::default())) };
         assert_eq!(coverage(Probes::Methods, &snapshot(21, &[]), &snapshot(21, &[linker])).methods.len(), 0);
     }
@@ -265,6 +275,21 @@ mod tests {
         assert_eq!(of(23, CALLS), Interpreter::WhileArmed);
         assert_eq!(of(24, CALLS), Interpreter::Always);
         assert_eq!(of(25, Calls::default()), Interpreter::Never);
+    }
+
+    #[test]
+    fn what_goes_on_calling_is_code_of_the_time_of_arming_but_no_wrapper_that_asks_the_flag() {
+        let wrapper = Compilation { native: true, ..code(3, "hash", &[], Some(CALLS)) };
+        let before = snapshot(21, &[code(1, "own", &[], Some(CALLS))]);
+        let after = snapshot(
+            21,
+            &[code(1, "own", &[], Some(CALLS)), code(2, "new", &[], Some(CALLS)), wrapper, code(4, "quiet", &[], None)],
+        );
+        let of = |release| {
+            let after = Snapshot { release, ..after.clone() };
+            residue(Probes::Methods, &before, &after).map(|code| code.name.method.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!((of(21), of(25)), (vec!["new".to_owned()], vec!["new".to_owned(), "hash".to_owned()]));
     }
 
     #[test]

@@ -17,8 +17,13 @@ use super::{
     stubs::{Calls, Stubs},
 };
 
-/// The class whose native methods are HotSpot's own linkers.
-pub(super) const METHOD_HANDLE: &str = "java.lang.invoke.MethodHandle";
+/// Native methods that HotSpot makes itself: they lead a method handle to its method, a virtual thread to its carrier.
+const GLUE: [(&str, &str); 4] = [
+    ("java.lang.invoke.MethodHandle", "linkTo"),
+    ("java.lang.invoke.MethodHandle", "invokeBasic"),
+    ("jdk.internal.vm.Continuation", "enterSpecial"),
+    ("jdk.internal.vm.Continuation", "doYield"),
+];
 
 /// Why the compiled code of a JVM could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -91,10 +96,10 @@ impl Compilation {
         std::iter::once(&self.name).chain(&self.inlined)
     }
 
-    /// Whether it only leads a method handle to its method. HotSpot gives it no probe, and no stack shows it.
-    pub fn is_linker(&self) -> bool {
-        let name = &*self.name.method;
-        self.native && self.name.class == METHOD_HANDLE && (name == "invokeBasic" || name.starts_with("linkTo"))
+    /// Whether it is HotSpot's own code between methods. It has no probe, whatever the flags say.
+    pub fn is_glue(&self) -> bool {
+        let Name { class, method, signature: _ } = &self.name;
+        self.native && GLUE.iter().any(|(of, name)| class == of && method.starts_with(name))
     }
 }
 
