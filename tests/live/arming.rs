@@ -230,9 +230,9 @@ fn what_a_killed_owner_left_is_undone_by_the_next() -> Result<()> {
         arm::recover(&journal, &JvmTables)?;
         let undone = arming::recover(&journal)?;
         assert_eq!(undone.len(), usize::from(recompiles));
-        for (process, result) in undone {
-            assert_eq!(process.pid, jvm.pid());
-            result?;
+        for arming::Recovered { target, undone } in undone {
+            assert_eq!(target.pid, jvm.pid());
+            undone?;
         }
         jvm.work()?;
         assert_eq!(jvm.flag(FLAG)?, "false", "JDK {}", jdk.release);
@@ -252,12 +252,40 @@ fn a_jvm_that_takes_no_commands_is_not_signalled() -> Result<()> {
         let refused = Attachment::open(&find::Jvm::open(jvm.pid())?);
         assert!(matches!(refused, Err(attach_protocol::Error::Disabled(_))), "{refused:?}");
         jvm.finish()?;
-        // The signal would end this one.
+        // This one listens from its start on, because the signal would end it.
         let mut jvm = launch(&jdk).flags(&["-Xrs"]).start()?;
-        let refused = Attachment::open(&find::Jvm::open(jvm.pid())?);
+        let target = find::Jvm::open(jvm.pid())?;
+        let said = Attachment::open(&target)?.command("VM.version", jtrace::LIMIT)?;
+        assert!(said.contains("JDK"), "{said}");
+        std::fs::remove_file(format!("/tmp/.java_pid{}", jvm.pid()))?;
+        let refused = Attachment::open(&target);
         assert!(matches!(refused, Err(attach_protocol::Error::NoSignal(_))), "{refused:?}");
         jvm.work()?;
         jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn code_that_allocates_calls_the_stub_where_the_jvm_was_started_so() -> Result<()> {
+    for jdk in jdk::all()? {
+        for flag in ["-XX:+DTraceAllocProbes", "-XX:-DTraceAllocProbes"] {
+            let mut jvm = Launch::new(&jdk, "jit", "Jit").flags(&["-Xbatch", flag]).start()?;
+            jvm.work()?;
+            let now = Snapshot::take(&find::Jvm::open(jvm.pid())?)?;
+            let java = || now.in_use().filter(|code| !code.native);
+            let calling = java().filter(|code| code.calls.is_some_and(|calls| calls.allocation)).count();
+            // How many of them allocate is the compilers' business; that some do is sure: texts are made.
+            let text = java().filter(|code| code.name.class == "Jit" && code.name.method == "text");
+            let texts = text.filter(|code| code.calls.is_some_and(|calls| calls.allocation)).count();
+            assert_eq!(
+                (calling > 0, texts > 0),
+                (flag.contains('+'), flag.contains('+')),
+                "JDK {} {flag}",
+                jdk.release
+            );
+            jvm.finish()?;
+        }
     }
     Ok(())
 }
@@ -289,9 +317,9 @@ fn commands_reach_jvms_here_and_in_containers_and_leave_no_file() -> Result<()> 
             let mut jvm = if container { launch(&jdk).start_in_container(&jdk)? } else { launch(&jdk).start()? };
             let target = find::Jvm::open(jvm.pid())?;
             let attachment = Attachment::open(&target)?;
-            let said = attachment.command("VM.version", Duration::from_secs(60))?;
+            let said = attachment.command("VM.version", Duration::from_mins(1))?;
             ensure!(said.contains(&format!("JDK {}", jdk.release)), "JDK {} says {said}", jdk.release);
-            let refused = attachment.command("No.such", Duration::from_secs(60));
+            let refused = attachment.command("No.such", Duration::from_mins(1));
             assert!(matches!(refused, Err(attach_protocol::Error::Refused { .. })), "{refused:?}");
             let request = format!("/proc/{}/root/tmp/.attach_pid{}", jvm.pid(), target.target.namespace_pid);
             assert!(!std::path::Path::new(&request).exists(), "{request}");

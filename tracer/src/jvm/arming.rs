@@ -12,7 +12,7 @@ pub mod recompile;
 pub mod snapshot;
 pub mod stubs;
 
-pub use self::armed::{Armed, Error, Outcome, Wish, arm, recover};
+pub use self::armed::{Armed, Error, Outcome, Recovered, Wish, arm, recover};
 
 /// How far arming may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

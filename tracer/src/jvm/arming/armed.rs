@@ -263,7 +263,8 @@ impl Recompiled {
         entry.owners.retain(|owner| *owner != self.owner);
         // What a jtrace that died had recompiled is still to be undone.
         let needed = entry.has_living_owners() || !self.first;
-        Ok(if needed { locked.save(&entry)? } else { locked.remove(self.target)? })
+        let written = if needed { locked.save(&entry) } else { locked.remove(self.target) };
+        Ok(written?)
     }
 
     fn undo(mut self) -> Result<(), Error> {
@@ -303,9 +304,18 @@ fn drop_code(attachment: &Attachment, classes: &[String]) -> Result<(), Error> {
     Ok(transform(attachment, &classes)?.back()?)
 }
 
+/// What became of classes that a dead jtrace had recompiled.
+#[derive(Debug)]
+pub struct Recovered {
+    /// The process.
+    pub target: Identity,
+    /// Whether their code was dropped; where not, it is tried again at the next start.
+    pub undone: Result<(), Error>,
+}
+
 /// Takes back what dead jtraces had recompiled; gives the processes. To be called at every start, after the flags' own
 /// [`recover`](super::super::flags::arm::recover), so that nothing is compiled with a flag that was left up.
-pub fn recover(journal: &Journal) -> Result<Vec<(Identity, Result<(), Error>)>, Error> {
+pub fn recover(journal: &Journal) -> Result<Vec<Recovered>, Error> {
     let journal = journal.beside("recompiled");
     if !journal.exists() {
         return Ok(Vec::new());
@@ -326,7 +336,7 @@ pub fn recover(journal: &Journal) -> Result<Vec<(Identity, Result<(), Error>)>, 
             drop_code(&Attachment::open(&jvm)?, &entry.recompiled)?;
             Ok(locked.remove(target)?)
         });
-        outcomes.push((target, undone));
+        outcomes.push(Recovered { target, undone });
     }
     Ok(outcomes)
 }

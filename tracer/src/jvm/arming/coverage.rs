@@ -240,15 +240,13 @@ mod tests {
 
     #[test]
     fn without_symbols_what_was_there_before_is_not_covered_and_it_is_said() {
-        let before = snapshot(17, &[code(1, "old", &[], None)]);
         let native = Compilation { native: true, level: 0, ..code(3, "hash", &[], None) };
-        let mut with_native = before.clone();
-        with_native.code.insert(native.code, native.clone());
+        let before = snapshot(17, &[code(1, "old", &[], None), native.clone()]);
         let after = snapshot(17, &[code(1, "old", &[], None), code(2, "new", &[], None), native]);
-        let on_17 = coverage(Probes::Methods, &with_native, &after);
+        let on_17 = coverage(Probes::Methods, &before, &after);
         assert_eq!((names(&on_17), on_17.by_code), (vec!["old"], false));
         let later = Snapshot { release: 25, interpreter: None, ..after };
-        let on_25 = coverage(Probes::Methods, &with_native, &later);
+        let on_25 = coverage(Probes::Methods, &before, &later);
         assert_eq!((names(&on_25), on_25.interpreter), (vec!["hash", "old"], Interpreter::Never));
     }
 
@@ -260,10 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn linkers_of_method_handles_are_no_methods_that_anybody_calls() {
+    fn code_between_methods_is_no_method_that_anybody_calls() {
         let handle = Name { class: "java.lang.invoke.MethodHandle".to_owned(), ..name("linkToStatic") };
-        let linker = Compilation { native: true, name: handle, ..code(5, "", &[], Some(Calls::default())) };
-        assert_eq!(coverage(Probes::Methods, &snapshot(21, &[]), &snapshot(21, &[linker])).methods.len(), 0);
+        let glue = Compilation { native: true, name: handle, ..code(5, "", &[], Some(Calls::default())) };
+        assert_eq!(coverage(Probes::Methods, &snapshot(21, &[]), &snapshot(21, &[glue])).methods.len(), 0);
     }
 
     #[test]
