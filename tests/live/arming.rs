@@ -98,7 +98,8 @@ fn the_method_flag_is_armed_restored_and_what_it_does_not_cover_is_named() -> Re
         let expected = if jdk.release < 24 { Interpreter::WhileArmed } else { Interpreter::Never };
         assert_eq!((coverage.interpreter, coverage.by_code), (expected, true), "JDK {}", jdk.release);
 
-        armed.disarm()?;
+        let left = armed.disarm(&target)?;
+        assert!(!left.contains(&name(CHOSEN, "step")), "it kept the code it had");
         assert_eq!(jvm.flag(FLAG)?, "false", "JDK {}", jdk.release);
         jvm.work()?;
         jvm.finish()?;
@@ -142,7 +143,8 @@ fn recompiling_makes_the_chosen_class_call_and_no_other_and_is_taken_back() -> R
         let others = entered(&before, &name(OTHER, "step"))?.code;
 
         let armed = arming::arm(&journal, &target, wish(ArmMode::Recompile, &chosen()))?;
-        assert!(matches!(armed.outcome, Outcome::Recompiled { settled: true, .. }), "{:?}", armed.outcome);
+        let Outcome::Recompiled { settled: true, also, .. } = &armed.outcome else { bail!("{:?}", armed.outcome) };
+        assert!(also.iter().all(|name| !name.class.starts_with("Arming")), "{also:?}");
         assert_eq!(jvm.flag(FLAG)?, "false", "the flag is up only while the class is compiled");
         let now = Snapshot::take(&target)?;
         for method in ["step", "inner"] {
@@ -152,7 +154,8 @@ fn recompiling_makes_the_chosen_class_call_and_no_other_and_is_taken_back() -> R
         assert_eq!((other.code, calls_at_entry(other)), (others, false), "the other class keeps its code");
         assert_eq!(armed.coverage(&target)?.methods[&name(CHOSEN, "step")], Verdict::Covered);
 
-        armed.disarm()?;
+        let left = armed.disarm(&target)?;
+        assert!(left.iter().all(|name| !name.class.starts_with("Arming")), "{left:?}");
         jvm.work()?;
         let after = Snapshot::take(&target)?;
         assert_eq!(of_class(&after, CHOSEN).0, 0, "no code of the class calls any more");

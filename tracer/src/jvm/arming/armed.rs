@@ -5,7 +5,7 @@
 //! to [`flags::arm::recover`](super::super::flags::arm::recover) and the code that calls to [`recover`].
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -25,7 +25,7 @@ use super::{
         journal::{self, Journal, Owner},
     },
     ArmMode,
-    coverage::{Coverage, Probes, coverage},
+    coverage::{Coverage, Probes, coverage, residue},
     recompile::{self, Classes, transform},
     snapshot::{self, Compilation, Name, Snapshot},
 };
@@ -106,6 +106,8 @@ pub enum Outcome {
         flag_up: Duration,
         /// Whether all code that was dropped came back within the limit.
         settled: bool,
+        /// Methods of other classes that were compiled while the flag was up, and call.
+        also: Vec<Name>,
     },
 }
 
@@ -169,12 +171,26 @@ impl Armed {
         &self.before
     }
 
-    /// Takes everything back, unless another living jtrace needs it.
-    pub fn disarm(mut self) -> Result<(), Error> {
+    /// Takes everything back, unless another living jtrace needs it. Gives the methods whose code calls the stub all the
+    /// same: it was compiled while the flag was up, and the JVM keeps it.
+    pub fn disarm(mut self, jvm: &Jvm) -> Result<Vec<Name>, Error> {
         let flags = self.flags.take().map_or(Ok(()), ArmedFlags::disarm);
         let recompiled = self.recompiled.take().map_or(Ok(()), Recompiled::undo);
         flags?;
-        recompiled
+        recompiled?;
+        match Snapshot::take(jvm) {
+            Ok(now) => Ok(self.others(&now, &BTreeSet::new())),
+            Err(_) if !jvm.identity().is_alive() => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Methods whose code calls since arming, but for those of some classes.
+    fn others(&self, now: &Snapshot, classes: &BTreeSet<&str>) -> Vec<Name> {
+        let others = residue(self.probes, &self.before, now)
+            .filter(|code| !code.names().any(|name| classes.contains(&*name.class)))
+            .map(|code| code.name.clone());
+        others.collect::<BTreeSet<Name>>().into_iter().collect()
     }
 
     fn recompile(&mut self, journal: &Journal, jvm: &Jvm, wish: Wish<'_>) -> Result<(), Error> {
@@ -193,7 +209,9 @@ impl Armed {
         transformed.back()?;
         let settled = self.settle(jvm, &classes)?;
         flags.disarm()?;
-        self.outcome = Outcome::Recompiled { flag_up: began.elapsed(), settled };
+        let flag_up = began.elapsed();
+        let also = self.others(&Snapshot::take(jvm)?, &classes.names().collect());
+        self.outcome = Outcome::Recompiled { flag_up, settled, also };
         self.recompiled = Some(recompiled);
         Ok(())
     }
@@ -280,8 +298,11 @@ impl Recompiled {
         if entry.has_living_owners() {
             return Ok(());
         }
-        drop_code(&self.attachment, &entry.recompiled)?;
-        Ok(locked.remove(self.target)?)
+        match drop_code(&self.attachment, &entry.recompiled) {
+            // The target may have ended meanwhile, and its code with it.
+            Err(error) if self.target.is_alive() => Err(error),
+            Ok(()) | Err(_) => Ok(locked.remove(self.target)?),
+        }
     }
 }
 
@@ -298,10 +319,14 @@ impl Drop for Recompiled {
 
 /// Has the code of classes compiled anew, with the flag as it is.
 fn drop_code(attachment: &Attachment, classes: &[String]) -> Result<(), Error> {
-    let classes = Classes::new(recompile::SINCE, classes.iter().map(String::as_str))?;
     // One that does not answer is not waited for as long as its recorder may take to start.
     attachment.command("VM.version", ALIVE_LIMIT)?;
-    Ok(transform(attachment, &classes)?.back()?)
+    // Several jtraces together may have chosen more than one may.
+    for some in classes.chunks(recompile::MAX_CLASSES) {
+        let some = Classes::new(recompile::SINCE, some.iter().map(String::as_str))?;
+        transform(attachment, &some)?.back()?;
+    }
+    Ok(())
 }
 
 /// What became of classes that a dead jtrace had recompiled.
