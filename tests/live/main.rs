@@ -33,4 +33,7 @@ mod virtual_threads;
 // Who holds monitors, and who starts threads.
 mod holders;
 
+// Method probes are armed, covered and taken back as is said.
+mod arming;
+
 mod watch;

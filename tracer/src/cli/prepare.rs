@@ -14,6 +14,7 @@ use crate::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     jvm::{
+        arming,
         elf::{self, Elf},
         find::{self, Jvm},
         flags::{
@@ -72,6 +73,14 @@ pub(super) fn recover() {
     match outcomes {
         Ok(outcomes) => outcomes.into_iter().for_each(report_recovered),
         Err(error) => log::debug!("nothing could be restored: {error}"),
+    }
+    // After the flags, so that nothing is compiled with one that was left up.
+    let recompiled = Journal::for_this_user().map_err(arming::Error::from).and_then(|own| arming::recover(&own));
+    for arming::Recovered { target, undone } in recompiled.unwrap_or_default() {
+        match undone {
+            Ok(()) => log::warn!("process {} compiles anew what a killed jtrace had made call probes", target.pid),
+            Err(error) => log::warn!("code of process {} still calls probes: {error}", target.pid),
+        }
     }
 }
 
