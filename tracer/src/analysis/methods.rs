@@ -173,7 +173,7 @@ impl Methods {
                     .to_owned(),
             );
         }
-        if returns_without_entry + entries_without_return > 0 {
+        if (*returns_without_entry, *entries_without_return) != (0, 0) {
             notes.push(format!(
                 "In the kernel: {returns_without_entry} returns without a call (under way when observation began), and \
                  {entries_without_return} calls whose return was missing, as where an exception leaves code of C1; neither \

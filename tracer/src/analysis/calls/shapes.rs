@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{
     super::{
         Context,
-        table::{Groups, column},
+        table::{Groups, Merge, column},
     },
     contexts::{Amounts, Contexts},
     graph::{Caller, Graph, OfThread, Place},
@@ -86,7 +86,7 @@ struct Site {
     callees: BTreeMap<SubjectId, u64>,
 }
 
-impl super::super::table::Merge for Site {
+impl Merge for Site {
     fn merge(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
     }
@@ -109,8 +109,9 @@ impl Sites {
             // An initialiser runs because of what an instruction needs, and is not what it calls.
             if place.is_known() && graph.resolver.kind(*callee) != "initialiser" {
                 let site = sites.entry((*caller, *place)).or_default();
-                site.calls += amounts.calls;
-                *site.callees.entry(*callee).or_default() += amounts.calls;
+                site.calls = site.calls.saturating_add(amounts.calls);
+                let callee = site.callees.entry(*callee).or_default();
+                *callee = callee.saturating_add(amounts.calls);
             }
         }
         Self(sites)
@@ -120,7 +121,7 @@ impl Sites {
         let mut rows = BTreeMap::<&'static str, Site>::new();
         let mut counts = BTreeMap::<&'static str, u64>::new();
         for site in self.0.values() {
-            rows.entry(site.kind()).or_default().calls += site.calls;
+            rows.entry(site.kind()).or_default().merge(site);
             *counts.entry(site.kind()).or_default() += 1;
         }
         Groups { rows, others: None }.table(
@@ -242,7 +243,7 @@ impl From<&OfThread> for ThreadRow {
     }
 }
 
-impl super::super::table::Merge for ThreadRow {
+impl Merge for ThreadRow {
     fn merge(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.contexts = self.contexts.saturating_add(other.contexts);
