@@ -43,7 +43,13 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         }
         Item::Frame(frame) => stacks.define_frame(frame),
         Item::Stack(stack) => stacks.define_stack(stack),
-        Item::Start(_) | Item::Counters(_) | Item::Guard(_) | Item::Thread(_) | Item::End(_) => {}
+        Item::Start(_)
+        | Item::Counters(_)
+        | Item::Guard(_)
+        | Item::Thread(_)
+        | Item::Subject(_)
+        | Item::Tallies(_)
+        | Item::End(_) => {}
     })?;
     let java: HashSet<Tid> = samples
         .iter()
