@@ -146,7 +146,7 @@ impl Writer {
         self.event(0, &words)?;
         if self.calls.is_multiple_of(self.every) && self.emitted[2] < self.allocations {
             let class = METHODS + nodes[at].method % CLASSES;
-            self.event(2, &[u64::from(class), 24 + 8 * (self.calls % 5), u64::MAX, wanted])?;
+            self.event(2, &[u64::from(class), 24 + 8 * (self.emitted[2] % 5), u64::MAX, wanted])?;
         }
         for child in &nodes[at].children {
             self.call(nodes, *child, depth + 1)?;
@@ -184,9 +184,12 @@ pub(crate) fn replay(file: &Path) -> Result<()> {
     json::write(&report, &mut out)?;
     let written = Instant::now();
     out.flush()?;
-    for (name, from, to) in
-        [("fold_ms", begin, folded), ("report_ms", folded, built), ("text_ms", built, shown), ("json_ms", shown, written)]
-    {
+    for (name, from, to) in [
+        ("fold_ms", begin, folded),
+        ("report_ms", folded, built),
+        ("text_ms", built, shown),
+        ("json_ms", shown, written),
+    ] {
         println!("{name} {:.1}", 1e3 * (to - from).as_secs_f64());
     }
     println!("shown_ms {:.1}\nbytes {}", 1e3 * (shown - begin).as_secs_f64(), out.bytes);
