@@ -141,7 +141,7 @@ impl WatchOptions {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct OutputOptions {
     /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .html, .jtrace, and for the stacks of
-    /// one lens .folded, .svg, .pb.gz, .speedscope.json); can be repeated; %p is the pid, %t the time, %h the host
+    /// one lens .folded, .svg, .pb.gz, .speedscope.json, .dot, .callgrind, for a distribution .hgrm); can be repeated; %p is the pid, %t the time, %h the host
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<std::path::PathBuf>,
 
@@ -153,8 +153,8 @@ pub(super) struct OutputOptions {
     #[arg(long, group = "format")]
     pub(super) text: bool,
 
-    /// Whose stacks go into .folded, .svg, .pb.gz and .speedscope.json; by default the first that has any of cpu, wall,
-    /// offcpu, locks, alloc. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
+    /// Whose stacks go into .folded, .svg, .pb.gz, .speedscope.json, .dot and .callgrind; by default the first that has any of
+    /// cpu, wall, offcpu, locks, alloc, calls, methods (calls first for a graph). Whose distribution goes into .hgrm. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
     #[arg(long, value_name = "LENS", value_parser = profile)]
     pub(super) profile: Option<ProfileChoice>,
 

@@ -53,7 +53,10 @@ impl<'a> Builder<'a> {
     }
 
     fn build(mut self, id: &'static str, title: &str, unit: Unit, value: fn(&Node) -> u64) -> Profile {
-        let mut order: Vec<usize> = (0..self.nodes.len()).filter(|at| value(&self.nodes[*at]) > 0).collect();
+        // A context without an amount has calls all the same.
+        let has_any = self.nodes.iter().any(|node| value(node) > 0);
+        let is_called = |at: &usize| has_any && self.nodes[*at].amounts.calls > 0;
+        let mut order: Vec<usize> = (0..self.nodes.len()).filter(is_called).collect();
         order.sort_by_key(|at| (std::cmp::Reverse(value(&self.nodes[*at])), *at));
         let mut room = FRAMES;
         let mut stacks = Vec::with_capacity(order.len());
@@ -71,7 +74,7 @@ impl<'a> Builder<'a> {
             let cut = if is_cut { format!("{DEPTH} frames") } else { String::new() };
             stacks.push(ProfileStack { frames, thread, value: value(&node), count: node.amounts.calls, cut });
         }
-        if rest > 0 {
+        if rest_calls > 0 {
             let cut = "<too many contexts>".to_owned();
             stacks.push(ProfileStack { frames: Vec::new(), thread: None, value: rest, count: rest_calls, cut });
         }
