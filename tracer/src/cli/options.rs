@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Failure, predicate::PredicateOptions, prepare::Watched};
+use super::{Failure, attach::trap_ns, predicate::PredicateOptions, prepare::Watched};
 use crate::{
     analysis::Lens,
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
         load::{KernelOptions, Links},
     },
-    predicate::{Field, Kind, Predicate, tree::Expr},
+    guard::{ON_DEMAND_BUDGET, USUAL_BUDGET},
+    jvm::arming::ArmMode,
+    predicate::{Field, Kind, Predicate, split::Armed, tree::Expr},
     view::Lines,
 };
 
@@ -29,8 +31,9 @@ pub(super) struct WatchOptions {
     pub(super) ring_size: Option<u32>,
 
     /// Share of one core that the target may lose to traps before sites are taken away for a while
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
-    pub(super) max_overhead: f64,
+    /// (1%, and 5% where methods or all objects are looked at)
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(super) max_overhead: Option<f64>,
 
     /// See every object that is made, and not only samples (lens alloc)
     #[arg(long)]
@@ -38,6 +41,14 @@ pub(super) struct WatchOptions {
 
     #[command(flatten)]
     pub(super) wanted: PredicateOptions,
+
+    /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(super) arm: ArmMode,
+
+    /// Look also at what nothing narrows down: every call, or every object
+    #[arg(long)]
+    pub(super) yes: bool,
 
     /// Take no stacks
     #[arg(long)]
@@ -67,7 +78,7 @@ impl WatchOptions {
         Ok(Watched {
             lenses: self.lenses(),
             kernel: self.kernel(),
-            budget: self.max_overhead,
+            budget: self.max_overhead.unwrap_or(if self.is_on_demand() { ON_DEMAND_BUDGET } else { USUAL_BUDGET }),
             began,
             stacks: !self.no_stacks,
             exact: self.exact,
@@ -76,11 +87,19 @@ impl WatchOptions {
         })
     }
 
+    /// Whether something is asked for that may happen as often as the program does anything.
+    fn is_on_demand(&self) -> bool {
+        self.exact || self.lenses().iter().any(|lens| lens.is_on_demand())
+    }
+
     /// Which methods or objects are wanted: one predicate is about events of one kind.
     fn predicate(&self) -> Result<Predicate, Failure> {
         let lenses = self.lenses();
         let methods = lenses.iter().any(|lens| lens.is_on_demand());
         if self.wanted.is_empty() {
+            if self.is_on_demand() {
+                self.refuse_everything()?;
+            }
             return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
         }
         let kind = match (methods, self.exact) {
@@ -110,7 +129,27 @@ impl WatchOptions {
                 ));
             }
         }
+        if predicate.armed() == Armed::All {
+            self.refuse_everything()?;
+        }
         Ok(predicate)
+    }
+
+    /// Everything is only looked at by those who know what it costs.
+    fn refuse_everything(&self) -> Result<(), Failure> {
+        if self.yes || self.wanted.explain {
+            return Ok(());
+        }
+        let cost = trap_ns(self.kernel()).map_or_else(
+            |_| String::new(),
+            // A million a second is what a busy thread does easily.
+            |ns| format!(": {ns:.0} ns each here, {:.0} % of a core for every million a second", ns / 10.0),
+        );
+        Err(Failure::usage(
+            format!("no name narrows down what is looked at, so every call or object would trap{cost}"),
+            "choose with -I, -X or --where (`-I 'com.shop.*::*'`), or say --yes; --max-overhead holds all the same"
+                .to_owned(),
+        ))
     }
 
     /// The lenses, in the order of the report, each once.

@@ -228,24 +228,6 @@ impl Known {
             || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
         self.has_layout() && jvm.flags.is_ok() && (jvm.counters.is_ok() || counters_off())
     }
-
-    /// Arms the flags that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
-    pub(super) fn arm(&mut self, jvm: &Jvm) -> Option<ArmedFlag> {
-        if self.plan.flags.is_empty() {
-            return None;
-        }
-        let names: Vec<_> = self.plan.flags.iter().map(|flag| flag.name()).collect();
-        let armed = Journal::for_this_user()
-            .map_err(arm::Error::from)
-            .and_then(|journal| arm::arm(&journal, JvmTables, jvm.identity(), &names));
-        armed
-            .map_err(|error| {
-                let what = self.plan.flags.iter().map(|flag| flag.what()).collect::<Vec<_>>().join(" and ");
-                let names = names.join(", ");
-                self.missing.push(format!("{names} could not be armed, so {what} are not seen: {error}"));
-            })
-            .ok()
-    }
 }
 
 /// What is said about a JVM in the session's first item.

@@ -25,6 +25,7 @@ use tracer_common::site::{SiteSpec, TargetLayout};
 use self::{holders::Holders, subjects::Subjects, unwinding::Unwinding};
 use crate::{
     analysis::Lens,
+    coverage::Coverage,
     decode::Header,
     ebpf::{
         Error,
@@ -248,9 +249,14 @@ impl Live {
         plan: &Plan,
         unwinding: Option<Unwinding>,
         holders: Option<Holders>,
+        subjects: Option<Subjects>,
     ) -> Result<(), Error> {
         self.layout = layout;
         self.holders = holders;
+        if let Some(subjects) = subjects {
+            subjects.install(self.kernel.tallying())?;
+            self.subjects = Some(subjects);
+        }
         if let Some(mut unwinding) = unwinding {
             unwinding.read_symbols();
             unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
@@ -458,7 +464,14 @@ impl Live {
     }
 
     /// Detaches everything, delivers the rest, and ends the session.
-    pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+    ///
+    /// `coverage` is what could not be seen; it is found out before, while the target still is as it was.
+    pub fn finish(
+        mut self,
+        reason: &str,
+        coverage: Vec<Coverage>,
+        sink: &mut dyn FnMut(Item<'_>),
+    ) -> Result<(), Error> {
         let began = Instant::now();
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
@@ -486,6 +499,9 @@ impl Live {
         }
         sink(Item::Counters(counters));
         self.tell_tallies(sink)?;
+        for coverage in coverage {
+            sink(Item::Coverage(coverage));
+        }
         sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::super::attach_protocol::{self, Attachment, MAX_COMMAND_BYTES};
 /// The first release that has it.
 pub const SINCE: u32 = 25;
 /// Most classes of one arming.
-pub(super) const MAX_CLASSES: usize = 64;
+pub const MAX_CLASSES: usize = 64;
 /// How long the JVM may take for one command. The first start of its recorder loads some 900 of its own classes.
 const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 /// After so long the JVM ends the recording by itself, should jtrace die in between.
