@@ -133,7 +133,8 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watched = Watched { one_by_one: show == Show::Events, ..watch.watched(Instant::now())? };
+    let mut watched = watch.watched(Instant::now())?;
+    watched.one_by_one |= show == Show::Events;
     if watch.wanted.explain {
         return explain(&watched);
     }

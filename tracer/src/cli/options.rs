@@ -46,6 +46,10 @@ pub(super) struct WatchOptions {
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) arm: ArmMode,
 
+    /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
+    #[arg(long)]
+    pub(super) each: bool,
+
     /// Look also at what nothing narrows down: every call, or every object
     #[arg(long)]
     pub(super) yes: bool,
@@ -82,7 +86,7 @@ impl WatchOptions {
             began,
             stacks: !self.no_stacks,
             exact: self.exact,
-            one_by_one: false,
+            one_by_one: self.each,
             predicate: self.predicate()?,
         })
     }
@@ -161,7 +165,7 @@ impl WatchOptions {
     /// What the kernel side shall be like.
     pub(super) fn kernel(&self) -> KernelOptions {
         KernelOptions {
-            ring_bytes: self.ring_size,
+            ring_bytes: self.ring_size.or_else(|| self.is_on_demand().then_some(ON_DEMAND_RING_BYTES)),
             links: self.links,
             rows: 0,
             clocks: ClockOptions { sample_hz: self.sample_rate, min_block_ns: self.min_block_ns() },
@@ -227,6 +231,9 @@ impl OutputOptions {
         if self.no_lines { Lines::Merged } else { Lines::Shown }
     }
 }
+
+/// Size of a ring buffer where calls or objects may come one by one.
+const ON_DEMAND_RING_BYTES: u32 = 8 << 20;
 
 /// Largest share of one core that a target may lose: all of 1,000 cores.
 const MAX_PERCENT: f64 = 100_000.0;

@@ -41,6 +41,10 @@ use crate::{
 /// A flag that stays armed while this lives.
 pub(super) type ArmedFlag = Armed<JvmTables>;
 
+/// Frames of the stack that a call gets where it is asked who calls: HotSpot's function, the method, and its caller, with one
+/// for an adapter between them.
+const CALL_SITE_FRAMES: u32 = 4;
+
 /// A session that is about to begin.
 pub(super) struct Watched {
     pub(super) lenses: Vec<Lens>,
@@ -187,7 +191,18 @@ impl Known {
         let judge = Judge::new(watched.predicate.clone(), jvm.target.pid);
         // Who calls whom is folded from single calls and returns; so are durations, unless only the slow are wanted.
         let lasts = judge.asks_for(&[Field::Duration]);
-        let one_by_one = watched.one_by_one || watched.lenses.contains(&Lens::Calls);
+        let calls = watched.lenses.contains(&Lens::Calls);
+        let one_by_one = watched.one_by_one || calls;
+        // Those that last as long as that are few, and where they come from is what is asked.
+        let tallied = !one_by_one && !lasts;
+        for site in &mut self.plan.sites {
+            site.spec.stack = match site.kind {
+                EventKind::MethodEntry if calls => CALL_SITE_FRAMES,
+                EventKind::MethodEntry | EventKind::ObjectAlloc if tallied || lasts => 0,
+                EventKind::MethodReturn if !lasts || calls => 0,
+                _ => site.spec.stack,
+            };
+        }
         let mut demand = Demand {
             timed: u32::from(methods && (!one_by_one || lasts)),
             at_return: u32::from(lasts),
@@ -206,7 +221,7 @@ impl Known {
                 Err(what) => self.missing.push(format!("objects have no classes and sizes: {what} is unknown")),
             }
         }
-        Subjects::open(jvm, Asked { demand, tallied: !one_by_one, judge })
+        Subjects::open(jvm, Asked { demand, tallied, judge })
             .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
             .ok()
     }

@@ -94,7 +94,7 @@ impl Exact {
 
     pub(super) fn event(&mut self, event: &Event) {
         match event.payload {
-            Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
+            Payload::ObjectAlloc { class, bytes, length, wanted: true } => {
                 self.total.add(bytes);
                 self.sites.entry((class, event.stack)).add(bytes);
                 self.threads.entry((event.tid, class)).add(bytes);
