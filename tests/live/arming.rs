@@ -161,6 +161,9 @@ fn recompiling_makes_the_chosen_class_call_and_no_other_and_is_taken_back() -> R
         assert_eq!(of_class(&after, CHOSEN).0, 0, "no code of the class calls any more");
         assert_eq!(entered(&after, &name(OTHER, "step"))?.code, others);
         assert!(jvm.jcmd(&["JFR.check"])?.contains("No available recordings"), "no recording goes on");
+        let directory = std::fs::read_dir(format!("/proc/{}/cwd", jvm.pid()))?.flatten();
+        let recorded = directory.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jfr"));
+        assert_eq!(recorded.count(), 0, "no file is left");
         jvm.finish()?;
     }
     Ok(())

@@ -228,9 +228,10 @@ impl Armed {
             let now = Snapshot::take(jvm)?;
             let is_back = |name: &Name, level: u8| {
                 now.in_use().any(|code| {
-                    code.name == *name
-                        && code.level >= level
-                        && code.calls.is_none_or(|calls| calls.entry || calls.allocation)
+                    // Code that allocates nothing calls no stub for it: that it is new has to do there.
+                    let calls = code.calls.is_none_or(|calls| self.probes == Probes::Allocations || calls.entry);
+                    let is_new = !self.before.code.contains_key(&code.code);
+                    code.name == *name && code.level >= level && is_new && calls
                 })
             };
             if wanted.iter().all(|(name, level)| is_back(name, *level)) {

@@ -120,13 +120,23 @@ impl Snapshot {
     /// Reads it. Takes some 10 ms for each 1,000 methods.
     pub fn take(jvm: &Jvm) -> Result<Self, Error> {
         let pages = Pages::new(&jvm.memory);
-        let cache = CodeCache::read(&pages, &jvm.tables)?;
-        let (blobs, unread) = cache.snapshot(&pages)?;
-        let stubs = Stubs::find(&jvm.library, &blobs)?;
-        let mut reader = Reader::new(&pages, &jvm.tables, stubs.as_ref())?;
+        let find = |blobs: &[Blob]| Stubs::find(&jvm.library, blobs);
+        Self::read(&pages, &jvm.tables, jvm.target.jdk_release, find)
+    }
+
+    fn read(
+        peek: &impl Peek,
+        tables: &VmStructs,
+        release: u32,
+        find: impl FnOnce(&[Blob]) -> Result<Option<Stubs>, library::Error>,
+    ) -> Result<Self, Error> {
+        let cache = CodeCache::read(peek, tables)?;
+        let (blobs, unread) = cache.snapshot(peek)?;
+        let stubs = find(&blobs)?;
+        let mut reader = Reader::new(peek, tables, stubs.as_ref())?;
         let [begin, end] = cache.layout().interpreter;
-        let mut snapshot =
-            Self { release: jvm.target.jdk_release, interpreter: reader.calls(begin, end), unread, ..Self::default() };
+        let interpreter = reader.calls(begin, end);
+        let mut snapshot = Self { release, code: BTreeMap::new(), interpreter, unread };
         for blob in blobs.iter().filter(|blob| blob.compiled.is_some()) {
             match reader.compilation(blob) {
                 Some(compilation) => drop(snapshot.code.insert(compilation.code, compilation)),
@@ -228,3 +238,6 @@ impl UsageLayout {
         Some(if current == blob.address { Use::Entered } else { Use::Left })
     }
 }
+
+#[cfg(test)]
+mod tests;
