@@ -104,7 +104,7 @@ impl Classes {
 }
 
 /// A name of a class in Java's own alphabet; other letters are allowed by Java and by nobody used.
-fn is_class(name: &str) -> bool {
+pub(super) fn is_class(name: &str) -> bool {
     let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '$' | '_');
     !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && !name.ends_with('.')
 }
