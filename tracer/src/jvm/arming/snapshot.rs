@@ -82,7 +82,7 @@ pub struct Compilation {
     pub bytes: u64,
     /// The method it was compiled from.
     pub name: Name,
-    /// The methods that were inlined into it, each once.
+    /// The methods that were inlined into it, each once. The JVM's tables do not tell them from a few that it only calls.
     pub inlined: Vec<Name>,
     /// Whether calls still go there.
     pub usage: Use,
@@ -174,7 +174,8 @@ impl<'a, P: Peek> Reader<'a, P> {
         let compiled = blob.compiled?;
         let name = self.name(compiled.method)?;
         let info = DebugInfo::read(self.peek, &self.nmethods, blob).ok();
-        let methods = info.map(|info| info.methods()).unwrap_or_default();
+        // Scopes name a method only where the JVM must know it; one without a call or loop is just among the metadata.
+        let methods = info.map(|info| [info.methods(), info.metadata().to_vec()].concat()).unwrap_or_default();
         let inlined = methods.into_iter().filter(|&method| method != compiled.method);
         let mut inlined: Vec<Name> = inlined.filter_map(|method| self.name(method)).collect();
         inlined.sort_unstable();
