@@ -152,7 +152,10 @@ fn recompiling_makes_the_chosen_class_call_and_no_other_and_is_taken_back() -> R
         }
         let other = entered(&now, &name(OTHER, "step"))?;
         assert_eq!((other.code, calls_at_entry(other)), (others, false), "the other class keeps its code");
-        assert_eq!(armed.coverage(&target)?.methods[&name(CHOSEN, "step")], Verdict::Covered);
+        // A caller that is compiled after the flag went down may inline it again; that, and nothing else, is named.
+        if let Verdict::NotCovered(silent) = &armed.coverage(&target)?.methods[&name(CHOSEN, "step")] {
+            assert!(silent.iter().all(|silent| silent.inlined && !silent.before), "{silent:?}");
+        }
 
         let left = armed.disarm(&target)?;
         let own = left.iter().filter(|name| name.class.starts_with("Arming"));
