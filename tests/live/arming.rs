@@ -152,15 +152,22 @@ fn recompiling_makes_the_chosen_class_call_and_no_other_and_is_taken_back() -> R
         }
         let other = entered(&now, &name(OTHER, "step"))?;
         assert_eq!((other.code, calls_at_entry(other)), (others, false), "the other class keeps its code");
-        assert_eq!(armed.coverage(&target)?.methods[&name(CHOSEN, "step")], Verdict::Covered);
+        // A caller that is compiled after the flag went down may inline it again; that, and nothing else, is named.
+        if let Verdict::NotCovered(silent) = &armed.coverage(&target)?.methods[&name(CHOSEN, "step")] {
+            assert!(silent.iter().all(|silent| silent.inlined && !silent.before), "{silent:?}");
+        }
 
         let left = armed.disarm(&target)?;
-        assert!(left.iter().all(|name| !name.class.starts_with("Arming")), "{left:?}");
+        let own = left.iter().filter(|name| name.class.starts_with("Arming"));
+        assert_eq!(own.count(), 0, "neither the class nor those it was inlined into go on calling: {left:?}");
         jvm.work()?;
         let after = Snapshot::take(&target)?;
         assert_eq!(of_class(&after, CHOSEN).0, 0, "no code of the class calls any more");
         assert_eq!(entered(&after, &name(OTHER, "step"))?.code, others);
         assert!(jvm.jcmd(&["JFR.check"])?.contains("No available recordings"), "no recording goes on");
+        let directory = std::fs::read_dir(format!("/proc/{}/cwd", jvm.pid()))?.flatten();
+        let recorded = directory.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jfr"));
+        assert_eq!(recorded.count(), 0, "no file is left");
         jvm.finish()?;
     }
     Ok(())

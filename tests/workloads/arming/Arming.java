@@ -36,6 +36,8 @@ public final class Arming {
         }
     }
 
+    private static final Chosen CHOSEN = new Chosen();
+    private static final Other OTHER = new Other();
     private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
@@ -56,10 +58,8 @@ public final class Arming {
     }
 
     private static void run(int rounds) {
-        Chosen chosen = new Chosen();
-        Other other = new Other();
         for (int round = 0; round < rounds; round++) {
-            sink += calls(chosen, other);
+            sink += calls(CHOSEN, OTHER);
         }
     }
 

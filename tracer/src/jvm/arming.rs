@@ -6,13 +6,17 @@
 //! of the target: flags are bytes of data, and recompilation is the JVM's own work. `docs/arming.md` has what was measured.
 
 mod armed;
+mod owed;
 
 pub mod coverage;
 pub mod recompile;
 pub mod snapshot;
 pub mod stubs;
 
-pub use self::armed::{Armed, Error, Outcome, Recovered, Wish, arm, recover};
+pub use self::{
+    armed::{Armed, Error, Outcome, Wish, arm},
+    owed::{Recovered, recover},
+};
 
 /// How far arming may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

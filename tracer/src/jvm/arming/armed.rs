@@ -2,38 +2,34 @@
 //!
 //! Recompiling: the classes are transformed, the flag goes up, they are transformed back and their code with the stubs is
 //! waited for, the flag goes down. What is written down first is what must be undone: a jtrace that dies leaves the flag
-//! to [`flags::arm::recover`](super::super::flags::arm::recover) and the code that calls to [`recover`].
+//! to [`flags::arm::recover`](super::super::flags::arm::recover) and the code that calls to [`recover`](super::recover).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use super::{
     super::{
-        attach_protocol::{self, Attachment},
-        find::{self, Jvm, process::Identity},
+        attach_protocol,
+        find::{self, Jvm},
         flags::{
             arm::{self, Armed as ArmedFlags},
             located::JvmTables,
         },
-        journal::{self, Journal, Owner},
+        journal::{self, Journal},
     },
     ArmMode,
     coverage::{Coverage, Probes, coverage, residue},
+    owed::Recompiled,
     recompile::{self, Classes, transform},
     snapshot::{self, Compilation, Name, Snapshot},
 };
 
 /// How long recompiled code is waited for. Hot methods come back within some 100 ms.
 const SETTLE_LIMIT: Duration = Duration::from_secs(3);
-/// How long a JVM may take for the least of commands.
-const ALIVE_LIMIT: Duration = Duration::from_secs(2);
 /// How often it is looked for.
 const SETTLE_POLL: Duration = Duration::from_millis(50);
 
@@ -123,18 +119,6 @@ pub struct Armed {
     recompiled: Option<Recompiled>,
 }
 
-/// Classes whose code calls, until this is dropped.
-#[derive(Debug)]
-struct Recompiled {
-    journal: Journal,
-    attachment: Arc<Attachment>,
-    target: Identity,
-    owner: Owner,
-    /// Whether nothing had been written down about the target before.
-    first: bool,
-    done: bool,
-}
-
 /// Arms a JVM, no further than is wished.
 pub fn arm(journal: &Journal, jvm: &Jvm, wish: Wish<'_>) -> Result<Armed, Error> {
     let before = Snapshot::take(jvm)?;
@@ -195,7 +179,7 @@ impl Armed {
 
     fn recompile(&mut self, journal: &Journal, jvm: &Jvm, wish: Wish<'_>) -> Result<(), Error> {
         let classes = Classes::new(jvm.target.jdk_release, wish.classes.iter().map(String::as_str))?;
-        let recompiled = Recompiled::begin(journal, jvm, &classes)?;
+        let recompiled = Recompiled::begin(journal, jvm, &classes, &self.before)?;
         let attachment = Arc::clone(&recompiled.attachment);
         let transformed = match transform(&attachment, &classes) {
             Ok(transformed) => transformed,
@@ -228,9 +212,10 @@ impl Armed {
             let now = Snapshot::take(jvm)?;
             let is_back = |name: &Name, level: u8| {
                 now.in_use().any(|code| {
-                    code.name == *name
-                        && code.level >= level
-                        && code.calls.is_none_or(|calls| calls.entry || calls.allocation)
+                    // Code that allocates nothing calls no stub for it: that it is new has to do there.
+                    let calls = code.calls.is_none_or(|calls| self.probes == Probes::Allocations || calls.entry);
+                    let is_new = !self.before.code.contains_key(&code.code);
+                    code.name == *name && code.level >= level && is_new && calls
                 })
             };
             if wanted.iter().all(|(name, level)| is_back(name, *level)) {
@@ -242,126 +227,4 @@ impl Armed {
             thread::sleep(SETTLE_POLL);
         }
     }
-}
-
-/// Where it is written down which classes were recompiled: beside the bytes that were changed.
-fn own_journal(journal: &Journal) -> Result<Journal, journal::Error> {
-    // Makes sure that the directory is there and nobody else's.
-    drop(journal.lock()?);
-    Ok(journal.beside("recompiled"))
-}
-
-impl Recompiled {
-    /// Writes down what is going to be done.
-    fn begin(journal: &Journal, jvm: &Jvm, classes: &Classes) -> Result<Self, Error> {
-        static TICKET: AtomicU64 = AtomicU64::new(0);
-        let attachment = Arc::new(Attachment::open(jvm)?);
-        let own = std::process::id();
-        let process = Identity::of(own).ok_or(Error::Gone(own))?;
-        let owner = Owner { process, ticket: TICKET.fetch_add(1, Ordering::Relaxed) };
-        let journal = own_journal(journal)?;
-        let target = jvm.identity();
-        let locked = journal.lock()?;
-        let mut entry = locked.entry(target)?;
-        entry.has_living_owners();
-        let first = entry.recompiled.is_empty();
-        entry.recompiled.extend(classes.names().map(str::to_owned));
-        entry.recompiled.sort_unstable();
-        entry.recompiled.dedup();
-        entry.owners.push(owner);
-        locked.save(&entry)?;
-        Ok(Self { journal, attachment, target, owner, first, done: false })
-    }
-
-    /// Forgets what was going to be done and was not.
-    fn abandon(mut self) -> Result<(), Error> {
-        self.done = true;
-        let locked = self.journal.lock()?;
-        let mut entry = locked.entry(self.target)?;
-        entry.owners.retain(|owner| *owner != self.owner);
-        // What a jtrace that died had recompiled is still to be undone.
-        let needed = entry.has_living_owners() || !self.first;
-        let written = if needed { locked.save(&entry) } else { locked.remove(self.target) };
-        Ok(written?)
-    }
-
-    fn undo(mut self) -> Result<(), Error> {
-        self.leave()
-    }
-
-    fn leave(&mut self) -> Result<(), Error> {
-        self.done = true;
-        let locked = self.journal.lock()?;
-        let mut entry = locked.entry(self.target)?;
-        entry.owners.retain(|owner| *owner != self.owner);
-        locked.save(&entry)?;
-        if entry.has_living_owners() {
-            return Ok(());
-        }
-        match drop_code(&self.attachment, &entry.recompiled) {
-            // The target may have ended meanwhile, and its code with it.
-            Err(error) if self.target.is_alive() => Err(error),
-            Ok(()) | Err(_) => Ok(locked.remove(self.target)?),
-        }
-    }
-}
-
-impl Drop for Recompiled {
-    fn drop(&mut self) {
-        if self.done || !self.target.is_alive() {
-            return;
-        }
-        if let Err(error) = self.leave() {
-            log::warn!("classes of process {} still call probes: {error}", self.target.pid);
-        }
-    }
-}
-
-/// Has the code of classes compiled anew, with the flag as it is.
-fn drop_code(attachment: &Attachment, classes: &[String]) -> Result<(), Error> {
-    // One that does not answer is not waited for as long as its recorder may take to start.
-    attachment.command("VM.version", ALIVE_LIMIT)?;
-    // Several jtraces together may have chosen more than one may.
-    for some in classes.chunks(recompile::MAX_CLASSES) {
-        let some = Classes::new(recompile::SINCE, some.iter().map(String::as_str))?;
-        transform(attachment, &some)?.back()?;
-    }
-    Ok(())
-}
-
-/// What became of classes that a dead jtrace had recompiled.
-#[derive(Debug)]
-pub struct Recovered {
-    /// The process.
-    pub target: Identity,
-    /// Whether their code was dropped; where not, it is tried again at the next start.
-    pub undone: Result<(), Error>,
-}
-
-/// Takes back what dead jtraces had recompiled; gives the processes. To be called at every start, after the flags' own
-/// [`recover`](super::super::flags::arm::recover), so that nothing is compiled with a flag that was left up.
-pub fn recover(journal: &Journal) -> Result<Vec<Recovered>, Error> {
-    let journal = journal.beside("recompiled");
-    if !journal.exists() {
-        return Ok(Vec::new());
-    }
-    let locked = journal.lock()?;
-    let (entries, _damaged) = locked.entries()?;
-    let mut outcomes = Vec::new();
-    for mut entry in entries {
-        let target = entry.target;
-        if !target.is_alive() {
-            locked.remove(target)?;
-            continue;
-        }
-        if entry.has_living_owners() {
-            continue;
-        }
-        let undone = Jvm::open(target.pid).map_err(Error::from).and_then(|jvm| {
-            drop_code(&Attachment::open(&jvm)?, &entry.recompiled)?;
-            Ok(locked.remove(target)?)
-        });
-        outcomes.push(Recovered { target, undone });
-    }
-    Ok(outcomes)
 }

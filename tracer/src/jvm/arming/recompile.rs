@@ -18,6 +18,9 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 /// After so long the JVM ends the recording by itself, should jtrace die in between.
 const RECORDING_LIMIT: &str = "60s";
 
+/// A recording with an end wants a file to go to, in the target's directory if none is named.
+const NOWHERE: &str = "/dev/null";
+
 /// Why the code of classes was not thrown away.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -88,7 +91,7 @@ impl Classes {
             }
             let name = format!("{prefix}-{}", commands.len());
             let command = format!(
-                "JFR.start name={name} settings=none disk=false duration={RECORDING_LIMIT} \
+                "JFR.start name={name} settings=none disk=false duration={RECORDING_LIMIT} filename={NOWHERE} \
                  +jdk.MethodTiming#enabled=true +jdk.MethodTiming#filter={methods}"
             );
             if command.len() > MAX_COMMAND_BYTES {
@@ -101,7 +104,7 @@ impl Classes {
 }
 
 /// A name of a class in Java's own alphabet; other letters are allowed by Java and by nobody used.
-fn is_class(name: &str) -> bool {
+pub(super) fn is_class(name: &str) -> bool {
     let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '$' | '_');
     !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && !name.ends_with('.')
 }

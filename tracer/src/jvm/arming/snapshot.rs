@@ -82,7 +82,7 @@ pub struct Compilation {
     pub bytes: u64,
     /// The method it was compiled from.
     pub name: Name,
-    /// The methods that were inlined into it, each once.
+    /// The methods that were inlined into it, each once. The JVM's tables do not tell them from a few that it only calls.
     pub inlined: Vec<Name>,
     /// Whether calls still go there.
     pub usage: Use,
@@ -120,13 +120,23 @@ impl Snapshot {
     /// Reads it. Takes some 10 ms for each 1,000 methods.
     pub fn take(jvm: &Jvm) -> Result<Self, Error> {
         let pages = Pages::new(&jvm.memory);
-        let cache = CodeCache::read(&pages, &jvm.tables)?;
-        let (blobs, unread) = cache.snapshot(&pages)?;
-        let stubs = Stubs::find(&jvm.library, &blobs)?;
-        let mut reader = Reader::new(&pages, &jvm.tables, stubs.as_ref())?;
+        let find = |blobs: &[Blob]| Stubs::find(&jvm.library, blobs);
+        Self::read(&pages, &jvm.tables, jvm.target.jdk_release, find)
+    }
+
+    fn read(
+        peek: &impl Peek,
+        tables: &VmStructs,
+        release: u32,
+        find: impl FnOnce(&[Blob]) -> Result<Option<Stubs>, library::Error>,
+    ) -> Result<Self, Error> {
+        let cache = CodeCache::read(peek, tables)?;
+        let (blobs, unread) = cache.snapshot(peek)?;
+        let stubs = find(&blobs)?;
+        let mut reader = Reader::new(peek, tables, stubs.as_ref())?;
         let [begin, end] = cache.layout().interpreter;
-        let mut snapshot =
-            Self { release: jvm.target.jdk_release, interpreter: reader.calls(begin, end), unread, ..Self::default() };
+        let interpreter = reader.calls(begin, end);
+        let mut snapshot = Self { release, code: BTreeMap::new(), interpreter, unread };
         for blob in blobs.iter().filter(|blob| blob.compiled.is_some()) {
             match reader.compilation(blob) {
                 Some(compilation) => drop(snapshot.code.insert(compilation.code, compilation)),
@@ -164,7 +174,8 @@ impl<'a, P: Peek> Reader<'a, P> {
         let compiled = blob.compiled?;
         let name = self.name(compiled.method)?;
         let info = DebugInfo::read(self.peek, &self.nmethods, blob).ok();
-        let methods = info.map(|info| info.methods()).unwrap_or_default();
+        // Scopes name a method only where the JVM must know it; one without a call or loop is just among the metadata.
+        let methods = info.map(|info| [info.methods(), info.metadata().to_vec()].concat()).unwrap_or_default();
         let inlined = methods.into_iter().filter(|&method| method != compiled.method);
         let mut inlined: Vec<Name> = inlined.filter_map(|method| self.name(method)).collect();
         inlined.sort_unstable();
@@ -228,3 +239,6 @@ impl UsageLayout {
         Some(if current == blob.address { Use::Entered } else { Use::Left })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,6 +88,14 @@ impl Stubs {
     }
 }
 
+#[cfg(test)]
+impl Stubs {
+    /// Stubs at made-up addresses.
+    pub(super) fn at(entry: u64, exit: u64, allocation: u64) -> Self {
+        Self { entry: vec![entry], exit: vec![exit], allocation: vec![allocation] }
+    }
+}
+
 /// Whether the eight bytes at an offset are the number of a move into a register.
 fn is_moved(code: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(2).and_then(|start| code.get(start..at)) else { return false };
@@ -96,12 +104,14 @@ fn is_moved(code: &[u8], at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const CODE: u64 = 0x7f00_0000_1000;
 
     fn stubs() -> Stubs {
-        Stubs { entry: vec![0x7f00_1000_0000], exit: vec![0x7f80_0000_0000], allocation: vec![CODE - 0x100] }
+        Stubs::at(0x7f00_1000_0000, 0x7f80_0000_0000, CODE - 0x100)
     }
 
     fn near_call(from: usize, target: u64) -> Vec<u8> {
@@ -138,5 +148,25 @@ mod tests {
         let code = near_call(0, 0x7f00_1000_0000);
         assert!(stubs().called_by(&code, CODE).entry);
         assert!(!stubs().called_by(&code, CODE + 16).entry);
+    }
+
+    proptest! {
+        /// A call is found wherever it stands among bytes that mean nothing, and none is where none was put.
+        #[test]
+        fn a_call_among_random_bytes_is_found(
+            before in prop::collection::vec(any::<u8>(), 0..300),
+            behind in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let mut code = before.clone();
+            prop_assert_eq!(stubs().called_by(&code, CODE), Calls::default());
+            code.extend(near_call(before.len(), 0x7f00_1000_0000));
+            code.extend(behind);
+            prop_assert!(stubs().called_by(&code, CODE).entry);
+        }
+
+        #[test]
+        fn any_bytes_at_any_address_are_read(code in prop::collection::vec(any::<u8>(), 0..300), address: u64) {
+            stubs().called_by(&code, address);
+        }
     }
 }

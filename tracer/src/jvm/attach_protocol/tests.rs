@@ -123,3 +123,14 @@ fn the_file_that_asks_goes_with_its_value_and_a_link_in_its_place_stays() {
     assert!(name.is_symlink());
     assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_reply_is_a_text_or_an_error(reply in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64)) {
+        if let Ok(text) = parse(1, &reply) {
+            proptest::prop_assert!(reply.starts_with(b"0") || reply.trim_ascii_start().starts_with(b"0")
+                || reply.trim_ascii_start().starts_with(b"+0") || reply.trim_ascii_start().starts_with(b"-0"));
+            proptest::prop_assert!(text.len() <= 3 * reply.len());
+        }
+    }
+}
