@@ -185,14 +185,12 @@ impl<'a> Resolver<'a> {
         if stack == StackId::default() {
             return (around, Place::default());
         }
-        let found = match self.of_stack.get(&(stack, callee.0)) {
-            Some(found) => *found,
-            None => {
-                let found = self.frame_below(stack, callee);
-                self.of_stack.insert((stack, callee.0), found);
-                found
-            }
-        };
+        let known = self.of_stack.get(&(stack, callee.0)).copied();
+        let found = known.unwrap_or_else(|| {
+            let found = self.frame_below(stack, callee);
+            self.of_stack.insert((stack, callee.0), found);
+            found
+        });
         let Some((id, frame)) = found.and_then(|id| Some((id, self.context.stacks.frame(id)?))) else {
             // A whole stack without a caller is one: the method is the thread's first.
             let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);

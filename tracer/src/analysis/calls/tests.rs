@@ -131,7 +131,7 @@ fn deep_recursion_is_one_context_a_level_and_its_tree_is_cut() {
     let mut play = Play::default();
     let down = play.method("R", "down", "(I)I");
     let mut script = Script::default();
-    script.path(7, &[down; 10_000]);
+    script.path(7, &vec![down; 10_000]);
     let section = script.section(&play);
     assert_eq!(numbers(&section, SUMMARY), [1, 2, 0, 10_000, 10_000]);
     let tree = section.shapes.iter().find_map(|shape| match shape {

@@ -2,7 +2,10 @@
 
 use super::{
     super::{
-        super::testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
+        super::{
+            Analysis as _,
+            testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
+        },
         Alloc,
     },
     *,
@@ -110,7 +113,6 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
         objects: vec![Tally { subject: cart.0, stack: Some(make), count, bytes: 64 * count, ..Tally::default() }],
         ..Tallies::default()
     };
-    use super::super::super::Analysis as _;
     alloc.start(0);
     alloc.tallies(&reading(1, 100));
     alloc.event(&Event {
