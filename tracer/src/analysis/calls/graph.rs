@@ -93,15 +93,10 @@ impl<'a> Graph<'a> {
             graph.by_edge.entry(edge).or_default().add(amounts);
         }
         for tally in tallies {
-            let Tally { stack, count, errors, total_ns, self_ns, .. } = tally;
-            let (caller, place) = graph.resolver.caller(stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
-            graph.contexts += u64::from(stack.is_some());
-            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts {
-                calls: *count,
-                errors: *errors,
-                total_ns: *total_ns,
-                self_ns: *self_ns,
-            });
+            let (caller, place) =
+                graph.resolver.caller(tally.stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
+            graph.contexts += u64::from(tally.stack.is_some());
+            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts::from(tally));
         }
         graph
     }
