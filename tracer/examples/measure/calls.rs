@@ -69,7 +69,7 @@ fn tree(contexts: usize) -> Vec<Node> {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        for callee in 0..1 + random % CALLEES {
+        for callee in 0..=random % CALLEES {
             if nodes.len() < contexts {
                 // Siblings are different methods, so that each is a context of its own.
                 let method = (u32::try_from(random >> 40).unwrap_or(0) + u32::try_from(callee).unwrap_or(0)) % METHODS;

@@ -264,7 +264,7 @@ impl Analysis for Methods {
         }
         shapes.extend(self.seen.slowest.table(context));
         shapes.extend(counted.shape());
-        shapes.extend(counted.stacks_shape(&self.seen.stacks, &self.tallies.methods, context));
+        shapes.extend(counted::stacks_shape(&self.seen.stacks, &self.tallies.methods, context));
         let mut notes = self.notes(&counted);
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Methods.id(), title: "Methods".to_owned(), summary, notes, shapes }

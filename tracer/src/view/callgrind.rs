@@ -68,26 +68,22 @@ impl Names {
         let frame = symbol.and_then(|symbol| symbol.frame);
         let file = frame.and_then(|frame| frame.file.as_deref().or(frame.module.as_deref())).unwrap_or("???");
         let name = line_of(file);
-        let next = self.files.len() + 1;
-        match self.files.get(&name) {
-            Some(number) => format!("({number})"),
-            None => {
-                let text = format!("({next}) {name}");
-                self.files.insert(name, next);
-                text
-            }
+        if let Some(number) = self.files.get(&name) {
+            return format!("({number})");
         }
+        let number = self.files.len() + 1;
+        let text = format!("({number}) {name}");
+        self.files.insert(name, number);
+        text
     }
 
     fn function(&mut self, graph: &Graph<'_>, function: u32) -> String {
-        let next = self.functions.len() + 1;
-        match self.functions.get(&function) {
-            Some(number) => format!("({number})"),
-            None => {
-                self.functions.insert(function, next);
-                format!("({next}) {}", line_of(&graph.label(function)))
-            }
+        if let Some(number) = self.functions.get(&function) {
+            return format!("({number})");
         }
+        let number = self.functions.len() + 1;
+        self.functions.insert(function, number);
+        format!("({number}) {}", line_of(&graph.label(function)))
     }
 }
 

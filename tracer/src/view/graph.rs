@@ -63,7 +63,7 @@ impl<'a> Graph<'a> {
                 [(caller, line), (callee, _)] => Some((*caller, *line, *callee)),
                 _ => None,
             });
-            let last = pairs.clone().last();
+            let last = pairs.clone().next_back();
             for pair in pairs.collect::<BTreeSet<_>>() {
                 let edge = edges.entry(pair).or_default();
                 edge.total = edge.total.saturating_add(stack.value);
