@@ -334,7 +334,8 @@ impl Live {
     /// been full, the kernel's own counters are asked, because what did not fit was a trap all the same.
     fn count_hits(&mut self) -> Result<(), Error> {
         let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
-        if may_have_lost {
+        // What the kernel counts itself does not arrive.
+        if may_have_lost || self.subjects.is_some() {
             let mut totals = vec![0; self.groups.len()];
             for (stats, group) in self.kernel.stats(self.group_of_site.len())?.iter().zip(&self.group_of_site) {
                 totals[*group] += stats[0];
