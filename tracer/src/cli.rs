@@ -3,6 +3,7 @@
 mod arming;
 mod attach;
 mod bench;
+mod demand;
 pub mod doctor;
 mod failure;
 pub mod list;

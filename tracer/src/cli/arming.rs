@@ -10,7 +10,7 @@ use crate::{
             self, ArmMode, Outcome, Wish,
             coverage::{Interpreter, Probes, Verdict},
             recompile,
-            snapshot::{Name, Snapshot},
+            snapshot::{Compilation, Name, Snapshot},
         },
         find::Jvm,
         flags::{arm as flag, located::JvmTables},
@@ -170,7 +170,7 @@ fn chosen_classes(jvm: &Jvm, predicate: &Predicate) -> Result<Vec<String>, armin
         return Ok(Vec::new());
     }
     let snapshot = Snapshot::take(jvm)?;
-    let wanted = snapshot.in_use().flat_map(|code| code.names()).filter(|name| is_wanted(predicate, name));
+    let wanted = snapshot.in_use().flat_map(Compilation::names).filter(|name| is_wanted(predicate, name));
     let classes: BTreeSet<&String> = wanted.map(|name| &name.class).collect();
     let few = classes.len() <= recompile::MAX_CLASSES;
     Ok(classes.into_iter().filter(|_| few).cloned().collect())

@@ -135,7 +135,7 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
     let mut watched = watch.watched(Instant::now())?;
     watched.one_by_one |= show == Show::Events;
-    if watch.wanted.explain {
+    if watch.demand.wanted.explain {
         return explain(&watched);
     }
     output::check(output)?;
@@ -147,7 +147,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
-    let armed = ArmedJvm::new(&known.plan, &jvm, watch.arm, &watched.predicate, &mut known.missing)?;
+    let armed = ArmedJvm::new(&known.plan, &jvm, watch.demand.arm, &watched.predicate, &mut known.missing)?;
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);
     let subjects = known.subjects(&jvm, &watched);

@@ -33,6 +33,6 @@ pub(super) fn run(options: Options, lens: Lens) -> Result<ExitCode, Failure> {
     } else if !watch.lens.contains(&lens) {
         watch.lens.push(lens);
     }
-    watch.exact |= lens == Lens::Alloc;
+    watch.demand.exact |= lens == Lens::Alloc;
     attach::run_with(pid, &watch, &output, &show)
 }

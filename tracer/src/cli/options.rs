@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Failure, attach::trap_ns, predicate::PredicateOptions, prepare::Watched};
+use super::{Failure, demand::DemandOptions, prepare::Watched};
 use crate::{
     analysis::Lens,
     ebpf::{
@@ -10,8 +10,6 @@ use crate::{
         load::{KernelOptions, Links},
     },
     guard::{ON_DEMAND_BUDGET, USUAL_BUDGET},
-    jvm::arming::ArmMode,
-    predicate::{Field, Kind, Predicate, split::Armed, tree::Expr},
     view::Lines,
 };
 
@@ -35,24 +33,8 @@ pub(super) struct WatchOptions {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(super) max_overhead: Option<f64>,
 
-    /// See every object that is made, and not only samples (lens alloc)
-    #[arg(long)]
-    pub(super) exact: bool,
-
     #[command(flatten)]
-    pub(super) wanted: PredicateOptions,
-
-    /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    pub(super) arm: ArmMode,
-
-    /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
-    #[arg(long)]
-    pub(super) each: bool,
-
-    /// Look also at what nothing narrows down: every call, or every object
-    #[arg(long)]
-    pub(super) yes: bool,
+    pub(super) demand: DemandOptions,
 
     /// Take no stacks
     #[arg(long)]
@@ -85,81 +67,20 @@ impl WatchOptions {
             budget: self.max_overhead.unwrap_or(if self.is_on_demand() { ON_DEMAND_BUDGET } else { USUAL_BUDGET }),
             began,
             stacks: !self.no_stacks,
-            exact: self.exact,
-            one_by_one: self.each,
-            predicate: self.predicate()?,
+            exact: self.demand.exact,
+            one_by_one: self.demand.each,
+            predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
         })
-    }
-
-    /// Whether something is asked for that may happen as often as the program does anything.
-    fn is_on_demand(&self) -> bool {
-        self.exact || self.lenses().iter().any(|lens| lens.is_on_demand())
-    }
-
-    /// Which methods or objects are wanted: one predicate is about events of one kind.
-    fn predicate(&self) -> Result<Predicate, Failure> {
-        let lenses = self.lenses();
-        let methods = lenses.iter().any(|lens| lens.is_on_demand());
-        if self.wanted.is_empty() {
-            if self.is_on_demand() {
-                self.refuse_everything()?;
-            }
-            return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
-        }
-        let kind = match (methods, self.exact) {
-            (true, true) => {
-                return Err(Failure::usage(
-                    "a predicate is about methods or about objects, and both are asked for",
-                    "leave out --exact or the lenses methods and calls".to_owned(),
-                ));
-            }
-            (false, false) => {
-                return Err(Failure::usage(
-                    "nothing is asked for that a predicate could choose from",
-                    "add `-l methods`, `-l calls`, or `-l alloc --exact`".to_owned(),
-                ));
-            }
-            (true, false) if lenses.contains(&Lens::Calls) => Kind::MethodEntry,
-            (true, false) => Kind::MethodReturn,
-            (false, true) => Kind::Allocation,
-        };
-        let predicate = self.wanted.predicate(kind)?;
-        for field in [Field::Line, Field::Daemon] {
-            let asked = |expr: &Expr| expr.any_is(|condition| condition.field() == Some(field));
-            if predicate.expr.as_ref().is_some_and(asked) {
-                return Err(Failure::usage(
-                    format!("`{}` is not known of a running JVM's events yet", field.name()),
-                    "choose by method, caller or thread instead".to_owned(),
-                ));
-            }
-        }
-        if predicate.armed() == Armed::All {
-            self.refuse_everything()?;
-        }
-        Ok(predicate)
-    }
-
-    /// Everything is only looked at by those who know what it costs.
-    fn refuse_everything(&self) -> Result<(), Failure> {
-        if self.yes || self.wanted.explain {
-            return Ok(());
-        }
-        let cost = trap_ns(self.kernel()).map_or_else(
-            |_| String::new(),
-            // A million a second is what a busy thread does easily.
-            |ns| format!(": {ns:.0} ns each here, {:.0} % of a core for every million a second", ns / 10.0),
-        );
-        Err(Failure::usage(
-            format!("no name narrows down what is looked at, so every call or object would trap{cost}"),
-            "choose with -I, -X or --where (`-I 'com.shop.*::*'`), or say --yes; --max-overhead holds all the same"
-                .to_owned(),
-        ))
     }
 
     /// The lenses, in the order of the report, each once.
     pub(super) fn lenses(&self) -> Vec<Lens> {
         let asked = if self.lens.is_empty() { Lens::USUAL } else { &self.lens };
         Lens::ALL.iter().copied().filter(|lens| asked.contains(lens)).collect()
+    }
+
+    fn is_on_demand(&self) -> bool {
+        self.demand.is_wanted(&self.lenses())
     }
 
     /// What the kernel side shall be like.

@@ -21,7 +21,7 @@ pub enum Value {
 
 /// Name of an event and its fields, units in their names.
 pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
-    use Value::{Address, Class, Flag, Name, Number, Subject};
+    use Value::{Address, Class, Flag, Name, Number};
     match *payload {
         Payload::GcBegin { full, cause, last_cause } => {
             ("gc_begin", vec![("full", Flag(full)), ("cause", Name(cause)), ("last_cause", Name(last_cause))])
@@ -119,6 +119,14 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             }
             ("off_cpu", fields)
         }
+        _ => on_demand(payload),
+    }
+}
+
+/// The same of methods and objects.
+fn on_demand(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
+    use Value::{Address, Flag, Number, Subject};
+    match *payload {
         Payload::Method { edge, method, sp, wanted: _ } => {
             (either(edge, "method_entry", "method_return"), vec![("method", Subject(method)), ("sp", Address(sp))])
         }
@@ -137,6 +145,7 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
             fields.extend(length.map(|length| ("length", Number(length))));
             ("object_alloc", fields)
         }
+        _ => ("", vec![]),
     }
 }
 

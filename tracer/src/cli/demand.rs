@@ -1,0 +1,98 @@
+//! Options of what is there on demand only: methods, calls, all objects.
+
+use super::{Failure, attach::trap_ns, predicate::PredicateOptions};
+use crate::{
+    analysis::Lens,
+    ebpf::load::KernelOptions,
+    jvm::arming::ArmMode,
+    predicate::{Field, Kind, Predicate, split::Armed, tree::Expr},
+};
+
+/// Which methods or objects to look at, and how.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct DemandOptions {
+    /// See every object that is made, and not only samples (lens alloc)
+    #[arg(long)]
+    pub(super) exact: bool,
+
+    #[command(flatten)]
+    pub(super) wanted: PredicateOptions,
+
+    /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(super) arm: ArmMode,
+
+    /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
+    #[arg(long)]
+    pub(super) each: bool,
+
+    /// Look also at what nothing narrows down: every call, or every object
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+impl DemandOptions {
+    /// Whether something is asked for that may happen as often as the program does anything.
+    pub(super) fn is_wanted(&self, lenses: &[Lens]) -> bool {
+        self.exact || lenses.iter().any(|lens| lens.is_on_demand())
+    }
+
+    /// Which methods or objects are wanted: one predicate is about events of one kind.
+    pub(super) fn predicate(&self, lenses: &[Lens], kernel: KernelOptions) -> Result<Predicate, Failure> {
+        let methods = lenses.iter().any(|lens| lens.is_on_demand());
+        if self.wanted.is_empty() {
+            if self.is_wanted(lenses) {
+                self.refuse_everything(kernel)?;
+            }
+            return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
+        }
+        let kind = match (methods, self.exact) {
+            (true, true) => {
+                return Err(Failure::usage(
+                    "a predicate is about methods or about objects, and both are asked for",
+                    "leave out --exact or the lenses methods and calls".to_owned(),
+                ));
+            }
+            (false, false) => {
+                return Err(Failure::usage(
+                    "nothing is asked for that a predicate could choose from",
+                    "add `-l methods`, `-l calls`, or `-l alloc --exact`".to_owned(),
+                ));
+            }
+            (true, false) if lenses.contains(&Lens::Calls) => Kind::MethodEntry,
+            (true, false) => Kind::MethodReturn,
+            (false, true) => Kind::Allocation,
+        };
+        let predicate = self.wanted.predicate(kind)?;
+        for field in [Field::Line, Field::Daemon] {
+            let asked = |expr: &Expr| expr.any_is(|condition| condition.field() == Some(field));
+            if predicate.expr.as_ref().is_some_and(asked) {
+                return Err(Failure::usage(
+                    format!("`{}` is not known of a running JVM's events yet", field.name()),
+                    "choose by method, caller or thread instead".to_owned(),
+                ));
+            }
+        }
+        if predicate.armed() == Armed::All {
+            self.refuse_everything(kernel)?;
+        }
+        Ok(predicate)
+    }
+
+    /// Everything is only looked at by those who know what it costs.
+    fn refuse_everything(&self, kernel: KernelOptions) -> Result<(), Failure> {
+        if self.yes || self.wanted.explain {
+            return Ok(());
+        }
+        let cost = trap_ns(kernel).map_or_else(
+            |_| String::new(),
+            // A million a second is what a busy thread does easily.
+            |ns| format!(": {ns:.0} ns each here, {:.0} % of a core for every million a second", ns / 10.0),
+        );
+        Err(Failure::usage(
+            format!("no name narrows down what is looked at, so every call or object would trap{cost}"),
+            "choose with -I, -X or --where (`-I 'com.shop.*::*'`), or say --yes; --max-overhead holds all the same"
+                .to_owned(),
+        ))
+    }
+}
