@@ -129,11 +129,11 @@ fn printed_operands_are_those_of_the_file() {
     }
 }
 
-/// A plan for all lenses.
+/// A plan for all lenses, with all that is there on demand.
 fn plan_of(path: &Path) -> Plan {
     let data = elf::read_file(path).expect("readable");
     let libjvm = Libjvm::read(&Elf::parse(&data).expect("an ELF file"));
-    plan(&libjvm, Lens::ALL, Facts::default(), false)
+    plan(&libjvm, Lens::ALL, Facts::default(), true)
 }
 
 fn kinds(plan: &Plan) -> BTreeSet<EventKind> {
@@ -149,7 +149,7 @@ fn every_probe_of_every_lens_is_found_in_a_libjvm_with_notes_and_symbols() {
         let elsewhere = |kind: &EventKind| LOOKS.contains(kind) || CLOCKS.iter().any(|clock| clock.kind == *kind);
         let expected = EventKind::ALL.iter().copied().filter(|kind| !elsewhere(kind)).collect();
         assert_eq!(kinds(&plan), expected, "{}", path.display());
-        assert!(plan.flags == [Flag::Monitor] && plan.usdt && plan.symtab);
+        assert!(plan.flags == [Flag::Monitor, Flag::Alloc, Flag::Method] && plan.usdt && plan.symtab);
         assert_eq!(plan, plan_of(&path), "a plan is deterministic");
         println!("{}: {} sites planned", path.display(), plan.sites.len());
     }
@@ -167,7 +167,7 @@ fn plan_of_copy(path: &Path, flags: &[&str]) -> Option<Plan> {
 fn without_notes_the_plan_falls_back_on_functions_and_says_what_is_missing() {
     for path in libjvms() {
         let Some(plan) = plan_of_copy(&path, &["--remove-section", ".note.stapsdt"]) else { return };
-        assert!(!plan.usdt && plan.symtab && plan.flags.is_empty());
+        assert!(!plan.usdt && plan.symtab && plan.flags == [Flag::Alloc, Flag::Method]);
         let kinds = kinds(&plan);
         for kind in [
             EventKind::AllocInNewTlab,
@@ -199,7 +199,15 @@ fn without_symbols_the_notes_remain_and_what_comes_from_functions_is_missing() {
         for flag in ["--strip-unneeded", "--strip-all"] {
             let Some(plan) = plan_of_copy(&path, &[flag]) else { return };
             assert!(!plan.symtab, "{flag}");
-            let functions = [EventKind::AllocInNewTlab, EventKind::AllocOutsideTlab, EventKind::ThreadStarting];
+            let functions = [
+                EventKind::AllocInNewTlab,
+                EventKind::AllocOutsideTlab,
+                EventKind::ThreadStarting,
+                EventKind::ObjectAlloc,
+                EventKind::MethodEntry,
+                EventKind::MethodReturn,
+                EventKind::FrameUnwound,
+            ];
             let functions: BTreeSet<_> = functions.into();
             assert!(plan.usdt, "strip keeps notes");
             assert_eq!(kinds(&plan), kinds(&whole).difference(&functions).copied().collect(), "{flag}");
@@ -217,7 +225,8 @@ fn without_notes_and_symbols_only_an_exported_function_is_left() {
         assert_eq!(kinds(&plan), [EventKind::ThreadYield].into(), "{}", path.display());
         assert!(!plan.usdt && !plan.symtab);
         let clocks = |lens: &Lens| CLOCKS.iter().any(|clock| clock.lenses.contains(lens));
-        for lens in Lens::ALL.iter().filter(|lens| !clocks(lens)) {
+        // What `calls` lacks, `methods` says already.
+        for lens in Lens::ALL.iter().filter(|lens| !clocks(lens) && **lens != Lens::Calls) {
             assert!(plan.missing.iter().any(|sentence| sentence.starts_with(lens.id())), "{lens:?}");
         }
     }

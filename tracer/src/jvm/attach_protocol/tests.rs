@@ -1,3 +1,5 @@
+//! The protocol against a stand-in of a JVM, and what is refused.
+
 use std::{
     fs,
     os::unix::{fs::symlink, net::UnixListener},
