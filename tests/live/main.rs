@@ -33,4 +33,7 @@ mod virtual_threads;
 // Who holds monitors, and who starts threads.
 mod holders;
 
+// Methods and objects are counted to the last one.
+mod methods;
+
 mod watch;
