@@ -35,5 +35,7 @@ mod holders;
 
 // Methods and objects are counted to the last one.
 mod methods;
+// The predicate says the same in the kernel.
+mod predicate;
 
 mod watch;
