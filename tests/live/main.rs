@@ -37,5 +37,7 @@ mod holders;
 mod methods;
 // The predicate says the same in the kernel.
 mod predicate;
+// Method probes are armed, covered and taken back as is said.
+mod arming;
 
 mod watch;

@@ -160,7 +160,7 @@ pub struct SiteSpec {
     pub kind: u16,
     /// How many of `fields` are in use.
     pub field_count: u16,
-    /// 1 where the event gets the thread's stack.
+    /// 0 where the event gets no stack, 1 where it gets the thread's, and otherwise the number of innermost frames that it gets.
     pub stack: u32,
     /// The words of the event, in order.
     pub fields: [Field; MAX_FIELDS],

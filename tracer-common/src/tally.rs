@@ -123,14 +123,14 @@ const SUB_BITS: u32 = 4;
 pub const BUCKETS: usize = ((64 - SUB_BITS as usize) << SUB_BITS) + (1 << SUB_BITS);
 
 /// Bucket of a duration: exact up to 15 ns, then 16 to each power of two.
-#[inline(always)]
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both are below 16")]
 pub const fn bucket(ns: u64) -> u32 {
     if ns < 1 << SUB_BITS {
         return ns as u32;
     }
-    let exponent = 63 - ns.leading_zeros();
-    let shift = exponent - SUB_BITS;
-    ((shift + 1) << SUB_BITS) + ((ns >> shift) as u32 & ((1 << SUB_BITS) - 1))
+    let shift = ns.ilog2() - SUB_BITS;
+    ((shift + 1) << SUB_BITS) + ((ns >> shift) & ((1 << SUB_BITS) - 1)) as u32
 }
 
 /// Smallest and largest duration of a bucket.

@@ -47,6 +47,8 @@ pub(crate) struct Start {
     pub(crate) kept: Kept,
     /// The program's context where the kernel's own frames are wanted, else null.
     pub(crate) kernel: *mut c_void,
+    /// Most frames that are wanted.
+    pub(crate) most: u64,
 }
 
 /// Registers in which JIT code keeps what it has not put onto the stack yet, or has taken from there.
@@ -210,6 +212,7 @@ impl Scratch {
         self.end = StackEnd::TooDeep as u64;
         self.end_pc = 0;
         self.entry = 0;
+        self.most = start.most;
     }
 
     /// Adds a frame; one too many only leaves its mark in the hash.

@@ -2,6 +2,7 @@
 //!
 //! Adding one: a file here, a line in [`all`].
 
+mod covered;
 mod distribution;
 mod method;
 mod pairing;
@@ -40,6 +41,7 @@ pub mod methods;
 pub mod calls;
 
 use crate::{
+    coverage::Coverage,
     event::Event,
     names::Names,
     report::{Section, Span},
@@ -80,6 +82,9 @@ pub trait Analysis: Send {
 
     /// Takes what the kernel counted itself, since the session began.
     fn tallies(&mut self, _tallies: &Tallies) {}
+
+    /// Takes what could not be seen.
+    fn coverage(&mut self, _coverage: &Coverage) {}
 
     /// The section for what was seen so far.
     fn section(&self, context: Context<'_>) -> Section;

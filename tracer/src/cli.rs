@@ -1,5 +1,6 @@
 //! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage).
 
+mod arming;
 mod attach;
 mod bench;
 pub mod doctor;
@@ -7,6 +8,7 @@ mod failure;
 pub mod list;
 mod listen;
 mod logger;
+mod on_demand;
 mod options;
 mod output;
 mod perf_map;
@@ -26,7 +28,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
-use crate::jvm::find;
+use crate::{analysis::Lens, jvm::find};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +37,8 @@ Examples:
   sudo jtrace attach 4711 -d 30s -o r.json       30 seconds, then a report
   sudo jtrace attach 4711 -l gc,locks --text     only two lenses, as text
   sudo jtrace attach 4711 --events | head        every event as a line of JSON
+  sudo jtrace methods 4711 -I 'com.shop.*::checkout' --where 'duration > 10ms'
+                                                 how often, how long, how it ends
   sudo jtrace record 4711 -d 1m -o x.jtrace      record now, look later: jtrace report x.jtrace
   sudo jtrace run -- java -jar app.jar           from the JVM's first instruction on
   sudo jtrace bench -- java -jar app.jar         what it costs this program to be watched";
@@ -64,6 +68,12 @@ enum Command {
     PerfMap(perf_map::Options),
     /// Watch a running JVM
     Attach(attach::Options),
+    /// Count and time calls of chosen methods
+    Methods(on_demand::Options),
+    /// Follow who calls whom, among chosen methods
+    Calls(on_demand::Options),
+    /// Count every object of chosen classes
+    Alloc(on_demand::Options),
     /// Start a JVM and watch it from its first instruction on
     Run(run::Options),
     /// Record a running JVM for `jtrace report`
@@ -124,6 +134,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Probes(options) => probes::run(&options),
         Command::PerfMap(options) => perf_map::run(&options),
         Command::Attach(options) => attach::run(options),
+        Command::Methods(options) => on_demand::run(options, Lens::Methods),
+        Command::Calls(options) => on_demand::run(options, Lens::Calls),
+        Command::Alloc(options) => on_demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
         Command::Report(options) => replay::run(&options),

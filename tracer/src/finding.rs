@@ -18,6 +18,8 @@ mod jit;
 mod alloc;
 mod cpu;
 
+mod methods;
+
 use crate::{
     report::{Finding, Section, Span},
     session::Target,
@@ -54,6 +56,8 @@ const RULES: &[Rule] = &[
     cpu::hot_method,
     cpu::run_queue,
     cpu::page_faults,
+    methods::errors,
+    methods::megamorphic,
 ];
 
 /// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.

@@ -19,6 +19,9 @@ const BURST_NS: f64 = 7e6;
 /// Share of one core that the target may lose to traps, where the user does not say.
 pub const USUAL_BUDGET: f64 = 0.01;
 
+/// The same where methods or all objects are looked at.
+pub const ON_DEMAND_BUDGET: f64 = 0.05;
+
 /// Share of one core that looking again at a detached group may cost.
 const LOOK_BUDGET: f64 = 0.0025;
 

@@ -20,5 +20,9 @@ pub mod find;
 pub mod flags;
 pub mod journal;
 
+pub mod attach_protocol;
+
+pub mod arming;
+
 #[cfg(test)]
 pub(crate) mod world;

@@ -24,6 +24,7 @@ pub mod decode;
 pub mod event;
 pub mod names;
 
+pub mod coverage;
 pub mod session;
 pub mod stack;
 pub mod subject;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::Lens,
+    coverage::Coverage,
     event::Tid,
     stack::{FrameDefinition, StackDefinition},
     subject::SubjectDefinition,
@@ -182,6 +183,8 @@ pub enum Item<'a> {
     Subject(SubjectDefinition),
     /// What the kernel counted itself.
     Tallies(Tallies),
+    /// What could not be seen of methods or objects; at the end.
+    Coverage(Coverage),
     /// Last.
     End(End),
 }

@@ -8,6 +8,7 @@ pub mod format;
 mod sentence;
 
 mod calls;
+mod graph;
 mod symbol;
 
 pub use symbol::Lines;
@@ -19,10 +20,14 @@ pub mod ndjson;
 
 pub mod html;
 
+pub mod callgrind;
+pub mod dot;
 pub mod folded;
 pub mod pprof;
 pub mod speedscope;
 pub mod svg;
+
+pub mod hgrm;
 
 pub mod tui;
 

@@ -19,7 +19,7 @@ use tracer::{
         usdt,
     },
     probe::{
-        catalog::LOOKS,
+        catalog::{Flag, LOOKS},
         clock::CLOCKS,
         plan::{Facts, Libjvm, Plan, plan},
     },

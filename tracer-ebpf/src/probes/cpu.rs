@@ -11,7 +11,7 @@ use core::{ffi::c_void, ptr::null_mut};
 use aya_ebpf::{EbpfContext as _, helpers::bpf_get_current_pid_tgid, macros::perf_event, programs::PerfEventContext};
 use tracer_common::{
     record::EventKind,
-    stack::{STACK_ABSENT, STACK_NO_REGISTERS},
+    stack::{MAX_FRAMES, STACK_ABSENT, STACK_NO_REGISTERS},
 };
 
 use crate::{
@@ -66,5 +66,8 @@ fn stack(ctx: &PerfEventContext, hit: &Hit) -> u64 {
     if !user.exist() {
         return STACK_NO_REGISTERS;
     }
-    unwind::stack(&Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel }, hit)
+    unwind::stack(
+        &Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel, most: MAX_FRAMES as u64 },
+        hit,
+    )
 }

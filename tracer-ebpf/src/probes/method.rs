@@ -229,8 +229,9 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         return None;
     }
     let mut hit = arrival.hit()?;
-    if SITES.get(u32::from(arrival.site))?.stack != 0 {
-        hit.stack = stack_at(ctx, &hit);
+    let wanted = SITES.get(u32::from(arrival.site))?.stack;
+    if wanted != 0 {
+        hit.stack = stack_at(ctx, &hit, wanted);
     }
     let last = if demand.callers != 0 && judgement == Judgement::Open { caller } else { depth };
     let sp = if demand.timed != 0 { 0 } else { arrival.sp };
@@ -331,8 +332,9 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
     }
     if over.cell == 0 {
         let mut hit = arrival.hit()?;
-        if SITES.get(u32::from(arrival.site))?.stack != 0 {
-            hit.stack = stack_at(ctx, &hit);
+        let wanted = SITES.get(u32::from(arrival.site))?.stack;
+        if wanted != 0 {
+            hit.stack = stack_at(ctx, &hit, wanted);
         }
         let inner = if demand.callers != 0 && flags & Timed::UNDECIDED != 0 { over.caller } else { over.inner_ns };
         emit::event(EventKind::MethodTimed, &[address, over.total_ns, inner, flags], &hit);

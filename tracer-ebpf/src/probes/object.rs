@@ -81,7 +81,7 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
         return Some(());
     }
     if spec.stack != 0 {
-        hit.stack = stack_at(ctx, &hit);
+        hit.stack = stack_at(ctx, &hit, spec.stack);
     }
     emit::event(EventKind::ObjectAlloc, &[made.klass, made.bytes, made.length, state(judgement)], &hit);
     Some(())

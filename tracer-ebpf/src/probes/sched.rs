@@ -21,7 +21,7 @@ use tracer_common::{
     clock::{Away, TASK_DEAD, TASK_STATES},
     record::EventKind,
     site::TargetLayout,
-    stack::{STACK_ABSENT, STACK_NO_REGISTERS},
+    stack::{MAX_FRAMES, STACK_ABSENT, STACK_NO_REGISTERS},
 };
 
 use crate::{
@@ -103,7 +103,8 @@ fn stack(ctx: &RawTracePointContext, user: &UserRegisters, hit: &Hit) -> u64 {
     if !user.exist() {
         return STACK_NO_REGISTERS;
     }
-    let start = Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel: ctx.as_ptr() };
+    let start =
+        Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel: ctx.as_ptr(), most: MAX_FRAMES as u64 };
     unwind::stack(&start, hit)
 }
 

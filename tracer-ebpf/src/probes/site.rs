@@ -18,7 +18,7 @@ use aya_log_ebpf::warn;
 use tracer_common::{
     record::{EventKind, HEADER_BYTES, LARGE_EVENT_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
     site::{Field, MAX_FIELDS, SiteSpec, Treat},
-    stack::STACK_ABSENT,
+    stack::{MAX_FRAMES, STACK_ABSENT},
 };
 
 use crate::{
@@ -53,7 +53,7 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
     }
     let mut hit = Hit { site, stats, target, tid: thread as u32, stack: STACK_ABSENT };
     if spec.stack != 0 {
-        hit.stack = stack_at(ctx, &hit);
+        hit.stack = stack_at(ctx, &hit, spec.stack);
     }
     if spec.kind == EventKind::CodeUnloaded as u16 {
         forget_code();
@@ -76,12 +76,19 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
 }
 
 #[inline(always)]
-pub(super) fn stack_at(ctx: &ProbeContext, hit: &Hit) -> u64 {
+pub(super) fn stack_at(ctx: &ProbeContext, hit: &Hit, wanted: u32) -> u64 {
     // SAFETY: the kernel passes a valid context.
     let regs = unsafe { &*ctx.regs };
     let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
-    let start = Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut() };
+    let start =
+        Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: most(wanted) };
     unwind::stack(&start, hit)
+}
+
+/// Number of frames that a specification asks for.
+#[inline(always)]
+const fn most(wanted: u32) -> u64 {
+    if wanted > 1 && (wanted as usize) < MAX_FRAMES { wanted as u64 } else { MAX_FRAMES as u64 }
 }
 
 /// What unwinding remembers about addresses of code may be wrong from now on.

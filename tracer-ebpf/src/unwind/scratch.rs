@@ -30,6 +30,8 @@ pub(crate) struct Scratch {
     pub(crate) interrupted: u64,
     /// Kind of the frame below, which this one called.
     pub(crate) below: u64,
+    /// Most frames that are wanted.
+    pub(crate) most: u64,
     /// Frames so far.
     pub(crate) count: u64,
     /// Hash of them.

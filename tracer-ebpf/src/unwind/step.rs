@@ -4,7 +4,7 @@
 use core::{ffi::c_void, mem::MaybeUninit};
 
 use tracer_common::{
-    stack::{FRAME_RETURN_ADDRESS, FrameKind, MAX_FRAMES, RawFrame, StackEnd},
+    stack::{FRAME_RETURN_ADDRESS, FrameKind, RawFrame, StackEnd},
     unwind::{CodeLayout, Rule, RuleBase},
 };
 
@@ -47,7 +47,7 @@ fn frame(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackEnd> {
     if pc == 0 {
         return Err(StackEnd::Root);
     }
-    if walk.count >= MAX_FRAMES as u64 {
+    if walk.count >= walk.most {
         return Err(StackEnd::TooDeep);
     }
     let place = place::find(pc, walk.interrupted, layout)?;

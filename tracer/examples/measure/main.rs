@@ -2,9 +2,11 @@
 //! sessions within one process, and writes recordings of any size. Each result is lines of `name number...` on stdout.
 //!
 //! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
-//! `measure stacks FILE STACKS` · `measure profile FILE`
+//! `measure stacks FILE STACKS` · `measure profile FILE` · `measure calls FILE CALLS CONTEXTS ALLOCATIONS` ·
+//! `measure replay FILE`
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
+mod calls;
 mod profile;
 mod rounds;
 mod stacks;
@@ -26,9 +28,14 @@ fn main() -> Result<()> {
         ["rounds", libjvm, pid, count] => rounds::run(libjvm.as_ref(), pid.parse()?, count.parse()?),
         ["profile", file] => profile::print(file.as_ref()),
         ["recording", file, events] => synthetic::write(file.as_ref(), events.parse()?),
+        ["calls", file, calls, contexts, allocations] => {
+            calls::write(file.as_ref(), calls.parse()?, contexts.parse()?, allocations.parse()?)
+        }
+        ["replay", file] => calls::replay(file.as_ref()),
         ["stacks", file, stacks] => stacks::write(file.as_ref(), stacks.parse()?),
         _ => bail!(
-            "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE"
+            "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE | \
+             calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE"
         ),
     }
 }

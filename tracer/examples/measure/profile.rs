@@ -49,6 +49,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         | Item::Thread(_)
         | Item::Subject(_)
         | Item::Tallies(_)
+        | Item::Coverage(_)
         | Item::End(_) => {}
     })?;
     let java: HashSet<Tid> = samples

@@ -44,7 +44,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
         let live = Live::attach(prepared)?;
         attached.push(start.elapsed());
         let start = Instant::now();
-        live.finish("round", &mut |_: Item<'_>| {})?;
+        live.finish("round", Vec::new(), &mut |_: Item<'_>| {})?;
         detached.push(start.elapsed());
     }
     let before = before.context("there was no round")?;

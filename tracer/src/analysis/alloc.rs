@@ -7,7 +7,7 @@
 //! Its error: samples of `b_i` bytes that hit independently have a standard error of `sqrt(sum b_i^2)`, relative to the
 //! class's estimate; with n TLABs of equal size that is `100 / sqrt(n)` per cent. Bytes outside of TLABs have no error.
 //!
-//! In exact mode every object is seen, see [`exact`]; then its numbers come first.
+//! In exact mode every object is seen, see `exact`; then its numbers come first.
 
 mod exact;
 

@@ -112,7 +112,7 @@ impl Analysis for Calls {
             .int("call_sites", graph.sites())
             .int("contexts", graph.contexts())
             .int("calls", graph.calls());
-        let shapes = shapes::all(&graph, &self.contexts, context);
+        let shapes = shapes::all(&graph, &self.contexts, &self.tallies.methods, context);
         Section { id: Lens::Calls.id(), title: "Calls".to_owned(), summary, notes: self.notes(&graph), shapes }
     }
 }

@@ -8,6 +8,9 @@ use crate::report::{Bucket, CurvePoint, Histogram, Percentile, Shape, Unit};
 /// Longest duration that a histogram tells from longer ones: 39 hours. Totals and maxima stay exact beyond it.
 const LONGEST_NS: u64 = 1 << 47;
 
+/// Most durations that are taken at once.
+const MOST_ALIKE: u64 = 1 << 40;
+
 /// The percentiles of a report's histogram.
 const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
@@ -33,7 +36,7 @@ impl Durations {
 
 impl Merge for Durations {
     fn merge(&mut self, other: &Self) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
@@ -71,10 +74,12 @@ impl<const DIGITS: u8> Latencies<DIGITS> {
     /// Takes durations of about the same length, of which only number, sum and maximum are kept: they count as their mean.
     pub(super) fn record_alike(&mut self, alike: &Durations) {
         let Some(mean_ns) = alike.total_ns.checked_div(alike.count) else { return };
-        self.durations.merge(alike);
+        // Sums of counts must not overflow, whatever a damaged recording claims.
+        let count = alike.count.min(MOST_ALIKE);
+        self.durations.merge(&Durations { count, ..*alike });
         self.min_ns = self.min_ns.min(mean_ns);
         // As in `record`.
-        let _: Result<(), hdrhistogram::RecordError> = self.histogram.record_n(mean_ns.min(LONGEST_NS), alike.count);
+        let _: Result<(), hdrhistogram::RecordError> = self.histogram.record_n(mean_ns.min(LONGEST_NS), count);
     }
 
     /// The duration that `percent` of the durations do not exceed, to the histogram's precision; 0 where there is none.
@@ -146,7 +151,7 @@ fn buckets(histogram: &Hdr<u64>) -> Vec<Bucket> {
     let mut counts = [0_u64; 65];
     for step in histogram.iter_recorded() {
         let bits = u64::BITS - step.value_iterated_to().leading_zeros();
-        counts[bits as usize] += step.count_at_value();
+        counts[bits as usize] = counts[bits as usize].saturating_add(step.count_at_value());
     }
     let Some(first) = counts.iter().position(|count| *count > 0) else { return Vec::new() };
     let last = counts.iter().rposition(|count| *count > 0).unwrap_or(first);

@@ -5,12 +5,15 @@ use proptest::prelude::*;
 
 use super::{Context, Lens, all};
 use crate::{
-    event::{ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, Tid},
+    event::{
+        ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, SubjectId, Tid,
+    },
     names::Names,
-    report::{Shape, Span},
+    report::{Node, Shape, Span},
     session::Target,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition, Stacks},
-    subject::Subjects,
+    subject::{MethodPart, Subject, SubjectDefinition, Subjects},
+    tally::{Tallies, Tally},
 };
 
 fn name() -> impl Strategy<Value = NameId> {
@@ -48,7 +51,83 @@ fn step() -> impl Strategy<Value = ClassInit> {
     prop_oneof![Just(ClassInit::Clinit), Just(ClassInit::End), Just(ClassInit::Error), Just(ClassInit::SuperFailed)]
 }
 
+/// Numbers of subjects, some of which do not exist.
+fn subject() -> impl Strategy<Value = SubjectId> {
+    prop_oneof![4 => (0_u32..8).prop_map(SubjectId), 1 => any::<u32>().prop_map(SubjectId)]
+}
+
+/// Stack pointers: of one stack, and any.
+fn sp() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => (0_u64..64).prop_map(|words| (1 << 40) - 8 * words), 1 => amount()]
+}
+
+/// What fires on demand only.
+fn demanded() -> impl Strategy<Value = Payload> {
+    prop_oneof![
+        4 => (edge(), subject(), sp(), any::<bool>()).prop_map(|(edge, method, sp, wanted)| Payload::Method {
+            edge,
+            method,
+            sp,
+            wanted
+        }),
+        1 => sp().prop_map(|sp| Payload::FrameUnwound { sp }),
+        2 => (subject(), amount(), prop::option::of(amount()), any::<bool>()).prop_map(
+            |(class, bytes, length, wanted)| Payload::ObjectAlloc { class, bytes, length, wanted }
+        ),
+    ]
+}
+
+fn tally() -> impl Strategy<Value = Tally> {
+    let amounts = (amount(), amount(), amount(), amount(), amount(), amount());
+    let durations = prop::collection::vec((any::<u16>(), amount()), 0..4);
+    (subject(), prop::option::of(0_u64..40), amounts, durations).prop_map(
+        |(subject, stack, (count, timed, errors, total_ns, self_ns, bytes), durations)| Tally {
+            subject: subject.0,
+            stack: stack.map(StackId),
+            count,
+            timed,
+            errors,
+            total_ns,
+            self_ns,
+            bytes,
+            durations,
+        },
+    )
+}
+
+fn tallies() -> impl Strategy<Value = Tallies> {
+    let lists = (prop::collection::vec(tally(), 0..4), prop::collection::vec(tally(), 0..4));
+    (amount(), lists, amount(), amount(), amount()).prop_map(
+        |(time_ns, (methods, objects), returns_without_entry, entries_without_return, overflow)| Tallies {
+            time_ns,
+            methods,
+            objects,
+            returns_without_entry,
+            entries_without_return,
+            overflow,
+        },
+    )
+}
+
+fn subjects() -> Subjects {
+    let mut subjects = Subjects::default();
+    for (id, name) in (0..).zip(["run", "<init>", "<clinit>", "a\u{202e}b"]) {
+        let method = MethodPart { name: name.to_owned(), signature: "()V".to_owned(), native: id == 3 };
+        let subject = Subject { class: "a.B".to_owned(), method: Some(method) };
+        subjects.define(SubjectDefinition { id: SubjectId(id), subject });
+    }
+    for (id, class) in (4..).zip(["byte[]", "", "...", "a.B\u{1b}[2J"]) {
+        let subject = Subject { class: class.to_owned(), method: None };
+        subjects.define(SubjectDefinition { id: SubjectId(id), subject });
+    }
+    subjects
+}
+
 fn payload() -> impl Strategy<Value = Payload> {
+    prop_oneof![1 => usual(), 1 => demanded()]
+}
+
+fn usual() -> impl Strategy<Value = Payload> {
     prop_oneof![
         (any::<bool>(), name(), name()).prop_map(|(full, cause, last_cause)| Payload::GcBegin {
             full,
@@ -137,14 +216,20 @@ fn stacks() -> Stacks {
     stacks
 }
 
+/// Views draw a tree from within itself.
+fn depth(node: &Node) -> usize {
+    1 + node.children.iter().map(depth).max().unwrap_or(0)
+}
+
 proptest! {
     #[test]
     fn any_events_give_well_formed_sections(
         events in prop::collection::vec(event(), 0..200),
+        readings in prop::collection::vec(tallies(), 0..3),
         start_ns in amount(),
         duration_ns in amount(),
     ) {
-        let (names, stacks, subjects, target) = (Names::new(), stacks(), Subjects::default(), Target::default());
+        let (names, stacks, subjects, target) = (Names::new(), stacks(), subjects(), Target::default());
         let span = Span { start_ns, duration_ns, started_at_ms: 0, end: String::new() };
         let context = Context { names: &names, stacks: &stacks, subjects: &subjects, span: &span, target: &target };
         let run = || {
@@ -153,6 +238,9 @@ proptest! {
                 analysis.start(start_ns);
                 for event in &events {
                     analysis.event(event);
+                }
+                for reading in &readings {
+                    analysis.tallies(reading);
                 }
                 sections.push(analysis.section(context));
             }
@@ -183,7 +271,7 @@ proptest! {
                             prop_assert!(stack.thread.is_none_or(|thread| (thread as usize) < profile.threads.len()));
                         }
                     }
-                    Shape::Tree(_) => {}
+                    Shape::Tree(tree) => prop_assert!(depth(&tree.root) <= 64),
                 }
             }
         }

@@ -7,11 +7,13 @@ mod slow;
 
 use super::{
     Analysis, Context, Lens,
+    covered::Covered,
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
     table::{Keyed, column},
 };
 use crate::{
+    coverage::Coverage,
     event::{Edge, Event, Payload, StackId, SubjectId, Tid},
     report::{Cell, Column, Section, Shape, Summary, Unit},
     tally::Tallies,
@@ -28,6 +30,7 @@ pub struct Methods {
     shadow: Shadow<Kept>,
     seen: Seen,
     tallies: Tallies,
+    covered: Covered,
 }
 
 /// What is kept with a call under way.
@@ -59,6 +62,7 @@ impl Default for Methods {
                 span_start_ns: 0,
             },
             tallies: Tallies::default(),
+            covered: Covered::default(),
         }
     }
 }
@@ -200,7 +204,8 @@ impl Analysis for Methods {
     }
 
     fn event(&mut self, event: &Event) {
-        let Self { shadow, seen, tallies: _ } = self;
+        self.covered.event(event);
+        let Self { shadow, seen, tallies: _, covered: _ } = self;
         let (tid, time_ns) = (event.tid, event.time_ns);
         match event.payload {
             // The kernel times it, and tells when it is over.
@@ -239,19 +244,29 @@ impl Analysis for Methods {
         self.tallies = Tallies { objects: Vec::new(), ..tallies.clone() };
     }
 
+    fn coverage(&mut self, coverage: &Coverage) {
+        if !coverage.objects {
+            self.covered.take(coverage);
+        }
+    }
+
     fn section(&self, context: Context<'_>) -> Section {
         let counted = Counted::of(&self.seen.rows, &self.tallies.methods);
         let sums = counted.rows.total();
-        let summary =
+        let mut summary =
             Summary::new().int("calls", sums.calls).int("errors", sums.errors).int("methods", counted.rows.called());
+        if let Some(methods) = self.covered.not_covered() {
+            summary = summary.int("not_covered_methods", methods);
+        }
         let mut shapes = vec![counted.rows.table(context)];
         if self.seen.pairs.iter().next().is_some() {
             shapes.extend([self.threads_table(context), self.thread_methods_table(context)]);
         }
         shapes.extend(self.seen.slowest.table(context));
         shapes.extend(counted.shape());
-        shapes.extend(counted.stacks_shape(&self.seen.stacks, &self.tallies.methods, context));
-        let notes = self.notes(&counted);
+        shapes.extend(counted::stacks_shape(&self.seen.stacks, &self.tallies.methods, context));
+        let mut notes = self.notes(&counted);
+        shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Methods.id(), title: "Methods".to_owned(), summary, notes, shapes }
     }
 }

@@ -38,7 +38,7 @@ impl Amount {
 impl Merge for Amount {
     fn merge(&mut self, other: &Self) {
         self.value = self.value.saturating_add(other.value);
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
     }
 }
 

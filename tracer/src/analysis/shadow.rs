@@ -248,6 +248,7 @@ impl<T: Copy> Shadow<T> {
     }
 
     /// Number of calls under way.
+    #[cfg(test)]
     pub(super) const fn open(&self) -> u64 {
         self.frames as u64
     }

@@ -9,13 +9,17 @@ use std::{
 
 use super::{
     Failure,
+    arming::{ArmedJvm, Held},
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
-    prepare::{self, ArmedFlag, Known, Watched},
+    prepare::{self, Known, Watched},
 };
 use crate::{
-    ebpf::{calibrate, load::Kernel},
+    ebpf::{
+        calibrate,
+        load::{Kernel, KernelOptions},
+    },
     event::stream::EventStream,
     predicate::explain::{self, Costs},
     session::Start,
@@ -106,6 +110,16 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     attach(pid, &watch, &output, Show::new(&output, &show))
 }
 
+/// Attaches for another command.
+pub(super) fn run_with(
+    pid: u32,
+    watch: &WatchOptions,
+    output: &OutputOptions,
+    show: &ShowOptions,
+) -> Result<ExitCode, Failure> {
+    attach(pid, watch, output, Show::new(output, show))
+}
+
 pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
     let RecordOptions { pid, watch, output } = options;
     if output.extension().is_none_or(|extension| extension != "jtrace") {
@@ -119,7 +133,8 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watched = Watched { one_by_one: show == Show::Events, ..watch.watched(Instant::now())? };
+    let mut watched = watch.watched(Instant::now())?;
+    watched.one_by_one |= show == Show::Events;
     if watch.wanted.explain {
         return explain(&watched);
     }
@@ -132,23 +147,29 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
-    let armed = known.arm(&jvm);
+    let armed = ArmedJvm::new(&known.plan, &jvm, watch.arm, &watched.predicate, &mut known.missing)?;
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);
     let subjects = known.subjects(&jvm, &watched);
     let prepared = prepare::prepared(&known, path, limits.pid, &watched, watched.unwinding(&jvm), holders, subjects);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
-    watch_live(live, start, limits, files, show, armed, &mut waiter)?;
+    let held = Held { armed, jvm, predicate: watched.predicate };
+    watch_live(live, start, limits, files, show, held, &mut waiter)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a trap costs here, measured on jtrace itself.
+pub(super) fn trap_ns(options: KernelOptions) -> Result<f64, Failure> {
+    let (mut kernel, mut rings) = Kernel::load(options)?;
+    let trap_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
+    let trap_ps = trap_ps.ok_or_else(|| Failure::new("the cost of a trap could not be measured", None))?;
+    Ok(trap_ps as f64 / 1e3)
 }
 
 /// Says what would be decided where, and what that costs here; attaches to nothing but jtrace itself.
 fn explain(watched: &Watched) -> Result<ExitCode, Failure> {
-    let (mut kernel, mut rings) = Kernel::load(watched.kernel)?;
-    let trap_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
-    let trap_ps = trap_ps.ok_or_else(|| Failure::new("the cost of a trap could not be measured", None))?;
-    let costs = Costs { trap_ns: trap_ps as f64 / 1e3, events_per_s: None, armed: None };
+    let costs = Costs { trap_ns: trap_ns(watched.kernel)?, events_per_s: None, armed: None };
     let predicate = &watched.predicate;
     io::Write::write_all(&mut io::stdout(), explain::explain(predicate, &predicate.split(), &costs).as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -161,7 +182,7 @@ pub(super) fn watch_live(
     limits: Limits,
     files: Files,
     show: Show,
-    armed: Option<ArmedFlag>,
+    held: Held,
     waiter: &mut Waiter,
 ) -> Result<&'static str, Failure> {
     let stream = (show == Show::Events).then(|| EventStream::new(io::stdout()));
@@ -171,8 +192,8 @@ pub(super) fn watch_live(
     if show != Show::Tui {
         say(&attached);
     }
-    let ended = waiter.listen(live, limits, &mut pipeline, show == Show::Tui)?;
-    drop(armed);
+    let ended = waiter.listen(live, limits, &mut pipeline, show == Show::Tui, || held.coverage())?;
+    held.release();
     let (report, files) = pipeline.finish()?;
     match show {
         Show::Report(format) => output::print(&report, format)?,

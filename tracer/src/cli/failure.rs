@@ -89,6 +89,13 @@ impl From<crate::ebpf::Error> for Failure {
     }
 }
 
+impl From<crate::jvm::arming::Error> for Failure {
+    fn from(error: crate::jvm::arming::Error) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::new(error, hint)
+    }
+}
+
 impl From<crate::source::recording::Error> for Failure {
     fn from(error: crate::source::recording::Error) -> Self {
         let hint = error.hint();

@@ -17,6 +17,7 @@ use tokio::{
 
 use super::{Failure, logger, output::Files};
 use crate::{
+    coverage::Coverage,
     event::stream::EventStream,
     report::Report,
     session::{Item, Session, Start},
@@ -107,6 +108,7 @@ impl Waiter {
         limits: Limits,
         pipeline: &mut Pipeline,
         on_screen: bool,
+        coverage: impl FnOnce() -> Vec<Coverage>,
     ) -> Result<&'static str, Failure> {
         let Self { runtime, signals } = self;
         let outcome = runtime.block_on(async {
@@ -117,7 +119,7 @@ impl Waiter {
             Ok(reason) => reason,
             Err(_) => "failed",
         };
-        live.finish(reason, &mut |item| pipeline.take(&item))?;
+        live.finish(reason, coverage(), &mut |item| pipeline.take(&item))?;
         outcome
     }
 

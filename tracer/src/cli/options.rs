@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Failure, predicate::PredicateOptions, prepare::Watched};
+use super::{Failure, attach::trap_ns, predicate::PredicateOptions, prepare::Watched};
 use crate::{
     analysis::Lens,
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
         load::{KernelOptions, Links},
     },
-    predicate::{Field, Kind, Predicate, tree::Expr},
+    guard::{ON_DEMAND_BUDGET, USUAL_BUDGET},
+    jvm::arming::ArmMode,
+    predicate::{Field, Kind, Predicate, split::Armed, tree::Expr},
     view::Lines,
 };
 
@@ -29,8 +31,9 @@ pub(super) struct WatchOptions {
     pub(super) ring_size: Option<u32>,
 
     /// Share of one core that the target may lose to traps before sites are taken away for a while
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
-    pub(super) max_overhead: f64,
+    /// (1%, and 5% where methods or all objects are looked at)
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(super) max_overhead: Option<f64>,
 
     /// See every object that is made, and not only samples (lens alloc)
     #[arg(long)]
@@ -38,6 +41,18 @@ pub(super) struct WatchOptions {
 
     #[command(flatten)]
     pub(super) wanted: PredicateOptions,
+
+    /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(super) arm: ArmMode,
+
+    /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
+    #[arg(long)]
+    pub(super) each: bool,
+
+    /// Look also at what nothing narrows down: every call, or every object
+    #[arg(long)]
+    pub(super) yes: bool,
 
     /// Take no stacks
     #[arg(long)]
@@ -67,13 +82,18 @@ impl WatchOptions {
         Ok(Watched {
             lenses: self.lenses(),
             kernel: self.kernel(),
-            budget: self.max_overhead,
+            budget: self.max_overhead.unwrap_or(if self.is_on_demand() { ON_DEMAND_BUDGET } else { USUAL_BUDGET }),
             began,
             stacks: !self.no_stacks,
             exact: self.exact,
-            one_by_one: false,
+            one_by_one: self.each,
             predicate: self.predicate()?,
         })
+    }
+
+    /// Whether something is asked for that may happen as often as the program does anything.
+    fn is_on_demand(&self) -> bool {
+        self.exact || self.lenses().iter().any(|lens| lens.is_on_demand())
     }
 
     /// Which methods or objects are wanted: one predicate is about events of one kind.
@@ -81,6 +101,9 @@ impl WatchOptions {
         let lenses = self.lenses();
         let methods = lenses.iter().any(|lens| lens.is_on_demand());
         if self.wanted.is_empty() {
+            if self.is_on_demand() {
+                self.refuse_everything()?;
+            }
             return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
         }
         let kind = match (methods, self.exact) {
@@ -110,7 +133,27 @@ impl WatchOptions {
                 ));
             }
         }
+        if predicate.armed() == Armed::All {
+            self.refuse_everything()?;
+        }
         Ok(predicate)
+    }
+
+    /// Everything is only looked at by those who know what it costs.
+    fn refuse_everything(&self) -> Result<(), Failure> {
+        if self.yes || self.wanted.explain {
+            return Ok(());
+        }
+        let cost = trap_ns(self.kernel()).map_or_else(
+            |_| String::new(),
+            // A million a second is what a busy thread does easily.
+            |ns| format!(": {ns:.0} ns each here, {:.0} % of a core for every million a second", ns / 10.0),
+        );
+        Err(Failure::usage(
+            format!("no name narrows down what is looked at, so every call or object would trap{cost}"),
+            "choose with -I, -X or --where (`-I 'com.shop.*::*'`), or say --yes; --max-overhead holds all the same"
+                .to_owned(),
+        ))
     }
 
     /// The lenses, in the order of the report, each once.
@@ -122,7 +165,7 @@ impl WatchOptions {
     /// What the kernel side shall be like.
     pub(super) fn kernel(&self) -> KernelOptions {
         KernelOptions {
-            ring_bytes: self.ring_size,
+            ring_bytes: self.ring_size.or_else(|| self.is_on_demand().then_some(ON_DEMAND_RING_BYTES)),
             links: self.links,
             rows: 0,
             clocks: ClockOptions { sample_hz: self.sample_rate, min_block_ns: self.min_block_ns() },
@@ -141,7 +184,7 @@ impl WatchOptions {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct OutputOptions {
     /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .html, .jtrace, and for the stacks of
-    /// one lens .folded, .svg, .pb.gz, .speedscope.json); can be repeated; %p is the pid, %t the time, %h the host
+    /// one lens .folded, .svg, .pb.gz, .speedscope.json, .dot, .callgrind, for a distribution .hgrm); can be repeated; %p is the pid, %t the time, %h the host
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<std::path::PathBuf>,
 
@@ -153,8 +196,8 @@ pub(super) struct OutputOptions {
     #[arg(long, group = "format")]
     pub(super) text: bool,
 
-    /// Whose stacks go into .folded, .svg, .pb.gz and .speedscope.json; by default the first that has any of cpu, wall,
-    /// offcpu, locks, alloc. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
+    /// Whose stacks go into .folded, .svg, .pb.gz, .speedscope.json, .dot and .callgrind; by default the first that has any of
+    /// cpu, wall, offcpu, locks, alloc, calls, methods (calls first for a graph). Whose distribution goes into .hgrm. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
     #[arg(long, value_name = "LENS", value_parser = profile)]
     pub(super) profile: Option<ProfileChoice>,
 
@@ -188,6 +231,9 @@ impl OutputOptions {
         if self.no_lines { Lines::Merged } else { Lines::Shown }
     }
 }
+
+/// Size of a ring buffer where calls or objects may come one by one.
+const ON_DEMAND_RING_BYTES: u32 = 8 << 20;
 
 /// Largest share of one core that a target may lose: all of 1,000 cores.
 const MAX_PERCENT: f64 = 100_000.0;

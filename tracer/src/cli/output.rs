@@ -3,6 +3,8 @@
 //! Files are opened before measuring starts, so that a bad path fails early. In a directory that others can write to, no
 //! link is followed and no file of somebody else is taken over: jtrace runs as root.
 
+mod choice;
+
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File, OpenOptions},
@@ -14,16 +16,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use self::choice::{histogram as choose_histogram, profile as choose_profile};
 use super::{
     Failure,
     options::{OutputOptions, ProfileChoice},
 };
 use crate::{
     analysis::Lens,
-    report::{Profile, Report, Section, Shape},
+    report::Report,
     session::Item,
     source::recording::Recorder,
-    view::{Lines, escape, folded, html, json, ndjson, pprof, speedscope, svg, text},
+    view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
 };
 
 /// Format of a report.
@@ -42,6 +45,22 @@ enum StackFormat {
     Svg,
     Pprof,
     Speedscope,
+    Dot,
+    Callgrind,
+}
+
+impl StackFormat {
+    /// Whose stacks are written where nobody says it: the first of these that has any. A graph is best of all calls.
+    const fn usual(self) -> &'static [Lens] {
+        match self {
+            Self::Folded | Self::Svg | Self::Pprof | Self::Speedscope => {
+                &[Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Calls, Lens::Methods]
+            }
+            Self::Dot | Self::Callgrind => {
+                &[Lens::Calls, Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Methods]
+            }
+        }
+    }
 }
 
 /// What the name of a file says about what is in it.
@@ -49,6 +68,7 @@ enum StackFormat {
 enum Content {
     Report(Format),
     Stacks(StackFormat),
+    Distribution,
     Recording,
 }
 
@@ -61,12 +81,13 @@ const EXTENSIONS: &[(&str, Content)] = &[
     (".html", Content::Report(Format::Html)),
     (".folded", Content::Stacks(StackFormat::Folded)),
     (".svg", Content::Stacks(StackFormat::Svg)),
+    (".dot", Content::Stacks(StackFormat::Dot)),
+    (".callgrind", Content::Stacks(StackFormat::Callgrind)),
+    (".callgrind.out", Content::Stacks(StackFormat::Callgrind)),
+    (".hgrm", Content::Distribution),
     (".pb.gz", Content::Stacks(StackFormat::Pprof)),
     (".jtrace", Content::Recording),
 ];
-
-/// Whose stacks are written where nobody says it: the first of these that has any.
-const USUAL_PROFILES: [Lens; 5] = [Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc];
 
 /// A file that gets the report, or stacks of it, at the end.
 struct ReportFile<F> {
@@ -80,6 +101,7 @@ struct ReportFile<F> {
 pub(super) struct Files {
     reports: Vec<ReportFile<Format>>,
     stacks: Vec<ReportFile<StackFormat>>,
+    distributions: Vec<ReportFile<()>>,
     profile: Option<ProfileChoice>,
     lines: Lines,
     recorders: Vec<(PathBuf, Recorder<BufWriter<File>>)>,
@@ -100,6 +122,7 @@ impl Files {
                 }
                 Content::Report(format) => files.reports.push(ReportFile { path, format, file }),
                 Content::Stacks(format) => files.stacks.push(ReportFile { path, format, file }),
+                Content::Distribution => files.distributions.push(ReportFile { path, format: (), file }),
             }
         }
         Ok(files)
@@ -107,8 +130,8 @@ impl Files {
 
     /// Whether nothing was asked for.
     pub(super) const fn is_empty(&self) -> bool {
-        let Self { reports, stacks, profile: _, lines: _, recorders } = self;
-        reports.is_empty() && stacks.is_empty() && recorders.is_empty()
+        let Self { reports, stacks, distributions, profile: _, lines: _, recorders } = self;
+        reports.is_empty() && stacks.is_empty() && distributions.is_empty() && recorders.is_empty()
     }
 
     /// Records an item.
@@ -130,23 +153,28 @@ impl Files {
     /// Ends the recordings and writes the reports, then the stacks: that there are none spoils nothing else.
     pub(super) fn finish(mut self, report: &Report) -> Result<(), Failure> {
         self.flush()?;
-        let Self { reports, stacks, profile, lines, recorders } = self;
+        let Self { reports, stacks, distributions, profile, lines, recorders } = self;
         for (path, _) in &recorders {
             written(path);
         }
         for ReportFile { path, format, file } in reports {
             fill(&path, file, |out| write(report, format, &text::TextOptions::for_file(), out))?;
         }
-        if stacks.is_empty() {
-            return Ok(());
+        for ReportFile { path, format: (), file } in distributions {
+            // With stacks to write as well, a choice that names no distribution is about those.
+            let histogram = choose_histogram(report, profile.as_ref())
+                .or_else(|failure| if stacks.is_empty() { Err(failure) } else { choose_histogram(report, None) })?;
+            fill(&path, file, |out| hgrm::write(histogram, out))?;
         }
-        let (section, profile) = choose_profile(report, profile.as_ref())?;
         for ReportFile { path, format, file } in stacks {
+            let (section, profile) = choose_profile(report, profile.as_ref(), format)?;
             fill(&path, file, |out| match format {
                 StackFormat::Folded => folded::write(profile, lines, out),
                 StackFormat::Svg => svg::write(profile, lines, out),
                 StackFormat::Pprof => pprof::write(report, section.id, profile, lines, out),
                 StackFormat::Speedscope => speedscope::write(profile, lines, out),
+                StackFormat::Dot => dot::write(profile, out),
+                StackFormat::Callgrind => callgrind::write(report, profile, out),
             })?;
         }
         Ok(())
@@ -159,41 +187,6 @@ fn fill(path: &Path, file: File, write: impl FnOnce(&mut dyn io::Write) -> io::R
     write(&mut out).and_then(|()| out.flush()).map_err(|error| unwritable(path, &error))?;
     written(path);
     Ok(())
-}
-
-/// The stacks that were asked for, or those of the first usual lens that has any.
-fn choose_profile<'r>(
-    report: &'r Report,
-    asked: Option<&ProfileChoice>,
-) -> Result<(&'r Section, &'r Profile), Failure> {
-    let of = |lens: Lens| profiles(report).filter(move |(section, _)| section.id == lens.id());
-    let hint = || {
-        let having: Vec<_> =
-            profiles(report).map(|(section, profile)| format!("{}.{}", section.id, profile.id)).collect();
-        match having.as_slice() {
-            [] => "use a lens that takes stacks (`-l cpu`), and watch until it has seen some".to_owned(),
-            _ => format!("these have some: {}; choose with --profile", having.join(", ")),
-        }
-    };
-    match asked {
-        Some(ProfileChoice { lens, id }) => of(*lens)
-            .find(|(_, profile)| id.as_ref().is_none_or(|id| id == profile.id))
-            .ok_or_else(|| Failure::new(format!("lens {} has no such stacks", lens.id()), hint())),
-        None => USUAL_PROFILES
-            .into_iter()
-            .find_map(|lens| of(lens).next())
-            .ok_or_else(|| Failure::new("none of the usual lenses has stacks to write", hint())),
-    }
-}
-
-/// Every profile that has an amount, with its section.
-fn profiles(report: &Report) -> impl Iterator<Item = (&Section, &Profile)> {
-    report.sections.iter().flat_map(|section| {
-        section.shapes.iter().filter_map(move |shape| match shape {
-            Shape::Profile(profile) if profile.total() > 0 => Some((section, profile)),
-            Shape::Profile(_) | Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
-        })
-    })
 }
 
 /// A word about a file that is complete; standard error may be closed, which is no reason to fail.

@@ -14,6 +14,7 @@ use crate::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     jvm::{
+        arming,
         elf::{self, Elf},
         find::{self, Jvm},
         flags::{
@@ -39,6 +40,10 @@ use crate::{
 
 /// A flag that stays armed while this lives.
 pub(super) type ArmedFlag = Armed<JvmTables>;
+
+/// Frames of the stack that a call gets where it is asked who calls: HotSpot's function, the method, and its caller, with one
+/// for an adapter between them.
+const CALL_SITE_FRAMES: u32 = 4;
 
 /// A session that is about to begin.
 pub(super) struct Watched {
@@ -72,6 +77,14 @@ pub(super) fn recover() {
     match outcomes {
         Ok(outcomes) => outcomes.into_iter().for_each(report_recovered),
         Err(error) => log::debug!("nothing could be restored: {error}"),
+    }
+    // After the flags, so that nothing is compiled with one that was left up.
+    let recompiled = Journal::for_this_user().map_err(arming::Error::from).and_then(|own| arming::recover(&own));
+    for arming::Recovered { target, undone } in recompiled.unwrap_or_default() {
+        match undone {
+            Ok(()) => log::warn!("process {} compiles anew what a killed jtrace had made call probes", target.pid),
+            Err(error) => log::warn!("code of process {} still calls probes: {error}", target.pid),
+        }
     }
 }
 
@@ -178,7 +191,18 @@ impl Known {
         let judge = Judge::new(watched.predicate.clone(), jvm.target.pid);
         // Who calls whom is folded from single calls and returns; so are durations, unless only the slow are wanted.
         let lasts = judge.asks_for(&[Field::Duration]);
-        let one_by_one = watched.one_by_one || watched.lenses.contains(&Lens::Calls);
+        let calls = watched.lenses.contains(&Lens::Calls);
+        let one_by_one = watched.one_by_one || calls;
+        // Those that last as long as that are few, and where they come from is what is asked.
+        let tallied = !one_by_one && !lasts;
+        for site in &mut self.plan.sites {
+            site.spec.stack = match site.kind {
+                EventKind::MethodEntry if calls => CALL_SITE_FRAMES,
+                EventKind::MethodEntry | EventKind::ObjectAlloc if tallied || lasts => 0,
+                EventKind::MethodReturn if !lasts || calls => 0,
+                _ => site.spec.stack,
+            };
+        }
         let mut demand = Demand {
             timed: u32::from(methods && (!one_by_one || lasts)),
             at_return: u32::from(lasts),
@@ -197,7 +221,7 @@ impl Known {
                 Err(what) => self.missing.push(format!("objects have no classes and sizes: {what} is unknown")),
             }
         }
-        Subjects::open(jvm, Asked { demand, tallied: !one_by_one, judge })
+        Subjects::open(jvm, Asked { demand, tallied, judge })
             .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
             .ok()
     }
@@ -218,24 +242,6 @@ impl Known {
         let counters_off =
             || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
         self.has_layout() && jvm.flags.is_ok() && (jvm.counters.is_ok() || counters_off())
-    }
-
-    /// Arms the flags that some of the sites need; a flag that cannot be armed is missing, and no reason to stop.
-    pub(super) fn arm(&mut self, jvm: &Jvm) -> Option<ArmedFlag> {
-        if self.plan.flags.is_empty() {
-            return None;
-        }
-        let names: Vec<_> = self.plan.flags.iter().map(|flag| flag.name()).collect();
-        let armed = Journal::for_this_user()
-            .map_err(arm::Error::from)
-            .and_then(|journal| arm::arm(&journal, JvmTables, jvm.identity(), &names));
-        armed
-            .map_err(|error| {
-                let what = self.plan.flags.iter().map(|flag| flag.what()).collect::<Vec<_>>().join(" and ");
-                let names = names.join(", ");
-                self.missing.push(format!("{names} could not be armed, so {what} are not seen: {error}"));
-            })
-            .ok()
     }
 }
 

@@ -23,16 +23,20 @@ use tracer_common::site::TargetLayout;
 
 use super::{
     Failure,
+    arming::{ArmedJvm, Held},
     attach::{Show, ShowOptions, say, watch_live},
     listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
-    prepare::{self, ArmedFlag, Known, Watched},
+    prepare::{self, Known, Watched},
 };
 use crate::{
     ebpf::{attach::Place, load::KernelOptions},
     jvm::find::{Jvm, process::Identity},
-    probe::plan::{Facts, Libjvm, plan},
+    probe::{
+        catalog::Flag,
+        plan::{Facts, Libjvm, Plan, plan},
+    },
     source::live::{Live, Prepared},
 };
 
@@ -102,16 +106,19 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let watched = watch.watched(Instant::now())?;
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
-    let waiting = start(&command)?;
+    let program = find_program(command.first().expect("the command line asks for at least one"))?;
+    let path = libjvm_of(&program)?;
+    let libjvm = prepare::read_libjvm(&path)?;
+    let plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
+    let waiting = start(&program, path, &with_flags(&command, &plan))?;
     let pid = waiting.pid;
     let files = Files::open(&output, pid.get())?;
-    let libjvm = prepare::read_libjvm(&waiting.libjvm)?;
     let place = Place { path: waiting.libjvm.clone(), pid };
     let mut live = Live::attach(Prepared {
         place,
-        plan: plan(&libjvm, &watched.lenses, Facts::default(), false),
+        plan: plan.clone(),
         layout: TargetLayout::default(),
-        kernel: KernelOptions { rows: ROWS_OF_A_JVM, ..watched.kernel },
+        kernel: kernel(&plan, &watched),
         budget: watched.budget,
         unwinding: None,
         holders: None,
@@ -120,9 +127,10 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
     let start = live.start(prepare::describe(&jvm, &watched, missing));
-    let same_program = prepare::same_program(pid, jvm.library.attach_path);
+    let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
-    let ended = watch_live(live, start, limits, files, show, armed, &mut waiter)?;
+    let held = Held { armed: armed.unwrap_or_default(), jvm, predicate: watched.predicate };
+    let ended = watch_live(live, start, limits, files, show, held, &mut waiter)?;
     // The shell gets its terminal back only when the JVM has ended. Who asked jtrace to go wants it gone.
     if !matches!(ended, "terminated" | "hung up") {
         waiter.wait_for(pid)?;
@@ -131,6 +139,27 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The command with the flags without which some of the sites are silent. So all of the JVM's code reports, from its first
+/// instruction on.
+fn with_flags(command: &[OsString], plan: &Plan) -> Vec<OsString> {
+    // Monitors are armed as they are in a running JVM: that needs no flag at the start.
+    let flags = plan.flags.iter().filter(|flag| **flag != Flag::Monitor);
+    let flags = flags.map(|flag| OsString::from(format!("-XX:+{}", flag.name())));
+    let (program, arguments) = command.split_at(command.len().min(1));
+    program.iter().cloned().chain(flags).chain(arguments.iter().cloned()).collect()
+}
+
+/// What the kernel side must be like before anything is known of the JVM.
+fn kernel(plan: &Plan, watched: &Watched) -> KernelOptions {
+    let tallying = plan.flags.iter().any(|flag| *flag != Flag::Monitor);
+    // Until methods can be named, some ten ms after the start, every call comes as an event.
+    let ring_bytes = watched.kernel.ring_bytes.or_else(|| tallying.then_some(RING_BYTES_OF_A_START));
+    KernelOptions { rows: ROWS_OF_A_JVM, tallying, ring_bytes, ..watched.kernel }
+}
+
+/// Size of a ring buffer that holds what a JVM calls until it can be looked into.
+const RING_BYTES_OF_A_START: u32 = 16 << 20;
+
 /// Room for the unwinding tables of a JVM that has not loaded its libraries yet; 21 and 25 need about half.
 const ROWS_OF_A_JVM: usize = 1 << 20;
 
@@ -138,7 +167,7 @@ const ROWS_OF_A_JVM: usize = 1 << 20;
 struct Learned {
     jvm: Jvm,
     missing: Vec<String>,
-    armed: Option<ArmedFlag>,
+    armed: Option<ArmedJvm>,
 }
 
 /// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
@@ -153,14 +182,15 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
         if let Ok(jvm) = opened {
             let mut known = Known::read(&jvm, libjvm, watched);
             if armed.is_none() && jvm.flags.is_ok() {
-                armed = known.arm(&jvm);
+                armed = Some(ArmedJvm::started(&known.plan, &jvm, &mut known.missing));
             }
             if known.has_layout() {
-                live.refine(known.layout, &known.plan, None, None)?;
+                live.refine(known.layout, &known.plan, None, None, None)?;
             }
             if known.is_complete(&jvm) || late {
                 let holders = known.holders(&jvm, &watched.lenses);
-                live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders)?;
+                let subjects = known.subjects(&jvm, watched);
+                live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, subjects)?;
                 let mut missing = known.missing;
                 missing.push(
                     "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \
@@ -185,16 +215,14 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
     }
 }
 
-fn start(command: &[OsString]) -> Result<Waiting, Failure> {
-    let (program, arguments) = command.split_first().expect("the command line asks for at least one");
-    let program = find_program(program)?;
-    let libjvm = libjvm_of(&program)?;
+fn start(program: &Path, libjvm: PathBuf, command: &[OsString]) -> Result<Waiting, Failure> {
+    let (_, arguments) = command.split_first().expect("the command line asks for at least one");
     let (read, gate) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
     let own = env::current_exe()?;
     let gate_path = format!("/proc/{}/fd/{}", std::process::id(), read.as_raw_fd());
     let child = Command::new(own)
         .args(["wait-and-exec", gate_path.as_str(), "--"])
-        .arg(&program)
+        .arg(program)
         .args(arguments)
         .stdin(Stdio::inherit())
         .spawn()?;

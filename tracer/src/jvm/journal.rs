@@ -43,6 +43,9 @@ pub struct Entry {
     pub pid_namespace: String,
     /// Changed bytes.
     pub changes: Vec<Change>,
+    /// Classes that were recompiled so that they call probes; their code must be thrown away once more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recompiled: Vec<String>,
     /// Who needs them changed; those who died are still in it.
     pub owners: Vec<Owner>,
 }

@@ -147,6 +147,11 @@ impl DebugInfo {
         methods
     }
 
+    /// All metadata that the code names: methods, classes, profiles.
+    pub fn metadata(&self) -> &[u64] {
+        &self.metadata
+    }
+
     /// What it takes in memory, about.
     pub fn weight(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.rows) + self.scopes.len() + size_of_val(&*self.metadata)

@@ -185,6 +185,9 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::AllocInNewTlab
         | K::AllocOutsideTlab
         | K::CpuSample
+        | K::MethodEntry
+        | K::MethodReturn
+        | K::ObjectAlloc
         | K::OffCpu => true,
         K::GcBegin
         | K::GcEnd
@@ -209,11 +212,8 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::CompileEnd
         | K::CodeLoaded
         | K::CodeUnloaded
-        | K::MethodEntry
-        | K::MethodReturn
         | K::FrameUnwound
         | K::MethodTimed
-        | K::ObjectAlloc
         | K::VmShutdown => false,
     }
 }

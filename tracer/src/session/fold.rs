@@ -102,6 +102,11 @@ impl Session {
                     analysis.tallies(tallies);
                 }
             }
+            Item::Coverage(coverage) => {
+                for analysis in &mut self.analyses {
+                    analysis.coverage(coverage);
+                }
+            }
             Item::End(end) => self.end = Some(end.clone()),
         }
         Taken::Other

@@ -25,6 +25,7 @@ use tracer_common::site::{SiteSpec, TargetLayout};
 use self::{holders::Holders, subjects::Subjects, unwinding::Unwinding};
 use crate::{
     analysis::Lens,
+    coverage::Coverage,
     decode::Header,
     ebpf::{
         Error,
@@ -248,9 +249,14 @@ impl Live {
         plan: &Plan,
         unwinding: Option<Unwinding>,
         holders: Option<Holders>,
+        subjects: Option<Subjects>,
     ) -> Result<(), Error> {
         self.layout = layout;
         self.holders = holders;
+        if let Some(subjects) = subjects {
+            subjects.install(self.kernel.tallying())?;
+            self.subjects = Some(subjects);
+        }
         if let Some(mut unwinding) = unwinding {
             unwinding.read_symbols();
             unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
@@ -328,7 +334,8 @@ impl Live {
     /// been full, the kernel's own counters are asked, because what did not fit was a trap all the same.
     fn count_hits(&mut self) -> Result<(), Error> {
         let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
-        if may_have_lost {
+        // What the kernel counts itself does not arrive.
+        if may_have_lost || self.subjects.is_some() {
             let mut totals = vec![0; self.groups.len()];
             for (stats, group) in self.kernel.stats(self.group_of_site.len())?.iter().zip(&self.group_of_site) {
                 totals[*group] += stats[0];
@@ -458,7 +465,14 @@ impl Live {
     }
 
     /// Detaches everything, delivers the rest, and ends the session.
-    pub fn finish(mut self, reason: &str, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+    ///
+    /// `coverage` is what could not be seen; it is found out before, while the target still is as it was.
+    pub fn finish(
+        mut self,
+        reason: &str,
+        coverage: Vec<Coverage>,
+        sink: &mut dyn FnMut(Item<'_>),
+    ) -> Result<(), Error> {
         let began = Instant::now();
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
@@ -486,6 +500,9 @@ impl Live {
         }
         sink(Item::Counters(counters));
         self.tell_tallies(sink)?;
+        for coverage in coverage {
+            sink(Item::Coverage(coverage));
+        }
         sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
         Ok(())
     }

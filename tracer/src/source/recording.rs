@@ -35,6 +35,7 @@ const TAG_FRAME: u32 = 7;
 const TAG_STACK: u32 = 8;
 const TAG_SUBJECT: u32 = 9;
 const TAG_TALLIES: u32 = 10;
+const TAG_COVERAGE: u32 = 11;
 
 /// Records are gathered into sections of about this size.
 const RECORDS_BYTES: usize = 64 << 10;
@@ -139,6 +140,7 @@ impl<W: Write> Recorder<W> {
             Item::Stack(stack) => self.section(TAG_STACK, stack),
             Item::Subject(subject) => self.section(TAG_SUBJECT, subject),
             Item::Tallies(tallies) => self.section(TAG_TALLIES, tallies),
+            Item::Coverage(coverage) => self.section(TAG_COVERAGE, coverage),
             Item::End(end) => self.section(TAG_END, end),
         }
     }
@@ -237,6 +239,7 @@ impl<R: Read> Recording<R> {
                 TAG_STACK if latest_ns.is_some() => sink(Item::Stack(self.parse(at, &payload)?)),
                 TAG_SUBJECT if latest_ns.is_some() => sink(Item::Subject(self.parse(at, &payload)?)),
                 TAG_TALLIES if latest_ns.is_some() => sink(Item::Tallies(self.parse(at, &payload)?)),
+                TAG_COVERAGE if latest_ns.is_some() => sink(Item::Coverage(self.parse(at, &payload)?)),
                 TAG_END if latest_ns.is_some() => {
                     sink(Item::End(self.parse(at, &payload)?));
                     return Ok(());

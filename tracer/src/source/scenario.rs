@@ -10,13 +10,17 @@
 //! +12ms  tid 5  gc_end last_cause="System.gc()"
 //! stack idle "libc.so.6 start_thread" "java.lang.Thread.run:840" "java.lang.Object.wait"
 //! +13ms  tid 7  park_begin stack=idle
+//! subject add "com.shop.Cart" "add" "(I)V"
+//! +14ms  tid 7  method_entry subject=add sp=0x1000
+//! tally add count=3 timed=3 total=6ms self=6ms
 //! lost gc_end 3
 //! end +1s duration
 //! ```
 //! Every kind of event that occurs gets one site; definitions come before their first use; counters that fit the events
 //! come before the end. Events are in the order of the lines. A word that is not given is 0, a name that is not given is
 //! absent. A stack is a word and its frames, outermost first: `Class.method:line`, or a file and a symbol, or `kernel` and a
-//! symbol. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
+//! symbol. A subject is a word and a class, or a method's class, name and descriptor, and perhaps `native`. Tallies make one
+//! reading at the end. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
 
 mod line;
 mod vocabulary;
@@ -32,9 +36,11 @@ use self::line::Statement;
 use super::encode::{encode_definition, encode_event_with_stack};
 use crate::{
     analysis::Lens,
-    event::{SiteId, StackId, Tid},
+    event::{SiteId, StackId, SubjectId, Tid},
     session::{self, Counters, Item, Site, Start, Target},
     stack::{End, Frame, FrameDefinition, StackDefinition},
+    subject::{Subject, SubjectDefinition},
+    tally::{Tallies, Tally},
 };
 
 /// `CLOCK_MONOTONIC` at the start of every scenario: one hour.
@@ -60,6 +66,8 @@ pub struct Scenario {
     threads: Vec<(Tid, String)>,
     missing: Vec<String>,
     stacks: Vec<(String, Vec<Frame>)>,
+    subjects: Vec<(String, Subject)>,
+    tallies: Vec<Tally>,
     events: Vec<Occurrence>,
     lost: BTreeMap<EventKind, u64>,
     end: (u64, String),
@@ -72,6 +80,7 @@ struct Occurrence {
     tid: Tid,
     kind: EventKind,
     stack: Option<String>,
+    subject: Option<String>,
     words: Vec<u64>,
     texts: Vec<Vec<u8>>,
 }
@@ -85,6 +94,8 @@ impl Scenario {
             threads: Vec::new(),
             missing: Vec::new(),
             stacks: Vec::new(),
+            subjects: Vec::new(),
+            tallies: Vec::new(),
             events: Vec::new(),
             lost: BTreeMap::new(),
             end: (0, String::new()),
@@ -103,12 +114,15 @@ impl Scenario {
                 Statement::Missing(sentence) => scenario.missing.push(sentence),
                 Statement::Lost(kind, count) => *scenario.lost.entry(kind).or_default() += count,
                 Statement::Stack(name, frames) => scenario.stacks.push((name, frames)),
-                Statement::Event(event) => match &event.stack {
-                    Some(name) if scenario.stack_id(name).is_none() => {
-                        return Err(error(format!("there is no stack `{name}` above")));
-                    }
-                    _ => scenario.events.push(event),
-                },
+                Statement::Subject(name, subject) => scenario.subjects.push((name, subject)),
+                Statement::Tally { subject, stack, tally } => {
+                    let tally = scenario.tally(&subject, stack.as_deref(), tally).map_err(error)?;
+                    scenario.tallies.push(tally);
+                }
+                Statement::Event(event) => {
+                    let event = scenario.event(event).map_err(error)?;
+                    scenario.events.push(event);
+                }
                 Statement::End(offset_ns, reason) => {
                     scenario.end = (offset_ns, reason);
                     ended = true;
@@ -120,6 +134,38 @@ impl Scenario {
         } else {
             Err(Error { line: text.lines().count(), problem: "no `end +TIME REASON`".to_owned() })
         }
+    }
+
+    /// An event whose stack and subject are known.
+    fn event(&self, mut event: Occurrence) -> Result<Occurrence, String> {
+        if let Some(name) = &event.stack {
+            self.stack_id(name).ok_or_else(|| format!("there is no stack `{name}` above"))?;
+        }
+        if let (Some(name), Some(word)) = (&event.subject, event.words.first_mut()) {
+            *word = self.subject_id(name)?.0.into();
+        }
+        Ok(event)
+    }
+
+    fn tally(&self, subject: &str, stack: Option<&str>, tally: Tally) -> Result<Tally, String> {
+        let find = |name: &str| self.stack_id(name).ok_or_else(|| format!("there is no stack `{name}` above"));
+        Ok(Tally { subject: self.subject_id(subject)?.0, stack: stack.map(find).transpose()?, ..tally })
+    }
+
+    fn subject_id(&self, name: &str) -> Result<SubjectId, String> {
+        let index = self.subjects.iter().position(|(known, _)| known == name);
+        let index = index.ok_or_else(|| format!("there is no subject `{name}` above"))?;
+        Ok(SubjectId(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+
+    /// One reading, as a live session has one at its end.
+    fn reading(&self, time_ns: u64) -> Option<Tallies> {
+        let is_method = |tally: &Tally| {
+            let at = usize::try_from(tally.subject).unwrap_or(usize::MAX);
+            self.subjects.get(at).is_some_and(|(_, subject)| subject.method.is_some())
+        };
+        let (methods, objects) = self.tallies.iter().cloned().partition(is_method);
+        (!self.tallies.is_empty()).then(|| Tallies { time_ns, methods, objects, ..Tallies::default() })
     }
 
     /// Gives all items to a sink, in the order of a live session.
@@ -134,9 +180,12 @@ impl Scenario {
             .collect();
         sink(Item::Start(Box::new(self.start(&kinds))));
         self.define_stacks(sink);
+        for (id, (_, subject)) in (0..).zip(&self.subjects) {
+            sink(Item::Subject(SubjectDefinition { id: SubjectId(id), subject: subject.clone() }));
+        }
         let mut counters = vec![[0_u64; 7]; kinds.len()];
         let mut defined = BTreeSet::new();
-        for Occurrence { offset_ns, tid, kind, stack, words, texts } in &self.events {
+        for Occurrence { offset_ns, tid, kind, stack, subject: _, words, texts } in &self.events {
             let index = kinds.binary_search(kind).unwrap_or(0);
             for text in texts {
                 let id = super::encode::name_id(text);
@@ -156,6 +205,9 @@ impl Scenario {
         }
         let (offset_ns, reason) = &self.end;
         let time_ns = START_NS.saturating_add(*offset_ns);
+        if let Some(reading) = self.reading(time_ns) {
+            sink(Item::Tallies(reading));
+        }
         sink(Item::Counters(Counters { time_ns, sites: counters, ..Counters::default() }));
         sink(Item::End(session::End { time_ns, reason: reason.clone(), counters_final: true }));
     }

@@ -10,7 +10,7 @@ use crate::{
 
 mod profile;
 
-pub(crate) use profile::{any_profile, profile};
+pub(crate) use profile::{any_profile, contexts, profile};
 
 /// A class name that recolours a terminal, breaks the line, reverses what follows and opens a script.
 pub(crate) const HOSTILE: &str = "evil.\x1b[31mRed\n\u{202e}<script>alert(1)</script>\u{9b}2J";

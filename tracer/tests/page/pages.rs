@@ -45,7 +45,7 @@ pub(crate) fn small() -> String {
     ];
     let threads = ["http-worker-1", EVIL, "GC Thread#0"].into_iter().zip(21..);
     let threads = threads.map(|(name, tid)| ProfileThread { tid, name: name.to_owned() }).collect();
-    page(Profile { id: "cpu", title: EVIL.to_owned(), unit: Unit::Ns, frames, threads, stacks })
+    page(Profile { id: "cpu", title: EVIL.to_owned(), unit: Unit::Ns, contexts: false, frames, threads, stacks })
 }
 
 /// So many distinct stacks of 16 to 80 frames, over 12,000 methods and 200 threads, that branch as real ones do: much at the
@@ -81,7 +81,15 @@ pub(crate) fn large(count: u64) -> String {
     });
     let threads = (0..200).map(|tid| ProfileThread { tid, name: format!("http-worker-{tid}") }).collect();
     let stacks = stacks.collect();
-    page(Profile { id: "cpu", title: "CPU time by stack".to_owned(), unit: Unit::Ns, frames, threads, stacks })
+    page(Profile {
+        id: "cpu",
+        title: "CPU time by stack".to_owned(),
+        unit: Unit::Ns,
+        contexts: false,
+        frames,
+        threads,
+        stacks,
+    })
 }
 
 /// The same graph twice, the second one far below the first.

@@ -94,7 +94,7 @@ impl Exact {
 
     pub(super) fn event(&mut self, event: &Event) {
         match event.payload {
-            Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
+            Payload::ObjectAlloc { class, bytes, length, wanted: true } => {
                 self.total.add(bytes);
                 self.sites.entry((class, event.stack)).add(bytes);
                 self.threads.entry((event.tid, class)).add(bytes);
@@ -331,7 +331,7 @@ impl Sites {
         };
         let of_classes = |classes: &BTreeMap<&str, BTreeMap<&str, u64>>| {
             let branch = |(class, places): (&&str, &BTreeMap<&str, u64>)| {
-                node(class, places.values().fold(0, |sum, bytes| sum + bytes), of_places(places))
+                node(class, places.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes)), of_places(places))
             };
             largest(classes.iter().map(branch).collect())
         };

@@ -1,7 +1,10 @@
 //! The tree of calling contexts, in bounded memory.
 
 use super::super::table::{FastMap, Keyed};
-use crate::event::{StackId, SubjectId, Tid};
+use crate::{
+    event::{StackId, SubjectId, Tid},
+    tally::Tally,
+};
 
 /// Most contexts: some 30 MiB.
 const CONTEXTS: usize = 262_144;
@@ -32,6 +35,13 @@ impl Amounts {
         self.errors = self.errors.saturating_add(other.errors);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.self_ns = self.self_ns.saturating_add(other.self_ns);
+    }
+}
+
+impl From<&Tally> for Amounts {
+    fn from(tally: &Tally) -> Self {
+        let Tally { count, errors, total_ns, self_ns, .. } = *tally;
+        Self { calls: count, errors, total_ns, self_ns }
     }
 }
 

@@ -93,15 +93,10 @@ impl<'a> Graph<'a> {
             graph.by_edge.entry(edge).or_default().add(amounts);
         }
         for tally in tallies {
-            let Tally { stack, count, errors, total_ns, self_ns, .. } = tally;
-            let (caller, place) = graph.resolver.caller(stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
-            graph.contexts += u64::from(stack.is_some());
-            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts {
-                calls: *count,
-                errors: *errors,
-                total_ns: *total_ns,
-                self_ns: *self_ns,
-            });
+            let (caller, place) =
+                graph.resolver.caller(tally.stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
+            graph.contexts += u64::from(tally.stack.is_some());
+            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts::from(tally));
         }
         graph
     }
@@ -185,14 +180,12 @@ impl<'a> Resolver<'a> {
         if stack == StackId::default() {
             return (around, Place::default());
         }
-        let found = match self.of_stack.get(&(stack, callee.0)) {
-            Some(found) => *found,
-            None => {
-                let found = self.frame_below(stack, callee);
-                self.of_stack.insert((stack, callee.0), found);
-                found
-            }
-        };
+        let known = self.of_stack.get(&(stack, callee.0)).copied();
+        let found = known.unwrap_or_else(|| {
+            let found = self.frame_below(stack, callee);
+            self.of_stack.insert((stack, callee.0), found);
+            found
+        });
         let Some((id, frame)) = found.and_then(|id| Some((id, self.context.stacks.frame(id)?))) else {
             // A whole stack without a caller is one: the method is the thread's first.
             let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);

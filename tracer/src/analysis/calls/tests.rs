@@ -1,5 +1,7 @@
 //! Closed forms of graphs, contexts and places.
 
+mod projection;
+
 use super::{
     super::testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
     *,
@@ -74,11 +76,11 @@ fn fib_has_as_many_contexts_as_it_is_deep() {
 #[test]
 fn contexts_keep_apart_what_the_graph_puts_together() {
     let mut play = Play::default();
-    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| play.method("R", name, "()V"));
+    let methods = ["a", "b", "c", "d", "e"].map(|name| play.method("R", name, "()V"));
     let mut script = Script::default();
     for _ in 0..3 {
-        script.path(7, &[a, b, c, e]);
-        script.path(8, &[a, d, c]);
+        script.path(7, &[0, 1, 2, 4].map(|at| methods[at]));
+        script.path(8, &[0, 3, 2].map(|at| methods[at]));
     }
     let section = script.section(&play);
     assert_eq!(numbers(&section, SUMMARY), [5, 6, 0, 7, 21]);
@@ -131,7 +133,7 @@ fn deep_recursion_is_one_context_a_level_and_its_tree_is_cut() {
     let mut play = Play::default();
     let down = play.method("R", "down", "(I)I");
     let mut script = Script::default();
-    script.path(7, &[down; 10_000]);
+    script.path(7, &vec![down; 10_000]);
     let section = script.section(&play);
     assert_eq!(numbers(&section, SUMMARY), [1, 2, 0, 10_000, 10_000]);
     let tree = section.shapes.iter().find_map(|shape| match shape {
@@ -245,5 +247,10 @@ fn what_the_kernel_counted_has_a_caller_where_its_stack_was_taken() {
     assert_eq!(
         cells(&section, "edges", ["caller", "line", "callee", "calls"]),
         [["a.Main.main", "3", "a.B.m", "40"], ["<not known>", "-", "a.B.m", "2"]]
+    );
+    let rows = profile_rows(&section, "calls");
+    assert_eq!(
+        rows,
+        [("a.Main.main:3;a.B.m:9".to_owned(), String::new(), 40, 40), ("a.B.m".to_owned(), String::new(), 2, 2)]
     );
 }

@@ -75,7 +75,7 @@ impl Row {
 /// The methods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    rows: FastMap<SubjectId, Row>,
+    by_method: FastMap<SubjectId, Row>,
     with_percentiles: usize,
     others: Row,
     turned_away: u64,
@@ -86,8 +86,8 @@ pub(super) struct Rows {
 impl Rows {
     /// The row of a method, or that of all beyond the limit.
     pub(super) fn entry(&mut self, method: SubjectId) -> &mut Row {
-        if self.rows.len() < METHODS || self.rows.contains_key(&method) {
-            self.rows.entry(method).or_default()
+        if self.by_method.len() < METHODS || self.by_method.contains_key(&method) {
+            self.by_method.entry(method).or_default()
         } else {
             self.turned_away += 1;
             &mut self.others
@@ -130,24 +130,30 @@ impl Rows {
             row.incomplete |= !buckets.is_empty();
         } else if !buckets.is_empty() {
             let latencies = row.latencies.get_or_insert_default();
-            buckets.iter().for_each(|alike| latencies.record_alike(alike));
+            for alike in &buckets {
+                latencies.record_alike(alike);
+            }
         }
         let became = usize::from(is_new && row.latencies.is_some());
         row.sums.merge(&sums);
         self.with_percentiles += became;
-        buckets.iter().for_each(|alike| self.all.record_alike(alike));
+        for alike in &buckets {
+            self.all.record_alike(alike);
+        }
     }
 
     /// All calls.
     pub(super) fn total(&self) -> Sums {
         let mut total = self.others.sums;
-        self.rows.values().for_each(|row| total.merge(&row.sums));
+        for row in self.by_method.values() {
+            total.merge(&row.sums);
+        }
         total
     }
 
     /// Methods that were called.
     pub(super) fn called(&self) -> u64 {
-        self.rows.values().filter(|row| row.sums.calls > 0).count() as u64
+        self.by_method.values().filter(|row| row.sums.calls > 0).count() as u64
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
@@ -158,7 +164,7 @@ impl Rows {
                 self.turned_away
             ));
         }
-        if self.rows.values().any(|row| row.incomplete) {
+        if self.by_method.values().any(|row| row.incomplete) {
             notes.push(format!("Percentiles are kept of the first {WITH_PERCENTILES} methods that returned."));
         }
         notes
@@ -166,10 +172,10 @@ impl Rows {
 
     /// A row a method, those that took most time first, then those called most.
     pub(super) fn table(&self, context: Context<'_>) -> Shape {
-        let by_time = self.rows.values().any(|row| row.sums.timed > 0);
+        let by_time = self.by_method.values().any(|row| row.sums.timed > 0);
         let rank = |sums: &Sums| if by_time { sums.self_ns } else { sums.calls };
         // The histograms are large: rows are looked at where they are.
-        let mut order: Vec<(&SubjectId, &Row)> = self.rows.iter().collect();
+        let mut order: Vec<(&SubjectId, &Row)> = self.by_method.iter().collect();
         order.sort_unstable_by_key(|(id, row)| (std::cmp::Reverse(rank(&row.sums)), **id));
         let rest = order.split_off(order.len().min(REPORT_ROWS));
         let mut rows: Vec<Vec<Cell>> = order
@@ -183,7 +189,9 @@ impl Rows {
             .collect();
         if !rest.is_empty() || self.turned_away > 0 {
             let mut others = Row { incomplete: true, sums: self.others.sums, latencies: None };
-            rest.iter().for_each(|(_, row)| others.sums.merge(&row.sums));
+            for (_, row) in &rest {
+                others.sums.merge(&row.sums);
+            }
             let mut cells: Vec<Cell> = vec![OTHERS.into(), Cell::Missing, Cell::Missing];
             cells.extend(self::cells(&others));
             rows.push(cells);
@@ -234,7 +242,9 @@ impl<'a> Counted<'a> {
         let mut rows = Cow::Borrowed(seen);
         if !tallies.is_empty() {
             let rows = rows.to_mut();
-            tallies.iter().for_each(|tally| rows.add(tally));
+            for tally in tallies {
+                rows.add(tally);
+            }
             // The sum is known exactly, whatever buckets the parts were in.
             let Sums { total_ns, max_ns, .. } = rows.total();
             rows.all.durations.total_ns = total_ns;
@@ -247,20 +257,13 @@ impl<'a> Counted<'a> {
     pub(super) fn shape(&self) -> Option<Shape> {
         self.rows.all.shape_with_curve("call_times", "Durations of calls")
     }
+}
 
-    /// Time by stack at the call, where stacks were taken.
-    pub(super) fn stacks_shape(&self, seen: &Amounts, tallies: &[Tally], context: Context<'_>) -> Option<Shape> {
-        let tallied = tallies
-            .iter()
-            .filter_map(|tally| Some((tally.stack?, Tid(0), Amount { value: tally.self_ns, count: tally.count })));
-        let amounts = seen.iter().chain(tallied);
-        profile::shape(
-            "call_stacks",
-            "Own time by stack at the call",
-            Unit::Ns,
-            context,
-            amounts,
-            seen.others().copied(),
-        )
-    }
+/// Time by stack at the call, where stacks were taken.
+pub(super) fn stacks_shape(seen: &Amounts, tallies: &[Tally], context: Context<'_>) -> Option<Shape> {
+    let tallied = tallies
+        .iter()
+        .filter_map(|tally| Some((tally.stack?, Tid(0), Amount { value: tally.self_ns, count: tally.count })));
+    let amounts = seen.iter().chain(tallied);
+    profile::shape("call_stacks", "Own time by stack at the call", Unit::Ns, context, amounts, seen.others().copied())
 }

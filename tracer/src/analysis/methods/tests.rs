@@ -104,7 +104,7 @@ fn exceptions_are_errors_whether_the_method_said_so_or_not() {
     script.enter(7, none, thrower, 1);
     script.leave(7, thrower, 1);
     script.push(7, none, Payload::FrameUnwound { sp: SP - 60 });
-    // Code of C1 without and with its exception seen.
+    // Two that C1 has inlined, one into the other, and whose exception is seen.
     script.enter(7, none, thrower, 1);
     script.enter(7, none, thrower, 1);
     script.push(7, none, Payload::FrameUnwound { sp: SP - 60 });
@@ -121,7 +121,7 @@ fn exceptions_are_errors_whether_the_method_said_so_or_not() {
         [
             ["caller", "returned"],
             ["thrower", "exception"],
-            ["thrower", "exception, end not seen"],
+            ["thrower", "exception"],
             ["thrower", "exception"]
         ]
     );

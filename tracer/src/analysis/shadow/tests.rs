@@ -62,14 +62,26 @@ fn time_in_callees_is_not_the_callers_own() {
 }
 
 #[test]
-fn an_entry_at_or_above_a_frame_shows_that_it_is_gone() {
+fn an_entry_above_a_frame_shows_that_it_is_gone() {
     let mut play = Play::default();
     play.enter(A, 1000, 0);
     play.enter(B, 900, 10);
     play.enter(C, 800, 20);
-    play.enter(B, 900, 50);
+    play.enter(B, 950, 50);
     assert_eq!(play.left, [(C, 30, 30, How::Missing), (B, 40, 10, How::Missing)]);
     assert_eq!((play.shadow.counts.missing_returns, play.shadow.counts.inexact_ends, play.shadow.open()), (2, 2, 2));
+}
+
+#[test]
+fn what_is_inlined_shares_the_stack_pointer_and_ends_with_what_it_is_inlined_into() {
+    let mut play = Play::default();
+    play.enter(A, 1000, 0);
+    // C1 has inlined C into B: an exception ends C, and B goes on.
+    play.enter(B, 900, 10);
+    play.enter(C, 900, 20);
+    play.leave(B, 900, 50);
+    play.leave(A, 1000, 60);
+    assert_eq!(play.left, [(C, 30, 30, How::Missing), (B, 40, 10, How::Returned), (A, 60, 20, How::Returned)]);
 }
 
 #[test]
@@ -188,7 +200,7 @@ fn what_is_kept_comes_from_the_call_around_it() {
     let mut shadow = Shadow::<usize>::default();
     let mut depths = Vec::new();
     let mut ends = Vec::new();
-    for (method, sp) in [(A, 1000), (B, 900), (C, 900), (A, 800)] {
+    for (method, sp) in [(A, 1000), (B, 900), (C, 910), (A, 800)] {
         shadow.enter(
             (T, method, sp, 0),
             |around| {

@@ -16,6 +16,9 @@ fn extensions_pick_formats() {
     assert_eq!(of("x.speedscope.json"), Some(Content::Stacks(StackFormat::Speedscope)));
     assert_eq!(of("x.y.pb.gz"), Some(Content::Stacks(StackFormat::Pprof)));
     assert_eq!(of("x.folded"), Some(Content::Stacks(StackFormat::Folded)));
+    assert_eq!(of("x.dot"), Some(Content::Stacks(StackFormat::Dot)));
+    assert_eq!(of("x.callgrind.out"), Some(Content::Stacks(StackFormat::Callgrind)));
+    assert_eq!(of("x.hgrm"), Some(Content::Distribution));
     assert_eq!(of("x.svg"), Some(Content::Stacks(StackFormat::Svg)));
     assert_eq!(of("x.jtrace"), Some(Content::Recording));
     for wrong in [".json", "x.gz", "x.pb", "json", "x", "..", ""] {
@@ -26,35 +29,39 @@ fn extensions_pick_formats() {
 #[test]
 fn stacks_of_the_first_usual_lens_are_written_and_a_lens_without_any_is_an_error() {
     let report = crate::view::sample::report();
-    let (section, profile) = choose_profile(&report, None).expect("cpu");
+    let (section, profile) = choose_profile(&report, None, StackFormat::Folded).expect("cpu");
     assert_eq!((section.id, profile.id), ("cpu", "cpu"));
     let choice = |lens, id: Option<&str>| ProfileChoice { lens, id: id.map(str::to_owned) };
-    assert!(choose_profile(&report, Some(&choice(Lens::Cpu, None))).is_ok());
-    assert!(choose_profile(&report, Some(&choice(Lens::Cpu, Some("cpu")))).is_ok());
+    assert!(choose_profile(&report, Some(&choice(Lens::Cpu, None)), StackFormat::Folded).is_ok());
+    assert!(choose_profile(&report, Some(&choice(Lens::Cpu, Some("cpu"))), StackFormat::Folded).is_ok());
     for wrong in [choice(Lens::Locks, None), choice(Lens::Cpu, Some("other"))] {
-        let message = format!("{:?}", choose_profile(&report, Some(&wrong)).unwrap_err());
+        let message = format!("{:?}", choose_profile(&report, Some(&wrong), StackFormat::Folded).unwrap_err());
         assert!(message.contains("these have some: cpu.cpu; choose"), "{message}");
     }
     let mut none = report;
     none.sections.pop();
-    let message = format!("{:?}", choose_profile(&none, None).unwrap_err());
+    let message = format!("{:?}", choose_profile(&none, None, StackFormat::Dot).unwrap_err());
     assert!(message.contains("-l cpu"), "{message}");
 }
 
 #[test]
 fn stacks_go_into_their_files_and_reports_into_theirs() {
     let directory = tempfile::tempdir().expect("a directory");
-    let names = ["r.json", "s.folded", "s.svg", "s.pb.gz", "s.speedscope.json"];
+    let names = ["r.json", "s.folded", "s.svg", "s.pb.gz", "s.speedscope.json", "s.dot", "s.callgrind", "d.hgrm"];
     let output = names.map(|name| directory.path().join(name));
     let options = OutputOptions { output: output.to_vec(), no_lines: true, ..OutputOptions::default() };
     let report = crate::view::sample::report();
     Files::open(&options, 42).expect("files").finish(&report).expect("written");
-    let [report, folded, svg, pprof, speedscope] = output.map(|path| fs::read(path).expect("a file"));
+    let [report, folded, svg, pprof, speedscope, dot, callgrind, hgrm] =
+        output.map(|path| fs::read(path).expect("a file"));
     assert!(report.starts_with(b"{\n  \"schema\""));
     let folded = String::from_utf8(folded).expect("text");
     assert!(folded.contains(";com.shop.Cart.price 900000000\n"), "{folded}");
     assert!(svg.starts_with(b"<?xml"));
     assert!(pprof.starts_with(&[0x1f, 0x8b]));
+    assert!(dot.starts_with(b"digraph jtrace {"));
+    assert!(callgrind.starts_with(b"# callgrind format\n"));
+    assert!(hgrm.starts_with(b"       Value     Percentile TotalCount 1/(1-Percentile)\n\n"));
     assert!(speedscope.starts_with(b"{\"$schema\""));
 }
 

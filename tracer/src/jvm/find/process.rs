@@ -113,6 +113,30 @@ impl Status {
     }
 }
 
+/// The signals that a process has handlers for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signals {
+    caught: u64,
+}
+
+impl Signals {
+    /// Reads them from `/proc/PID/status`.
+    pub fn read(pid: u32) -> io::Result<Self> {
+        let text = read_bounded(&format!("/proc/{pid}/status"))?;
+        Ok(Self::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    /// Whether it has a handler for a signal.
+    pub fn catches(self, signal: rustix::process::Signal) -> bool {
+        u32::try_from(signal.as_raw() - 1).is_ok_and(|bit| bit < 64 && self.caught & 1 << bit != 0)
+    }
+
+    fn parse(text: &str) -> Self {
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        Self { caught: mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0) }
+    }
+}
+
 /// Whether the mount or pid namespace of a process differs from jtrace's; absent where the kernel does not tell.
 pub fn in_container(pid: u32) -> Option<bool> {
     let id = |pid: &str, kind: &str| fs::metadata(format!("/proc/{pid}/ns/{kind}")).map(|data| data.ino()).ok();
@@ -154,6 +178,8 @@ pub(super) fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
 mod tests {
     use std::process::{Command, Stdio};
 
+    use rustix::process::Signal;
+
     use super::*;
 
     #[test]
@@ -169,6 +195,13 @@ mod tests {
         let text = "Name:\tjava\nUid:\t1\t1000\t3\t4\nNSpid:\t500\t7\nCapEff:\t000000c000280000\n";
         let expected = Status { uid: 1000, namespace_pid: 7, namespace_depth: 2, capabilities: 0xc0_0028_0000 };
         assert_eq!(Status::parse(text), expected);
+    }
+
+    #[test]
+    fn a_signal_is_caught_where_its_bit_says_so() {
+        let signals = Signals::parse("SigIgn:\t0000000000000004\nSigCgt:\t0000000000000005\n");
+        assert!(signals.catches(Signal::QUIT) && signals.catches(Signal::HUP) && !signals.catches(Signal::INT));
+        assert!(!Signals::parse("").catches(Signal::QUIT));
     }
 
     #[test]

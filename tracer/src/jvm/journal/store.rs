@@ -97,6 +97,12 @@ impl Journal {
         Self { path: path.into() }
     }
 
+    /// Another journal in this one's directory, which must be there before it is used.
+    #[must_use]
+    pub fn beside(&self, name: &str) -> Self {
+        Self { path: self.path.join(name) }
+    }
+
     /// Whether there is anything at all; without it there is nothing to undo.
     pub fn exists(&self) -> bool {
         self.path.symlink_metadata().is_ok()
@@ -144,7 +150,7 @@ impl Locked {
     pub fn entry(&self, target: Identity) -> Result<Entry, Error> {
         let empty = || {
             let (boot, pid_namespace) = self.scope.clone();
-            Entry { target, boot, pid_namespace, changes: Vec::new(), owners: Vec::new() }
+            Entry { target, boot, pid_namespace, changes: Vec::new(), recompiled: Vec::new(), owners: Vec::new() }
         };
         Ok(self
             .load(&file_name(target))?
@@ -302,7 +308,14 @@ mod tests {
         symlink(&outside, journal.path.join("42-1000.json.tmp")).unwrap();
         assert!(locked.entry(TARGET).is_err());
         let (boot, pid_namespace) = locked.scope.clone();
-        let written = Entry { target: TARGET, boot, pid_namespace, changes: Vec::new(), owners: Vec::new() };
+        let written = Entry {
+            target: TARGET,
+            boot,
+            pid_namespace,
+            changes: Vec::new(),
+            recompiled: Vec::new(),
+            owners: Vec::new(),
+        };
         assert!(locked.save(&written).is_err());
         assert_eq!(fs::read_to_string(&outside).unwrap(), "untouched");
     }

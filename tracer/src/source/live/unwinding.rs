@@ -303,6 +303,9 @@ impl Unwinding {
         };
         let reason = match end {
             StackEnd::Root => return End { root: true, reason: String::new() },
+            StackEnd::TooDeep if raw.frames().len() < tracer_common::stack::MAX_FRAMES => {
+                "no more frames were asked for".to_owned()
+            }
             StackEnd::TooDeep => format!("more than {} frames", tracer_common::stack::MAX_FRAMES),
             StackEnd::UnknownCode => "unknown code".to_owned(),
             StackEnd::NoCodeBlob => "no code blob in the code heap".to_owned(),

@@ -12,6 +12,8 @@ use crate::{
     session::Target,
     source::encode::name_id,
     stack::{Frame, Kind},
+    subject::{MethodPart, Subject},
+    tally::Tally,
 };
 
 /// The id of a name whose definition never comes.
@@ -27,6 +29,14 @@ pub(super) enum Statement {
     Lost(EventKind, u64),
     /// A stack's word and its frames, outermost first.
     Stack(String, Vec<Frame>),
+    /// A subject's word and what it is.
+    Subject(String, Subject),
+    /// What the kernel counted of a subject, and perhaps at a stack.
+    Tally {
+        subject: String,
+        stack: Option<String>,
+        tally: Tally,
+    },
     Event(Occurrence),
     End(u64, String),
 }
@@ -63,6 +73,22 @@ pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>
         ("stack", [Token::Word(name), frames @ ..]) => {
             Statement::Stack(name.clone(), frames.iter().map(frame).collect::<Result<_, _>>()?)
         }
+        ("subject", [Token::Word(name), Token::Text(class)]) => {
+            Statement::Subject(name.clone(), Subject { class: lossy(class), method: None })
+        }
+        (
+            "subject",
+            [Token::Word(name), Token::Text(class), Token::Text(method), Token::Text(signature), native @ ..],
+        ) => {
+            let native = match native {
+                [] => false,
+                [Token::Word(word)] if word == "native" => true,
+                _ => return Err("after a method's signature there can only be `native`".to_owned()),
+            };
+            let method = Some(MethodPart { name: lossy(method), signature: lossy(signature), native });
+            Statement::Subject(name.clone(), Subject { class: lossy(class), method })
+        }
+        ("tally", [Token::Word(subject), fields @ ..]) => tally(subject, fields)?,
         ("lost", [Token::Word(word), Token::Word(count)]) => Statement::Lost(kind(word)?, number(count)?),
         ("end", [Token::Word(time), reason @ ..]) => Statement::End(offset(time)?, words(reason)?),
         (time, [Token::Word(label), Token::Word(tid), Token::Word(word), fields @ ..])
@@ -72,7 +98,7 @@ pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>
         }
         (other, _) => {
             return Err(format!(
-                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, stack, end, +TIME tid N EVENT"
+                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, stack, subject, tally, end, +TIME tid N EVENT"
             ));
         }
     };
@@ -83,12 +109,20 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
     let fields = vocabulary::fields(kind);
     let mut words: Vec<u64> =
         fields.iter().map(|field| if matches!(field, Field::Name(_)) { NAME_ABSENT } else { 0 }).collect();
+    if let Some(length) = fields.iter().position(|field| *field == Field::Word("length")) {
+        // What has no length is no array.
+        words[length] = u64::MAX;
+    }
     let mut texts = Vec::new();
-    let mut stack = None;
+    let (mut stack, mut subject) = (None, None);
     for token in given {
         let Token::Pair(key, value) = token else { return Err("fields of an event are KEY=VALUE".to_owned()) };
         if let ("stack", Value::Word(name)) = (key.as_str(), value) {
             stack = Some(name.clone());
+            continue;
+        }
+        if let ("subject", Value::Word(name), Some(Field::Word("subject"))) = (key.as_str(), value, fields.first()) {
+            subject = Some(name.clone());
             continue;
         }
         let position =
@@ -112,7 +146,36 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
             (Field::Word(_), Value::Text(_)) => return Err(format!("`{key}` is a number, not a text")),
         };
     }
-    Ok(Occurrence { offset_ns, tid, kind, stack, words, texts })
+    Ok(Occurrence { offset_ns, tid, kind, stack, subject, words, texts })
+}
+
+/// `tally add count=5 timed=5 total=10ms self=10ms durations=17:3,40:2 stack=shop`.
+fn tally(subject: &str, fields: &[Token]) -> Result<Statement, String> {
+    let mut tally = Tally::default();
+    let mut stack = None;
+    for field in fields {
+        let Token::Pair(key, Value::Word(word)) = field else {
+            return Err("fields of a tally are KEY=NUMBER".to_owned());
+        };
+        match key.as_str() {
+            "stack" => stack = Some(word.clone()),
+            "durations" => tally.durations = word.split(',').map(bucket).collect::<Result<_, _>>()?,
+            "count" => tally.count = number(word)?,
+            "timed" => tally.timed = number(word)?,
+            "errors" => tally.errors = number(word)?,
+            "total" => tally.total_ns = number(word)?,
+            "self" => tally.self_ns = number(word)?,
+            "bytes" => tally.bytes = number(word)?,
+            other => return Err(format!("a tally has no field `{other}`")),
+        }
+    }
+    Ok(Statement::Tally { subject: subject.to_owned(), stack, tally })
+}
+
+/// `17:3`: three durations in bucket 17.
+fn bucket(text: &str) -> Result<(u16, u64), String> {
+    let parts = text.split_once(':').and_then(|(bucket, count)| Some((bucket.parse().ok()?, count.parse().ok()?)));
+    parts.ok_or_else(|| format!("`{text}` is no BUCKET:COUNT"))
 }
 
 /// `com.shop.Cart.add:12`, `libc.so.6 read`, `kernel futex_wait`; with a word before a Java frame: `inlined`, `interpreted`.

@@ -78,6 +78,32 @@ fn hostile_names_arrive_as_they_are_or_with_their_reason() {
 }
 
 #[test]
+fn chosen_methods_and_objects_have_their_closed_forms() {
+    let report = report(&file("methods.txt"));
+    // fib(4) twice on one thread: 2 (2 F(5) - 1) calls; the kernel counted 40 more of another method.
+    assert_eq!(number(&report, Lens::Methods, "calls"), Some(18.0 + 4.0 + 40.0));
+    assert_eq!(number(&report, Lens::Methods, "errors"), Some(1.0 + 3.0));
+    assert_eq!(number(&report, Lens::Methods, "methods"), Some(4.0));
+    assert_eq!(number(&report, Lens::Calls, "calls"), Some(62.0));
+    assert_eq!(number(&report, Lens::Calls, "call_sites"), Some(3.0));
+    assert_eq!(number(&report, Lens::Alloc, "objects"), Some(3.0 + 500.0));
+    assert_eq!(number(&report, Lens::Alloc, "bytes"), Some(2.0 * 64.0 + 216.0 + 500.0 * 24.0));
+    let text = text(&report);
+    insta::assert_snapshot!("chosen_methods_and_objects", text);
+}
+
+/// As `--text` prints it, from the sections on: what stands above depends on the clock.
+fn text(report: &Report) -> String {
+    let mut out = Vec::new();
+    let options = crate::view::text::TextOptions::for_file();
+    crate::view::text::write(report, &options, &mut out).expect("a vector");
+    let text = String::from_utf8(out).expect("text");
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let from = lines.iter().position(|line| line.to_lowercase().starts_with("methods")).unwrap_or(0);
+    lines.get(from..).unwrap_or_default().join("\n")
+}
+
+#[test]
 fn playing_twice_gives_the_same_report() {
     assert_eq!(report(&file("incident.txt")), report(&file("incident.txt")));
 }
@@ -92,6 +118,9 @@ fn errors_name_the_line() {
     assert_eq!(problem("lenses gcc"), "line 1: there is no lens `gcc`");
     assert_eq!(problem("end +1s\n"), "line 1: the end has no reason");
     assert_eq!(problem("end +1s done\n+2s tid 1 yield"), "line 2: nothing can follow `end`");
+    assert_eq!(problem("+1ms tid 5 method_entry subject=add"), "line 1: there is no subject `add` above");
+    assert_eq!(problem("subject a \"B\"\ntally a count=1 stack=x"), "line 2: there is no stack `x` above");
+    assert_eq!(problem("subject a \"B\"\ntally a durations=3"), "line 2: `3` is no BUCKET:COUNT");
     assert!(problem("+0s tid 1 yield\n").contains("no `end"));
     assert!(problem("what is this").starts_with("line 1: `what` with these fields is none of"));
 }

@@ -70,6 +70,41 @@ pub(crate) fn profile() -> Profile {
     }
 }
 
+/// Contexts of `fib(3)` and what calls it: each a stack with as many calls as there were.
+pub(crate) fn contexts() -> Profile {
+    let frame = |name: &str, line| Frame {
+        class: Some("Fib".to_owned()),
+        file: Some("Fib.java".to_owned()),
+        line,
+        ..Frame::named(Kind::Compiled, name)
+    };
+    let frames = vec![
+        frame("Fib.start", Some(12)),
+        frame("Fib.fib", None),
+        frame("Fib.fib", Some(23)),
+        frame("Fib.fib", Some(24)),
+        frame("Fib.start", None),
+    ];
+    let stack = |frames: &[u32], calls: u64| ProfileStack {
+        frames: frames.to_vec(),
+        thread: Some(0),
+        value: calls,
+        count: calls,
+        cut: String::new(),
+    };
+    let stacks = vec![
+        stack(&[0, 2, 1], 3),
+        stack(&[0, 3, 1], 2),
+        stack(&[0, 2, 2, 1], 2),
+        stack(&[0, 2, 3, 1], 1),
+        stack(&[4], 1),
+        stack(&[0, 1], 1),
+    ];
+    let threads = vec![ProfileThread { tid: 7, name: "main".into() }];
+    let title = "Calls by context".into();
+    Profile { id: "calls", title, unit: Unit::Count, contexts: true, frames, threads, stacks }
+}
+
 fn any_frame() -> impl Strategy<Value = Frame> {
     let kind = prop::sample::select(vec![
         Kind::Interpreted,

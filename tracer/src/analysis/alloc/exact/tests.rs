@@ -1,8 +1,13 @@
 //! Objects of known numbers, sizes and places.
 
+use proptest::prelude::*;
+
 use super::{
     super::{
-        super::testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
+        super::{
+            Analysis as _,
+            testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
+        },
         Alloc,
     },
     *,
@@ -110,7 +115,6 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
         objects: vec![Tally { subject: cart.0, stack: Some(make), count, bytes: 64 * count, ..Tally::default() }],
         ..Tallies::default()
     };
-    use super::super::super::Analysis as _;
     alloc.start(0);
     alloc.tallies(&reading(1, 100));
     alloc.event(&Event {
@@ -137,4 +141,51 @@ fn without_an_object_nothing_of_it_is_shown() {
     let section = play.section(&mut Alloc::default(), 10, &[(1, 7, GC)]);
     assert_eq!(shape_ids(&section), ["classes", "allocation"]);
     assert_eq!(first_keys(&section, 1), ["samples"]);
+}
+
+proptest! {
+    #[test]
+    fn no_grouping_loses_or_doubles_an_object(
+        made in prop::collection::vec((0_usize..4, 0_usize..3, 7_u32..10, 1_u64..1000, any::<bool>()), 1..100),
+        counted in prop::collection::vec((0_usize..4, 1_u64..100, 1_u64..10_000), 0..4),
+    ) {
+        let mut play = Play::default();
+        let classes = ["com.shop.Cart", "com.shop.Item[]", "byte[]", "Unnamed"].map(|class| play.class(class));
+        let stacks = [StackId::default(), play.stack(&["a.B.m:1"]), play.stack(&["a.B.m:1", "java.util.List.of:2"])];
+        let mut events = Vec::new();
+        for (ms, (class, stack, tid, bytes, collect)) in (0..).zip(&made) {
+            events.push((ms, *tid, stacks[*stack], object(classes[*class], *bytes)));
+            if *collect {
+                events.push((ms, *tid, StackId::default(), GC));
+            }
+        }
+        let tally = |(class, count, bytes): &(usize, u64, u64)| Tally {
+            subject: classes[*class].0,
+            count: *count,
+            bytes: *bytes,
+            ..Tally::default()
+        };
+        let objects: Vec<Tally> = counted.iter().map(tally).collect();
+        let mut alloc = Alloc::default();
+        alloc.tallies(&Tallies { time_ns: 1, objects, ..Tallies::default() });
+        let section = play.section_of_stacks(&mut alloc, 1000, &events);
+        let seen = [made.len() as u64, made.iter().map(|made| made.3).sum::<u64>()];
+        let tallied = [counted.iter().map(|row| row.1).sum::<u64>(), counted.iter().map(|row| row.2).sum::<u64>()];
+        let all = [seen[0] + tallied[0], seen[1] + tallied[1]];
+        prop_assert_eq!(numbers(&section, ["objects", "bytes"]), all);
+        let sums = |table: &str| {
+            let rows = cells(&section, table, ["objects", "bytes"]);
+            [0, 1].map(|column| rows.iter().map(|row| row[column].parse::<u64>().unwrap()).sum::<u64>())
+        };
+        for table in ["objects_by_class", "objects_by_package"] {
+            prop_assert_eq!(sums(table), all, "{}", table);
+        }
+        prop_assert_eq!(sums("objects_by_thread"), seen, "what the kernel counted has no thread");
+        if section.table("objects_by_site").is_some() {
+            prop_assert_eq!(sums("objects_by_site"), all);
+        }
+        if section.table("cycles").is_some() {
+            prop_assert_eq!(sums("cycles"), all);
+        }
+    }
 }
