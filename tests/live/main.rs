@@ -33,6 +33,10 @@ mod virtual_threads;
 // Who holds monitors, and who starts threads.
 mod holders;
 
+// Methods and objects are counted to the last one.
+mod methods;
+// The predicate says the same in the kernel.
+mod predicate;
 // Method probes are armed, covered and taken back as is said.
 mod arming;
 

@@ -126,4 +126,27 @@ pub fn evaluate(filter: &Filter, inputs: &[u64; INPUTS], mut tally: impl FnMut(u
     at == ACCEPT
 }
 
+/// What jtrace's own test asks the kernel's graph about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Asked {
+    /// What the graph is given.
+    pub inputs: [u64; INPUTS],
+    /// How many events each counter has counted before.
+    pub tallies: [u64; MAX_TALLIES],
+}
+
+/// What the kernel makes of an [`Asked`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Answer {
+    /// Answers so far, this one included.
+    pub number: u64,
+    /// 1 if the event is wanted, else 0.
+    pub wanted: u64,
+    /// How many events each counter has counted now.
+    pub tallies: [u64; MAX_TALLIES],
+}
+
 const _: () = assert!(size_of::<Node>() == 16 && size_of::<Filter>() == 16 * MAX_NODES + 8);
+const _: () = assert!(size_of::<Asked>() == 8 * (INPUTS + MAX_TALLIES) && size_of::<Answer>() == 8 * (2 + MAX_TALLIES));

@@ -10,6 +10,8 @@ pub const PROGRAM_METHOD_RETURN: &str = "method_return";
 pub const PROGRAM_FRAME_UNWOUND: &str = "frame_unwound";
 /// Program where an object was made.
 pub const PROGRAM_OBJECT_ALLOC: &str = "object_alloc";
+/// Program that asks the predicate's graph what jtrace's own test wants to know; no session loads it.
+pub const PROGRAM_JUDGEMENT: &str = "judgement";
 /// Program that the sampling clock runs.
 pub const PROGRAM_CPU_SAMPLE: &str = "cpu_sample";
 /// Program that runs when a CPU goes from one thread to another.
@@ -53,3 +55,5 @@ pub const MAP_BUCKETS: &str = "BUCKETS";
 pub const MAP_OUTCOMES: &str = "OUTCOMES";
 /// Hash map of masks ([`crate::filter::Input::Thread`]), by thread.
 pub const MAP_MASKS: &str = "MASKS";
+/// One-element array of [`crate::filter::Answer`].
+pub const MAP_ANSWER: &str = "ANSWER";

@@ -7,7 +7,7 @@ use aya_ebpf::{
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
-    filter::{Filter, MAX_TALLIES},
+    filter::{Answer, Filter, MAX_TALLIES},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
@@ -95,6 +95,10 @@ pub(crate) static FILTER: Array<Filter, 1> = Array::new();
 /// How many events came to a node of the filter.
 #[btf_map]
 pub(crate) static TALLIES: Array<u64, MAX_TALLIES> = Array::new();
+
+/// What jtrace's own test is told.
+#[btf_map]
+pub(crate) static ANSWER: Array<Answer, 1> = Array::new();
 
 /// User space makes these small where no lens needs them.
 #[btf_map]

@@ -3,12 +3,13 @@
 //! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
 //! links, one perf event a site otherwise) and [`clock`] the sampling clock and the scheduler, [`unwind`] says what is
 //! needed to find stacks, [`rings`] reads records, [`calibrate`] measures what a trap costs here, [`runtime`] what all
-//! programs cost, and [`census`] looks at what is in the kernel.
+//! programs cost, [`census`] looks at what is in the kernel, and [`judgement`] lets a test ask the predicate's graph there.
 
 pub mod attach;
 pub mod calibrate;
 pub mod census;
 pub mod clock;
+pub mod judgement;
 pub mod load;
 mod multi;
 pub mod programs;

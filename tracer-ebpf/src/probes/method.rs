@@ -168,7 +168,7 @@ fn method(ctx: &ProbeContext) -> u64 {
     unsafe { (*ctx.regs).rsi }
 }
 
-/// Cell of a call that is followed only because it calls others.
+/// Cell of a call that is followed only because it calls others, or returns as others do.
 const UNWANTED: u64 = u64::MAX;
 
 #[inline(always)]
@@ -206,11 +206,8 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
             judgement = judge(found, demand, &facts);
         }
         let mut cell = u64::from(found.cell);
+        // It is followed all the same: a call below it has its depth, and its return must not be taken for another's.
         if judgement == Judgement::Unwanted {
-            if demand.callers == 0 {
-                arrival.reject();
-                return None;
-            }
             cell = UNWANTED;
         }
         calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell, caller });

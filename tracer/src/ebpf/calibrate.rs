@@ -81,9 +81,12 @@ fn fastest_batch(rings: &mut Rings) -> u64 {
     fastest
 }
 
-/// File and offset of [`jtrace_calibration_site`], from the mapping that holds it.
 fn own_site() -> Option<(PathBuf, u64)> {
-    let address = jtrace_calibration_site as *const () as usize as u64;
+    own_place(jtrace_calibration_site as *const () as usize as u64)
+}
+
+/// File and offset of a function of jtrace's own, from the mapping that holds it.
+pub(super) fn own_place(address: u64) -> Option<(PathBuf, u64)> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines().find_map(|line| {
         let mut parts = line.split_ascii_whitespace();

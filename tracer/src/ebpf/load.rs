@@ -259,6 +259,10 @@ impl Kernel {
         &self.programs
     }
 
+    pub(super) fn take_map(&mut self, name: &str) -> Result<Map, Error> {
+        take(&mut self.ebpf, name)
+    }
+
     pub(super) fn uprobe(&mut self, program: &str) -> Result<&mut UProbe, Error> {
         uprobe(&mut self.ebpf, program)
     }

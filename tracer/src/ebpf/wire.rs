@@ -3,7 +3,7 @@
 
 use tracer_common::{
     clock::Away,
-    filter::Filter,
+    filter::{Answer, Filter},
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
     tally::{Cell, Demand, Subject},
@@ -55,6 +55,11 @@ pub(super) struct DemandValue(pub(super) Demand);
 #[repr(transparent)]
 pub(super) struct FilterValue(pub(super) Filter);
 
+/// [`Answer`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct AnswerValue(pub(super) Answer);
+
 /// [`Subject`] as the value of a map.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
@@ -84,6 +89,8 @@ unsafe impl aya::Pod for AwayValue {}
 unsafe impl aya::Pod for DemandValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for FilterValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for AnswerValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for SubjectValue {}
 // SAFETY: as above.
