@@ -119,7 +119,9 @@ impl RateGuard {
     }
 
     fn detach_hottest(&mut self, now_ns: u64) -> Option<Decision> {
-        let attached = self.groups.iter_mut().enumerate().filter(|(_, group)| group.attach_at_ns.is_none());
+        // A group that is detached can be hit until that is done; the others are not to blame.
+        let hot = |group: &Group| group.attach_at_ns.is_none() && group.recent > 0;
+        let attached = self.groups.iter_mut().enumerate().filter(|(_, group)| hot(group));
         let (index, group) = attached.max_by_key(|(_, group)| group.recent)?;
         let window_ns = now_ns.saturating_sub(group.window_ns).max(1) as f64;
         let pause_ns = (group.hits as f64 * self.trap_ns).min(4.0 * self.burst_ns) / LOOK_BUDGET;
@@ -188,6 +190,13 @@ mod tests {
     fn a_larger_budget_lets_more_through() {
         let mut guard = RateGuard::new(1, Some(600_000), 0.1, 0);
         assert_eq!(guard.step(25 * MS, &[90_000]), []);
+    }
+
+    #[test]
+    fn a_group_that_does_nothing_is_not_detached_for_one_that_goes_on_while_it_is_detached() {
+        let mut guard = RateGuard::new(2, Some(600_000), USUAL_BUDGET, 0);
+        assert!(matches!(guard.step(25 * MS, &[50_000, 0])[..], [Decision::Detach { group: 0, .. }]));
+        assert_eq!(guard.step(50 * MS, &[50_000, 0]), []);
     }
 
     #[test]

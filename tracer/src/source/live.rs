@@ -190,6 +190,8 @@ impl Live {
         // What the target's stacks cost, the guard learns as they come.
         let stack_cost_ps = if unwinding.is_some() { STACK_COST_PS } else { 0 };
         let hit_cost_ps = trap_cost_ps.map(|cost| cost + stack_cost_ps);
+        // What the first groups were hit by while the others were attached was turned down, and is past.
+        let counted = hits_of_groups(&kernel, &group_of_site, groups.len())?;
         let time_ns = now_ns();
         kernel.set_target(TargetLayout { tgid, ..layout })?;
         Ok(Self {
@@ -209,7 +211,7 @@ impl Live {
             missing,
             trap_cost_ps,
             hits: vec![0; groups.len()],
-            counted: vec![0; groups.len()],
+            counted,
             drained_bytes: 0,
             guard: RateGuard::new(groups.len(), hit_cost_ps, budget, time_ns),
             groups,
@@ -336,10 +338,7 @@ impl Live {
         let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
         // What the kernel counts itself does not arrive.
         if may_have_lost || self.subjects.is_some() {
-            let mut totals = vec![0; self.groups.len()];
-            for (stats, group) in self.kernel.stats(self.group_of_site.len())?.iter().zip(&self.group_of_site) {
-                totals[*group] += stats[0];
-            }
+            let totals = hits_of_groups(&self.kernel, &self.group_of_site, self.groups.len())?;
             for ((hits, counted), total) in self.hits.iter_mut().zip(&self.counted).zip(totals) {
                 *hits = total.saturating_sub(*counted);
             }
@@ -524,6 +523,15 @@ impl Live {
             program_runs: sum(|program| program.runs),
         })
     }
+}
+
+/// Hits of each group by the kernel's counters.
+fn hits_of_groups(kernel: &Kernel, group_of_site: &[usize], groups: usize) -> Result<Vec<u64>, Error> {
+    let mut totals = vec![0; groups];
+    for (stats, group) in kernel.stats(group_of_site.len())?.iter().zip(group_of_site) {
+        totals[*group] += stats[0];
+    }
+    Ok(totals)
 }
 
 /// The inode of the initial pid namespace, which the kernel gives a fixed number.
