@@ -146,8 +146,8 @@ fn text<'a>(row: &'a Row, key: &str) -> &'a str {
 
 /// Checks every number of calls and of errors; tells all differences at once.
 ///
-/// The call that finds the stack full has begun by the program's own account only where the JVM looks for room after it has told of the call:
-/// such calls lie between two numbers, and all end by the exception.
+/// The call that finds the stack full is told of or not, as the JVM looks for room after that or before: such calls lie between
+/// two numbers, and all end by the exception.
 fn calls_agree(report: &Report, expected: &Expected) -> Result<()> {
     let counted = methods(report)?;
     let mut differences = Vec::new();
@@ -290,10 +290,9 @@ fn counted_fib(conditions: &[&str]) -> Result<(u64, u64)> {
 fn conditions_on_numbers_choose_the_calls_that_they_say() -> Result<()> {
     for (condition, all) in [
         ("duration >= 0ns", true),
-        ("duration > 1h", false),
+        ("duration > 60m", false),
         ("depth >= 1", true),
         ("depth > 1000", false),
-        ("tid > 0", true),
         ("tid == 1", false),
         ("thread ~ \"*\"", true),
         ("thread == \"nobody\"", false),
@@ -363,16 +362,13 @@ fn edges_and_their_places_are_those_of_the_program() -> Result<()> {
         ("Fib", &["14"][..], &["Fib::*"][..]),
         ("NestedLoops", &[], &["NestedLoops::*"]),
         ("Receivers", &[], &["Receivers*::*"]),
-        ("Recursion", &[], &["Recursion::*"]),
         ("Initialisers", &[], &["Initialisers*::*"]),
-        ("ManyThreads", &[], &["ManyThreads*::*"]),
-        ("Reflection", &[], &["Reflection*::*", "java.lang.System::arraycopy"]),
-        ("Overflow", &[], &["Overflow::*"]),
     ]
     .into_iter()
     .enumerate()
     {
-        for (release, jdk) in jdk::all()?.iter().enumerate() {
+        // Each on two of the four releases.
+        for (release, jdk) in jdk::all()?.iter().enumerate().skip(program % 2).step_by(2) {
             let (mode, flags) = MODES[(release + program) % MODES.len()];
             let mut options = vec!["-l", "calls"];
             options.extend(patterns.iter().flat_map(|pattern| ["-I", *pattern]));
@@ -384,6 +380,28 @@ fn edges_and_their_places_are_those_of_the_program() -> Result<()> {
         }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// The JVM puts a form of its own between a method handle's call and its target, and the compilers put their own code where
+/// `System.arraycopy` is called: the one is pinned here, the other seen where nothing is compiled.
+#[test]
+fn a_method_handle_calls_by_a_form_and_a_native_method_has_a_caller() -> Result<()> {
+    for jdk in jdk::all()?.iter().step_by(3) {
+        let options = ["-l", "calls", "-I", "Reflection*::*", "-I", "java.lang.System::arraycopy"];
+        let (report, expected) = Run::new(jdk, "Reflection", &options).flags(&["-Xint"]).times(0, 1).report()?;
+        let edges = edges(&report)?;
+        let calls = |edge: &str| edges.get(edge).map_or(0, |(calls, _)| *calls);
+        let native = "Reflection.copied->java.lang.System.arraycopy";
+        let (seen, number) = (calls(native), expected.one("edge", native)?);
+        ensure!(seen == number, "JDK {}: {seen} calls of arraycopy, not {number}", jdk.release);
+        let number = expected.one("edge", "Reflection.exactly->Reflection.handled")?;
+        let forms = edges
+            .iter()
+            .filter(|(edge, _)| edge.starts_with("java.lang.invoke.") && edge.ends_with("->Reflection.handled"));
+        let seen: u64 = forms.map(|(_, (calls, _))| calls).sum();
+        ensure!(seen == number, "JDK {}: {seen} calls by a form, not {number}: {edges:?}", jdk.release);
+    }
     Ok(())
 }
 
