@@ -35,6 +35,7 @@ mod holders;
 
 // Methods and objects are counted to the last one.
 mod methods;
+mod objects;
 // The predicate says the same in the kernel.
 mod predicate;
 // Method probes are armed, covered and taken back as is said.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use super::fields::{Value, fields};
 use crate::{
-    event::{Event, StackId},
+    event::{Event, Payload, StackId},
     names::Names,
     session::{Session, Taken},
     stack::{Frame, Stacks},
@@ -46,6 +46,13 @@ impl<W: Write> EventStream<W> {
     /// Writes what the session took, if it was an event.
     pub fn write(&mut self, session: &Session, taken: &Taken) -> io::Result<()> {
         let Taken::Event(event) = taken else { return Ok(()) };
+        // It is there only because the kernel could not tell.
+        if let Payload::Method { wanted: false, .. }
+        | Payload::MethodTimed { wanted: false, .. }
+        | Payload::ObjectAlloc { wanted: false, .. } = event.payload
+        {
+            return Ok(());
+        }
         self.tell_stack(session.stacks(), event.stack)?;
         let site = session.sites().get(usize::from(event.site.0));
         let mut line = Map::new();

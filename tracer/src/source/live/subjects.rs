@@ -116,6 +116,10 @@ impl Subjects {
             if kind == EventKind::MethodEntry {
                 self.remember(tid, id, wanted);
             }
+        } else if kind == EventKind::MethodReturn && filled.word(2) == SubjectState::Undecided as u64 {
+            let unwanted = self.unwanted.contains(&(tid, id)) || self.is_never_wanted(id);
+            let state = if unwanted { SubjectState::Unwanted } else { SubjectState::Wanted };
+            filled.set_word(2, state as u64);
         } else if kind == EventKind::MethodTimed && filled.word(3) & Timed::UNCOUNTED == 0 {
             // What was decided when it was called.
             if self.unwanted.contains(&(tid, id)) {
@@ -132,6 +136,12 @@ impl Subjects {
         } else if self.unwanted.len() < MAX_SUBJECTS {
             self.unwanted.insert((tid, id));
         }
+    }
+
+    /// Whether the subject's names alone say so.
+    fn is_never_wanted(&self, id: SubjectId) -> bool {
+        let named = self.named.get(id.0 as usize);
+        named.is_none_or(|subject| matches!(self.asked.judge.subject(subject), (_, Some(Verdict::Never))))
     }
 
     fn is_wanted(&mut self, id: SubjectId, caller: u64, facts: &Facts, tallying: &mut Tallying) -> bool {
