@@ -50,6 +50,10 @@ pub(super) struct WatchOptions {
     #[arg(long)]
     pub(super) each: bool,
 
+    /// Leave out durations and exceptions: calls are counted at their entry alone, for half the cost (lens methods)
+    #[arg(long)]
+    pub(super) no_times: bool,
+
     /// Look also at what nothing narrows down: every call, or every object
     #[arg(long)]
     pub(super) yes: bool,
@@ -87,6 +91,7 @@ impl WatchOptions {
             stacks: !self.no_stacks,
             exact: self.exact,
             one_by_one: self.each,
+            timed: !self.no_times,
             predicate: self.predicate()?,
         })
     }
@@ -100,6 +105,9 @@ impl WatchOptions {
     fn predicate(&self) -> Result<Predicate, Failure> {
         let lenses = self.lenses();
         let methods = lenses.iter().any(|lens| lens.is_on_demand());
+        if self.no_times {
+            self.refuse_without_times(&lenses)?;
+        }
         if self.wanted.is_empty() {
             if self.is_on_demand() {
                 self.refuse_everything()?;
@@ -119,7 +127,7 @@ impl WatchOptions {
                     "add `-l methods`, `-l calls`, or `-l alloc --exact`".to_owned(),
                 ));
             }
-            (true, false) if lenses.contains(&Lens::Calls) => Kind::MethodEntry,
+            (true, false) if self.no_times || lenses.contains(&Lens::Calls) => Kind::MethodEntry,
             (true, false) => Kind::MethodReturn,
             (false, true) => Kind::Allocation,
         };
@@ -133,10 +141,30 @@ impl WatchOptions {
                 ));
             }
         }
+        for field in [Field::Depth, Field::Caller, Field::CallerClass, Field::CallerMethod] {
+            let asked = |expr: &Expr| expr.any_is(|condition| condition.field() == Some(field));
+            if self.no_times && predicate.expr.as_ref().is_some_and(asked) {
+                return Err(Failure::usage(
+                    format!("`{}` is known only where calls are followed to their end", field.name()),
+                    "leave out --no-times".to_owned(),
+                ));
+            }
+        }
         if predicate.armed() == Armed::All {
             self.refuse_everything()?;
         }
         Ok(predicate)
+    }
+
+    /// Entries alone serve one lens.
+    fn refuse_without_times(&self, lenses: &[Lens]) -> Result<(), Failure> {
+        if lenses.contains(&Lens::Methods) && !lenses.contains(&Lens::Calls) && !self.exact {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "--no-times leaves out durations of the lens methods, and other lenses need the ends of calls",
+            "use it with `-l methods` and without `calls` and --exact".to_owned(),
+        ))
     }
 
     /// Everything is only looked at by those who know what it costs.

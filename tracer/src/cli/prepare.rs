@@ -58,6 +58,8 @@ pub(super) struct Watched {
     pub(super) exact: bool,
     /// Whether events are wanted one by one, where the kernel could count.
     pub(super) one_by_one: bool,
+    /// Whether calls are followed to their end.
+    pub(super) timed: bool,
     /// Which methods or objects are wanted.
     pub(super) predicate: Predicate,
 }
@@ -173,9 +175,13 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
+        let mut plan = plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
+        if !watched.timed {
+            plan.sites.retain(|site| !matches!(site.kind, EventKind::MethodReturn | EventKind::FrameUnwound));
+        }
         Self {
             layout,
-            plan: plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact),
+            plan,
             missing,
             threads,
         }
@@ -204,7 +210,8 @@ impl Known {
             };
         }
         let mut demand = Demand {
-            timed: u32::from(methods && (!one_by_one || lasts)),
+            timed: u32::from(methods && watched.timed && (!one_by_one || lasts)),
+            untimed: u32::from(!watched.timed),
             at_return: u32::from(lasts),
             callers: u32::from(judge.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
             threads: u32::from(judge.asks_for(&[Field::Thread])),
