@@ -46,8 +46,10 @@ pub struct Demand {
     pub callers: u32,
     /// 1 where the filter asks for names of threads.
     pub threads: u32,
+    /// 1 where nobody asks how long calls last, so that entries are all that comes.
+    pub untimed: u32,
     /// Explicit padding: the struct is copied as bytes.
-    pub reserved: [u32; 4],
+    pub reserved: [u32; 3],
     /// How a class is found from an object, and its size.
     pub object: ObjectLayout,
 }

@@ -9,6 +9,7 @@ pub mod attach;
 pub mod calibrate;
 pub mod census;
 pub mod clock;
+pub mod floor;
 pub mod judgement;
 pub mod load;
 mod multi;

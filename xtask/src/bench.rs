@@ -10,6 +10,7 @@ mod code;
 mod decode;
 mod distinct;
 mod guard;
+mod methods;
 mod page;
 mod rounds;
 mod unwinding;
@@ -80,9 +81,11 @@ enum Part {
     Code,
     /// Opening a page of 100,000 stacks
     Page,
+    /// What a hit costs where methods are looked at, beside the least possible and bpftrace
+    Methods,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part::Attach,
     Part::Rounds,
     Part::Decode,
@@ -93,6 +96,7 @@ const PARTS: [Part; 10] = [
     Part::Distinct,
     Part::Code,
     Part::Page,
+    Part::Methods,
 ];
 
 /// How often things are measured.
@@ -105,6 +109,7 @@ struct Effort {
     pairs: usize,
     unwindings: usize,
     pages: usize,
+    hits: usize,
 }
 
 const FULL: Effort = Effort {
@@ -116,6 +121,7 @@ const FULL: Effort = Effort {
     pairs: 16,
     unwindings: 15,
     pages: 5,
+    hits: 15,
 };
 const QUICK: Effort = Effort {
     attaches: 5,
@@ -126,6 +132,7 @@ const QUICK: Effort = Effort {
     pairs: 6,
     unwindings: 5,
     pages: 3,
+    hits: 5,
 };
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -163,7 +170,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
     let jdk = jdk::any()?;
-    let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages } = effort;
+    let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages, hits } = effort;
     match part {
         Part::Attach => attach::measure(&jdk, *attaches),
         Part::Rounds => rounds::measure(&jdk, *rounds),
@@ -175,6 +182,7 @@ fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
         Part::Distinct => distinct::measure(&jdk),
         Part::Code => code::measure(&jdk, *attaches),
         Part::Page => page::measure(*pages),
+        Part::Methods => methods::measure(&jdk, *hits),
     }
 }
 

@@ -234,7 +234,8 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         hit.stack = stack_at(ctx, &hit, wanted);
     }
     let last = if demand.callers != 0 && judgement == Judgement::Open { caller } else { depth };
-    let sp = if demand.timed != 0 { 0 } else { arrival.sp };
+    // Without a stack pointer no return is waited for.
+    let sp = if demand.timed != 0 || demand.untimed != 0 { 0 } else { arrival.sp };
     emit::event(EventKind::MethodEntry, &[address, sp, state(judgement), last], &hit);
     Some(())
 }

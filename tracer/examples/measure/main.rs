@@ -3,10 +3,11 @@
 //!
 //! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
 //! `measure stacks FILE STACKS` · `measure profile FILE` · `measure calls FILE CALLS CONTEXTS ALLOCATIONS` ·
-//! `measure replay FILE`
+//! `measure replay FILE` · `measure floor LIBJVM PID`
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 mod calls;
+mod floor;
 mod profile;
 mod rounds;
 mod stacks;
@@ -31,11 +32,12 @@ fn main() -> Result<()> {
         ["calls", file, calls, contexts, allocations] => {
             calls::write(file.as_ref(), calls.parse()?, contexts.parse()?, allocations.parse()?)
         }
+        ["floor", libjvm, pid] => floor::run(libjvm.as_ref(), pid.parse()?),
         ["replay", file] => calls::replay(file.as_ref()),
         ["stacks", file, stacks] => stacks::write(file.as_ref(), stacks.parse()?),
         _ => bail!(
             "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE | \
-             calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE"
+             calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE | floor LIBJVM PID"
         ),
     }
 }

@@ -10,6 +10,7 @@ use crate::{
 
 /// Which methods or objects to look at, and how.
 #[derive(Clone, Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct DemandOptions {
     /// See every object that is made, and not only samples (lens alloc)
     #[arg(long)]
@@ -25,6 +26,10 @@ pub(super) struct DemandOptions {
     /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
     #[arg(long)]
     pub(super) each: bool,
+
+    /// Leave out durations and exceptions: calls are counted at their entry alone, for half the cost (lens methods)
+    #[arg(long)]
+    pub(super) no_times: bool,
 
     /// Look also at what nothing narrows down: every call, or every object
     #[arg(long)]

@@ -69,6 +69,7 @@ impl WatchOptions {
             stacks: !self.no_stacks,
             exact: self.demand.exact,
             one_by_one: self.demand.each,
+            timed: !self.demand.no_times,
             predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
         })
     }

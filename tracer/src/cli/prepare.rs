@@ -46,6 +46,7 @@ pub(super) type ArmedFlag = Armed<JvmTables>;
 const CALL_SITE_FRAMES: u32 = 4;
 
 /// A session that is about to begin.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Watched {
     pub(super) lenses: Vec<Lens>,
     pub(super) kernel: KernelOptions,
@@ -58,6 +59,8 @@ pub(super) struct Watched {
     pub(super) exact: bool,
     /// Whether events are wanted one by one, where the kernel could count.
     pub(super) one_by_one: bool,
+    /// Whether calls are followed to their end.
+    pub(super) timed: bool,
     /// Which methods or objects are wanted.
     pub(super) predicate: Predicate,
 }
@@ -173,12 +176,11 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        Self {
-            layout,
-            plan: plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact),
-            missing,
-            threads,
+        let mut plan = plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
+        if !watched.timed {
+            plan.sites.retain(|site| !matches!(site.kind, EventKind::MethodReturn | EventKind::FrameUnwound));
         }
+        Self { layout, plan, missing, threads }
     }
 
     /// What names and judges methods and objects, where they are wanted and that is possible.
@@ -204,7 +206,8 @@ impl Known {
             };
         }
         let mut demand = Demand {
-            timed: u32::from(methods && (!one_by_one || lasts)),
+            timed: u32::from(methods && watched.timed && (!one_by_one || lasts)),
+            untimed: u32::from(!watched.timed),
             at_return: u32::from(lasts),
             callers: u32::from(judge.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
             threads: u32::from(judge.asks_for(&[Field::Thread])),

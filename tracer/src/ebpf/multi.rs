@@ -94,6 +94,24 @@ fn check(program: &OwnedFd) -> Result<(), String> {
     Ok(())
 }
 
+/// A program that returns at once, for the same links.
+pub(super) fn load_nothing() -> Result<OwnedFd, String> {
+    // r0 = 0; exit
+    let instructions = [(0xb7, 0), (0x95, 0)].map(|(code, imm)| bpf_insn {
+        code,
+        _bitfield_align_1: [],
+        _bitfield_1: bpf_insn::new_bitfield_1(0, 0),
+        off: 0,
+        imm,
+    });
+    let license = CString::from(c"GPL");
+    let code =
+        Code { instructions: &instructions, functions: Vec::new(), function_bytes: 0, types: None, license: &license };
+    let program = load_code("nothing", &code)?;
+    check(&program)?;
+    Ok(program)
+}
+
 fn load_code(name: &str, code: &Code<'_>) -> Result<OwnedFd, String> {
     match prog_load(name, code, None) {
         Ok(program) => Ok(program),
