@@ -63,9 +63,16 @@ impl ArmedJvm {
             } else {
                 chosen_classes(jvm, predicate)?
             };
-            let wish = Wish { mode, probes, classes: &classes };
+            // On a release that could recompile, it is for want of code that it does not.
+            let too_early = mode == ArmMode::Auto && classes.is_empty() && jvm.target.jdk_release >= recompile::SINCE;
+            let wish = Wish { mode: if too_early { ArmMode::Flag } else { mode }, probes, classes: &classes };
             match arming::arm(&journal, jvm, wish) {
-                Ok(done) => armed.exact.push((probes, done)),
+                Ok(mut done) => {
+                    if too_early {
+                        done.outcome = Outcome::Flag(Some(NOTHING_TO_RECOMPILE.to_owned()));
+                    }
+                    armed.exact.push((probes, done));
+                }
                 // Who asks for nothing but this gets nothing but an error.
                 Err(error) if mode == ArmMode::Recompile => return Err(error),
                 Err(error) => missing.push(format!("{} could not be armed: {error}", flag.what())),
@@ -145,6 +152,10 @@ impl Held {
         self.armed.disarm(&self.jvm);
     }
 }
+
+/// Why chosen classes were not recompiled.
+const NOTHING_TO_RECOMPILE: &str =
+    "none of the chosen classes had compiled code, or too many had: what is compiled from now on reports";
 
 /// Most methods that a report names as not covered.
 const MAX_SILENT: usize = 10_000;
