@@ -31,7 +31,7 @@ pub(crate) fn text(a: u64, b: u64, treat: u8, hit: &Hit) -> u64 {
     } else if treat == Treat::CString as u8 {
         c_string(a)
     } else {
-        symbol(a, &hit.target)
+        symbol(a, hit.target)
     };
     let Ok((address, bytes)) = found else {
         // SAFETY: `stats` points into a map value.
@@ -170,6 +170,6 @@ fn send<const ROOM: usize, const BYTES: usize>(id: u64, address: u64, bytes: u64
             stored_bytes,
         });
     }
-    record.submit(hit);
+    record.submit::<BYTES>(hit);
     true
 }

@@ -42,7 +42,8 @@ pub(crate) unsafe fn add(counter: *mut u64, amount: u64) {
 pub(crate) struct Hit {
     pub(crate) site: u16,
     pub(crate) stats: *mut SiteStats,
-    pub(crate) target: TargetLayout,
+    /// Where it lies in its map: copying it is dear.
+    pub(crate) target: &'static TargetLayout,
     /// The thread, in the initial pid namespace.
     pub(crate) tid: u32,
     /// Id of the thread's stack.
@@ -91,17 +92,32 @@ impl Reservation<'_> {
         unsafe { self.as_mut_ptr().cast::<RecordHeader>().write(header) };
     }
 
-    /// Hands the record to the reader, waking it only where much has piled up; otherwise its timer finds the record.
+    /// Hands the record of `BYTES` bytes to the reader, waking it only where much has piled up, and once for each such pile;
+    /// otherwise its timer finds the record.
     #[inline(always)]
-    pub(crate) fn submit(self, hit: &Hit) {
+    pub(crate) fn submit<const BYTES: usize>(self, hit: &Hit) {
         let Self { ring, bytes, cpu: _ } = self;
         // SAFETY: `ring` is a ring buffer map.
         let unread =
             unsafe { bpf_ringbuf_query(core::ptr::from_ref(ring).cast_mut().cast(), BPF_RB_AVAIL_DATA as u64) };
-        let wake = if unread >= hit.target.wakeup_bytes { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
+        let wake = if is_full_pile::<BYTES>(unread, hit.target.wakeup_bytes) {
+            BPF_RB_FORCE_WAKEUP
+        } else {
+            BPF_RB_NO_WAKEUP
+        };
         bytes.submit(wake as u64);
     }
 }
+
+/// Whether a record of so many bytes made the unread ones pass a multiple of `pile`, which is a power of two. Waking the
+/// reader costs more than the record, and one that is awake already or waits for its CPU needs no further call.
+#[inline(always)]
+const fn is_full_pile<const BYTES: usize>(unread: u64, pile: u64) -> bool {
+    unread >= pile && unread & pile.wrapping_sub(1) < (BYTES + RECORD_PREFIX_BYTES) as u64
+}
+
+/// What the kernel puts before each record.
+const RECORD_PREFIX_BYTES: usize = 8;
 
 /// Sends an event of `kind` and counts what came of it. Words that the kind does not have are 0.
 #[inline(always)]
@@ -116,5 +132,5 @@ pub(crate) fn event(kind: EventKind, words: &[u64; SMALL_EVENT_WORDS], hit: &Hit
     record.write_header(kind as u16, kind.words() as u16, hit);
     // SAFETY: the record has room for this many words behind its header, which is a multiple of 8 long.
     unsafe { record.as_mut_ptr().add(HEADER_BYTES).cast::<[u64; SMALL_EVENT_WORDS]>().write(*words) };
-    record.submit(hit);
+    record.submit::<SMALL_EVENT_BYTES>(hit);
 }

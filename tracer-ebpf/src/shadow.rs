@@ -171,6 +171,13 @@ impl Calls {
         frame(self.thread, u64::from(self.tid), self.depth().wrapping_sub(1))
     }
 
+    /// Whether the innermost call is one of this method.
+    #[inline(always)]
+    pub(crate) fn is_in(&self, method: u64) -> bool {
+        // SAFETY: `frame` points into a map value of this thread.
+        self.top().is_some_and(|frame| unsafe { (*frame).method == method })
+    }
+
     /// Ends what an event at `sp` shows to be over.
     #[inline(always)]
     pub(crate) fn sweep(&self, sp: u64, now_ns: u64) {
@@ -318,7 +325,7 @@ fn tell(state: &Sweep, method: u64, over: &Over) {
     let hit = Hit {
         site: state.site as u16,
         stats: state.stats,
-        target: *target,
+        target,
         tid: state.tid as u32,
         stack: STACK_ABSENT,
     };

@@ -38,7 +38,6 @@ fn try_cpu_sample(ctx: &PerfEventContext) -> Option<()> {
     if target.tgid == 0 || (thread >> 32) as u32 != target.tgid {
         return None;
     }
-    let target = *target;
     let site = target.cpu_site;
     let stats = STATS.get_ptr_mut(u32::from(site))?;
     // SAFETY: `stats` points into a map value.

@@ -19,6 +19,7 @@ use aya_ebpf::{
 use tracer_common::{
     filter::Input,
     record::{EventKind, SubjectState, Timed},
+    site::TargetLayout,
     stack::STACK_ABSENT,
     stats::SiteStats,
     tally::{Demand, Outcome, Subject, Verdict},
@@ -54,6 +55,7 @@ fn frame_unwound(ctx: ProbeContext) -> u32 {
 struct Arrival {
     site: u16,
     stats: *mut SiteStats,
+    target: &'static TargetLayout,
     tid: u32,
     sp: u64,
 }
@@ -73,7 +75,7 @@ impl Arrival {
         }
         // SAFETY: the kernel passes a valid context.
         let sp = unsafe { (*ctx.regs).rsp };
-        Some(Self { site, stats, tid: thread as u32, sp })
+        Some(Self { site, stats, target, tid: thread as u32, sp })
     }
 
     #[inline(always)]
@@ -99,8 +101,8 @@ impl Arrival {
     }
 
     #[inline(always)]
-    fn hit(&self) -> Option<Hit> {
-        Some(Hit { site: self.site, stats: self.stats, target: *TARGET.get(0)?, tid: self.tid, stack: STACK_ABSENT })
+    fn hit(&self) -> Hit {
+        Hit { site: self.site, stats: self.stats, target: self.target, tid: self.tid, stack: STACK_ABSENT }
     }
 }
 
@@ -228,7 +230,7 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         arrival.counted();
         return None;
     }
-    let mut hit = arrival.hit()?;
+    let mut hit = arrival.hit();
     let wanted = SITES.get(u32::from(arrival.site))?.stack;
     if wanted != 0 {
         hit.stack = stack_at(ctx, &hit, wanted);
@@ -272,31 +274,38 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
-    let found = known(address);
-    if found.verdict == Verdict::Never as u32 && demand.callers == 0 {
-        // What an exception leaves next is this frame, and not the one that returned before.
-        if demand.timed != 0
-            && let Some(calls) = arrival.known_calls()
-        {
-            calls.forget_returned();
+    let calls = if demand.timed != 0 { arrival.known_calls() } else { None };
+    // Most returns end the call that is under way, and what is wanted of that was said when it began.
+    let ends_last = demand.at_return == 0 && calls.as_ref().is_some_and(|calls| calls.is_in(address));
+    if !ends_last {
+        let found = known(address);
+        if found.verdict == Verdict::Never as u32 && demand.callers == 0 {
+            // What an exception leaves next is this frame, and not the one that returned before.
+            if let Some(calls) = &calls {
+                calls.forget_returned();
+            }
+            arrival.reject();
+            return None;
         }
+        if demand.timed == 0 {
+            let known = if found.verdict == 0 { Judgement::Open } else { Judgement::Wanted };
+            let words = [address, arrival.sp, state(known), 0];
+            emit::event(EventKind::MethodReturn, &words, &arrival.hit());
+            return Some(());
+        }
+    }
+    let Some(calls) = calls else {
+        shadow::outcome(Outcome::ReturnWithoutEntry);
         arrival.reject();
         return None;
-    }
-    if demand.timed == 0 {
-        let hit = arrival.hit()?;
-        let known = if found.verdict == 0 { Judgement::Open } else { Judgement::Wanted };
-        emit::event(EventKind::MethodReturn, &[address, arrival.sp, state(known), 0], &hit);
-        return Some(());
-    }
-    leave(ctx, &arrival, demand, address, &found)
+    };
+    leave(ctx, &arrival, demand, address, &calls)
 }
 
 /// The end of a call that the kernel times.
 #[inline(always)]
-fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
+fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, calls: &Calls) -> Option<()> {
     let now_ns = now_ns();
-    let calls = arrival.calls()?;
     calls.sweep(arrival.sp, now_ns);
     let Some(over) = calls.pop(address, arrival.sp, now_ns) else {
         calls.forget_returned();
@@ -318,7 +327,7 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
             size: 0,
             duration_ns: over.total_ns,
         };
-        let judgement = judge(found, demand, &facts);
+        let judgement = judge(&known(address), demand, &facts);
         if judgement == Judgement::Unwanted {
             calls.forget_returned();
             arrival.reject();
@@ -332,7 +341,7 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         }
     }
     if over.cell == 0 {
-        let mut hit = arrival.hit()?;
+        let mut hit = arrival.hit();
         let wanted = SITES.get(u32::from(arrival.site))?.stack;
         if wanted != 0 {
             hit.stack = stack_at(ctx, &hit, wanted);
@@ -351,12 +360,12 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let demand = DEMAND.get(0)?;
     if demand.timed == 0 {
-        emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()?);
+        emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit());
         return Some(());
     }
     match arrival.known_calls().and_then(|calls| calls.take_returned()) {
         // User space counts it, and must hear of this.
-        Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()?),
+        Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()),
         Some(cell) => {
             if let Some(cell) = CELLS.get_ptr_mut(cell) {
                 // SAFETY: `cell` points into a map value of this CPU.

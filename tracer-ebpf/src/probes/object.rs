@@ -52,7 +52,7 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
     let (rdi, rsi) =
         unsafe { ((&raw const (*ctx.regs).rdi).read_volatile(), (&raw const (*ctx.regs).rsi).read_volatile()) };
     let object = if spec.fields[0].a.base == Register::Rdi as u8 { rdi } else { rsi };
-    let mut hit = Hit { site, stats, target: *target, tid: thread as u32, stack: STACK_ABSENT };
+    let mut hit = Hit { site, stats, target, tid: thread as u32, stack: STACK_ABSENT };
     let made = made(object, &demand.object);
     if made.klass == 0 {
         // SAFETY: `stats` points into a map value.

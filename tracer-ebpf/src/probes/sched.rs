@@ -65,7 +65,7 @@ fn sched_wakeup(ctx: RawTracePointContext) -> i32 {
 
 /// The current thread leaves its CPU.
 #[inline(always)]
-fn leave(ctx: &RawTracePointContext, target: &TargetLayout, tid: u32, now_ns: u64) -> Option<()> {
+fn leave(ctx: &RawTracePointContext, target: &'static TargetLayout, tid: u32, now_ns: u64) -> Option<()> {
     let key = ctx.arg::<u64>(1);
     let state = ctx.arg::<u64>(3) as u32;
     if state & TASK_DEAD != 0 {
@@ -75,7 +75,7 @@ fn leave(ctx: &RawTracePointContext, target: &TargetLayout, tid: u32, now_ns: u6
     let preempted = ctx.arg::<u64>(0) as u8 != 0;
     let task_state = if preempted { 0 } else { state & TASK_STATES };
     let stats = STATS.get_ptr_mut(u32::from(target.sched_site))?;
-    let hit = Hit { site: target.sched_site, stats, target: *target, tid, stack: STACK_ABSENT };
+    let hit = Hit { site: target.sched_site, stats, target, tid, stack: STACK_ABSENT };
     let mut user = UserRegisters::NONE;
     UserRegisters::read(&mut user);
     let away = Away {
@@ -110,7 +110,7 @@ fn stack(ctx: &RawTracePointContext, user: &UserRegisters, hit: &Hit) -> u64 {
 
 /// A thread gets the CPU: an event, if it is one that was remembered.
 #[inline(always)]
-fn arrive(ctx: &RawTracePointContext, target: &TargetLayout, now_ns: u64) -> Option<()> {
+fn arrive(ctx: &RawTracePointContext, target: &'static TargetLayout, now_ns: u64) -> Option<()> {
     let away = OFFCPU.get_ptr_mut(ctx.arg::<u64>(2))?;
     // SAFETY: `away` points into a map value. Nobody else writes this entry meanwhile: the run queue's lock is held.
     let left = unsafe { away.read() };
@@ -131,7 +131,7 @@ fn arrive(ctx: &RawTracePointContext, target: &TargetLayout, now_ns: u64) -> Opt
     }
     let run_queue_ns = if left.runnable_ns == 0 { 0 } else { now_ns.saturating_sub(left.runnable_ns) };
     let words = [blocked_ns, run_queue_ns, u64::from(left.task_state), left.syscall];
-    let hit = Hit { site, stats, target: *target, tid: left.tid, stack: left.stack };
+    let hit = Hit { site, stats, target, tid: left.tid, stack: left.stack };
     emit::event(EventKind::OffCpu, &words, &hit);
     Some(())
 }

@@ -43,7 +43,7 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
     // SAFETY: `stats` points into a map value.
     count(unsafe { &raw mut (*stats).hits });
     let spec = SITES.get(u32::from(site))?;
-    let target = *TARGET.get(0)?;
+    let target = TARGET.get(0)?;
     let thread = bpf_get_current_pid_tgid();
     let tgid = (thread >> 32) as u32;
     if spec.kind == 0 || (target.tgid != 0 && tgid != target.tgid) {
@@ -148,6 +148,6 @@ fn send<const BYTES: usize>(spec: &SiteSpec, words: &[u64; MAX_FIELDS], hit: &Hi
         // SAFETY: as above.
         unsafe { to.add(index).write(*word) };
     }
-    record.submit(hit);
+    record.submit::<BYTES>(hit);
     true
 }
