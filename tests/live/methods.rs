@@ -229,49 +229,49 @@ fn a_recursion_of_two_ways_is_counted() -> Result<()> {
 
 #[test]
 fn products_of_loops_are_counted() -> Result<()> {
-    let program = Program { main: "NestedLoops", arguments: &[], patterns: &["NestedLoops::*"], times: (0, 2) };
+    let program = Program { main: "NestedLoops", arguments: &[], patterns: &["NestedLoops::*"], times: (0, 1) };
     program.agrees_across(0)
 }
 
 #[test]
 fn deep_and_mutual_recursions_are_counted() -> Result<()> {
-    let program = Program { main: "Recursion", arguments: &[], patterns: &["Recursion::*"], times: (0, 2) };
+    let program = Program { main: "Recursion", arguments: &[], patterns: &["Recursion::*"], times: (0, 1) };
     program.agrees_across(1)
 }
 
 #[test]
 fn what_reflection_handles_and_proxies_call_is_counted() -> Result<()> {
-    let program = Program { main: "Reflection", arguments: &[], patterns: &["Reflection*::*"], times: (0, 2) };
+    let program = Program { main: "Reflection", arguments: &[], patterns: &["Reflection*::*"], times: (0, 1) };
     program.agrees_across(2)
 }
 
 #[test]
 fn bodies_of_lambdas_are_counted() -> Result<()> {
-    let program = Program { main: "Lambdas", arguments: &[], patterns: &["Lambdas::*"], times: (0, 2) };
+    let program = Program { main: "Lambdas", arguments: &[], patterns: &["Lambdas::*"], times: (0, 1) };
     program.agrees_across(3)
 }
 
 #[test]
 fn sixty_four_threads_are_counted_at_the_same_time() -> Result<()> {
-    let program = Program { main: "ManyThreads", arguments: &[], patterns: &["ManyThreads*::*"], times: (0, 2) };
+    let program = Program { main: "ManyThreads", arguments: &[], patterns: &["ManyThreads*::*"], times: (0, 1) };
     program.agrees_across(0)
 }
 
 #[test]
 fn receivers_of_five_classes_are_counted() -> Result<()> {
-    let program = Program { main: "Receivers", arguments: &[], patterns: &["Receivers*::*"], times: (0, 2) };
+    let program = Program { main: "Receivers", arguments: &[], patterns: &["Receivers*::*"], times: (0, 1) };
     program.agrees_across(1)
 }
 
 #[test]
 fn initialisers_are_counted_once() -> Result<()> {
-    let program = Program { main: "Initialisers", arguments: &[], patterns: &["Initialisers*::*"], times: (0, 2) };
+    let program = Program { main: "Initialisers", arguments: &[], patterns: &["Initialisers*::*"], times: (0, 1) };
     program.agrees_across(2)
 }
 
 #[test]
 fn an_overflow_of_the_stack_ends_every_call_of_it() -> Result<()> {
-    let program = Program { main: "Overflow", arguments: &[], patterns: &["Overflow::*"], times: (0, 2) };
+    let program = Program { main: "Overflow", arguments: &[], patterns: &["Overflow::*"], times: (0, 1) };
     program.agrees_across(3)
 }
 
@@ -290,13 +290,9 @@ fn counted_fib(conditions: &[&str]) -> Result<(u64, u64)> {
 fn conditions_on_numbers_choose_the_calls_that_they_say() -> Result<()> {
     for (condition, all) in [
         ("duration >= 0ns", true),
-        ("duration > 60m", false),
         ("depth >= 1", true),
         ("depth > 1000", false),
-        ("tid == 1", false),
-        ("thread ~ \"*\"", true),
         ("thread == \"nobody\"", false),
-        ("first(10000)", true),
         ("nth(1) && duration >= 0ns", true),
     ] {
         let (counted, calls) = counted_fib(&["--where", condition])?;
