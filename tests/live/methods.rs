@@ -310,12 +310,13 @@ fn every_third_call_and_the_first_ten_are_counted() -> Result<()> {
     Ok(())
 }
 
-/// Where an ended call has been turned down, it must not be taken for one further out. What jtrace does not know yet counts
-/// as a call under way, so at first fewer calls are of a depth than the closed form says, and never more.
+/// Where an ended call has been turned down, it must not be taken for one further out: then a third of all calls is counted.
+/// Bounds only: 3 calls of `fib` a round have been seen, not the 7 of the closed form, and why is not known for sure. Methods
+/// that jtrace does not know yet count as calls under way, which would make calls deeper and so fewer.
 #[test]
 fn a_depth_chooses_the_outer_calls_of_a_recursion() -> Result<()> {
     let (counted, calls) = counted_fib(&["--where", "depth <= 5"])?;
-    // Twice the lambda, start, and of fib the tree's first three levels.
+    // Two rounds; below the lambda and start, three levels of the tree are no deeper than 5.
     ensure!((1..=2 * 7).contains(&counted), "{counted} of {calls} calls are no deeper than 5");
     Ok(())
 }
