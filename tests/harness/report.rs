@@ -37,10 +37,7 @@ impl Report {
             // What the kernel counts itself is neither.
             let counts = ["methods", "calls", "alloc"].iter().any(|lens| site["lens"] == *lens);
             let rest = hits.checked_sub(filtered + emitted);
-            ensure!(
-                rest.is_some_and(|rest| rest == 0 || counts),
-                "hits = filtered + emitted does not hold for {site}"
-            );
+            ensure!(rest.is_some_and(|rest| rest == 0 || counts), "hits = filtered + emitted does not hold for {site}");
             for (sum, count) in sums.iter_mut().zip([emitted, delivered, lost]) {
                 *sum += count;
             }

@@ -179,12 +179,7 @@ impl Known {
         if !watched.timed {
             plan.sites.retain(|site| !matches!(site.kind, EventKind::MethodReturn | EventKind::FrameUnwound));
         }
-        Self {
-            layout,
-            plan,
-            missing,
-            threads,
-        }
+        Self { layout, plan, missing, threads }
     }
 
     /// What names and judges methods and objects, where they are wanted and that is possible.

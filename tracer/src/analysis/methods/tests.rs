@@ -118,12 +118,7 @@ fn exceptions_are_errors_whether_the_method_said_so_or_not() {
     let outcomes = cells(&section, "slowest", ["method", "outcome"]);
     assert_eq!(
         outcomes,
-        [
-            ["caller", "returned"],
-            ["thrower", "exception"],
-            ["thrower", "exception"],
-            ["thrower", "exception"]
-        ]
+        [["caller", "returned"], ["thrower", "exception"], ["thrower", "exception"], ["thrower", "exception"]]
     );
     assert!(section.notes.iter().any(|note| note.starts_with("2 calls ended without a return")), "{:?}", section.notes);
 }
