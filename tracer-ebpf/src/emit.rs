@@ -100,11 +100,8 @@ impl Reservation<'_> {
         // SAFETY: `ring` is a ring buffer map.
         let unread =
             unsafe { bpf_ringbuf_query(core::ptr::from_ref(ring).cast_mut().cast(), BPF_RB_AVAIL_DATA as u64) };
-        let wake = if is_full_pile::<BYTES>(unread, hit.target.wakeup_bytes) {
-            BPF_RB_FORCE_WAKEUP
-        } else {
-            BPF_RB_NO_WAKEUP
-        };
+        let wake =
+            if is_full_pile::<BYTES>(unread, hit.target.wakeup_bytes) { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
         bytes.submit(wake as u64);
     }
 }

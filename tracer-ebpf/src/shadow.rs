@@ -322,13 +322,7 @@ fn tell(state: &Sweep, method: u64, over: &Over) {
     if demand.at_return != 0 {
         flags |= Timed::UNCOUNTED | Timed::UNDECIDED;
     }
-    let hit = Hit {
-        site: state.site as u16,
-        stats: state.stats,
-        target,
-        tid: state.tid as u32,
-        stack: STACK_ABSENT,
-    };
+    let hit = Hit { site: state.site as u16, stats: state.stats, target, tid: state.tid as u32, stack: STACK_ABSENT };
     emit::event(EventKind::MethodTimed, &[method, over.total_ns, over.inner_ns, flags], &hit);
 }
 

@@ -58,11 +58,10 @@ impl ArmedJvm {
                 Flag::Alloc => Probes::Allocations,
             };
             let journal = Journal::for_this_user()?;
-            let classes = if mode == ArmMode::Off || mode == ArmMode::Flag {
-                Vec::new()
-            } else {
-                chosen_classes(jvm, predicate)?
-            };
+            // A predicate on objects names their classes, and not the code that makes them.
+            let may_recompile = matches!(mode, ArmMode::Auto | ArmMode::Recompile) && probes == Probes::Methods;
+            let classes = if may_recompile { chosen_classes(jvm, predicate)? } else { Vec::new() };
+            let mode = if probes == Probes::Allocations && mode == ArmMode::Auto { ArmMode::Flag } else { mode };
             // On a release that could recompile, it is for want of code that it does not.
             let too_early = mode == ArmMode::Auto && classes.is_empty() && jvm.target.jdk_release >= recompile::SINCE;
             let wish = Wish { mode: if too_early { ArmMode::Flag } else { mode }, probes, classes: &classes };

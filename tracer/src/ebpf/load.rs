@@ -37,6 +37,8 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tr
 pub const MIN_RING_BYTES: u32 = 4096;
 /// Largest ring buffer per CPU.
 const MAX_RING_BYTES: u32 = 1 << 20;
+/// Most bytes that pile up before the reader is woken: what it learns of methods and threads must not come late.
+const MAX_WAKEUP_BYTES: u32 = 256 << 10;
 /// What the ring buffers of all CPUs may take together.
 const ALL_RINGS_BYTES: u32 = 16 << 20;
 
@@ -155,7 +157,7 @@ impl Kernel {
 
     /// Unread bytes in a ring buffer from which on the reader is woken; one that gives fewer at a time loses nothing.
     pub fn wakeup_bytes(&self) -> u64 {
-        u64::from(self.ring_bytes / 4)
+        u64::from((self.ring_bytes / 4).min(MAX_WAKEUP_BYTES))
     }
 
     /// Tells the programs where the words of a site's event are.
