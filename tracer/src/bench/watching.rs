@@ -65,7 +65,7 @@ impl Watching {
     /// Without the guard that takes sites away where they cost too much, so that every event counts.
     #[must_use]
     pub fn unguarded(mut self) -> Self {
-        self.further = vec!["--max-overhead".to_owned(), "100%".to_owned()];
+        self.further = vec!["--max-overhead".to_owned(), "100000%".to_owned()];
         self
     }
 
@@ -73,7 +73,9 @@ impl Watching {
         let lenses: Vec<_> = self.lenses.iter().map(|lens| lens.id()).collect();
         let words = ["record".to_owned(), pid.to_string(), "-l".to_owned(), lenses.join(",")];
         let output = ["-o".to_owned(), recording.to_string_lossy().into_owned()];
-        words.into_iter().chain(self.further.iter().cloned()).chain(output).collect()
+        // Every method of the program is what is measured then.
+        let all = self.lenses.iter().any(|lens| lens.is_on_demand()).then(|| "--yes".to_owned());
+        words.into_iter().chain(all).chain(self.further.iter().cloned()).chain(output).collect()
     }
 }
 

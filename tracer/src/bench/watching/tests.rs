@@ -23,6 +23,8 @@ fn the_command_names_the_process_the_lenses_and_the_file() {
     let watching = Watching::new(Path::new("jtrace"), &[Lens::Gc, Lens::Locks]);
     let words = watching.command(42, Path::new("/tmp/x.jtrace"));
     assert_eq!(words, ["record", "42", "-l", "gc,locks", "-o", "/tmp/x.jtrace"]);
+    let every_method = Watching::new(Path::new("jtrace"), &[Lens::Methods]).command(1, Path::new("x"));
+    assert!(every_method.contains(&"--yes".to_owned()), "what nothing narrows down is refused without");
     assert!(watching.unguarded().command(1, Path::new("x")).contains(&"--max-overhead".to_owned()));
 }
 
