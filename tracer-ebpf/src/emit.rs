@@ -92,8 +92,8 @@ impl Reservation<'_> {
         unsafe { self.as_mut_ptr().cast::<RecordHeader>().write(header) };
     }
 
-    /// Hands the record of `BYTES` bytes to the reader, waking it only where much has piled up, and once for each such pile;
-    /// otherwise its timer finds the record.
+    /// Hands the record of `BYTES` bytes to the reader, waking it only where much has piled up, and then once for every
+    /// further eighth of that; otherwise its timer finds the record.
     #[inline(always)]
     pub(crate) fn submit<const BYTES: usize>(self, hit: &Hit) {
         let Self { ring, bytes, cpu: _ } = self;
@@ -106,11 +106,12 @@ impl Reservation<'_> {
     }
 }
 
-/// Whether a record of so many bytes made the unread ones pass a multiple of `pile`, which is a power of two. Waking the
-/// reader costs more than the record, and one that is awake already or waits for its CPU needs no further call.
+/// Whether there are `pile` unread bytes, a power of two, and a record of so many bytes made them pass a multiple of an eighth
+/// of that. Waking the reader costs more than the record, and one that is awake already needs no further call; but one that
+/// missed a call must not be left to its timer.
 #[inline(always)]
 const fn is_full_pile<const BYTES: usize>(unread: u64, pile: u64) -> bool {
-    unread >= pile && unread & pile.wrapping_sub(1) < (BYTES + RECORD_PREFIX_BYTES) as u64
+    unread >= pile && unread & (pile / 8).wrapping_sub(1) < (BYTES + RECORD_PREFIX_BYTES) as u64
 }
 
 /// What the kernel puts before each record.
