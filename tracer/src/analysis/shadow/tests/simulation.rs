@@ -211,7 +211,8 @@ proptest! {
         let Counts { abandoned, beyond, .. } = shadow.counts;
         prop_assert_eq!(entered, left + abandoned + beyond + shadow.open(), "every call is in one place");
         for thread in shadow.threads.values() {
-            prop_assert!(thread.frames.is_sorted_by(|a, b| a.sp > b.sp));
+            // Frames at one pointer are one frame of C1's code and what it has inlined.
+            prop_assert!(thread.frames.is_sorted_by(|a, b| a.sp >= b.sp));
         }
         prop_assert!(shadow.open() <= 20);
     }
