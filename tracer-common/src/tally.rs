@@ -62,7 +62,7 @@ pub struct ObjectLayout {
     pub klass_base: u64,
     /// Bits by which they are shifted.
     pub klass_shift: u32,
-    /// Bits of the word at `klass_offset` that lie below the class pointer (22 where headers are compact).
+    /// Bits of the word at `klass_offset` that lie below the class pointer (42 where headers are compact).
     pub klass_low_bit: u32,
     /// Offset of the class pointer in an object.
     pub klass_offset: u32,

@@ -9,7 +9,6 @@ mod failure;
 pub mod list;
 mod listen;
 mod logger;
-mod on_demand;
 mod options;
 mod output;
 mod perf_map;
@@ -70,11 +69,11 @@ enum Command {
     /// Watch a running JVM
     Attach(attach::Options),
     /// Count and time calls of chosen methods
-    Methods(on_demand::Options),
+    Methods(attach::Options),
     /// Follow who calls whom, among chosen methods
-    Calls(on_demand::Options),
+    Calls(attach::Options),
     /// Count every object of chosen classes
-    Alloc(on_demand::Options),
+    Alloc(attach::Options),
     /// Start a JVM and watch it from its first instruction on
     Run(run::Options),
     /// Record a running JVM for `jtrace report`
@@ -135,9 +134,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Probes(options) => probes::run(&options),
         Command::PerfMap(options) => perf_map::run(&options),
         Command::Attach(options) => attach::run(options),
-        Command::Methods(options) => on_demand::run(options, Lens::Methods),
-        Command::Calls(options) => on_demand::run(options, Lens::Calls),
-        Command::Alloc(options) => on_demand::run(options, Lens::Alloc),
+        Command::Methods(options) => demand::run(options, Lens::Methods),
+        Command::Calls(options) => demand::run(options, Lens::Calls),
+        Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
         Command::Report(options) => replay::run(&options),

@@ -33,7 +33,7 @@ pub use parse::{MAX_CONDITIONS, MAX_NESTING, MAX_SAMPLE, MAX_TEXT};
 pub use shorthand::MAX_PATTERN;
 pub use split::{Moment, Split};
 
-use tree::{Expr, Span};
+use tree::{Condition, Expr, Span};
 
 /// Which events of a kind are wanted.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,12 @@ impl Predicate {
         parts.extend(excluded.into_iter().map(Expr::negated));
         parts.extend(predicate.map(|text| parse::parse(text, kind)).transpose()?);
         Ok(Self { kind, expr: Expr::all(parts) })
+    }
+
+    /// Whether it asks for one of these fields.
+    pub fn asks_for(&self, fields: &[Field]) -> bool {
+        let asks = |condition: &Condition| condition.field().is_some_and(|field| fields.contains(&field));
+        self.expr.as_ref().is_some_and(|expr| expr.any_is(asks))
     }
 
     /// Whether the event is wanted.

@@ -26,14 +26,14 @@ use crate::{
     source::live::Live,
 };
 
-/// Options of `jtrace attach`.
+/// Options of `jtrace attach`, and of the commands that attach for one question.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
     /// Process id of the JVM; see `jtrace list`
     pid: u32,
 
     #[command(flatten)]
-    watch: WatchOptions,
+    pub(super) watch: WatchOptions,
 
     #[command(flatten)]
     output: OutputOptions,
@@ -108,16 +108,6 @@ impl Show {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { pid, watch, output, show } = options;
     attach(pid, &watch, &output, Show::new(&output, &show))
-}
-
-/// Attaches for another command.
-pub(super) fn run_with(
-    pid: u32,
-    watch: &WatchOptions,
-    output: &OutputOptions,
-    show: &ShowOptions,
-) -> Result<ExitCode, Failure> {
-    attach(pid, watch, output, Show::new(output, show))
 }
 
 pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {

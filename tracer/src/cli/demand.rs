@@ -1,12 +1,30 @@
-//! Options of what is there on demand only: methods, calls, all objects.
+//! What is there on demand only, methods, calls and all objects: its options, and the commands `methods`, `calls`, `alloc`.
 
-use super::{Failure, attach::trap_ns, predicate::PredicateOptions};
+use std::process::ExitCode;
+
+use super::{
+    Failure,
+    attach::{self, trap_ns},
+    predicate::PredicateOptions,
+};
 use crate::{
     analysis::Lens,
     ebpf::load::KernelOptions,
     jvm::arming::ArmMode,
-    predicate::{Field, Kind, Predicate, split::Armed, tree::Expr},
+    predicate::{Field, Kind, Predicate, split::Armed},
 };
+
+/// Runs `attach` with this lens, and CPU samples beside it: they tell how much happens in code that does not report.
+pub(super) fn run(mut options: attach::Options, lens: Lens) -> Result<ExitCode, Failure> {
+    let watch = &mut options.watch;
+    if watch.lens.is_empty() {
+        watch.lens = if lens == Lens::Alloc { vec![lens, Lens::Gc, Lens::Cpu] } else { vec![lens, Lens::Cpu] };
+    } else if !watch.lens.contains(&lens) {
+        watch.lens.push(lens);
+    }
+    watch.demand.exact |= lens == Lens::Alloc;
+    attach::run(options)
+}
 
 /// Which methods or objects to look at, and how.
 #[derive(Clone, Debug, clap::Args)]
@@ -70,8 +88,7 @@ impl DemandOptions {
         };
         let predicate = self.wanted.predicate(kind)?;
         for field in [Field::Line, Field::Daemon] {
-            let asked = |expr: &Expr| expr.any_is(|condition| condition.field() == Some(field));
-            if predicate.expr.as_ref().is_some_and(asked) {
+            if predicate.asks_for(&[field]) {
                 return Err(Failure::usage(
                     format!("`{}` is not known of a running JVM's events yet", field.name()),
                     "choose by method, caller or thread instead".to_owned(),

@@ -192,7 +192,7 @@ impl Known {
         }
         let judge = Judge::new(watched.predicate.clone(), jvm.target.pid);
         // Who calls whom is folded from single calls and returns; so are durations, unless only the slow are wanted.
-        let lasts = judge.asks_for(&[Field::Duration]);
+        let lasts = watched.predicate.asks_for(&[Field::Duration]);
         let calls = watched.lenses.contains(&Lens::Calls);
         let one_by_one = watched.one_by_one || calls;
         // Those that last as long as that are few, and where they come from is what is asked.
@@ -209,8 +209,8 @@ impl Known {
             timed: u32::from(methods && watched.timed && (!one_by_one || lasts)),
             untimed: u32::from(!watched.timed),
             at_return: u32::from(lasts),
-            callers: u32::from(judge.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
-            threads: u32::from(judge.asks_for(&[Field::Thread])),
+            callers: u32::from(watched.predicate.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
+            threads: u32::from(watched.predicate.asks_for(&[Field::Thread])),
             ..Demand::default()
         };
         if objects {

@@ -13,7 +13,7 @@ use std::{
 use tracer_common::{filter::Filter, tally::Verdict};
 
 use crate::{
-    predicate::{Counters, Event, Known, Outlook, Predicate, Split, Subject as Named, Thread, field::Field},
+    predicate::{Counters, Event, Known, Outlook, Predicate, Split, Subject as Named, Thread},
     subject::Subject,
 };
 
@@ -59,12 +59,6 @@ impl Judge {
             pid,
             threads: HashMap::new(),
         }
-    }
-
-    /// Whether the predicate asks for one of these fields.
-    pub fn asks_for(&self, fields: &[Field]) -> bool {
-        let expr = self.predicate.expr.as_ref();
-        expr.is_some_and(|expr| expr.any_is(|condition| condition.field().is_some_and(|field| fields.contains(&field))))
     }
 
     /// The graph for the kernel.
