@@ -12,7 +12,6 @@ use super::{
 use crate::{
     event::{StackId, SubjectId, Tid},
     stack::Frame,
-    tally::Tally,
 };
 
 /// Who calls.
@@ -66,37 +65,32 @@ pub(super) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// Of all threads together, and of each.
-    pub(super) fn of(contexts: &Contexts, tallies: &[Tally], context: Context<'a>) -> Self {
+    pub(super) fn of(contexts: &Contexts, context: Context<'a>) -> Self {
         let mut graph = Self {
-            resolver: Resolver::new(contexts, tallies, context),
+            resolver: Resolver::new(contexts, context),
             by_edge: HashMap::new(),
             by_thread: HashMap::new(),
             places: Vec::with_capacity(contexts.nodes().len()),
-            contexts: contexts.nodes().len() as u64,
+            contexts: contexts.nodes().iter().filter(|node| !node.cut).count() as u64,
             uncounted: contexts.uncounted(),
         };
         for node in contexts.nodes() {
             let parent = node.parent.and_then(|at| contexts.nodes().get(usize::try_from(at).ok()?));
-            let around = parent.map_or(Caller::Root, |parent| Caller::Chosen(parent.method));
+            let outermost = if node.cut { Caller::Unknown } else { Caller::Root };
+            let around = parent.map_or(outermost, |parent| Caller::Chosen(parent.method));
             let (caller, place) = graph.resolver.caller(node.stack, node.method, around);
             let edge = (caller, place, node.method);
             graph.by_edge.entry(edge).or_default().add(&node.amounts);
             graph.places.push(place);
             let thread = graph.by_thread.entry(node.tid).or_default();
-            thread.calls += node.amounts.calls;
-            thread.contexts += 1;
+            thread.calls = thread.calls.saturating_add(node.amounts.calls);
+            thread.contexts += u64::from(!node.cut);
             thread.methods.insert(node.method.0);
             thread.edges.insert(edge);
         }
         for (caller, callee, amounts) in contexts.beyond() {
             let edge = (caller.map_or(Caller::Root, Caller::Chosen), Place::default(), callee);
             graph.by_edge.entry(edge).or_default().add(amounts);
-        }
-        for tally in tallies {
-            let (caller, place) =
-                graph.resolver.caller(tally.stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
-            graph.contexts += u64::from(tally.stack.is_some());
-            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts::from(tally));
         }
         graph
     }
@@ -150,7 +144,7 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(contexts: &Contexts, tallies: &[Tally], context: Context<'a>) -> Self {
+    fn new(contexts: &Contexts, context: Context<'a>) -> Self {
         let mut resolver = Self {
             context,
             chosen: HashMap::new(),
@@ -159,8 +153,7 @@ impl<'a> Resolver<'a> {
             of_frame: FastMap::default(),
             others: HashMap::new(),
         };
-        let methods = contexts.nodes().iter().map(|node| node.method).chain(tallies.iter().map(Tally::subject));
-        for id in methods {
+        for id in contexts.nodes().iter().map(|node| node.method) {
             if resolver.titles.contains_key(&id.0) {
                 continue;
             }

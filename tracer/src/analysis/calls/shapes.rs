@@ -16,14 +16,13 @@ use super::{
 use crate::{
     event::SubjectId,
     report::{Cell, Shape, Unit},
-    tally::Tally,
 };
 
 /// Callees of a place that are named.
 const NAMED: usize = 5;
 
 /// All shapes, the most important first.
-pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, tallies: &[Tally], context: Context<'_>) -> Vec<Shape> {
+pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) -> Vec<Shape> {
     let mut shapes = vec![edges(graph)];
     if graph.has_places() {
         let sites = Sites::of(graph);
@@ -34,7 +33,7 @@ pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, tallies: &[Tally], con
         shapes.push(threads(graph, context));
         shapes.push(tree::tree(graph, contexts));
     }
-    shapes.extend(profile::profiles(graph, contexts, tallies, context));
+    shapes.extend(profile::profiles(graph, contexts, context));
     shapes
 }
 
