@@ -121,8 +121,8 @@ pub struct Context {
     pub stack: u64,
     /// The thread.
     pub tid: u32,
-    /// Explicit padding: the struct is copied as bytes.
-    pub reserved: u32,
+    /// 1 where the method runs within the frame of the one that called it: a compiler has inlined it.
+    pub inlined: u32,
     /// Calls, or objects.
     pub count: u64,
     /// Calls that an exception ended.
@@ -168,6 +168,10 @@ pub enum Outcome {
 
 /// Number of [`Outcome`]s.
 pub const OUTCOMES: usize = 3;
+
+/// How far below or above its entry's stack pointer a call can return: the interpreter's frame has results, monitors and
+/// alignment by then, and a loop that was compiled meanwhile goes on in a frame of another size (OSR).
+pub const RETURN_BYTES: u64 = 2048;
 
 /// Key of the map of buckets.
 ///

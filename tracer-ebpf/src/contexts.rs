@@ -12,7 +12,7 @@ use crate::{
 
 /// Counts a call, or an object, in its context and tells that context; [`NO_CONTEXT`] where there is no room for it.
 #[inline(always)]
-pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32) -> u64 {
+pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bool) -> u64 {
     let id = context_id(parent, subject, stack, tid);
     if let Some(context) = CONTEXTS.get_ptr_mut(id) {
         return counted(context, id, subject, stack);
@@ -29,7 +29,7 @@ pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32) -> u64 {
         subject,
         stack,
         tid,
-        reserved: 0,
+        inlined: inlined as u32,
         count: 1,
         errors: 0,
         total_ns: 0,

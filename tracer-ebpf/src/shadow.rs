@@ -1,7 +1,8 @@
 //! The calls of a thread that are under way, so that a return finds its entry.
 //!
 //! Frames are told apart by their stack pointers. An entry or a return at `sp` shows that what lies at lower addresses is
-//! over, whether or not its return was seen. Frames with one stack pointer are one frame of C1's code and what it has inlined:
+//! over, whether or not its return was seen; but a return just above the innermost frame can be its own, as a loop that is
+//! compiled while it runs goes on in a frame of another size. Frames with one stack pointer are one frame of C1's code and what it has inlined:
 //! of that no return is sent where an exception ends it and goes on within the frame.
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
@@ -15,7 +16,7 @@ use tracer_common::{
     record::{EventKind, Timed},
     stack::STACK_ABSENT,
     stats::SiteStats,
-    tally::{NO_CONTEXT, Outcome, bucket, bucket_key, context_id},
+    tally::{NO_CONTEXT, Outcome, RETURN_BYTES, bucket, bucket_key, context_id},
 };
 
 use crate::{
@@ -104,8 +105,6 @@ struct Search {
     depth: u64,
 }
 
-/// How far below its entry an interpreted method can return: results, monitors, alignment.
-const RETURN_BYTES: u64 = 512;
 /// Frames that are looked at for the one that returns.
 const MOST_LOOKS: u32 = 4096;
 
@@ -179,7 +178,19 @@ impl Calls {
         self.top().is_some_and(|frame| unsafe { (*frame).method == method })
     }
 
-    /// Ends what an event at `sp` shows to be over.
+    /// Ends what a return of a method at `sp` shows to be over.
+    #[inline(always)]
+    pub(crate) fn sweep_below_return(&self, method: u64, sp: u64, now_ns: u64) {
+        let Some(top) = self.top() else { return };
+        // SAFETY: as above.
+        let (top_method, top_sp) = unsafe { ((*top).method, (*top).sp) };
+        let is_near = top_sp.wrapping_add(RETURN_BYTES) >= sp;
+        if top_sp < sp && !(top_method == method && is_near) {
+            self.end_without_return(sp, u64::MAX, now_ns);
+        }
+    }
+
+    /// Ends what an entry at `sp` shows to be over.
     #[inline(always)]
     pub(crate) fn sweep(&self, sp: u64, now_ns: u64) {
         let Some(top) = self.top() else { return };

@@ -48,6 +48,9 @@ pub struct ContextTally {
     pub tid: u32,
     /// Where it happened; 0 where no stack was taken.
     pub stack: u64,
+    /// Whether the method runs within the frame of the one that called it: a compiler has inlined it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inlined: bool,
     /// Calls, or objects.
     pub count: u64,
     /// Calls that an exception ended.

@@ -96,7 +96,7 @@ impl Arrival {
     fn tally(&self, demand: &Demand, cell: u32) {
         tally(cell);
         if demand.by_thread != 0 {
-            contexts::enter(0, u64::from(cell), 0, self.tid);
+            contexts::enter(0, u64::from(cell), 0, self.tid, false);
         }
         self.counted();
     }
@@ -262,10 +262,10 @@ fn enter_context(ctx: &ProbeContext, arrival: &Arrival, address: u64, found: &Su
     calls.forget_returned();
     let entered_ns = now_ns();
     calls.sweep(arrival.sp, entered_ns);
-    let around = match calls.top() {
+    let (around, around_sp) = match calls.top() {
         // SAFETY: `frame` points into a map value of this thread.
-        Some(frame) => unsafe { (*frame).cell },
-        None => 0,
+        Some(frame) => unsafe { ((*frame).cell, (*frame).sp) },
+        None => (0, 0),
     };
     let mut hit = arrival.hit();
     let wanted = SITES.get(u32::from(arrival.site))?.stack;
@@ -273,7 +273,7 @@ fn enter_context(ctx: &ProbeContext, arrival: &Arrival, address: u64, found: &Su
         hit.stack = stack_at(ctx, &hit, wanted);
     }
     let subject = if found.cell != 0 { u64::from(found.cell) } else { address };
-    let context = contexts::enter(around, subject, hit.stack, arrival.tid);
+    let context = contexts::enter(around, subject, hit.stack, arrival.tid, around_sp == arrival.sp);
     calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: context, caller: 0 });
     if found.verdict == 0 {
         emit::event(EventKind::MethodEntry, &[address, 0, SubjectState::Counted as u64, 0], &hit);
@@ -347,7 +347,7 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
 #[inline(always)]
 fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, calls: &Calls) -> Option<()> {
     let now_ns = now_ns();
-    calls.sweep(arrival.sp, now_ns);
+    calls.sweep_below_return(address, arrival.sp, now_ns);
     let Some(over) = calls.pop(address, arrival.sp, now_ns) else {
         calls.forget_returned();
         shadow::outcome(Outcome::ReturnWithoutEntry);
@@ -380,7 +380,7 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
         } else if over.cell != 0 {
             tally(over.cell as u32);
             if demand.by_thread != 0 {
-                contexts::enter(0, over.cell, 0, arrival.tid);
+                contexts::enter(0, over.cell, 0, arrival.tid, false);
             }
         }
     }

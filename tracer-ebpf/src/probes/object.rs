@@ -87,7 +87,7 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
             if spec.stack != 0 {
                 hit.stack = stack_at(ctx, &hit, spec.stack);
             }
-            contexts::add_bytes(contexts::enter(0, u64::from(found.cell), hit.stack, hit.tid), made.bytes);
+            contexts::add_bytes(contexts::enter(0, u64::from(found.cell), hit.stack, hit.tid, false), made.bytes);
         }
         return Some(());
     }

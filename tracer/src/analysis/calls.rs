@@ -20,7 +20,7 @@ use crate::{
     report::{Section, Summary},
     tally::{ContextTally, Tallies},
 };
-use contexts::{ContextId, Contexts};
+use contexts::{Call, ContextId, Contexts};
 use graph::Graph;
 
 /// The analysis.
@@ -49,7 +49,9 @@ impl Calls {
         if graph.has_places() {
             notes.push(
                 "A caller is the Java frame below the called method, chosen or not; a method between two contexts that \
-                 nobody chose is in no context."
+                 nobody chose is in no context. Where a compiler has inlined the called method, the JVM may not know the \
+                 place of the call: then none is shown, and the caller is the innermost chosen method of that frame, or \
+                 the method that was compiled."
                     .to_owned(),
             );
         } else if graph.calls() > 0 {
@@ -90,7 +92,11 @@ impl Analysis for Calls {
                 let contexts = std::cell::RefCell::new(contexts);
                 shadow.enter(
                     (tid, method, sp, time_ns),
-                    |around| contexts.borrow_mut().call(tid, around.map(|frame| frame.data), method, stack),
+                    |around| {
+                        let inlined = around.is_some_and(|frame| frame.sp == sp);
+                        let call = Call { method, stack, inlined };
+                        contexts.borrow_mut().call(tid, around.map(|frame| frame.data), call)
+                    },
                     &mut |outcome| take(&mut contexts.borrow_mut(), outcome),
                 );
             }

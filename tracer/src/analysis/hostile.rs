@@ -94,6 +94,7 @@ fn context_tally() -> impl Strategy<Value = ContextTally> {
             subject: subject.0,
             tid,
             stack,
+            inlined: stack % 2 == 1,
             count,
             errors,
             total_ns,

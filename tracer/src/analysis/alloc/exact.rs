@@ -163,7 +163,7 @@ impl Exact {
         }
         shapes.push(sites.packages_table(total.bytes));
         if self.threads.iter().next().is_some() || !self.contexts.is_empty() {
-            shapes.push(self.threads_table(context));
+            shapes.push(self.threads_table(total.bytes, context));
         }
         shapes.extend(self.lengths.shapes(&self.tallies, context));
         shapes.extend(self.cycles.shape(context.span));
@@ -183,7 +183,7 @@ impl Exact {
         self.tallied.0.saturating_sub(told)
     }
 
-    fn threads_table(&self, context: Context<'_>) -> Shape {
+    fn threads_table(&self, total: u64, context: Context<'_>) -> Shape {
         let label = |tid: Tid| (context.names.thread(tid), tid);
         let mut groups = self.threads.grouped(|(tid, _)| Some(label(*tid)));
         for tally in &self.contexts {
@@ -195,7 +195,7 @@ impl Exact {
             columns(vec![column("thread", "Thread", Unit::Text), column("tid", "Thread id", Unit::Count)]),
             |made| made.bytes,
             |(thread, tid)| vec![thread.into(), u64::from(tid.0).into()],
-            |made| cells(made, self.total.bytes),
+            |made| cells(made, total),
         )
     }
 

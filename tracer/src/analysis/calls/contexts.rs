@@ -60,11 +60,21 @@ pub(super) struct Node {
     pub(super) parent: Option<u32>,
     /// Whether what is around it was not told, because there were too many contexts.
     pub(super) cut: bool,
+    /// Whether the method runs within the frame of its caller: a compiler has inlined it.
+    pub(super) inlined: bool,
     pub(super) tid: Tid,
     pub(super) method: SubjectId,
     /// Stack at the call, which tells its place.
     pub(super) stack: StackId,
     pub(super) amounts: Amounts,
+}
+
+/// What is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) method: SubjectId,
+    pub(super) stack: StackId,
+    pub(super) inlined: bool,
 }
 
 /// What is around a context.
@@ -96,7 +106,8 @@ impl Default for Contexts {
 
 impl Contexts {
     /// A call in the context of another one, or of a thread; tells its own context.
-    pub(super) fn call(&mut self, tid: Tid, around: Option<ContextId>, method: SubjectId, stack: StackId) -> ContextId {
+    pub(super) fn call(&mut self, tid: Tid, around: Option<ContextId>, call: Call) -> ContextId {
+        let method = call.method;
         let parent = match around {
             None => Ok(None),
             Some(ContextId::At(parent)) => Ok(Some(parent)),
@@ -104,7 +115,7 @@ impl Contexts {
         };
         let found = parent.and_then(|parent| {
             let around = parent.map_or(Around::Thread(tid), Around::Context);
-            self.context(tid, around, method, stack).ok_or_else(|| parent.and_then(|at| self.method(at)))
+            self.context(tid, around, call).ok_or_else(|| parent.and_then(|at| self.method(at)))
         });
         match found {
             Ok(at) => {
@@ -144,7 +155,8 @@ impl Contexts {
                     None if tally.parent == 0 => Around::Thread(tally.tid()),
                     None => Around::Cut(tally.tid()),
                 };
-                let Some(at) = contexts.context(tally.tid(), around, tally.subject(), tally.stack()) else { continue };
+                let call = Call { method: tally.subject(), stack: tally.stack(), inlined: tally.inlined };
+                let Some(at) = contexts.context(tally.tid(), around, call) else { continue };
                 numbers.insert(tally.id, at);
                 if let Some(node) = contexts.node_mut(at) {
                     node.amounts.add(&Amounts::from(tally));
@@ -154,7 +166,8 @@ impl Contexts {
         contexts
     }
 
-    fn context(&mut self, tid: Tid, around: Around, method: SubjectId, stack: StackId) -> Option<u32> {
+    fn context(&mut self, tid: Tid, around: Around, call: Call) -> Option<u32> {
+        let Call { method, stack, inlined } = call;
         let key = (around, method, stack);
         if let Some(at) = self.known.get(&key) {
             return Some(*at);
@@ -165,7 +178,7 @@ impl Contexts {
             Around::Thread(_) => (None, false),
             Around::Cut(_) => (None, true),
         };
-        self.nodes.push(Node { parent, cut, tid, method, stack, amounts: Amounts::default() });
+        self.nodes.push(Node { parent, cut, inlined, tid, method, stack, amounts: Amounts::default() });
         self.known.insert(key, at);
         Some(at)
     }
@@ -260,15 +273,15 @@ mod tests {
     #[test]
     fn contexts_beyond_the_limit_keep_caller_and_callee() {
         let mut contexts = Contexts { limit: 2, ..Contexts::default() };
-        let none = StackId::default();
-        let outer = contexts.call(Tid(1), None, SubjectId(0), none);
-        let inner = contexts.call(Tid(1), Some(outer), SubjectId(1), none);
+        let call = |method| Call { method: SubjectId(method), stack: StackId::default(), inlined: false };
+        let outer = contexts.call(Tid(1), None, call(0));
+        let inner = contexts.call(Tid(1), Some(outer), call(1));
         for _ in 0..3 {
-            let beyond = contexts.call(Tid(1), Some(inner), SubjectId(2), none);
+            let beyond = contexts.call(Tid(1), Some(inner), call(2));
             assert_eq!(beyond, ContextId::Beyond(SubjectId(2)));
-            assert_eq!(contexts.call(Tid(1), Some(beyond), SubjectId(0), none), ContextId::Beyond(SubjectId(0)));
+            assert_eq!(contexts.call(Tid(1), Some(beyond), call(0)), ContextId::Beyond(SubjectId(0)));
         }
-        assert_eq!(contexts.call(Tid(1), None, SubjectId(0), none), outer);
+        assert_eq!(contexts.call(Tid(1), None, call(0)), outer);
         let mut beyond: Vec<_> =
             contexts.beyond().map(|(caller, callee, amounts)| (caller, callee, amounts.calls)).collect();
         beyond.sort_unstable();

@@ -22,7 +22,7 @@ pub(super) struct Met {
 
 impl Met {
     pub(super) const fn new(id: u64, context: &Context, subject: SubjectId, is_method: bool, wanted: bool) -> Self {
-        let Context { parent, subject: _, stack, tid, reserved: _, count, errors, total_ns, inner_ns, largest, bytes } =
+        let Context { parent, subject: _, stack, tid, inlined, count, errors, total_ns, inner_ns, largest, bytes } =
             *context;
         let tally = ContextTally {
             id,
@@ -30,6 +30,7 @@ impl Met {
             subject: subject.0,
             tid,
             stack,
+            inlined: inlined != 0,
             count,
             errors,
             total_ns,

@@ -146,7 +146,10 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
         cells(&section, "objects_by_class", ["class", "objects", "largest_bytes"]),
         [["com.shop.Cart", "251", "-"]]
     );
-    assert_eq!(cells(&section, "objects_by_thread", ["tid", "objects", "largest_bytes"]), [["7", "201", "64"]]);
+    assert_eq!(
+        cells(&section, "objects_by_thread", ["tid", "objects", "largest_bytes", "share_percent"]),
+        [["7", "201", "64", "80.0796812749004"]]
+    );
     let sites = cells(&section, "objects_by_site", ["site", "objects"]);
     assert_eq!(sites, [["com.shop.Main.main:4", "201"], ["-", "50"]]);
     assert!(section.notes.iter().any(|note| note.starts_with("Counted in the kernel") && note.contains("of 50 ")));
