@@ -48,10 +48,22 @@ pub struct Demand {
     pub threads: u32,
     /// 1 where nobody asks how long calls last, so that entries are all that comes.
     pub untimed: u32,
+    /// Bits of [`Demand::METHODS`] and [`Demand::OBJECTS`]: whose hits are turned down, because their sites come and go one after
+    /// another and shall begin and end at one moment.
+    pub paused: u32,
+    /// Grows whenever sites of methods come back: calls that were under way before that are not known any more.
+    pub epoch: u32,
     /// Explicit padding: the struct is copied as bytes.
-    pub reserved: [u32; 3],
+    pub reserved: u32,
     /// How a class is found from an object, and its size.
     pub object: ObjectLayout,
+}
+
+impl Demand {
+    /// Bit of [`Demand::paused`]: methods.
+    pub const METHODS: u32 = 1;
+    /// Bit of [`Demand::paused`]: objects.
+    pub const OBJECTS: u32 = 2;
 }
 
 /// How objects and their classes lie in memory.
