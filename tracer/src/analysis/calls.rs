@@ -10,12 +10,14 @@ mod graph;
 mod shapes;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     shadow::{How, Left, Outcome, Shadow},
 };
 use crate::{
     event::{Edge, Event, Payload},
+    probe::catalog::METHODS_GROUP,
     report::{Section, Summary},
+    session::GuardAction,
     tally::Tallies,
 };
 use contexts::{ContextId, Contexts};
@@ -98,6 +100,20 @@ impl Analysis for Calls {
             }
             _ => {}
         }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if action.group == METHODS_GROUP && action.hides_ends() {
+            self.shadow.cut();
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        if group != METHODS_GROUP {
+            return Vec::new();
+        }
+        let tallied = self.tallies.methods.iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
+        vec![Scaled::calls(self.contexts.calls().saturating_add(tallied))]
     }
 
     fn tallies(&mut self, tallies: &Tallies) {

@@ -71,7 +71,7 @@ pub(super) fn cost(cost: &Cost) -> String {
 
 /// How complete the report is, in one sentence.
 pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
-    let Completeness { emitted, delivered, lost, undecodable, unreadable, definitions_lost, sites: _, missing } =
+    let Completeness { emitted, delivered, lost, undecodable, unreadable, definitions_lost, sites: _, missing, decisions: _ } =
         completeness;
     let rest =
         [(undecodable, "undecodable"), (unreadable, "values unreadable"), (definitions_lost, "definitions lost")];

@@ -35,6 +35,8 @@ pub struct Asked {
     pub tallied: bool,
     /// The predicate.
     pub judge: Judge,
+    /// Whether calls can go on being counted without their ends: nothing asks for what only those who follow calls know.
+    pub can_drop_times: bool,
 }
 
 /// What a cell counts.
@@ -84,6 +86,34 @@ impl Subjects {
     pub fn install(&self, tallying: &mut Tallying) -> Result<(), Error> {
         tallying.set_filter(self.asked.judge.filter())?;
         tallying.set_entry_filter(self.asked.judge.entry_filter())?;
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Whether only entries of calls can be counted from now on.
+    pub const fn can_drop_times(&self) -> bool {
+        self.asked.can_drop_times
+    }
+
+    /// From now on entries are all that is seen of calls.
+    pub fn drop_times(&mut self, tallying: &mut Tallying) -> Result<(), Error> {
+        (self.asked.demand.timed, self.asked.demand.untimed) = (0, 1);
+        self.unwanted.clear();
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Hits are turned down from now on, at all sites of methods or objects ([`Demand::paused`]) at one moment.
+    pub fn pause(&mut self, what: u32, tallying: &mut Tallying) -> Result<(), Error> {
+        self.asked.demand.paused |= what;
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Hits count again; of calls that were under way before, nothing is known any more.
+    pub fn resume(&mut self, what: u32, tallying: &mut Tallying) -> Result<(), Error> {
+        self.asked.demand.paused &= !what;
+        if what & Demand::METHODS != 0 {
+            self.asked.demand.epoch = self.asked.demand.epoch.wrapping_add(1);
+            self.unwanted.clear();
+        }
         tallying.set_demand(self.asked.demand)
     }
 
