@@ -81,6 +81,8 @@ pub struct Reason {
     pub rate_per_s: f64,
     /// What that takes of one core: of the target's, or where `own` of jtrace's.
     pub cost: f64,
+    /// What it takes of the target's in either case.
+    pub target: f64,
     /// What it may take.
     pub budget: f64,
     /// Whether it is jtrace's own CPU time that was too much.
@@ -291,6 +293,7 @@ impl RateGuard {
         let reason = Reason {
             rate_per_s: group.pace.hits_per_s(),
             cost: share,
+            target: share,
             budget: target.budget,
             own: false,
             enough_ns: target.enough_ns,
@@ -315,6 +318,7 @@ impl RateGuard {
         let reason = Reason {
             rate_per_s: group.pace.hits_per_s(),
             cost: group.pace.own_share(),
+            target: group.pace.share(),
             budget: own.budget,
             own: true,
             enough_ns: own.enough_ns,

@@ -176,6 +176,8 @@ pub struct GuardReason {
     pub cost_ppm: u64,
     /// What it may take.
     pub budget_ppm: u64,
+    /// What it took of the target's time, in millionths of a core, in either case.
+    pub target_ppm: u64,
     /// Whether it is jtrace's own CPU time that was too much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,

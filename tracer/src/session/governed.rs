@@ -5,6 +5,10 @@
 //! counted in all of them by their time together, and how much it differs from window to window says how well it is known
 //! (a ratio estimate; its 95 % interval by Student's t with a degree of freedom less than there are windows). With fewer than
 //! three windows there is no estimate.
+//!
+//! While a group is attached, traps slow the target down: outside of the windows it does more. By how much is not known, as traps
+//! can meet one thread or many; the interval's upper end allows for all of them having met the same one, and where that makes
+//! too much of a difference there is no estimate.
 
 use crate::{
     analysis::{Lens, Scaled},
@@ -18,6 +22,10 @@ use crate::{
 const MAX_DECISIONS: usize = 200;
 /// Fewest windows that an estimate is made from.
 const FEWEST_WINDOWS: u64 = 3;
+/// What programs take on top of the cost of a trap that was calibrated, at most, as a factor of that.
+const PROGRAM_FACTOR: f64 = 1.5;
+/// Part of a core from which on traps change what they are to measure.
+const MOST_SLOWED: f64 = 0.5;
 
 /// All that the governor did.
 #[derive(Debug, Default)]
@@ -104,6 +112,8 @@ pub(super) struct Group {
     /// Times that it went away.
     windows: u64,
     highest_per_s: u64,
+    /// What traps took of a core in the window in which they took most.
+    slowed: f64,
     /// The reason that it went away for first.
     reason: Option<GuardReason>,
     narrowed: Vec<Narrowed>,
@@ -131,6 +141,7 @@ impl Group {
             attached_ns: 0,
             windows: 0,
             highest_per_s: 0,
+            slowed: 0.0,
             reason: None,
             narrowed: Vec::new(),
             stopped: None,
@@ -165,6 +176,8 @@ impl Group {
         self.windows += 1;
         self.highest_per_s = self.highest_per_s.max(rate_per_s);
         self.reason = self.reason.or(reason);
+        let slowed = reason.map_or(1.0, |reason| reason.target_ppm as f64 / 1e6 * PROGRAM_FACTOR);
+        self.slowed = self.slowed.max(slowed);
         if self.first_away_ns.is_none() {
             self.first_away_ns = Some(time_ns);
             self.numbers = numbers
@@ -217,9 +230,14 @@ impl Group {
                 if let Some(since_ns) = self.since_ns {
                     sample.add(end_ns.saturating_sub(since_ns), now.seen.saturating_sub(number.base));
                 }
-                (*now, sample.over(span_ns, number.before, now.seen))
+                (*now, self.slowed().and_then(|slowed| sample.over(span_ns, number.before, now.seen, slowed)))
             })
             .collect()
+    }
+
+    /// Part of a core that traps take in the windows, unless that is so much that their rates say nothing about the rest.
+    fn slowed(&self) -> Option<f64> {
+        Some(self.slowed).filter(|slowed| *slowed <= MOST_SLOWED)
     }
 
     /// What a lens's summary says of its windows and estimates.
@@ -249,7 +267,12 @@ impl Group {
             .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
                 Some(Estimate { value, low, high, windows }) => format!(
                     "{seen} {what} were seen; over the whole span there were about {value} (95 % interval {low} to {high}, \
-                     from how much the rate differs between {windows} windows after the part that was seen whole)."
+                     from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
+                     end allows for what traps slow the target down in them)."
+                ),
+                None if self.slowed().is_none() => format!(
+                    "{seen} {what} were seen; how many there were over the whole span is not estimated: in the windows traps \
+                     took so much of the target's time that it did less than outside of them."
                 ),
                 None => format!(
                     "{seen} {what} were seen; how many there were over the whole span is not estimated: that needs \
@@ -367,7 +390,7 @@ impl Sample {
 
     /// The number over a span of which the windows are a sample, with what was counted before it; never below what was seen.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
-    fn over(&self, span_ns: u64, before: u64, seen: u64) -> Option<Estimate> {
+    fn over(&self, span_ns: u64, before: u64, seen: u64, slowed: f64) -> Option<Estimate> {
         if self.windows < FEWEST_WINDOWS {
             return None;
         }
@@ -380,10 +403,11 @@ impl Sample {
         let half = student_95(self.windows - 1) * error;
         let value = before as f64 + rate * span;
         let at_least = |number: f64| (number.round() as u64).max(seen);
+        let most = before as f64 + (rate * span + half) / (1.0 - slowed);
         Some(Estimate {
             value: at_least(value),
             low: at_least(value - half),
-            high: at_least(value + half),
+            high: at_least(most),
             windows: self.windows,
         })
     }

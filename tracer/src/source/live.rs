@@ -44,15 +44,15 @@ use crate::{
 
 use self::{
     away::Returns,
-    governor::{Effort, Governor, loads_of_groups, means},
+    governor::{Governor, loads_of_groups, means},
     groups::{GroupState, groups, site_id, sites},
     threads::Threads,
     usage::own_usage,
 };
 
 /// Records that are taken from one ring buffer before the others get their turn.
-const DRAIN_LIMIT: usize = 20_000;
-/// For how long records are taken before the guard looks, also where they never end.
+const DRAIN_LIMIT: usize = 5000;
+/// For how long records are taken before they are passed on, also where they never end.
 const DRAIN_NS: u64 = 60_000_000;
 
 /// How often counters are put into the flow.
@@ -275,16 +275,16 @@ impl Live {
 
     /// Delivers what has arrived, lets the rate guard look, and now and then reads the counters.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
-        let (began_ns, effort) = (now_ns(), Effort::begin());
+        let began_ns = now_ns();
+        self.begin_work();
         if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
             self.look(began_ns);
         }
-        let rest = self.drain(sink);
+        let rest = self.drain(Self::govern, sink)?;
         self.release_decided(self.watermark_ns, !rest, sink);
         // What is older than this drain's beginning has arrived now, and is passed on in the next round.
         self.watermark_ns = began_ns;
-        self.govern(&effort)?;
-        let effort = Effort::begin();
+        self.govern()?;
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
             let counters = self.counters()?;
@@ -303,7 +303,7 @@ impl Live {
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }
-        self.account(&effort);
+        self.end_work();
         Ok(())
     }
 
@@ -332,18 +332,26 @@ impl Live {
         Some((group, *self.groups[group].sites().first()?))
     }
 
-    /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more.
-    fn drain(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+    /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more. It
+    /// does something else in between, however long it takes.
+    fn drain(
+        &mut self,
+        between: impl Fn(&mut Self) -> Result<(), Error>,
+        sink: &mut dyn FnMut(Item<'_>),
+    ) -> Result<bool, Error> {
         let until_ns = now_ns() + DRAIN_NS;
         let mut more = self.take_records(sink);
-        while now_ns() < until_ns {
-            if !self.name_stacks(sink) && !more {
-                return false;
+        loop {
+            let named = self.name_stacks(sink);
+            let in_time = now_ns() < until_ns;
+            if !(named || more && in_time) {
+                return Ok(more);
             }
-            more = self.take_records(sink);
+            if in_time {
+                more = self.take_records(sink);
+            }
+            between(self)?;
         }
-        while self.name_stacks(sink) {}
-        more
     }
 
     fn name_stacks(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
@@ -411,7 +419,7 @@ impl Live {
         let attached = self.groups.iter_mut().flat_map(GroupState::take).collect();
         detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
-        while self.drain(sink) {}
+        while self.drain(|_| Ok(()), sink)? {}
         let returns = scheduler.map(|(_, site)| {
             let away = self.kernel.away(time_ns);
             (site, Returns::of(&away, site, time_ns, self.kernel.clocks().min_block_ns))

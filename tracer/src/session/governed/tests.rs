@@ -3,7 +3,8 @@ use super::*;
 const S: u64 = 1_000_000_000;
 
 fn action(time_ns: u64, action: GuardDecision) -> GuardAction {
-    let reason = GuardReason { cost_ppm: 240_000, budget_ppm: 50_000, own: false, within_ns: 30_000_000 };
+    let reason =
+        GuardReason { cost_ppm: 240_000, budget_ppm: 50_000, target_ppm: 0, own: false, within_ns: 30_000_000 };
     GuardAction {
         time_ns,
         group: "methods".to_owned(),
@@ -68,6 +69,27 @@ fn windows_of_different_lengths_count_by_their_time() {
     assert_eq!(estimate(&governed, 10 * S, seen), Some(expected));
 }
 
+/// The same at the end of windows in which traps took so much.
+fn slowed(target_ppm: u64) -> Option<Estimate> {
+    let mut governed = Governed::default();
+    for at in 1..=4 {
+        let mut goes = action(at * S, DETACH);
+        goes.reason = goes.reason.map(|reason| GuardReason { target_ppm, ..reason });
+        governed.take(&goes, 0, numbers(at * 1_000));
+        governed.take(&action(at * S + S / 2, GuardDecision::Attach), 0, numbers(at * 1_000));
+    }
+    estimate(&governed, 4 * S + S / 2, 4_000)
+}
+
+#[test]
+fn what_traps_slow_down_widens_the_interval_upwards() {
+    // 1,000, then 2,000 a second for 3.5 s.
+    assert_eq!(slowed(0), Some(Estimate { value: 8_000, low: 8_000, high: 8_000, windows: 3 }));
+    // 20 % of a core, with what programs take 30 %.
+    assert_eq!(slowed(200_000), Some(Estimate { value: 8_000, low: 8_000, high: 11_000, windows: 3 }));
+    assert_eq!(slowed(400_000), None);
+}
+
 #[test]
 fn two_windows_estimate_nothing() {
     let (governed, seen) = windows(&[500, 500]);
@@ -109,7 +131,7 @@ fn coverage_adds_up_over_windows() {
     governed.take(&action(550, GuardDecision::Detach { rate_per_s: 300_000 }), 0, Vec::new());
     let sentence = &governed.sentences(0, 1000)[0];
     assert!(sentence.contains("400000 times a second") && sentence.contains("15.0 %"), "{sentence}");
-    assert!(sentence.contains("24.0% of a core") && sentence.contains("in 2 windows"), "{sentence}");
+    assert!(sentence.contains("24.0 % of a core") && sentence.contains("in 2 windows"), "{sentence}");
 }
 
 #[test]

@@ -27,6 +27,8 @@ use crate::{
     tally::Tallies,
 };
 
+/// Shortest time between two looks.
+const STEP_NS: u64 = 15_000_000;
 /// Hits over which an average of their cost means something.
 const ENOUGH_HITS: u64 = 1000;
 /// What a stack of 32 frames takes on top of a trap (`cargo xtask bench --only unwind`), for the rate guard.
@@ -38,8 +40,11 @@ pub(super) struct Governor {
     /// What the groups did since the guard looked last, and all that it was told before.
     pub(super) loads: Vec<Load>,
     told: Vec<Load>,
-    /// CPU time of jtrace in its work for the session since then.
+    /// When it looked.
+    latest_ns: u64,
+    /// CPU time of jtrace in its work for the session since then, and what its clock said when it began to work.
     own_cpu_ns: u64,
+    working_since_ns: u64,
     /// Decisions that wait for the events before them.
     pending: VecDeque<(GuardAction, Option<Tallies>)>,
     /// Groups whose events get no stacks any more.
@@ -53,7 +58,9 @@ impl Governor {
             guard: RateGuard::new(means, trap_cost_ps, budget, now_ns()),
             loads: vec![Load::default(); means.len()],
             told,
+            latest_ns: 0,
             own_cpu_ns: 0,
+            working_since_ns: cpu_ns(),
             pending: VecDeque::new(),
             without_stacks: vec![false; means.len()],
         }
@@ -101,37 +108,34 @@ fn cpu_ns() -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// CPU time from its making on.
-pub(super) struct Effort(u64);
-
-impl Effort {
-    pub(super) fn begin() -> Self {
-        Self(cpu_ns())
-    }
-
-    fn spent_ns(&self) -> u64 {
-        cpu_ns().saturating_sub(self.0)
-    }
-}
-
 impl Live {
-    /// Lets the governor look at what happened, and obeys. `effort` is what it took to take it.
-    pub(super) fn govern(&mut self, effort: &Effort) -> Result<(), Error> {
+    /// What jtrace takes for the session counts from now on.
+    pub(super) fn begin_work(&mut self) {
+        self.governor.working_since_ns = cpu_ns();
+    }
+
+    /// What comes next is not for the session.
+    pub(super) fn end_work(&mut self) {
+        self.governor.own_cpu_ns += cpu_ns().saturating_sub(self.governor.working_since_ns);
+    }
+
+    /// Lets the governor look at what happened, unless it has done so a moment ago, and obeys.
+    pub(super) fn govern(&mut self) -> Result<(), Error> {
+        let time_ns = now_ns();
+        if time_ns.saturating_sub(self.governor.latest_ns) < STEP_NS {
+            return Ok(());
+        }
+        self.governor.latest_ns = time_ns;
         self.count_hits()?;
-        let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns) + effort.spent_ns();
-        let decisions = self.governor.guard.step(now_ns(), &self.governor.loads, own_cpu_ns);
+        self.end_work();
+        self.begin_work();
+        let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns);
+        let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns);
         self.governor.loads.fill(Load::default());
-        let changing = Effort::begin();
         for decision in decisions {
             self.obey(decision)?;
         }
-        self.governor.own_cpu_ns = changing.spent_ns();
         Ok(())
-    }
-
-    /// Work for the session besides taking events.
-    pub(super) fn account(&mut self, effort: &Effort) {
-        self.governor.own_cpu_ns += effort.spent_ns();
     }
 
     /// Tells the guard what the groups fire. Events that arrived are counted as they come; where a ring buffer may have
@@ -203,6 +207,7 @@ impl Live {
         let reason = reason.map(|reason| GuardReason {
             cost_ppm: to_whole(reason.cost * 1e6),
             budget_ppm: to_whole(reason.budget * 1e6),
+            target_ppm: to_whole(reason.target * 1e6),
             own: reason.own,
             within_ns: now_ns().saturating_sub(reason.enough_ns),
         });
