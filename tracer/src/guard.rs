@@ -231,6 +231,13 @@ impl RateGuard {
         for (group, load) in self.groups.iter_mut().zip(loads) {
             let cost_ns = load.cost_ns(self.trap_ns, self.stack_ns);
             let own_ns = own_cpu_ns as f64 * load.delivered as f64 / delivered.max(1) as f64;
+            if let Place::Away(until_ns) = &mut group.place {
+                // Going away took a while; it stays away for longer, and no other group is to blame.
+                *until_ns = until_ns.saturating_add((cost_ns / (self.target.budget * LOOK_PART)) as u64);
+            }
+            if group.place != Place::Attached {
+                continue;
+            }
             self.target.left_ns -= cost_ns;
             group.window_ns += cost_ns;
             group.own_window_ns += own_ns;

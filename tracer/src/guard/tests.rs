@@ -148,6 +148,19 @@ fn a_group_that_does_nothing_is_not_detached_for_one_that_goes_on_while_it_is_de
 }
 
 #[test]
+fn what_a_group_costs_while_it_goes_away_makes_it_stay_away_for_longer() {
+    let back_ms = |late: u64| {
+        let mut guard = RateGuard::new(&[Means::default(); 2], Some(600_000), USUAL_BUDGET, 0);
+        let hits = |hot, other| [hot, other].map(|hits| Load { hits, ..Load::default() });
+        assert!(matches!(guard.step(25 * MS, &hits(50_000, 10), 0)[..], [Decision::Detach { group: 0, .. }]));
+        assert_eq!(guard.step(50 * MS, &hits(late, 10), 0), []);
+        (3..1000).find(|step| !guard.step(step * 25 * MS, &hits(0, 10), 0).is_empty()).map(|step| step * 25).unwrap()
+    };
+    // 10,000 hits of 0.6 us, where a quarter of 1 % of a core pays for them.
+    assert_eq!(back_ms(10_000) - back_ms(0), 2_400);
+}
+
+#[test]
 fn a_burst_is_let_through() {
     let mut guard = RateGuard::new(&[Means::default()], Some(600_000), USUAL_BUDGET, 0);
     let load = Load { hits: 9_000, ..Load::default() };
