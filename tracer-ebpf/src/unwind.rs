@@ -76,6 +76,22 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
     id
 }
 
+/// Return address of the caller of the frame that begins with these registers; 0 where it is not found.
+#[inline(never)]
+pub(crate) fn caller(start: &Start) -> u64 {
+    let Some(slot) = Slot::take() else {
+        return 0;
+    };
+    // SAFETY: the slot is this program's alone until it is given back.
+    let walk = unsafe { &mut *slot.scratch() };
+    walk.begin(start);
+    // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
+    let _: i64 = unsafe { bpf_loop(2, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
+    let address = if walk.count > 1 { walk.frames[1].address } else { 0 };
+    slot.give_back();
+    address
+}
+
 #[inline(always)]
 fn now_ns() -> u64 {
     // SAFETY: the helper has no precondition.

@@ -40,6 +40,8 @@ pub mod methods;
 
 pub mod calls;
 
+pub mod jni;
+
 use crate::{
     coverage::Coverage,
     event::Event,
@@ -120,6 +122,8 @@ pub enum Lens {
     Methods,
     /// Who calls whom, from where, among chosen methods.
     Calls,
+    /// Which functions of JNI native code calls, and how long it holds critical sections open.
+    Jni,
 }
 
 impl Lens {
@@ -137,6 +141,7 @@ impl Lens {
         Self::Wall,
         Self::Methods,
         Self::Calls,
+        Self::Jni,
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
@@ -163,6 +168,7 @@ impl Lens {
             Self::Wall => "wall",
             Self::Methods => "methods",
             Self::Calls => "calls",
+            Self::Jni => "jni",
         }
     }
 }
@@ -186,6 +192,7 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Wall => Box::new(wall::Wall::default()),
         Lens::Methods => Box::new(methods::Methods::default()),
         Lens::Calls => Box::new(calls::Calls::default()),
+        Lens::Jni => Box::new(jni::Jni::default()),
     }
 }
 

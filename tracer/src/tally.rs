@@ -3,8 +3,11 @@
 //! A source reads them now and then; each reading has everything since the session began and replaces the one before. Events
 //! that the kernel could not decide alone are not in them: they come as events, and analyses add both.
 
+pub mod jni;
+
 use serde::{Deserialize, Serialize};
 
+use self::jni::JniTallies;
 use crate::event::{StackId, SubjectId};
 
 /// What was counted of one subject.
@@ -60,6 +63,9 @@ pub struct Tallies {
     /// Of classes of objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Tally>,
+    /// Of JNI functions.
+    #[serde(default, skip_serializing_if = "JniTallies::is_empty")]
+    pub jni: JniTallies,
     /// Returns whose entry was not seen (the method was under way when the session began).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub returns_without_entry: u64,

@@ -81,7 +81,8 @@ impl WatchOptions {
     }
 
     fn is_on_demand(&self) -> bool {
-        self.demand.is_wanted(&self.lenses())
+        let lenses = self.lenses();
+        self.demand.is_wanted(&lenses) || lenses.contains(&Lens::Jni)
     }
 
     /// What the kernel side shall be like.
@@ -94,6 +95,7 @@ impl WatchOptions {
             remember_away: false,
             statistics: self.bpf_stats,
             tallying: false,
+            jni: false,
         }
     }
 

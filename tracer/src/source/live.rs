@@ -4,6 +4,7 @@
 //! [`Live::finish`].
 
 pub mod holders;
+pub mod jni;
 pub mod judge;
 pub mod subjects;
 pub mod unwinding;
@@ -22,7 +23,7 @@ use std::{
 use rustix::{process::Pid, time::ClockId};
 use tracer_common::site::{SiteSpec, TargetLayout};
 
-use self::{holders::Holders, subjects::Subjects, unwinding::Unwinding};
+use self::{holders::Holders, jni::JniCalls, subjects::Subjects, unwinding::Unwinding};
 use crate::{
     analysis::Lens,
     coverage::Coverage,
@@ -38,8 +39,10 @@ use crate::{
     event::Tid,
     guard::{Decision, RateGuard},
     probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
+    jvm::{find::Jvm, java_threads::Layout},
     session::{Counters, End, GuardAction, GuardDecision, Item, Site, Start, Target},
     source::merge::Merge,
+    tally::Tallies,
 };
 
 use self::{
@@ -84,6 +87,8 @@ pub struct Prepared {
     pub holders: Option<Holders>,
     /// What names methods and classes of objects; nothing where nobody asks for them.
     pub subjects: Option<Subjects>,
+    /// What names callers of JNI functions; nothing where nobody asks for them.
+    pub jni: Option<JniCalls>,
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -128,6 +133,7 @@ pub struct Live {
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
     subjects: Option<Subjects>,
+    jni: Option<JniCalls>,
     /// When all threads were looked at last.
     looked_ns: u64,
 }
@@ -140,7 +146,7 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects, mut jni } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -155,6 +161,9 @@ impl Live {
         }
         if let Some(subjects) = &subjects {
             subjects.install(kernel.tallying())?;
+        }
+        if let Some(jni) = &mut jni {
+            jni.install(&mut kernel)?;
         }
         let wanted = u32::from(unwinding.is_some());
         for (site, planned) in plan.sites.iter().enumerate() {
@@ -198,6 +207,7 @@ impl Live {
             unwinding,
             holders,
             subjects,
+            jni,
             looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
@@ -273,6 +283,18 @@ impl Live {
         Ok(())
     }
 
+    /// Finds and names callers of JNI functions in a JVM that has become known after attaching.
+    pub fn look_into_jni(
+        &mut self,
+        jvm: &Jvm,
+        threads: Option<Layout>,
+        missing: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let Some(jni) = &mut self.jni else { return Ok(()) };
+        jni.look_into(jvm, threads, missing);
+        jni.install(&mut self.kernel)
+    }
+
     /// Becomes readable when much has arrived before the caller's timer.
     pub const fn descriptor(&self) -> &OwnedFd {
         self.rings.descriptor()
@@ -303,6 +325,9 @@ impl Live {
             if let Some(subjects) = &mut self.subjects {
                 subjects.refresh(self.kernel.tallying());
             }
+            if let Some(jni) = &mut self.jni {
+                jni.refresh(&mut self.kernel);
+            }
             if let Some(unwinding) = &mut self.unwinding {
                 unwinding.refresh(&mut self.kernel)?;
             }
@@ -315,10 +340,20 @@ impl Live {
 
     /// Passes on what the kernel has counted itself.
     fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
-        if let Some(subjects) = self.subjects.as_mut().filter(|subjects| subjects.tallied()) {
-            subjects.define(sink);
-            sink(Item::Tallies(subjects.tallies(self.kernel.tallying(), now_ns())?));
+        let Self { subjects, jni, kernel, .. } = self;
+        let mut tallies = match subjects.as_mut().filter(|subjects| subjects.tallied()) {
+            Some(subjects) => {
+                subjects.define(sink);
+                subjects.tallies(kernel.tallying(), now_ns())?
+            }
+            None if jni.is_none() => return Ok(()),
+            None => Tallies { time_ns: now_ns(), ..Tallies::default() },
+        };
+        if let Some(jni) = jni {
+            tallies.jni = jni.reading(kernel)?;
+            jni.define(sink);
         }
+        sink(Item::Tallies(tallies));
         Ok(())
     }
 
@@ -337,7 +372,7 @@ impl Live {
     fn count_hits(&mut self) -> Result<(), Error> {
         let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
         // What the kernel counts itself does not arrive.
-        if may_have_lost || self.subjects.is_some() {
+        if may_have_lost || self.subjects.is_some() || self.jni.is_some() {
             let totals = hits_of_groups(&self.kernel, &self.group_of_site, self.groups.len())?;
             for ((hits, counted), total) in self.hits.iter_mut().zip(&self.counted).zip(totals) {
                 *hits = total.saturating_sub(*counted);
@@ -390,7 +425,7 @@ impl Live {
     }
 
     fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } = self;
+        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, subjects, jni, kernel, .. } = self;
         if let Some(holders) = holders {
             holders.forget();
         }
@@ -411,6 +446,10 @@ impl Live {
                 merge.push(filled.record());
                 return;
             }
+            if let Some(filled) = jni.as_mut().and_then(|jni| jni.take(record, kernel)) {
+                merge.push(&filled);
+                return;
+            }
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),
                 None => merge.push(record),
@@ -418,6 +457,9 @@ impl Live {
         });
         if let Some(subjects) = subjects {
             subjects.define(sink);
+        }
+        if let Some(jni) = jni {
+            jni.define(sink);
         }
         more
     }
@@ -435,7 +477,7 @@ impl Live {
             Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
             Decision::Attach { group } => (group, GuardDecision::Attach),
         };
-        let Self { kernel, groups, place, unwinding, .. } = self;
+        let Self { kernel, groups, place, unwinding, jni, .. } = self;
         let Some(state) = groups.get_mut(index) else { return };
         match action {
             GuardDecision::Detach { rate_per_s } => {
@@ -445,6 +487,9 @@ impl Live {
                 }
             }
             GuardDecision::Attach => {
+                if let Some(jni) = jni {
+                    jni.attached(state.name(), kernel);
+                }
                 if let Err(error) = state.attach(kernel, place) {
                     // The target is about to exit, most likely; the group stays away.
                     log::warn!("{error}");
