@@ -1,7 +1,8 @@
 //! How a `JNIEnv*` leads to its thread's frame anchor, which says what Java called last.
 //!
 //! The JVM's tables have the anchor, and not the environment: that is found in the threads themselves. It is the word that is the same
-//! in all of them and leads to JNI's table of functions: four words of 0, then addresses of libjvm's code.
+//! in all of them and leads to JNI's table of functions: four words of 0, then addresses of libjvm's code. A few may lead to code that
+//! the JVM has made at its start: these functions then run past their notes.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,7 @@ use super::{
     },
     peek::{Peek as _, at},
 };
+use crate::jni::Function;
 
 /// Bytes of a thread that are looked through.
 const THREAD_BYTES: usize = 4096;
@@ -31,19 +33,40 @@ const FUNCTIONS: usize = 225;
 /// From rbp of an interpreter frame down to its `Method*` (`frame::interpreter_frame_method_offset` on x86-64).
 const METHOD_BELOW_FP: u32 = 24;
 
-/// What the programs must know; the error says what is missing.
-pub fn layout(jvm: &Jvm, threads: Layout) -> Result<JniDemand, String> {
+/// Functions that have shortcuts in all releases (`UseFastJNIAccessors`): their places in the table, from the specification of JNI.
+const SHORTCUTS: [(usize, &str); 8] = [
+    (96, "GetBooleanField"),
+    (97, "GetByteField"),
+    (98, "GetCharField"),
+    (99, "GetShortField"),
+    (100, "GetIntField"),
+    (101, "GetLongField"),
+    (102, "GetFloatField"),
+    (103, "GetDoubleField"),
+];
+
+/// How a JVM's environments are laid out.
+#[derive(Clone, Debug)]
+pub struct JniEnv {
+    /// What the programs must know.
+    pub demand: JniDemand,
+    /// Functions whose calls mostly go past their notes.
+    pub unseen: Vec<Function>,
+}
+
+/// Looks into the JVM's threads; the error says what is missing.
+pub fn read(jvm: &Jvm, threads: Layout) -> Result<JniEnv, String> {
     let fields = Fields(&jvm.tables);
     let field = |owner, name| fields.offset(&[(owner, name)]).map_err(|error| error.to_string());
     let anchor = field("JavaThread", "_anchor")?;
     let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
     let code = CodeCache::read(&memory, &jvm.tables).map_err(|error| error.to_string())?;
-    let env = environment(jvm, memory, threads)?;
+    let (env, table) = environment(jvm, memory, threads)?;
     let distance = |name| -> Result<i32, String> {
         let at = anchor + field("JavaFrameAnchor", name)?;
         i32::try_from(at.cast_signed() - env.cast_signed()).map_err(|_| format!("`{name}` is absurd"))
     };
-    Ok(JniDemand {
+    let demand = JniDemand {
         last_sp: distance("_last_Java_sp")?,
         last_pc: distance("_last_Java_pc")?,
         last_fp: distance("_last_Java_fp")?,
@@ -51,11 +74,17 @@ pub fn layout(jvm: &Jvm, threads: Layout) -> Result<JniDemand, String> {
         method_below_fp: METHOD_BELOW_FP,
         interpreter: code.layout().interpreter,
         ..JniDemand::default()
-    })
+    };
+    let has_shortcut = |(place, _): &&(usize, &str)| {
+        let entry = jvm.memory.u64(table.wrapping_add(8 * *place as u64));
+        entry.is_ok_and(|entry| code.heaps().iter().any(|heap| heap.contains(entry)))
+    };
+    let unseen = SHORTCUTS.iter().filter(has_shortcut).filter_map(|(_, name)| Function::named(name)).collect();
+    Ok(JniEnv { demand, unseen })
 }
 
-/// Offset of the environment in a thread.
-fn environment(jvm: &Jvm, memory: Memory, layout: Layout) -> Result<u64, String> {
+/// Offset of the environment in a thread, and the table to which it leads.
+fn environment(jvm: &Jvm, memory: Memory, layout: Layout) -> Result<(u64, u64), String> {
     let mappings = maps::read(jvm.target.pid).map_err(|error| error.to_string())?;
     let mut threads = JavaThreads::new(memory, layout);
     threads.refresh().map_err(|error| error.to_string())?;
@@ -73,7 +102,7 @@ fn environment(jvm: &Jvm, memory: Memory, layout: Layout) -> Result<u64, String>
     }
     let candidates: Vec<_> = candidates.into_iter().flatten().collect();
     match candidates[..] {
-        [(offset, _)] => Ok(offset as u64),
+        [(offset, table)] => Ok((offset as u64, table)),
         [] => Err("no thread has an environment of JNI".to_owned()),
         _ => Err(format!("threads have {} words that could be their environment", candidates.len())),
     }
@@ -85,11 +114,13 @@ fn is_table(memory: &Memory, mappings: &[Mapping], jvm: &Jvm, address: u64) -> b
         return false;
     }
     let Ok(bytes) = memory.bytes(address, 8 * (RESERVED + FUNCTIONS)) else { return false };
-    let is_code = |address: u64| {
-        let mapping = mappings.iter().find(|mapping| mapping.contains(address));
-        mapping.is_some_and(|mapping| mapping.executable && mapping.path == jvm.library.path)
-    };
+    let code_at = |address: u64| mappings.iter().find(|mapping| mapping.contains(address) && mapping.executable);
     let (words, _) = bytes.as_chunks::<8>();
     let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
-    words.by_ref().take(RESERVED).all(|word| word == 0) && words.all(is_code)
+    if !words.by_ref().take(RESERVED).all(|word| word == 0) {
+        return false;
+    }
+    let Some(code) = words.map(code_at).collect::<Option<Vec<_>>>() else { return false };
+    let own = code.iter().filter(|mapping| mapping.path == jvm.library.path).count();
+    own >= FUNCTIONS - SHORTCUTS.len()
 }

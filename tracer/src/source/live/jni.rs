@@ -20,7 +20,11 @@ use crate::{
     ebpf::{Error, load::Kernel},
     event::{NameId, Tid},
     jni::{Family, Function},
-    jvm::{find::Jvm, java_threads::Layout, jni_env},
+    jvm::{
+        find::Jvm,
+        java_threads::Layout,
+        jni_env::{self, JniEnv},
+    },
     predicate::{Field, Predicate},
     session::Item,
     source::encode::{encode_definition, name_id},
@@ -79,10 +83,19 @@ impl JniCalls {
     /// Finds out how callers are found and named in a JVM; what cannot be is said.
     pub fn look_into(&mut self, jvm: &Jvm, threads: Option<Layout>, missing: &mut Vec<String>) {
         let layout = threads.ok_or_else(|| "the list of threads cannot be read".to_owned());
-        match layout.and_then(|layout| jni_env::layout(jvm, layout)) {
-            Ok(layout) => {
+        match layout.and_then(|layout| jni_env::read(jvm, layout)) {
+            Ok(JniEnv { demand: layout, unseen }) => {
                 let JniDemand { each, threads, epochs, .. } = self.demand;
                 self.demand = JniDemand { each, threads, epochs, ..layout };
+                let unseen: Vec<_> =
+                    unseen.iter().filter(|one| self.functions.contains(one)).map(|one| one.name()).collect();
+                if !unseen.is_empty() {
+                    missing.push(format!(
+                        "jni: most calls of {} are not seen, because the JVM answers them by code that it has made \
+                         (-XX:-UseFastJNIAccessors)",
+                        unseen.join(", ")
+                    ));
+                }
             }
             Err(error) => {
                 missing.push(format!("jni: Java methods that call are not known, only native code: {error}"));
