@@ -1,6 +1,8 @@
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
  * Native methods whose calls of JNI are known: loops, critical sections one by one and within each other, calls back into Java that nest,
@@ -17,6 +19,13 @@ public final class Calls {
     private static final long SLOW_NS = 300_000_000;
     private static final int WORKED = 77;
     private static final int ATTACHED = 33;
+
+    /** Lives as long as the program, so that whoever asks for its name can have it. */
+    private static final ExecutorService worker = Executors.newSingleThreadExecutor(work -> {
+        Thread thread = new Thread(work, "jni-worker");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private static final StringBuilder expected = new StringBuilder();
     private static int lines;
@@ -106,9 +115,7 @@ public final class Calls {
         }
         expectCalls("CallStaticVoidMethodA", "slow", SLOW + 2);
         expect("slower_than_200ms", "Calls.slow", SLOW);
-        Thread worker = new Thread(() -> sink += lengths(new int[1], WORKED), "jni-worker");
-        worker.start();
-        worker.join();
+        worker.submit(() -> sink += lengths(new int[1], WORKED)).get();
         expectCalls("GetArrayLength", "lengths", WORKED);
         expect("by_jni_worker", "Calls.lengths", WORKED);
         attached(ATTACHED);
