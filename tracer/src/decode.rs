@@ -304,13 +304,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
             uncounted: words.at(3) & Timed::UNCOUNTED != 0,
             wanted: words.at(3) & Timed::UNWANTED == 0,
         },
-        EventKind::JniEntry | EventKind::JniReturn => jni_call(kind, words),
-        EventKind::JniSection => Payload::JniSection {
-            function: words.function(),
-            caller: words.name(1),
-            lasted_ns: words.at(2),
-            wanted: words.at(0) & Flags::UNWANTED == 0,
-        },
+        EventKind::JniEntry | EventKind::JniReturn | EventKind::JniSection => jni(kind, words),
         EventKind::ObjectAlloc => Payload::ObjectAlloc {
             class: words.subject(0),
             bytes: words.at(1),
@@ -325,16 +319,20 @@ fn method_edge(edge: Edge, words: &Words<'_>) -> Payload {
     Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted }
 }
 
-fn jni_call(kind: EventKind, words: &Words<'_>) -> Payload {
+fn jni(kind: EventKind, words: &Words<'_>) -> Payload {
     let first = words.at(0);
+    let (function, caller, wanted) = (words.function(), words.name(1), first & Flags::UNWANTED == 0);
+    if kind == EventKind::JniSection {
+        return Payload::JniSection { function, caller, lasted_ns: words.at(2), wanted };
+    }
     let timed = kind == EventKind::JniReturn && first & Flags::UNTIMED == 0;
     Payload::JniCall {
-        function: words.function(),
-        caller: words.name(1),
+        function,
+        caller,
         total_ns: timed.then(|| words.at(2)),
         inner_ns: if timed { words.at(3) } else { 0 },
         depth: first >> 32,
-        wanted: first & Flags::UNWANTED == 0,
+        wanted,
     }
 }
 

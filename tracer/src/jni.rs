@@ -131,10 +131,8 @@ const WITHOUT_ENV: [&str; 8] = [
 ];
 
 /// What opens critical sections, and what closes them.
-const SECTIONS: [(&str, &str); 2] = [
-    ("GetPrimitiveArrayCritical", "ReleasePrimitiveArrayCritical"),
-    ("GetStringCritical", "ReleaseStringCritical"),
-];
+const SECTIONS: [(&str, &str); 2] =
+    [("GetPrimitiveArrayCritical", "ReleasePrimitiveArrayCritical"), ("GetStringCritical", "ReleaseStringCritical")];
 
 /// Names and families.
 const FUNCTIONS: &[(&str, Family)] = &[

@@ -275,8 +275,7 @@ fn tally(arrival: &Arrival, over: &Over, caller: u32) -> bool {
         unsafe { add(known, timed, over.total_ns, over.inner_ns) };
         return true;
     }
-    let first =
-        Count { calls: 1, timed, total_ns: over.total_ns, inner_ns: over.inner_ns, longest_ns: over.total_ns };
+    let first = Count { calls: 1, timed, total_ns: over.total_ns, inner_ns: over.inner_ns, longest_ns: over.total_ns };
     JNI_COUNTS.insert(key, first, u64::from(BPF_NOEXIST)).is_ok()
 }
 
@@ -340,7 +339,10 @@ fn close(arrival: &Arrival, calls: &Calls) -> bool {
     }
     let lasted_ns = now_ns().wrapping_sub(since_ns);
     let number = known(opener).number;
-    if wanted == Wanted::Yes as u64 && number != 0 && arrival.demand.each == 0 && section(arrival, function, number, lasted_ns)
+    if wanted == Wanted::Yes as u64
+        && number != 0
+        && arrival.demand.each == 0
+        && section(arrival, function, number, lasted_ns)
     {
         return false;
     }

@@ -62,13 +62,8 @@ impl Jni {
     fn all_calls(&self) -> Keyed<Key, Sums> {
         let mut all = self.calls.clone();
         for JniTally { tid, function, caller, count, timed, total_ns, self_ns, longest_ns } in &self.tallies.calls {
-            let sums = Sums {
-                calls: *count,
-                timed: *timed,
-                total_ns: *total_ns,
-                self_ns: *self_ns,
-                longest_ns: *longest_ns,
-            };
+            let sums =
+                Sums { calls: *count, timed: *timed, total_ns: *total_ns, self_ns: *self_ns, longest_ns: *longest_ns };
             all.entry(Key { function: *function, caller: *caller, tid: *tid }).merge(&sums);
         }
         all
@@ -76,7 +71,12 @@ impl Jni {
 
     fn notes(&self, calls: &Keyed<Key, Sums>, sections: &Sections) -> Vec<String> {
         let JniTallies {
-            returns_without_entry, entries_without_return, overflow, too_deep, closed_without_opening, ..
+            returns_without_entry,
+            entries_without_return,
+            overflow,
+            too_deep,
+            closed_without_opening,
+            ..
         } = &self.tallies;
         let mut notes = vec![
             "Time is that of the calls with all below them: what a function calls in Java counts as its own, other JNI functions do not \

@@ -290,18 +290,17 @@ pub(super) fn prepared(
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
     subjects: Option<Subjects>,
-    jni: Option<JniCalls>,
 ) -> Prepared {
     Prepared {
         place: Place { path, pid },
         plan: known.plan.clone(),
         layout: known.layout,
-        kernel: KernelOptions { tallying: subjects.is_some(), jni: jni.is_some(), ..watched.kernel },
+        kernel: KernelOptions { tallying: subjects.is_some(), ..watched.kernel },
         budget: watched.budget,
         unwinding,
         holders,
         subjects,
-        jni,
+        jni: None,
     }
 }
 

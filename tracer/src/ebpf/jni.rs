@@ -98,8 +98,7 @@ impl JniMaps {
     pub fn lasted(&self) -> Result<Vec<(u16, u64)>, Error> {
         let mut buckets = Vec::new();
         for bucket in (0_u16..).take(BUCKETS) {
-            let values =
-                self.lasted.get(&u32::from(bucket), 0).map_err(|error| map_error(MAP_JNI_LASTED, &error))?;
+            let values = self.lasted.get(&u32::from(bucket), 0).map_err(|error| map_error(MAP_JNI_LASTED, &error))?;
             let count: u64 = values.iter().sum();
             if count > 0 {
                 buckets.push((bucket, count));

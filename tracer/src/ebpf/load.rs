@@ -60,6 +60,7 @@ pub enum Links {
 
 /// What the kernel side of a session shall be like.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a part of its own")]
 pub struct KernelOptions {
     /// Size of each CPU's ring buffer, a power of two of at least [`MIN_RING_BYTES`], or `None` for a size that fits the
     /// machine.

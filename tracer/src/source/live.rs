@@ -38,8 +38,8 @@ use crate::{
     },
     event::Tid,
     guard::{Decision, RateGuard},
-    probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
     jvm::{find::Jvm, java_threads::Layout},
+    probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
     session::{Counters, End, GuardAction, GuardDecision, Item, Site, Start, Target},
     source::merge::Merge,
     tally::Tallies,
@@ -89,6 +89,16 @@ pub struct Prepared {
     pub subjects: Option<Subjects>,
     /// What names callers of JNI functions; nothing where nobody asks for them.
     pub jni: Option<JniCalls>,
+}
+
+impl Prepared {
+    /// With JNI calls, where they are wanted.
+    #[must_use]
+    pub fn with_jni(mut self, jni: Option<JniCalls>) -> Self {
+        self.kernel.jni = jni.is_some();
+        self.jni = jni;
+        self
+    }
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -425,7 +435,9 @@ impl Live {
     }
 
     fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, subjects, jni, kernel, .. } = self;
+        let Self {
+            rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, subjects, jni, kernel, ..
+        } = self;
         if let Some(holders) = holders {
             holders.forget();
         }

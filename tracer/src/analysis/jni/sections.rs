@@ -159,11 +159,5 @@ fn columns(mut first: Vec<Column>) -> Vec<Column> {
 
 fn cells(section: &Section) -> Vec<Cell> {
     let Section { sections, total_ns, longest_ns, open, open_ns } = *section;
-    vec![
-        sections.into(),
-        total_ns.into(),
-        longest_ns.into(),
-        open.into(),
-        Cell::from((open > 0).then_some(open_ns)),
-    ]
+    vec![sections.into(), total_ns.into(), longest_ns.into(), open.into(), Cell::from((open > 0).then_some(open_ns))]
 }

@@ -45,7 +45,10 @@ pub(super) fn sites(kind: EventKind, lens: Lens, libjvm: &Libjvm) -> (Vec<Planne
             unknown.insert(name);
             continue;
         };
-        match note.file_offset.map_err(|refusal| refusal.to_string()).and_then(|at| Ok((at, spec(kind, function, note)?)))
+        match note
+            .file_offset
+            .map_err(|refusal| refusal.to_string())
+            .and_then(|at| Ok((at, spec(kind, function, note)?)))
         {
             Ok((file_offset, spec)) => sites.push(PlannedSite {
                 probe: format!("{PROVIDER}:{}", note.name),

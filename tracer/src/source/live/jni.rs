@@ -155,9 +155,7 @@ impl JniCalls {
                 let facts = Facts { tid, cpu, duration_ns, depth: first >> 32, ..Facts::default() };
                 self.is_wanted(function, address, &facts, kernel)
             };
-            if function.closed_by().is_some()
-                && (self.openers.len() < MAX_OPENERS || self.openers.contains_key(&tid))
-            {
+            if function.closed_by().is_some() && (self.openers.len() < MAX_OPENERS || self.openers.contains_key(&tid)) {
                 self.openers.insert(tid, wanted);
             }
             let flags = first & !Flags::UNDECIDED;
@@ -299,7 +297,8 @@ impl JniCalls {
         let depth = usize::try_from(*depth).unwrap_or(0).min(MAX_DEPTH);
         for (below, frame) in (1..).zip(&frames[..depth]) {
             let function = function_of(frame.function);
-            if frame.epoch != epoch_of(function, &self.demand) || !self.is_wanted_before_its_end(tid, function, below, frame.caller, kernel)
+            if frame.epoch != epoch_of(function, &self.demand)
+                || !self.is_wanted_before_its_end(tid, function, below, frame.caller, kernel)
             {
                 continue;
             }
