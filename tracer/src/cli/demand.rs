@@ -1,4 +1,4 @@
-//! What is there on demand only, methods, calls and all objects: its options, and the commands `methods`, `calls`, `alloc`.
+//! What is there on demand only, methods, calls, all objects, JNI: its options, and the commands `methods`, `calls`, `alloc`, `jni`.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ pub(super) struct DemandOptions {
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) arm: ArmMode,
 
-    /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
+    /// Take every call (of JNI, too) or object as an event of its own, with its thread and stack, instead of counting in the kernel
     #[arg(long)]
     pub(super) each: bool,
 

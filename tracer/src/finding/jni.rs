@@ -18,8 +18,9 @@ fn consequence(evidence: &Evidence<'_>, function: &str) -> &'static str {
         // Regions with pinned objects stay where they are, since 22; Shenandoah has always done so.
         "G1" if evidence.target.jdk_release >= 22 => "G1 cannot move the array's region meanwhile",
         "Shenandoah" => "Shenandoah cannot move the array's region meanwhile",
-        "ZGC" => "ZGC cannot relocate objects meanwhile",
-        _ => "no collection can begin meanwhile, and threads that need memory wait for it",
+        "ZGC" => "ZGC waits for it before it marks or moves objects",
+        "G1" | "Parallel" | "Serial" => "no collection can begin meanwhile, and threads that need memory wait for it",
+        _ => "a collector may have to wait for it",
     }
 }
 
@@ -104,7 +105,7 @@ mod tests {
     fn a_section_that_lasted_long_is_named_with_its_consequence() {
         let mut case = sections(12_000_000, 0, 0);
         case.target.collector = "Parallel".to_owned();
-        let title = "`a.B.sum` held a critical section of JNI open for 12.0 ms: no collection can begin meanwhile, and \
+        let title = "`a.B.sum` held a critical section of JNI open for 12 ms: no collection can begin meanwhile, and \
                      threads that need memory wait for it";
         assert_eq!(case.said(long_critical), (Severity::Warning, title.to_owned()));
         case.target = crate::session::Target { collector: "G1".to_owned(), jdk_release: 25, ..case.target };
@@ -114,8 +115,7 @@ mod tests {
 
     #[test]
     fn a_section_that_is_left_open_is_named() {
-        let title = "`a.B.sum` has had a critical section of JNI open for 2.00 s: no collection can begin meanwhile, and \
-                     threads that need memory wait for it";
+        let title = "`a.B.sum` has had a critical section of JNI open for 2.0 s: a collector may have to wait for it";
         assert_eq!(sections(1, 1, 2_000_000_000).said(open_critical), (Severity::Critical, title.to_owned()));
     }
 

@@ -128,3 +128,87 @@ pub(crate) fn choose(plan: &mut Plan, predicate: &Predicate) {
 pub(crate) fn functions(plan: &Plan) -> BTreeSet<Function> {
     plan.sites.iter().filter_map(function_of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::tests::{libjvm, site},
+        *,
+    };
+    use crate::predicate::Kind;
+
+    const ENTRY: &str = "8@%r13 8@%r12 8@%r14";
+
+    fn planned(notes: &[(&str, &str)], predicate: &str) -> Plan {
+        let sites = (0..)
+            .zip(notes)
+            .map(|(n, (name, arguments))| site(&format!("hotspot_jni:{name}"), 0x4000 + 16 * n, arguments));
+        let libjvm = libjvm(sites.collect(), &[]);
+        let mut plan = super::super::plan(&libjvm, &[Lens::Jni], super::super::Facts::default(), false);
+        let predicate = match predicate {
+            "" => Predicate { kind: Kind::Jni, expr: None },
+            text => Predicate::parse(text, Kind::Jni).unwrap(),
+        };
+        choose(&mut plan, &predicate);
+        plan
+    }
+
+    fn roles(plan: &Plan) -> Vec<(&str, i64)> {
+        let role = |site: &PlannedSite| site.spec.fields[FIELD_ROLE].a.displacement;
+        plan.sites.iter().map(|site| (site.probe.trim_start_matches("hotspot_jni:"), role(site))).collect()
+    }
+
+    const CRITICAL: [(&str, &str); 4] = [
+        ("GetStringCritical__entry", ENTRY),
+        ("GetStringCritical__return", "8@%rax"),
+        ("ReleaseStringCritical__entry", ENTRY),
+        ("ReleaseStringCritical__return", ""),
+    ];
+
+    #[test]
+    fn a_critical_section_needs_both_its_ends() {
+        let both = planned(&CRITICAL, "");
+        assert_eq!(
+            roles(&both),
+            [
+                ("GetStringCritical__entry", Role::None as i64),
+                ("GetStringCritical__return", Role::Opens as i64),
+                ("ReleaseStringCritical__entry", Role::Closes as i64),
+                ("ReleaseStringCritical__return", Role::None as i64)
+            ]
+        );
+        assert_eq!(both.sites[1].spec.fields[FIELD_RESULT].a, "8@%rax".split(' ').map(parse).next().unwrap());
+        let one = planned(&CRITICAL, "method ~ 'Get*'");
+        assert_eq!(roles(&one), [("GetStringCritical__entry", 0), ("GetStringCritical__return", 0)]);
+    }
+
+    fn parse(text: &str) -> Operand {
+        crate::jvm::usdt::arg::parse(text).unwrap()
+    }
+
+    #[test]
+    fn functions_have_their_number_family_and_environment() {
+        let plan = planned(&[("GetArrayLength__entry", "8@%r13 8@%rbx"), ("GetArrayLength__return", "-4@%ebx")], "");
+        let number = Function::named("GetArrayLength").unwrap();
+        assert_eq!(functions(&plan), BTreeSet::from([number]));
+        let fields = plan.sites[0].spec.fields;
+        assert_eq!(fields[FIELD_FUNCTION].a.displacement, i64::from(number.0));
+        assert_eq!(fields[FIELD_ENV].a, parse("8@%r13"));
+        assert!(plan.sites.iter().all(|site| site.group == "jni-arrays" && site.lens == Lens::Jni));
+        assert_eq!(plan.sites[1].spec.fields[FIELD_ENV], Field::ZERO, "a return has no environment");
+    }
+
+    #[test]
+    fn what_never_returns_is_told_at_its_entry_and_what_is_not_known_is_said() {
+        let plan = planned(&[("FatalError__entry", "8@%rbx 8@%r13"), ("GetFuture__entry", "8@%rbx")], "");
+        assert_eq!(roles(&plan), [("FatalError__entry", Role::NeverReturns as i64)]);
+        let unknown = "jni: functions that this version of jtrace does not know: GetFuture";
+        assert!(plan.missing.iter().any(|sentence| sentence == unknown), "{:?}", plan.missing);
+    }
+
+    #[test]
+    fn functions_of_the_jvm_itself_have_no_environment() {
+        let plan = planned(&[("GetEnv__entry", "8@%rdi 8@%rsi -4@%edx"), ("GetEnv__return", "-4@%eax")], "");
+        assert_eq!(plan.sites[0].spec.fields[FIELD_ENV], Field::ZERO);
+    }
+}
