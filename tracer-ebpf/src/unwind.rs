@@ -76,7 +76,8 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
     id
 }
 
-/// Return address of the caller of the frame that begins with these registers; 0 where it is not found.
+/// Return address of the caller of the frame that begins with these registers; 0 where it is not found. Nothing needs to be known of
+/// the caller itself.
 #[inline(never)]
 pub(crate) fn caller(start: &Start) -> u64 {
     let Some(slot) = Slot::take() else {
@@ -86,8 +87,9 @@ pub(crate) fn caller(start: &Start) -> u64 {
     let walk = unsafe { &mut *slot.scratch() };
     walk.begin(start);
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
-    let _: i64 = unsafe { bpf_loop(2, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
-    let address = if walk.count > 1 { walk.frames[1].address } else { 0 };
+    let _: i64 = unsafe { bpf_loop(1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
+    // What was interrupted is no return address.
+    let address = if walk.interrupted == 0 { walk.pc } else { 0 };
     slot.give_back();
     address
 }

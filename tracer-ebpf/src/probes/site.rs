@@ -91,7 +91,7 @@ pub(super) fn native_caller(ctx: &ProbeContext) -> u64 {
     // SAFETY: the kernel passes a valid context.
     let regs = unsafe { &*ctx.regs };
     let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
-    unwind::caller(&Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: 2 })
+    unwind::caller(&Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: 1 })
 }
 
 /// Number of frames that a specification asks for.

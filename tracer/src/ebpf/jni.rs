@@ -113,6 +113,12 @@ impl JniMaps {
         self.threads.iter().flatten().map(|(tid, JniThreadValue(thread))| (tid, thread)).collect()
     }
 
+    /// Nothing is under way any more on a thread.
+    pub fn forget_thread(&mut self, tid: u32) {
+        // It may have gone by itself.
+        let _: Result<(), _> = self.threads.remove(&tid);
+    }
+
     /// The counters that belong to no call, in the order of [`tracer_common::jni::Outcome`].
     pub fn outcomes(&self) -> Result<[u64; OUTCOMES], Error> {
         let mut sums = [0; OUTCOMES];

@@ -172,12 +172,12 @@ mod tests {
             roles(&both),
             [
                 ("GetStringCritical__entry", Role::None as i64),
-                ("GetStringCritical__return", Role::Opens as i64),
                 ("ReleaseStringCritical__entry", Role::Closes as i64),
+                ("GetStringCritical__return", Role::Opens as i64),
                 ("ReleaseStringCritical__return", Role::None as i64)
             ]
         );
-        assert_eq!(both.sites[1].spec.fields[FIELD_RESULT].a, "8@%rax".split(' ').map(parse).next().unwrap());
+        assert_eq!(both.sites[2].spec.fields[FIELD_RESULT].a, parse("8@%rax"));
         let one = planned(&CRITICAL, "method ~ 'Get*'");
         assert_eq!(roles(&one), [("GetStringCritical__entry", 0), ("GetStringCritical__return", 0)]);
     }

@@ -3,7 +3,10 @@
 
 mod caller;
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::Path,
+};
 
 use tracer_common::{
     jni::{
@@ -14,7 +17,10 @@ use tracer_common::{
 };
 
 use self::caller::{Caller, Namer};
-use super::judge::{Facts, Judge};
+use super::{
+    in_initial_pid_namespace,
+    judge::{Facts, Judge},
+};
 use crate::{
     decode::Header,
     ebpf::{Error, load::Kernel},
@@ -34,6 +40,7 @@ use crate::{
 
 /// The JNI calls of a session.
 pub struct JniCalls {
+    pid: u32,
     judge: Judge,
     /// Whether calls are decided before they are over.
     lasts: bool,
@@ -56,6 +63,9 @@ struct Known {
     caller: Caller,
 }
 
+/// So many threads are remembered before those that are gone are forgotten.
+const MANY_THREADS: usize = 4096;
+
 /// Most threads of which a decision is kept.
 const MAX_OPENERS: usize = 65_536;
 
@@ -68,6 +78,7 @@ impl JniCalls {
             ..JniDemand::default()
         };
         Self {
+            pid,
             judge: Judge::new(predicate.clone(), pid),
             lasts: predicate.asks_for(&[Field::Duration]),
             demand,
@@ -181,7 +192,7 @@ impl JniCalls {
             return known.name;
         }
         let caller = match &mut self.namer {
-            _ if address == 0 => Caller::unknown("<native code>"),
+            _ if address == 0 => Caller::unknown("<caller not known>"),
             Some(namer) => namer.name(address),
             None => return NameId(tracer_common::record::NAME_UNREADABLE),
         };
@@ -254,10 +265,23 @@ impl JniCalls {
         };
         let mut threads = kernel.jni().threads();
         threads.sort_unstable_by_key(|(tid, _)| *tid);
+        self.forget_gone(&threads, kernel);
         for (tid, under) in threads {
             self.add_under_way(tid, &under, &mut tallies, kernel);
         }
         Ok(tallies)
+    }
+
+    /// Makes room for threads to come, where there are many: those that are gone have nothing under way.
+    fn forget_gone(&self, threads: &[(u32, Under)], kernel: &mut Kernel) {
+        if threads.len() < MANY_THREADS || !in_initial_pid_namespace() {
+            return;
+        }
+        for (tid, _) in threads {
+            if !Path::new(&format!("/proc/{}/task/{tid}", self.pid)).exists() {
+                kernel.jni().forget_thread(*tid);
+            }
+        }
     }
 
     fn tallies(&self, counts: Vec<(CountKey, Count)>) -> Vec<JniTally> {
