@@ -10,7 +10,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
-    process::Finished,
+    process::{Finished, Process},
     report::{Report, Row, cell},
 };
 
@@ -205,4 +205,55 @@ fn a_recording_gives_the_same_report_and_events_are_told_one_by_one() -> Result<
         }
     }
     agree(&told, &expected, "calls")
+}
+
+#[test]
+fn a_jvm_that_jtrace_starts_has_its_callers_too() -> Result<()> {
+    let jdk = jdk::any()?;
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("x.json");
+    let launch = Launch::new(&jdk, "jni", "Calls");
+    let mut command = jtrace::command(&["run"])?;
+    command.args(COMPLETE).args(["--where", "caller.class in ('Calls', 'libjniwork.so')", "-o"]).arg(&path).arg("--");
+    let mut process = Process::spawn(command.args(launch.command(directory.path())))?;
+    for word in ["READY", "DONE"] {
+        process.stdout.wait_for_line(word, 0, jtrace::LIMIT)?;
+        process.stderr.wait_for_line("attached", 0, jtrace::LIMIT)?;
+        if word == "READY" {
+            process.send_line("GO")?;
+        }
+    }
+    process.close_stdin();
+    process.wait(jtrace::LIMIT)?;
+    let report = Report::parse(&std::fs::read(&path)?)?;
+    let expected = Expected::parse(&process.stdout.text())?;
+    agree(&calls(&report)?, &expected, "calls")?;
+    agree(&sections(&report)?, &expected, "sections")
+}
+
+#[test]
+fn the_guard_takes_a_hot_family_and_leaves_the_others_and_no_call_lasts_over_its_absence() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = Launch::new(&jdk, "jni", "Hot").start()?;
+    let session = Session::attach(jvm.pid(), &["-l", "jni", "--max-overhead", "1%"])?;
+    // Each time a million calls of GetArrayLength with some of Java around them.
+    let mut longest_ns = 0;
+    for _ in 0..4 {
+        longest_ns = jvm.work()?.get("ns")?.max(longest_ns);
+    }
+    let report = session.report()?;
+    jvm.finish()?;
+    let hot = report.sites("GetArrayLength__entry");
+    let cold = report.sites("CallStaticVoidMethod__entry");
+    let state = |sites: &[&Value]| sites.iter().map(|site| site["state"].to_string()).collect::<Vec<_>>();
+    assert!(state(&hot).iter().all(|state| state.contains("rate guard")), "{hot:?}");
+    assert!(state(&cold).iter().all(|state| state.contains("attached")), "{cold:?}");
+    let counted = by_function(&report)?;
+    assert!(counted["GetArrayLength"] < 4_000_000, "{counted:?}");
+    let expected = Expected::parse(&jvm.stdout().text())?;
+    assert_eq!(counted["CallStaticVoidMethod"], expected.one("calls", "CallStaticVoidMethod<-Hot.run")?);
+    for row in report.table("jni", "jni_functions")? {
+        assert!(cell(&row, "longest_ns")? <= longest_ns, "{row:?} lasted longer than all the work, {longest_ns} ns");
+    }
+    Ok(())
 }

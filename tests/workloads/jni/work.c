@@ -1,4 +1,4 @@
-/* The native methods of Calls and LeftOpen: every call of JNI in here is counted by the tests. */
+/* The native methods of Calls, Hot and LeftOpen: every call of JNI in here is counted by the tests. */
 #include <jni.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -89,4 +89,11 @@ JNIEXPORT void JNICALL Java_Calls_attached(JNIEnv *env, jclass class, jint times
 JNIEXPORT void JNICALL Java_LeftOpen_hold(JNIEnv *env, jclass class, jstring text) {
     const jchar *chars = (*env)->GetStringCritical(env, text, NULL);
     (void)chars;
+}
+
+JNIEXPORT void JNICALL Java_Hot_run(JNIEnv *env, jclass class, jint portions) {
+    jmethodID portion = (*env)->GetStaticMethodID(env, class, "portion", "()V");
+    for (jint i = 0; i < portions; i++) {
+        (*env)->CallStaticVoidMethod(env, class, portion);
+    }
 }

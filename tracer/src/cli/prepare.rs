@@ -253,17 +253,22 @@ impl Known {
 /// Leaves JNI functions out that are not wanted, and stacks of their calls where these are counted in the kernel.
 pub(super) fn choose_jni(plan: &mut Plan, watched: &Watched) {
     plan::jni::choose(plan, &watched.predicate);
-    if !watched.one_by_one {
+    if !jni_one_by_one(watched) {
         for site in plan.sites.iter_mut().filter(|site| site.kind == EventKind::JniReturn) {
             site.spec.stack = 0;
         }
     }
 }
 
+/// Whether JNI calls come as events: those that last are few, and where they come from is what is asked.
+fn jni_one_by_one(watched: &Watched) -> bool {
+    watched.one_by_one || watched.predicate.asks_for(&[Field::Duration])
+}
+
 /// What names and judges JNI calls, where they are wanted.
 pub(super) fn jni(plan: &Plan, watched: &Watched, pid: u32) -> Option<JniCalls> {
     let functions = plan::jni::functions(plan);
-    (!functions.is_empty()).then(|| JniCalls::new(&watched.predicate, pid, functions, watched.one_by_one))
+    (!functions.is_empty()).then(|| JniCalls::new(&watched.predicate, pid, functions, jni_one_by_one(watched)))
 }
 
 /// What is said about a JVM in the session's first item.

@@ -302,7 +302,9 @@ impl Live {
     ) -> Result<(), Error> {
         let Some(jni) = &mut self.jni else { return Ok(()) };
         jni.look_into(jvm, threads, missing);
-        missing.push("jni: until the JVM's tables could be read, some ms after its start, callers were not known".to_owned());
+        missing.push(
+            "jni: until the JVM's tables could be read, some ms after its start, callers were not known".to_owned(),
+        );
         jni.install(&mut self.kernel)
     }
 
