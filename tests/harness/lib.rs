@@ -15,6 +15,8 @@ pub mod log;
 pub mod jtrace;
 pub mod report;
 
+pub mod expected;
+
 use std::{
     env,
     path::{Path, PathBuf},

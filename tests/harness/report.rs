@@ -35,7 +35,7 @@ impl Report {
             let hits = number(site, "hits")?;
             let filtered = number(site, "filtered")?;
             // What the kernel counts itself is neither sent nor filtered; no other lens does that.
-            let counts = ["methods", "calls", "alloc"].iter().any(|lens| site["lens"] == *lens);
+            let counts = ["methods", "calls", "alloc", "jni"].iter().any(|lens| site["lens"] == *lens);
             let accounted = if counts { hits >= filtered + emitted } else { hits == filtered + emitted };
             ensure!(accounted, "hits = filtered + emitted does not hold for {site}");
             for (sum, count) in sums.iter_mut().zip([emitted, delivered, lost]) {

@@ -10,6 +10,10 @@ pub const PROGRAM_METHOD_RETURN: &str = "method_return";
 pub const PROGRAM_FRAME_UNWOUND: &str = "frame_unwound";
 /// Program where an object was made.
 pub const PROGRAM_OBJECT_ALLOC: &str = "object_alloc";
+/// Program at entries of JNI functions.
+pub const PROGRAM_JNI_ENTRY: &str = "jni_entry";
+/// Program at returns of JNI functions.
+pub const PROGRAM_JNI_RETURN: &str = "jni_return";
 /// Program that asks the predicate's graph what jtrace's own test wants to know; no session loads it.
 pub const PROGRAM_JUDGEMENT: &str = "judgement";
 /// Program that the sampling clock runs.
@@ -59,3 +63,19 @@ pub const MAP_OUTCOMES: &str = "OUTCOMES";
 pub const MAP_MASKS: &str = "MASKS";
 /// One-element array of [`crate::filter::Answer`].
 pub const MAP_ANSWER: &str = "ANSWER";
+/// One-element array of [`crate::jni::JniDemand`].
+pub const MAP_JNI_DEMAND: &str = "JNI_DEMAND";
+/// Array of [`crate::tally::Subject`], by number of the JNI function.
+pub const MAP_JNI_FUNCTIONS: &str = "JNI_FUNCTIONS";
+/// Hash map of [`crate::jni::Caller`], by address.
+pub const MAP_JNI_CALLERS: &str = "JNI_CALLERS";
+/// Hash map of [`crate::jni::Count`], by [`crate::jni::CountKey`].
+pub const MAP_JNI_COUNTS: &str = "JNI_COUNTS";
+/// The same of critical sections.
+pub const MAP_JNI_SECTIONS: &str = "JNI_SECTIONS";
+/// Per-CPU array of how many critical sections lasted as long as a bucket ([`crate::tally::bucket`]).
+pub const MAP_JNI_LASTED: &str = "JNI_LASTED";
+/// Hash map of [`crate::jni::Thread`], by thread.
+pub const MAP_JNI_THREADS: &str = "JNI_THREADS";
+/// Per-CPU array of counters, indexed by [`crate::jni::Outcome`].
+pub const MAP_JNI_OUTCOMES: &str = "JNI_OUTCOMES";

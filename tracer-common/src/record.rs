@@ -223,6 +223,14 @@ event_kinds! {
     /// subject, duration, of which callees that were chosen too, [`Timed`]: a call is over that the kernel has timed and not
     /// counted, because it did not know the method yet, or because it shall be sent.
     MethodTimed = 164, 4;
+    /// function and [`crate::jni::Flags`], caller: native code calls a JNI function that never tells when it ends. The caller is
+    /// an address as the kernel sends it; user space writes the id of its name there.
+    JniEntry = 176, 2;
+    /// function and [`crate::jni::Flags`], caller (as above), duration, of which in JNI functions below: a call is over.
+    JniReturn = 177, 4;
+    /// function that opened it and [`crate::jni::Flags`], caller that opened it (as above), duration: a critical section is
+    /// over.
+    JniSection = 178, 3;
 }
 
 /// Whether the predicate was applied to an event already.

@@ -3,8 +3,8 @@
 //! A site's cookie is its id, an index into the `SITES` map. The entry there tells the program the kind of event, and
 //! for each word of the event where it lies: in a register, in memory, or in the note itself.
 
-/// Most sites that one session can attach; also the size of the `SITES` and `STATS` maps.
-pub const MAX_SITES: usize = 512;
+/// Most sites that one session can attach; also the size of the `SITES` and `STATS` maps. JNI alone has 510 on JDK 25.
+pub const MAX_SITES: usize = 1024;
 
 /// Most words an event can have, and so the most [`Field`]s of a site.
 pub const MAX_FIELDS: usize = 8;

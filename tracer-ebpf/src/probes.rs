@@ -1,6 +1,7 @@
 //! The programs, one file per family of sites.
 
 mod cpu;
+mod jni;
 mod judgement;
 mod method;
 mod object;

@@ -76,6 +76,24 @@ pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
     id
 }
 
+/// Return address of the caller of the frame that begins with these registers; 0 where it is not found. Nothing needs to be known of
+/// the caller itself.
+#[inline(never)]
+pub(crate) fn caller(start: &Start) -> u64 {
+    let Some(slot) = Slot::take() else {
+        return 0;
+    };
+    // SAFETY: the slot is this program's alone until it is given back.
+    let walk = unsafe { &mut *slot.scratch() };
+    walk.begin(start);
+    // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
+    let _: i64 = unsafe { bpf_loop(1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
+    // What was interrupted is no return address.
+    let address = if walk.interrupted == 0 { walk.pc } else { 0 };
+    slot.give_back();
+    address
+}
+
 #[inline(always)]
 fn now_ns() -> u64 {
     // SAFETY: the helper has no precondition.

@@ -41,6 +41,8 @@ pub mod methods;
 
 pub mod calls;
 
+pub mod jni;
+
 use crate::{
     coverage::Coverage,
     event::Event,
@@ -130,6 +132,8 @@ pub enum Lens {
     Methods,
     /// Who calls whom, from where, among chosen methods.
     Calls,
+    /// Which functions of JNI native code calls, and how long it holds critical sections open.
+    Jni,
 }
 
 impl Lens {
@@ -147,6 +151,7 @@ impl Lens {
         Self::Wall,
         Self::Methods,
         Self::Calls,
+        Self::Jni,
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
@@ -173,6 +178,7 @@ impl Lens {
             Self::Wall => "wall",
             Self::Methods => "methods",
             Self::Calls => "calls",
+            Self::Jni => "jni",
         }
     }
 }
@@ -196,6 +202,7 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Wall => Box::new(wall::Wall::default()),
         Lens::Methods => Box::new(methods::Methods::default()),
         Lens::Calls => Box::new(calls::Calls::default()),
+        Lens::Jni => Box::new(jni::Jni::default()),
     }
 }
 

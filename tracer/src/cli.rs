@@ -72,6 +72,8 @@ enum Command {
     Methods(attach::Options),
     /// Follow who calls whom, among chosen methods
     Calls(attach::Options),
+    /// Count and time calls of JNI functions, and critical sections
+    Jni(attach::Options),
     /// Count every object of chosen classes
     Alloc(attach::Options),
     /// Start a JVM and watch it from its first instruction on
@@ -136,6 +138,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Attach(options) => attach::run(options),
         Command::Methods(options) => demand::run(options, Lens::Methods),
         Command::Calls(options) => demand::run(options, Lens::Calls),
+        Command::Jni(options) => demand::run(options, Lens::Jni),
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),

@@ -4,12 +4,16 @@
 //! looked at. Nothing here trusts a length.
 
 use tracer_common::{
+    jni::Flags,
     record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
 
-use crate::event::{
-    ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, SubjectId, Tid,
+use crate::{
+    event::{
+        ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, SubjectId, Tid,
+    },
+    jni::Function,
 };
 
 /// Why a record could not be decoded.
@@ -196,6 +200,10 @@ impl Words<'_> {
         SubjectId(u32::try_from(self.at(index)).unwrap_or(SubjectId::UNKNOWN.0))
     }
 
+    fn function(&self) -> Function {
+        Function(u16::try_from(self.at(0) & 0xffff).unwrap_or(u16::MAX))
+    }
+
     fn flag(&self, index: usize) -> bool {
         self.at(index) != 0
     }
@@ -296,6 +304,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
             uncounted: words.at(3) & Timed::UNCOUNTED != 0,
             wanted: words.at(3) & Timed::UNWANTED == 0,
         },
+        EventKind::JniEntry | EventKind::JniReturn | EventKind::JniSection => jni(kind, words),
         EventKind::ObjectAlloc => Payload::ObjectAlloc {
             class: words.subject(0),
             bytes: words.at(1),
@@ -308,6 +317,23 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
 fn method_edge(edge: Edge, words: &Words<'_>) -> Payload {
     let wanted = words.at(2) != SubjectState::Unwanted as u64;
     Payload::Method { edge, method: words.subject(0), sp: words.at(1), wanted }
+}
+
+fn jni(kind: EventKind, words: &Words<'_>) -> Payload {
+    let first = words.at(0);
+    let (function, caller, wanted) = (words.function(), words.name(1), first & Flags::UNWANTED == 0);
+    if kind == EventKind::JniSection {
+        return Payload::JniSection { function, caller, lasted_ns: words.at(2), wanted };
+    }
+    let timed = kind == EventKind::JniReturn && first & Flags::UNTIMED == 0;
+    Payload::JniCall {
+        function,
+        caller,
+        total_ns: timed.then(|| words.at(2)),
+        inner_ns: if timed { words.at(3) } else { 0 },
+        depth: first >> 32,
+        wanted,
+    }
 }
 
 fn mem_pool(edge: Edge, words: &Words<'_>) -> Payload {

@@ -10,6 +10,7 @@ pub mod calibrate;
 pub mod census;
 pub mod clock;
 pub mod floor;
+pub mod jni;
 pub mod judgement;
 pub mod load;
 mod multi;

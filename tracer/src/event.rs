@@ -5,6 +5,8 @@ pub mod stream;
 
 pub use tracer_common::record::EventKind;
 
+use crate::jni::Function;
+
 /// Id of a text that a definition record names; see [`crate::names::Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -434,6 +436,32 @@ pub enum Payload {
         /// Whether no entry was sent of it, so that it is to be counted now.
         uncounted: bool,
         /// Whether the predicate wants it.
+        wanted: bool,
+    },
+    /// A call of a JNI function is over, or, where nothing tells of its end, it has begun.
+    JniCall {
+        /// The function.
+        function: Function,
+        /// The Java method, or the native code, that called it.
+        caller: NameId,
+        /// Its duration, unless it is not known.
+        total_ns: Option<u64>,
+        /// Of these, in JNI functions below it.
+        inner_ns: u64,
+        /// JNI calls under way on the thread, this one included.
+        depth: u64,
+        /// Whether the predicate wants it; what it does not want is here only because the kernel could not tell.
+        wanted: bool,
+    },
+    /// A critical section of JNI is over.
+    JniSection {
+        /// The function that opened it.
+        function: Function,
+        /// Who opened it.
+        caller: NameId,
+        /// How long it was open.
+        lasted_ns: u64,
+        /// Whether the predicate wants the call that opened it.
         wanted: bool,
     },
     /// An object was made.

@@ -18,6 +18,7 @@ mod jit;
 mod alloc;
 mod cpu;
 
+mod jni;
 mod methods;
 
 use crate::{
@@ -58,6 +59,8 @@ const RULES: &[Rule] = &[
     cpu::page_faults,
     methods::errors,
     methods::megamorphic,
+    jni::long_critical,
+    jni::open_critical,
 ];
 
 /// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.

@@ -14,6 +14,7 @@ pub mod nmethod;
 pub mod objects;
 
 pub mod java_threads;
+pub mod jni_env;
 
 pub mod find;
 

@@ -9,6 +9,8 @@
 
 pub mod jvm;
 
+pub mod jni;
+
 pub mod probe;
 
 pub mod ebpf;

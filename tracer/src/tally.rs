@@ -3,8 +3,11 @@
 //! A source reads them now and then; each reading has everything since the session began and replaces the one before. Events
 //! that the kernel could not decide alone are not in them: they come as events, and analyses add both.
 
+pub mod jni;
+
 use serde::{Deserialize, Serialize};
 
+use self::jni::JniTallies;
 use crate::event::{StackId, SubjectId, Tid};
 
 /// What was counted of one subject.
@@ -124,6 +127,9 @@ pub struct Tallies {
     /// By context; absent where this reading has none, and those of the one before are the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contexts: Option<ContextTallies>,
+    /// Of JNI functions.
+    #[serde(default, skip_serializing_if = "JniTallies::is_empty")]
+    pub jni: JniTallies,
     /// Returns whose entry was not seen (the method was under way when the session began).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub returns_without_entry: u64,
@@ -144,6 +150,7 @@ impl Tallies {
             objects: Vec::new(),
             methods: self.methods.clone(),
             contexts: contexts.map(|contexts| ContextTallies { calls: contexts.calls.clone(), objects: Vec::new() }),
+            jni: JniTallies::default(),
             ..*self
         }
     }

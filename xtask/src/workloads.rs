@@ -1,5 +1,6 @@
 //! `cargo xtask workloads`: compiles the Java programs of tests and demo, each folder of `tests/workloads` by itself into
-//! the folder of the same name below `target/workloads`, for the oldest JDK that jtrace supports.
+//! the folder of the same name below `target/workloads`, for the oldest JDK that jtrace supports. Their native methods, if they have
+//! any, become a library beside the classes, by the compiler that Rust links with.
 
 use std::{
     ffi::OsStr,
@@ -25,25 +26,28 @@ pub(crate) struct Options {}
 pub(crate) fn run(_: &Options) -> Result<()> {
     let features = workspace::root().join("tests/workloads");
     for feature in entries(&features)?.into_iter().filter(|path| path.is_dir()) {
-        let sources: Vec<_> =
-            entries(&feature)?.into_iter().filter(|path| path.extension() == Some(OsStr::new("java"))).collect();
-        if !sources.is_empty() {
-            compile(&feature, &sources)?;
+        let sources = |extension| -> Result<Vec<_>> {
+            let is_one = |path: &PathBuf| path.extension() == Some(OsStr::new(extension));
+            Ok(entries(&feature)?.into_iter().filter(is_one).collect())
+        };
+        let (java, c) = (sources("java")?, sources("c")?);
+        if !java.is_empty() {
+            compile(&feature, &java, &c)?;
         }
     }
     Ok(())
 }
 
-fn compile(feature: &Path, sources: &[PathBuf]) -> Result<()> {
+fn compile(feature: &Path, sources: &[PathBuf], natives: &[PathBuf]) -> Result<()> {
     let name = feature.file_name().unwrap_or_default();
     let classes = workspace::workloads().join(name);
     let name = name.to_string_lossy();
-    let stamp = stamp(sources)?;
+    let stamp = stamp(sources.iter().chain(natives))?;
     if fs::read(classes.join(STAMP)).is_ok_and(|old| old == stamp) {
         println!("workloads: {name} present");
         return Ok(());
     }
-    println!("workloads: compiling {name} ({} files)", sources.len());
+    println!("workloads: compiling {name} ({} files)", sources.len() + natives.len());
     if classes.exists() {
         // A class whose source is gone must not be found by a test.
         fs::remove_dir_all(&classes).with_context(|| format!("cannot remove {}", classes.display()))?;
@@ -52,11 +56,24 @@ fn compile(feature: &Path, sources: &[PathBuf]) -> Result<()> {
     let mut javac = process::command(workspace::jdk_tool("javac"));
     javac.args(["--release", RELEASE, "-g", "-nowarn", "-encoding", "UTF-8", "-d"]).arg(&classes).args(sources);
     process::run(&mut javac)?;
+    for native in natives {
+        link(&name, native, &classes)?;
+    }
     fs::write(classes.join(STAMP), stamp).with_context(|| format!("cannot write the stamp of {name}"))
 }
 
+/// Compiles `work.c` of the folder `jni` to `libjniwork.so`. Debug information would not help: jtrace reads symbols.
+fn link(feature: &str, source: &Path, classes: &Path) -> Result<()> {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let include = workspace::jni_headers()?;
+    let mut cc = process::command("cc");
+    cc.args(["-std=c11", "-O2", "-fPIC", "-shared", "-Wall", "-I"]).arg(&include).arg("-I").arg(include.join("linux"));
+    cc.arg("-o").arg(classes.join(format!("lib{feature}{stem}.so"))).arg(source).arg("-lpthread");
+    process::run(&mut cc)
+}
+
 /// Names and texts of all sources.
-fn stamp(sources: &[PathBuf]) -> Result<Vec<u8>> {
+fn stamp<'a>(sources: impl Iterator<Item = &'a PathBuf>) -> Result<Vec<u8>> {
     let mut stamp = format!("release {RELEASE}\n").into_bytes();
     for source in sources {
         stamp.extend_from_slice(format!("{}\n", source.display()).as_bytes());

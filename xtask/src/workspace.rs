@@ -58,3 +58,11 @@ pub(crate) fn jdk_tool(name: &str) -> PathBuf {
     let tool = jdk_home().join("bin").join(name);
     if tool.is_file() { tool } else { PathBuf::from(name) }
 }
+
+/// The folder with `jni.h`: of the JDK that compiles the workloads, or of one that the tests look into.
+pub(crate) fn jni_headers() -> Result<PathBuf> {
+    let homes =
+        std::iter::once(jdk_home()).chain([25, 21, 17, 11].map(|release: u32| jdks().join(release.to_string())));
+    let mut folders = homes.map(|home| home.join("include"));
+    folders.find(|folder| folder.join("jni.h").is_file()).context("no JDK has include/jni.h: run `cargo xtask setup`")
+}

@@ -85,6 +85,15 @@ pub(super) fn stack_at(ctx: &ProbeContext, hit: &Hit, wanted: u32) -> u64 {
     unwind::stack(&start, hit)
 }
 
+/// Return address into the native code that called the function which the thread is in; 0 where it is not known.
+#[inline(always)]
+pub(super) fn native_caller(ctx: &ProbeContext) -> u64 {
+    // SAFETY: the kernel passes a valid context.
+    let regs = unsafe { &*ctx.regs };
+    let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
+    unwind::caller(&Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: 1 })
+}
+
 /// Number of frames that a specification asks for.
 #[inline(always)]
 const fn most(wanted: u32) -> u64 {

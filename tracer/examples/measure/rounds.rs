@@ -39,6 +39,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             unwinding: None,
             holders: None,
             subjects: None,
+            jni: None,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;

@@ -8,12 +8,16 @@ use crate::{
     event::{
         ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, SubjectId, Tid,
     },
+    jni::Function,
     names::Names,
     report::{Node, Shape, Span},
     session::Target,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition, Stacks},
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
-    tally::{ContextTallies, ContextTally, Tallies, Tally},
+    tally::{
+        ContextTallies, ContextTally, Tallies, Tally,
+        jni::{JniTallies, JniTally, OpenSection},
+    },
 };
 
 fn name() -> impl Strategy<Value = NameId> {
@@ -74,7 +78,65 @@ fn demanded() -> impl Strategy<Value = Payload> {
         2 => (subject(), amount(), prop::option::of(amount()), any::<bool>()).prop_map(
             |(class, bytes, length, wanted)| Payload::ObjectAlloc { class, bytes, length, wanted }
         ),
+        1 => jni_call(),
+        1 => (function(), name(), amount(), any::<bool>()).prop_map(|(function, caller, lasted_ns, wanted)| {
+            Payload::JniSection { function, caller, lasted_ns, wanted }
+        }),
     ]
+}
+
+fn function() -> impl Strategy<Value = Function> {
+    any::<u16>().prop_map(|number| Function(number % 300))
+}
+
+fn jni_call() -> impl Strategy<Value = Payload> {
+    (function(), name(), prop::option::of(amount()), amount(), amount(), any::<bool>()).prop_map(
+        |(function, caller, total_ns, inner_ns, depth, wanted)| Payload::JniCall {
+            function,
+            caller,
+            total_ns,
+            inner_ns,
+            depth,
+            wanted,
+        },
+    )
+}
+
+fn jni_tally() -> impl Strategy<Value = JniTally> {
+    let amounts = (amount(), amount(), amount(), amount(), amount());
+    (function(), name(), 0_u32..9, amounts).prop_map(
+        |(function, caller, tid, (count, timed, total_ns, self_ns, longest_ns))| JniTally {
+            tid: Tid(tid),
+            function,
+            caller,
+            count,
+            timed,
+            total_ns,
+            self_ns,
+            longest_ns,
+        },
+    )
+}
+
+fn jni_tallies() -> impl Strategy<Value = JniTallies> {
+    let list = || prop::collection::vec(jni_tally(), 0..4);
+    let lasted = prop::collection::vec((any::<u16>(), amount()), 0..4);
+    let open = (function(), name(), amount()).prop_map(|(function, caller, since_ns)| OpenSection {
+        tid: Tid(1),
+        function,
+        caller,
+        since_ns,
+    });
+    (list(), list(), lasted, prop::collection::vec(open, 0..3), amount()).prop_map(
+        |(calls, sections, lasted, open, too_deep)| JniTallies {
+            calls,
+            sections,
+            lasted,
+            open,
+            too_deep,
+            ..JniTallies::default()
+        },
+    )
 }
 
 fn tally() -> impl Strategy<Value = Tally> {
@@ -112,15 +174,19 @@ fn context_tallies() -> impl Strategy<Value = ContextTallies> {
 
 fn tallies() -> impl Strategy<Value = Tallies> {
     let lists = (prop::collection::vec(tally(), 0..4), prop::collection::vec(tally(), 0..4));
-    (amount(), lists, prop::option::of(context_tallies()), amount(), amount(), amount()).prop_map(
-        |(time_ns, (methods, objects), contexts, returns_without_entry, entries_without_return, overflow)| Tallies {
-            time_ns,
-            methods,
-            objects,
-            contexts,
-            returns_without_entry,
-            entries_without_return,
-            overflow,
+    let counted = (prop::option::of(context_tallies()), jni_tallies());
+    (amount(), lists, counted, amount(), amount(), amount()).prop_map(
+        |(time_ns, (methods, objects), (contexts, jni), returns_without_entry, entries_without_return, overflow)| {
+            Tallies {
+                time_ns,
+                methods,
+                objects,
+                contexts,
+                jni,
+                returns_without_entry,
+                entries_without_return,
+                overflow,
+            }
         },
     )
 }

@@ -141,7 +141,12 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);
     let subjects = known.subjects(&jvm, &watched);
-    let prepared = prepare::prepared(&known, path, limits.pid, &watched, watched.unwinding(&jvm), holders, subjects);
+    let mut jni = prepare::jni(&known.plan, &watched, limits.pid.get());
+    if let Some(jni) = &mut jni {
+        jni.look_into(&jvm, known.threads, &mut known.missing);
+    }
+    let unwinding = watched.unwinding(&jvm);
+    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects).with_jni(jni);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate };

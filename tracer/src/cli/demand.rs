@@ -1,4 +1,4 @@
-//! What is there on demand only, methods, calls and all objects: its options, and the commands `methods`, `calls`, `alloc`.
+//! What is there on demand only, methods, calls, all objects, JNI: its options, and the commands `methods`, `calls`, `alloc`, `jni`.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,12 @@ use crate::{
 pub(super) fn run(mut options: attach::Options, lens: Lens) -> Result<ExitCode, Failure> {
     let watch = &mut options.watch;
     if watch.lens.is_empty() {
-        watch.lens = if lens == Lens::Alloc { vec![lens, Lens::Gc, Lens::Cpu] } else { vec![lens, Lens::Cpu] };
+        watch.lens = match lens {
+            Lens::Alloc => vec![lens, Lens::Gc, Lens::Cpu],
+            // Collections wait for critical sections, or must go round them.
+            Lens::Jni => vec![lens, Lens::Gc],
+            _ => vec![lens, Lens::Cpu],
+        };
     } else if !watch.lens.contains(&lens) {
         watch.lens.push(lens);
     }
@@ -41,7 +46,7 @@ pub(super) struct DemandOptions {
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) arm: ArmMode,
 
-    /// Take every call or object as an event of its own, with its thread and stack, instead of counting in the kernel
+    /// Take every call (of JNI, too) or object as an event of its own, with its thread and stack, instead of counting in the kernel
     #[arg(long)]
     pub(super) each: bool,
 
@@ -71,9 +76,18 @@ impl DemandOptions {
             if self.is_wanted(lenses) {
                 self.refuse_everything(kernel)?;
             }
-            return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
+            let jni = lenses.contains(&Lens::Jni) && !self.is_wanted(lenses);
+            return Ok(Predicate { kind: if jni { Kind::Jni } else { Kind::MethodEntry }, expr: None });
+        }
+        let jni = lenses.contains(&Lens::Jni);
+        if jni && (methods || self.exact) {
+            return Err(Failure::usage(
+                "a predicate is about methods, objects or JNI calls, and several are asked for",
+                "leave out the lens jni, or --exact and the lenses methods and calls".to_owned(),
+            ));
         }
         let kind = match (methods, self.exact) {
+            (false, false) if jni => Kind::Jni,
             (true, true) => {
                 return Err(Failure::usage(
                     "a predicate is about methods or about objects, and both are asked for",
@@ -83,7 +97,7 @@ impl DemandOptions {
             (false, false) => {
                 return Err(Failure::usage(
                     "nothing is asked for that a predicate could choose from",
-                    "add `-l methods`, `-l calls`, or `-l alloc --exact`".to_owned(),
+                    "add `-l methods`, `-l calls`, `-l jni`, or `-l alloc --exact`".to_owned(),
                 ));
             }
             (true, false) if lenses.contains(&Lens::Calls) => Kind::MethodEntry,
@@ -99,7 +113,7 @@ impl DemandOptions {
                 ));
             }
         }
-        if predicate.armed() == Armed::All {
+        if predicate.armed() == Armed::All && !jni {
             self.refuse_everything(kernel)?;
         }
         Ok(predicate)

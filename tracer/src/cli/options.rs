@@ -20,7 +20,7 @@ pub(super) struct WatchOptions {
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(super) duration: Option<Duration>,
 
-    /// Lenses to use, separated by commas; all but offcpu and wall by default
+    /// Lenses to use, separated by commas; all but offcpu, wall and those of chosen methods and of JNI by default
     #[arg(short, long, value_name = "LENS", value_delimiter = ',', value_enum, hide_possible_values = false)]
     pub(super) lens: Vec<Lens>,
 
@@ -29,7 +29,7 @@ pub(super) struct WatchOptions {
     pub(super) ring_size: Option<u32>,
 
     /// Share of one core that the target may lose to traps before sites are taken away for a while
-    /// (1%, and 5% where methods or all objects are looked at)
+    /// (1%, and 5% where methods, all objects or JNI calls are looked at)
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(super) max_overhead: Option<f64>,
 
@@ -82,7 +82,8 @@ impl WatchOptions {
     }
 
     fn is_on_demand(&self) -> bool {
-        self.demand.is_wanted(&self.lenses())
+        let lenses = self.lenses();
+        self.demand.is_wanted(&lenses) || lenses.contains(&Lens::Jni)
     }
 
     /// What the kernel side shall be like.
@@ -95,6 +96,7 @@ impl WatchOptions {
             remember_away: false,
             statistics: self.bpf_stats,
             tallying: false,
+            jni: false,
         }
     }
 
@@ -120,7 +122,7 @@ pub(super) struct OutputOptions {
     pub(super) text: bool,
 
     /// Whose stacks go into .folded, .svg, .pb.gz, .speedscope.json, .dot and .callgrind; by default the first that has any of
-    /// cpu, wall, offcpu, locks, alloc, calls, methods (calls first for a graph). Whose distribution goes into .hgrm. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
+    /// cpu, wall, offcpu, locks, alloc, calls, methods, jni (calls first for a graph). Whose distribution goes into .hgrm. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
     #[arg(long, value_name = "LENS", value_parser = profile)]
     pub(super) profile: Option<ProfileChoice>,
 

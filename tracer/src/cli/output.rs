@@ -54,10 +54,10 @@ impl StackFormat {
     const fn usual(self) -> &'static [Lens] {
         match self {
             Self::Folded | Self::Svg | Self::Pprof | Self::Speedscope => {
-                &[Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Calls, Lens::Methods]
+                &[Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Calls, Lens::Methods, Lens::Jni]
             }
             Self::Dot | Self::Callgrind => {
-                &[Lens::Calls, Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Methods]
+                &[Lens::Calls, Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Methods, Lens::Jni]
             }
         }
     }

@@ -10,7 +10,7 @@ pub struct PredicateOptions {
     #[arg(long = "where", value_name = "PREDICATE")]
     pub predicate: Option<String>,
 
-    /// Only what is like this: `com.shop.*::checkout`, `com.shop.Cart::*`; of allocations a class; can be repeated
+    /// Only what is like this: `com.shop.*::checkout`, `com.shop.Cart::*`; of allocations a class, of JNI a function (`Get*Critical`); can be repeated
     #[arg(short = 'I', long, value_name = "PATTERN")]
     pub include: Vec<String>,
 

@@ -27,11 +27,12 @@ use crate::{
         vmstructs::layout,
     },
     predicate::{Field, Predicate},
-    probe::plan::{Facts, Libjvm, Plan, plan},
+    probe::plan::{self, Facts, Libjvm, Plan, plan},
     source::live::{
         Description, Prepared,
         holders::Holders,
         in_initial_pid_namespace,
+        jni::JniCalls,
         judge::Judge,
         subjects::{Asked, Subjects},
         unwinding::Unwinding,
@@ -160,7 +161,7 @@ pub(super) struct Known {
     pub(super) layout: TargetLayout,
     pub(super) plan: Plan,
     pub(super) missing: Vec<String>,
-    threads: Option<java_threads::Layout>,
+    pub(super) threads: Option<java_threads::Layout>,
 }
 
 impl Known {
@@ -179,6 +180,7 @@ impl Known {
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
         let mut plan = plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
+        choose_jni(&mut plan, watched);
         if !watched.timed {
             plan.sites.retain(|site| !matches!(site.kind, EventKind::MethodReturn | EventKind::FrameUnwound));
         }
@@ -260,6 +262,27 @@ impl Known {
     }
 }
 
+/// Leaves JNI functions out that are not wanted, and stacks of their calls where these are counted in the kernel.
+pub(super) fn choose_jni(plan: &mut Plan, watched: &Watched) {
+    plan::jni::choose(plan, &watched.predicate);
+    if !jni_one_by_one(watched) {
+        for site in plan.sites.iter_mut().filter(|site| site.kind == EventKind::JniReturn) {
+            site.spec.stack = 0;
+        }
+    }
+}
+
+/// Whether JNI calls come as events: those that last are few, and where they come from is what is asked.
+fn jni_one_by_one(watched: &Watched) -> bool {
+    watched.one_by_one || watched.predicate.asks_for(&[Field::Duration])
+}
+
+/// What names and judges JNI calls, where they are wanted.
+pub(super) fn jni(plan: &Plan, watched: &Watched, pid: u32) -> Option<JniCalls> {
+    let functions = plan::jni::functions(plan);
+    (!functions.is_empty()).then(|| JniCalls::new(&watched.predicate, pid, functions, jni_one_by_one(watched)))
+}
+
 /// What is said about a JVM in the session's first item.
 pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> Description {
     let mut missing = missing;
@@ -294,6 +317,7 @@ pub(super) fn prepared(
         unwinding,
         holders,
         subjects,
+        jni: None,
     }
 }
 

@@ -31,6 +31,7 @@ use super::{
     prepare::{self, Known, Watched},
 };
 use crate::{
+    analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     jvm::find::{Jvm, process::Identity},
     probe::{
@@ -109,7 +110,8 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let program = find_program(command.first().expect("the command line asks for at least one"))?;
     let path = libjvm_of(&program)?;
     let libjvm = prepare::read_libjvm(&path)?;
-    let plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
+    let mut plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
+    prepare::choose_jni(&mut plan, &watched);
     let waiting = start(&program, path, &with_flags(&command, &plan))?;
     let pid = waiting.pid;
     let files = Files::open(&output, pid.get())?;
@@ -123,6 +125,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         unwinding: None,
         holders: None,
         subjects: None,
+        jni: prepare::jni(&plan, &watched, pid.get()),
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
@@ -154,7 +157,8 @@ fn kernel(plan: &Plan, watched: &Watched) -> KernelOptions {
     let tallying = plan.flags.iter().any(|flag| *flag != Flag::Monitor);
     // Until methods can be named, some ten ms after the start, every call comes as an event.
     let ring_bytes = watched.kernel.ring_bytes.or_else(|| tallying.then_some(RING_BYTES_OF_A_START));
-    KernelOptions { rows: ROWS_OF_A_JVM, tallying, ring_bytes, ..watched.kernel }
+    let jni = watched.lenses.contains(&Lens::Jni);
+    KernelOptions { rows: ROWS_OF_A_JVM, tallying, jni, ring_bytes, ..watched.kernel }
 }
 
 /// Size of a ring buffer that holds what a JVM calls until it can be looked into.
@@ -191,6 +195,7 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
                 let holders = known.holders(&jvm, &watched.lenses);
                 let subjects = known.subjects(&jvm, watched);
                 live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, subjects)?;
+                live.look_into_jni(&jvm, known.threads, &mut known.missing)?;
                 let mut missing = known.missing;
                 missing.push(
                     "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \

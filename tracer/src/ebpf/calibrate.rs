@@ -20,7 +20,7 @@ const BATCH: u32 = 16;
 const BATCHES: u32 = 64;
 
 /// Id of the site: the last one, which no session gets to.
-const CALIBRATION_SITE: u16 = 511;
+const CALIBRATION_SITE: u16 = 1023;
 const _: () = assert!(CALIBRATION_SITE as usize == MAX_SITES - 1);
 
 // The site is a `nop`, as HotSpot's sites are. Under another instruction the kernel may have to step through a copy of it,

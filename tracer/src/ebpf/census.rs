@@ -49,8 +49,12 @@ pub struct Verified {
 
 /// Loads the programs as a session with all lenses does and asks the kernel about them.
 pub fn verified() -> Result<Vec<Verified>, Error> {
-    let (mut kernel, _rings) =
-        Kernel::load(KernelOptions { ring_bytes: Some(MIN_RING_BYTES), tallying: true, ..KernelOptions::default() })?;
+    let (mut kernel, _rings) = Kernel::load(KernelOptions {
+        ring_bytes: Some(MIN_RING_BYTES),
+        tallying: true,
+        jni: true,
+        ..KernelOptions::default()
+    })?;
     for Clock { source, .. } in CLOCKS {
         kernel.load_clock(source).map_err(|error| Error::Load(error.to_string()))?;
     }

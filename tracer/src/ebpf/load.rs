@@ -22,6 +22,7 @@ use tracer_common::{
 use super::{
     Error,
     clock::ClockOptions,
+    jni::{self, JniMaps},
     programs::Programs,
     rings::Rings,
     tallying::Tallying,
@@ -59,6 +60,7 @@ pub enum Links {
 
 /// What the kernel side of a session shall be like.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a part of its own")]
 pub struct KernelOptions {
     /// Size of each CPU's ring buffer, a power of two of at least [`MIN_RING_BYTES`], or `None` for a size that fits the
     /// machine.
@@ -75,6 +77,8 @@ pub struct KernelOptions {
     pub statistics: bool,
     /// Whether methods or objects are looked at, which takes programs and memory.
     pub tallying: bool,
+    /// Whether JNI calls are looked at, which takes programs and memory.
+    pub jni: bool,
 }
 
 /// Messages that the programs log.
@@ -92,6 +96,7 @@ pub struct Kernel {
     ebpf: Ebpf,
     programs: Programs,
     tallying: Tallying,
+    jni: JniMaps,
     sites: Array<MapData, SpecValue>,
     target: Array<MapData, LayoutValue>,
     stats: PerCpuArray<MapData, StatsValue>,
@@ -108,10 +113,14 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.17 (`bpf_loop`).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, statistics: _ } = options;
+        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, statistics: _ } = options;
         let most_away = if remember_away { MAX_AWAY } else { 1 };
         let most = |entries: usize| if tallying { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 };
-        let mut ebpf = EbpfLoader::new()
+        let mut loader = EbpfLoader::new();
+        for (map, entries) in jni::SIZED {
+            loader.map_max_entries(map, if jni { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 });
+        }
+        let mut ebpf = loader
             .map_max_entries(MAP_ROWS, unwind::chunks(rows))
             .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
             .map_max_entries(MAP_SUBJECTS, most(MAX_SUBJECTS))
@@ -123,10 +132,11 @@ impl Kernel {
         let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
         let descriptors = map_fds(&ebpf);
         let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
-        let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying)?;
+        let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni)?;
         let kernel = Self {
             programs,
             tallying: Tallying::take(&mut ebpf)?,
+            jni: JniMaps::take(&mut ebpf)?,
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
             stats: PerCpuArray::try_from(take(&mut ebpf, MAP_STATS)?).map_err(|error| map_error(MAP_STATS, &error))?,
@@ -267,6 +277,11 @@ impl Kernel {
     /// What the programs for methods and objects are told, and what they count.
     pub const fn tallying(&mut self) -> &mut Tallying {
         &mut self.tallying
+    }
+
+    /// What the programs for JNI functions are told, and what they count.
+    pub const fn jni(&mut self) -> &mut JniMaps {
+        &mut self.jni
     }
 
     pub(super) const fn programs(&self) -> &Programs {

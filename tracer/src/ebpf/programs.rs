@@ -7,7 +7,10 @@ use std::{
 
 use aya::Ebpf;
 use tracer_common::{
-    names::{PROGRAM_FRAME_UNWOUND, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC, PROGRAM_SITE},
+    names::{
+        PROGRAM_FRAME_UNWOUND, PROGRAM_JNI_ENTRY, PROGRAM_JNI_RETURN, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN,
+        PROGRAM_OBJECT_ALLOC, PROGRAM_SITE,
+    },
     record::EventKind,
     site::SiteSpec,
 };
@@ -21,6 +24,9 @@ use super::{
 /// Programs for methods and objects.
 const TALLYING: [&str; 4] = [PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_FRAME_UNWOUND, PROGRAM_OBJECT_ALLOC];
 
+/// Programs for JNI functions.
+const JNI: [&str; 2] = [PROGRAM_JNI_ENTRY, PROGRAM_JNI_RETURN];
+
 /// The program for sites of a kind: most are read as their specification says.
 fn program_of(kind: u16) -> &'static str {
     match EventKind::from_number(kind) {
@@ -28,6 +34,8 @@ fn program_of(kind: u16) -> &'static str {
         Some(EventKind::MethodReturn) => PROGRAM_METHOD_RETURN,
         Some(EventKind::FrameUnwound) => PROGRAM_FRAME_UNWOUND,
         Some(EventKind::ObjectAlloc) => PROGRAM_OBJECT_ALLOC,
+        Some(EventKind::JniEntry) => PROGRAM_JNI_ENTRY,
+        Some(EventKind::JniReturn) => PROGRAM_JNI_RETURN,
         _ => PROGRAM_SITE,
     }
 }
@@ -41,15 +49,20 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Loads them, for links of groups where the kernel has them. `tallying` where those for methods and objects are needed.
+    /// Loads them, for links of groups where the kernel has them. `tallying` where those for methods and objects are needed,
+    /// `jni` where those for JNI functions are.
     pub(super) fn load(
         ebpf: &mut Ebpf,
         object: &[u8],
         maps: &HashMap<String, RawFd>,
         links: Links,
         tallying: bool,
+        jni: bool,
     ) -> Result<Self, Error> {
-        let names = || std::iter::once(PROGRAM_SITE).chain(TALLYING.into_iter().filter(|_| tallying));
+        let names = || {
+            let on_demand = TALLYING.into_iter().filter(|_| tallying).chain(JNI.into_iter().filter(|_| jni));
+            std::iter::once(PROGRAM_SITE).chain(on_demand)
+        };
         let mut programs = Self { multi: BTreeMap::new(), of_site: HashMap::new() };
         if links != Links::Single {
             let loaded = names().map(|name| Ok((name, multi::load(object, name, maps)?))).collect();

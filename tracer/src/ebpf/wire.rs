@@ -4,6 +4,7 @@
 use tracer_common::{
     clock::Away,
     filter::{Answer, Filter},
+    jni::{Caller, Count, CountKey, JniDemand, Thread},
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
     tally::{Cell, Context, Demand, Subject},
@@ -75,6 +76,31 @@ pub(super) struct CellValue(pub(super) Cell);
 #[repr(transparent)]
 pub(super) struct ContextValue(pub(super) Context);
 
+/// [`JniDemand`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct JniDemandValue(pub(super) JniDemand);
+
+/// [`Caller`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct CallerValue(pub(super) Caller);
+
+/// [`CountKey`] as the key of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct CountKeyValue(pub(super) CountKey);
+
+/// [`Count`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct CountValue(pub(super) Count);
+
+/// [`Thread`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct JniThreadValue(pub(super) Thread);
+
 // SAFETY: `repr(C)` structs of integers without implicit padding, as the size assertions beside their definitions show;
 // any bytes are a valid value.
 unsafe impl aya::Pod for SpecValue {}
@@ -102,3 +128,13 @@ unsafe impl aya::Pod for SubjectValue {}
 unsafe impl aya::Pod for CellValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for ContextValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for JniDemandValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for CallerValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for CountKeyValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for CountValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for JniThreadValue {}

@@ -13,6 +13,8 @@ pub enum Value {
     Flag(bool),
     /// A text.
     Name(NameId),
+    /// A text that is always there.
+    Text(&'static str),
     /// The name of a class, written as Java does.
     Class(NameId),
     /// A method or class by its number.
@@ -138,6 +140,22 @@ fn on_demand(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
                 ("total_ns", Number(total_ns)),
                 ("inner_ns", Number(inner_ns)),
                 ("exceptional", Flag(exceptional)),
+            ],
+        ),
+        Payload::JniCall { function, caller, total_ns, inner_ns, depth, wanted: _ } => {
+            let mut fields = vec![("function", Value::Text(function.name())), ("caller", Value::Name(caller))];
+            if let Some(total_ns) = total_ns {
+                fields.extend([("total_ns", Number(total_ns)), ("inner_ns", Number(inner_ns))]);
+            }
+            fields.push(("depth", Number(depth)));
+            ("jni_call", fields)
+        }
+        Payload::JniSection { function, caller, lasted_ns, wanted: _ } => (
+            "jni_section",
+            vec![
+                ("function", Value::Text(function.name())),
+                ("caller", Value::Name(caller)),
+                ("lasted_ns", Number(lasted_ns)),
             ],
         ),
         Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {

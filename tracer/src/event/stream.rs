@@ -49,6 +49,8 @@ impl<W: Write> EventStream<W> {
         // It is there only because the kernel could not tell.
         if let Payload::Method { wanted: false, .. }
         | Payload::MethodTimed { wanted: false, .. }
+        | Payload::JniCall { wanted: false, .. }
+        | Payload::JniSection { wanted: false, .. }
         | Payload::ObjectAlloc { wanted: false, .. } = event.payload
         {
             return Ok(());
@@ -108,6 +110,7 @@ fn add_fields(line: &mut Map<String, Json>, event: &Event, names: &Names, subjec
             Value::Address(address) => format!("{address:#x}").into(),
             Value::Flag(flag) => flag.into(),
             Value::Name(id) => names.text(id).into(),
+            Value::Text(text) => text.into(),
             Value::Class(id) => names.class(id).into(),
             Value::Subject(id) => subjects.get(id).map_or_else(|| "<unknown>".to_owned(), Subject::title).into(),
         };

@@ -9,7 +9,7 @@ mod table;
 
 use tracer_common::{record::EventKind, site::Operand};
 
-use crate::analysis::Lens;
+use crate::{analysis::Lens, jni::Family};
 
 pub use self::table::PROBES;
 
@@ -75,6 +75,8 @@ pub enum Origin {
     Function(Function),
     /// The entries of several functions, each of which is called for events of its own.
     Functions(&'static [Function]),
+    /// All notes of JNI's functions; each has a group and a number of its own ([`crate::jni`]).
+    Jni,
 }
 
 /// A flag without which HotSpot keeps probes silent.
@@ -132,6 +134,7 @@ impl Probe {
             Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => format!("{}:{}", usdt.provider, usdt.name),
             Origin::Function(function) | Origin::Functions(&[function, ..]) => function.name.to_owned(),
             Origin::Functions([]) => String::new(),
+            Origin::Jni => "hotspot_jni:*".to_owned(),
         }
     }
 
@@ -139,7 +142,7 @@ impl Probe {
     pub const fn usdt(&self) -> Option<Usdt> {
         match self.origin {
             Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => Some(usdt),
-            Origin::Function(_) | Origin::Functions(_) => None,
+            Origin::Function(_) | Origin::Functions(_) | Origin::Jni => None,
         }
     }
 
@@ -148,13 +151,14 @@ impl Probe {
         match &self.origin {
             Origin::Function(function) | Origin::UsdtOr(_, function) => std::slice::from_ref(function),
             Origin::Functions(functions) => functions,
-            Origin::Usdt(_) => &[],
+            Origin::Usdt(_) | Origin::Jni => &[],
         }
     }
 }
 
 /// Kinds of events that come from no site of their own: looks at the JVM's own structures give them, or sites of others.
-pub const LOOKS: [EventKind; 3] = [EventKind::MonitorBlocked, EventKind::MonitorLook, EventKind::MethodTimed];
+pub const LOOKS: [EventKind; 4] =
+    [EventKind::MonitorBlocked, EventKind::MonitorLook, EventKind::MethodTimed, EventKind::JniSection];
 
 /// The group of sites that tell of code that comes and goes.
 pub const CODE_GROUP: &str = "code";
@@ -193,6 +197,8 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::MethodEntry
         | K::MethodReturn
         | K::ObjectAlloc
+        | K::JniEntry
+        | K::JniReturn
         | K::OffCpu => true,
         K::GcBegin
         | K::GcEnd
@@ -219,6 +225,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::CodeUnloaded
         | K::FrameUnwound
         | K::MethodTimed
+        | K::JniSection
         | K::VmShutdown => false,
     }
 }
@@ -247,10 +254,11 @@ pub fn group_title(group: &str) -> &'static str {
         "alloc" => "allocation samples",
         OBJECTS_GROUP => "all allocations",
         METHODS_GROUP => "calls and returns",
+        "jni" => "JNI calls",
         "shutdown" => "the JVM's shutdown",
         "cpu-clock" => "CPU samples",
         "sched" => "threads that leave a CPU and return",
-        _ => "",
+        _ => Family::of_group(group).map_or("", Family::title),
     }
 }
 

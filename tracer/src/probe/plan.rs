@@ -2,6 +2,8 @@
 //!
 //! It reads a file and attaches nothing; [`crate::ebpf`] does. The same file gives the same plan, in the same order.
 
+pub(crate) mod jni;
+
 use std::collections::BTreeMap;
 
 use tracer_common::{
@@ -10,7 +12,7 @@ use tracer_common::{
 };
 
 use super::{
-    catalog::{self, CODE_GROUP, Flag, Function, PROBES, Probe, Word, has_stack},
+    catalog::{self, CODE_GROUP, Flag, Function, Origin, PROBES, Probe, Word, has_stack},
     clock::{self, PlannedClock},
 };
 use crate::{
@@ -116,7 +118,10 @@ pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts, exact: bool) -> Plan
         if probe.on_demand && !exact && !lens.is_on_demand() {
             continue;
         }
-        let (sites, lacks) = sites_of(probe, lens, libjvm, facts);
+        let (sites, lacks) = match probe.origin {
+            Origin::Jni => jni::sites(probe.kind, lens, libjvm),
+            _ => sites_of(probe, lens, libjvm, facts),
+        };
         plan.missing.extend(lacks);
         // For other lenses this group only makes stacks cheaper.
         if sites.is_empty() && (probe.group != CODE_GROUP || lens == Lens::Jit) {

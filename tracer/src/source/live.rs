@@ -4,6 +4,7 @@
 //! [`Live::finish`].
 
 pub mod holders;
+pub mod jni;
 pub mod judge;
 pub mod subjects;
 pub mod unwinding;
@@ -26,6 +27,7 @@ use tracer_common::site::{SiteSpec, TargetLayout};
 
 use self::{
     holders::Holders,
+    jni::JniCalls,
     subjects::{Subjects, Taken},
     unwinding::Unwinding,
 };
@@ -42,9 +44,11 @@ use crate::{
         runtime::{Runs, Statistics},
     },
     event::Tid,
+    jvm::{find::Jvm, java_threads::Layout},
     probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
     session::{Counters, End, Item, Site, Start, Target},
     source::merge::Merge,
+    tally::Tallies,
 };
 
 use self::{
@@ -84,6 +88,18 @@ pub struct Prepared {
     pub holders: Option<Holders>,
     /// What names methods and classes of objects; nothing where nobody asks for them.
     pub subjects: Option<Subjects>,
+    /// What names callers of JNI functions; nothing where nobody asks for them.
+    pub jni: Option<JniCalls>,
+}
+
+impl Prepared {
+    /// With JNI calls, where they are wanted.
+    #[must_use]
+    pub fn with_jni(mut self, jni: Option<JniCalls>) -> Self {
+        self.kernel.jni = jni.is_some();
+        self.jni = jni;
+        self
+    }
 }
 
 /// What a session's first item says besides what attaching found out.
@@ -126,6 +142,7 @@ pub struct Live {
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
     subjects: Option<Subjects>,
+    jni: Option<JniCalls>,
     /// When all threads were looked at last.
     looked_ns: u64,
 }
@@ -138,7 +155,7 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects, mut jni } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -153,6 +170,9 @@ impl Live {
         }
         if let Some(subjects) = &subjects {
             subjects.install(kernel.tallying())?;
+        }
+        if let Some(jni) = &mut jni {
+            jni.install(&mut kernel)?;
         }
         let wanted = u32::from(unwinding.is_some());
         let specs: Vec<SiteSpec> = plan.sites.iter().map(|planned| planned.spec).collect();
@@ -196,6 +216,7 @@ impl Live {
             unwinding,
             holders,
             subjects,
+            jni,
             looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
@@ -273,6 +294,21 @@ impl Live {
         self.tell_sites()
     }
 
+    /// Finds and names callers of JNI functions in a JVM that has become known after attaching.
+    pub fn look_into_jni(
+        &mut self,
+        jvm: &Jvm,
+        threads: Option<Layout>,
+        missing: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let Some(jni) = &mut self.jni else { return Ok(()) };
+        jni.look_into(jvm, threads, missing);
+        missing.push(
+            "jni: until the JVM's tables could be read, some ms after its start, callers were not known".to_owned(),
+        );
+        jni.install(&mut self.kernel)
+    }
+
     /// Becomes readable when much has arrived before the caller's timer.
     pub const fn descriptor(&self) -> &OwnedFd {
         self.rings.descriptor()
@@ -301,6 +337,9 @@ impl Live {
             if let Some(subjects) = &mut self.subjects {
                 subjects.refresh(self.kernel.tallying());
             }
+            if let Some(jni) = &mut self.jni {
+                jni.refresh(&mut self.kernel);
+            }
             if let Some(unwinding) = &mut self.unwinding {
                 unwinding.refresh(&mut self.kernel)?;
             }
@@ -314,11 +353,21 @@ impl Live {
 
     /// Passes on what the kernel has counted itself.
     fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>), at_end: bool) -> Result<(), Error> {
-        if let Some(subjects) = self.subjects.as_mut().filter(|subjects| subjects.tallied()) {
-            let tallies = subjects.tallies(self.kernel.tallying(), now_ns(), at_end)?;
-            subjects.define(sink);
-            sink(Item::Tallies(tallies));
+        let Self { subjects, jni, kernel, .. } = self;
+        let mut tallies = match subjects.as_mut().filter(|subjects| subjects.tallied()) {
+            Some(subjects) => {
+                let tallies = subjects.tallies(kernel.tallying(), now_ns(), at_end)?;
+                subjects.define(sink);
+                tallies
+            }
+            None if jni.is_none() => return Ok(()),
+            None => Tallies { time_ns: now_ns(), ..Tallies::default() },
+        };
+        if let Some(jni) = jni {
+            tallies.jni = jni.reading(kernel)?;
+            jni.define(sink);
         }
+        sink(Item::Tallies(tallies));
         Ok(())
     }
 
@@ -365,8 +414,19 @@ impl Live {
     }
 
     fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let Self { rings, merge, governor, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } =
-            self;
+        let Self {
+            rings,
+            merge,
+            governor,
+            group_of_site,
+            drained_bytes,
+            unwinding,
+            holders,
+            subjects,
+            jni,
+            kernel,
+            ..
+        } = self;
         let loads = &mut governor.loads;
         if let Some(holders) = holders {
             holders.forget();
@@ -390,6 +450,10 @@ impl Live {
                 Taken::Counted => return,
                 Taken::Other => {}
             }
+            if let Some(filled) = jni.as_mut().and_then(|jni| jni.take(record, kernel)) {
+                merge.push(&filled);
+                return;
+            }
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),
                 None => merge.push(record),
@@ -397,6 +461,9 @@ impl Live {
         });
         if let Some(subjects) = subjects {
             subjects.define(sink);
+        }
+        if let Some(jni) = jni {
+            jni.define(sink);
         }
         more
     }

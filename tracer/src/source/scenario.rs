@@ -20,7 +20,7 @@
 //! come before the end. Events are in the order of the lines. A word that is not given is 0, a name that is not given is
 //! absent. A stack is a word and its frames, outermost first: `Class.method:line`, or a file and a symbol, or `kernel` and a
 //! symbol. A subject is a word and a class, or a method's class, name and descriptor, and perhaps `native`. Tallies make one
-//! reading at the end. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
+//! reading at the end. `function=GetArrayLength` is a function of JNI. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
 
 mod line;
 mod vocabulary;

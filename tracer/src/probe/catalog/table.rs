@@ -31,8 +31,10 @@ const CODE: &[Lens] = &[
     Lens::Wall,
     Lens::Methods,
     Lens::Calls,
+    Lens::Jni,
 ];
 const ALLOC: &[Lens] = &[Lens::Alloc];
+const JNI: &[Lens] = &[Lens::Jni];
 const METHODS: &[Lens] = &[Lens::Methods, Lens::Calls];
 
 const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
@@ -136,6 +138,9 @@ pub const PROBES: &[Probe] = &[
     on_demand(EventKind::MethodEntry, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_ENTRY)),
     on_demand(EventKind::MethodReturn, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_EXIT)),
     on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, METHODS_GROUP, Origin::Functions(function::FRAME_UNWOUND)),
+
+    probe(EventKind::JniEntry, JNI, "jni", Origin::Jni),
+    probe(EventKind::JniReturn, JNI, "jni", Origin::Jni),
 
     probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),
 ];

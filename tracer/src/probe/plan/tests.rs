@@ -5,7 +5,7 @@ use tracer_common::site::{Place, Register};
 use super::*;
 use crate::jvm::usdt::{Refusal, arg};
 
-fn site(name: &str, address: u64, arguments: &str) -> Site {
+pub(super) fn site(name: &str, address: u64, arguments: &str) -> Site {
     let (provider, name) = name.split_once(':').unwrap();
     Site {
         provider: provider.to_owned(),
@@ -20,7 +20,7 @@ fn site(name: &str, address: u64, arguments: &str) -> Site {
     }
 }
 
-fn libjvm(sites: Vec<Site>, functions: &[&'static str]) -> Libjvm {
+pub(super) fn libjvm(sites: Vec<Site>, functions: &[&'static str]) -> Libjvm {
     let symbol = |address| Symbol { address, size: 1, table: crate::jvm::elf::SymbolTable::Static };
     let functions = functions.iter().zip(1_u64..).map(|(name, n)| (*name, (symbol(0x2000 * n), 0x1000 * n))).collect();
     Libjvm { sites: Sites { sites, ..Sites::default() }, functions, symtab: true }
@@ -146,7 +146,7 @@ fn sites_are_limited_and_the_rest_is_said() {
     let many = (0..MAX_SITES as u64 + 3).map(|n| site("hotspot:gc__end", 0x4000 + n, "")).collect();
     let plan = only(Lens::Gc, &libjvm(many, &[]));
     assert_eq!(plan.sites.len(), MAX_SITES);
-    assert!(plan.missing.iter().any(|sentence| sentence == "3 sites are beyond the limit of 512"));
+    assert!(plan.missing.iter().any(|sentence| *sentence == format!("3 sites are beyond the limit of {MAX_SITES}")));
 }
 
 #[test]
@@ -155,5 +155,8 @@ fn clocks_have_room_behind_the_sites_however_many_there_are() {
     let plan = only(Lens::Wall, &libjvm(many, &[]));
     assert_eq!(plan.sites.len() + plan.clocks.len(), MAX_SITES);
     assert_eq!(plan.clocks.len(), clock::CLOCKS.len());
-    assert!(plan.missing.iter().any(|sentence| sentence == "2 sites are beyond the limit of 510"), "{plan:?}");
+    assert!(
+        plan.missing.iter().any(|sentence| *sentence == format!("2 sites are beyond the limit of {}", MAX_SITES - 2)),
+        "{plan:?}"
+    );
 }

@@ -145,7 +145,7 @@ impl Live {
         let scheduler = self.clock(Source::Scheduler);
         let Governor { loads, told, .. } = &mut self.governor;
         // What the kernel counts itself does not arrive.
-        if may_have_lost || self.subjects.is_some() {
+        if may_have_lost || self.subjects.is_some() || self.jni.is_some() {
             let totals = loads_of_groups(&self.kernel, &self.groups, &self.group_of_site)?;
             for ((load, told), total) in loads.iter_mut().zip(told.iter_mut()).zip(totals) {
                 let stack_ns = total.stack_ns.zip(told.stack_ns).map(|(now, before)| now.saturating_sub(before));
@@ -283,8 +283,11 @@ impl Live {
     /// Attaches a group again; gives the moment from which on it is seen, or nothing where that cannot be done: then the
     /// target is about to exit, most likely.
     fn bring_back(&mut self, group: usize) -> Result<Option<u64>, Error> {
-        let Self { kernel, groups, place, subjects, governor, .. } = self;
+        let Self { kernel, groups, place, subjects, jni, governor, .. } = self;
         let Some(state) = groups.get_mut(group) else { return Ok(None) };
+        if let Some(jni) = jni {
+            jni.attached(state.name(), kernel);
+        }
         if let Err(error) = state.attach(kernel, place) {
             log::warn!("{error}");
             detach_all(state.take());

@@ -87,6 +87,11 @@ impl Judge {
         (self.split.names.subject(&named), verdict)
     }
 
+    /// Mask of a caller.
+    pub fn caller(&self, caller: Option<&Subject>) -> u64 {
+        self.split.names.caller(caller.map(named).as_ref())
+    }
+
     /// Mask of a thread.
     pub fn thread(&mut self, tid: u32) -> u64 {
         let mask = |split: &Split, thread: &Thread| split.names.thread(thread);

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     analysis::Lens,
     event::Tid,
+    jni::Function,
     session::Target,
     source::encode::name_id,
     stack::{Frame, Kind},
@@ -143,11 +144,18 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
                     return Err(format!("`{key}` is a name: {other:?} must be in quotes, or `lost`, `unreadable`"));
                 }
             },
+            (Field::Word("function"), Value::Word(word)) => function(word)?,
             (Field::Word(_), Value::Word(word)) => number(word)?,
             (Field::Word(_), Value::Text(_)) => return Err(format!("`{key}` is a number, not a text")),
         };
     }
     Ok(Occurrence { offset_ns, tid, kind, stack, subject, words, texts })
+}
+
+/// `GetArrayLength`.
+fn function(name: &str) -> Result<u64, String> {
+    let known = Function::named(name).ok_or_else(|| format!("JNI has no function `{name}`"))?;
+    Ok(u64::from(known.0))
 }
 
 /// `tally add count=5 timed=5 total=10ms self=10ms durations=17:3,40:2`. With `context=ID` it is one of a context, below that of

@@ -93,6 +93,18 @@ fn chosen_methods_and_objects_have_their_closed_forms() {
     insta::assert_snapshot!("chosen_methods_and_objects", text);
 }
 
+#[test]
+fn jni_calls_and_sections_have_their_closed_forms() {
+    let report = report(&file("jni.txt"));
+    assert_eq!(number(&report, Lens::Jni, "calls"), Some(6.0));
+    // The call back into Java has the function below it, which counts once.
+    assert_eq!(number(&report, Lens::Jni, "total_ns"), Some(2e3 + 1e3 + 1e3 + 3e3 + (1e6 - 3e3)));
+    assert_eq!(number(&report, Lens::Jni, "critical_longest_ns"), Some(28e6));
+    let findings: Vec<_> = report.findings.iter().map(|finding| finding.id).collect();
+    assert_eq!(findings, ["jni-long-critical-section"]);
+    assert_eq!((report.completeness.emitted, report.completeness.lost), (9, 2));
+}
+
 /// As `--text` prints it, from the sections on: what stands above depends on the clock.
 fn text(report: &Report) -> String {
     let mut out = Vec::new();
@@ -116,6 +128,7 @@ fn errors_name_the_line() {
     assert_eq!(problem("# x\n\ntarget pidd=1"), "line 3: the target has no field `pidd`");
     assert_eq!(problem("+1m tid 5 yield"), "line 1: `1m` is no number");
     assert_eq!(problem("thread 5 \"x"), "line 1: a quote is not closed");
+    assert_eq!(problem("+1ms tid 5 jni_return function=Get"), "line 1: JNI has no function `Get`");
     assert_eq!(problem("lenses gcc"), "line 1: there is no lens `gcc`");
     assert_eq!(problem("end +1s\n"), "line 1: the end has no reason");
     assert_eq!(problem("end +1s done\n+2s tid 1 yield"), "line 2: nothing can follow `end`");

@@ -84,6 +84,9 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::ObjectAlloc => {
             ("object_alloc", Lens::Alloc, &[Word("subject"), Word("bytes"), Word("length"), Word("wanted")])
         }
+        K::JniEntry => ("jni_entry", Lens::Jni, &[Word("function"), Name("caller")]),
+        K::JniReturn => ("jni_return", Lens::Jni, &[Word("function"), Name("caller"), Word("total"), Word("inner")]),
+        K::JniSection => ("jni_section", Lens::Jni, &[Word("function"), Name("caller"), Word("lasted")]),
         K::VmShutdown => ("vm_shutdown", Lens::Threads, &[]),
         K::CpuSample => ("cpu_sample", Lens::Cpu, &[Word("period")]),
         K::OffCpu => {

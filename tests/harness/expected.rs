@@ -1,0 +1,47 @@
+//! What a complete count must be, as the workloads print it: `expected calls GetArrayLength<-Calls.lengths 1000`, a kind, what it is
+//! of, and a number.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// The numbers, by kind and what they are of; what is told several times is added up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected(BTreeMap<(String, String), u64>);
+
+impl Expected {
+    /// Reads what a program printed.
+    ///
+    /// # Errors
+    /// A line has no kind or no number.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut expected = Self::default();
+        for line in text.lines() {
+            let Some(rest) = line.strip_prefix("expected ") else { continue };
+            let (kind, rest) = rest.split_once(' ').context("no kind")?;
+            let (of, number) = rest.rsplit_once(' ').context("no number")?;
+            *expected.0.entry((kind.to_owned(), of.to_owned())).or_default() += number.parse::<u64>()?;
+        }
+        Ok(expected)
+    }
+
+    /// The numbers of a kind.
+    ///
+    /// # Errors
+    /// There are none: such a program would test nothing.
+    pub fn of(&self, kind: &str) -> Result<BTreeMap<&str, u64>> {
+        let numbers = self.0.iter().filter(|((is, _), _)| is == kind);
+        let numbers: BTreeMap<_, _> = numbers.map(|((_, of), number)| (of.as_str(), *number)).collect();
+        ensure!(!numbers.is_empty(), "the program expects no {kind}");
+        Ok(numbers)
+    }
+
+    /// The number of a kind of one thing.
+    ///
+    /// # Errors
+    /// It was not told.
+    pub fn one(&self, kind: &str, of: &str) -> Result<u64> {
+        let number = self.0.get(&(kind.to_owned(), of.to_owned()));
+        number.copied().with_context(|| format!("the program expects no {kind} of {of}"))
+    }
+}

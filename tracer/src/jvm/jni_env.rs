@@ -1,0 +1,126 @@
+//! How a `JNIEnv*` leads to its thread's frame anchor, which says what Java called last.
+//!
+//! The JVM's tables have the anchor, and not the environment: that is found in the threads themselves. It is the word that is the same
+//! in all of them and leads to JNI's table of functions: four words of 0, then addresses of libjvm's code. A few may lead to code that
+//! the JVM has made at its start: these functions then run past their notes.
+
+use std::collections::BTreeSet;
+
+use tracer_common::jni::JniDemand;
+
+use super::{
+    code_cache::{CodeCache, fields::Fields},
+    find::Jvm,
+    java_threads::{JavaThreads, Layout},
+    memory::{
+        Memory,
+        maps::{self, Mapping},
+    },
+    peek::{Peek as _, at},
+};
+use crate::jni::Function;
+
+/// Bytes of a thread that are looked through.
+const THREAD_BYTES: usize = 4096;
+/// The least that a thread has.
+const LEAST_THREAD_BYTES: usize = 512;
+/// Threads that are looked at.
+const THREADS: usize = 8;
+/// Words of 0 at the beginning of JNI's table.
+const RESERVED: usize = 4;
+/// Words of the table that must be code of libjvm; the releases from 11 on have 230 or more.
+const FUNCTIONS: usize = 225;
+/// From rbp of an interpreter frame down to its `Method*` (`frame::interpreter_frame_method_offset` on x86-64).
+const METHOD_BELOW_FP: u32 = 24;
+
+/// Functions that have shortcuts in all releases (`UseFastJNIAccessors`): their places in the table, from the specification of JNI.
+const SHORTCUTS: [(usize, &str); 8] = [
+    (96, "GetBooleanField"),
+    (97, "GetByteField"),
+    (98, "GetCharField"),
+    (99, "GetShortField"),
+    (100, "GetIntField"),
+    (101, "GetLongField"),
+    (102, "GetFloatField"),
+    (103, "GetDoubleField"),
+];
+
+/// How a JVM's environments are laid out.
+#[derive(Clone, Debug)]
+pub struct JniEnv {
+    /// What the programs must know.
+    pub demand: JniDemand,
+    /// Functions whose calls mostly go past their notes.
+    pub unseen: Vec<Function>,
+}
+
+/// Looks into the JVM's threads; the error says what is missing.
+pub fn read(jvm: &Jvm, threads: Layout) -> Result<JniEnv, String> {
+    let fields = Fields(&jvm.tables);
+    let field = |owner, name| fields.offset(&[(owner, name)]).map_err(|error| error.to_string());
+    let anchor = field("JavaThread", "_anchor")?;
+    let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
+    let code = CodeCache::read(&memory, &jvm.tables).map_err(|error| error.to_string())?;
+    let (env, table) = environment(jvm, memory, threads)?;
+    let distance = |name| -> Result<i32, String> {
+        let at = anchor + field("JavaFrameAnchor", name)?;
+        i32::try_from(at.cast_signed() - env.cast_signed()).map_err(|_| format!("`{name}` is absurd"))
+    };
+    let demand = JniDemand {
+        last_sp: distance("_last_Java_sp")?,
+        last_pc: distance("_last_Java_pc")?,
+        last_fp: distance("_last_Java_fp")?,
+        known: 1,
+        method_below_fp: METHOD_BELOW_FP,
+        interpreter: code.layout().interpreter,
+        ..JniDemand::default()
+    };
+    let has_shortcut = |(place, _): &&(usize, &str)| {
+        let entry = jvm.memory.u64(table.wrapping_add(8 * *place as u64));
+        entry.is_ok_and(|entry| code.heaps().iter().any(|heap| heap.contains(entry)))
+    };
+    let unseen = SHORTCUTS.iter().filter(has_shortcut).filter_map(|(_, name)| Function::named(name)).collect();
+    Ok(JniEnv { demand, unseen })
+}
+
+/// Offset of the environment in a thread, and the table to which it leads.
+fn environment(jvm: &Jvm, memory: Memory, layout: Layout) -> Result<(u64, u64), String> {
+    let mappings = maps::read(jvm.target.pid).map_err(|error| error.to_string())?;
+    let mut threads = JavaThreads::new(memory, layout);
+    threads.refresh().map_err(|error| error.to_string())?;
+    let memory = &jvm.memory;
+    let mut candidates: Option<BTreeSet<(usize, u64)>> = None;
+    for thread in threads.all().take(THREADS) {
+        let Ok(bytes) = memory.bytes_up_to(thread.address, THREAD_BYTES, LEAST_THREAD_BYTES) else { continue };
+        let words = bytes.chunks_exact(8).enumerate();
+        let words = words.filter_map(|(index, word)| Some((8 * index, at::u64(word, 0)?)));
+        let found: BTreeSet<(usize, u64)> = match &candidates {
+            None => words.filter(|(_, word)| is_table(memory, &mappings, jvm, *word)).collect(),
+            Some(known) => words.filter(|found| known.contains(found)).collect(),
+        };
+        candidates = Some(found);
+    }
+    let candidates: Vec<_> = candidates.into_iter().flatten().collect();
+    match candidates[..] {
+        [(offset, table)] => Ok((offset as u64, table)),
+        [] => Err("no thread has an environment of JNI".to_owned()),
+        _ => Err(format!("threads have {} words that could be their environment", candidates.len())),
+    }
+}
+
+/// Whether JNI's table of functions lies at an address.
+fn is_table(memory: &Memory, mappings: &[Mapping], jvm: &Jvm, address: u64) -> bool {
+    if !address.is_multiple_of(8) || !mappings.iter().any(|mapping| mapping.contains(address)) {
+        return false;
+    }
+    let Ok(bytes) = memory.bytes(address, 8 * (RESERVED + FUNCTIONS)) else { return false };
+    let code_at = |address: u64| mappings.iter().find(|mapping| mapping.contains(address) && mapping.executable);
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
+    if !words.by_ref().take(RESERVED).all(|word| word == 0) {
+        return false;
+    }
+    let Some(code) = words.map(code_at).collect::<Option<Vec<_>>>() else { return false };
+    let own = code.iter().filter(|mapping| mapping.path == jvm.library.path).count();
+    own >= FUNCTIONS - SHORTCUTS.len()
+}

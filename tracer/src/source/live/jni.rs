@@ -1,0 +1,385 @@
+//! JNI calls of a live target: names callers when they are met first, tells the kernel what the predicate says of them, and
+//! reads what the kernel has counted.
+
+mod caller;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::Path,
+};
+
+use tracer_common::{
+    jni::{
+        Caller as Told, Count, CountKey, Flags, JniDemand, MAX_CALLERS, MAX_DEPTH, Outcome, Thread as Under, Wanted,
+    },
+    record::{EventKind, HEADER_BYTES},
+    tally::{Subject as ToldSubject, Verdict},
+};
+
+use self::caller::{Caller, Namer};
+use super::{
+    in_initial_pid_namespace,
+    judge::{Facts, Judge},
+};
+use crate::{
+    decode::Header,
+    ebpf::{Error, load::Kernel},
+    event::{NameId, Tid},
+    jni::{Family, Function},
+    jvm::{
+        find::Jvm,
+        java_threads::Layout,
+        jni_env::{self, JniEnv},
+    },
+    predicate::{Field, Predicate},
+    session::Item,
+    source::encode::{encode_definition, name_id},
+    subject::{MethodPart, Subject},
+    tally::jni::{JniTallies, JniTally, OpenSection},
+};
+
+/// The JNI calls of a session.
+pub struct JniCalls {
+    pid: u32,
+    judge: Judge,
+    /// Whether calls are decided before they are over.
+    lasts: bool,
+    demand: JniDemand,
+    functions: BTreeSet<Function>,
+    namer: Option<Namer>,
+    /// By address.
+    known: HashMap<u64, Known>,
+    /// Name of each caller, by number; the first has no use.
+    numbered: Vec<NameId>,
+    /// Definitions that were not passed on yet.
+    fresh: Vec<Vec<u8>>,
+    /// What was decided last of a call that opened a critical section, by thread.
+    openers: HashMap<u32, bool>,
+}
+
+/// A caller that was named.
+struct Known {
+    name: NameId,
+    caller: Caller,
+}
+
+/// So many threads are remembered before those that are gone are forgotten.
+const MANY_THREADS: usize = 4096;
+
+/// Most threads of which a decision is kept.
+const MAX_OPENERS: usize = 65_536;
+
+impl JniCalls {
+    /// JNI calls of the process, of the functions that are attached. `each` where every call shall come as an event.
+    pub fn new(predicate: &Predicate, pid: u32, functions: BTreeSet<Function>, each: bool) -> Self {
+        let demand = JniDemand {
+            each: u32::from(each),
+            threads: u32::from(predicate.asks_for(&[Field::Thread])),
+            ..JniDemand::default()
+        };
+        Self {
+            pid,
+            judge: Judge::new(predicate.clone(), pid),
+            lasts: predicate.asks_for(&[Field::Duration]),
+            demand,
+            functions,
+            namer: None,
+            known: HashMap::new(),
+            numbered: vec![NameId(tracer_common::record::NAME_ABSENT)],
+            fresh: Vec::new(),
+            openers: HashMap::new(),
+        }
+    }
+
+    /// Finds out how callers are found and named in a JVM; what cannot be is said.
+    pub fn look_into(&mut self, jvm: &Jvm, threads: Option<Layout>, missing: &mut Vec<String>) {
+        let layout = threads.ok_or_else(|| "the list of threads cannot be read".to_owned());
+        match layout.and_then(|layout| jni_env::read(jvm, layout)) {
+            Ok(JniEnv { demand: layout, unseen }) => {
+                let JniDemand { each, threads, epochs, .. } = self.demand;
+                self.demand = JniDemand { each, threads, epochs, ..layout };
+                let unseen: Vec<_> =
+                    unseen.iter().filter(|one| self.functions.contains(one)).map(|one| one.name()).collect();
+                if !unseen.is_empty() {
+                    missing.push(format!(
+                        "jni: most calls of {} are not seen, because the JVM answers them by code that it has made \
+                         (-XX:-UseFastJNIAccessors)",
+                        unseen.join(", ")
+                    ));
+                }
+            }
+            Err(error) => {
+                missing.push(format!("jni: Java methods that call are not known, only native code: {error}"));
+            }
+        }
+        match Namer::open(jvm) {
+            Ok(namer) => self.namer = Some(namer),
+            Err(error) => missing.push(format!("jni: callers have no names: {error}")),
+        }
+    }
+
+    /// Tells the programs what is asked for.
+    pub fn install(&mut self, kernel: &mut Kernel) -> Result<(), Error> {
+        kernel.tallying().set_filter(self.judge.filter())?;
+        for function in self.functions.clone() {
+            let (mask, verdict) = self.judge.subject(&subject(function));
+            let told = ToldSubject { mask, cell: 0, verdict: verdict.map_or(0, |verdict| verdict as u32) };
+            kernel.jni().set_function(function, told)?;
+        }
+        kernel.jni().set_demand(self.demand)?;
+        // What is not found is a caller, too.
+        self.meet(0, kernel);
+        Ok(())
+    }
+
+    /// A group of functions was attached anew: calls that began before do not end now.
+    pub fn attached(&mut self, group: &str, kernel: &mut Kernel) {
+        let Some(family) = Family::of_group(group) else { return };
+        if let Some(epoch) = self.demand.epochs.get_mut(family as usize) {
+            *epoch = epoch.wrapping_add(1);
+        }
+        if let Err(error) = kernel.jni().set_demand(self.demand) {
+            log::warn!("{error}");
+        }
+    }
+
+    /// Looks at a record as it comes out of its ring buffer: where it is of a JNI call, writes its caller's name there, and what the
+    /// predicate says of it, where the kernel could not tell.
+    pub fn take(&mut self, record: &[u8], kernel: &mut Kernel) -> Option<Vec<u8>> {
+        let header = Header::read(record).ok()?;
+        let kind = EventKind::from_number(header.kind)?;
+        if !matches!(kind, EventKind::JniEntry | EventKind::JniReturn | EventKind::JniSection) {
+            return None;
+        }
+        let mut filled = record.to_vec();
+        let (first, address) = (word(&filled, 0), word(&filled, 1));
+        let name = self.meet(address, kernel);
+        set_word(&mut filled, 1, name.0);
+        if first & Flags::UNDECIDED != 0 {
+            let tid = header.tid.0;
+            let function = Function(u16::try_from(first & 0xffff).unwrap_or(u16::MAX));
+            let wanted = if kind == EventKind::JniSection {
+                self.openers.get(&tid).copied().unwrap_or(true)
+            } else {
+                let duration_ns = if kind == EventKind::JniReturn { word(&filled, 2) } else { 0 };
+                let cpu = u16::from_le_bytes([filled[6], filled[7]]);
+                let facts = Facts { tid, cpu, duration_ns, depth: first >> 32, ..Facts::default() };
+                self.is_wanted(function, address, &facts, kernel)
+            };
+            if function.closed_by().is_some() && (self.openers.len() < MAX_OPENERS || self.openers.contains_key(&tid)) {
+                self.openers.insert(tid, wanted);
+            }
+            let flags = first & !Flags::UNDECIDED;
+            set_word(&mut filled, 0, if wanted { flags } else { flags | Flags::UNWANTED });
+        }
+        Some(filled)
+    }
+
+    fn is_wanted(&mut self, function: Function, address: u64, facts: &Facts, kernel: &mut Kernel) -> bool {
+        if self.demand.threads != 0 {
+            let mask = self.judge.thread(facts.tid);
+            if let Err(error) = kernel.tallying().set_thread(facts.tid, mask) {
+                log::warn!("{error}");
+            }
+        }
+        let caller = self.known.get(&address).and_then(|known| known.caller.subject.clone());
+        self.judge.is_wanted(&subject(function), caller.as_ref(), facts)
+    }
+
+    /// The name of the caller at an address, which may be new.
+    fn meet(&mut self, address: u64, kernel: &mut Kernel) -> NameId {
+        if let Some(known) = self.known.get(&address) {
+            return known.name;
+        }
+        let caller = match &mut self.namer {
+            _ if address == 0 => Caller::unknown("<caller not known>"),
+            Some(namer) => namer.name(address),
+            None => return NameId(tracer_common::record::NAME_UNREADABLE),
+        };
+        let text = caller.text.as_bytes();
+        let name = name_id(text);
+        self.fresh.push(encode_definition(name, text));
+        if self.known.len() >= MAX_CALLERS {
+            return name;
+        }
+        // One name has one number, whatever the address.
+        let number = self.numbered.iter().skip(1).position(|known| *known == name).map_or_else(
+            || {
+                self.numbered.push(name);
+                self.numbered.len() - 1
+            },
+            |at| at + 1,
+        );
+        let told = Told {
+            mask: self.judge.caller(caller.subject.as_ref()),
+            number: u32::try_from(number).unwrap_or(0),
+            reserved: 0,
+        };
+        if let Err(error) = kernel.jni().set_caller(address, told) {
+            // Its calls go on to come one by one.
+            log::warn!("{error}");
+        }
+        self.known.insert(address, Known { name, caller });
+        name
+    }
+
+    /// Passes on the names of callers that were met.
+    pub fn define(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
+        for definition in self.fresh.drain(..) {
+            sink(Item::Record(&definition));
+        }
+    }
+
+    /// Where classes were unloaded, an address may have got another meaning: whatever means another caller now is forgotten.
+    pub fn refresh(&mut self, kernel: &mut Kernel) {
+        let Some(namer) = &mut self.namer else { return };
+        if !namer.may_have_changed() {
+            return;
+        }
+        let changed: Vec<u64> = self
+            .known
+            .iter()
+            .filter(|(address, known)| **address != 0 && namer.name(**address).text != known.caller.text)
+            .map(|(address, _)| *address)
+            .collect();
+        for address in changed {
+            self.known.remove(&address);
+            kernel.jni().forget_caller(address);
+        }
+    }
+
+    /// What the kernel has counted so far.
+    pub fn reading(&mut self, kernel: &mut Kernel) -> Result<JniTallies, Error> {
+        let outcomes = kernel.jni().outcomes()?;
+        let of = |outcome: Outcome| outcomes[outcome as usize];
+        let mut tallies = JniTallies {
+            calls: self.tallies(kernel.jni().counts()),
+            sections: self.tallies(kernel.jni().sections()),
+            lasted: kernel.jni().lasted()?,
+            returns_without_entry: of(Outcome::ReturnWithoutEntry),
+            entries_without_return: of(Outcome::EntryWithoutReturn),
+            overflow: of(Outcome::Overflow),
+            too_deep: of(Outcome::TooDeep),
+            closed_without_opening: of(Outcome::CloseWithoutOpen),
+            ..JniTallies::default()
+        };
+        let mut threads = kernel.jni().threads();
+        threads.sort_unstable_by_key(|(tid, _)| *tid);
+        self.forget_gone(&threads, kernel);
+        for (tid, under) in threads {
+            self.add_under_way(tid, &under, &mut tallies, kernel);
+        }
+        Ok(tallies)
+    }
+
+    /// Makes room for threads to come, where there are many: those that are gone have nothing under way.
+    fn forget_gone(&self, threads: &[(u32, Under)], kernel: &mut Kernel) {
+        if threads.len() < MANY_THREADS || !in_initial_pid_namespace() {
+            return;
+        }
+        for (tid, _) in threads {
+            if !Path::new(&format!("/proc/{}/task/{tid}", self.pid)).exists() {
+                kernel.jni().forget_thread(*tid);
+            }
+        }
+    }
+
+    fn tallies(&self, counts: Vec<(CountKey, Count)>) -> Vec<JniTally> {
+        let tally = |(key, count): (CountKey, Count)| {
+            let CountKey { tid, function, caller, reserved: _ } = key;
+            let Count { calls, timed, total_ns, inner_ns, longest_ns } = count;
+            let number = usize::try_from(caller).unwrap_or(0);
+            JniTally {
+                tid: Tid(tid),
+                function: function_of(function),
+                caller: self.numbered.get(number).copied().unwrap_or(NameId(tracer_common::record::NAME_ABSENT)),
+                count: calls,
+                timed,
+                total_ns,
+                self_ns: total_ns.saturating_sub(inner_ns),
+                longest_ns,
+            }
+        };
+        counts.into_iter().map(tally).collect()
+    }
+
+    /// Adds the calls that a thread has under way, and its open critical section.
+    fn add_under_way(&mut self, tid: u32, under: &Under, tallies: &mut JniTallies, kernel: &mut Kernel) {
+        let Under { depth, open, since_ns, opener, section, section_epoch, section_wanted, frames, .. } = under;
+        let epoch_of = |function: Function, demand: &JniDemand| {
+            demand.epochs.get(function.family() as usize).copied().unwrap_or(0)
+        };
+        let function = function_of(*section);
+        if *open > 0
+            && *section_epoch == epoch_of(function, &self.demand)
+            && *section_wanted != Wanted::No as u64
+            && self.openers.get(&tid).copied().unwrap_or(true)
+        {
+            let caller = self.meet(*opener, kernel);
+            tallies.open.push(OpenSection { tid: Tid(tid), function, caller, since_ns: *since_ns });
+        }
+        let depth = usize::try_from(*depth).unwrap_or(0).min(MAX_DEPTH);
+        for (below, frame) in (1..).zip(&frames[..depth]) {
+            let function = function_of(frame.function);
+            if frame.epoch != epoch_of(function, &self.demand)
+                || !self.is_wanted_before_its_end(tid, function, below, frame.caller, kernel)
+            {
+                continue;
+            }
+            let caller = self.meet(frame.caller, kernel);
+            let tally = JniTally {
+                tid: Tid(tid),
+                function,
+                caller,
+                count: 1,
+                timed: 0,
+                total_ns: 0,
+                self_ns: 0,
+                longest_ns: 0,
+            };
+            tallies.calls.push(tally);
+        }
+    }
+
+    /// Whether a call under way is wanted, where that does not depend on its end, or on how many came before.
+    fn is_wanted_before_its_end(
+        &mut self,
+        tid: u32,
+        function: Function,
+        depth: u64,
+        caller: u64,
+        kernel: &mut Kernel,
+    ) -> bool {
+        match self.judge.subject(&subject(function)) {
+            (_, Some(Verdict::Always)) => true,
+            (_, Some(Verdict::Depends)) if !self.lasts => {
+                self.meet(caller, kernel);
+                let facts = Facts { tid, depth, ..Facts::default() };
+                self.is_wanted(function, caller, &facts, kernel)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn function_of(number: u32) -> Function {
+    Function(u16::try_from(number).unwrap_or(u16::MAX))
+}
+
+/// A function as predicates see it.
+fn subject(function: Function) -> Subject {
+    let method = MethodPart { name: function.name().to_owned(), signature: String::new(), native: true };
+    Subject { class: String::new(), method: Some(method) }
+}
+
+fn word(record: &[u8], index: usize) -> u64 {
+    let at = HEADER_BYTES + 8 * index;
+    record.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+fn set_word(record: &mut [u8], index: usize, value: u64) {
+    let at = HEADER_BYTES + 8 * index;
+    if let Some(to) = record.get_mut(at..at + 8) {
+        to.copy_from_slice(&value.to_le_bytes());
+    }
+}

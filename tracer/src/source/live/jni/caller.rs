@@ -1,0 +1,97 @@
+//! Names who calls a JNI function: a Java method by its `Method*` or by an address in its code, or native code.
+
+use crate::{
+    jvm::{
+        code_cache::CodeCache,
+        find::Jvm,
+        memory::Memory,
+        metadata::{MetadataLayout, Method},
+    },
+    source::live::unwinding::Unloads,
+    stack::Kind,
+    subject::{MethodPart, Subject},
+    symbol::native::NativeSymbols,
+};
+
+/// A caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// `com.shop.Cart.add`, `libshop.so!add`, or a reason in angle brackets.
+    pub(super) text: String,
+    /// What predicates see; nothing where it is not known.
+    pub(super) subject: Option<Subject>,
+}
+
+impl Caller {
+    /// Of which only that much is known.
+    pub(super) fn unknown(text: impl Into<String>) -> Self {
+        Self { text: text.into(), subject: None }
+    }
+
+    fn known(class: String, name: String, signature: String, separator: char) -> Self {
+        let text = format!("{class}{separator}{name}");
+        Self { text, subject: Some(Subject { class, method: Some(MethodPart { name, signature, native: true }) }) }
+    }
+}
+
+/// What names callers.
+pub(super) struct Namer {
+    memory: Memory,
+    metadata: MetadataLayout,
+    code_cache: CodeCache,
+    native: NativeSymbols,
+    unloads: Unloads,
+}
+
+impl Namer {
+    /// Prepares naming; the error names what is missing.
+    pub(super) fn open(jvm: &Jvm) -> Result<Self, String> {
+        let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
+        let metadata = MetadataLayout::from_tables(&memory, &jvm.tables).map_err(|error| error.to_string())?;
+        let code_cache = CodeCache::read(&memory, &jvm.tables).map_err(|error| error.to_string())?;
+        let native = NativeSymbols::new(&memory);
+        Ok(Self { memory, metadata, code_cache, native, unloads: Unloads::new(jvm) })
+    }
+
+    /// Whether an address may mean another caller since this was asked before.
+    pub(super) fn may_have_changed(&mut self) -> bool {
+        self.unloads.may_have_happened(&self.memory)
+    }
+
+    /// The caller at an address.
+    pub(super) fn name(&mut self, address: u64) -> Caller {
+        if self.code_cache.heaps().iter().any(|heap| heap.contains(address)) {
+            return match self.code_cache.blob_at(&self.memory, address) {
+                Ok(blob) => match blob.compiled {
+                    Some(compiled) => self.method(compiled.method),
+                    None => Caller::unknown(format!("<{}>", blob.name)),
+                },
+                Err(reason) => Caller::unknown(reason.to_string()),
+            };
+        }
+        if let Some(caller) = self.native(address) {
+            return caller;
+        }
+        let method = self.method(address);
+        if method.subject.is_none() {
+            // It may be a file that was mapped since.
+            self.native.refresh();
+            return self.native(address).unwrap_or(method);
+        }
+        method
+    }
+
+    fn method(&self, address: u64) -> Caller {
+        match Method::read(&self.memory, &self.metadata, address) {
+            Ok(Method { class, name, signature, .. }) => Caller::known(class, name, signature, '.'),
+            Err(reason) => Caller::unknown(reason.to_string()),
+        }
+    }
+
+    /// Code of a file, where the address is a return address there.
+    fn native(&mut self, address: u64) -> Option<Caller> {
+        let frame = self.native.frame(address, true);
+        let module = frame.module.clone().filter(|_| frame.kind == Kind::Native)?;
+        Some(Caller::known(module, frame.name.clone(), String::new(), '!'))
+    }
+}
