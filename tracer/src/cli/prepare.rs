@@ -126,7 +126,12 @@ pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     };
     let bytes = elf::read_tables(path).map_err(unreadable)?;
-    Ok(Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?))
+    let mut libjvm = Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?);
+    if libjvm.lacks_functions() {
+        let bytes = elf::read_file(path).map_err(unreadable)?;
+        libjvm.find_by_notes(&Elf::parse(&bytes).map_err(unreadable)?, &bytes);
+    }
+    Ok(libjvm)
 }
 
 /// What only a running JVM can tell about the words of some sites.
