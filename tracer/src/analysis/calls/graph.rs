@@ -33,6 +33,8 @@ pub(super) enum Caller {
 pub(super) struct Place {
     pub(super) bci: Option<u32>,
     pub(super) line: Option<u32>,
+    /// Of the instruction that calls.
+    pub(super) opcode: Option<u8>,
 }
 
 impl Place {
@@ -191,7 +193,7 @@ impl<'a> Resolver<'a> {
             let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);
             return (if whole { Caller::Root } else { around }, Place::default());
         };
-        let place = Place { bci: frame.bci, line: frame.line };
+        let place = Place { bci: frame.bci, line: frame.line, opcode: frame.opcode };
         if let Caller::Chosen(method) = around
             && self.is_of(frame, method)
         {

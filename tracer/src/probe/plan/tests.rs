@@ -2,7 +2,7 @@
 
 use tracer_common::site::{Place, Register};
 
-use super::*;
+use super::{super::catalog::Which, *};
 use crate::jvm::usdt::{Refusal, arg};
 
 fn site(name: &str, address: u64, arguments: &str) -> Site {
@@ -148,7 +148,7 @@ fn a_stripped_file_has_the_functions_around_its_notes_and_says_that_errors_are_n
     jvm.sites.sites.push(site("hotspot:vm__shutdown", 0x5000, ""));
     jvm.symtab = false;
     assert!(jvm.lacks_functions());
-    let note = |name| Note { name, which: crate::probe::catalog::Which::Single };
+    let note = |name| Note { name, which: Which::Single };
     let at = |address| Entry { address, file_offset: address - 0x1000 };
     jvm.by_note = vec![(note("method__entry"), at(0x4000))];
     assert!(!only(Lens::Methods, &jvm).sites.iter().any(|site| site.group == "methods"), "calls without returns");
