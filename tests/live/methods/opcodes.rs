@@ -57,7 +57,8 @@ fn agrees(report: &Report, expected: &Expected, code: &BTreeMap<u64, String>) ->
     // The last one makes an error that is never thrown.
     let seen: BTreeSet<u64> = of_calls().map(|((_, bci), _)| *bci).collect();
     let all: BTreeSet<u64> = code.keys().copied().filter(|bci| Some(bci) != code.keys().last()).collect();
-    ensure!(seen == all, "places {seen:?}, where javap has {all:?}");
+    let rows: Vec<_> = of_calls().filter(|((_, bci), _)| !all.contains(bci)).map(|(_, row)| row).collect();
+    ensure!(seen == all, "places {seen:?}, where javap has {all:?}: {rows:?}");
     for (of, number) in expected.of("opcode")? {
         let (instruction, edge) = of.split_once(':').context("no edge")?;
         let (caller, callee) = edge.split_once("->").context("no callee")?;
