@@ -51,6 +51,8 @@ pub const MAP_SUBJECTS: &str = "SUBJECTS";
 pub const MAP_CELLS: &str = "CELLS";
 /// Per-CPU hash map of how many durations fell into a bucket, by cell and bucket.
 pub const MAP_BUCKETS: &str = "BUCKETS";
+/// Hash map of [`crate::tally::Context`], by [`crate::tally::context_id`].
+pub const MAP_CONTEXTS: &str = "CONTEXTS";
 /// Per-CPU array of counters that belong to no subject, indexed by [`crate::tally::Outcome`].
 pub const MAP_OUTCOMES: &str = "OUTCOMES";
 /// Hash map of masks ([`crate::filter::Input::Thread`]), by thread.

@@ -235,6 +235,8 @@ pub enum SubjectState {
     Wanted = 1,
     /// User space has found that it is not.
     Unwanted = 2,
+    /// The kernel has counted it; it is sent so that its subject becomes known.
+    Counted = 3,
 }
 
 /// Bits of the last word of [`EventKind::MethodTimed`].

@@ -9,6 +9,12 @@ pub const MAX_CELLS: usize = 16_384;
 /// Most pairs of a cell and a bucket of durations.
 pub const MAX_BUCKETS: usize = 131_072;
 
+/// Most contexts that the kernel tells apart ([`Context`]).
+pub const MAX_CONTEXTS: usize = 262_144;
+/// Room for contexts that are met when there are so many already: they are told apart without what is around them. Some may
+/// go to contexts that programs on several CPUs make at once.
+pub const MAX_CUT_CONTEXTS: usize = 65_536;
+
 /// What the kernel was told about a subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -48,8 +54,12 @@ pub struct Demand {
     pub threads: u32,
     /// 1 where nobody asks how long calls last, so that entries are all that comes.
     pub untimed: u32,
-    /// Explicit padding: the struct is copied as bytes.
-    pub reserved: [u32; 3],
+    /// 1 where calls are counted by context ([`Context`]): their thread, the place of the call, and the calls around it.
+    pub contexts: u32,
+    /// 1 where objects are counted by context: their thread and stack.
+    pub places: u32,
+    /// 1 where calls are counted by thread as well.
+    pub by_thread: u32,
     /// How a class is found from an object, and its size.
     pub object: ObjectLayout,
 }
@@ -98,6 +108,52 @@ pub struct Cell {
     pub bytes: u64,
 }
 
+/// What is counted of a subject on one thread, with one stack, below one other context. A thread runs on one CPU at a time, so
+/// nobody else writes there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Context {
+    /// Id of the context around it ([`context_id`]); 0 for none, [`CUT`] where it is not told.
+    pub parent: u64,
+    /// Index of the subject's [`Cell`]; its address where it had none yet.
+    pub subject: u64,
+    /// Id of the stack; 0 where none was taken.
+    pub stack: u64,
+    /// The thread.
+    pub tid: u32,
+    /// 1 where the method runs within the frame of the one that called it: a compiler has inlined it.
+    pub inlined: u32,
+    /// Calls, or objects.
+    pub count: u64,
+    /// Calls that an exception ended.
+    pub errors: u64,
+    /// Sum of durations.
+    pub total_ns: u64,
+    /// Of these, in the contexts below.
+    pub inner_ns: u64,
+    /// Longest duration, or bytes of the largest object.
+    pub largest: u64,
+    /// Bytes of objects.
+    pub bytes: u64,
+}
+
+/// The parent of a context whose surroundings are not told, because there are [`MAX_CONTEXTS`] already.
+pub const CUT: u64 = 1;
+
+/// What is counted in no context: what found no room, or is not wanted.
+pub const NO_CONTEXT: u64 = u64::MAX;
+
+/// Id of a context: a hash of what tells it apart, and none of 0, [`CUT`] and [`NO_CONTEXT`].
+#[inline]
+pub const fn context_id(parent: u64, subject: u64, stack: u64, tid: u32) -> u64 {
+    let mut hash = parent ^ (tid as u64).rotate_left(40);
+    hash = (hash ^ subject).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 32) ^ stack).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash = (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash ^= hash >> 32;
+    if hash <= CUT || hash == NO_CONTEXT { 2 } else { hash }
+}
+
 /// What can become of a call besides being counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -113,7 +169,13 @@ pub enum Outcome {
 /// Number of [`Outcome`]s.
 pub const OUTCOMES: usize = 3;
 
+/// How far below or above its entry's stack pointer a call can return: the interpreter's frame has results, monitors and
+/// alignment by then, and a loop that was compiled meanwhile goes on in a frame of another size (OSR).
+pub const RETURN_BYTES: u64 = 2048;
+
 /// Key of the map of buckets.
+///
+/// A bucket is one of durations where a cell is a method's, and one of array lengths where it is a class's.
 pub const fn bucket_key(cell: u32, bucket: u32) -> u64 {
     ((cell as u64) << 32) | bucket as u64
 }
@@ -149,7 +211,7 @@ pub const fn bounds(bucket: u32) -> (u64, u64) {
 
 const _: () = {
     assert!(size_of::<Subject>() == 16 && size_of::<Cell>() == 48);
-    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 80);
+    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 80 && size_of::<Context>() == 80);
     let samples = [0, 1, 15, 16, 17, 31, 32, 1000, 1 << 20, u64::MAX / 3, u64::MAX];
     let mut i = 0;
     while i < samples.len() {

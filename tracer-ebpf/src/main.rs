@@ -7,6 +7,8 @@
 #[cfg(target_arch = "bpf")]
 mod args;
 #[cfg(target_arch = "bpf")]
+mod contexts;
+#[cfg(target_arch = "bpf")]
 mod define;
 #[cfg(target_arch = "bpf")]
 mod emit;

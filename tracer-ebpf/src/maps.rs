@@ -11,7 +11,10 @@ use tracer_common::{
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
-    tally::{Cell, Demand, MAX_BUCKETS, MAX_CELLS, MAX_SUBJECTS, MAX_THREADS, OUTCOMES as OUTCOMES_LEN, Subject},
+    tally::{
+        Cell, Context, Demand, MAX_BUCKETS, MAX_CELLS, MAX_CONTEXTS, MAX_CUT_CONTEXTS, MAX_SUBJECTS, MAX_THREADS,
+        OUTCOMES as OUTCOMES_LEN, Subject,
+    },
     unwind::{CodeLayout, MAX_REGIONS, Region, RowChunk},
 };
 
@@ -113,6 +116,13 @@ pub(crate) static CELLS: PerCpuArray<Cell, MAX_CELLS> = PerCpuArray::new();
 
 #[btf_map]
 pub(crate) static BUCKETS: PerCpuHashMap<u64, u64, MAX_BUCKETS, ON_DEMAND> = PerCpuHashMap::new();
+
+#[btf_map]
+pub(crate) static CONTEXTS: HashMap<u64, Context, { MAX_CONTEXTS + MAX_CUT_CONTEXTS }, ON_DEMAND> = HashMap::new();
+
+/// How many contexts there are.
+#[btf_map]
+pub(crate) static CONTEXTS_MADE: Array<u64, 1> = Array::new();
 
 #[btf_map]
 pub(crate) static THREADS: HashMap<u32, Thread, MAX_THREADS, ON_DEMAND> = HashMap::new();

@@ -1,7 +1,8 @@
 //! The calls of a thread that are under way, so that a return finds its entry.
 //!
 //! Frames are told apart by their stack pointers. An entry or a return at `sp` shows that what lies at lower addresses is
-//! over, whether or not its return was seen. Frames with one stack pointer are one frame of C1's code and what it has inlined:
+//! over, whether or not its return was seen; but a return just above the innermost frame can be its own, as a loop that is
+//! compiled while it runs goes on in a frame of another size. Frames with one stack pointer are one frame of C1's code and what it has inlined:
 //! of that no return is sent where an exception ends it and goes on within the frame.
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
@@ -15,10 +16,11 @@ use tracer_common::{
     record::{EventKind, Timed},
     stack::STACK_ABSENT,
     stats::SiteStats,
-    tally::{Outcome, bucket, bucket_key},
+    tally::{NO_CONTEXT, Outcome, RETURN_BYTES, bucket, bucket_key, context_id},
 };
 
 use crate::{
+    contexts,
     emit::{self, Hit, add, count},
     maps::{BUCKETS, CELLS, CHUNKS, DEMAND, EMPTY_CHUNK, EMPTY_THREAD, OUTCOMES, TARGET, THREADS},
 };
@@ -41,7 +43,7 @@ pub(crate) struct Frame {
     pub(crate) entered_ns: u64,
     /// Time in chosen methods that it called.
     pub(crate) inner_ns: u64,
-    /// Cell of its method; 0 where user space counts, all bits where nobody does.
+    /// Cell of its method, or its context where calls are counted by that; 0 where user space counts, all bits where nobody does.
     pub(crate) cell: u64,
     /// `Method*` of the one that called it, where the filter asks for it; 0 where there is none.
     pub(crate) caller: u64,
@@ -103,8 +105,6 @@ struct Search {
     depth: u64,
 }
 
-/// How far below its entry an interpreted method can return: results, monitors, alignment.
-const RETURN_BYTES: u64 = 512;
 /// Frames that are looked at for the one that returns.
 const MOST_LOOKS: u32 = 4096;
 
@@ -150,13 +150,13 @@ impl Calls {
         unsafe { (*self.thread).returned = 0 };
     }
 
-    /// What returned last, which is then forgotten: its cell.
+    /// What returned last, which is then forgotten: its cell, or its context.
     #[inline(always)]
-    pub(crate) fn take_returned(&self) -> Option<u32> {
+    pub(crate) fn take_returned(&self) -> Option<u64> {
         // SAFETY: as above.
         let returned = unsafe { (*self.thread).returned };
         self.forget_returned();
-        if returned == 0 { None } else { Some((returned - 1) as u32) }
+        if returned == 0 { None } else { Some(returned - 1) }
     }
 
     #[inline(always)]
@@ -178,7 +178,19 @@ impl Calls {
         self.top().is_some_and(|frame| unsafe { (*frame).method == method })
     }
 
-    /// Ends what an event at `sp` shows to be over.
+    /// Ends what a return of a method at `sp` shows to be over.
+    #[inline(always)]
+    pub(crate) fn sweep_below_return(&self, method: u64, sp: u64, now_ns: u64) {
+        let Some(top) = self.top() else { return };
+        // SAFETY: as above.
+        let (top_method, top_sp) = unsafe { ((*top).method, (*top).sp) };
+        let is_near = top_sp.wrapping_add(RETURN_BYTES) >= sp;
+        if top_sp < sp && !(top_method == method && is_near) {
+            self.end_without_return(sp, u64::MAX, now_ns);
+        }
+    }
+
+    /// Ends what an entry at `sp` shows to be over.
     #[inline(always)]
     pub(crate) fn sweep(&self, sp: u64, now_ns: u64) {
         let Some(top) = self.top() else { return };
@@ -236,7 +248,7 @@ impl Calls {
         }
         let over = end(self.thread, u64::from(self.tid), top, now_ns);
         // SAFETY: as above.
-        unsafe { (*self.thread).returned = over.cell + 1 };
+        unsafe { (*self.thread).returned = if over.cell == NO_CONTEXT { 0 } else { over.cell + 1 } };
         Some(over)
     }
 
@@ -309,7 +321,7 @@ unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
     if over.cell == 0 {
         tell(state, method, &over);
     } else {
-        record(&over, true);
+        record(&over, true, state.tid as u32);
     }
     0
 }
@@ -328,10 +340,18 @@ fn tell(state: &Sweep, method: u64, over: &Over) {
 
 /// Counts a call that is over, where the kernel does.
 #[inline(always)]
-pub(crate) fn record(over: &Over, exceptional: bool) {
+pub(crate) fn record(over: &Over, exceptional: bool, tid: u32) {
+    let Some(demand) = DEMAND.get(0) else { return };
+    if demand.contexts != 0 {
+        contexts::leave(over.cell, over.total_ns, over.inner_ns, exceptional);
+        return;
+    }
     // 0 and all bits are no cells.
     if over.cell == 0 || over.cell > u64::from(u32::MAX) {
         return;
+    }
+    if demand.by_thread != 0 {
+        contexts::leave(context_id(0, over.cell, 0, tid), over.total_ns, over.inner_ns, exceptional);
     }
     let index = over.cell as u32;
     let Some(cell) = CELLS.get_ptr_mut(index) else { return };
@@ -344,7 +364,13 @@ pub(crate) fn record(over: &Over, exceptional: bool) {
             add(&raw mut (*cell).errors, 1);
         }
     }
-    let key = bucket_key(index, bucket(over.total_ns));
+    add_to_bucket(index, over.total_ns);
+}
+
+/// Counts a duration, or an array's length.
+#[inline(always)]
+pub(crate) fn add_to_bucket(cell: u32, amount: u64) {
+    let key = bucket_key(cell, bucket(amount));
     if let Some(counter) = BUCKETS.get_ptr_mut(key) {
         count(counter);
     } else if BUCKETS.insert(key, 1, u64::from(BPF_NOEXIST)).is_err() {
@@ -352,6 +378,23 @@ pub(crate) fn record(over: &Over, exceptional: bool) {
             Some(counter) => count(counter),
             None => outcome(Outcome::Overflow),
         }
+    }
+}
+
+/// The call that returned last had ended by an exception: the cell, or the context, that counted it.
+#[inline(always)]
+pub(crate) fn threw(counted: u64, tid: u32) {
+    let Some(demand) = DEMAND.get(0) else { return };
+    if demand.contexts != 0 {
+        contexts::threw(counted);
+        return;
+    }
+    if demand.by_thread != 0 {
+        contexts::threw(context_id(0, counted, 0, tid));
+    }
+    if let Some(cell) = CELLS.get_ptr_mut(counted as u32) {
+        // SAFETY: `cell` points into a map value of this CPU.
+        unsafe { add(&raw mut (*cell).errors, 1) };
     }
 }
 

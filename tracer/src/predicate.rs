@@ -80,6 +80,13 @@ impl Predicate {
         self.expr.as_ref().is_some_and(|expr| expr.any_is(asks))
     }
 
+    /// Whether names of the method or class alone decide.
+    pub fn asks_for_names_alone(&self) -> bool {
+        let names = [Field::Class, Field::Method, Field::Signature, Field::Package];
+        let other = |condition: &Condition| condition.field().is_none_or(|field| !names.contains(&field));
+        self.expr.as_ref().is_none_or(|expr| !expr.any_is(other))
+    }
+
     /// Whether the event is wanted.
     pub fn eval(&self, event: &Event<'_>, counters: &mut Counters) -> bool {
         self.expr.as_ref().is_none_or(|expr| expr.eval(event, counters))

@@ -22,12 +22,13 @@ use tracer_common::{
     site::TargetLayout,
     stack::STACK_ABSENT,
     stats::SiteStats,
-    tally::{Demand, Outcome, Subject, Verdict},
+    tally::{Demand, NO_CONTEXT, Outcome, Subject, Verdict},
 };
 
 use super::site::stack_at;
 use crate::{
-    emit::{self, Hit, add, count},
+    contexts,
+    emit::{self, Hit, count},
     filter::Question,
     maps::{CELLS, DEMAND, MASKS, SITES, STATS, SUBJECTS, TARGET},
     shadow::{self, Calls, Frame, now_ns},
@@ -88,6 +89,16 @@ impl Arrival {
     fn counted(&self) {
         // SAFETY: as above.
         count(unsafe { &raw mut (*self.stats).counted });
+    }
+
+    /// Counts a call by its method, and by its thread where that is wanted.
+    #[inline(always)]
+    fn tally(&self, demand: &Demand, cell: u32) {
+        tally(cell);
+        if demand.by_thread != 0 {
+            contexts::enter(0, u64::from(cell), 0, self.tid, false);
+        }
+        self.counted();
     }
 
     #[inline(always)]
@@ -171,7 +182,7 @@ fn method(ctx: &ProbeContext) -> u64 {
 }
 
 /// Cell of a call that is followed only because it calls others, or returns as others do.
-const UNWANTED: u64 = u64::MAX;
+const UNWANTED: u64 = NO_CONTEXT;
 
 #[inline(always)]
 fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
@@ -183,9 +194,11 @@ fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
         arrival.reject();
         return None;
     }
+    if demand.contexts != 0 {
+        return enter_context(ctx, &arrival, address, &found);
+    }
     if demand.timed == 0 && found.verdict == Verdict::Always as u32 && found.cell != 0 {
-        tally(found.cell);
-        arrival.counted();
+        arrival.tally(demand, found.cell);
         return None;
     }
     enter(ctx, &arrival, demand, address, &found)
@@ -226,8 +239,7 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         return None;
     }
     if judgement == Judgement::Wanted && found.cell != 0 {
-        tally(found.cell);
-        arrival.counted();
+        arrival.tally(demand, found.cell);
         return None;
     }
     let mut hit = arrival.hit();
@@ -239,6 +251,35 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
     // Without a stack pointer no return is waited for.
     let sp = if demand.timed != 0 || demand.untimed != 0 { 0 } else { arrival.sp };
     emit::event(EventKind::MethodEntry, &[address, sp, state(judgement), last], &hit);
+    Some(())
+}
+
+/// A call that is counted in its context: the call around it, the place of the call, the thread. One of a method that is not
+/// known yet is, too: user space leaves it out if the method turns out not to be wanted.
+#[inline(always)]
+fn enter_context(ctx: &ProbeContext, arrival: &Arrival, address: u64, found: &Subject) -> Option<()> {
+    let calls = arrival.calls()?;
+    calls.forget_returned();
+    let entered_ns = now_ns();
+    calls.sweep(arrival.sp, entered_ns);
+    let (around, around_sp) = match calls.top() {
+        // SAFETY: `frame` points into a map value of this thread.
+        Some(frame) => unsafe { ((*frame).cell, (*frame).sp) },
+        None => (0, 0),
+    };
+    let mut hit = arrival.hit();
+    let wanted = SITES.get(u32::from(arrival.site))?.stack;
+    if wanted != 0 {
+        hit.stack = stack_at(ctx, &hit, wanted);
+    }
+    let subject = if found.cell != 0 { u64::from(found.cell) } else { address };
+    let context = contexts::enter(around, subject, hit.stack, arrival.tid, around_sp == arrival.sp);
+    calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: context, caller: 0 });
+    if found.verdict == 0 {
+        emit::event(EventKind::MethodEntry, &[address, 0, SubjectState::Counted as u64, 0], &hit);
+    } else {
+        arrival.counted();
+    }
     Some(())
 }
 
@@ -306,7 +347,7 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
 #[inline(always)]
 fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, calls: &Calls) -> Option<()> {
     let now_ns = now_ns();
-    calls.sweep(arrival.sp, now_ns);
+    calls.sweep_below_return(address, arrival.sp, now_ns);
     let Some(over) = calls.pop(address, arrival.sp, now_ns) else {
         calls.forget_returned();
         shadow::outcome(Outcome::ReturnWithoutEntry);
@@ -338,6 +379,9 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
             flags |= Timed::UNDECIDED;
         } else if over.cell != 0 {
             tally(over.cell as u32);
+            if demand.by_thread != 0 {
+                contexts::enter(0, over.cell, 0, arrival.tid, false);
+            }
         }
     }
     if over.cell == 0 {
@@ -351,7 +395,7 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
         return Some(());
     }
     arrival.counted();
-    shadow::record(&over, false);
+    shadow::record(&over, false, arrival.tid);
     Some(())
 }
 
@@ -366,11 +410,8 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
     match arrival.known_calls().and_then(|calls| calls.take_returned()) {
         // User space counts it, and must hear of this.
         Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()),
-        Some(cell) => {
-            if let Some(cell) = CELLS.get_ptr_mut(cell) {
-                // SAFETY: `cell` points into a map value of this CPU.
-                unsafe { add(&raw mut (*cell).errors, 1) };
-            }
+        Some(counted) => {
+            shadow::threw(counted, arrival.tid);
             arrival.counted();
         }
         None => arrival.reject(),

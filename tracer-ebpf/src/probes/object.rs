@@ -21,8 +21,10 @@ use super::{
 };
 use crate::{
     args::{half_or_0, word_or_0},
+    contexts,
     emit::{self, Hit, add, count},
     maps::{CELLS, DEMAND, SITES, STATS, TARGET},
+    shadow::add_to_bucket,
 };
 
 /// No array.
@@ -77,6 +79,15 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
             add(&raw mut (*cell).count, 1);
             add(&raw mut (*cell).bytes, made.bytes);
             count(&raw mut (*stats).counted);
+        }
+        if made.length != NO_LENGTH {
+            add_to_bucket(found.cell, made.length);
+        }
+        if demand.places != 0 {
+            if spec.stack != 0 {
+                hit.stack = stack_at(ctx, &hit, spec.stack);
+            }
+            contexts::add_bytes(contexts::enter(0, u64::from(found.cell), hit.stack, hit.tid, false), made.bytes);
         }
         return Some(());
     }

@@ -11,22 +11,27 @@ mod shapes;
 
 use super::{
     Analysis, Context, Lens,
+    covered::Covered,
     shadow::{How, Left, Outcome, Shadow},
 };
 use crate::{
+    coverage::Coverage,
     event::{Edge, Event, Payload},
     report::{Section, Summary},
-    tally::Tallies,
+    tally::{ContextTally, Tallies},
 };
-use contexts::{ContextId, Contexts};
+use contexts::{Call, ContextId, Contexts};
 use graph::Graph;
 
 /// The analysis.
 #[derive(Debug, Default)]
 pub struct Calls {
     shadow: Shadow<ContextId>,
+    /// Of calls that came as events.
     contexts: Contexts,
+    /// What the kernel counted.
     tallies: Tallies,
+    covered: Covered,
 }
 
 fn take(contexts: &mut Contexts, outcome: Outcome<ContextId>) {
@@ -39,12 +44,14 @@ fn take(contexts: &mut Contexts, outcome: Outcome<ContextId>) {
 }
 
 impl Calls {
-    fn notes(&self, graph: &Graph<'_>) -> Vec<String> {
+    fn notes(&self, graph: &Graph<'_>, contexts: &Contexts) -> Vec<String> {
         let mut notes = self.shadow.notes();
         if graph.has_places() {
             notes.push(
                 "A caller is the Java frame below the called method, chosen or not; a method between two contexts that \
-                 nobody chose is in no context."
+                 nobody chose is in no context. Where a compiler has inlined the called method, the JVM may not know the \
+                 place of the call: then none is shown, and the caller is the innermost chosen method of that frame, or \
+                 the method that was compiled."
                     .to_owned(),
             );
         } else if graph.calls() > 0 {
@@ -54,20 +61,19 @@ impl Calls {
                     .to_owned(),
             );
         }
-        if !self.tallies.methods.is_empty() {
-            notes.push(
-                "Calls that the kernel counted have a caller where their stack was taken, and are in no thread's graph."
-                    .to_owned(),
-            );
-        }
         if self.tallies.overflow > 0 {
             notes.push(format!(
                 "{} events found no room in the kernel's tables and are counted nowhere else.",
                 self.tallies.overflow
             ));
         }
-        notes.extend(self.contexts.note());
+        notes.extend(contexts.note());
         notes
+    }
+
+    /// What the kernel counted by context.
+    fn counted(&self) -> &[ContextTally] {
+        self.tallies.contexts.as_ref().map_or(&[], |contexts| &contexts.calls)
     }
 }
 
@@ -77,7 +83,8 @@ impl Analysis for Calls {
     }
 
     fn event(&mut self, event: &Event) {
-        let Self { shadow, contexts, tallies: _ } = self;
+        self.covered.event(event);
+        let Self { shadow, contexts, tallies: _, covered: _ } = self;
         let (tid, time_ns, stack) = (event.tid, event.time_ns, event.stack);
         match event.payload {
             Payload::Method { edge: Edge::Begin, method, sp, wanted: true } => {
@@ -85,7 +92,11 @@ impl Analysis for Calls {
                 let contexts = std::cell::RefCell::new(contexts);
                 shadow.enter(
                     (tid, method, sp, time_ns),
-                    |around| contexts.borrow_mut().call(tid, around.map(|frame| frame.data), method, stack),
+                    |around| {
+                        let inlined = around.is_some_and(|frame| frame.sp == sp);
+                        let call = Call { method, stack, inlined };
+                        contexts.borrow_mut().call(tid, around.map(|frame| frame.data), call)
+                    },
                     &mut |outcome| take(&mut contexts.borrow_mut(), outcome),
                 );
             }
@@ -101,19 +112,30 @@ impl Analysis for Calls {
     }
 
     fn tallies(&mut self, tallies: &Tallies) {
-        self.tallies = Tallies { objects: Vec::new(), ..tallies.clone() };
+        self.tallies = tallies.methods_after(&self.tallies);
+    }
+
+    fn coverage(&mut self, coverage: &Coverage) {
+        if !coverage.objects {
+            self.covered.take(coverage);
+        }
     }
 
     fn section(&self, context: Context<'_>) -> Section {
-        let graph = Graph::of(&self.contexts, &self.tallies.methods, context);
+        // The kernel counts all calls or none.
+        let counted = (!self.counted().is_empty()).then(|| Contexts::counted(self.counted()));
+        let contexts = counted.as_ref().unwrap_or(&self.contexts);
+        let graph = Graph::of(contexts, context);
         let summary = Summary::new()
             .int("nodes", graph.nodes())
             .int("edges", graph.edges())
             .int("call_sites", graph.sites())
             .int("contexts", graph.contexts())
             .int("calls", graph.calls());
-        let shapes = shapes::all(&graph, &self.contexts, &self.tallies.methods, context);
-        Section { id: Lens::Calls.id(), title: "Calls".to_owned(), summary, notes: self.notes(&graph), shapes }
+        let mut notes = self.notes(&graph, contexts);
+        let mut shapes = shapes::all(&graph, contexts, context);
+        shapes.extend(self.covered.shape(context, &mut notes));
+        Section { id: Lens::Calls.id(), title: "Calls".to_owned(), summary, notes, shapes }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     session::Target,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition, Stacks},
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
-    tally::{Tallies, Tally},
+    tally::{ContextTallies, ContextTally, Tallies, Tally},
 };
 
 fn name() -> impl Strategy<Value = NameId> {
@@ -80,28 +80,44 @@ fn demanded() -> impl Strategy<Value = Payload> {
 fn tally() -> impl Strategy<Value = Tally> {
     let amounts = (amount(), amount(), amount(), amount(), amount(), amount());
     let durations = prop::collection::vec((any::<u16>(), amount()), 0..4);
-    (subject(), prop::option::of(0_u64..40), amounts, durations).prop_map(
-        |(subject, stack, (count, timed, errors, total_ns, self_ns, bytes), durations)| Tally {
+    (subject(), amounts, durations).prop_map(|(subject, (count, timed, errors, total_ns, self_ns, bytes), buckets)| {
+        Tally { subject: subject.0, count, timed, errors, total_ns, self_ns, bytes, buckets }
+    })
+}
+
+fn context_tally() -> impl Strategy<Value = ContextTally> {
+    let amounts = (amount(), amount(), amount(), amount(), amount(), amount());
+    ((0_u64..8, 0_u64..8), subject(), (0_u32..4, 0_u64..40), amounts).prop_map(
+        |((id, parent), subject, (tid, stack), (count, errors, total_ns, self_ns, largest, bytes))| ContextTally {
+            id,
+            parent,
             subject: subject.0,
-            stack: stack.map(StackId),
+            tid,
+            stack,
+            inlined: stack % 2 == 1,
             count,
-            timed,
             errors,
             total_ns,
             self_ns,
+            largest,
             bytes,
-            durations,
         },
     )
 }
 
+fn context_tallies() -> impl Strategy<Value = ContextTallies> {
+    let list = || prop::collection::vec(context_tally(), 0..8);
+    (list(), list()).prop_map(|(calls, objects)| ContextTallies { calls, objects })
+}
+
 fn tallies() -> impl Strategy<Value = Tallies> {
     let lists = (prop::collection::vec(tally(), 0..4), prop::collection::vec(tally(), 0..4));
-    (amount(), lists, amount(), amount(), amount()).prop_map(
-        |(time_ns, (methods, objects), returns_without_entry, entries_without_return, overflow)| Tallies {
+    (amount(), lists, prop::option::of(context_tallies()), amount(), amount(), amount()).prop_map(
+        |(time_ns, (methods, objects), contexts, returns_without_entry, entries_without_return, overflow)| Tallies {
             time_ns,
             methods,
             objects,
+            contexts,
             returns_without_entry,
             entries_without_return,
             overflow,

@@ -10,13 +10,13 @@ use super::{
     covered::Covered,
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
-    table::{Keyed, column},
+    table::{Groups, Keyed, column},
 };
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload, StackId, SubjectId, Tid},
     report::{Cell, Column, Section, Shape, Summary, Unit},
-    tally::Tallies,
+    tally::{ContextTally, Tallies},
 };
 use counted::{Counted, Rows, Sums};
 use slow::Slowest;
@@ -133,8 +133,17 @@ fn sums_cells(sums: &Sums) -> Vec<Cell> {
 }
 
 impl Methods {
+    fn by_thread<L: Ord>(&self, label: impl Fn(Tid, SubjectId) -> L) -> Groups<L, Sums> {
+        counted::by_thread(&self.seen.pairs, self.thread_tallies(), label)
+    }
+
+    /// What the kernel counted by thread.
+    fn thread_tallies(&self) -> &[ContextTally] {
+        self.tallies.contexts.as_ref().map_or(&[], |contexts| &contexts.calls)
+    }
+
     fn threads_table(&self, context: Context<'_>) -> Shape {
-        self.seen.pairs.grouped(|(tid, _)| Some((context.names.thread(*tid), *tid))).table(
+        self.by_thread(|tid, _| (context.names.thread(tid), tid)).table(
             "threads",
             "Calls by thread",
             sums_columns(vec![column("thread", "Thread", Unit::Text), column("tid", "Thread id", Unit::Count)]),
@@ -152,10 +161,8 @@ impl Methods {
             column("method", "Method", Unit::Text),
             column("signature", "Signature", Unit::Text),
         ];
-        let label = |(tid, method): &(Tid, SubjectId)| {
-            Some((context.names.thread(*tid), *tid, labels(context, *method), *method))
-        };
-        self.seen.pairs.grouped(label).table(
+        let label = |tid, method| (context.names.thread(tid), tid, labels(context, method), method);
+        self.by_thread(label).table(
             "thread_methods",
             "Calls by thread and method",
             sums_columns(first),
@@ -171,11 +178,14 @@ impl Methods {
         let Tallies { returns_without_entry, entries_without_return, overflow, .. } = &self.tallies;
         let mut notes = self.shadow.notes();
         if !self.tallies.methods.is_empty() {
-            notes.push(
-                "Counted in the kernel: percentiles and maxima of these calls are within 1/16 of their value, and they are \
-                 in no table by thread."
-                    .to_owned(),
-            );
+            let threads = if self.thread_tallies().is_empty() {
+                ", and they are in no table by thread (--by-thread)"
+            } else {
+                ""
+            };
+            notes.push(format!(
+                "Counted in the kernel: percentiles and maxima of these calls are within 1/16 of their value{threads}."
+            ));
         }
         if (*returns_without_entry, *entries_without_return) != (0, 0) {
             notes.push(format!(
@@ -241,7 +251,7 @@ impl Analysis for Methods {
     }
 
     fn tallies(&mut self, tallies: &Tallies) {
-        self.tallies = Tallies { objects: Vec::new(), ..tallies.clone() };
+        self.tallies = tallies.methods_after(&self.tallies);
     }
 
     fn coverage(&mut self, coverage: &Coverage) {
@@ -259,12 +269,12 @@ impl Analysis for Methods {
             summary = summary.int("not_covered_methods", methods);
         }
         let mut shapes = vec![counted.rows.table(context)];
-        if self.seen.pairs.iter().next().is_some() {
+        if self.seen.pairs.iter().next().is_some() || !self.thread_tallies().is_empty() {
             shapes.extend([self.threads_table(context), self.thread_methods_table(context)]);
         }
         shapes.extend(self.seen.slowest.table(context));
         shapes.extend(counted.shape());
-        shapes.extend(counted::stacks_shape(&self.seen.stacks, &self.tallies.methods, context));
+        shapes.extend(counted::stacks_shape(&self.seen.stacks, context));
         let mut notes = self.notes(&counted);
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Methods.id(), title: "Methods".to_owned(), summary, notes, shapes }

@@ -3,7 +3,8 @@
 //!
 //! Returns are missing of what C1 has inlined, where an exception leaves it and goes on within the same frame; where events
 //! were lost, and for what was under way when observation began. So stack pointers decide: stacks grow downwards, and a frame
-//! below the pointer of a new entry is gone. At the same pointer it is one frame of C1's code with what that has inlined. Such a frame was left by an exception. Its end is the time of the last exception that was seen to leave a frame
+//! below the pointer of a new entry is gone. A return just above the innermost frame can be its own all the same: a loop that is
+//! compiled while it runs goes on in a frame of another size. At the same pointer it is one frame of C1's code with what that has inlined. Such a frame was left by an exception. Its end is the time of the last exception that was seen to leave a frame
 //! since, else that of the event that showed it.
 
 use super::table::FastMap;
@@ -18,13 +19,16 @@ const FAR_BYTES: u64 = 8 << 20;
 /// How far below its entry an interpreted method can return: pushed results, monitors, alignment. Less than two frames of one
 /// method with a few arguments need.
 const RETURN_BYTES: u64 = 512;
+/// How far above its entry a call can return whose frame became smaller while it ran (OSR).
+const MOVED_BYTES: u64 = tracer_common::tally::RETURN_BYTES;
 
 /// A call under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<T> {
     /// The method.
     pub(super) method: SubjectId,
-    sp: u64,
+    /// The stack pointer at its entry.
+    pub(super) sp: u64,
     begin_ns: u64,
     /// Time in chosen methods that it called.
     inner_ns: u64,
@@ -294,6 +298,13 @@ impl<T: Copy> Thread<T> {
         near.take_while(|(_, frame)| frame.sp - sp <= RETURN_BYTES)
             .find(|(_, frame)| frame.method == method)
             .map(|(at, _)| at)
+            .or_else(|| self.moved(method, sp))
+    }
+
+    /// The innermost frame, if it is one of this method and lies just below.
+    fn moved(&self, method: SubjectId, sp: u64) -> Option<usize> {
+        let is_near = |frame: &Frame<T>| frame.method == method && frame.sp < sp && sp - frame.sp <= MOVED_BYTES;
+        self.frames.last().filter(|frame| is_near(frame)).map(|_| self.frames.len() - 1)
     }
 
     fn is_far(&self, sp: u64) -> bool {

@@ -70,6 +70,7 @@ impl WatchOptions {
             exact: self.demand.exact,
             one_by_one: self.demand.each,
             timed: !self.demand.no_times,
+            by_thread: self.demand.by_thread,
             predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
         })
     }

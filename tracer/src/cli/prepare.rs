@@ -61,6 +61,8 @@ pub(super) struct Watched {
     pub(super) one_by_one: bool,
     /// Whether calls are followed to their end.
     pub(super) timed: bool,
+    /// Whether calls are counted by thread as well.
+    pub(super) by_thread: bool,
     /// Which methods or objects are wanted.
     pub(super) predicate: Predicate,
 }
@@ -196,16 +198,21 @@ impl Known {
             return None;
         }
         let judge = Judge::new(watched.predicate.clone(), jvm.target.pid);
-        // Who calls whom is folded from single calls and returns; so are durations, unless only the slow are wanted.
         let lasts = watched.predicate.asks_for(&[Field::Duration]);
         let calls = watched.lenses.contains(&Lens::Calls);
-        let one_by_one = watched.one_by_one || calls;
+        // The kernel follows contexts of what it knows by name. Else who calls whom is folded from single calls and returns.
+        let contexts = calls
+            && !watched.one_by_one
+            && watched.timed
+            && !watched.lenses.contains(&Lens::Methods)
+            && watched.predicate.asks_for_names_alone();
+        let one_by_one = watched.one_by_one || (calls && !contexts);
         // Those that last as long as that are few, and where they come from is what is asked.
         let tallied = !one_by_one && !lasts;
         for site in &mut self.plan.sites {
             site.spec.stack = match site.kind {
                 EventKind::MethodEntry if calls => CALL_SITE_FRAMES,
-                EventKind::MethodEntry | EventKind::ObjectAlloc if tallied || lasts => 0,
+                EventKind::MethodEntry if tallied || lasts => 0,
                 EventKind::MethodReturn if !lasts || calls => 0,
                 _ => site.spec.stack,
             };
@@ -216,6 +223,9 @@ impl Known {
             at_return: u32::from(lasts),
             callers: u32::from(watched.predicate.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
             threads: u32::from(watched.predicate.asks_for(&[Field::Thread])),
+            contexts: u32::from(contexts),
+            places: u32::from(tallied && objects),
+            by_thread: u32::from(tallied && methods && watched.by_thread && !contexts),
             ..Demand::default()
         };
         if objects {

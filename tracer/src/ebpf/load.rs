@@ -13,10 +13,10 @@ use aya::{
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
-    names::{MAP_CELLS, MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_SUBJECTS, MAP_TARGET},
+    names::{MAP_CELLS, MAP_CONTEXTS, MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_SUBJECTS, MAP_TARGET},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stats::{STATS_WORDS, SiteStats},
-    tally::{MAX_CELLS, MAX_SUBJECTS},
+    tally::{MAX_CELLS, MAX_CONTEXTS, MAX_CUT_CONTEXTS, MAX_SUBJECTS},
 };
 
 use super::{
@@ -116,6 +116,7 @@ impl Kernel {
             .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
             .map_max_entries(MAP_SUBJECTS, most(MAX_SUBJECTS))
             .map_max_entries(MAP_CELLS, most(MAX_CELLS))
+            .map_max_entries(MAP_CONTEXTS, most(MAX_CONTEXTS + MAX_CUT_CONTEXTS))
             .load(OBJECT)
             .map_err(|error| Error::Load(chain(&error)))?;
         let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;

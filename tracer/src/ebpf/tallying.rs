@@ -8,14 +8,14 @@ use aya::{
 };
 use tracer_common::{
     filter::Filter,
-    names::{MAP_BUCKETS, MAP_CELLS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS},
-    tally::{Cell, Demand, OUTCOMES, Subject},
+    names::{MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS},
+    tally::{Cell, Context, Demand, OUTCOMES, Subject},
 };
 
 use super::{
     Error,
     load::{map_error, take},
-    wire::{CellValue, DemandValue, FilterValue, SubjectValue},
+    wire::{CellValue, ContextValue, DemandValue, FilterValue, SubjectValue},
 };
 
 /// The maps of methods and objects.
@@ -26,11 +26,12 @@ pub struct Tallying {
     cells: PerCpuArray<MapData, CellValue>,
     masks: HashMap<MapData, u32, u64>,
     buckets: PerCpuHashMap<MapData, u64, u64>,
+    contexts: HashMap<MapData, u64, ContextValue>,
     outcomes: PerCpuArray<MapData, u64>,
 }
 
-/// Durations of the calls that were counted in one cell: bucket and how many, rising.
-pub type Durations = Vec<(u16, u64)>;
+/// Durations of the calls, or lengths of the arrays, that were counted in one cell: bucket and how many, rising.
+pub type Buckets = Vec<(u16, u64)>;
 
 impl Tallying {
     pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, Error> {
@@ -46,6 +47,7 @@ impl Tallying {
             cells: map!(PerCpuArray, MAP_CELLS),
             masks: map!(HashMap, MAP_MASKS),
             buckets: map!(PerCpuHashMap, MAP_BUCKETS),
+            contexts: map!(HashMap, MAP_CONTEXTS),
             outcomes: map!(PerCpuArray, MAP_OUTCOMES),
         };
         Ok(tallying)
@@ -92,8 +94,8 @@ impl Tallying {
         Ok(sum)
     }
 
-    /// The durations of all cells.
-    pub fn durations(&self) -> BTreeMap<u32, Durations> {
+    /// The buckets of all cells.
+    pub fn buckets(&self) -> BTreeMap<u32, Buckets> {
         let mut all: BTreeMap<u32, BTreeMap<u16, u64>> = BTreeMap::new();
         // An entry that is added meanwhile is read the next time.
         for (key, counts) in self.buckets.iter().flatten() {
@@ -101,7 +103,12 @@ impl Tallying {
             let (Ok(cell), Ok(bucket)) = (u32::try_from(cell), u16::try_from(bucket)) else { continue };
             *all.entry(cell).or_default().entry(bucket).or_default() += counts.iter().sum::<u64>();
         }
-        all.into_iter().map(|(cell, durations)| (cell, durations.into_iter().collect())).collect()
+        all.into_iter().map(|(cell, buckets)| (cell, buckets.into_iter().collect())).collect()
+    }
+
+    /// All contexts with their ids. One that is added meanwhile is read the next time.
+    pub fn contexts(&self) -> impl Iterator<Item = (u64, Context)> + '_ {
+        self.contexts.iter().flatten().map(|(id, ContextValue(context))| (id, context))
     }
 
     /// The counters that belong to no subject, in the order of [`tracer_common::tally::Outcome`].

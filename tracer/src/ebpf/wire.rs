@@ -6,7 +6,7 @@ use tracer_common::{
     filter::{Answer, Filter},
     site::{SiteSpec, TargetLayout},
     stats::SiteStats,
-    tally::{Cell, Demand, Subject},
+    tally::{Cell, Context, Demand, Subject},
     unwind::{CodeLayout, Region, RowChunk},
 };
 
@@ -70,6 +70,11 @@ pub(super) struct SubjectValue(pub(super) Subject);
 #[repr(transparent)]
 pub(super) struct CellValue(pub(super) Cell);
 
+/// [`Context`] as the value of a map.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct ContextValue(pub(super) Context);
+
 // SAFETY: `repr(C)` structs of integers without implicit padding, as the size assertions beside their definitions show;
 // any bytes are a valid value.
 unsafe impl aya::Pod for SpecValue {}
@@ -95,3 +100,5 @@ unsafe impl aya::Pod for AnswerValue {}
 unsafe impl aya::Pod for SubjectValue {}
 // SAFETY: as above.
 unsafe impl aya::Pod for CellValue {}
+// SAFETY: as above.
+unsafe impl aya::Pod for ContextValue {}

@@ -9,6 +9,7 @@ pub mod subjects;
 pub mod unwinding;
 
 mod away;
+mod contexts;
 mod groups;
 mod threads;
 mod usage;
@@ -22,7 +23,11 @@ use std::{
 use rustix::{process::Pid, time::ClockId};
 use tracer_common::site::{SiteSpec, TargetLayout};
 
-use self::{holders::Holders, subjects::Subjects, unwinding::Unwinding};
+use self::{
+    holders::Holders,
+    subjects::{Subjects, Taken},
+    unwinding::Unwinding,
+};
 use crate::{
     analysis::Lens,
     coverage::Coverage,
@@ -299,7 +304,7 @@ impl Live {
             let counters = self.counters()?;
             self.expect(&counters);
             sink(Item::Counters(counters));
-            self.tell_tallies(sink)?;
+            self.tell_tallies(sink, false)?;
             if let Some(subjects) = &mut self.subjects {
                 subjects.refresh(self.kernel.tallying());
             }
@@ -314,10 +319,11 @@ impl Live {
     }
 
     /// Passes on what the kernel has counted itself.
-    fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
+    fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>), at_end: bool) -> Result<(), Error> {
         if let Some(subjects) = self.subjects.as_mut().filter(|subjects| subjects.tallied()) {
+            let tallies = subjects.tallies(self.kernel.tallying(), now_ns(), at_end)?;
             subjects.define(sink);
-            sink(Item::Tallies(subjects.tallies(self.kernel.tallying(), now_ns())?));
+            sink(Item::Tallies(tallies));
         }
         Ok(())
     }
@@ -407,9 +413,10 @@ impl Live {
             {
                 hits[*group] += 1;
             }
-            if let Some(filled) = subjects.as_mut().and_then(|subjects| subjects.take(record, kernel.tallying())) {
-                merge.push(filled.record());
-                return;
+            match subjects.as_mut().map_or(Taken::Other, |subjects| subjects.take(record, kernel.tallying())) {
+                Taken::Filled(filled) => return merge.push(filled.record()),
+                Taken::Counted => return,
+                Taken::Other => {}
             }
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),
@@ -498,7 +505,7 @@ impl Live {
             returns.count(&mut counters.sites[usize::from(site)]);
         }
         sink(Item::Counters(counters));
-        self.tell_tallies(sink)?;
+        self.tell_tallies(sink, true)?;
         for coverage in coverage {
             sink(Item::Coverage(coverage));
         }

@@ -40,7 +40,7 @@ use crate::{
     session::{self, Counters, Item, Site, Start, Target},
     stack::{End, Frame, FrameDefinition, StackDefinition},
     subject::{Subject, SubjectDefinition},
-    tally::{Tallies, Tally},
+    tally::{ContextTallies, ContextTally, Tallies, Tally},
 };
 
 /// `CLOCK_MONOTONIC` at the start of every scenario: one hour.
@@ -68,6 +68,7 @@ pub struct Scenario {
     stacks: Vec<(String, Vec<Frame>)>,
     subjects: Vec<(String, Subject)>,
     tallies: Vec<Tally>,
+    contexts: Vec<ContextTally>,
     events: Vec<Occurrence>,
     lost: BTreeMap<EventKind, u64>,
     end: (u64, String),
@@ -96,6 +97,7 @@ impl Scenario {
             stacks: Vec::new(),
             subjects: Vec::new(),
             tallies: Vec::new(),
+            contexts: Vec::new(),
             events: Vec::new(),
             lost: BTreeMap::new(),
             end: (0, String::new()),
@@ -115,9 +117,13 @@ impl Scenario {
                 Statement::Lost(kind, count) => *scenario.lost.entry(kind).or_default() += count,
                 Statement::Stack(name, frames) => scenario.stacks.push((name, frames)),
                 Statement::Subject(name, subject) => scenario.subjects.push((name, subject)),
-                Statement::Tally { subject, stack, tally } => {
-                    let tally = scenario.tally(&subject, stack.as_deref(), tally).map_err(error)?;
-                    scenario.tallies.push(tally);
+                Statement::Tally { subject, stack, context, tally } => {
+                    let subject = scenario.subject_id(&subject).map_err(error)?.0;
+                    scenario.tallies.push(Tally { subject, ..tally });
+                    if let Some(context) = context {
+                        let stack = scenario.stack_or_none(stack.as_deref()).map_err(error)?;
+                        scenario.contexts.push(ContextTally { subject, stack: stack.0, ..context });
+                    }
                 }
                 Statement::Event(event) => {
                     let event = scenario.event(event).map_err(error)?;
@@ -147,9 +153,9 @@ impl Scenario {
         Ok(event)
     }
 
-    fn tally(&self, subject: &str, stack: Option<&str>, tally: Tally) -> Result<Tally, String> {
-        let find = |name: &str| self.stack_id(name).ok_or_else(|| format!("there is no stack `{name}` above"));
-        Ok(Tally { subject: self.subject_id(subject)?.0, stack: stack.map(find).transpose()?, ..tally })
+    fn stack_or_none(&self, name: Option<&str>) -> Result<StackId, String> {
+        let Some(name) = name else { return Ok(StackId::default()) };
+        self.stack_id(name).ok_or_else(|| format!("there is no stack `{name}` above"))
     }
 
     fn subject_id(&self, name: &str) -> Result<SubjectId, String> {
@@ -160,12 +166,14 @@ impl Scenario {
 
     /// One reading, as a live session has one at its end.
     fn reading(&self, time_ns: u64) -> Option<Tallies> {
-        let is_method = |tally: &Tally| {
-            let at = usize::try_from(tally.subject).unwrap_or(usize::MAX);
+        let is_method = |subject: u32| {
+            let at = usize::try_from(subject).unwrap_or(usize::MAX);
             self.subjects.get(at).is_some_and(|(_, subject)| subject.method.is_some())
         };
-        let (methods, objects) = self.tallies.iter().cloned().partition(is_method);
-        (!self.tallies.is_empty()).then(|| Tallies { time_ns, methods, objects, ..Tallies::default() })
+        let (methods, objects) = self.tallies.iter().cloned().partition(|tally| is_method(tally.subject));
+        let (calls, made) = self.contexts.iter().partition(|tally| is_method(tally.subject));
+        let contexts = (!self.contexts.is_empty()).then_some(ContextTallies { calls, objects: made });
+        (!self.tallies.is_empty()).then(|| Tallies { time_ns, methods, objects, contexts, ..Tallies::default() })
     }
 
     /// Gives all items to a sink, in the order of a live session.

@@ -16,7 +16,7 @@ use super::super::{
 use crate::{
     event::{Event, Payload, StackId, SubjectId, Tid},
     report::{Cell, Column, Node, Section, Series, Shape, Summary, Timeline, Tree, Unit},
-    tally::{Tallies, Tally},
+    tally::{ContextTally, Tallies, Tally},
 };
 
 /// Most classes with rows of their own.
@@ -31,13 +31,20 @@ const BRANCHES: usize = 25;
 struct Made {
     objects: u64,
     bytes: u64,
-    /// The largest one; not known of those that the kernel counted.
+    /// The largest one; not known of those that the kernel counted without a context.
     largest_bytes: Option<u64>,
 }
 
 impl Made {
     fn add(&mut self, bytes: u64) {
         self.merge(&Self { objects: 1, bytes, largest_bytes: Some(bytes) });
+    }
+}
+
+impl From<&ContextTally> for Made {
+    fn from(tally: &ContextTally) -> Self {
+        let ContextTally { count, bytes, largest, .. } = *tally;
+        Self { objects: count, bytes, largest_bytes: Some(largest) }
     }
 }
 
@@ -64,6 +71,8 @@ pub(super) struct Exact {
     lengths: Lengths,
     cycles: Cycles,
     tallies: Vec<Tally>,
+    /// What the kernel counted by thread and stack; the latest that was read.
+    contexts: Vec<ContextTally>,
     /// Objects and bytes of the tallies.
     tallied: (u64, u64),
     overflow: u64,
@@ -80,6 +89,7 @@ impl Default for Exact {
             lengths: Lengths::default(),
             cycles: Cycles::default(),
             tallies: Vec::new(),
+            contexts: Vec::new(),
             tallied: (0, 0),
             overflow: 0,
         }
@@ -117,6 +127,9 @@ impl Exact {
         self.over_time(tallies.time_ns, objects.saturating_sub(self.tallied.0), bytes.saturating_sub(self.tallied.1));
         self.tallied = (objects, bytes);
         self.tallies.clone_from(&tallies.objects);
+        if let Some(contexts) = &tallies.contexts {
+            self.contexts.clone_from(&contexts.objects);
+        }
         self.overflow = tallies.overflow;
     }
 
@@ -149,10 +162,10 @@ impl Exact {
             shapes.push(sites.sites_table(total.bytes));
         }
         shapes.push(sites.packages_table(total.bytes));
-        if self.threads.iter().next().is_some() {
-            shapes.push(self.threads_table(context));
+        if self.threads.iter().next().is_some() || !self.contexts.is_empty() {
+            shapes.push(self.threads_table(total.bytes, context));
         }
-        shapes.extend(self.lengths.shapes(context));
+        shapes.extend(self.lengths.shapes(&self.tallies, context));
         shapes.extend(self.cycles.shape(context.span));
         shapes.push(self.timeline(context));
         shapes.push(sites.tree(total.bytes, with_places));
@@ -164,14 +177,25 @@ impl Exact {
         section.notes = notes;
     }
 
-    fn threads_table(&self, context: Context<'_>) -> Shape {
-        self.threads.grouped(|(tid, _)| Some((context.names.thread(*tid), *tid))).table(
+    /// Objects that the kernel counted by class alone: since it read the contexts last, or for want of room.
+    fn objects_without_context(&self) -> u64 {
+        let told = self.contexts.iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
+        self.tallied.0.saturating_sub(told)
+    }
+
+    fn threads_table(&self, total: u64, context: Context<'_>) -> Shape {
+        let label = |tid: Tid| (context.names.thread(tid), tid);
+        let mut groups = self.threads.grouped(|(tid, _)| Some(label(*tid)));
+        for tally in &self.contexts {
+            groups.rows.entry(label(tally.tid())).or_default().merge(&tally.into());
+        }
+        groups.table(
             "objects_by_thread",
             "Objects by thread",
             columns(vec![column("thread", "Thread", Unit::Text), column("tid", "Thread id", Unit::Count)]),
             |made| made.bytes,
             |(thread, tid)| vec![thread.into(), u64::from(tid.0).into()],
-            |made| cells(made, self.total.bytes),
+            |made| cells(made, total),
         )
     }
 
@@ -188,10 +212,9 @@ impl Exact {
     }
 
     fn stacks_shape(&self, context: Context<'_>) -> Option<Shape> {
-        let tallied = self
-            .tallies
-            .iter()
-            .filter_map(|tally| Some((tally.stack?, Tid(0), Amount { value: tally.bytes, count: tally.count })));
+        let amount = |tally: &ContextTally| Amount { value: tally.bytes, count: tally.count };
+        let with_stack = self.contexts.iter().filter(|tally| tally.stack() != StackId::default());
+        let tallied = with_stack.map(|tally| (tally.stack(), tally.tid(), amount(tally)));
         let amounts = self.stacks.iter().chain(tallied);
         let others = self.stacks.others().copied();
         profile::shape("object_stacks", "Bytes by stack", Unit::Bytes, context, amounts, others)
@@ -205,10 +228,16 @@ impl Exact {
                 .to_owned(),
         ];
         if !self.tallies.is_empty() {
-            notes.push(
-                "Counted in the kernel: these objects have no thread and no length, and their time is that of a reading."
-                    .to_owned(),
-            );
+            let untold = self.objects_without_context();
+            let places = if untold == 0 {
+                String::new()
+            } else {
+                format!("; of {untold} the thread and the place were not kept")
+            };
+            notes.push(format!(
+                "Counted in the kernel: lengths above 15 are within 1/16 of their value, and the time of these objects is that \
+                 of a reading{places}."
+            ));
         }
         if self.overflow > 0 {
             notes.push(format!(
@@ -252,11 +281,18 @@ impl Sites {
         };
         let Groups { rows: mut by_place, others } =
             exact.sites.grouped(|(id, stack)| Some((class(*id), place(*stack))));
-        for tally in &exact.tallies {
-            let key = (class(tally.subject()), place(tally.stack.unwrap_or_default()));
-            let made = Made { objects: tally.count, bytes: tally.bytes, largest_bytes: None };
-            by_place.entry(key).or_default().merge(&made);
+        let mut told: BTreeMap<SubjectId, Made> = BTreeMap::new();
+        for tally in &exact.contexts {
+            told.entry(tally.subject()).or_default().merge(&tally.into());
+            by_place.entry((class(tally.subject()), place(tally.stack()))).or_default().merge(&tally.into());
         }
+        for tally in &exact.tallies {
+            let told = told.remove(&tally.subject()).unwrap_or_default();
+            let objects = tally.count.saturating_sub(told.objects);
+            let rest = Made { objects, bytes: tally.bytes.saturating_sub(told.bytes), largest_bytes: None };
+            by_place.entry((class(tally.subject()), Place { site: None, top: None })).or_default().merge(&rest);
+        }
+        by_place.retain(|_, made| made.objects > 0);
         Self { by_place, others }
     }
 

@@ -1,9 +1,11 @@
 //! The tree of calling contexts, in bounded memory.
 
+use tracer_common::tally::MAX_CONTEXTS;
+
 use super::super::table::{FastMap, Keyed};
 use crate::{
     event::{StackId, SubjectId, Tid},
-    tally::Tally,
+    tally::ContextTally,
 };
 
 /// Most contexts: some 30 MiB.
@@ -38,9 +40,9 @@ impl Amounts {
     }
 }
 
-impl From<&Tally> for Amounts {
-    fn from(tally: &Tally) -> Self {
-        let Tally { count, errors, total_ns, self_ns, .. } = *tally;
+impl From<&ContextTally> for Amounts {
+    fn from(tally: &ContextTally) -> Self {
+        let ContextTally { count, errors, total_ns, self_ns, .. } = *tally;
         Self { calls: count, errors, total_ns, self_ns }
     }
 }
@@ -54,8 +56,12 @@ impl super::super::table::Merge for Amounts {
 /// A node of the tree. Its parent has a smaller number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Absent where the call is the thread's first of a chosen method.
+    /// Absent where the call is the thread's first of a chosen method, or cut.
     pub(super) parent: Option<u32>,
+    /// Whether what is around it was not told, because there were too many contexts.
+    pub(super) cut: bool,
+    /// Whether the method runs within the frame of its caller: a compiler has inlined it.
+    pub(super) inlined: bool,
     pub(super) tid: Tid,
     pub(super) method: SubjectId,
     /// Stack at the call, which tells its place.
@@ -63,8 +69,25 @@ pub(super) struct Node {
     pub(super) amounts: Amounts,
 }
 
-/// What tells a context from its siblings; a thread's outermost ones have the thread instead of a parent.
-type Key = (Result<u32, Tid>, SubjectId, StackId);
+/// What is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) method: SubjectId,
+    pub(super) stack: StackId,
+    pub(super) inlined: bool,
+}
+
+/// What is around a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Around {
+    Thread(Tid),
+    Context(u32),
+    /// It was not told.
+    Cut(Tid),
+}
+
+/// What tells a context from its siblings.
+type Key = (Around, SubjectId, StackId);
 
 /// The tree.
 #[derive(Clone, Debug)]
@@ -83,14 +106,16 @@ impl Default for Contexts {
 
 impl Contexts {
     /// A call in the context of another one, or of a thread; tells its own context.
-    pub(super) fn call(&mut self, tid: Tid, around: Option<ContextId>, method: SubjectId, stack: StackId) -> ContextId {
+    pub(super) fn call(&mut self, tid: Tid, around: Option<ContextId>, call: Call) -> ContextId {
+        let method = call.method;
         let parent = match around {
             None => Ok(None),
             Some(ContextId::At(parent)) => Ok(Some(parent)),
             Some(ContextId::Beyond(caller)) => Err(Some(caller)),
         };
         let found = parent.and_then(|parent| {
-            self.context(tid, parent, method, stack).ok_or_else(|| parent.and_then(|at| self.method(at)))
+            let around = parent.map_or(Around::Thread(tid), Around::Context);
+            self.context(tid, around, call).ok_or_else(|| parent.and_then(|at| self.method(at)))
         });
         match found {
             Ok(at) => {
@@ -106,13 +131,54 @@ impl Contexts {
         }
     }
 
-    fn context(&mut self, tid: Tid, parent: Option<u32>, method: SubjectId, stack: StackId) -> Option<u32> {
-        let key = (parent.ok_or(tid), method, stack);
+    /// The contexts that the kernel counted. Of those that stand for one after all (a method got its number meanwhile) one is
+    /// made.
+    pub(super) fn counted(tallies: &[ContextTally]) -> Self {
+        let mut contexts = Self { limit: usize::MAX, ..Self::default() };
+        let by_id: FastMap<u64, &ContextTally> = tallies.iter().map(|tally| (tally.id, tally)).collect();
+        let mut numbers: FastMap<u64, u32> = FastMap::default();
+        for tally in tallies {
+            let mut path = vec![tally];
+            // Parents first; a circle, which no kernel makes, ends as well.
+            while let Some(parent) = path.last().and_then(|inner| by_id.get(&inner.parent))
+                && !numbers.contains_key(&parent.id)
+                && path.len() <= tallies.len()
+            {
+                path.push(parent);
+            }
+            while let Some(tally) = path.pop() {
+                if numbers.contains_key(&tally.id) {
+                    continue;
+                }
+                let around = match numbers.get(&tally.parent) {
+                    Some(parent) => Around::Context(*parent),
+                    None if tally.parent == 0 => Around::Thread(tally.tid()),
+                    None => Around::Cut(tally.tid()),
+                };
+                let call = Call { method: tally.subject(), stack: tally.stack(), inlined: tally.inlined };
+                let Some(at) = contexts.context(tally.tid(), around, call) else { continue };
+                numbers.insert(tally.id, at);
+                if let Some(node) = contexts.node_mut(at) {
+                    node.amounts.add(&Amounts::from(tally));
+                }
+            }
+        }
+        contexts
+    }
+
+    fn context(&mut self, tid: Tid, around: Around, call: Call) -> Option<u32> {
+        let Call { method, stack, inlined } = call;
+        let key = (around, method, stack);
         if let Some(at) = self.known.get(&key) {
             return Some(*at);
         }
         let at = u32::try_from(self.nodes.len()).ok().filter(|_| self.nodes.len() < self.limit)?;
-        self.nodes.push(Node { parent, tid, method, stack, amounts: Amounts::default() });
+        let (parent, cut) = match around {
+            Around::Context(parent) => (Some(parent), false),
+            Around::Thread(_) => (None, false),
+            Around::Cut(_) => (None, true),
+        };
+        self.nodes.push(Node { parent, cut, inlined, tid, method, stack, amounts: Amounts::default() });
         self.known.insert(key, at);
         Some(at)
     }
@@ -151,13 +217,22 @@ impl Contexts {
     /// A sentence where there was no room for all contexts.
     pub(super) fn note(&self) -> Option<String> {
         let calls = self.beyond.iter().map(|(_, amounts)| amounts.calls).sum::<u64>() + self.uncounted();
-        (calls > 0).then(|| {
+        let beyond = (calls > 0).then(|| {
             format!(
                 "Only the first {} contexts were told apart: {calls} calls in others are counted by caller and callee, \
                  without times.",
                 self.limit
             )
-        })
+        });
+        let cut =
+            self.nodes.iter().filter(|node| node.cut).fold(0_u64, |sum, node| sum.saturating_add(node.amounts.calls));
+        let cut = (cut > 0).then(|| {
+            format!(
+                "Only the first {MAX_CONTEXTS} contexts were told apart: {cut} calls in others are counted by the place of \
+                 the call, without what is around it."
+            )
+        });
+        beyond.or(cut)
     }
 
     fn method(&self, at: u32) -> Option<SubjectId> {
@@ -171,20 +246,42 @@ impl Contexts {
 
 #[cfg(test)]
 mod tests {
+    use tracer_common::tally::CUT;
+
     use super::*;
+
+    #[test]
+    fn counted_contexts_get_their_parents_first_and_duplicates_become_one() {
+        let tally =
+            |id, parent, subject, count| ContextTally { id, parent, subject, tid: 7, count, ..ContextTally::default() };
+        // 30 stands for what 20 does; 40 is cut, 50 is below something that is not there.
+        let list = [
+            tally(21, 20, 2, 3),
+            tally(31, 30, 2, 4),
+            tally(20, 0, 1, 5),
+            tally(30, 0, 1, 6),
+            tally(40, CUT, 1, 7),
+            tally(50, 99, 3, 8),
+        ];
+        let contexts = Contexts::counted(&list);
+        let told: Vec<_> =
+            contexts.nodes().iter().map(|node| (node.parent, node.cut, node.method.0, node.amounts.calls)).collect();
+        assert_eq!(told, [(None, false, 1, 11), (Some(0), false, 2, 7), (None, true, 1, 7), (None, true, 3, 8)]);
+        assert!(contexts.note().is_some_and(|note| note.contains("15 calls")));
+    }
 
     #[test]
     fn contexts_beyond_the_limit_keep_caller_and_callee() {
         let mut contexts = Contexts { limit: 2, ..Contexts::default() };
-        let none = StackId::default();
-        let outer = contexts.call(Tid(1), None, SubjectId(0), none);
-        let inner = contexts.call(Tid(1), Some(outer), SubjectId(1), none);
+        let call = |method| Call { method: SubjectId(method), stack: StackId::default(), inlined: false };
+        let outer = contexts.call(Tid(1), None, call(0));
+        let inner = contexts.call(Tid(1), Some(outer), call(1));
         for _ in 0..3 {
-            let beyond = contexts.call(Tid(1), Some(inner), SubjectId(2), none);
+            let beyond = contexts.call(Tid(1), Some(inner), call(2));
             assert_eq!(beyond, ContextId::Beyond(SubjectId(2)));
-            assert_eq!(contexts.call(Tid(1), Some(beyond), SubjectId(0), none), ContextId::Beyond(SubjectId(0)));
+            assert_eq!(contexts.call(Tid(1), Some(beyond), call(0)), ContextId::Beyond(SubjectId(0)));
         }
-        assert_eq!(contexts.call(Tid(1), None, SubjectId(0), none), outer);
+        assert_eq!(contexts.call(Tid(1), None, call(0)), outer);
         let mut beyond: Vec<_> =
             contexts.beyond().map(|(caller, callee, amounts)| (caller, callee, amounts.calls)).collect();
         beyond.sort_unstable();

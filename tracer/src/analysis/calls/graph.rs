@@ -7,12 +7,11 @@ use super::{
         Context,
         table::{FastMap, FastSet},
     },
-    contexts::{Amounts, Contexts},
+    contexts::{Amounts, Contexts, Node},
 };
 use crate::{
     event::{StackId, SubjectId, Tid},
-    stack::Frame,
-    tally::Tally,
+    stack::{Frame, Kind},
 };
 
 /// Who calls.
@@ -38,6 +37,10 @@ pub(super) struct Place {
 }
 
 impl Place {
+    const fn of(frame: &Frame) -> Self {
+        Self { bci: frame.bci, line: frame.line, opcode: frame.opcode }
+    }
+
     pub(super) const fn is_known(self) -> bool {
         self.bci.is_some() || self.line.is_some()
     }
@@ -68,37 +71,32 @@ pub(super) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// Of all threads together, and of each.
-    pub(super) fn of(contexts: &Contexts, tallies: &[Tally], context: Context<'a>) -> Self {
+    pub(super) fn of(contexts: &Contexts, context: Context<'a>) -> Self {
         let mut graph = Self {
-            resolver: Resolver::new(contexts, tallies, context),
+            resolver: Resolver::new(contexts, context),
             by_edge: HashMap::new(),
             by_thread: HashMap::new(),
             places: Vec::with_capacity(contexts.nodes().len()),
-            contexts: contexts.nodes().len() as u64,
+            contexts: contexts.nodes().iter().filter(|node| !node.cut).count() as u64,
             uncounted: contexts.uncounted(),
         };
         for node in contexts.nodes() {
             let parent = node.parent.and_then(|at| contexts.nodes().get(usize::try_from(at).ok()?));
-            let around = parent.map_or(Caller::Root, |parent| Caller::Chosen(parent.method));
-            let (caller, place) = graph.resolver.caller(node.stack, node.method, around);
+            let outermost = if node.cut { Caller::Unknown } else { Caller::Root };
+            let around = parent.map_or(outermost, |parent| Caller::Chosen(parent.method));
+            let (caller, place) = graph.resolver.caller(node, around);
             let edge = (caller, place, node.method);
             graph.by_edge.entry(edge).or_default().add(&node.amounts);
             graph.places.push(place);
             let thread = graph.by_thread.entry(node.tid).or_default();
-            thread.calls += node.amounts.calls;
-            thread.contexts += 1;
+            thread.calls = thread.calls.saturating_add(node.amounts.calls);
+            thread.contexts += u64::from(!node.cut);
             thread.methods.insert(node.method.0);
             thread.edges.insert(edge);
         }
         for (caller, callee, amounts) in contexts.beyond() {
             let edge = (caller.map_or(Caller::Root, Caller::Chosen), Place::default(), callee);
             graph.by_edge.entry(edge).or_default().add(amounts);
-        }
-        for tally in tallies {
-            let (caller, place) =
-                graph.resolver.caller(tally.stack.unwrap_or_default(), tally.subject(), Caller::Unknown);
-            graph.contexts += u64::from(tally.stack.is_some());
-            graph.by_edge.entry((caller, place, tally.subject())).or_default().add(&Amounts::from(tally));
         }
         graph
     }
@@ -140,19 +138,30 @@ impl<'a> Graph<'a> {
     }
 }
 
+/// What is below a called method on a stack.
+#[derive(Clone, Copy, Debug)]
+enum Below {
+    Nothing,
+    /// `is_place` where it is known where in it the call is.
+    Frame {
+        id: u32,
+        is_place: bool,
+    },
+}
+
 /// Finds callers on stacks. Each stack and each frame is looked at once.
 pub(super) struct Resolver<'a> {
     context: Context<'a>,
     /// Text of a method and its chosen one of that text; of several (of several loaders) the first.
     chosen: HashMap<String, SubjectId>,
     titles: FastMap<u32, String>,
-    of_stack: FastMap<(StackId, u32), Option<u32>>,
+    of_stack: FastMap<(StackId, u32), Below>,
     of_frame: FastMap<u32, Caller>,
     others: HashMap<String, u32>,
 }
 
 impl<'a> Resolver<'a> {
-    fn new(contexts: &Contexts, tallies: &[Tally], context: Context<'a>) -> Self {
+    fn new(contexts: &Contexts, context: Context<'a>) -> Self {
         let mut resolver = Self {
             context,
             chosen: HashMap::new(),
@@ -161,8 +170,7 @@ impl<'a> Resolver<'a> {
             of_frame: FastMap::default(),
             others: HashMap::new(),
         };
-        let methods = contexts.nodes().iter().map(|node| node.method).chain(tallies.iter().map(Tally::subject));
-        for id in methods {
+        for id in contexts.nodes().iter().map(|node| node.method) {
             if resolver.titles.contains_key(&id.0) {
                 continue;
             }
@@ -177,10 +185,14 @@ impl<'a> Resolver<'a> {
         resolver
     }
 
-    /// Who calls a method with this stack at its entry, and where; `around` where the stack does not tell.
-    fn caller(&mut self, stack: StackId, callee: SubjectId, around: Caller) -> (Caller, Place) {
+    /// Who calls the method of a context, and where; `around` where its stack does not tell.
+    fn caller(&mut self, node: &Node, around: Caller) -> (Caller, Place) {
+        let (stack, callee) = (node.stack, node.method);
         if stack == StackId::default() {
             return (around, Place::default());
+        }
+        if let (true, Caller::Chosen(caller)) = (node.inlined, around) {
+            return (around, self.place_within(stack, callee, caller));
         }
         let known = self.of_stack.get(&(stack, callee.0)).copied();
         let found = known.unwrap_or_else(|| {
@@ -188,12 +200,16 @@ impl<'a> Resolver<'a> {
             self.of_stack.insert((stack, callee.0), found);
             found
         });
-        let Some((id, frame)) = found.and_then(|id| Some((id, self.context.stacks.frame(id)?))) else {
+        let (id, is_place) = match found {
+            Below::Frame { id, is_place } => (id, is_place),
             // A whole stack without a caller is one: the method is the thread's first.
-            let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);
-            return (if whole { Caller::Root } else { around }, Place::default());
+            Below::Nothing => {
+                let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);
+                return (if whole { Caller::Root } else { around }, Place::default());
+            }
         };
-        let place = Place { bci: frame.bci, line: frame.line, opcode: frame.opcode };
+        let Some(frame) = self.context.stacks.frame(id) else { return (around, Place::default()) };
+        let place = if is_place { Place::of(frame) } else { Place::default() };
         if let Caller::Chosen(method) = around
             && self.is_of(frame, method)
         {
@@ -202,14 +218,52 @@ impl<'a> Resolver<'a> {
         (self.of_frame(id, frame), place)
     }
 
-    /// The Java frame below that of the called method.
-    fn frame_below(&self, stack: StackId, callee: SubjectId) -> Option<u32> {
+    /// The Java frames of the innermost frame of machine code, and those behind it. A compiler notes no place where a method
+    /// begins: what is told of the first ones is that of the next place of the code, which may lie behind the method.
+    fn java_frames(&self, stack: StackId) -> (Vec<u32>, Option<u32>) {
         let stacks = self.context.stacks;
-        let ids = stacks.get(stack)?.frames.iter().copied();
-        let mut java = ids.filter(|id| stacks.frame(*id).is_some_and(|frame| frame.kind.is_java()));
-        let first = java.next()?;
-        let is_callee = stacks.frame(first).is_some_and(|frame| self.is_of(frame, callee));
-        if is_callee { java.next() } else { Some(first) }
+        let Some(stack) = stacks.get(stack) else { return (Vec::new(), None) };
+        let mut java =
+            stack.frames.iter().copied().filter(|id| stacks.frame(*id).is_some_and(|frame| frame.kind.is_java()));
+        let mut first = Vec::new();
+        for id in java.by_ref() {
+            first.push(id);
+            if stacks.frame(id).is_none_or(|frame| frame.kind != Kind::Inlined) {
+                break;
+            }
+        }
+        (first, java.next())
+    }
+
+    /// The Java frame below that of a called method that has a frame of its own, or is inlined where nobody looks.
+    fn frame_below(&self, stack: StackId, callee: SubjectId) -> Below {
+        let (first, next) = self.java_frames(stack);
+        let is_callee = |id: u32| self.context.stacks.frame(id).is_some_and(|frame| self.is_of(frame, callee));
+        let Some(compiled) = first.last().copied() else { return Below::Nothing };
+        if is_callee(compiled) {
+            return next.map_or(Below::Nothing, |id| Below::Frame { id, is_place: true });
+        }
+        let callers: Vec<u32> = first.windows(2).filter(|pair| is_callee(pair[0])).map(|pair| pair[1]).collect();
+        match callers[..] {
+            [id] => Below::Frame { id, is_place: true },
+            [id, ..] => Below::Frame { id, is_place: false },
+            // It was inlined, and the compiler noted no place in it.
+            [] => Below::Frame { id: compiled, is_place: false },
+        }
+    }
+
+    /// Where a method calls one that was inlined into the same code; nothing where the JVM does not know, or it can be either of
+    /// several places.
+    fn place_within(&self, stack: StackId, callee: SubjectId, caller: SubjectId) -> Place {
+        let (first, _) = self.java_frames(stack);
+        let frame = |id: u32| self.context.stacks.frame(id);
+        let mut places = first.windows(2).filter_map(|pair| {
+            let (inner, outer) = (frame(pair[0])?, frame(pair[1])?);
+            let fits = self.is_of(inner, callee) && self.is_of(outer, caller);
+            fits.then_some(Place::of(outer))
+        });
+        let Some(place) = places.next() else { return Place::default() };
+        if places.all(|other| other == place) { place } else { Place::default() }
     }
 
     fn is_of(&self, frame: &Frame, method: SubjectId) -> bool {

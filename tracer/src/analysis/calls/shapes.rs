@@ -17,14 +17,13 @@ use crate::{
     event::SubjectId,
     report::{Cell, Shape, Unit},
     stack::opcode,
-    tally::Tally,
 };
 
 /// Callees of a place that are named.
 const NAMED: usize = 5;
 
 /// All shapes, the most important first.
-pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, tallies: &[Tally], context: Context<'_>) -> Vec<Shape> {
+pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) -> Vec<Shape> {
     let mut shapes = vec![edges(graph)];
     if graph.has_places() {
         let sites = Sites::of(graph);
@@ -35,7 +34,7 @@ pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, tallies: &[Tally], con
         shapes.push(threads(graph, context));
         shapes.push(tree::tree(graph, contexts));
     }
-    shapes.extend(profile::profiles(graph, contexts, tallies, context));
+    shapes.extend(profile::profiles(graph, contexts, context));
     shapes
 }
 

@@ -2,6 +2,8 @@
 
 mod projection;
 
+use tracer_common::tally::CUT;
+
 use super::{
     super::testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
     *,
@@ -10,7 +12,7 @@ use crate::{
     event::{StackId, SubjectId},
     report::{Node, Shape},
     subject::{MethodPart, Subject},
-    tally::Tally,
+    tally::{ContextTallies, ContextTally},
 };
 
 const SP: u64 = 1 << 40;
@@ -235,22 +237,34 @@ fn two_methods_of_one_name_are_two_nodes() {
 }
 
 #[test]
-fn what_the_kernel_counted_has_a_caller_where_its_stack_was_taken() {
+fn what_the_kernel_counted_by_context_is_the_same_graph_and_tree() {
     let mut play = Play::default();
-    let method = play.method("a.B", "m", "()V");
+    let [outer, method] = [play.method("a.Main", "main", "()V"), play.method("a.B", "m", "()V")];
     let stack = play.stack(&["a.Main.main:3", "a.B.m:9"]);
+    let tally = |id, parent, subject: SubjectId, stack: StackId, count| ContextTally {
+        id,
+        parent,
+        subject: subject.0,
+        tid: 7,
+        stack: stack.0,
+        count,
+        ..ContextTally::default()
+    };
+    let none = StackId::default();
+    let list = vec![tally(11, 10, method, stack, 40), tally(10, 0, outer, none, 1), tally(12, CUT, method, none, 2)];
     let mut calls = Calls::default();
-    let tally = |stack, count| Tally { subject: method.0, stack, count, ..Tally::default() };
-    calls.tallies(&Tallies { methods: vec![tally(Some(stack), 40), tally(None, 2)], ..Tallies::default() });
+    let contexts = Some(ContextTallies { calls: list, objects: Vec::new() });
+    calls.tallies(&Tallies { contexts, ..Tallies::default() });
+    calls.tallies(&Tallies::default());
     let section = play.section(&mut calls, 10, &[]);
-    assert_eq!(numbers(&section, SUMMARY), [2, 2, 1, 1, 42]);
+    assert_eq!(numbers(&section, SUMMARY), [2, 3, 1, 2, 43]);
+    let mut edges = cells(&section, "edges", ["caller", "line", "callee", "calls"]);
+    edges.sort();
     assert_eq!(
-        cells(&section, "edges", ["caller", "line", "callee", "calls"]),
-        [["a.Main.main", "3", "a.B.m", "40"], ["<not known>", "-", "a.B.m", "2"]]
+        edges,
+        [["<not known>", "-", "a.B.m", "2"], ["<root>", "-", "a.Main.main", "1"], ["a.Main.main", "3", "a.B.m", "40"]]
     );
     let rows = profile_rows(&section, "calls");
-    assert_eq!(
-        rows,
-        [("a.Main.main:3;a.B.m:9".to_owned(), String::new(), 40, 40), ("a.B.m".to_owned(), String::new(), 2, 2)]
-    );
+    assert_eq!(rows[0], ("a.Main.main:3;a.B.m".to_owned(), "tid 7".to_owned(), 40, 40));
+    assert_eq!(rows[1], ("a.B.m".to_owned(), "tid 7".to_owned(), 2, 2));
 }

@@ -6,15 +6,15 @@ use super::{
     super::{
         Context,
         distribution::{Durations, Latencies},
-        profile::{self, Amount, Amounts},
-        table::{FastMap, Merge, OTHERS, REPORT_ROWS, column},
+        profile::{self, Amounts},
+        table::{FastMap, Groups, Keyed, Merge, OTHERS, REPORT_ROWS, column},
     },
     labels,
 };
 use crate::{
     event::{SubjectId, Tid},
     report::{Cell, Column, Shape, Table, Unit},
-    tally::Tally,
+    tally::{ContextTally, Tally},
 };
 
 /// Most methods with rows of their own.
@@ -112,32 +112,32 @@ impl Rows {
 
     /// Adds what the kernel counted of a method. A bucket's durations count as its middle.
     fn add(&mut self, tally: &Tally) {
-        let Tally { subject: _, stack: _, count, timed, errors, total_ns, self_ns, bytes: _, durations } = tally;
+        let Tally { subject: _, count, timed, errors, total_ns, self_ns, bytes: _, buckets: durations } = tally;
         let room = self.with_percentiles < WITH_PERCENTILES;
         let row = self.entry(tally.subject());
         let mut sums =
             Sums { calls: *count, errors: *errors, timed: *timed, total_ns: *total_ns, self_ns: *self_ns, max_ns: 0 };
         let is_new = row.latencies.is_none();
-        let mut buckets = Vec::with_capacity(durations.len());
+        let mut middles = Vec::with_capacity(durations.len());
         for (bucket, count) in durations {
             let (low, high) = tracer_common::tally::bounds(u32::from(*bucket));
             sums.max_ns = sums.max_ns.max(high.min(*total_ns));
             let middle_ns = low + (high - low) / 2;
             let total_ns = middle_ns.saturating_mul(*count);
-            buckets.push(Durations { count: *count, total_ns, max_ns: middle_ns });
+            middles.push(Durations { count: *count, total_ns, max_ns: middle_ns });
         }
         if is_new && (!room || row.sums.timed > 0) {
-            row.incomplete |= !buckets.is_empty();
-        } else if !buckets.is_empty() {
+            row.incomplete |= !middles.is_empty();
+        } else if !middles.is_empty() {
             let latencies = row.latencies.get_or_insert_default();
-            for alike in &buckets {
+            for alike in &middles {
                 latencies.record_alike(alike);
             }
         }
         let became = usize::from(is_new && row.latencies.is_some());
         row.sums.merge(&sums);
         self.with_percentiles += became;
-        for alike in &buckets {
+        for alike in &middles {
             self.all.record_alike(alike);
         }
     }
@@ -260,10 +260,23 @@ impl<'a> Counted<'a> {
 }
 
 /// Time by stack at the call, where stacks were taken.
-pub(super) fn stacks_shape(seen: &Amounts, tallies: &[Tally], context: Context<'_>) -> Option<Shape> {
-    let tallied = tallies
-        .iter()
-        .filter_map(|tally| Some((tally.stack?, Tid(0), Amount { value: tally.self_ns, count: tally.count })));
-    let amounts = seen.iter().chain(tallied);
-    profile::shape("call_stacks", "Own time by stack at the call", Unit::Ns, context, amounts, seen.others().copied())
+pub(super) fn stacks_shape(seen: &Amounts, context: Context<'_>) -> Option<Shape> {
+    let others = seen.others().copied();
+    profile::shape("call_stacks", "Own time by stack at the call", Unit::Ns, context, seen.iter(), others)
+}
+
+/// Calls by thread: those that came as events, and those that the kernel counted.
+pub(super) fn by_thread<L: Ord>(
+    seen: &Keyed<(Tid, SubjectId), Sums>,
+    tallies: &[ContextTally],
+    label: impl Fn(Tid, SubjectId) -> L,
+) -> Groups<L, Sums> {
+    let mut groups = seen.grouped(|(tid, method)| Some(label(*tid, *method)));
+    for tally in tallies {
+        let ContextTally { count, errors, total_ns, self_ns, largest, .. } = *tally;
+        let timed = if total_ns > 0 { count } else { 0 };
+        let sums = Sums { calls: count, errors, timed, total_ns, self_ns, max_ns: largest };
+        groups.rows.entry(label(tally.tid(), tally.subject())).or_default().merge(&sums);
+    }
+    groups
 }

@@ -4,7 +4,7 @@ use super::{
     super::testing::{Play, cells, first_keys, numbers, profile_rows, shape_ids},
     *,
 };
-use crate::tally::Tally;
+use crate::tally::{ContextTallies, ContextTally, Tally};
 
 const SP: u64 = 1 << 40;
 
@@ -137,7 +137,7 @@ fn tallies_and_events_are_added_and_each_reading_replaces_the_one_before() {
             errors: 1,
             total_ns: 1_000_000 * count,
             self_ns: 1_000_000 * count,
-            durations: vec![(bucket, count)],
+            buckets: vec![(bucket, count)],
             ..Tally::default()
         };
         methods.tallies(&Tallies { methods: vec![tally], ..Tallies::default() });
@@ -152,7 +152,36 @@ fn tallies_and_events_are_added_and_each_reading_replaces_the_one_before() {
     for value in &row[2..] {
         assert!(value.parse::<u64>().unwrap().abs_diff(1_000_000) <= 1_000_000 / 16, "{value}");
     }
-    assert!(section.notes.iter().any(|note| note.contains("within 1/16")));
+    assert!(section.notes.iter().any(|note| note.contains("within 1/16") && note.contains("--by-thread")));
+}
+
+#[test]
+fn what_the_kernel_counted_by_thread_is_in_the_tables_of_threads() {
+    let mut play = Play::default();
+    let method = play.method("a.B", "m", "()V");
+    let mut methods = Methods::default();
+    let of_thread = |tid, count| ContextTally {
+        id: u64::from(tid),
+        subject: method.0,
+        tid,
+        count,
+        errors: 1,
+        total_ns: 10 * count,
+        self_ns: 8 * count,
+        largest: 12,
+        ..ContextTally::default()
+    };
+    let tally =
+        Tally { subject: method.0, count: 7, timed: 7, errors: 2, total_ns: 70, self_ns: 56, ..Tally::default() };
+    let contexts = ContextTallies { calls: vec![of_thread(7, 4), of_thread(8, 3)], objects: Vec::new() };
+    methods.tallies(&Tallies { methods: vec![tally.clone()], contexts: Some(contexts), ..Tallies::default() });
+    // A reading without contexts leaves the latest.
+    methods.tallies(&Tallies { methods: vec![tally], ..Tallies::default() });
+    let section = section(&play, &mut methods, &Script::default());
+    let keys = ["tid", "calls", "errors", "total_ns", "max_ns"];
+    let rows = [["7", "4", "1", "40", "12"], ["8", "3", "1", "30", "12"]];
+    assert_eq!(cells(&section, "threads", keys), rows);
+    assert_eq!(cells(&section, "thread_methods", keys), rows);
 }
 
 #[test]

@@ -135,10 +135,26 @@ fn a_return_without_its_entry_pops_nothing() {
     play.enter(A, 1000, 10);
     play.leave(B, 1000, 20);
     play.leave(A, 1000 - RETURN_BYTES - 8, 25);
-    play.leave(A, 1100, 26);
+    play.leave(A, 1000 + MOVED_BYTES + 8, 26);
     assert_eq!((play.shadow.counts.returns_without_entry, play.shadow.open(), play.left.len()), (4, 1, 0));
     play.leave(A, 1000 - RETURN_BYTES, 30);
     assert_eq!(play.left, [(A, 20, 20, How::Returned)]);
+}
+
+#[test]
+fn a_return_above_the_innermost_frame_is_its_own_where_a_loop_was_compiled_meanwhile() {
+    let mut play = Play::default();
+    play.enter(A, 1000, 0);
+    play.enter(B, 900, 10);
+    play.leave(B, 950, 20);
+    play.enter(B, 900, 30);
+    play.enter(C, 800, 40);
+    play.leave(C, 880, 50);
+    play.leave(B, 900, 60);
+    play.leave(A, 1100, 70);
+    let left: Vec<_> = play.left.iter().map(|left| (left.0, left.1, left.3)).collect();
+    assert_eq!(left, [(B, 10, How::Returned), (C, 10, How::Returned), (B, 30, How::Returned), (A, 70, How::Returned)]);
+    assert_eq!(play.shadow.counts, Counts::default());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use tracer_common::{
     record::{EventKind, HEADER_BYTES, SubjectState, Timed},
-    tally::{Cell, Demand, MAX_CELLS, MAX_SUBJECTS, Subject as Told, Verdict},
+    tally::{Cell, Context, Demand, MAX_CELLS, MAX_SUBJECTS, Subject as Told, Verdict},
 };
 
 use crate::{
@@ -19,11 +19,13 @@ use crate::{
     },
     session::Item,
     subject::{MethodPart, Subject, SubjectDefinition},
-    tally::{Tallies, Tally},
+    tally::{ContextTallies, Tallies, Tally},
 };
 
 use super::{
+    contexts::{Met, wanted_contexts},
     judge::{Facts, Judge},
+    now_ns,
     unwinding::Unloads,
 };
 
@@ -56,6 +58,8 @@ pub struct Subjects {
     unwanted: HashSet<(u32, SubjectId)>,
     /// By index of the cell; the first has no use.
     cells: Vec<Counted>,
+    /// When the contexts are read again.
+    contexts_ns: u64,
     /// Definitions that were not passed on yet.
     fresh: Vec<SubjectDefinition>,
     unloads: Unloads,
@@ -75,6 +79,7 @@ impl Subjects {
             named: Vec::new(),
             unwanted: HashSet::new(),
             cells: vec![nobody],
+            contexts_ns: 0,
             fresh: Vec::new(),
             unloads: Unloads::new(jvm),
         })
@@ -93,13 +98,13 @@ impl Subjects {
 
     /// Looks at a record as it comes out of its ring buffer: where it is about a subject, writes its number there, and what
     /// the predicate says of it, where the kernel could not tell.
-    pub fn take(&mut self, record: &[u8], tallying: &mut Tallying) -> Option<Filled> {
-        let header = Header::read(record).ok()?;
-        let kind = EventKind::from_number(header.kind)?;
+    pub fn take(&mut self, record: &[u8], tallying: &mut Tallying) -> Taken {
+        let Ok(header) = Header::read(record) else { return Taken::Other };
+        let Some(kind) = EventKind::from_number(header.kind) else { return Taken::Other };
         let is_method = match kind {
             EventKind::MethodEntry | EventKind::MethodReturn | EventKind::MethodTimed => true,
             EventKind::ObjectAlloc => false,
-            _ => return None,
+            _ => return Taken::Other,
         };
         let mut filled = Filled::copy(record);
         let address = filled.word(0);
@@ -107,6 +112,9 @@ impl Subjects {
             Some(id) => *id,
             None => self.meet(address, is_method, tallying),
         };
+        if kind == EventKind::MethodEntry && filled.word(2) == SubjectState::Counted as u64 {
+            return Taken::Counted;
+        }
         filled.set_word(0, u64::from(id.0));
         let tid = header.tid.0;
         if let Some(undecided) = Undecided::of(kind, &filled) {
@@ -126,7 +134,7 @@ impl Subjects {
                 filled.set_word(3, filled.word(3) | Timed::UNWANTED);
             }
         }
-        Some(filled)
+        Taken::Filled(filled)
     }
 
     /// Keeps what was decided of a call until it is over.
@@ -222,9 +230,9 @@ impl Subjects {
         }
     }
 
-    /// What the kernel has counted so far.
-    pub fn tallies(&self, tallying: &Tallying, time_ns: u64) -> Result<Tallies, Error> {
-        let mut durations = tallying.durations();
+    /// What the kernel has counted so far. The contexts are in it only now and then where they are many, and at the end.
+    pub fn tallies(&mut self, tallying: &mut Tallying, time_ns: u64, at_end: bool) -> Result<Tallies, Error> {
+        let mut buckets = tallying.buckets();
         let [returns_without_entry, entries_without_return, overflow] = tallying.outcomes()?;
         let mut tallies =
             Tallies { time_ns, returns_without_entry, entries_without_return, overflow, ..Tallies::default() };
@@ -236,19 +244,57 @@ impl Subjects {
             }
             let tally = Tally {
                 subject: subject.0,
-                stack: None,
                 count,
                 timed,
                 errors,
                 total_ns,
                 self_ns: total_ns.saturating_sub(inner_ns),
                 bytes,
-                durations: durations.remove(&index).unwrap_or_default(),
+                buckets: buckets.remove(&index).unwrap_or_default(),
             };
             if *is_method { tallies.methods.push(tally) } else { tallies.objects.push(tally) }
         }
+        let Demand { contexts, places, by_thread, .. } = self.asked.demand;
+        if contexts + places + by_thread > 0 && (at_end || time_ns >= self.contexts_ns) {
+            tallies.contexts = Some(self.contexts(tallying));
+            let took_ns = now_ns().saturating_sub(time_ns);
+            self.contexts_ns = time_ns + READING_SHARE * took_ns;
+        }
         Ok(tallies)
     }
+
+    /// The contexts of wanted subjects.
+    fn contexts(&mut self, tallying: &mut Tallying) -> ContextTallies {
+        let read: Vec<(u64, Context)> = tallying.contexts().collect();
+        let met = read.into_iter().map(|(id, context)| {
+            let (subject, is_method, wanted) = self.subject_of(context.subject, tallying);
+            Met::new(id, &context, subject, is_method, wanted)
+        });
+        wanted_contexts(met.collect())
+    }
+
+    /// What a context's subject stands for: a cell, or an address where the kernel did not know it yet.
+    fn subject_of(&mut self, word: u64, tallying: &mut Tallying) -> (SubjectId, bool, bool) {
+        let cell = usize::try_from(word).ok().and_then(|index| self.cells.get(index));
+        if let Some(Counted { subject, is_method }) = cell {
+            return (*subject, *is_method, true);
+        }
+        let id = self.known.get(&word).copied().unwrap_or_else(|| self.meet(word, true, tallying));
+        (id, true, !self.is_never_wanted(id))
+    }
+}
+
+/// The share of one core that reading the contexts may take is one in so many.
+const READING_SHARE: u64 = 50;
+
+/// What a record was.
+pub enum Taken {
+    /// None about a subject.
+    Other,
+    /// One about a subject, with its number.
+    Filled(Filled),
+    /// One about what the kernel has counted: it only made its subject known.
+    Counted,
 }
 
 /// Room for an event of up to four words, as all about subjects are.

@@ -13,7 +13,7 @@ use crate::{
     source::encode::name_id,
     stack::{Frame, Kind},
     subject::{MethodPart, Subject},
-    tally::Tally,
+    tally::{ContextTally, Tally},
 };
 
 /// The id of a name whose definition never comes.
@@ -31,10 +31,11 @@ pub(super) enum Statement {
     Stack(String, Vec<Frame>),
     /// A subject's word and what it is.
     Subject(String, Subject),
-    /// What the kernel counted of a subject, and perhaps at a stack.
+    /// What the kernel counted of a subject, and perhaps in a context.
     Tally {
         subject: String,
         stack: Option<String>,
+        context: Option<ContextTally>,
         tally: Tally,
     },
     Event(Occurrence),
@@ -149,9 +150,11 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
     Ok(Occurrence { offset_ns, tid, kind, stack, subject, words, texts })
 }
 
-/// `tally add count=5 timed=5 total=10ms self=10ms durations=17:3,40:2 stack=shop`.
+/// `tally add count=5 timed=5 total=10ms self=10ms durations=17:3,40:2`. With `context=ID` it is one of a context, below that of
+/// `in=ID`, on the thread `tid=N`, with the stack `stack=WORD`.
 fn tally(subject: &str, fields: &[Token]) -> Result<Statement, String> {
     let mut tally = Tally::default();
+    let mut context = ContextTally::default();
     let mut stack = None;
     for field in fields {
         let Token::Pair(key, Value::Word(word)) = field else {
@@ -159,7 +162,11 @@ fn tally(subject: &str, fields: &[Token]) -> Result<Statement, String> {
         };
         match key.as_str() {
             "stack" => stack = Some(word.clone()),
-            "durations" => tally.durations = word.split(',').map(bucket).collect::<Result<_, _>>()?,
+            "tid" => context.tid = parse_tid(word)?,
+            "context" => context.id = number(word)?,
+            "in" => context.parent = number(word)?,
+            "largest" => context.largest = number(word)?,
+            "durations" | "lengths" => tally.buckets = word.split(',').map(bucket).collect::<Result<_, _>>()?,
             "count" => tally.count = number(word)?,
             "timed" => tally.timed = number(word)?,
             "errors" => tally.errors = number(word)?,
@@ -169,7 +176,9 @@ fn tally(subject: &str, fields: &[Token]) -> Result<Statement, String> {
             other => return Err(format!("a tally has no field `{other}`")),
         }
     }
-    Ok(Statement::Tally { subject: subject.to_owned(), stack, tally })
+    let Tally { count, errors, total_ns, self_ns, bytes, .. } = tally;
+    let context = (context.id > 0).then_some(ContextTally { count, errors, total_ns, self_ns, bytes, ..context });
+    Ok(Statement::Tally { subject: subject.to_owned(), stack, context, tally })
 }
 
 /// `17:3`: three durations in bucket 17.

@@ -12,7 +12,7 @@ use super::{
     },
     *,
 };
-use crate::{event::NameId, report::Shape};
+use crate::{event::NameId, report::Shape, tally::ContextTallies};
 
 fn object(class: SubjectId, bytes: u64) -> Payload {
     Payload::ObjectAlloc { class, bytes, length: None, wanted: true }
@@ -112,7 +112,21 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
     let mut alloc = Alloc::default();
     let reading = |time_ns, count| Tallies {
         time_ns,
-        objects: vec![Tally { subject: cart.0, stack: Some(make), count, bytes: 64 * count, ..Tally::default() }],
+        objects: vec![Tally { subject: cart.0, count, bytes: 64 * count, ..Tally::default() }],
+        // The latest hundred were counted after the contexts were read.
+        contexts: Some(ContextTallies {
+            calls: Vec::new(),
+            objects: vec![ContextTally {
+                id: 2,
+                subject: cart.0,
+                tid: 7,
+                stack: make.0,
+                count: count - 50,
+                bytes: 64 * (count - 50),
+                largest: 64,
+                ..ContextTally::default()
+            }],
+        }),
         ..Tallies::default()
     };
     alloc.start(0);
@@ -132,7 +146,13 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
         cells(&section, "objects_by_class", ["class", "objects", "largest_bytes"]),
         [["com.shop.Cart", "251", "-"]]
     );
-    assert!(section.notes.iter().any(|note| note.starts_with("Counted in the kernel")));
+    assert_eq!(
+        cells(&section, "objects_by_thread", ["tid", "objects", "largest_bytes", "share_percent"]),
+        [["7", "201", "64", "80.0796812749004"]]
+    );
+    let sites = cells(&section, "objects_by_site", ["site", "objects"]);
+    assert_eq!(sites, [["com.shop.Main.main:4", "201"], ["-", "50"]]);
+    assert!(section.notes.iter().any(|note| note.starts_with("Counted in the kernel") && note.contains("of 50 ")));
 }
 
 #[test]

@@ -11,7 +11,6 @@ use crate::{
     event::SubjectId,
     report::{Profile, ProfileStack, ProfileThread, Shape, Unit},
     stack::{Frame, Kind},
-    tally::Tally,
 };
 
 /// Most frames of one stack: the innermost ones.
@@ -19,10 +18,13 @@ const DEPTH: usize = 512;
 /// Most frames of all stacks: 16 MiB.
 const FRAMES: usize = 4 << 20;
 
+/// Why a context is not told whole.
+const TOO_MANY: &str = "<too many contexts>";
+
 /// Calls by context, and own time by context where any is known.
-pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, tallies: &[Tally], context: Context<'_>) -> Vec<Shape> {
+pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) -> Vec<Shape> {
     let profile = |id, title: &str, unit, value: fn(&Amounts) -> u64| {
-        let profile = Builder::new(graph, contexts, context).build(id, title, unit, tallies, value);
+        let profile = Builder::new(graph, contexts, context).build(id, title, unit, value);
         (!profile.stacks.is_empty()).then_some(Shape::Profile(profile))
     };
     let calls = profile("calls", "Calls by context", Unit::Count, |amounts| amounts.calls);
@@ -36,8 +38,6 @@ struct Builder<'a> {
     context: Context<'a>,
     frames: Vec<Frame>,
     numbers: FastMap<(u32, Place), u32>,
-    /// Numbers of frames that come from stacks.
-    of_stacks: FastMap<u32, u32>,
     threads: Vec<ProfileThread>,
     thread_numbers: HashMap<u32, u32>,
 }
@@ -50,23 +50,14 @@ impl<'a> Builder<'a> {
             context,
             frames: Vec::new(),
             numbers: FastMap::default(),
-            of_stacks: FastMap::default(),
             threads: Vec::new(),
             thread_numbers: HashMap::new(),
         }
     }
 
-    fn build(
-        mut self,
-        id: &'static str,
-        title: &str,
-        unit: Unit,
-        tallies: &[Tally],
-        value: fn(&Amounts) -> u64,
-    ) -> Profile {
+    fn build(mut self, id: &'static str, title: &str, unit: Unit, value: fn(&Amounts) -> u64) -> Profile {
         // A context without an amount has calls all the same.
-        let amounts = self.nodes.iter().map(|node| node.amounts).chain(tallies.iter().map(Amounts::from));
-        let has_any = amounts.map(|amounts| value(&amounts)).any(|value| value > 0);
+        let has_any = self.nodes.iter().any(|node| value(&node.amounts) > 0);
         let is_called = |at: &usize| has_any && self.nodes[*at].amounts.calls > 0;
         let mut order: Vec<usize> = (0..self.nodes.len()).filter(is_called).collect();
         order.sort_by_key(|at| (std::cmp::Reverse(value(&self.nodes[*at].amounts)), *at));
@@ -80,33 +71,27 @@ impl<'a> Builder<'a> {
                 rest_calls = rest_calls.saturating_add(node.amounts.calls);
                 continue;
             }
-            let (frames, is_cut) = self.path(at, room.min(DEPTH));
+            let (frames, cut) = self.path(at, room.min(DEPTH));
             room -= frames.len();
             let thread = Some(self.thread(node.tid.0));
-            let cut = if is_cut { format!("{DEPTH} frames") } else { String::new() };
             let (value, count) = (value(&node.amounts), node.amounts.calls);
             stacks.push(ProfileStack { frames, thread, value, count, cut });
-        }
-        for tally in tallies.iter().filter(|tally| has_any && tally.count > 0) {
-            let amounts = Amounts::from(tally);
-            let (frames, cut) = self.path_of_tally(tally, room.min(DEPTH));
-            room = room.saturating_sub(frames.len());
-            stacks.push(ProfileStack { frames, thread: None, value: value(&amounts), count: amounts.calls, cut });
         }
         // Stable, so that contexts keep their order among equals.
         stacks.sort_by_key(|stack| std::cmp::Reverse(stack.value));
         if rest_calls > 0 {
-            let cut = "<too many contexts>".to_owned();
+            let cut = TOO_MANY.to_owned();
             stacks.push(ProfileStack { frames: Vec::new(), thread: None, value: rest, count: rest_calls, cut });
         }
         let Self { frames, threads, .. } = self;
         Profile { id, title: title.to_owned(), unit, contexts: true, frames, threads, stacks }
     }
 
-    /// Frames of a context, outermost first; each at the place where it calls the next one.
-    fn path(&mut self, at: usize, most: usize) -> (Vec<u32>, bool) {
+    /// Frames of a context, outermost first, each at the place where it calls the next one; and why they are not all.
+    fn path(&mut self, at: usize, most: usize) -> (Vec<u32>, String) {
         let mut frames = Vec::new();
         let (mut next, mut place) = (Some(at), Place::default());
+        let mut is_cut = false;
         while let Some(at) = next
             && frames.len() < most
         {
@@ -114,29 +99,15 @@ impl<'a> Builder<'a> {
             frames.push(self.frame(node.method, place));
             place = self.graph.places.get(at).copied().unwrap_or_default();
             next = node.parent.and_then(|parent| usize::try_from(parent).ok());
+            is_cut = node.cut;
         }
         frames.reverse();
-        (frames, next.is_some())
-    }
-
-    /// Java frames of the stack that the kernel counted calls at; where it took none, the method alone.
-    fn path_of_tally(&mut self, tally: &Tally, most: usize) -> (Vec<u32>, String) {
-        let stacks = self.context.stacks;
-        let Some(stack) = tally.stack.and_then(|id| stacks.get(id)) else {
-            return (vec![self.frame(tally.subject(), Place::default())], "<caller not known>".to_owned());
+        let cut = match next {
+            Some(_) => format!("{DEPTH} frames"),
+            None if is_cut => TOO_MANY.to_owned(),
+            None => String::new(),
         };
-        let is_java = |id: &u32| stacks.frame(*id).is_some_and(|frame| frame.kind.is_java());
-        let java: Vec<u32> = stack.frames.iter().copied().filter(is_java).collect();
-        let cut = if java.len() > most { format!("{DEPTH} frames") } else { stack.end.reason.clone() };
-        (java.into_iter().take(most).rev().map(|id| self.frame_of_stack(id)).collect(), cut)
-    }
-
-    fn frame_of_stack(&mut self, id: u32) -> u32 {
-        let Self { context, frames, of_stacks, .. } = self;
-        *of_stacks.entry(id).or_insert_with(|| {
-            frames.extend(context.stacks.frame(id).cloned());
-            u32::try_from(frames.len().saturating_sub(1)).unwrap_or(u32::MAX)
-        })
+        (frames, cut)
     }
 
     fn frame(&mut self, method: SubjectId, place: Place) -> u32 {
