@@ -10,14 +10,26 @@ use crate::{
     shadow::outcome,
 };
 
-/// Counts a call, or an object, in its context and tells that context; [`NO_CONTEXT`] where there is no room for it.
+/// Where a call, or an object, was counted.
+pub(crate) struct Entered {
+    /// The context; [`NO_CONTEXT`] where there is no room for it.
+    pub(crate) id: u64,
+    /// Whether it was not there before.
+    pub(crate) is_new: bool,
+}
+
+impl Entered {
+    const NOWHERE: Self = Self { id: NO_CONTEXT, is_new: false };
+}
+
+/// Counts a call, or an object, in its context.
 #[inline(always)]
-pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bool) -> u64 {
+pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bool) -> Entered {
     let id = context_id(parent, subject, stack, tid);
     if let Some(context) = CONTEXTS.get_ptr_mut(id) {
         return counted(context, id, subject, stack);
     }
-    let Some(made) = CONTEXTS_MADE.get_ptr_mut(0) else { return NO_CONTEXT };
+    let Some(made) = CONTEXTS_MADE.get_ptr_mut(0) else { return Entered::NOWHERE };
     // SAFETY: `made` points into a map value.
     let is_full = unsafe { made.read_volatile() } >= MAX_CONTEXTS as u64;
     let (parent, id) = if is_full { (CUT, context_id(CUT, subject, stack, tid)) } else { (parent, id) };
@@ -39,26 +51,26 @@ pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bo
     };
     if CONTEXTS.insert(id, new, u64::from(BPF_NOEXIST)).is_err() {
         outcome(Outcome::Overflow);
-        return NO_CONTEXT;
+        return Entered::NOWHERE;
     }
     if !is_full {
         count(made);
     }
-    id
+    Entered { id, is_new: true }
 }
 
 /// Counts in a context that is there, if it is the one and not another with the same hash.
 #[inline(always)]
-fn counted(context: *mut Context, id: u64, subject: u64, stack: u64) -> u64 {
+fn counted(context: *mut Context, id: u64, subject: u64, stack: u64) -> Entered {
     // SAFETY: `context` points into a map value that only this thread writes.
     unsafe {
         if (*context).subject != subject || (*context).stack != stack {
             outcome(Outcome::Overflow);
-            return NO_CONTEXT;
+            return Entered::NOWHERE;
         }
         (*context).count += 1;
     }
-    id
+    Entered { id, is_new: false }
 }
 
 /// A call in a context is over.

@@ -122,13 +122,19 @@ const RECORD_PREFIX_BYTES: usize = 8;
 pub(crate) fn event(kind: EventKind, words: &[u64; SMALL_EVENT_WORDS], hit: &Hit) {
     // SAFETY: `stats` points into a map value.
     count(unsafe { &raw mut (*hit.stats).emitted });
-    let Some(mut record) = Reservation::new::<SMALL_EVENT_BYTES>() else {
+    if !notice(kind, words, hit) {
         // SAFETY: as above.
         count(unsafe { &raw mut (*hit.stats).lost });
-        return;
-    };
+    }
+}
+
+/// Sends an event that tells user space nothing that would be missing: it is not counted. Whether there was room for it.
+#[inline(always)]
+pub(crate) fn notice(kind: EventKind, words: &[u64; SMALL_EVENT_WORDS], hit: &Hit) -> bool {
+    let Some(mut record) = Reservation::new::<SMALL_EVENT_BYTES>() else { return false };
     record.write_header(kind as u16, kind.words() as u16, hit);
     // SAFETY: the record has room for this many words behind its header, which is a multiple of 8 long.
     unsafe { record.as_mut_ptr().add(HEADER_BYTES).cast::<[u64; SMALL_EVENT_WORDS]>().write(*words) };
     record.submit::<SMALL_EVENT_BYTES>(hit);
+    true
 }

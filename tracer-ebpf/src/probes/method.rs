@@ -273,12 +273,11 @@ fn enter_context(ctx: &ProbeContext, arrival: &Arrival, address: u64, found: &Su
         hit.stack = stack_at(ctx, &hit, wanted);
     }
     let subject = if found.cell != 0 { u64::from(found.cell) } else { address };
-    let context = contexts::enter(around, subject, hit.stack, arrival.tid, around_sp == arrival.sp);
-    calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: context, caller: 0 });
-    if found.verdict == 0 {
-        emit::event(EventKind::MethodEntry, &[address, 0, SubjectState::Counted as u64, 0], &hit);
-    } else {
-        arrival.counted();
+    let entered = contexts::enter(around, subject, hit.stack, arrival.tid, around_sp == arrival.sp);
+    calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: entered.id, caller: 0 });
+    arrival.counted();
+    if found.verdict == 0 && entered.is_new {
+        emit::notice(EventKind::MethodEntry, &[address, 0, SubjectState::Counted as u64, 0], &hit);
     }
     Some(())
 }

@@ -87,7 +87,8 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
             if spec.stack != 0 {
                 hit.stack = stack_at(ctx, &hit, spec.stack);
             }
-            contexts::add_bytes(contexts::enter(0, u64::from(found.cell), hit.stack, hit.tid, false), made.bytes);
+            let entered = contexts::enter(0, u64::from(found.cell), hit.stack, hit.tid, false);
+            contexts::add_bytes(entered.id, made.bytes);
         }
         return Some(());
     }

@@ -148,7 +148,7 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
     );
     assert_eq!(
         cells(&section, "objects_by_thread", ["tid", "objects", "largest_bytes", "share_percent"]),
-        [["7", "201", "64", "80.0796812749004"]]
+        [["7", "201", "64", "80.1"]]
     );
     let sites = cells(&section, "objects_by_site", ["site", "objects"]);
     assert_eq!(sites, [["com.shop.Main.main:4", "201"], ["-", "50"]]);
