@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
     jdk,
@@ -12,7 +12,7 @@ use tests::{
 use super::{Expected, MODES, Run, text};
 
 /// Sums of calls by caller and callee, and the places in the caller.
-fn edges(report: &Report) -> Result<BTreeMap<String, (u64, BTreeSet<u64>)>> {
+pub(super) fn edges(report: &Report) -> Result<BTreeMap<String, (u64, BTreeSet<u64>)>> {
     let mut edges: BTreeMap<String, (u64, BTreeSet<u64>)> = BTreeMap::new();
     for row in report.table("calls", "edges")? {
         let edge = edges.entry(format!("{}->{}", text(&row, "caller"), text(&row, "callee"))).or_default();
@@ -42,32 +42,92 @@ fn edges_agree(report: &Report, expected: &Expected) -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn edges_and_their_places_are_those_of_the_program() -> Result<()> {
+/// Checks the instructions that made static initialisers run.
+fn triggers_agree(report: &Report, expected: &Expected) -> Result<()> {
+    let rows = report.table("calls", "initialisers")?;
+    for (of, number) in expected.of("trigger")? {
+        let (instruction, initialiser) = of.split_once(':').context("no initialiser")?;
+        let found = rows.iter().filter(|row| text(row, "initialiser") == initialiser);
+        let found: Vec<_> = found.map(|row| (text(row, "opcode"), cell(row, "calls").unwrap_or(0))).collect();
+        ensure!(found == [(instruction, number)], "{found:?} for {of} {number}");
+    }
+    Ok(())
+}
+
+/// Checks how many contexts there are, and calls in some of them by what is around these.
+fn contexts_agree(report: &Report, expected: &Expected) -> Result<()> {
+    let (counted, number) = (report.summary("calls", "contexts")?, expected.one("contexts", "Recursion")?);
+    ensure!(counted == number, "{counted} contexts, not {number}");
+    let mut shapes = report.section("calls")?["shapes"].as_array().into_iter().flatten();
+    let profile = shapes.find(|shape| shape["kind"] == "profile" && shape["id"] == "calls").context("no profile")?;
+    let names: Vec<&str> =
+        profile["frames"].as_array().into_iter().flatten().filter_map(|frame| frame["name"].as_str()).collect();
+    let mut contexts: BTreeMap<String, u64> = BTreeMap::new();
+    for stack in profile["stacks"].as_array().into_iter().flatten() {
+        let frames = stack["frames"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+        let path: Vec<&str> = frames.filter_map(|at| names.get(usize::try_from(at).ok()?).copied()).collect();
+        // What the program expects begins at `a`; deep stacks have none.
+        if let Some(start) = path.iter().position(|name| *name == "Recursion.a") {
+            *contexts.entry(path[start..].join(";")).or_default() += stack["count"].as_u64().unwrap_or(0);
+        }
+    }
+    for (of, number) in expected.of("context")? {
+        let counted = contexts.get(of).copied().unwrap_or(0);
+        ensure!(counted == number, "{counted} calls in {of}, not {number}: {contexts:?}");
+    }
+    Ok(())
+}
+
+/// A program, its arguments and patterns, on how many of the four releases it runs, and what of it must agree.
+type Checked = (&'static str, &'static [&'static str], &'static [&'static str], usize, Check);
+type Check = fn(&Report, &Expected) -> Result<()>;
+
+const PROGRAMS: [Checked; 7] = [
+    ("Fib", &["14"], &["Fib::*"], 4, edges_agree),
+    ("NestedLoops", &[], &["NestedLoops::*"], 2, edges_agree),
+    ("Receivers", &[], &["Receivers*::*"], 2, edges_agree),
+    ("Initialisers", &[], &["Initialisers*::*"], 2, |report, expected| {
+        edges_agree(report, expected)?;
+        triggers_agree(report, expected)
+    }),
+    ("ManyThreads", &[], &["ManyThreads*::*"], 2, edges_agree),
+    // Their reports are large.
+    ("Overflow", &[], &["Overflow::*"], 1, edges_agree),
+    ("Recursion", &[], &["Recursion::*"], 1, |report, expected| {
+        edges_agree(report, expected)?;
+        contexts_agree(report, expected)
+    }),
+];
+
+/// Counts programs in the kernel, or each call as an event.
+fn graphs_agree(programs: &[Checked], each: bool) -> Result<()> {
     let mut wrong = Vec::new();
-    for (program, (main, arguments, patterns)) in [
-        ("Fib", &["14"][..], &["Fib::*"][..]),
-        ("NestedLoops", &[], &["NestedLoops::*"]),
-        ("Receivers", &[], &["Receivers*::*"]),
-        ("Initialisers", &[], &["Initialisers*::*"]),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        // Each on two of the four releases.
-        for (release, jdk) in jdk::all()?.iter().enumerate().skip(program % 2).step_by(2) {
+    for (program, (main, arguments, patterns, releases, check)) in programs.iter().enumerate() {
+        for (release, jdk) in jdk::all()?.iter().enumerate().skip(program % (5 - releases)).step_by(4 / releases) {
             let (mode, flags) = MODES[(release + program) % MODES.len()];
             let mut options = vec!["-l", "calls"];
+            options.extend(each.then_some("--each"));
             options.extend(patterns.iter().flat_map(|pattern| ["-I", *pattern]));
             let mut run = Run::new(jdk, main, &options).flags(flags).times(0, 1);
             run.arguments = arguments;
-            if let Err(error) = run.report().and_then(|(report, expected)| edges_agree(&report, &expected)) {
+            if let Err(error) = run.report().and_then(|(report, expected)| check(&report, &expected)) {
                 wrong.push(format!("{main} on JDK {} by {mode}: {error:#}", jdk.release));
             }
         }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
+}
+
+#[test]
+fn edges_places_and_contexts_that_the_kernel_counts_are_those_of_the_program() -> Result<()> {
+    graphs_agree(&PROGRAMS, false)
+}
+
+/// Those that make few events.
+#[test]
+fn edges_and_their_places_of_events_are_those_of_the_program() -> Result<()> {
+    graphs_agree(&PROGRAMS[..4], true)
 }
 
 /// The JVM puts a form of its own between a method handle's call and its target, and the compilers put their own code where

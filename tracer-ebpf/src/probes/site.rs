@@ -85,7 +85,7 @@ pub(super) fn stack_at(ctx: &ProbeContext, hit: &Hit, wanted: u32) -> u64 {
     unwind::stack(&start, hit)
 }
 
-/// Number of frames that a specification asks for.
+/// Number of methods that a specification asks for; other frames do not count.
 #[inline(always)]
 const fn most(wanted: u32) -> u64 {
     if wanted > 1 && (wanted as usize) < MAX_FRAMES { wanted as u64 } else { MAX_FRAMES as u64 }

@@ -41,9 +41,8 @@ use crate::{
 /// A flag that stays armed while this lives.
 pub(super) type ArmedFlag = Armed<JvmTables>;
 
-/// Frames of the stack that a call gets where it is asked who calls: HotSpot's function, the method, and its caller, with one
-/// for an adapter between them.
-const CALL_SITE_FRAMES: u32 = 4;
+/// Methods on the stack that a call gets where it is asked who calls: the method, and its caller.
+const CALL_SITE_FRAMES: u32 = 2;
 
 /// A session that is about to begin.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
