@@ -40,7 +40,7 @@ const MODES: [Mode; 4] = [
 ];
 
 /// Nothing is taken away, and a burst of events has room.
-const COMPLETE: [&str; 4] = ["--max-overhead", "100000%", "--ring-size", "16m"];
+const COMPLETE: [&str; 4] = ["--max-overhead", "100000%", "--ring-size", "32m"];
 
 /// What a complete count must be: by kind and what it is of.
 #[derive(Debug, Default)]
