@@ -20,7 +20,7 @@ use tests::{
 const COVERED: &str = "-XX:+DTraceAllocProbes";
 
 /// Every object is counted, and nothing is taken away.
-const EXACT: [&str; 8] = ["-l", "alloc", "--exact", "--yes", "--max-overhead", "100000%", "--ring-size", "4m"];
+const EXACT: [&str; 8] = ["-l", "alloc", "--exact", "--yes", "--max-overhead", "100000%", "--ring-size", "16m"];
 
 /// The interpreter, C1, C2, and all of them: one on each release.
 const WAYS: [&[&str]; 4] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-XX:-TieredCompilation"], &[]];
