@@ -36,6 +36,8 @@ mod holders;
 // Methods and objects are counted to the last one.
 mod methods;
 mod objects;
+// Sessions keep their budgets, and say how.
+mod governor;
 // The predicate says the same in the kernel.
 mod predicate;
 // Method probes are armed, covered and taken back as is said.

@@ -10,6 +10,14 @@ pub const MAX_ATOMS: usize = 64;
 /// Most counters of events that a graph can use.
 pub const MAX_TALLIES: usize = 8;
 
+/// Number of graphs that the programs have: [`WHOLE_GRAPH`] and [`ENTRY_GRAPH`].
+pub const GRAPHS: usize = 2;
+/// Index of the graph that decides.
+pub const WHOLE_GRAPH: u32 = 0;
+/// Index of the graph that is asked at entry where the other one is asked at return. What it rejects, that one would reject
+/// as well, and count nowhere.
+pub const ENTRY_GRAPH: u32 = 1;
+
 /// [`Node::yes`] or [`Node::no`]: the event is wanted.
 pub const ACCEPT: u8 = 0xff;
 /// [`Node::yes`] or [`Node::no`]: it is not.

@@ -251,6 +251,9 @@ impl Timed {
     pub const UNDECIDED: u64 = 4;
     /// User space has found that it is not wanted.
     pub const UNWANTED: u64 = 8;
+    /// Of an undecided call: from this bit on stands how many calls of chosen methods were under way, itself included, until
+    /// user space has decided.
+    pub const DEPTH_BIT: u32 = 32;
 }
 
 const _: () = {

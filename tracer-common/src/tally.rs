@@ -60,8 +60,20 @@ pub struct Demand {
     pub places: u32,
     /// 1 where calls are counted by thread as well.
     pub by_thread: u32,
+    /// Bits of [`Demand::METHODS`] and [`Demand::OBJECTS`]: whose hits are turned down, because their sites come and go one after
+    /// another and shall begin and end at one moment.
+    pub paused: u32,
+    /// Grows whenever sites of methods come back: calls that were under way before that are not known any more.
+    pub epoch: u32,
     /// How a class is found from an object, and its size.
     pub object: ObjectLayout,
+}
+
+impl Demand {
+    /// Bit of [`Demand::paused`]: methods.
+    pub const METHODS: u32 = 1;
+    /// Bit of [`Demand::paused`]: objects.
+    pub const OBJECTS: u32 = 2;
 }
 
 /// How objects and their classes lie in memory.
@@ -211,7 +223,7 @@ pub const fn bounds(bucket: u32) -> (u64, u64) {
 
 const _: () = {
     assert!(size_of::<Subject>() == 16 && size_of::<Cell>() == 48);
-    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 80 && size_of::<Context>() == 80);
+    assert!(size_of::<ObjectLayout>() == 48 && size_of::<Demand>() == 88 && size_of::<Context>() == 80);
     let samples = [0, 1, 15, 16, 17, 31, 32, 1000, 1 << 20, u64::MAX / 3, u64::MAX];
     let mut i = 0;
     while i < samples.len() {

@@ -14,11 +14,13 @@ pub(crate) struct Question {
     pub(crate) inputs: [u64; INPUTS],
     /// The node that is asked next, or the verdict.
     at: u64,
+    /// Index of the graph.
+    pub(crate) graph: u64,
 }
 
 impl Question {
     /// A question about an event of which nothing is known yet.
-    pub(crate) const NONE: Self = Self { inputs: [0; INPUTS], at: 0 };
+    pub(crate) const NONE: Self = Self { inputs: [0; INPUTS], at: 0, graph: 0 };
 
     #[inline(always)]
     pub(crate) fn set(&mut self, input: Input, value: u64) {
@@ -28,7 +30,7 @@ impl Question {
     /// Whether the event is wanted.
     #[inline(always)]
     pub(crate) fn is_wanted(&mut self) -> bool {
-        let Some(filter) = FILTER.get(0) else { return true };
+        let Some(filter) = FILTER.get(self.graph as u32) else { return true };
         self.at = u64::from(filter.start);
         if self.at < MAX_NODES as u64 {
             // SAFETY: the callback takes a pointer to the question, which lives longer than the loop.
@@ -42,7 +44,7 @@ impl Question {
 unsafe extern "C" fn ask(_index: u64, question: *mut c_void) -> i64 {
     // SAFETY: the loop passes its own question.
     let question = unsafe { &mut *question.cast::<Question>() };
-    let Some(filter) = FILTER.get(0) else { return 1 };
+    let Some(filter) = FILTER.get(question.graph as u32) else { return 1 };
     let Some(node) = filter.nodes.get(question.at as usize) else { return 1 };
     let input = if node.input == Input::Tally as u8 {
         reached(node.tally)

@@ -7,7 +7,7 @@ use aya_ebpf::{
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
-    filter::{Answer, Filter, MAX_TALLIES},
+    filter::{Answer, Filter, GRAPHS, MAX_TALLIES},
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stack::StackEnd,
     stats::SiteStats,
@@ -93,7 +93,7 @@ pub(crate) static OFFCPU: HashMap<u64, Away, MAX_AWAY> = HashMap::new();
 pub(crate) static DEMAND: Array<Demand, 1> = Array::new();
 
 #[btf_map]
-pub(crate) static FILTER: Array<Filter, 1> = Array::new();
+pub(crate) static FILTER: Array<Filter, GRAPHS> = Array::new();
 
 /// How many events came to a node of the filter.
 #[btf_map]

@@ -64,6 +64,8 @@ pub(crate) struct Thread {
     pub(crate) depth: u64,
     /// What returned last, if nothing has happened since: its cell and 1 more; 0 where something has.
     pub(crate) returned: u64,
+    /// [`tracer_common::tally::Demand::epoch`] of its calls.
+    epoch: u64,
     frames: [Frame; INLINE],
 }
 
@@ -122,21 +124,31 @@ pub(crate) fn outcome(outcome: Outcome) {
 }
 
 impl Calls {
-    /// The calls of a thread, if it has any.
+    /// The calls of a thread, if it has any. Of those that were under way when the sites went away for a while nobody knows
+    /// the end.
     #[inline(always)]
-    pub(crate) fn find(tid: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
-        Some(Self { thread: THREADS.get_ptr_mut(tid)?, tid, site, stats })
+    pub(crate) fn find(tid: u32, epoch: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
+        let thread = THREADS.get_ptr_mut(tid)?;
+        // SAFETY: `thread` points into a map value of this thread, which nobody else writes.
+        unsafe {
+            if (*thread).epoch != u64::from(epoch) {
+                (*thread).epoch = u64::from(epoch);
+                (*thread).depth = 0;
+                (*thread).returned = 0;
+            }
+        }
+        Some(Self { thread, tid, site, stats })
     }
 
     /// The calls of a thread, which may be new.
     #[inline(always)]
-    pub(crate) fn of(tid: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
-        if let Some(calls) = Self::find(tid, site, stats) {
+    pub(crate) fn of(tid: u32, epoch: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
+        if let Some(calls) = Self::find(tid, epoch, site, stats) {
             return Some(calls);
         }
         let empty = EMPTY_THREAD.get(0)?;
         let _: Result<(), _> = THREADS.insert(tid, empty, u64::from(BPF_NOEXIST));
-        let calls = Self::find(tid, site, stats);
+        let calls = Self::find(tid, epoch, site, stats);
         if calls.is_none() {
             outcome(Outcome::Overflow);
         }
@@ -330,12 +342,17 @@ unsafe extern "C" fn sweep_one(_index: u64, state: *mut c_void) -> i64 {
 #[inline(always)]
 fn tell(state: &Sweep, method: u64, over: &Over) {
     let (Some(target), Some(demand)) = (TARGET.get(0), DEMAND.get(0)) else { return };
-    let mut flags = Timed::EXCEPTIONAL;
+    let (mut flags, mut inner) = (Timed::EXCEPTIONAL, over.inner_ns);
     if demand.at_return != 0 {
-        flags |= Timed::UNCOUNTED | Timed::UNDECIDED;
+        // SAFETY: `thread` points into a map value; what ended stands no more in its depth.
+        let depth = unsafe { (*state.thread).depth } + 1;
+        flags |= Timed::UNCOUNTED | Timed::UNDECIDED | depth << Timed::DEPTH_BIT;
+        if demand.callers != 0 {
+            inner = over.caller;
+        }
     }
     let hit = Hit { site: state.site as u16, stats: state.stats, target, tid: state.tid as u32, stack: STACK_ABSENT };
-    emit::event(EventKind::MethodTimed, &[method, over.total_ns, over.inner_ns, flags], &hit);
+    emit::event(EventKind::MethodTimed, &[method, over.total_ns, inner, flags], &hit);
 }
 
 /// Counts a call that is over, where the kernel does.

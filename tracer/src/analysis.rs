@@ -9,6 +9,7 @@ mod pairing;
 pub(crate) mod pattern;
 mod profile;
 mod request;
+mod scaled;
 mod site;
 mod spread;
 mod state;
@@ -45,13 +46,14 @@ use crate::{
     event::Event,
     names::Names,
     report::{Section, Span},
-    session::Target,
+    session::{GuardAction, Target},
     stack::Stacks,
     subject::Subjects,
     tally::Tallies,
 };
 
 pub(crate) use method::interval_percent;
+pub use scaled::Scaled;
 pub(crate) use table::OTHERS;
 
 /// What an analysis may look at when it builds its section.
@@ -82,6 +84,14 @@ pub trait Analysis: Send {
 
     /// Takes what the kernel counted itself, since the session began.
     fn tallies(&mut self, _tallies: &Tallies) {}
+
+    /// Takes notice that sites went away, came back, or tell less from now on.
+    fn guard(&mut self, _action: &GuardAction) {}
+
+    /// What was counted so far at the sites of a group, of what is more the longer they are attached.
+    fn scaled(&self, _group: &str) -> Vec<Scaled> {
+        Vec::new()
+    }
 
     /// Takes what could not be seen.
     fn coverage(&mut self, _coverage: &Coverage) {}

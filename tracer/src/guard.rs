@@ -1,9 +1,16 @@
-//! The rate guard: takes sites away whose traps would cost the target too much, and gives them back for short looks.
+//! The governor: holds what a session costs within a budget. Where it would be exceeded it narrows what is armed, samples, or
+//! stops, in that order.
 //!
-//! A bucket of time is filled by the budget and emptied by every hit, by what a hit costs. When it is empty, the group of
-//! sites that fired most is detached. After a pause that makes the hits of its last window cheap enough it is attached
-//! again, so that a hot group is sampled in windows. Cost to the target stays below `budget * time + burst`, whatever it
-//! does; a group that fires 100,000 times a second is detached within 100 ms.
+//! Two buckets of time are filled by the budget: one is emptied by what hits cost the target, the other one by the CPU time
+//! that jtrace itself spends on what arrives. When one is empty, the group of sites that is most to blame is relieved:
+//!
+//! - *narrowed*, where that alone makes it cheap enough at its present rate: it gives no stacks any more, or tells no ends of
+//!   calls; its counts stay exact. Narrowing that would not be enough is left: a window with stacks tells more than one without;
+//! - else *sampled*: detached, and after a pause that makes its last window cheap enough attached again for a look;
+//! - else, where a single look costs more than the budget earns in a minute, *stopped*: it does not come back.
+//!
+//! Cost to the target stays below `budget * time + burst`, whatever it does; a group that fires 100,000 times a second is
+//! relieved within 100 ms.
 //!
 //! Pure: it reads no clock and attaches nothing.
 #![expect(
@@ -11,6 +18,11 @@
     clippy::cast_sign_loss,
     reason = "rates and pauses are positive and far below 2^64; a cast saturates"
 )]
+
+mod load;
+
+pub use load::Load;
+use load::Pace;
 
 /// Time that hits may cost at once before the guard steps in, with the usual budget: some 10,000 hits of a usual machine.
 /// Class loading comes in such bursts. Time and not hits, so that a slow machine's target pays no more.
@@ -22,187 +34,333 @@ pub const USUAL_BUDGET: f64 = 0.01;
 /// The same where methods or all objects are looked at.
 pub const ON_DEMAND_BUDGET: f64 = 0.05;
 
-/// Share of one core that looking again at a detached group may cost.
-const LOOK_BUDGET: f64 = 0.0025;
+/// Part of the budget that looking again at detached groups may take.
+const LOOK_PART: f64 = 0.25;
 
 /// Shortest pause before looking again.
 const SHORTEST_PAUSE_NS: f64 = 1e9;
 
+/// Longest pause: what comes back more rarely is no sample.
+const LONGEST_PAUSE_NS: f64 = 60e9;
+
 /// What a trap is taken to cost where it was not calibrated, in ns.
 const USUAL_TRAP_NS: f64 = 700.0;
 
+/// Least share of one core that jtrace itself may take, whatever the budget: it names what arrives while the target goes on.
+const OWN_BUDGET: f64 = 0.05;
+/// CPU time that jtrace may take at once.
+const OWN_BURST_NS: f64 = 0.25e9;
+/// The same at the beginning, when it names everything for the first time.
+const OWN_FIRST_NS: f64 = 1e9;
+/// Events per second from which on a group is to blame for what jtrace takes.
+const BLAMED_PER_S: f64 = 2000.0;
+
+/// What can be left out so that a group costs less and its counts stay exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Narrowing {
+    /// Its events get no stacks.
+    Stacks,
+    /// Only beginnings of calls are seen: no durations, no exceptions.
+    Times,
+}
+
+/// What may be left out of a group; what is not there cannot be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Means {
+    /// Its events get stacks that can be left out.
+    pub stacks: bool,
+    /// Ends of calls can be left out.
+    pub times: bool,
+}
+
+/// Why something was decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reason {
+    /// Hits of the group per second, lately.
+    pub rate_per_s: f64,
+    /// What that takes of one core: of the target's, or where `own` of jtrace's.
+    pub cost: f64,
+    /// What it takes of the target's in either case.
+    pub target: f64,
+    /// What it may take.
+    pub budget: f64,
+    /// Whether it is jtrace's own CPU time that was too much.
+    pub own: bool,
+    /// When the budget was last seen to be enough.
+    pub enough_ns: u64,
+}
+
 /// What to do with a group of sites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
+    /// Leave something out of its events.
+    Narrow {
+        /// Index of the group.
+        group: usize,
+        /// What.
+        what: Narrowing,
+        /// Why.
+        reason: Reason,
+    },
     /// Take its sites away.
     Detach {
         /// Index of the group.
         group: usize,
-        /// Hits per second in its last window.
-        rate_per_s: u64,
+        /// Why.
+        reason: Reason,
     },
     /// Attach its sites again.
     Attach {
         /// Index of the group.
         group: usize,
     },
+    /// Take its sites away for good.
+    Stop {
+        /// Index of the group.
+        group: usize,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// Where a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Attached,
+    /// Until then.
+    Away(u64),
+    Stopped,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// Start of the window in which `hits` were counted.
-    window_ns: u64,
-    hits: u64,
-    /// Hits in the last step: what the group does at present.
-    recent: u64,
-    /// When to attach again, for a detached group.
-    attach_at_ns: Option<u64>,
+    place: Place,
+    /// What can still be left out.
+    means: Means,
+    /// What its hits have cost the target since it was attached, and jtrace.
+    window_ns: f64,
+    own_window_ns: f64,
+    pace: Pace,
+}
+
+/// A bucket of time.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    budget: f64,
+    burst_ns: f64,
+    left_ns: f64,
+    /// When it was last seen not to be empty.
+    enough_ns: u64,
+}
+
+impl Bucket {
+    fn fill(&mut self, elapsed_ns: f64) {
+        // What it began with may be more than it holds later.
+        let full_ns = self.left_ns.max(self.burst_ns);
+        self.left_ns = (self.left_ns + elapsed_ns * self.budget).min(full_ns);
+    }
+
+    fn is_empty(&mut self, now_ns: u64) -> bool {
+        if self.left_ns >= 0.0 {
+            self.enough_ns = now_ns;
+        }
+        self.left_ns < 0.0
+    }
+
+    /// The others start with a bucket that is not empty: they are not to blame.
+    fn relieve(&mut self) {
+        self.left_ns = self.burst_ns / 2.0;
+    }
 }
 
 /// State of the guard.
 #[derive(Clone, Debug)]
 pub struct RateGuard {
     trap_ns: f64,
-    budget: f64,
-    burst_ns: f64,
-    /// What is left in the bucket.
-    left_ns: f64,
+    /// Time in walks over stacks per hit, on average.
+    stack_ns: f64,
+    target: Bucket,
+    own: Bucket,
     latest_ns: u64,
     groups: Vec<Group>,
 }
 
 impl RateGuard {
-    /// A guard over `groups` groups that are all attached at `now_ns`; `budget` is a share of one core. A larger budget
-    /// allows larger bursts as well.
-    pub fn new(groups: usize, trap_cost_ps: Option<u64>, budget: f64, now_ns: u64) -> Self {
-        let group = Group { window_ns: now_ns, hits: 0, recent: 0, attach_at_ns: None };
+    /// A guard over groups that are all attached at `now_ns`; `budget` is a share of one core. A larger budget allows larger
+    /// bursts as well.
+    pub fn new(groups: &[Means], trap_cost_ps: Option<u64>, budget: f64, now_ns: u64) -> Self {
+        let group = |means: &Means| Group {
+            place: Place::Attached,
+            means: *means,
+            window_ns: 0.0,
+            own_window_ns: 0.0,
+            pace: Pace::default(),
+        };
+        let burst_ns = BURST_NS * (budget / USUAL_BUDGET).max(1.0);
+        let own_budget = budget.max(OWN_BUDGET);
+        let own_burst_ns = OWN_BURST_NS * (own_budget / OWN_BUDGET);
         Self {
             trap_ns: trap_cost_ps.map_or(USUAL_TRAP_NS, |ps| ps as f64 / 1e3).max(1.0),
-            budget,
-            burst_ns: BURST_NS * (budget / USUAL_BUDGET).max(1.0),
-            left_ns: BURST_NS * (budget / USUAL_BUDGET).max(1.0),
+            stack_ns: 0.0,
+            target: Bucket { budget, burst_ns, left_ns: burst_ns, enough_ns: now_ns },
+            own: Bucket {
+                budget: own_budget,
+                burst_ns: own_burst_ns,
+                left_ns: own_burst_ns.max(OWN_FIRST_NS),
+                enough_ns: now_ns,
+            },
             latest_ns: now_ns,
-            groups: vec![group; groups],
+            groups: groups.iter().map(group).collect(),
         }
     }
 
-    /// A hit costs this much on average, as it turned out; stacks included.
-    pub fn expect(&mut self, hit_ns: f64) {
-        self.trap_ns = hit_ns.max(1.0);
+    /// A hit's stack costs this much on average, over all hits, where a load does not say it.
+    pub const fn expect_stacks(&mut self, stack_ns: f64) {
+        self.stack_ns = stack_ns.max(0.0);
     }
 
-    /// Takes the hits of every group since the last step.
-    pub fn step(&mut self, now_ns: u64, hits: &[u64]) -> Vec<Decision> {
-        let elapsed = now_ns.saturating_sub(self.latest_ns) as f64;
+    /// Takes the loads of every group since the last step, and the CPU time that jtrace spent on them.
+    pub fn step(&mut self, now_ns: u64, loads: &[Load], own_cpu_ns: u64) -> Vec<Decision> {
+        let elapsed_ns = now_ns.saturating_sub(self.latest_ns) as f64;
         self.latest_ns = now_ns;
-        self.left_ns = (self.left_ns + elapsed * self.budget).min(self.burst_ns);
-        for (group, hits) in self.groups.iter_mut().zip(hits) {
-            group.hits += hits;
-            group.recent = *hits;
-            self.left_ns -= *hits as f64 * self.trap_ns;
+        self.target.fill(elapsed_ns);
+        self.own.fill(elapsed_ns);
+        self.own.left_ns -= own_cpu_ns as f64;
+        let delivered: u64 = loads.iter().map(|load| load.delivered).sum();
+        for (group, load) in self.groups.iter_mut().zip(loads) {
+            let cost_ns = load.cost_ns(self.trap_ns, self.stack_ns);
+            let own_ns = own_cpu_ns as f64 * load.delivered as f64 / delivered.max(1) as f64;
+            if let Place::Away(until_ns) = &mut group.place {
+                // Going away took a while; it stays away for longer, and no other group is to blame.
+                *until_ns = until_ns.saturating_add((cost_ns / (self.target.budget * LOOK_PART)) as u64);
+            }
+            if group.place != Place::Attached {
+                continue;
+            }
+            self.target.left_ns -= cost_ns;
+            group.window_ns += cost_ns;
+            group.own_window_ns += own_ns;
+            group.pace.take(elapsed_ns, load, cost_ns, own_ns);
         }
-        let mut decisions: Vec<Decision> = self.attach_again(now_ns).collect();
-        if self.left_ns < 0.0 {
-            decisions.extend(self.detach_hottest(now_ns));
+        let mut decisions = self.attach_again(now_ns);
+        if self.target.is_empty(now_ns) {
+            self.relieve_target(now_ns, &mut decisions);
+        }
+        if self.own.is_empty(now_ns) {
+            self.relieve_own(now_ns, &mut decisions);
         }
         decisions
     }
 
-    fn attach_again(&mut self, now_ns: u64) -> impl Iterator<Item = Decision> + '_ {
-        self.groups.iter_mut().enumerate().filter_map(move |(index, group)| {
-            if group.attach_at_ns? > now_ns {
-                return None;
-            }
-            *group = Group { window_ns: now_ns, hits: 0, recent: 0, attach_at_ns: None };
-            Some(Decision::Attach { group: index })
-        })
+    /// It became known what can be left out of the groups.
+    pub fn allow(&mut self, means: &[Means]) {
+        for (group, means) in self.groups.iter_mut().zip(means) {
+            group.means = *means;
+        }
     }
 
-    fn detach_hottest(&mut self, now_ns: u64) -> Option<Decision> {
-        // A group that is detached can be hit until that is done; the others are not to blame.
-        let hot = |group: &Group| group.attach_at_ns.is_none() && group.recent > 0;
-        let attached = self.groups.iter_mut().enumerate().filter(|(_, group)| hot(group));
-        let (index, group) = attached.max_by_key(|(_, group)| group.recent)?;
-        let window_ns = now_ns.saturating_sub(group.window_ns).max(1) as f64;
-        let pause_ns = (group.hits as f64 * self.trap_ns).min(4.0 * self.burst_ns) / LOOK_BUDGET;
-        group.attach_at_ns = Some(now_ns + pause_ns.max(SHORTEST_PAUSE_NS) as u64);
-        // The others start with a bucket that is not empty: they are not to blame.
-        self.left_ns = self.burst_ns / 2.0;
-        Some(Decision::Detach { group: index, rate_per_s: (group.hits as f64 * 1e9 / window_ns) as u64 })
+    /// A group could not be attached again: it stays away.
+    pub fn gave_up(&mut self, group: usize) {
+        if let Some(group) = self.groups.get_mut(group) {
+            group.place = Place::Stopped;
+        }
+    }
+
+    fn attach_again(&mut self, now_ns: u64) -> Vec<Decision> {
+        let due = |group: &Group| matches!(group.place, Place::Away(until_ns) if until_ns <= now_ns);
+        let groups = self.groups.iter_mut().enumerate().filter(|(_, group)| due(group));
+        groups
+            .map(|(index, group)| {
+                *group = Group {
+                    place: Place::Attached,
+                    window_ns: 0.0,
+                    own_window_ns: 0.0,
+                    pace: Pace::default(),
+                    ..*group
+                };
+                Decision::Attach { group: index }
+            })
+            .collect()
+    }
+
+    /// The group that costs most at present. One that is away can be hit until that is done; the others are not to blame.
+    fn hottest(&self, cost: impl Fn(&Group) -> f64) -> Option<usize> {
+        let attached = self.groups.iter().enumerate().filter(|(_, group)| group.place == Place::Attached);
+        let costly = attached.filter(|(_, group)| group.pace.fires() && cost(group) > 0.0);
+        costly.max_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b))).map(|(index, _)| index)
+    }
+
+    fn relieve_target(&mut self, now_ns: u64, decisions: &mut Vec<Decision>) {
+        let Some(index) = self.hottest(|group| group.pace.latest_ns()[0]) else { return };
+        let others: f64 = self.groups.iter().map(|group| group.pace.share()).sum();
+        let Self { trap_ns, stack_ns, target, groups, .. } = self;
+        let Some(group) = groups.get_mut(index) else { return };
+        let share = group.pace.share();
+        let reason = Reason {
+            rate_per_s: group.pace.hits_per_s(),
+            cost: share,
+            target: share,
+            budget: target.budget,
+            own: false,
+            enough_ns: target.enough_ns,
+        };
+        target.relieve();
+        let room = target.budget - (others - share);
+        let narrowings = group.narrowings(*trap_ns, *stack_ns, room);
+        if narrowings.is_empty() {
+            let window_ns = group.window_ns.min(4.0 * target.burst_ns).max(group.pace.latest_ns()[0]);
+            decisions.push(group.leave(index, now_ns, window_ns / (target.budget * LOOK_PART), reason));
+        }
+        decisions.extend(narrowings.iter().map(|what| Decision::Narrow { group: index, what: *what, reason }));
+    }
+
+    fn relieve_own(&mut self, now_ns: u64, decisions: &mut Vec<Decision>) {
+        let blamed = |group: &Group| group.pace.delivered_per_s() >= BLAMED_PER_S;
+        let Some(index) = self.hottest(|group| if blamed(group) { group.pace.latest_ns()[1] } else { 0.0 }) else {
+            return;
+        };
+        let Self { own, groups, .. } = self;
+        let Some(group) = groups.get_mut(index) else { return };
+        let reason = Reason {
+            rate_per_s: group.pace.hits_per_s(),
+            cost: group.pace.own_share(),
+            target: group.pace.share(),
+            budget: own.budget,
+            own: true,
+            enough_ns: own.enough_ns,
+        };
+        own.relieve();
+        let window_ns = group.own_window_ns.min(own.burst_ns).max(group.pace.latest_ns()[1]);
+        decisions.push(group.leave(index, now_ns, window_ns / (own.budget * LOOK_PART), reason));
+    }
+}
+
+impl Group {
+    /// What to leave out so that the group takes no more than `room` of one core; nothing where that cannot be had.
+    fn narrowings(&mut self, trap_ns: f64, stack_ns: f64, room: f64) -> &'static [Narrowing] {
+        let Means { stacks, times } = self.means;
+        let steps: [(bool, &[Narrowing]); 3] = [
+            (stacks, &[Narrowing::Stacks]),
+            (times && !stacks, &[Narrowing::Times]),
+            (times && stacks, &[Narrowing::Stacks, Narrowing::Times]),
+        ];
+        let fits = |what: &[Narrowing]| self.pace.share_without(what, trap_ns, stack_ns) <= room;
+        let Some((_, what)) = steps.into_iter().find(|(possible, what)| *possible && fits(what)) else { return &[] };
+        self.means.stacks &= !what.contains(&Narrowing::Stacks);
+        self.means.times &= !what.contains(&Narrowing::Times);
+        what
+    }
+
+    fn leave(&mut self, index: usize, now_ns: u64, pause_ns: f64, reason: Reason) -> Decision {
+        if pause_ns > LONGEST_PAUSE_NS {
+            self.place = Place::Stopped;
+            return Decision::Stop { group: index, reason };
+        }
+        self.place = Place::Away(now_ns + pause_ns.max(SHORTEST_PAUSE_NS) as u64);
+        Decision::Detach { group: index, reason }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: u64 = 1_000_000;
-
-    /// Steps every 25 ms with `rates` hits per second, and returns when each group was detached and attached.
-    fn run(rates: &[u64], seconds: u64) -> Vec<(u64, Decision)> {
-        let mut guard = RateGuard::new(rates.len(), Some(600_000), USUAL_BUDGET, 0);
-        let mut attached = vec![true; rates.len()];
-        let mut seen = Vec::new();
-        for step in 1..=seconds * 40 {
-            let hits: Vec<_> = rates.iter().zip(&attached).map(|(rate, on)| if *on { rate / 40 } else { 0 }).collect();
-            for decision in guard.step(step * 25 * MS, &hits) {
-                match decision {
-                    Decision::Detach { group, .. } => attached[group] = false,
-                    Decision::Attach { group } => attached[group] = true,
-                }
-                seen.push((step * 25, decision));
-            }
-        }
-        seen
-    }
-
-    #[test]
-    fn a_quiet_target_keeps_all_its_sites() {
-        assert_eq!(run(&[5_000, 8_000, 100], 60), []);
-    }
-
-    #[test]
-    fn a_hot_group_is_detached_within_200_ms_and_the_others_stay() {
-        let decisions = run(&[1_000, 400_000, 1_000], 20);
-        let (at_ms, first) = decisions[0];
-        assert!(at_ms <= 200, "{at_ms}");
-        assert!(matches!(first, Decision::Detach { group: 1, rate_per_s: 300_000.. }), "{first:?}");
-        assert!(decisions.iter().all(|(_, decision)| !matches!(decision, Decision::Detach { group: 0 | 2, .. })));
-    }
-
-    #[test]
-    fn a_hot_group_is_sampled_below_the_budget() {
-        let decisions = run(&[400_000], 60);
-        let windows = decisions.iter().filter(|(_, decision)| matches!(decision, Decision::Detach { .. })).count();
-        // Every window is at most two steps of 10,000 hits of 0.6 us, as the burst is spent in the second.
-        assert!(windows >= 3, "{windows}");
-        assert!(windows as f64 * 20_000.0 * 0.6e-6 < 0.01 * 60.0, "{windows}");
-    }
-
-    #[test]
-    fn a_burst_of_costly_hits_is_as_short_as_they_are_costly() {
-        let mut guard = RateGuard::new(1, Some(2_800_000), USUAL_BUDGET, 0);
-        assert_eq!(guard.step(1, &[2_000]), []);
-        assert!(matches!(guard.step(2, &[1_000])[..], [Decision::Detach { group: 0, .. }]));
-    }
-
-    #[test]
-    fn a_larger_budget_lets_more_through() {
-        let mut guard = RateGuard::new(1, Some(600_000), 0.1, 0);
-        assert_eq!(guard.step(25 * MS, &[90_000]), []);
-    }
-
-    #[test]
-    fn a_group_that_does_nothing_is_not_detached_for_one_that_goes_on_while_it_is_detached() {
-        let mut guard = RateGuard::new(2, Some(600_000), USUAL_BUDGET, 0);
-        assert!(matches!(guard.step(25 * MS, &[50_000, 0])[..], [Decision::Detach { group: 0, .. }]));
-        assert_eq!(guard.step(50 * MS, &[50_000, 0]), []);
-    }
-
-    #[test]
-    fn a_burst_is_let_through() {
-        let mut guard = RateGuard::new(1, Some(600_000), USUAL_BUDGET, 0);
-        assert_eq!(guard.step(25 * MS, &[9_000]), []);
-        assert_eq!(guard.step(2_000 * MS, &[9_000]), []);
-    }
-}
+mod tests;

@@ -77,7 +77,7 @@ pub struct Cost {
 }
 
 /// How complete the report is: `emitted = delivered + lost` holds for every site.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Completeness {
     /// Events that the kernel side tried to deliver.
     pub emitted: u64,
@@ -95,6 +95,37 @@ pub struct Completeness {
     pub sites: Vec<SiteCompleteness>,
     /// Sentences about what is missing and why (sites the JDK does not have, sites that were detached, ...).
     pub missing: Vec<String>,
+    /// What the governor did so that the session keeps its budget, in its order; the first of them where there are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+}
+
+/// What the governor did with a group of sites.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// When, since the start of the span.
+    pub at_ns: u64,
+    /// Name of the group.
+    pub group: String,
+    /// Lens whose numbers are affected.
+    pub lens: &'static str,
+    /// `without_stacks`, `without_times`, `detached`, `attached` or `stopped`.
+    pub action: &'static str,
+    /// Hits per second before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hits_per_s: Option<u64>,
+    /// What they took of one core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_percent: Option<f64>,
+    /// What they may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_percent: Option<f64>,
+    /// Whether that is about jtrace's own CPU time, and not the target's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+    /// The time from when the budget was last seen to be enough until the decision was carried out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within_ns: Option<u64>,
 }
 
 /// Completeness of one site.

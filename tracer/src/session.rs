@@ -3,8 +3,8 @@
 //! Everything that a report depends on is an [`Item`] of this flow, so that a recording of the items gives the same report,
 //! byte for byte.
 
-mod coverage;
 mod fold;
+mod governed;
 
 pub use fold::{Session, Taken};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use crate::{
     analysis::Lens,
     coverage::Coverage,
     event::Tid,
+    guard::Narrowing,
     stack::{FrameDefinition, StackDefinition},
     subject::SubjectDefinition,
     tally::Tallies,
@@ -114,10 +115,10 @@ pub struct Counters {
     pub program_runs: Option<u64>,
 }
 
-/// A decision of the rate guard about a group of sites.
+/// A decision of the governor about a group of sites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardAction {
-    /// `CLOCK_MONOTONIC`.
+    /// `CLOCK_MONOTONIC`: from this moment on it holds.
     pub time_ns: u64,
     /// Name of the group of sites (`park`, `contended`, ...).
     pub group: String,
@@ -127,9 +128,23 @@ pub struct GuardAction {
     pub lens: Lens,
     /// What was done.
     pub action: GuardDecision,
+    /// Why; absent where a group comes back, and in recordings of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<GuardReason>,
 }
 
-/// What the rate guard did with a group.
+impl GuardAction {
+    /// Whether ends of calls that are under way will not be seen.
+    pub const fn hides_ends(&self) -> bool {
+        match self.action {
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => true,
+            GuardDecision::Narrow { what, .. } => matches!(what, Narrowing::Times),
+            GuardDecision::Attach => false,
+        }
+    }
+}
+
+/// What the governor did with a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GuardDecision {
@@ -140,6 +155,34 @@ pub enum GuardDecision {
     },
     /// Attached again for another look.
     Attach,
+    /// Left something out, so that counts stay exact.
+    Narrow {
+        /// What.
+        what: Narrowing,
+        /// Hits per second until then.
+        rate_per_s: u64,
+    },
+    /// Detached for good: even short looks would cost too much.
+    Stop {
+        /// Hits per second until then.
+        rate_per_s: u64,
+    },
+}
+
+/// Why the governor decided something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuardReason {
+    /// What the group took of one core, in millionths: of the target's time, or where `own` of jtrace's.
+    pub cost_ppm: u64,
+    /// What it may take.
+    pub budget_ppm: u64,
+    /// What it took of the target's time, in millionths of a core, in either case.
+    pub target_ppm: u64,
+    /// Whether it is jtrace's own CPU time that was too much.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+    /// The time from when the budget was last seen to be enough until the decision was carried out.
+    pub within_ns: u64,
 }
 
 /// The name that the kernel knows of a thread.
@@ -171,7 +214,7 @@ pub enum Item<'a> {
     Record(&'a [u8]),
     /// Counters.
     Counters(Counters),
-    /// The rate guard took sites away, or gave them back.
+    /// The governor took sites away, gave them back, or left something out.
     Guard(GuardAction),
     /// A thread was seen for the first time, or has a new name.
     Thread(ThreadName),

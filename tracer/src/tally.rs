@@ -137,6 +137,7 @@ pub struct Tallies {
 
 impl Tallies {
     /// This reading without what is about objects, and with the contexts of an earlier one where it has none.
+    #[must_use]
     pub fn methods_after(&self, earlier: &Self) -> Self {
         let contexts = self.contexts.as_ref().or(earlier.contexts.as_ref());
         Self {

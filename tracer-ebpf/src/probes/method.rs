@@ -17,7 +17,7 @@ use aya_ebpf::{
     programs::ProbeContext,
 };
 use tracer_common::{
-    filter::Input,
+    filter::{ENTRY_GRAPH, Input, WHOLE_GRAPH},
     record::{EventKind, SubjectState, Timed},
     site::TargetLayout,
     stack::STACK_ABSENT,
@@ -102,13 +102,13 @@ impl Arrival {
     }
 
     #[inline(always)]
-    fn calls(&self) -> Option<Calls> {
-        Calls::of(self.tid, self.site, self.stats)
+    fn calls(&self, demand: &Demand) -> Option<Calls> {
+        Calls::of(self.tid, demand.epoch, self.site, self.stats)
     }
 
     #[inline(always)]
-    fn known_calls(&self) -> Option<Calls> {
-        Calls::find(self.tid, self.site, self.stats)
+    fn known_calls(&self, demand: &Demand) -> Option<Calls> {
+        Calls::find(self.tid, demand.epoch, self.site, self.stats)
     }
 
     #[inline(always)]
@@ -145,9 +145,9 @@ pub(crate) struct Facts {
     pub(crate) duration_ns: u64,
 }
 
-/// Whether an event is wanted.
+/// Whether an event is wanted, by one of the graphs.
 #[inline(always)]
-pub(crate) fn judge(subject: &Subject, demand: &Demand, facts: &Facts) -> Judgement {
+pub(crate) fn judge(subject: &Subject, demand: &Demand, graph: u32, facts: &Facts) -> Judgement {
     if subject.verdict == 0 {
         return Judgement::Open;
     }
@@ -155,6 +155,7 @@ pub(crate) fn judge(subject: &Subject, demand: &Demand, facts: &Facts) -> Judgem
         return if subject.verdict == Verdict::Never as u32 { Judgement::Unwanted } else { Judgement::Wanted };
     }
     let mut question = Question::NONE;
+    question.graph = u64::from(graph);
     if demand.threads != 0 {
         let Some(mask) = MASKS.get_ptr(facts.tid) else { return Judgement::Open };
         // SAFETY: `mask` points into a map value.
@@ -162,7 +163,12 @@ pub(crate) fn judge(subject: &Subject, demand: &Demand, facts: &Facts) -> Judgem
     }
     question.set(Input::Subject, subject.mask);
     if facts.caller != 0 {
-        question.set(Input::Caller, known(facts.caller).mask);
+        let caller = known(facts.caller);
+        // It was called a moment ago for the first time, and has no name yet.
+        if caller.verdict == 0 {
+            return Judgement::Open;
+        }
+        question.set(Input::Caller, caller.mask);
     }
     question.set(Input::Tid, u64::from(facts.tid));
     // SAFETY: the helpers have no precondition.
@@ -190,12 +196,13 @@ fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
     let found = known(address);
-    if found.verdict == Verdict::Never as u32 && demand.callers == 0 {
+    let is_paused = demand.paused & Demand::METHODS != 0;
+    if is_paused || found.verdict == Verdict::Never as u32 && demand.callers == 0 {
         arrival.reject();
         return None;
     }
     if demand.contexts != 0 {
-        return enter_context(ctx, &arrival, address, &found);
+        return enter_context(ctx, &arrival, demand, address, &found);
     }
     if demand.timed == 0 && found.verdict == Verdict::Always as u32 && found.cell != 0 {
         arrival.tally(demand, found.cell);
@@ -210,16 +217,16 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
     let mut judgement = Judgement::Open;
     let (mut depth, mut caller) = (0, 0);
     if demand.timed != 0 {
-        let calls = arrival.calls()?;
+        let calls = arrival.calls(demand)?;
         calls.forget_returned();
         let entered_ns = now_ns();
         calls.sweep(arrival.sp, entered_ns);
         depth = calls.depth() + 1;
         caller = if demand.callers != 0 { caller_of(&calls) } else { 0 };
-        if demand.at_return == 0 {
-            let facts = Facts { tid: arrival.tid, caller, depth, size: 0, duration_ns: 0 };
-            judgement = judge(found, demand, &facts);
-        }
+        // Where the duration decides, what can be asked now is asked by a graph of its own.
+        let graph = if demand.at_return == 0 { WHOLE_GRAPH } else { ENTRY_GRAPH };
+        let facts = Facts { tid: arrival.tid, caller, depth, size: 0, duration_ns: 0 };
+        judgement = judge(found, demand, graph, &facts);
         let mut cell = u64::from(found.cell);
         // It is followed all the same: a call below it has its depth, and its return must not be taken for another's.
         if judgement == Judgement::Unwanted {
@@ -227,12 +234,17 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         }
         calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell, caller });
         // Where the duration decides, the call is counted or sent when it is known.
-        if demand.at_return != 0 {
+        if demand.at_return != 0 && judgement != Judgement::Unwanted {
             arrival.counted();
             return None;
         }
     } else {
-        judgement = judge(found, demand, &Facts { tid: arrival.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 });
+        judgement = judge(
+            found,
+            demand,
+            WHOLE_GRAPH,
+            &Facts { tid: arrival.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 },
+        );
     }
     if judgement == Judgement::Unwanted {
         arrival.reject();
@@ -247,9 +259,16 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
     if wanted != 0 {
         hit.stack = stack_at(ctx, &hit, wanted);
     }
-    let last = if demand.callers != 0 && judgement == Judgement::Open { caller } else { depth };
-    // Without a stack pointer no return is waited for.
-    let sp = if demand.timed != 0 || demand.untimed != 0 { 0 } else { arrival.sp };
+    let asks_caller = demand.callers != 0 && judgement == Judgement::Open;
+    let last = if asks_caller { caller } else { depth };
+    // Without a stack pointer no return is waited for; user space takes the depth away that stands in its place.
+    let sp = if demand.timed == 0 && demand.untimed == 0 {
+        arrival.sp
+    } else if asks_caller {
+        depth
+    } else {
+        0
+    };
     emit::event(EventKind::MethodEntry, &[address, sp, state(judgement), last], &hit);
     Some(())
 }
@@ -257,8 +276,8 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
 /// A call that is counted in its context: the call around it, the place of the call, the thread. One of a method that is not
 /// known yet is, too: user space leaves it out if the method turns out not to be wanted.
 #[inline(always)]
-fn enter_context(ctx: &ProbeContext, arrival: &Arrival, address: u64, found: &Subject) -> Option<()> {
-    let calls = arrival.calls()?;
+fn enter_context(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
+    let calls = arrival.calls(demand)?;
     calls.forget_returned();
     let entered_ns = now_ns();
     calls.sweep(arrival.sp, entered_ns);
@@ -314,7 +333,11 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
-    let calls = if demand.timed != 0 { arrival.known_calls() } else { None };
+    if demand.paused & Demand::METHODS != 0 || demand.untimed != 0 {
+        arrival.reject();
+        return None;
+    }
+    let calls = if demand.timed != 0 { arrival.known_calls(demand) } else { None };
     // Most returns end the call that is under way, and what is wanted of that was said when it began.
     let ends_last = demand.at_return == 0 && calls.as_ref().is_some_and(|calls| calls.is_in(address));
     if !ends_last {
@@ -367,7 +390,7 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
             size: 0,
             duration_ns: over.total_ns,
         };
-        let judgement = judge(&known(address), demand, &facts);
+        let judgement = judge(&known(address), demand, WHOLE_GRAPH, &facts);
         if judgement == Judgement::Unwanted {
             calls.forget_returned();
             arrival.reject();
@@ -375,7 +398,8 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
         }
         flags |= Timed::UNCOUNTED;
         if judgement == Judgement::Open {
-            flags |= Timed::UNDECIDED;
+            // What user space must know to decide.
+            flags |= Timed::UNDECIDED | facts.depth << Timed::DEPTH_BIT;
         } else if over.cell != 0 {
             tally(over.cell as u32);
             if demand.by_thread != 0 {
@@ -402,11 +426,15 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
 fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
     let demand = DEMAND.get(0)?;
+    if demand.paused & Demand::METHODS != 0 || demand.untimed != 0 {
+        arrival.reject();
+        return None;
+    }
     if demand.timed == 0 {
         emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit());
         return Some(());
     }
-    match arrival.known_calls().and_then(|calls| calls.take_returned()) {
+    match arrival.known_calls(demand).and_then(|calls| calls.take_returned()) {
         // User space counts it, and must hear of this.
         Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()),
         Some(counted) => {

@@ -13,7 +13,13 @@ use aya_ebpf::{
     macros::uprobe,
     programs::ProbeContext,
 };
-use tracer_common::{record::EventKind, site::Register, stack::STACK_ABSENT, tally::ObjectLayout};
+use tracer_common::{
+    filter::WHOLE_GRAPH,
+    record::EventKind,
+    site::Register,
+    stack::STACK_ABSENT,
+    tally::{Demand, ObjectLayout},
+};
 
 use super::{
     method::{Facts, Judgement, judge, known, state},
@@ -50,6 +56,11 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
     }
     let spec = SITES.get(u32::from(site))?;
     let demand = DEMAND.get(0)?;
+    if demand.paused & Demand::OBJECTS != 0 {
+        // SAFETY: `stats` points into a map value.
+        count(unsafe { &raw mut (*stats).filtered });
+        return None;
+    }
     // SAFETY: the kernel passes a valid context. Both are read at once: it allows no address that depends on a choice.
     let (rdi, rsi) =
         unsafe { ((&raw const (*ctx.regs).rdi).read_volatile(), (&raw const (*ctx.regs).rsi).read_volatile()) };
@@ -64,7 +75,7 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
     }
     let found = known(made.klass);
     let facts = Facts { tid: hit.tid, caller: 0, depth: 0, size: made.bytes, duration_ns: 0 };
-    let judgement = judge(&found, demand, &facts);
+    let judgement = judge(&found, demand, WHOLE_GRAPH, &facts);
     if judgement == Judgement::Unwanted {
         // SAFETY: `stats` points into a map value.
         count(unsafe { &raw mut (*stats).filtered });

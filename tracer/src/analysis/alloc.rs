@@ -13,7 +13,7 @@ mod exact;
 
 use self::exact::Exact;
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     profile::Amounts,
     site,
     steps::{SECOND_NS, Steps},
@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     event::{Event, NameId, Payload, StackId},
+    probe::catalog::OBJECTS_GROUP,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
     tally::Tallies,
 };
@@ -221,6 +222,10 @@ impl Analysis for Alloc {
 
     fn tallies(&mut self, tallies: &Tallies) {
         self.exact.tallies(tallies);
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        if group == OBJECTS_GROUP { self.exact.scaled() } else { Vec::new() }
     }
 
     fn section(&self, context: Context<'_>) -> Section {

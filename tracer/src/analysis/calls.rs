@@ -10,14 +10,16 @@ mod graph;
 mod shapes;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
     shadow::{How, Left, Outcome, Shadow},
 };
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload},
+    probe::catalog::METHODS_GROUP,
     report::{Section, Summary},
+    session::GuardAction,
     tally::{ContextTally, Tallies},
 };
 use contexts::{Call, ContextId, Contexts};
@@ -109,6 +111,20 @@ impl Analysis for Calls {
             }
             _ => {}
         }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if action.group == METHODS_GROUP && action.hides_ends() {
+            self.shadow.cut();
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        if group != METHODS_GROUP {
+            return Vec::new();
+        }
+        let counted = self.counted().iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
+        vec![Scaled::calls(self.contexts.calls().saturating_add(counted))]
     }
 
     fn tallies(&mut self, tallies: &Tallies) {

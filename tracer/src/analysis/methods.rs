@@ -6,7 +6,7 @@ mod counted;
 mod slow;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
@@ -15,7 +15,9 @@ use super::{
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload, StackId, SubjectId, Tid},
+    probe::catalog::METHODS_GROUP,
     report::{Cell, Column, Section, Shape, Summary, Unit},
+    session::GuardAction,
     tally::{ContextTally, Tallies},
 };
 use counted::{Counted, Rows, Sums};
@@ -252,6 +254,20 @@ impl Analysis for Methods {
 
     fn tallies(&mut self, tallies: &Tallies) {
         self.tallies = tallies.methods_after(&self.tallies);
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if action.group == METHODS_GROUP && action.hides_ends() {
+            self.shadow.cut();
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        if group != METHODS_GROUP {
+            return Vec::new();
+        }
+        let tallied = self.tallies.methods.iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
+        vec![Scaled::calls(self.seen.rows.total().calls.saturating_add(tallied))]
     }
 
     fn coverage(&mut self, coverage: &Coverage) {

@@ -94,6 +94,8 @@ pub(super) struct Counts {
     pub(super) moves: u64,
     /// Calls that were under way then, whose ends cannot be told any more.
     pub(super) abandoned: u64,
+    /// Calls under way when the sites were taken away for a while: nobody knows their ends.
+    pub(super) cut: u64,
     /// Entries that found no room.
     pub(super) beyond: u64,
 }
@@ -242,6 +244,13 @@ impl<T: Copy> Shadow<T> {
         }
     }
 
+    /// The sites go away, or tell no ends any more: of what is under way the end will not be seen.
+    pub(super) fn cut(&mut self) {
+        self.counts.cut += self.frames as u64;
+        self.frames = 0;
+        self.threads.clear();
+    }
+
     /// A thread ends; what it had under way, an exception has ended.
     pub(super) fn end_thread(&mut self, tid: Tid, time_ns: u64, sink: &mut impl FnMut(Outcome<T>)) {
         let Some(mut thread) = self.threads.remove(&tid) else { return };
@@ -259,7 +268,8 @@ impl<T: Copy> Shadow<T> {
 
     /// Sentences about what did not fit together.
     pub(super) fn notes(&self) -> Vec<String> {
-        let Counts { returns_without_entry, missing_returns, inexact_ends, moves, abandoned, beyond } = self.counts;
+        let Counts { returns_without_entry, missing_returns, inexact_ends, moves, abandoned, cut, beyond } =
+            self.counts;
         let mut notes = Vec::new();
         if returns_without_entry > 0 || self.frames > 0 {
             notes.push(format!(
@@ -278,6 +288,12 @@ impl<T: Copy> Shadow<T> {
             notes.push(format!(
                 "{moves} times a thread went on with another stack, as carriers of virtual threads do; {abandoned} calls \
                  were under way then, whose ends are not known."
+            ));
+        }
+        if cut > 0 {
+            notes.push(format!(
+                "{cut} calls were under way when the governor took their sites or their ends away: they are counted, and in no \
+                 duration."
             ));
         }
         if beyond > 0 {

@@ -238,7 +238,9 @@ impl Known {
                 Err(what) => self.missing.push(format!("objects have no classes and sizes: {what} is unknown")),
             }
         }
-        Subjects::open(jvm, Asked { demand, tallied, judge })
+        let follows = [Field::Duration, Field::Depth, Field::Caller, Field::CallerClass, Field::CallerMethod];
+        let can_drop_times = methods && watched.timed && !calls && !watched.predicate.asks_for(&follows);
+        Subjects::open(jvm, Asked { demand, tallied, judge, can_drop_times })
             .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
             .ok()
     }

@@ -198,6 +198,17 @@ impl Kernel {
         Ok(sum)
     }
 
+    /// Hits of one site, and its time in walks over stacks.
+    pub fn site_load(&self, site: u16) -> Result<[u64; 2], Error> {
+        let values = self.stats.get(&u32::from(site), 0).map_err(|error| map_error(MAP_STATS, &error))?;
+        let mut load = [0; 2];
+        for StatsValue(SiteStats { hits, filtered, emitted, stack_ns, counted, .. }) in values.iter() {
+            load[0] += if *hits == 0 { filtered + counted + emitted } else { *hits };
+            load[1] += stack_ns;
+        }
+        Ok(load)
+    }
+
     /// Time in walks over stacks at the first `count` sites, summed over the CPUs.
     pub fn stack_ns(&self, count: usize) -> Result<u64, Error> {
         let mut sum = 0;

@@ -7,7 +7,7 @@ use aya::{
     maps::{Array, HashMap, MapData, PerCpuArray, PerCpuHashMap},
 };
 use tracer_common::{
-    filter::Filter,
+    filter::{ENTRY_GRAPH, Filter, WHOLE_GRAPH},
     names::{MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS},
     tally::{Cell, Context, Demand, OUTCOMES, Subject},
 };
@@ -60,7 +60,16 @@ impl Tallying {
 
     /// Which events are wanted, of subjects whose names do not decide.
     pub fn set_filter(&mut self, filter: Filter) -> Result<(), Error> {
-        self.filter.set(0, FilterValue(filter), 0).map_err(|error| map_error(MAP_FILTER, &error))
+        self.set_graph(WHOLE_GRAPH, &filter)
+    }
+
+    /// What is asked at entry, where the filter is asked at return.
+    pub fn set_entry_filter(&mut self, filter: Filter) -> Result<(), Error> {
+        self.set_graph(ENTRY_GRAPH, &filter)
+    }
+
+    fn set_graph(&mut self, index: u32, filter: &Filter) -> Result<(), Error> {
+        self.filter.set(index, FilterValue(*filter), 0).map_err(|error| map_error(MAP_FILTER, &error))
     }
 
     /// What the predicate says about the method or class at an address.

@@ -183,6 +183,11 @@ pub const LOOKS: [EventKind; 3] = [EventKind::MonitorBlocked, EventKind::Monitor
 /// The group of sites that tell of code that comes and goes.
 pub const CODE_GROUP: &str = "code";
 
+/// The group of sites where methods begin and end.
+pub const METHODS_GROUP: &str = "methods";
+/// The group of sites where objects are made.
+pub const OBJECTS_GROUP: &str = "objects";
+
 /// Whether events of a kind get the stack of their thread: all on whose threads Java runs, but for the second event of a
 /// pair, whose stack is the first one's.
 pub const fn has_stack(kind: EventKind) -> bool {
@@ -264,8 +269,8 @@ pub fn group_title(group: &str) -> &'static str {
         "compile" => "compilations",
         "code" => "installed and removed code",
         "alloc" => "allocation samples",
-        "objects" => "all allocations",
-        "methods" => "calls and returns",
+        OBJECTS_GROUP => "all allocations",
+        METHODS_GROUP => "calls and returns",
         "shutdown" => "the JVM's shutdown",
         "cpu-clock" => "CPU samples",
         "sched" => "threads that leave a CPU and return",

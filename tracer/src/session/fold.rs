@@ -10,7 +10,7 @@ use crate::{
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
-    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, coverage},
+    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, governed::Governed},
     stack::Stacks,
     subject::Subjects,
 };
@@ -34,7 +34,7 @@ pub struct Session {
     counters: Counters,
     delivered: Vec<u64>,
     undecodable: u64,
-    guards: Vec<GuardAction>,
+    governed: Governed,
 }
 
 /// What an item was, for those who look at the flow as it passes.
@@ -77,7 +77,7 @@ impl Session {
             analyses,
             counters: Counters::default(),
             undecodable: 0,
-            guards: Vec::new(),
+            governed: Governed::default(),
         }
     }
 
@@ -91,7 +91,7 @@ impl Session {
                 self.latest_ns = self.latest_ns.max(counters.time_ns);
                 self.counters = counters.clone();
             }
-            Item::Guard(guard) => self.guards.push(guard.clone()),
+            Item::Guard(guard) => self.guard(guard),
             Item::Thread(ThreadName { tid, name }) => self.names.define_thread(*tid, name.clone()),
             Item::Frame(frame) => self.stacks.define_frame(frame.clone()),
             Item::Stack(stack) => self.stacks.define_stack(stack.clone()),
@@ -110,6 +110,18 @@ impl Session {
             Item::End(end) => self.end = Some(end.clone()),
         }
         Taken::Other
+    }
+
+    /// What was decided comes between the events before and after it, so the numbers are those of that moment.
+    fn guard(&mut self, action: &GuardAction) {
+        let numbers = self
+            .analyses
+            .iter()
+            .flat_map(|analysis| analysis.scaled(&action.group).into_iter().map(|number| (analysis.lens(), number)));
+        self.governed.take(action, self.start_ns, numbers.collect());
+        for analysis in &mut self.analyses {
+            analysis.guard(action);
+        }
     }
 
     fn record(&mut self, bytes: &[u8]) -> Taken {
@@ -195,12 +207,16 @@ impl Session {
 
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
         let mut section = analysis.section(context);
-        let span = self.end_ns();
-        section.notes.extend(
-            coverage::groups(&self.guards)
-                .filter(|group| group.lens == analysis.lens())
-                .map(|group| group.sentence(self.start_ns, span)),
-        );
+        let (lens, span) = (analysis.lens(), (self.start_ns, self.end_ns()));
+        for group in self.governed.groups() {
+            let numbers = analysis.scaled(group.name());
+            if group.lens == lens || !numbers.is_empty() {
+                section.notes.extend(group.sentences(span.0, span.1));
+            }
+            section.notes.extend(group.notes(lens, span.1, &numbers));
+            let summary = std::mem::take(&mut section.summary);
+            section.summary = summary.followed_by(group.summary(lens, span, &numbers));
+        }
         section
     }
 
@@ -279,12 +295,13 @@ impl Session {
             );
         }
         let end_ns = self.end_ns();
-        whole.missing.extend(coverage::groups(&self.guards).map(|group| group.sentence(self.start_ns, end_ns)));
+        whole.missing.extend(self.governed.sentences(self.start_ns, end_ns));
+        whole.decisions = self.governed.decisions().to_vec();
         whole
     }
 
     fn site_state(&self, index: usize) -> String {
-        let guarded = self.guards.iter().any(|guard| guard.sites.iter().any(|site| usize::from(*site) == index));
-        if guarded { "sampled by the rate guard".to_owned() } else { "attached".to_owned() }
+        let group = self.governed.groups().iter().find(|group| group.has(index));
+        group.map_or("attached", |group| group.state()).to_owned()
     }
 }

@@ -10,6 +10,7 @@ pub mod unwinding;
 
 mod away;
 mod contexts;
+mod governor;
 mod groups;
 mod threads;
 mod usage;
@@ -41,29 +42,23 @@ use crate::{
         runtime::{Runs, Statistics},
     },
     event::Tid,
-    guard::{Decision, RateGuard},
     probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
-    session::{Counters, End, GuardAction, GuardDecision, Item, Site, Start, Target},
+    session::{Counters, End, Item, Site, Start, Target},
     source::merge::Merge,
 };
 
 use self::{
     away::Returns,
+    governor::{Governor, loads_of_groups, means},
     groups::{GroupState, groups, site_id, sites},
     threads::Threads,
     usage::own_usage,
 };
 
-/// Records that are taken from one ring buffer before the others get their turn and the guard looks.
-const DRAIN_LIMIT: usize = 200_000;
-
-/// Hits over which an average of their cost means something.
-const ENOUGH_HITS: u64 = 1000;
-/// What a stack of 32 frames takes on top of a trap (`cargo xtask bench --only unwind`), for the rate guard.
-const STACK_COST_PS: u64 = 1_300_000;
-
-/// How often the ring buffers are looked at between stacks that are named, before what was taken is passed on.
-const MOST_LOOKS: usize = 1000;
+/// Records that are taken from one ring buffer before the others get their turn.
+const DRAIN_LIMIT: usize = 5000;
+/// For how long records are taken before they are passed on, also where they never end.
+const DRAIN_NS: u64 = 60_000_000;
 
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
@@ -120,13 +115,11 @@ pub struct Live {
     trap_cost_ps: Option<u64>,
     groups: Vec<GroupState>,
     group_of_site: Vec<usize>,
+    specs: Vec<SiteSpec>,
     start_ns: u64,
     attached_at: Instant,
     attach_cpu_ns: u64,
-    guard: RateGuard,
-    /// Hits of every group since the guard looked last, and all that it was told before.
-    hits: Vec<u64>,
-    counted: Vec<u64>,
+    governor: Governor,
     drained_bytes: u64,
     watermark_ns: u64,
     counters_ns: u64,
@@ -162,11 +155,14 @@ impl Live {
             subjects.install(kernel.tallying())?;
         }
         let wanted = u32::from(unwinding.is_some());
-        for (site, planned) in plan.sites.iter().enumerate() {
-            kernel.set_site(site_id(site), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
+        let specs: Vec<SiteSpec> = plan.sites.iter().map(|planned| planned.spec).collect();
+        for (site, spec) in specs.iter().enumerate() {
+            kernel.set_site(site_id(site), SiteSpec { stack: spec.stack * wanted, ..*spec })?;
         }
         let (mut groups, group_of_site) = groups(&plan);
         let sites = sites(&plan);
+        let can_drop_times = subjects.as_ref().is_some_and(Subjects::can_drop_times);
+        let means = means(&groups, &plan, unwinding.is_some(), can_drop_times);
         let mut missing = plan.missing;
         for state in &mut groups {
             if let Err(error) = state.attach(&mut kernel, &place) {
@@ -175,7 +171,7 @@ impl Live {
         }
         if let Some(error) = missing.last()
             && !groups.is_empty()
-            && groups.iter().all(|state| state.attached.is_none())
+            && !groups.iter().any(GroupState::is_attached)
         {
             return Err(Error::Load(error.clone()));
         }
@@ -192,14 +188,11 @@ impl Live {
                     .to_owned(),
             );
         }
-        // What the target's stacks cost, the guard learns as they come.
-        let stack_cost_ps = if unwinding.is_some() { STACK_COST_PS } else { 0 };
-        let hit_cost_ps = trap_cost_ps.map(|cost| cost + stack_cost_ps);
         // What the first groups were hit by while the others were attached was turned down, and is past.
-        let counted = hits_of_groups(&kernel, &group_of_site, groups.len())?;
+        let told = loads_of_groups(&kernel, &groups, &group_of_site)?;
         let time_ns = now_ns();
         kernel.set_target(TargetLayout { tgid, ..layout })?;
-        Ok(Self {
+        let mut live = Self {
             unwinding,
             holders,
             subjects,
@@ -215,18 +208,19 @@ impl Live {
             sites,
             missing,
             trap_cost_ps,
-            hits: vec![0; groups.len()],
-            counted,
             drained_bytes: 0,
-            guard: RateGuard::new(groups.len(), hit_cost_ps, budget, time_ns),
+            governor: Governor::new(&means, trap_cost_ps, budget, told),
             groups,
+            specs,
             group_of_site,
             start_ns: time_ns,
             attached_at: Instant::now(),
             attach_cpu_ns: own_usage().cpu_ns,
             watermark_ns: time_ns,
             counters_ns: time_ns,
-        })
+        };
+        live.expect_usual_stacks();
+        Ok(live)
     }
 
     /// The first item of the session, which begins when everything was attached.
@@ -270,12 +264,13 @@ impl Live {
             self.missing.extend(unwinding.missing().iter().cloned());
             self.unwinding = Some(unwinding);
         }
-        let wanted = u32::from(self.unwinding.is_some());
         self.kernel.set_target(TargetLayout { tgid: known_tgid(self.place.pid), ..layout })?;
-        for (index, planned) in plan.sites.iter().enumerate().take(self.sites.len()) {
-            self.kernel.set_site(site_id(index), SiteSpec { stack: planned.spec.stack * wanted, ..planned.spec })?;
+        for (spec, planned) in self.specs.iter_mut().zip(&plan.sites) {
+            *spec = planned.spec;
         }
-        Ok(())
+        let can_drop_times = self.subjects.as_ref().is_some_and(Subjects::can_drop_times);
+        self.governor.allow(&means(&self.groups, plan, self.unwinding.is_some(), can_drop_times));
+        self.tell_sites()
     }
 
     /// Becomes readable when much has arrived before the caller's timer.
@@ -286,25 +281,23 @@ impl Live {
     /// Delivers what has arrived, lets the rate guard look, and now and then reads the counters.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<(), Error> {
         let began_ns = now_ns();
+        self.begin_work();
         if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
             self.look(began_ns);
         }
-        self.drain(sink);
-        self.release(self.watermark_ns, sink);
+        let rest = self.drain(Self::govern, sink)?;
+        self.release_decided(self.watermark_ns, !rest, sink);
         // What is older than this drain's beginning has arrived now, and is passed on in the next round.
         self.watermark_ns = began_ns;
-        self.count_hits()?;
-        let decisions = self.guard.step(began_ns, &self.hits);
-        self.hits.fill(0);
-        for decision in decisions {
-            self.obey(decision, sink);
-        }
+        self.govern()?;
         if began_ns.saturating_sub(self.counters_ns) >= COUNTERS_EVERY_NS {
             self.counters_ns = began_ns;
             let counters = self.counters()?;
             self.expect(&counters);
             sink(Item::Counters(counters));
-            self.tell_tallies(sink, false)?;
+            if !self.governor.is_waiting() {
+                self.tell_tallies(sink, false)?;
+            }
             if let Some(subjects) = &mut self.subjects {
                 subjects.refresh(self.kernel.tallying());
             }
@@ -315,6 +308,7 @@ impl Live {
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }
+        self.end_work();
         Ok(())
     }
 
@@ -338,57 +332,32 @@ impl Live {
         });
     }
 
-    /// Tells the guard what the groups fire. Events that arrived are counted as they come; where a ring buffer may have
-    /// been full, the kernel's own counters are asked, because what did not fit was a trap all the same.
-    fn count_hits(&mut self) -> Result<(), Error> {
-        let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
-        // What the kernel counts itself does not arrive.
-        if may_have_lost || self.subjects.is_some() {
-            let totals = hits_of_groups(&self.kernel, &self.group_of_site, self.groups.len())?;
-            for ((hits, counted), total) in self.hits.iter_mut().zip(&self.counted).zip(totals) {
-                *hits = total.saturating_sub(*counted);
-            }
-        } else if let Some((group, site)) = self.clock(Source::Scheduler) {
-            // Absences that are too short to become events cost as much as others.
-            self.hits[group] = self.kernel.site_stats(site)?[0].saturating_sub(self.counted[group]);
-        }
-        for (counted, hits) in self.counted.iter_mut().zip(&self.hits) {
-            *counted += hits;
-        }
-        // The user says how often the timer fires, and no target can make it fire more often.
-        if let Some((group, _)) = self.clock(Source::Timer) {
-            self.hits[group] = 0;
-        }
-        Ok(())
-    }
-
-    /// Tells the guard what a hit costs together with its stack: on average, over all hits so far.
-    fn expect(&mut self, counters: &Counters) {
-        let hits: u64 = counters.sites.iter().map(|[hits, ..]| hits).sum();
-        if let (Some(trap_ps), Some(stack_ns)) = (self.trap_cost_ps, counters.stack_ns)
-            && hits >= ENOUGH_HITS
-        {
-            self.guard.expect(trap_ps as f64 / 1e3 + stack_ns as f64 / hits as f64);
-        }
-    }
-
     /// Index of a clock's group and id of its site.
     fn clock(&self, source: Source) -> Option<(usize, u16)> {
         let group = self.groups.iter().position(|state| state.clock() == Some(source))?;
         Some((group, *self.groups[group].sites().first()?))
     }
 
-    /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more.
-    fn drain(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
+    /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more. It
+    /// does something else in between, however long it takes.
+    fn drain(
+        &mut self,
+        between: impl Fn(&mut Self) -> Result<(), Error>,
+        sink: &mut dyn FnMut(Item<'_>),
+    ) -> Result<bool, Error> {
+        let until_ns = now_ns() + DRAIN_NS;
         let mut more = self.take_records(sink);
-        for _ in 0..MOST_LOOKS {
-            if !self.name_stacks(sink) {
-                return more;
+        loop {
+            let named = self.name_stacks(sink);
+            let in_time = now_ns() < until_ns;
+            if !(named || more && in_time) {
+                return Ok(more);
             }
-            more = self.take_records(sink);
+            if in_time {
+                more = self.take_records(sink);
+            }
+            between(self)?;
         }
-        while self.name_stacks(sink) {}
-        more
     }
 
     fn name_stacks(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
@@ -396,7 +365,9 @@ impl Live {
     }
 
     fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let Self { rings, merge, hits, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } = self;
+        let Self { rings, merge, governor, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } =
+            self;
+        let loads = &mut governor.loads;
         if let Some(holders) = holders {
             holders.forget();
         }
@@ -411,7 +382,8 @@ impl Live {
                 && !header.is_definition()
                 && let Some(group) = group_of_site.get(usize::from(header.site.0))
             {
-                hits[*group] += 1;
+                loads[*group].hits += 1;
+                loads[*group].delivered += 1;
             }
             match subjects.as_mut().map_or(Taken::Other, |subjects| subjects.take(record, kernel.tallying())) {
                 Taken::Filled(filled) => return merge.push(filled.record()),
@@ -437,39 +409,6 @@ impl Live {
         }
     }
 
-    fn obey(&mut self, decision: Decision, sink: &mut dyn FnMut(Item<'_>)) {
-        let (index, action) = match decision {
-            Decision::Detach { group, rate_per_s } => (group, GuardDecision::Detach { rate_per_s }),
-            Decision::Attach { group } => (group, GuardDecision::Attach),
-        };
-        let Self { kernel, groups, place, unwinding, .. } = self;
-        let Some(state) = groups.get_mut(index) else { return };
-        match action {
-            GuardDecision::Detach { rate_per_s } => {
-                log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.name());
-                if let Some(attached) = state.attached.take() {
-                    attached.detach();
-                }
-            }
-            GuardDecision::Attach => {
-                if let Err(error) = state.attach(kernel, place) {
-                    // The target is about to exit, most likely; the group stays away.
-                    log::warn!("{error}");
-                    return;
-                }
-            }
-        }
-        let group = groups[index].name().to_owned();
-        if group == CODE_GROUP
-            && let Some(unwinding) = unwinding
-            && let Err(error) = unwinding.install(kernel, action == GuardDecision::Attach)
-        {
-            log::warn!("{error}");
-        }
-        let state = &groups[index];
-        sink(Item::Guard(GuardAction { time_ns: now_ns(), group, sites: state.sites(), lens: state.lens, action }));
-    }
-
     /// Detaches everything, delivers the rest, and ends the session.
     ///
     /// `coverage` is what could not be seen; it is found out before, while the target still is as it was.
@@ -484,11 +423,11 @@ impl Live {
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
         let time_ns = now_ns();
-        let scheduler = self.clock(Source::Scheduler).filter(|(group, _)| self.groups[*group].attached.is_some());
-        let attached = self.groups.iter_mut().filter_map(|state| state.attached.take()).collect();
+        let scheduler = self.clock(Source::Scheduler).filter(|(group, _)| self.groups[*group].is_attached());
+        let attached = self.groups.iter_mut().flat_map(GroupState::take).collect();
         detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
-        while self.drain(sink) {}
+        while self.drain(|_| Ok(()), sink)? {}
         let returns = scheduler.map(|(_, site)| {
             let away = self.kernel.away(time_ns);
             (site, Returns::of(&away, site, time_ns, self.kernel.clocks().min_block_ns))
@@ -496,7 +435,7 @@ impl Live {
         for record in returns.iter().flat_map(|(_, returns)| &returns.records) {
             self.merge.push(record);
         }
-        self.release(u64::MAX, sink);
+        self.release_decided(u64::MAX, true, sink);
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }
@@ -532,15 +471,6 @@ impl Live {
     }
 }
 
-/// Hits of each group by the kernel's counters.
-fn hits_of_groups(kernel: &Kernel, group_of_site: &[usize], groups: usize) -> Result<Vec<u64>, Error> {
-    let mut totals = vec![0; groups];
-    for (stats, group) in kernel.stats(group_of_site.len())?.iter().zip(group_of_site) {
-        totals[*group] += stats[0];
-    }
-    Ok(totals)
-}
-
 /// The inode of the initial pid namespace, which the kernel gives a fixed number.
 const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;
 
@@ -556,7 +486,7 @@ fn known_tgid(pid: NonZeroU32) -> u32 {
 
 /// Whether every unloading of code will be seen.
 fn sees_code(groups: &[GroupState]) -> bool {
-    groups.iter().any(|state| state.name() == CODE_GROUP && state.attached.is_some())
+    groups.iter().any(|state| state.name() == CODE_GROUP && state.is_attached())
 }
 
 /// `CLOCK_MONOTONIC`, the clock of the records.

@@ -119,9 +119,9 @@ impl Scenario {
                 Statement::Subject(name, subject) => scenario.subjects.push((name, subject)),
                 Statement::Tally { subject, stack, context, tally } => {
                     let subject = scenario.subject_id(&subject).map_err(error)?.0;
+                    let stack = scenario.stack_or_none(stack.as_deref()).map_err(error)?;
                     scenario.tallies.push(Tally { subject, ..tally });
                     if let Some(context) = context {
-                        let stack = scenario.stack_or_none(stack.as_deref()).map_err(error)?;
                         scenario.contexts.push(ContextTally { subject, stack: stack.0, ..context });
                     }
                 }

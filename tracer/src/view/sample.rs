@@ -2,8 +2,8 @@
 
 use crate::{
     report::{
-        Bucket, Cell, Column, Completeness, Cost, Finding, Histogram, Node, Percentile, Report, SCHEMA, Section,
-        Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
+        Bucket, Cell, Column, Completeness, Cost, Decision, Finding, Histogram, Node, Percentile, Report, SCHEMA,
+        Section, Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
     },
     session::Target,
 };
@@ -91,6 +91,17 @@ fn completeness() -> Completeness {
             site(1, "hotspot:monitor__contended__enter", "locks", 12_000, 45, "detached by the rate guard"),
         ],
         missing: vec!["parks are not counted after 3.1 s: the rate guard detached `park` at 212,000 traps/s".into()],
+        decisions: vec![Decision {
+            at_ns: 3_100_000_000,
+            group: "park".into(),
+            lens: "locks",
+            action: "detached",
+            hits_per_s: Some(212_000),
+            cost_percent: Some(12.5),
+            budget_percent: Some(1.0),
+            own: false,
+            within_ns: Some(41_000_000),
+        }],
     }
 }
 

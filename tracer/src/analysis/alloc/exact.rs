@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use self::{cycles::Cycles, lengths::Lengths};
 use super::super::{
-    Context, profile,
+    Context, Scaled, profile,
     profile::{Amount, Amounts},
     site,
     steps::Steps,
@@ -137,6 +137,15 @@ impl Exact {
         self.steps.add(0, time_ns, bytes);
         self.steps.add(1, time_ns, objects);
         self.cycles.add(objects, bytes);
+    }
+
+    /// All objects, and their bytes.
+    pub(super) fn scaled(&self) -> Vec<Scaled> {
+        let (objects, bytes) = self.tallied;
+        vec![
+            Scaled::objects(self.total.objects.saturating_add(objects)),
+            Scaled::bytes(self.total.bytes.saturating_add(bytes)),
+        ]
     }
 
     /// Whether any object was seen one by one.

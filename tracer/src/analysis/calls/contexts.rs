@@ -215,6 +215,12 @@ impl Contexts {
     }
 
     /// A sentence where there was no room for all contexts.
+    /// All calls.
+    pub(super) fn calls(&self) -> u64 {
+        let nodes = self.nodes().iter().map(|node| node.amounts.calls);
+        nodes.chain(self.beyond().map(|(.., amounts)| amounts.calls)).fold(self.uncounted(), u64::saturating_add)
+    }
+
     pub(super) fn note(&self) -> Option<String> {
         let calls = self.beyond.iter().map(|(_, amounts)| amounts.calls).sum::<u64>() + self.uncounted();
         let beyond = (calls > 0).then(|| {

@@ -5,7 +5,7 @@
 use tracer_common::record::EventKind;
 
 use super::{
-    Flag, Function, Origin, Probe, Usdt,
+    Flag, Function, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
     Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
     function,
 };
@@ -131,14 +131,14 @@ pub const PROBES: &[Probe] = &[
     probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
     probe(EventKind::AllocOutsideTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_OUTSIDE_TLAB)),
 
-    on_demand(EventKind::ObjectAlloc, ALLOC, Flag::Alloc, "objects", Origin::Functions(function::OBJECT_ALLOC)),
+    on_demand(EventKind::ObjectAlloc, ALLOC, Flag::Alloc, OBJECTS_GROUP, Origin::Functions(function::OBJECT_ALLOC)),
 
-    on_demand(EventKind::MethodEntry, METHODS, Flag::Method, "methods", Origin::Function(function::METHOD_ENTRY)),
-    on_demand(EventKind::MethodReturn, METHODS, Flag::Method, "methods", Origin::Function(function::METHOD_EXIT)),
+    on_demand(EventKind::MethodEntry, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_ENTRY)),
+    on_demand(EventKind::MethodReturn, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_EXIT)),
     Probe {
         dispensable: "errors are not told: a call that an exception ends counts as one that returns, because libjvm.so has no \
             symbols of the functions that look for handlers",
-        ..on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, "methods", Origin::Functions(function::FRAME_UNWOUND))
+        ..on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, METHODS_GROUP, Origin::Functions(function::FRAME_UNWOUND))
     },
 
     probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),

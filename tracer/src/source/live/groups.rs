@@ -1,5 +1,7 @@
 //! The groups of sites that are attached and detached together: those of the JVM, and the clocks.
 
+use tracer_common::record::EventKind;
+
 use crate::{
     analysis::Lens,
     ebpf::{
@@ -14,23 +16,39 @@ use crate::{
     session::Site,
 };
 
-/// A group, and whether it is there.
+/// A group, and what of it is there.
 pub(super) struct GroupState {
     what: What,
     pub(super) lens: Lens,
-    pub(super) attached: Option<Attached>,
+    /// Links of its sites, and of those at ends of calls.
+    attached: [Option<Attached>; 2],
+    /// Whether ends of calls were left out for good.
+    endless: bool,
 }
 
 enum What {
-    Sites(Group),
+    /// Sites, and those at ends of calls, that can be left out.
+    Sites {
+        sites: Group,
+        ends: Group,
+    },
     Clock(Source, u16),
 }
 
+/// Whether a site is at the end of calls.
+pub(super) const fn is_end(kind: EventKind) -> bool {
+    matches!(kind, EventKind::MethodReturn | EventKind::FrameUnwound)
+}
+
 impl GroupState {
+    fn new(what: What, lens: Lens) -> Self {
+        Self { what, lens, attached: [None, None], endless: false }
+    }
+
     /// Its name.
     pub(super) fn name(&self) -> &str {
         match &self.what {
-            What::Sites(group) => &group.name,
+            What::Sites { sites, .. } => &sites.name,
             What::Clock(source, _) => source.group(),
         }
     }
@@ -38,8 +56,16 @@ impl GroupState {
     /// Ids of its sites.
     pub(super) fn sites(&self) -> Vec<u16> {
         match &self.what {
-            What::Sites(group) => group.sites.iter().map(|(_, site)| *site).collect(),
+            What::Sites { sites, ends } => sites.sites.iter().chain(&ends.sites).map(|(_, site)| *site).collect(),
             What::Clock(_, site) => vec![*site],
+        }
+    }
+
+    /// Ids of its sites at ends of calls.
+    pub(super) fn ends(&self) -> Vec<u16> {
+        match &self.what {
+            What::Sites { ends, .. } => ends.sites.iter().map(|(_, site)| *site).collect(),
+            What::Clock(..) => Vec::new(),
         }
     }
 
@@ -47,39 +73,61 @@ impl GroupState {
     pub(super) const fn clock(&self) -> Option<Source> {
         match self.what {
             What::Clock(source, _) => Some(source),
-            What::Sites(_) => None,
+            What::Sites { .. } => None,
         }
     }
 
-    /// Attaches it.
+    /// Whether it is attached.
+    pub(super) const fn is_attached(&self) -> bool {
+        self.attached[0].is_some()
+    }
+
+    /// Attaches it, ends of calls first: where they are missing, calls seem to be left by exceptions.
     pub(super) fn attach(&mut self, kernel: &mut Kernel, place: &Place) -> Result<(), Error> {
-        let attached = match &self.what {
-            What::Sites(group) => kernel.attach(group.clone(), place),
-            What::Clock(source, site) => kernel.attach_clock(*source, *site),
+        self.attached = match &self.what {
+            What::Sites { sites, ends } => {
+                let wanted = !self.endless && !ends.sites.is_empty();
+                let ends = if wanted { Some(kernel.attach(ends.clone(), place)?) } else { None };
+                [Some(kernel.attach(sites.clone(), place)?), ends]
+            }
+            What::Clock(source, site) => [Some(kernel.attach_clock(*source, *site)?), None],
         };
-        self.attached = Some(attached?);
         Ok(())
+    }
+
+    /// Hands over what is attached, to be detached.
+    pub(super) fn take(&mut self) -> Vec<Attached> {
+        self.attached.iter_mut().filter_map(Option::take).collect()
+    }
+
+    /// Hands over what is attached at ends of calls; it is not attached again.
+    pub(super) fn take_ends(&mut self) -> Option<Attached> {
+        self.endless = true;
+        self.attached[1].take()
     }
 }
 
 /// The groups of a plan, and for each site the index of its group.
 pub(super) fn groups(plan: &Plan) -> (Vec<GroupState>, Vec<usize>) {
-    let mut groups: Vec<(Group, Lens)> = Vec::new();
+    let mut groups: Vec<(Group, Group, Lens)> = Vec::new();
     let mut group_of_site = Vec::with_capacity(plan.sites.len() + plan.clocks.len());
     for (index, planned) in plan.sites.iter().enumerate() {
-        let at = groups.iter().position(|(group, _)| group.name == planned.group).unwrap_or_else(|| {
-            groups.push((Group { name: planned.group.to_owned(), sites: Vec::new() }, planned.lens));
+        let at = groups.iter().position(|(group, ..)| group.name == planned.group).unwrap_or_else(|| {
+            let group = Group { name: planned.group.to_owned(), sites: Vec::new() };
+            groups.push((group.clone(), group, planned.lens));
             groups.len() - 1
         });
-        groups[at].0.sites.push((planned.file_offset, site_id(index)));
+        let (sites, ends, _) = &mut groups[at];
+        let group = if is_end(planned.kind) { ends } else { sites };
+        group.sites.push((planned.file_offset, site_id(index)));
         group_of_site.push(at);
     }
     let mut groups: Vec<GroupState> =
-        groups.into_iter().map(|(group, lens)| GroupState { what: What::Sites(group), lens, attached: None }).collect();
+        groups.into_iter().map(|(sites, ends, lens)| GroupState::new(What::Sites { sites, ends }, lens)).collect();
     for PlannedClock { clock, lens } in &plan.clocks {
         let what = What::Clock(clock.source, site_id(group_of_site.len()));
         group_of_site.push(groups.len());
-        groups.push(GroupState { what, lens: *lens, attached: None });
+        groups.push(GroupState::new(what, *lens));
     }
     (groups, group_of_site)
 }
@@ -108,10 +156,7 @@ pub(super) fn sites(plan: &Plan) -> Vec<Site> {
 
 #[cfg(test)]
 mod tests {
-    use tracer_common::{
-        record::EventKind,
-        site::{Field, MAX_FIELDS, SiteSpec},
-    };
+    use tracer_common::site::{Field, MAX_FIELDS, SiteSpec};
 
     use super::*;
     use crate::probe::clock;

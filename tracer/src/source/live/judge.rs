@@ -66,6 +66,11 @@ impl Judge {
         self.split.filter
     }
 
+    /// The graph that the kernel asks at entry, where the other one is asked at return.
+    pub fn entry_filter(&self) -> Filter {
+        self.split.entry.unwrap_or(Filter::ALL)
+    }
+
     /// Whether all events that their subject does not decide must come here.
     fn counts(&self) -> bool {
         !self.split.counters.is_empty() || !self.split.left.is_empty()

@@ -37,6 +37,8 @@ pub struct Asked {
     pub tallied: bool,
     /// The predicate.
     pub judge: Judge,
+    /// Whether calls can go on being counted without their ends: nothing asks for what only those who follow calls know.
+    pub can_drop_times: bool,
 }
 
 /// What a cell counts.
@@ -88,7 +90,41 @@ impl Subjects {
     /// Tells the programs what is asked for.
     pub fn install(&self, tallying: &mut Tallying) -> Result<(), Error> {
         tallying.set_filter(self.asked.judge.filter())?;
+        tallying.set_entry_filter(self.asked.judge.entry_filter())?;
         tallying.set_demand(self.asked.demand)
+    }
+
+    /// Whether only entries of calls can be counted from now on.
+    pub const fn can_drop_times(&self) -> bool {
+        self.asked.can_drop_times
+    }
+
+    /// From now on entries are all that is seen of calls.
+    pub fn drop_times(&mut self, tallying: &mut Tallying) -> Result<(), Error> {
+        (self.asked.demand.timed, self.asked.demand.untimed) = (0, 1);
+        self.unwanted.clear();
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Hits are turned down from now on, at all sites of methods or objects ([`Demand::paused`]) at one moment.
+    pub fn pause(&mut self, what: u32, tallying: &mut Tallying) -> Result<(), Error> {
+        self.asked.demand.paused |= what;
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Hits count again; of calls that were under way before, nothing is known any more.
+    pub fn resume(&mut self, what: u32, tallying: &mut Tallying) -> Result<(), Error> {
+        self.asked.demand.paused &= !what;
+        if what & Demand::METHODS != 0 {
+            self.asked.demand.epoch = self.asked.demand.epoch.wrapping_add(1);
+            self.unwanted.clear();
+        }
+        tallying.set_demand(self.asked.demand)
+    }
+
+    /// Whether calls are counted by context alone.
+    pub const fn counts_calls_by_context(&self) -> bool {
+        self.asked.demand.contexts != 0
     }
 
     /// Whether the kernel counts itself.
@@ -117,7 +153,7 @@ impl Subjects {
         }
         filled.set_word(0, u64::from(id.0));
         let tid = header.tid.0;
-        if let Some(undecided) = Undecided::of(kind, &filled) {
+        if let Some(undecided) = Undecided::of(kind, self.follows(), &filled) {
             let facts = Facts { tid, cpu: filled.cpu(), ..undecided.facts };
             let wanted = self.is_wanted(id, undecided.caller, &facts, tallying);
             undecided.decide(&mut filled, wanted);
@@ -135,6 +171,11 @@ impl Subjects {
             }
         }
         Taken::Filled(filled)
+    }
+
+    const fn follows(&self) -> Follows {
+        let Demand { timed, untimed, callers, .. } = self.asked.demand;
+        if callers != 0 && (timed != 0 || untimed != 0) { Follows::Callers } else { Follows::Depths }
     }
 
     /// Keeps what was decided of a call until it is over.
@@ -336,6 +377,15 @@ impl Filled {
     }
 }
 
+/// What the kernel follows of calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    /// Who calls whom.
+    Callers,
+    /// At most how deep they are.
+    Depths,
+}
+
 /// An event to which the predicate was not applied yet.
 struct Undecided {
     facts: Facts,
@@ -345,10 +395,15 @@ struct Undecided {
     index: usize,
     wanted: u64,
     unwanted: u64,
+    /// Whether the second word has a depth that is to be taken away.
+    has_depth: bool,
 }
 
+/// The flags of a call that the kernel has timed; above stands a depth, while it is undecided.
+const FLAGS: u64 = (1 << Timed::DEPTH_BIT) - 1;
+
 impl Undecided {
-    fn of(kind: EventKind, record: &Filled) -> Option<Self> {
+    fn of(kind: EventKind, follows: Follows, record: &Filled) -> Option<Self> {
         let state = |index: usize, facts: Facts, caller: u64| {
             (record.word(index) == SubjectState::Undecided as u64).then_some(Self {
                 facts,
@@ -356,19 +411,25 @@ impl Undecided {
                 index,
                 wanted: SubjectState::Wanted as u64,
                 unwanted: SubjectState::Unwanted as u64,
+                has_depth: kind == EventKind::MethodEntry && follows == Follows::Callers,
             })
         };
         match kind {
-            EventKind::MethodEntry => state(2, Facts { depth: record.word(3), ..Facts::default() }, record.word(3)),
+            // Where the kernel has put the caller at the end, the depth stands in the place of the stack pointer.
+            EventKind::MethodEntry => {
+                let depth = record.word(if follows == Follows::Callers { 1 } else { 3 });
+                state(2, Facts { depth, ..Facts::default() }, record.word(3))
+            }
             EventKind::ObjectAlloc => state(3, Facts { size: record.word(1), ..Facts::default() }, 0),
             EventKind::MethodTimed => {
-                let flags = record.word(3);
+                let (flags, depth) = (record.word(3) & FLAGS, record.word(3) >> Timed::DEPTH_BIT);
                 (flags & Timed::UNDECIDED != 0).then_some(Self {
-                    facts: Facts { duration_ns: record.word(1), ..Facts::default() },
+                    facts: Facts { duration_ns: record.word(1), depth, ..Facts::default() },
                     caller: record.word(2),
                     index: 3,
                     wanted: flags & !Timed::UNDECIDED,
                     unwanted: (flags & !Timed::UNDECIDED) | Timed::UNWANTED,
+                    has_depth: false,
                 })
             }
             // What returns was decided when it was called.
@@ -377,6 +438,9 @@ impl Undecided {
     }
 
     fn decide(&self, record: &mut Filled, wanted: bool) {
+        if self.has_depth {
+            record.set_word(1, 0);
+        }
         record.set_word(self.index, if wanted { self.wanted } else { self.unwanted });
     }
 }

@@ -84,7 +84,8 @@ fn chosen_methods_and_objects_have_their_closed_forms() {
     assert_eq!(number(&report, Lens::Methods, "calls"), Some(18.0 + 4.0 + 40.0));
     assert_eq!(number(&report, Lens::Methods, "errors"), Some(1.0 + 3.0));
     assert_eq!(number(&report, Lens::Methods, "methods"), Some(4.0));
-    assert_eq!(number(&report, Lens::Calls, "calls"), Some(62.0));
+    // What the kernel counted by method alone has no context.
+    assert_eq!(number(&report, Lens::Calls, "calls"), Some(18.0 + 4.0));
     assert_eq!(number(&report, Lens::Calls, "call_sites"), Some(3.0));
     assert_eq!(number(&report, Lens::Alloc, "objects"), Some(3.0 + 500.0));
     assert_eq!(number(&report, Lens::Alloc, "bytes"), Some(2.0 * 64.0 + 216.0 + 500.0 * 24.0));

@@ -1,0 +1,249 @@
+//! Targets that do the same all the time, or change, on a clock of the test's own.
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+const STEP_MS: u64 = 25;
+const TRAP_NS: f64 = 600.0;
+
+/// A group that fires at a rate, as the guard makes it.
+#[derive(Clone, Copy, Debug)]
+struct Firing {
+    per_s: u64,
+    /// Of a hundred hits, those at ends of calls.
+    ends_percent: u64,
+    /// What a stack takes, in ns; 0 where there are none.
+    stack_ns: u64,
+    /// Of a hundred hits, those that become events.
+    delivered_percent: u64,
+    means: Means,
+}
+
+/// One that counts and takes no stacks.
+const fn counting(per_s: u64) -> Firing {
+    let means = Means { stacks: false, times: false };
+    Firing { per_s, ends_percent: 0, stack_ns: 0, delivered_percent: 0, means }
+}
+
+/// Methods with their ends.
+const fn timed(per_s: u64) -> Firing {
+    Firing { ends_percent: 50, means: Means { stacks: false, times: true }, ..counting(per_s) }
+}
+
+/// What was decided, and when in ms; and what the groups cost in all, as a share of one core.
+struct Outcome {
+    decisions: Vec<(u64, Decision)>,
+    cost: f64,
+}
+
+/// Plays groups; `per_event_ns` is what jtrace takes for an event.
+fn play(groups: &[Firing], budget: f64, seconds: u64, per_event_ns: u64) -> Outcome {
+    let means: Vec<_> = groups.iter().map(|group| group.means).collect();
+    let mut guard = RateGuard::new(&means, Some(600_000), budget, 0);
+    let mut on: Vec<(bool, Firing)> = groups.iter().map(|group| (true, *group)).collect();
+    let mut outcome = Outcome { decisions: Vec::new(), cost: 0.0 };
+    for step in 1..=seconds * 1000 / STEP_MS {
+        let loads: Vec<Load> =
+            on.iter().map(|(on, firing)| if *on { firing.load() } else { Load::default() }).collect();
+        let own_ns = loads.iter().map(|load| load.delivered * per_event_ns).sum();
+        outcome.cost += loads.iter().map(|load| load.cost_ns(TRAP_NS, 0.0)).sum::<f64>() / (seconds as f64 * 1e9);
+        for decision in guard.step(step * STEP_MS * MS, &loads, own_ns) {
+            match decision {
+                Decision::Detach { group, .. } | Decision::Stop { group, .. } => on[group].0 = false,
+                Decision::Attach { group } => on[group].0 = true,
+                Decision::Narrow { group, what, .. } => on[group].1.narrow(what),
+            }
+            outcome.decisions.push((step * STEP_MS, decision));
+        }
+    }
+    outcome
+}
+
+impl Firing {
+    fn load(&self) -> Load {
+        let hits = self.per_s * STEP_MS / 1000;
+        let stack_ns = Some(hits * (100 - self.ends_percent) / 100 * self.stack_ns);
+        Load { hits, ends: hits * self.ends_percent / 100, delivered: hits * self.delivered_percent / 100, stack_ns }
+    }
+
+    fn narrow(&mut self, what: Narrowing) {
+        match what {
+            Narrowing::Stacks => self.stack_ns = 0,
+            Narrowing::Times => {
+                self.per_s = self.per_s * (100 - self.ends_percent) / 100;
+                self.ends_percent = 0;
+            }
+        }
+    }
+}
+
+fn run(rates: &[u64], seconds: u64) -> Vec<(u64, Decision)> {
+    let groups: Vec<_> = rates.iter().map(|rate| counting(*rate)).collect();
+    play(&groups, USUAL_BUDGET, seconds, 0).decisions
+}
+
+fn narrowings(outcome: &Outcome) -> Vec<Narrowing> {
+    let decisions = outcome.decisions.iter();
+    decisions
+        .map(|(_, decision)| match decision {
+            Decision::Narrow { what, .. } => *what,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn a_quiet_target_keeps_all_its_sites() {
+    assert_eq!(run(&[5_000, 8_000, 100], 60), []);
+}
+
+#[test]
+fn a_hot_group_is_detached_within_200_ms_and_the_others_stay() {
+    let decisions = run(&[1_000, 400_000, 1_000], 20);
+    let (at_ms, first) = decisions[0];
+    assert!(at_ms <= 200, "{at_ms}");
+    let Decision::Detach { group: 1, reason } = first else { panic!("{first:?}") };
+    assert!((reason.rate_per_s - 400_000.0).abs() < 1.0 && !reason.own, "{reason:?}");
+    assert!((reason.cost - 0.24).abs() < 1e-9 && reason.budget == USUAL_BUDGET, "{reason:?}");
+    // The budget was last seen to be enough one step before.
+    assert_eq!(reason.enough_ns, (at_ms - STEP_MS) * MS);
+    assert!(decisions.iter().all(|(_, decision)| !matches!(decision, Decision::Detach { group: 0 | 2, .. })));
+}
+
+#[test]
+fn a_hot_group_is_sampled_below_the_budget() {
+    for budget in [USUAL_BUDGET, ON_DEMAND_BUDGET] {
+        let outcome = play(&[counting(1_000_000)], budget, 60, 0);
+        let windows = outcome.decisions.iter().filter(|(_, decision)| matches!(decision, Decision::Detach { .. }));
+        assert!(windows.count() >= 3, "{:?}", outcome.decisions);
+        assert!(outcome.cost < budget, "{} of {budget}", outcome.cost);
+    }
+}
+
+#[test]
+fn a_burst_of_costly_hits_is_as_short_as_they_are_costly() {
+    let mut guard = RateGuard::new(&[Means::default()], Some(600_000), USUAL_BUDGET, 0);
+    let load = |hits| Load { hits, stack_ns: Some(hits * 2200), ..Load::default() };
+    assert_eq!(guard.step(MS, &[load(2_000)], 0), []);
+    assert!(matches!(guard.step(2 * MS, &[load(1_000)], 0)[..], [Decision::Detach { group: 0, .. }]));
+    // The same where only the average is known.
+    let mut guard = RateGuard::new(&[Means::default()], Some(600_000), USUAL_BUDGET, 0);
+    guard.expect_stacks(2200.0);
+    let load = |hits| Load { hits, ..Load::default() };
+    assert_eq!(guard.step(MS, &[load(2_000)], 0), []);
+    assert!(matches!(guard.step(2 * MS, &[load(1_000)], 0)[..], [Decision::Detach { group: 0, .. }]));
+}
+
+#[test]
+fn a_larger_budget_lets_more_through() {
+    let mut guard = RateGuard::new(&[Means::default()], Some(600_000), 0.1, 0);
+    assert_eq!(guard.step(25 * MS, &[Load { hits: 90_000, ..Load::default() }], 0), []);
+}
+
+#[test]
+fn a_group_that_does_nothing_is_not_detached_for_one_that_goes_on_while_it_is_detached() {
+    let mut guard = RateGuard::new(&[Means::default(); 2], Some(600_000), USUAL_BUDGET, 0);
+    let loads = [Load { hits: 50_000, ..Load::default() }, Load::default()];
+    assert!(matches!(guard.step(25 * MS, &loads, 0)[..], [Decision::Detach { group: 0, .. }]));
+    assert_eq!(guard.step(50 * MS, &loads, 0), []);
+}
+
+#[test]
+fn what_a_group_costs_while_it_goes_away_makes_it_stay_away_for_longer() {
+    let back_ms = |late: u64| {
+        let mut guard = RateGuard::new(&[Means::default(); 2], Some(600_000), USUAL_BUDGET, 0);
+        let hits = |hot, other| [hot, other].map(|hits| Load { hits, ..Load::default() });
+        assert!(matches!(guard.step(25 * MS, &hits(50_000, 10), 0)[..], [Decision::Detach { group: 0, .. }]));
+        assert_eq!(guard.step(50 * MS, &hits(late, 10), 0), []);
+        (3..1000).find(|step| !guard.step(step * 25 * MS, &hits(0, 10), 0).is_empty()).map(|step| step * 25).unwrap()
+    };
+    // 10,000 hits of 0.6 us, where a quarter of 1 % of a core pays for them.
+    assert_eq!(back_ms(10_000) - back_ms(0), 2_400);
+}
+
+#[test]
+fn a_burst_is_let_through() {
+    let mut guard = RateGuard::new(&[Means::default()], Some(600_000), USUAL_BUDGET, 0);
+    let load = Load { hits: 9_000, ..Load::default() };
+    assert_eq!(guard.step(25 * MS, &[load], 0), []);
+    assert_eq!(guard.step(2_000 * MS, &[load], 0), []);
+}
+
+#[test]
+fn ends_of_calls_are_left_out_where_that_is_enough() {
+    // 7.2 % of a core with them, 3.6 % without.
+    let outcome = play(&[timed(120_000)], ON_DEMAND_BUDGET, 60, 0);
+    assert_eq!(narrowings(&outcome), [Narrowing::Times]);
+    assert!(outcome.cost < ON_DEMAND_BUDGET, "{}", outcome.cost);
+}
+
+#[test]
+fn stacks_go_first_and_ends_of_calls_only_where_that_is_not_enough() {
+    let means = Means { stacks: true, times: true };
+    let with_stacks = |per_s| Firing { stack_ns: 2_000, means, ..timed(per_s) };
+    // 8 % of a core, of which 5 are stacks.
+    assert_eq!(narrowings(&play(&[with_stacks(50_000)], ON_DEMAND_BUDGET, 20, 0)), [Narrowing::Stacks]);
+    // 19.2 %; 7.2 without stacks, 3.6 without both.
+    let both = [Narrowing::Stacks, Narrowing::Times];
+    assert_eq!(narrowings(&play(&[with_stacks(120_000)], ON_DEMAND_BUDGET, 20, 0)), both);
+}
+
+#[test]
+fn what_narrowing_would_not_help_is_sampled_as_it_is() {
+    let decisions = play(&[timed(400_000)], ON_DEMAND_BUDGET, 20, 0).decisions;
+    assert!(matches!(decisions[0], (..=200, Decision::Detach { group: 0, .. })), "{decisions:?}");
+    assert!(decisions.iter().all(|(_, decision)| !matches!(decision, Decision::Narrow { .. })), "{decisions:?}");
+}
+
+#[test]
+fn what_others_take_is_not_there_for_a_narrowed_group() {
+    // Without its ends it takes 3.6 %, beside 2.4 % that another group takes.
+    let decisions = play(&[timed(120_000), counting(40_000)], ON_DEMAND_BUDGET, 20, 0).decisions;
+    assert!(matches!(decisions[0].1, Decision::Detach { group: 0, .. }), "{decisions:?}");
+}
+
+#[test]
+fn a_group_whose_shortest_look_costs_a_minute_of_the_budget_is_stopped() {
+    // 20 million hits a second on many cores: 300 ms of CPU in one step, where 0.25 % of a core earn 150 ms in a minute.
+    let outcome = play(&[counting(20_000_000), counting(100)], USUAL_BUDGET, 600, 0);
+    assert!(matches!(outcome.decisions[..], [(..=200, Decision::Stop { group: 0, .. })]), "{:?}", outcome.decisions);
+    assert!(outcome.cost < USUAL_BUDGET, "{}", outcome.cost);
+}
+
+#[test]
+fn jtrace_itself_keeps_within_a_budget() {
+    // 50,000 events a second of 3 us: 15 % of a core for jtrace, 3 % for the target.
+    let events = Firing { delivered_percent: 100, ..counting(50_000) };
+    let decisions = play(&[counting(1_000), events], ON_DEMAND_BUDGET, 120, 3_000).decisions;
+    let Some((_, Decision::Detach { group: 1, reason })) = decisions.first() else { panic!("{decisions:?}") };
+    assert!(reason.own && (reason.cost - 0.15).abs() < 1e-9, "{reason:?}");
+    let mut own_ns = 0;
+    let (mut since, mut attached) = (0, true);
+    for (at_ms, decision) in &decisions {
+        match decision {
+            Decision::Detach { .. } => {
+                own_ns += (at_ms - since) * 50 * 3_000;
+                attached = false;
+            }
+            Decision::Attach { .. } => (since, attached) = (*at_ms, true),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(!attached || decisions.len() > 2, "{decisions:?}");
+    // The first second is free.
+    assert!(own_ns as f64 <= OWN_FIRST_NS + 0.05 * 120e9, "{own_ns}");
+}
+
+#[test]
+fn what_jtrace_takes_is_no_fault_of_groups_that_send_little() {
+    let events = Firing { delivered_percent: 100, ..counting(1_000) };
+    assert_eq!(play(&[events], ON_DEMAND_BUDGET, 60, 1_000_000).decisions, []);
+}
+
+#[test]
+fn a_group_that_cannot_be_attached_again_stays_away() {
+    let mut guard = RateGuard::new(&[Means::default()], Some(600_000), USUAL_BUDGET, 0);
+    guard.gave_up(0);
+    assert_eq!(guard.step(1000 * MS, &[Load { hits: 1_000_000, ..Load::default() }], 0), []);
+    assert_eq!(guard.step(200_000 * MS, &[Load::default()], 0), []);
+}

@@ -1,0 +1,157 @@
+use super::*;
+
+const S: u64 = 1_000_000_000;
+
+fn action(time_ns: u64, action: GuardDecision) -> GuardAction {
+    let reason =
+        GuardReason { cost_ppm: 240_000, budget_ppm: 50_000, target_ppm: 0, own: false, within_ns: 30_000_000 };
+    GuardAction {
+        time_ns,
+        group: "methods".to_owned(),
+        sites: vec![1],
+        lens: Lens::Methods,
+        action,
+        reason: (action != GuardDecision::Attach).then_some(reason),
+    }
+}
+
+const DETACH: GuardDecision = GuardDecision::Detach { rate_per_s: 400_000 };
+
+fn numbers(seen: u64) -> Vec<(Lens, Scaled)> {
+    vec![(Lens::Methods, Scaled::calls(seen))]
+}
+
+/// A group that goes first at 1 s, with 1,000 calls, and is attached in windows of 0.1 s, one a second, with these calls.
+fn windows(calls: &[u64]) -> (Governed, u64) {
+    let mut governed = Governed::default();
+    governed.take(&action(S, DETACH), 0, numbers(1_000));
+    let mut seen = 1_000;
+    for (at, calls) in (2..).zip(calls) {
+        governed.take(&action(at * S - S / 10, GuardDecision::Attach), 0, numbers(seen));
+        seen += calls;
+        governed.take(&action(at * S, DETACH), 0, numbers(seen));
+    }
+    (governed, seen)
+}
+
+fn estimate(governed: &Governed, end_ns: u64, seen: u64) -> Option<Estimate> {
+    governed.groups()[0].estimates(Lens::Methods, end_ns, &[Scaled::calls(seen)])[0].1
+}
+
+#[test]
+fn equal_windows_know_the_whole_exactly() {
+    let (governed, seen) = windows(&[500; 5]);
+    // 1,000 in the first second, then 5,000 a second for 5.
+    let expected = Estimate { value: 26_000, low: 26_000, high: 26_000, windows: 5 };
+    assert_eq!(estimate(&governed, 6 * S, seen), Some(expected));
+}
+
+#[test]
+fn windows_that_differ_know_it_less_well() {
+    let (governed, seen) = windows(&[400, 500, 600]);
+    // Rate 5,000 a second over 3 seconds; the residuals are -100, 0, 100, so by hand:
+    // 10 * sqrt(0.9 * 20,000 * 3 / 2) * 4.303 = 7070.5.
+    let expected = Estimate { value: 16_000, low: 8_929, high: 23_071, windows: 3 };
+    assert_eq!(estimate(&governed, 4 * S, seen), Some(expected));
+}
+
+#[test]
+fn windows_of_different_lengths_count_by_their_time() {
+    let mut governed = Governed::default();
+    governed.take(&action(S, DETACH), 0, numbers(0));
+    let mut seen = 0;
+    for (begin, end) in [(20, 21), (30, 32), (40, 44)] {
+        governed.take(&action(begin * S / 10, GuardDecision::Attach), 0, numbers(seen));
+        seen += (end - begin) * 100;
+        governed.take(&action(end * S / 10, DETACH), 0, numbers(seen));
+    }
+    let expected = Estimate { value: 9_000, low: 9_000, high: 9_000, windows: 3 };
+    assert_eq!(estimate(&governed, 10 * S, seen), Some(expected));
+}
+
+/// The same at the end of windows in which traps took so much.
+fn slowed(target_ppm: u64) -> Option<Estimate> {
+    let mut governed = Governed::default();
+    for at in 1..=4 {
+        let mut goes = action(at * S, DETACH);
+        goes.reason = goes.reason.map(|reason| GuardReason { target_ppm, ..reason });
+        governed.take(&goes, 0, numbers(at * 1_000));
+        governed.take(&action(at * S + S / 2, GuardDecision::Attach), 0, numbers(at * 1_000));
+    }
+    estimate(&governed, 4 * S + S / 2, 4_000)
+}
+
+#[test]
+fn what_traps_slow_down_widens_the_interval_upwards() {
+    // 1,000, then 2,000 a second for 3.5 s.
+    assert_eq!(slowed(0), Some(Estimate { value: 8_000, low: 8_000, high: 8_000, windows: 3 }));
+    // 20 % of a core, with what programs take 30 %.
+    assert_eq!(slowed(200_000), Some(Estimate { value: 8_000, low: 8_000, high: 11_000, windows: 3 }));
+    assert_eq!(slowed(400_000), None);
+}
+
+#[test]
+fn two_windows_estimate_nothing() {
+    let (governed, seen) = windows(&[500, 500]);
+    assert_eq!(estimate(&governed, 3 * S, seen), None);
+    let notes = governed.groups()[0].notes(Lens::Methods, 3 * S, &[Scaled::calls(seen)]);
+    assert!(notes[0].starts_with("2000 calls were seen; how many"), "{notes:?}");
+    let summary = governed.groups()[0].summary(Lens::Methods, (0, 3 * S), &[Scaled::calls(seen)]);
+    assert_eq!(summary.get("extrapolated_calls"), None);
+    // The first second, and two tenths.
+    assert!(summary.get("attached_percent").is_some_and(|share| (share.as_f64() - 40.0).abs() < 1e-9));
+}
+
+#[test]
+fn a_window_that_is_still_open_counts() {
+    let (mut governed, seen) = windows(&[500, 500]);
+    governed.take(&action(4 * S, GuardDecision::Attach), 0, numbers(seen));
+    let expected = Estimate { value: 1_000 + 5_000 * 31 / 10, low: 16_500, high: 16_500, windows: 3 };
+    assert_eq!(estimate(&governed, 41 * S / 10, seen + 500), Some(expected));
+}
+
+#[test]
+fn what_was_stopped_is_estimated_until_then_only() {
+    let (mut governed, seen) = windows(&[500; 3]);
+    governed.take(&action(5 * S, GuardDecision::Attach), 0, numbers(seen));
+    let stop = GuardDecision::Stop { rate_per_s: 9_000_000 };
+    governed.take(&action(51 * S / 10, stop), 0, numbers(seen + 500));
+    let expected = Estimate { value: 1_000 + 5_000 * 41 / 10, low: 21_500, high: 21_500, windows: 4 };
+    assert_eq!(estimate(&governed, 1_000 * S, seen + 500), Some(expected));
+    let sentences = governed.sentences(0, 1_000 * S);
+    assert!(sentences[0].contains("for good after 5.10 s"), "{sentences:?}");
+    assert_eq!(governed.groups()[0].state(), "stopped by the rate guard");
+}
+
+#[test]
+fn coverage_adds_up_over_windows() {
+    let mut governed = Governed::default();
+    governed.take(&action(100, DETACH), 0, Vec::new());
+    governed.take(&action(500, GuardDecision::Attach), 0, Vec::new());
+    governed.take(&action(550, GuardDecision::Detach { rate_per_s: 300_000 }), 0, Vec::new());
+    let sentence = &governed.sentences(0, 1000)[0];
+    assert!(sentence.contains("400000 times a second") && sentence.contains("15.0 %"), "{sentence}");
+    assert!(sentence.contains("24.0 % of a core") && sentence.contains("in 2 windows"), "{sentence}");
+}
+
+#[test]
+fn narrowing_is_said_and_takes_nothing_away() {
+    let mut governed = Governed::default();
+    let narrow = GuardDecision::Narrow { what: Narrowing::Times, rate_per_s: 120_000 };
+    governed.take(&action(2 * S, narrow), 0, numbers(1_000));
+    let group = &governed.groups()[0];
+    assert_eq!(group.state(), "narrowed by the rate guard");
+    assert_eq!(group.summary(Lens::Methods, (0, 9 * S), &[Scaled::calls(5_000)]), Summary::new());
+    let sentences = governed.sentences(0, 9 * S);
+    assert!(sentences.len() == 1 && sentences[0].contains("from 2.00 s on only beginnings"), "{sentences:?}");
+    let decision = &governed.decisions()[0];
+    assert_eq!((decision.at_ns, decision.action, decision.within_ns), (2 * S, "without_times", Some(30_000_000)));
+    assert_eq!((decision.cost_percent, decision.budget_percent), (Some(24.0), Some(5.0)));
+}
+
+#[test]
+fn a_report_names_so_many_decisions() {
+    let (governed, _) = windows(&[1; 150]);
+    assert_eq!(governed.decisions().len(), MAX_DECISIONS);
+    assert!(governed.sentences(0, 200 * S).iter().any(|sentence| sentence.starts_with("101 further")));
+}

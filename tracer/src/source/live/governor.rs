@@ -1,0 +1,379 @@
+//! Carries out what the governor ([`crate::guard`]) decides: tells it what the groups of sites fire and what jtrace takes
+//! itself, takes sites away, gives them back, or has them tell less.
+//!
+//! Sites of methods and objects pause before they go and until all are back, so that a window of them begins and ends at one
+//! moment. What was decided becomes an item between the events before and after that moment, with what the kernel had
+//! counted by then.
+
+use std::collections::VecDeque;
+
+use rustix::time::ClockId;
+use tracer_common::{record::EventKind, site::SiteSpec, tally::Demand};
+
+use super::{
+    Live,
+    groups::{GroupState, is_end, site_id},
+    now_ns,
+};
+use crate::{
+    ebpf::{Error, attach::detach_all, load::Kernel},
+    guard::{Decision, Load, Means, Narrowing, RateGuard, Reason},
+    probe::{
+        catalog::{CODE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
+        clock::Source,
+        plan::Plan,
+    },
+    session::{Counters, GuardAction, GuardDecision, GuardReason, Item},
+    tally::Tallies,
+};
+
+/// Shortest time between two looks.
+const STEP_NS: u64 = 15_000_000;
+/// Hits over which an average of their cost means something.
+const ENOUGH_HITS: u64 = 1000;
+/// What a stack of 32 frames takes on top of a trap (`cargo xtask bench --only unwind`), for the rate guard.
+const STACK_COST_NS: f64 = 1300.0;
+
+/// What the governor is told, and what it decided.
+pub(super) struct Governor {
+    guard: RateGuard,
+    /// What the groups did since the guard looked last, and all that it was told before.
+    pub(super) loads: Vec<Load>,
+    told: Vec<Load>,
+    /// When it looked.
+    latest_ns: u64,
+    /// CPU time of jtrace in its work for the session since then, and what its clock said when it began to work.
+    own_cpu_ns: u64,
+    working_since_ns: u64,
+    /// Decisions that wait for the events before them.
+    pending: VecDeque<(GuardAction, Option<Tallies>)>,
+    /// Groups whose events get no stacks any more.
+    without_stacks: Vec<bool>,
+}
+
+impl Governor {
+    /// Over groups that are all attached; `told` is what they did before that does not count.
+    pub(super) fn new(means: &[Means], trap_cost_ps: Option<u64>, budget: f64, told: Vec<Load>) -> Self {
+        Self {
+            guard: RateGuard::new(means, trap_cost_ps, budget, now_ns()),
+            loads: vec![Load::default(); means.len()],
+            told,
+            latest_ns: 0,
+            own_cpu_ns: 0,
+            working_since_ns: cpu_ns(),
+            pending: VecDeque::new(),
+            without_stacks: vec![false; means.len()],
+        }
+    }
+
+    /// Whether a decision waits for the events before it.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// What was decided up to a moment, the oldest first.
+    fn due(&mut self, until_ns: u64) -> Option<(GuardAction, Option<Tallies>)> {
+        self.pending.pop_front_if(|(action, _)| action.time_ns <= until_ns)
+    }
+
+    /// Whether the events of a group get stacks, as far as the governor goes.
+    fn leaves_stacks(&self, group: usize) -> bool {
+        !self.without_stacks.get(group).copied().unwrap_or(false)
+    }
+
+    /// It became known what can be left out.
+    pub(super) fn allow(&mut self, means: &[Means]) {
+        self.guard.allow(means);
+    }
+}
+
+/// What can be left out of each group.
+pub(super) fn means(groups: &[GroupState], plan: &Plan, stacks: bool, can_drop_times: bool) -> Vec<Means> {
+    let of_group = |state: &GroupState| {
+        let sites = state.sites();
+        let planned = || sites.iter().filter_map(|site| plan.sites.get(usize::from(*site)));
+        // Elsewhere a window with stacks is worth more than counts without.
+        let on_demand = planned().any(|site| matches!(site.kind, EventKind::MethodEntry | EventKind::ObjectAlloc));
+        Means {
+            stacks: on_demand && stacks && planned().any(|site| site.spec.stack != 0),
+            times: on_demand && can_drop_times && planned().any(|site| is_end(site.kind)),
+        }
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// CPU time of this process so far, in all its threads.
+fn cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+impl Live {
+    /// What jtrace takes for the session counts from now on.
+    pub(super) fn begin_work(&mut self) {
+        self.governor.working_since_ns = cpu_ns();
+    }
+
+    /// What comes next is not for the session.
+    pub(super) fn end_work(&mut self) {
+        self.governor.own_cpu_ns += cpu_ns().saturating_sub(self.governor.working_since_ns);
+    }
+
+    /// Lets the governor look at what happened, unless it has done so a moment ago, and obeys.
+    pub(super) fn govern(&mut self) -> Result<(), Error> {
+        let time_ns = now_ns();
+        if time_ns.saturating_sub(self.governor.latest_ns) < STEP_NS {
+            return Ok(());
+        }
+        self.governor.latest_ns = time_ns;
+        self.count_hits()?;
+        self.end_work();
+        self.begin_work();
+        let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns);
+        let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns);
+        self.governor.loads.fill(Load::default());
+        for decision in decisions {
+            self.obey(decision)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the guard what the groups fire. Events that arrived are counted as they come; where a ring buffer may have
+    /// been full, the kernel's own counters are asked, because what did not fit was a trap all the same.
+    fn count_hits(&mut self) -> Result<(), Error> {
+        let may_have_lost = std::mem::take(&mut self.drained_bytes) >= self.kernel.wakeup_bytes();
+        let scheduler = self.clock(Source::Scheduler);
+        let Governor { loads, told, .. } = &mut self.governor;
+        // What the kernel counts itself does not arrive.
+        if may_have_lost || self.subjects.is_some() {
+            let totals = loads_of_groups(&self.kernel, &self.groups, &self.group_of_site)?;
+            for ((load, told), total) in loads.iter_mut().zip(told.iter_mut()).zip(totals) {
+                let stack_ns = total.stack_ns.zip(told.stack_ns).map(|(now, before)| now.saturating_sub(before));
+                load.hits = total.hits.saturating_sub(told.hits);
+                load.ends = total.ends.saturating_sub(told.ends);
+                // Between two such looks hits were told, and their stacks were not.
+                load.stack_ns = stack_ns.filter(|_| self.subjects.is_some());
+                (told.ends, told.stack_ns) = (total.ends, total.stack_ns);
+            }
+        } else if let Some((group, site)) = scheduler {
+            // Absences that are too short to become events cost as much as others.
+            loads[group].hits = self.kernel.site_stats(site)?[0].saturating_sub(told[group].hits);
+        }
+        for (told, load) in told.iter_mut().zip(loads.iter()) {
+            told.hits += load.hits;
+        }
+        // The user says how often the timer fires, and no target can make it fire more often.
+        if let Some((group, _)) = self.clock(Source::Timer) {
+            self.governor.loads[group] = Load::default();
+        }
+        Ok(())
+    }
+
+    /// Tells the guard what stacks take of a hit: on average, over all hits so far.
+    pub(super) fn expect(&mut self, counters: &Counters) {
+        let hits: u64 = counters.sites.iter().map(|[hits, ..]| hits).sum();
+        if let Some(stack_ns) = counters.stack_ns
+            && hits >= ENOUGH_HITS
+        {
+            self.governor.guard.expect_stacks(stack_ns as f64 / hits as f64);
+        }
+    }
+
+    /// Until stacks have come, they are taken to cost what they cost elsewhere.
+    pub(super) fn expect_usual_stacks(&mut self) {
+        self.governor.guard.expect_stacks(if self.unwinding.is_some() { STACK_COST_NS } else { 0.0 });
+    }
+
+    fn obey(&mut self, decision: Decision) -> Result<(), Error> {
+        let rate = |reason: &Reason| to_whole(reason.rate_per_s);
+        let (group, action, reason) = match &decision {
+            Decision::Detach { group, reason } => {
+                (*group, GuardDecision::Detach { rate_per_s: rate(reason) }, Some(*reason))
+            }
+            Decision::Stop { group, reason } => {
+                (*group, GuardDecision::Stop { rate_per_s: rate(reason) }, Some(*reason))
+            }
+            Decision::Narrow { group, what, reason } => {
+                (*group, GuardDecision::Narrow { what: *what, rate_per_s: rate(reason) }, Some(*reason))
+            }
+            Decision::Attach { group } => (*group, GuardDecision::Attach, None),
+        };
+        let time_ns = match action {
+            GuardDecision::Attach => match self.bring_back(group)? {
+                Some(time_ns) => time_ns,
+                None => return Ok(()),
+            },
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => self.take_away(group)?,
+            GuardDecision::Narrow { what, .. } => self.narrow(group, what)?,
+        };
+        let reason = reason.map(|reason| GuardReason {
+            cost_ppm: to_whole(reason.cost * 1e6),
+            budget_ppm: to_whole(reason.budget * 1e6),
+            target_ppm: to_whole(reason.target * 1e6),
+            own: reason.own,
+            within_ns: now_ns().saturating_sub(reason.enough_ns),
+        });
+        self.announce(group, time_ns, action, reason)
+    }
+
+    /// Puts a decision into the flow, behind the events before it.
+    fn announce(
+        &mut self,
+        group: usize,
+        time_ns: u64,
+        action: GuardDecision,
+        reason: Option<GuardReason>,
+    ) -> Result<(), Error> {
+        let Some(state) = self.groups.get(group) else { return Ok(()) };
+        let name = state.name().to_owned();
+        match action {
+            GuardDecision::Attach => log::debug!("`{name}` is attached again"),
+            GuardDecision::Detach { rate_per_s } => log::info!("`{name}` fires {rate_per_s} times a second: detached"),
+            GuardDecision::Stop { rate_per_s } => log::info!("`{name}` fires {rate_per_s} times a second: stopped"),
+            GuardDecision::Narrow { what, rate_per_s } => {
+                log::info!("`{name}` fires {rate_per_s} times a second: no {what:?} any more");
+            }
+        }
+        let counts = paused_by(state) != 0;
+        let action = GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason };
+        let tallies = match &mut self.subjects {
+            Some(subjects) if counts && subjects.tallied() => {
+                let whole = subjects.counts_calls_by_context();
+                Some(subjects.tallies(self.kernel.tallying(), time_ns, whole)?)
+            }
+            _ => None,
+        };
+        self.governor.pending.push_back((action, tallies));
+        Ok(())
+    }
+
+    /// Passes on events up to a moment, with what was decided between them, unless some of that time have not arrived.
+    pub(super) fn release_decided(&mut self, until_ns: u64, arrived: bool, sink: &mut dyn FnMut(Item<'_>)) {
+        while arrived && let Some((action, tallies)) = self.governor.due(until_ns) {
+            self.release(action.time_ns, sink);
+            if let Some(tallies) = tallies {
+                if let Some(subjects) = &mut self.subjects {
+                    subjects.define(sink);
+                }
+                sink(Item::Tallies(tallies));
+            }
+            sink(Item::Guard(action));
+        }
+        self.release(until_ns, sink);
+    }
+
+    /// Detaches a group; gives the moment from which on it is not seen.
+    fn take_away(&mut self, group: usize) -> Result<u64, Error> {
+        let Self { kernel, groups, subjects, .. } = self;
+        let Some(state) = groups.get_mut(group) else { return Ok(now_ns()) };
+        let paused = paused_by(state);
+        let mut time_ns = None;
+        if paused != 0
+            && let Some(subjects) = subjects
+        {
+            subjects.pause(paused, kernel.tallying())?;
+            time_ns = Some(now_ns());
+        }
+        detach_all(state.take());
+        let time_ns = time_ns.unwrap_or_else(now_ns);
+        self.code_is_seen(group, false);
+        Ok(time_ns)
+    }
+
+    /// Attaches a group again; gives the moment from which on it is seen, or nothing where that cannot be done: then the
+    /// target is about to exit, most likely.
+    fn bring_back(&mut self, group: usize) -> Result<Option<u64>, Error> {
+        let Self { kernel, groups, place, subjects, governor, .. } = self;
+        let Some(state) = groups.get_mut(group) else { return Ok(None) };
+        if let Err(error) = state.attach(kernel, place) {
+            log::warn!("{error}");
+            detach_all(state.take());
+            governor.guard.gave_up(group);
+            return Ok(None);
+        }
+        let paused = paused_by(state);
+        if paused != 0
+            && let Some(subjects) = subjects
+        {
+            subjects.resume(paused, kernel.tallying())?;
+        }
+        let time_ns = now_ns();
+        self.code_is_seen(group, true);
+        Ok(Some(time_ns))
+    }
+
+    /// Leaves something out; gives the moment from which on that holds.
+    fn narrow(&mut self, group: usize, what: Narrowing) -> Result<u64, Error> {
+        match what {
+            Narrowing::Stacks => {
+                if let Some(without) = self.governor.without_stacks.get_mut(group) {
+                    *without = true;
+                }
+                self.tell_sites()?;
+                Ok(now_ns())
+            }
+            Narrowing::Times => {
+                let Self { kernel, groups, subjects, .. } = self;
+                if let Some(subjects) = subjects {
+                    subjects.drop_times(kernel.tallying())?;
+                }
+                let time_ns = now_ns();
+                detach_all(groups.get_mut(group).and_then(GroupState::take_ends).into_iter().collect());
+                Ok(time_ns)
+            }
+        }
+    }
+
+    /// Tells the programs where the words of every site are, and which get stacks.
+    pub(super) fn tell_sites(&mut self) -> Result<(), Error> {
+        let Self { kernel, specs, group_of_site, governor, unwinding, .. } = self;
+        for (site, (spec, group)) in specs.iter().zip(group_of_site).enumerate() {
+            let wanted = unwinding.is_some() && governor.leaves_stacks(*group);
+            kernel.set_site(site_id(site), SiteSpec { stack: if wanted { spec.stack } else { 0 }, ..*spec })?;
+        }
+        Ok(())
+    }
+
+    /// The unwinder must know whether it sees code come and go.
+    fn code_is_seen(&mut self, group: usize, seen: bool) {
+        let Self { kernel, groups, unwinding, .. } = self;
+        if groups.get(group).is_some_and(|state| state.name() == CODE_GROUP)
+            && let Some(unwinding) = unwinding
+            && let Err(error) = unwinding.install(kernel, seen)
+        {
+            log::warn!("{error}");
+        }
+    }
+}
+
+/// The bits of [`Demand::paused`] that silence a group; 0 where nothing does.
+fn paused_by(state: &GroupState) -> u32 {
+    match state.name() {
+        METHODS_GROUP => Demand::METHODS,
+        OBJECTS_GROUP => Demand::OBJECTS,
+        _ => 0,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
+const fn to_whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+/// What each group did by the kernel's counters.
+pub(super) fn loads_of_groups(
+    kernel: &Kernel,
+    groups: &[GroupState],
+    group_of_site: &[usize],
+) -> Result<Vec<Load>, Error> {
+    let mut loads = vec![Load { stack_ns: Some(0), ..Load::default() }; groups.len()];
+    let ends: Vec<u16> = groups.iter().flat_map(GroupState::ends).collect();
+    for (site, group) in group_of_site.iter().enumerate() {
+        let [hits, stack_ns] = kernel.site_load(site_id(site))?;
+        let Some(load) = loads.get_mut(*group) else { continue };
+        load.hits += hits;
+        load.ends += if ends.contains(&site_id(site)) { hits } else { 0 };
+        load.stack_ns = load.stack_ns.map(|sum| sum + stack_ns);
+    }
+    Ok(loads)
+}
