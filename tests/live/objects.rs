@@ -1,5 +1,10 @@
 //! Every object is counted: by class as the programs' closed forms say, and in sum as the JVM's own counter of a thread does.
 
+// Against the JVM's own histogram of its heap.
+mod heap;
+// What is written and never made.
+mod removed;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
@@ -14,6 +19,9 @@ use tests::{
 /// What the JVM is started with: every object tells of itself, whoever makes it.
 const COVERED: &str = "-XX:+DTraceAllocProbes";
 
+/// Every object is counted, and nothing is taken away.
+const EXACT: [&str; 8] = ["-l", "alloc", "--exact", "--yes", "--max-overhead", "100000%", "--ring-size", "16m"];
+
 /// The interpreter, C1, C2, and all of them: one on each release.
 const WAYS: [&[&str]; 4] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-XX:-TieredCompilation"], &[]];
 
@@ -23,20 +31,25 @@ type Expected = BTreeMap<(String, String), u64>;
 /// Lets a program work once while every object is counted.
 fn watch(jdk: &Jdk, flags: &[&str], main: &str, options: &[&str]) -> Result<(Report, Expected)> {
     let mut jvm = Launch::new(jdk, "methods", main).flags(&[COVERED]).flags(flags).start()?;
-    let exact = ["-l", "alloc", "--exact", "--yes", "--max-overhead", "100000%", "--ring-size", "4m"];
-    let session = Session::attach(jvm.pid(), &[&exact, options].concat())?;
+    let session = Session::attach(jvm.pid(), &[&EXACT[..], options].concat())?;
     jvm.work()?;
     let report = session.report()?;
+    let expected = expected_of(&jvm.stdout().text())?;
+    jvm.finish()?;
+    ensure!(report.completeness("lost")? == 0, "events were lost");
+    Ok((report, expected))
+}
+
+/// What a program printed from a place of its output on.
+fn expected_of(printed: &str) -> Result<Expected> {
     let mut expected = Expected::new();
-    for line in jvm.stdout().text().lines() {
+    for line in printed.lines() {
         let Some(rest) = line.strip_prefix("expected ") else { continue };
         let (kind, rest) = rest.split_once(' ').context("no kind")?;
         let (of, number) = rest.rsplit_once(' ').context("no number")?;
         expected.insert((kind.to_owned(), of.to_owned()), number.parse()?);
     }
-    jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "events were lost");
-    Ok((report, expected))
+    Ok(expected)
 }
 
 /// Objects and bytes by class.

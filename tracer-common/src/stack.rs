@@ -47,6 +47,14 @@ pub struct RawFrame {
     pub address: u64,
 }
 
+impl RawFrame {
+    /// Whether a Java method runs there.
+    pub const fn is_method(&self) -> bool {
+        let kind = (self.tag & 0xff) as u8;
+        kind == FrameKind::Interpreted as u8 || kind == FrameKind::Compiled as u8
+    }
+}
+
 /// Flag in [`RawFrame::tag`]: the address follows a call, so the code that runs lies before it.
 pub const FRAME_RETURN_ADDRESS: u64 = 1 << 8;
 /// Flag in [`RawFrame::tag`] of an interpreted frame: bits 16 to 63 are the bytecode pointer itself (0: a native method). Its

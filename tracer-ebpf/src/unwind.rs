@@ -241,6 +241,10 @@ impl Scratch {
             self.frames[at] = frame;
             self.count = at as u64 + 1;
         }
+        // Between two methods there can be any number of the JVM's own frames, as where a class is initialised.
+        if !frame.is_method() && self.most < MAX_FRAMES as u64 {
+            self.most += 1;
+        }
         self.hash = mix(self.hash, frame);
     }
 

@@ -3,6 +3,8 @@
 //! A source names frames while the target still runs, and puts each frame and each stack into the flow once; nothing
 //! downstream asks the target again.
 
+pub mod opcode;
+
 use std::{collections::HashMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
@@ -60,6 +62,9 @@ pub struct Frame {
     /// Bytecode index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bci: Option<u32>,
+    /// Opcode there, as the class file has it, where another method can begin to run from it ([`opcode::name`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opcode: Option<u8>,
     /// File that holds the machine code (`libjvm.so`, `[vdso]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
@@ -68,7 +73,17 @@ pub struct Frame {
 impl Frame {
     /// A frame of which nothing but a name is known.
     pub fn named(kind: Kind, name: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), class: None, signature: None, file: None, line: None, bci: None, module: None }
+        Self {
+            kind,
+            name: name.into(),
+            class: None,
+            signature: None,
+            file: None,
+            line: None,
+            bci: None,
+            opcode: None,
+            module: None,
+        }
     }
 }
 

@@ -5,4 +5,6 @@
 pub mod rule;
 pub mod table;
 
+pub mod entry;
+
 pub mod regions;

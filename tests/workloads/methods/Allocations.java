@@ -76,6 +76,9 @@ public final class Allocations {
             SINK[i & 63] = new Blob[10];
             SINK[i & 63] = new char[3][4];
             SINK[i & 63] = Array.newInstance(float.class, 5);
+            SINK[i & 63] = new int[7];
+            SINK[i & 63] = new byte[9];
+            SINK[i & 63] = new Object[3];
         }
     }
 
@@ -101,6 +104,9 @@ public final class Allocations {
         session.expect("site_objects", "Allocations.arrays:char[]", 3 * ARRAYS);
         session.expect("site_bytes", "Allocations.arrays:char[]", 3 * ARRAYS * array(4, 2));
         made(session, "float[]", ARRAYS, array(5, 4));
+        made(session, "int[]", ARRAYS, array(7, 4));
+        made(session, "byte[]", ARRAYS, array(9, 1));
+        made(session, "java.lang.Object[]", ARRAYS, array(3, 4));
         session.expect("lengths", "short[]:100", ARRAYS);
     }
 

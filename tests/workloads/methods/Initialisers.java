@@ -121,6 +121,12 @@ public final class Initialisers {
             for (String name : new String[] {"ByNew", "ByCall", "ByGet", "ByPut", "Super", "Sub", "WithDefault", "Implementor"}) {
                 session.expect("edge", "Initialisers.by->Initialisers$" + name + ".<clinit>", times);
             }
+            for (String name : new String[] {"ByNew", "Super", "Sub", "WithDefault", "Implementor", "Failing"}) {
+                session.expect("trigger", "new:Initialisers$" + name + ".<clinit>", times);
+            }
+            session.expect("trigger", "invokestatic:Initialisers$ByCall.<clinit>", times);
+            session.expect("trigger", "getstatic:Initialisers$ByGet.<clinit>", times);
+            session.expect("trigger", "putstatic:Initialisers$ByPut.<clinit>", times);
             session.expect("errors", "Initialisers$Failing.<clinit>", times);
         });
     }

@@ -26,6 +26,10 @@ public final class Recursion {
             session.expect("calls", "Recursion.d", PATHS);
             session.expect("calls", "Recursion.c", 2 * PATHS);
             session.expect("calls", "Recursion.e", PATHS);
+            // No instruction of a recursive method is met twice in one call, so each call of these has a context of its own.
+            long recursive = DEPTH + DEPTH + 1 + 2 * ACKERMANN * ACKERMANN + 7 * ACKERMANN + 5;
+            // The others: the lambda, work, a, b and c and e below it, d and c below it.
+            session.expect("contexts", "Recursion", recursive + 8);
             session.expect("context", "Recursion.a;Recursion.b;Recursion.c;Recursion.e", PATHS);
             session.expect("context", "Recursion.a;Recursion.d;Recursion.c", PATHS);
             session.expect("context", "Recursion.a;Recursion.d;Recursion.c;Recursion.e", 0);

@@ -94,7 +94,7 @@ pub(super) fn native_caller(ctx: &ProbeContext) -> u64 {
     unwind::caller(&Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: 1 })
 }
 
-/// Number of frames that a specification asks for.
+/// Number of methods that a specification asks for; other frames do not count.
 #[inline(always)]
 const fn most(wanted: u32) -> u64 {
     if wanted > 1 && (wanted as usize) < MAX_FRAMES { wanted as u64 } else { MAX_FRAMES as u64 }

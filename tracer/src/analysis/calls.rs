@@ -11,7 +11,7 @@ mod shapes;
 
 use super::{
     Analysis, Context, Lens, Scaled,
-    covered::Covered,
+    covered::{self, Covered},
     shadow::{How, Left, Outcome, Shadow},
 };
 use crate::{
@@ -149,6 +149,8 @@ impl Analysis for Calls {
             .int("contexts", graph.contexts())
             .int("calls", graph.calls());
         let mut notes = self.notes(&graph, contexts);
+        let called = contexts.nodes().iter().filter_map(|node| context.subjects.get(node.method));
+        notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
         let mut shapes = shapes::all(&graph, contexts, context);
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Calls.id(), title: "Calls".to_owned(), summary, notes, shapes }

@@ -113,6 +113,18 @@ impl Covered {
     }
 }
 
+/// What is not seen of methods of the JDK: a sentence where some were called, or where nothing was.
+pub(super) fn not_entered<'a>(called: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut called = called.into_iter().peekable();
+    let concerns =
+        called.peek().is_none() || called.any(|class| class.starts_with("java.") || class.starts_with("jdk."));
+    concerns.then(|| {
+        "Methods that the JVM has code of its own for (intrinsics, as `Math.sqrt`, `System.arraycopy`, `Object.getClass`) are not \
+         entered where that code stands in the place of the call: such calls are not counted."
+            .to_owned()
+    })
+}
+
 fn key(silent: &Silent) -> Key<'_> {
     (&silent.class, &silent.method, &silent.signature)
 }

@@ -7,7 +7,7 @@ mod slow;
 
 use super::{
     Analysis, Context, Lens, Scaled,
-    covered::Covered,
+    covered::{self, Covered},
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
     table::{Groups, Keyed, column},
@@ -292,6 +292,7 @@ impl Analysis for Methods {
         shapes.extend(counted.shape());
         shapes.extend(counted::stacks_shape(&self.seen.stacks, context));
         let mut notes = self.notes(&counted);
+        notes.extend(covered::not_entered(counted.rows.classes(context)));
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Methods.id(), title: "Methods".to_owned(), summary, notes, shapes }
     }

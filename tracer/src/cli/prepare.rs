@@ -42,9 +42,8 @@ use crate::{
 /// A flag that stays armed while this lives.
 pub(super) type ArmedFlag = Armed<JvmTables>;
 
-/// Frames of the stack that a call gets where it is asked who calls: HotSpot's function, the method, and its caller, with one
-/// for an adapter between them.
-const CALL_SITE_FRAMES: u32 = 4;
+/// Methods on the stack that a call gets where it is asked who calls: the method, and its caller.
+const CALL_SITE_FRAMES: u32 = 2;
 
 /// A session that is about to begin.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
@@ -129,7 +128,12 @@ pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     };
     let bytes = elf::read_tables(path).map_err(unreadable)?;
-    Ok(Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?))
+    let mut libjvm = Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?);
+    if libjvm.lacks_functions() {
+        let bytes = elf::read_file(path).map_err(unreadable)?;
+        libjvm.find_by_notes(&Elf::parse(&bytes).map_err(unreadable)?, &bytes);
+    }
+    Ok(libjvm)
 }
 
 /// What only a running JVM can tell about the words of some sites.

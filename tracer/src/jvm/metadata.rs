@@ -31,6 +31,14 @@ const INVOKE_VIRTUAL: u8 = 0xb6;
 const INVOKE_DYNAMIC: u8 = 0xba;
 /// The first bytecode of the JVM's own (the one for breakpoints), by which it replaces others as it runs them.
 const FIRST_OF_THE_JVM: u8 = 0xca;
+/// What the JVM makes of an `invokevirtual` of a method that nothing overrides, and of one of a method handle.
+const FAST_INVOKE_FINAL: u8 = 0xe3;
+const INVOKE_HANDLE: u8 = 0xe9;
+/// What it makes of the `ldc` and `ldc_w` of an object.
+const FAST_LDC: u8 = 0xe6;
+const FAST_LDC_WIDE: u8 = 0xe7;
+const LDC: u8 = 0x12;
+const LDC_WIDE: u8 = 0x13;
 
 /// Why a method has no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +95,20 @@ impl Method {
     pub fn calls_at(&self, bci: u32) -> bool {
         let opcode = usize::try_from(bci).ok().and_then(|bci| self.code.get(bci));
         opcode.is_some_and(|&opcode| matches!(opcode, INVOKE_VIRTUAL..=INVOKE_DYNAMIC) || opcode >= FIRST_OF_THE_JVM)
+    }
+
+    /// The opcode at a bytecode index as the class file has it. None where the JVM has put a breakpoint, or something that does
+    /// not say what stood there.
+    ///
+    /// The JVM's own opcodes have had the same numbers on 11, 17, 21 and 25 (`Bytecodes::_java_code`, read there).
+    pub fn opcode_at(&self, bci: u32) -> Option<u8> {
+        match *self.code.get(usize::try_from(bci).ok()?)? {
+            opcode @ ..FIRST_OF_THE_JVM => Some(opcode),
+            FAST_INVOKE_FINAL | INVOKE_HANDLE => Some(INVOKE_VIRTUAL),
+            FAST_LDC => Some(LDC),
+            FAST_LDC_WIDE => Some(LDC_WIDE),
+            _ => None,
+        }
     }
 
     /// What it takes in memory, about.

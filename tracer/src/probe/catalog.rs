@@ -62,6 +62,28 @@ pub struct Function {
     pub words: &'static [Word],
     /// What the event lacks compared with the USDT probe, as a sentence; empty where it lacks nothing.
     pub lacks: &'static str,
+    /// The note that lies within it, by which it is found where there are no symbols.
+    pub note: Option<Note>,
+}
+
+/// A note that lies in a function and leads to its entry: unlike the note, the entry has pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Name of the note, of the provider `hotspot`.
+    pub name: &'static str,
+    /// Which of the functions that have it.
+    pub which: Which,
+}
+
+/// Which of the functions that have a note of one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// There must be one only.
+    Single,
+    /// The one that finds out which thread runs it, so that this is not its first argument.
+    FindsThread,
+    /// The others.
+    GetsThread,
 }
 
 /// Where an event can come from. The notes are preferred, because they say where the arguments are.
@@ -123,6 +145,8 @@ pub struct Probe {
     pub flag: Option<Flag>,
     /// Whether it is left out unless somebody asks for it: it may fire as often as the program does anything at all.
     pub on_demand: bool,
+    /// What is not told without it, as a sentence; empty where its group is of no use without it.
+    pub dispensable: &'static str,
     /// Where it comes from.
     pub origin: Origin,
 }

@@ -2,6 +2,7 @@
 //!
 //! It reads a file and attaches nothing; [`crate::ebpf`] does. The same file gives the same plan, in the same order.
 
+mod by_note;
 pub(crate) mod jni;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use tracer_common::{
 };
 
 use super::{
-    catalog::{self, CODE_GROUP, Flag, Function, Origin, PROBES, Probe, Word, has_stack},
+    catalog::{self, CODE_GROUP, Flag, Function, Note, Origin, PROBES, Probe, Word, has_stack},
     clock::{self, PlannedClock},
 };
 use crate::{
@@ -30,8 +31,19 @@ pub struct Libjvm {
     pub sites: Sites,
     /// Entries of the functions that the catalogue knows: symbol, and offset in the file.
     pub functions: BTreeMap<&'static str, (Symbol, u64)>,
+    /// Entries of functions that the catalogue knows by a note within, where none is known by its symbol.
+    pub by_note: Vec<(Note, Entry)>,
     /// Whether it has a `.symtab`.
     pub symtab: bool,
+}
+
+/// Where a function begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its virtual address in the file.
+    pub address: u64,
+    /// Its offset in the file.
+    pub file_offset: u64,
 }
 
 impl Libjvm {
@@ -42,7 +54,26 @@ impl Libjvm {
             .into_iter()
             .filter_map(|(name, symbol)| Some((name, (symbol, elf.code_offset(symbol.address)?))))
             .collect();
-        Self { sites: usdt::read(elf), functions, symtab: elf.has_symtab() }
+        Self { sites: usdt::read(elf), functions, by_note: Vec::new(), symtab: elf.has_symtab() }
+    }
+
+    /// Notes whose functions are asked for by a probe that has none.
+    fn wanted_notes(&self) -> Vec<Note> {
+        let lacking = PROBES.iter().filter(|probe| {
+            probe.functions().iter().all(|function| self.entries(function).is_empty())
+                && probe.usdt().is_none_or(|usdt| self.sites.locations(usdt.provider, usdt.name).next().is_none())
+        });
+        lacking.flat_map(Probe::functions).filter_map(|function| function.note).collect()
+    }
+
+    /// Whether [`Self::find_by_notes`] would look for anything: it needs the whole file.
+    pub fn lacks_functions(&self) -> bool {
+        self.wanted_notes().iter().any(|note| self.sites.locations("hotspot", note.name).next().is_some())
+    }
+
+    /// Finds functions that no symbol names by the notes that lie within them. `data` is the whole file.
+    pub fn find_by_notes(&mut self, elf: &Elf<'_>, data: &[u8]) {
+        self.by_note = by_note::entries(&self.sites, &self.wanted_notes(), elf, data);
     }
 
     /// Whether it has USDT notes of HotSpot.
@@ -50,8 +81,13 @@ impl Libjvm {
         self.sites.sites.iter().any(|site| site.provider == "hotspot")
     }
 
-    fn function(&self, function: &Function) -> Option<(Symbol, u64)> {
-        function.symbols.iter().find_map(|symbol| self.functions.get(symbol).copied())
+    /// Where a function begins; one that is known by a note can be several of the same meaning.
+    fn entries(&self, function: &Function) -> Vec<Entry> {
+        let entry = |(symbol, file_offset): (Symbol, u64)| Entry { address: symbol.address, file_offset };
+        match function.symbols.iter().find_map(|symbol| self.functions.get(symbol).copied()) {
+            Some(found) => vec![entry(found)],
+            None => self.by_note.iter().filter(|(note, _)| function.note == Some(*note)).map(|(_, at)| *at).collect(),
+        }
     }
 }
 
@@ -125,7 +161,11 @@ pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts, exact: bool) -> Plan
         plan.missing.extend(lacks);
         // For other lenses this group only makes stacks cheaper.
         if sites.is_empty() && (probe.group != CODE_GROUP || lens == Lens::Jit) {
-            absent.push((lens, probe));
+            if probe.dispensable.is_empty() || !group_has_functions(probe, libjvm) {
+                absent.push((lens, probe));
+            } else {
+                plan.missing.push(format!("{}: {}", lens.id(), probe.dispensable));
+            }
         }
         if let Some(flag) = probe.flag.filter(|flag| !sites.is_empty() && !plan.flags.contains(flag)) {
             plan.flags.push(flag);
@@ -227,12 +267,14 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
         return (sites, lacks);
     }
     for function in probe.functions() {
-        let Some((symbol, file_offset)) = libjvm.function(function) else { continue };
-        match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), facts) {
-            Ok(spec) => sites.push(site(function.name.to_owned(), symbol.address, file_offset, spec)),
-            Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),
+        let entries = libjvm.entries(function);
+        for Entry { address, file_offset } in &entries {
+            match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), facts) {
+                Ok(spec) => sites.push(site(function.name.to_owned(), *address, *file_offset, spec)),
+                Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),
+            }
         }
-        if !function.lacks.is_empty() {
+        if !entries.is_empty() && !function.lacks.is_empty() {
             lacks.push(format!("{}: {}", lens.id(), function.lacks));
         }
     }
@@ -244,8 +286,8 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
 fn group_has_functions(probe: &Probe, libjvm: &Libjvm) -> bool {
     PROBES
         .iter()
-        .filter(|other| other.group == probe.group)
-        .all(|other| other.functions().iter().any(|function| libjvm.function(function).is_some()))
+        .filter(|other| other.group == probe.group && other.dispensable.is_empty())
+        .all(|other| other.functions().iter().any(|function| !libjvm.entries(function).is_empty()))
 }
 
 /// Where the arguments of a site are.

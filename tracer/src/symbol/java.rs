@@ -25,7 +25,7 @@ use crate::{
         peek::Peek,
         vmstructs::VmStructs,
     },
-    stack::{Frame, Kind},
+    stack::{Frame, Kind, opcode},
 };
 
 /// Most memory for the tables of compiled code.
@@ -222,7 +222,7 @@ impl<P: Peek> JavaSymbols<P> {
         if compile_id != 0 {
             self.code.insert(compile_id, Arc::clone(&code), code.weight());
             let outermost = frames_at(&code, code.info.code_begin, true).pop()?;
-            let outermost = Frame { line: None, bci: None, ..Frame::clone(&outermost) };
+            let outermost = Frame { line: None, bci: None, opcode: None, ..Frame::clone(&outermost) };
             let bytes = weight(&outermost);
             self.outermost.insert(compile_id, Arc::new(outermost), bytes);
         }
@@ -274,6 +274,7 @@ fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
         file: method.file.clone(),
         line: bci.and_then(|bci| method.line(bci)),
         bci,
+        opcode: bci.and_then(|bci| method.opcode_at(bci)).filter(|opcode| opcode::name(*opcode).is_some()),
         module: None,
     }
 }
@@ -304,7 +305,7 @@ fn gone(compile_id: u32) -> Frame {
 /// What a frame takes in memory, about.
 fn weight(frame: &Frame) -> usize {
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let Frame { kind: _, name, class, signature, file, line: _, bci: _, module } = frame;
+    let Frame { kind: _, name, class, signature, file, line: _, bci: _, opcode: _, module } = frame;
     size_of::<Frame>() + name.len() + text(class) + text(signature) + text(file) + text(module)
 }
 

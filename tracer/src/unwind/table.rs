@@ -57,9 +57,9 @@ pub struct Table {
 }
 
 /// Bytes of `.eh_frame`, and the addresses that its pointers are relative to.
-struct Section<'data> {
-    bytes: &'data [u8],
-    bases: BaseAddresses,
+pub(super) struct Section<'data> {
+    pub(super) bytes: &'data [u8],
+    pub(super) bases: BaseAddresses,
 }
 
 /// One function: its addresses, and its rows among those of all functions.
@@ -84,7 +84,8 @@ fn entry_point<'data, R: ReadRef<'data>>(file: R) -> Option<u32> {
     u32::try_from(header.e_entry(ENDIAN)).ok().filter(|entry| program && *entry != 0)
 }
 
-fn find<'data, R: ReadRef<'data>>(file: R) -> Result<Section<'data>, Error> {
+/// Finds the section, by the file's sections or by its segments.
+pub(super) fn find<'data, R: ReadRef<'data>>(file: R) -> Result<Section<'data>, Error> {
     let header = FileHeader64::<object::LittleEndian>::parse(file)?;
     // A file without usable sections may still have segments.
     let sections = header.sections(ENDIAN, file).unwrap_or_default();

@@ -3,6 +3,8 @@
 //! The document is the report as it is, in plain numbers; nothing is rounded, cut or left out. A number that is none (NaN,
 //! infinite) is `null`. Characters that a terminal would act upon are written as `\uXXXX`, which changes no value.
 
+mod rows;
+
 use std::io;
 
 use serde::Serialize;
@@ -10,10 +12,10 @@ use serde::Serialize;
 use super::escape;
 use crate::report::Report;
 
-/// Writes the report, indented, with a newline at its end.
+/// Writes the report, indented, lists of plain values on one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     // The text of 100,000 stacks takes 60 MB: it is never in memory as a whole.
-    serde_json::to_writer_pretty(Escaped { out }, report)?;
+    report.serialize(&mut serde_json::Serializer::with_formatter(Escaped { out }, rows::Rows::default()))?;
     writeln!(out)
 }
 

@@ -32,9 +32,15 @@ pub(super) enum Caller {
 pub(super) struct Place {
     pub(super) bci: Option<u32>,
     pub(super) line: Option<u32>,
+    /// Of the instruction that calls.
+    pub(super) opcode: Option<u8>,
 }
 
 impl Place {
+    const fn of(frame: &Frame) -> Self {
+        Self { bci: frame.bci, line: frame.line, opcode: frame.opcode }
+    }
+
     pub(super) const fn is_known(self) -> bool {
         self.bci.is_some() || self.line.is_some()
     }
@@ -203,7 +209,7 @@ impl<'a> Resolver<'a> {
             }
         };
         let Some(frame) = self.context.stacks.frame(id) else { return (around, Place::default()) };
-        let place = if is_place { Place { bci: frame.bci, line: frame.line } } else { Place::default() };
+        let place = if is_place { Place::of(frame) } else { Place::default() };
         if let Caller::Chosen(method) = around
             && self.is_of(frame, method)
         {
@@ -254,7 +260,7 @@ impl<'a> Resolver<'a> {
         let mut places = first.windows(2).filter_map(|pair| {
             let (inner, outer) = (frame(pair[0])?, frame(pair[1])?);
             let fits = self.is_of(inner, callee) && self.is_of(outer, caller);
-            fits.then_some(Place { bci: outer.bci, line: outer.line })
+            fits.then_some(Place::of(outer))
         });
         let Some(place) = places.next() else { return Place::default() };
         if places.all(|other| other == place) { place } else { Place::default() }

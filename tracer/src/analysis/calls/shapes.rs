@@ -16,6 +16,7 @@ use super::{
 use crate::{
     event::SubjectId,
     report::{Cell, Shape, Unit},
+    stack::opcode,
 };
 
 /// Callees of a place that are named.
@@ -41,6 +42,11 @@ pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) 
 fn caller_cells(graph: &Graph<'_>, caller: Caller, place: Place) -> [Cell; 4] {
     let (name, signature) = graph.resolver.name(caller);
     [name.into(), signature.into(), place.bci.map(u64::from).into(), place.line.map(u64::from).into()]
+}
+
+/// What the instruction at a place is called.
+fn instruction(place: Place) -> Cell {
+    place.opcode.and_then(opcode::name).map(str::to_owned).into()
 }
 
 fn edges(graph: &Graph<'_>) -> Shape {
@@ -148,6 +154,7 @@ impl Sites {
                 column("caller_signature", "Its signature", Unit::Text),
                 column("bci", "Bytecode index", Unit::Count),
                 column("line", "Line", Unit::Count),
+                column("opcode", "Instruction", Unit::Text),
                 column("kind", "Kind", Unit::Text),
                 column("callees", "Callees", Unit::Count),
                 column("names", "Most called", Unit::Text),
@@ -156,6 +163,7 @@ impl Sites {
             |site| ((site.callees.len() as u64) << 48).saturating_add(site.calls.min((1 << 48) - 1)),
             |(caller, place)| {
                 let mut cells = caller_cells(graph, caller, place).to_vec();
+                cells.push(instruction(place));
                 cells.extend(named.get(&(caller, place)).cloned().unwrap_or_default());
                 cells
             },
@@ -191,6 +199,7 @@ fn initialisers(graph: &Graph<'_>) -> Option<Shape> {
                 column("caller_signature", "Its signature", Unit::Text),
                 column("bci", "Bytecode index", Unit::Count),
                 column("line", "Line", Unit::Count),
+                column("opcode", "Instruction", Unit::Text),
                 column("calls", "Calls", Unit::Count),
                 column("errors", "Errors", Unit::Count),
                 column("total_ns", "Total", Unit::Ns),
@@ -199,6 +208,7 @@ fn initialisers(graph: &Graph<'_>) -> Option<Shape> {
             |(callee, caller, place)| {
                 let mut cells = vec![graph.resolver.title(callee).into()];
                 cells.extend(caller_cells(graph, caller, place));
+                cells.push(instruction(place));
                 cells
             },
             |Amounts { calls, errors, total_ns, .. }| vec![(*calls).into(), (*errors).into(), (*total_ns).into()],

@@ -144,8 +144,8 @@ fn deep_recursion_is_one_context_a_level_and_its_tree_is_cut() {
     });
     let mut found = Vec::new();
     labels(&tree.expect("a tree").root, 0, &mut found);
-    assert_eq!(found.len(), 62);
-    assert_eq!(found.last(), Some(&(61, "(others)".to_owned(), 9940.0)));
+    assert_eq!(found.len(), 52);
+    assert_eq!(found.last(), Some(&(51, "(others)".to_owned(), 9950.0)));
     let Some(Shape::Profile(profile)) = section.shapes.iter().find(|shape| matches!(shape, Shape::Profile(_))) else {
         panic!("no profile")
     };

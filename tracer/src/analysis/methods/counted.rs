@@ -94,6 +94,12 @@ impl Rows {
         }
     }
 
+    /// Classes of the methods that were called.
+    pub(super) fn classes<'a>(&self, context: Context<'a>) -> impl Iterator<Item = &'a str> {
+        let called = self.by_method.iter().filter(|(_, row)| row.sums.calls > 0);
+        called.filter_map(move |(id, _)| context.subjects.get(*id).map(|subject| subject.class.as_str()))
+    }
+
     /// Takes a call that is over.
     pub(super) fn record(&mut self, method: SubjectId, total_ns: u64, self_ns: u64) {
         self.all.record(total_ns);

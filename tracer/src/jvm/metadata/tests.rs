@@ -90,6 +90,18 @@ fn a_pool_of_its_own_is_believed_where_the_class_has_another() {
 }
 
 #[test]
+fn opcodes_are_those_of_the_class_file_or_not_known() {
+    let mut world = World::new(25);
+    let mut class = world.class("com/shop/Cart", None);
+    let address = world.method(&mut class, "add", 9, &[]);
+    let mut method = read(&world, address).unwrap();
+    // As written, `_fast_invokevfinal`, `_invokehandle`, `_fast_aldc`, `_fast_igetfield`, a breakpoint.
+    method.code = [0xb9, 0xe3, 0xe9, 0xe6, 0xd0, 0xca].into();
+    let opcodes: Vec<_> = (0..7).map(|bci| method.opcode_at(bci)).collect();
+    assert_eq!(opcodes, [Some(0xb9), Some(0xb6), Some(0xb6), Some(0x12), None, None, None]);
+}
+
+#[test]
 fn a_missing_field_is_named() {
     for (owner, name) in
         [("Method", "_constMethod"), ("ConstantPool", "_tags"), ("Symbol", "_length"), ("Klass", "_name")]

@@ -8,7 +8,7 @@
 
 use tracer_common::site::{Operand, Register};
 
-use super::{Function, Word};
+use super::{Function, Note, Which, Word};
 
 const RDI: Operand = Operand::register(Register::Rdi);
 const RSI: Operand = Operand::register(Register::Rsi);
@@ -28,6 +28,7 @@ pub(super) const ALLOC_IN_NEW_TLAB: Function = Function {
     arguments: &[RDI, RSI, RDX, RCX],
     words: &[Word::Klass(1), Word::Argument(3), Word::Argument(4)],
     lacks: "",
+    note: None,
 };
 
 /// `(Klass*, HeapWord*, size_t alloc_size, Thread*)`, in bytes as above.
@@ -41,6 +42,7 @@ pub(super) const ALLOC_OUTSIDE_TLAB: Function = Function {
     arguments: &[RDI, RSI, RDX],
     words: &[Word::Klass(1), Word::Argument(3)],
     lacks: "",
+    note: None,
 };
 
 /// The VM thread starts to stop the other threads. `safepoint__begin` is hit within, after the same request.
@@ -50,6 +52,7 @@ pub(super) const SAFEPOINT_BEGIN: Function = Function {
     arguments: &[],
     words: &[],
     lacks: "",
+    note: None,
 };
 
 /// The VM thread starts to let the other threads go; `safepoint__end` is hit within, when it has done so.
@@ -59,6 +62,7 @@ pub(super) const SAFEPOINT_END: Function = Function {
     arguments: &[],
     words: &[],
     lacks: "safepoints end where the JVM starts to release its threads, so their times lack the release itself",
+    note: None,
 };
 
 /// The constructor of the mark that the heap carries while a collector has stopped the world: `IsGCActiveMark` up to 20,
@@ -69,6 +73,7 @@ pub(super) const GC_BEGIN: Function = Function {
     arguments: &[],
     words: &[Word::Constant(0), Word::GcCause, Word::LastGcCause],
     lacks: "collections are stop-the-world phases, and which of them are full is not known: none is counted as full",
+    note: None,
 };
 
 /// The destructor of the same mark.
@@ -78,6 +83,7 @@ pub(super) const GC_END: Function = Function {
     arguments: &[],
     words: &[Word::GcCause, Word::LastGcCause],
     lacks: "",
+    note: None,
 };
 
 /// First function of a new Java thread, on that thread, in which `thread__start` is hit.
@@ -87,6 +93,7 @@ pub(super) const THREAD_START: Function = Function {
     arguments: &[],
     words: &[Word::AbsentName, Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "names of threads, their ids in Java and whether they are daemons are not known",
+    note: None,
 };
 
 /// `(Thread*)`: the last thing that the starting thread does before the new one runs; by then that one has its id.
@@ -96,6 +103,7 @@ pub(super) const THREAD_STARTING: Function = Function {
     arguments: &[RDI],
     words: &[Word::OsThreadId(1)],
     lacks: "",
+    note: None,
 };
 
 /// Called on the thread itself after `JavaThread::run`, once. Since 12; 11 has no such function and so no fallback.
@@ -105,11 +113,12 @@ pub(super) const THREAD_STOP: Function = Function {
     arguments: &[],
     words: &[Word::AbsentName, Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "",
+    note: None,
 };
 
 /// The native method behind `Thread.yield`; `thread__yield` is its first act. Exported, so no `strip` removes it.
 pub(super) const THREAD_YIELD: Function =
-    Function { name: "JVM_Yield", symbols: &["JVM_Yield"], arguments: &[], words: &[], lacks: "" };
+    Function { name: "JVM_Yield", symbols: &["JVM_Yield"], arguments: &[], words: &[], lacks: "", note: None };
 
 /// `(InstanceKlass*, bool shared)`; `class__loaded` is hit within.
 pub(super) const CLASS_LOADED: Function = Function {
@@ -118,6 +127,7 @@ pub(super) const CLASS_LOADED: Function = Function {
     arguments: &[RDI, SIL],
     words: &[Word::Klass(1), Word::Constant(0), Word::Argument(2)],
     lacks: "class loaders of loaded classes are not known",
+    note: None,
 };
 
 /// `(InstanceKlass*)`; `class__unloaded` is hit within, while the class still has its name.
@@ -127,6 +137,7 @@ pub(super) const CLASS_UNLOADED: Function = Function {
     arguments: &[RDI],
     words: &[Word::Klass(1), Word::Constant(0), Word::Constant(0)],
     lacks: "",
+    note: None,
 };
 
 /// The JVM begins to shut down, by `System.exit` or after the last thread. It can be entered by more than one thread;
@@ -137,6 +148,7 @@ pub(super) const VM_SHUTDOWN: Function = Function {
     arguments: &[],
     words: &[],
     lacks: "",
+    note: None,
 };
 
 /// `(JavaThread*, Method*)`: called where the JVM's own code says that a method begins; `method__entry` is hit within. Read
@@ -147,6 +159,7 @@ pub(super) const METHOD_ENTRY: Function = Function {
     arguments: &[RDI, RSI],
     words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "",
+    note: Some(Note { name: "method__entry", which: Which::Single }),
 };
 
 /// `(JavaThread*, Method*)`: the same of its end.
@@ -156,6 +169,7 @@ pub(super) const METHOD_EXIT: Function = Function {
     arguments: &[RDI, RSI],
     words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0)],
     lacks: "",
+    note: Some(Note { name: "method__return", which: Which::Single }),
 };
 
 /// Called when an exception has left a frame, to find out who goes on: from the interpreter and from C1's code, and from C2's.
@@ -166,6 +180,7 @@ pub(super) const FRAME_UNWOUND: &[Function] = &[
         arguments: &[],
         words: &[Word::Constant(0)],
         lacks: "",
+        note: None,
     },
     Function {
         name: "OptoRuntime::rethrow_C",
@@ -173,6 +188,7 @@ pub(super) const FRAME_UNWOUND: &[Function] = &[
         arguments: &[],
         words: &[Word::Constant(0)],
         lacks: "",
+        note: None,
     },
 ];
 
@@ -184,6 +200,9 @@ pub(super) const OBJECT_ALLOC: &[Function] = &[
     Function { symbols: &["_ZN13SharedRuntime24dtrace_object_alloc_baseEP6ThreadP7oopDesci"], ..OBJECT_OF_THREAD },
     Function { symbols: &["_ZN13SharedRuntime19dtrace_object_allocEP10JavaThreadP7oopDesc"], ..OBJECT_OF_THREAD },
     Function { symbols: &["_ZN13SharedRuntime19dtrace_object_allocEP10JavaThreadP7oopDescm"], ..OBJECT_OF_THREAD },
+    // Only the first of them finds out itself which thread runs it.
+    Function { note: Some(Note { name: "object__alloc", which: Which::FindsThread }), ..OBJECT },
+    Function { note: Some(Note { name: "object__alloc", which: Which::GetsThread }), ..OBJECT_OF_THREAD },
 ];
 
 /// `(oop, ...)`.
@@ -193,6 +212,7 @@ const OBJECT: Function = Function {
     arguments: &[RDI],
     words: &[Word::Argument(1), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "",
+    note: None,
 };
 
 /// `(Thread*, oop, ...)`.

@@ -38,7 +38,7 @@ const JNI: &[Lens] = &[Lens::Jni];
 const METHODS: &[Lens] = &[Lens::Methods, Lens::Calls];
 
 const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
-    Probe { kind, lenses, group, flag: None, on_demand: false, origin }
+    Probe { kind, lenses, group, flag: None, on_demand: false, dispensable: "", origin }
 }
 
 const fn usdt(name: &'static str, words: &'static [Word]) -> Usdt {
@@ -137,7 +137,11 @@ pub const PROBES: &[Probe] = &[
 
     on_demand(EventKind::MethodEntry, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_ENTRY)),
     on_demand(EventKind::MethodReturn, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_EXIT)),
-    on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, METHODS_GROUP, Origin::Functions(function::FRAME_UNWOUND)),
+    Probe {
+        dispensable: "errors are not told: a call that an exception ends counts as one that returns, because libjvm.so has no \
+            symbols of the functions that look for handlers",
+        ..on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, METHODS_GROUP, Origin::Functions(function::FRAME_UNWOUND))
+    },
 
     probe(EventKind::JniEntry, JNI, "jni", Origin::Jni),
     probe(EventKind::JniReturn, JNI, "jni", Origin::Jni),

@@ -2,7 +2,7 @@
 
 use tracer_common::site::{Place, Register};
 
-use super::*;
+use super::{super::catalog::Which, *};
 use crate::jvm::usdt::{Refusal, arg};
 
 pub(super) fn site(name: &str, address: u64, arguments: &str) -> Site {
@@ -23,7 +23,7 @@ pub(super) fn site(name: &str, address: u64, arguments: &str) -> Site {
 pub(super) fn libjvm(sites: Vec<Site>, functions: &[&'static str]) -> Libjvm {
     let symbol = |address| Symbol { address, size: 1, table: crate::jvm::elf::SymbolTable::Static };
     let functions = functions.iter().zip(1_u64..).map(|(name, n)| (*name, (symbol(0x2000 * n), 0x1000 * n))).collect();
-    Libjvm { sites: Sites { sites, ..Sites::default() }, functions, symtab: true }
+    Libjvm { sites: Sites { sites, ..Sites::default() }, functions, by_note: Vec::new(), symtab: true }
 }
 
 fn only(lens: Lens, libjvm: &Libjvm) -> Plan {
@@ -139,6 +139,28 @@ fn a_stripped_file_says_why_functions_are_missing() {
     let expected =
         "jit: not available, because libjvm.so has no usable site for it: compilations, installed and removed code";
     assert_eq!(jit, [expected], "the jit lens uses no functions");
+}
+
+#[test]
+fn a_stripped_file_has_the_functions_around_its_notes_and_says_that_errors_are_not_told() {
+    let mut jvm =
+        libjvm(vec![site("hotspot:method__entry", 0x4010, ""), site("hotspot:method__return", 0x4110, "")], &[]);
+    jvm.sites.sites.push(site("hotspot:vm__shutdown", 0x5000, ""));
+    jvm.symtab = false;
+    assert!(jvm.lacks_functions());
+    let note = |name| Note { name, which: Which::Single };
+    let at = |address| Entry { address, file_offset: address - 0x1000 };
+    jvm.by_note = vec![(note("method__entry"), at(0x4000))];
+    assert!(!only(Lens::Methods, &jvm).sites.iter().any(|site| site.group == "methods"), "calls without returns");
+    jvm.by_note.push((note("method__return"), at(0x4100)));
+    assert!(!jvm.lacks_functions());
+    let plan = only(Lens::Methods, &jvm);
+    assert_eq!(
+        plan.sites.iter().map(|site| (site.address, site.kind)).collect::<Vec<_>>(),
+        [(0x4000, EventKind::MethodEntry), (0x4100, EventKind::MethodReturn), (0x5000, EventKind::VmShutdown)]
+    );
+    let [missing] = &plan.missing[..] else { panic!("{:?}", plan.missing) };
+    assert!(missing.starts_with("methods: errors are not told"), "{missing}");
 }
 
 #[test]

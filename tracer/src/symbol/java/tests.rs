@@ -61,6 +61,7 @@ fn an_interpreted_frame_has_all_that_is_known() {
             file: Some("Cart.java".to_owned()),
             line: Some(25),
             bci: Some(35),
+            opcode: Some(0xb8),
             ..Frame::named(Kind::Interpreted, "com.shop.Cart.sum")
         };
         assert_eq!(*frame, expected);

@@ -119,6 +119,7 @@ impl<'a> Builder<'a> {
                 signature: graph.resolver.signature(method),
                 line: place.line,
                 bci: place.bci,
+                opcode: place.opcode,
                 // Which code ran is not known of a call.
                 ..Frame::named(Kind::Compiled, graph.resolver.title(method))
             });

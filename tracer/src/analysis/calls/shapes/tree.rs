@@ -12,8 +12,8 @@ use crate::{
 
 /// Most nodes of the tree.
 const NODES: usize = 2000;
-/// Most levels: views draw a tree from within itself.
-const LEVELS: usize = 60;
+/// Most levels: views draw a tree from within itself, and in JSON each level is two, of which many readers take 128.
+const LEVELS: usize = 50;
 
 /// A context of all threads.
 struct Merged {

@@ -1,0 +1,69 @@
+//! Where functions begin, by the `.eh_frame` of their file: also strip leaves that.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use gimli::{CieOrFde, EhFrame, LittleEndian, UnwindContext, UnwindSection as _};
+use object::ReadRef;
+use tracer_common::unwind::{Rule, RuleBase};
+
+use super::{rule, table};
+
+/// The functions around some addresses, each by the address within. An address is left out where no function or more than one
+/// lies around it, and where what begins there is only a part of a function: there, its caller has not just called.
+pub fn functions_around<'data, R: ReadRef<'data>>(file: R, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Range<u64>> {
+    let Ok(table::Section { bytes, bases }) = table::find(file) else { return BTreeMap::new() };
+    let section = EhFrame::new(bytes, LittleEndian);
+    let mut context = UnwindContext::new_in();
+    let called = Rule::new(RuleBase::Rsp, 1, 0);
+    let mut around: BTreeMap<u64, Vec<Option<Range<u64>>>> = BTreeMap::new();
+    let mut entries = section.entries(&bases);
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(entry) = entry else { continue };
+        let Ok(function) = entry.parse(EhFrame::cie_from_offset) else { continue };
+        let start = function.initial_address();
+        let range = start..start.saturating_add(function.len());
+        for address in addresses.range(range.clone()) {
+            let mut rows = function.rows(&section, &bases, &mut context).ok();
+            let first = rows.as_mut().and_then(|rows| rows.next_row().ok()?.map(|row| rule::pack(&section, row)));
+            let whole = first.is_some() && first == called;
+            around.entry(*address).or_default().push(whole.then(|| range.clone()));
+        }
+    }
+    let single = |(address, found): (u64, Vec<Option<Range<u64>>>)| match <[_; 1]>::try_from(found) {
+        Ok([Some(function)]) => Some((address, function)),
+        Ok([None]) | Err(_) => None,
+    };
+    around.into_iter().filter_map(single).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::jvm::elf::{Elf, read_file};
+
+    #[test]
+    fn functions_of_the_own_file_begin_where_its_symbols_say() {
+        let own = read_file(Path::new("/proc/self/exe")).expect("own file");
+        let elf = Elf::parse(&own).expect("parses");
+        // Many, so that a table that is read wrongly fits none.
+        let symbols: Vec<_> =
+            elf.symbols().filter(|(name, _)| memchr::memmem::find(name, b"6tracer3jvm").is_some()).collect();
+        let symbols: Vec<_> = symbols.iter().map(|(_, symbol)| symbol).filter(|symbol| symbol.size > 64).collect();
+        let within: BTreeSet<u64> = symbols.iter().map(|symbol| symbol.address + symbol.size / 2).collect();
+        let found = functions_around(&*own, &within);
+        let agree = |symbol: &&&crate::jvm::elf::Symbol| {
+            let function = found.get(&(symbol.address + symbol.size / 2));
+            function.is_some_and(|function| *function == (symbol.address..symbol.address + symbol.size))
+        };
+        let functions = symbols.iter().filter(|symbol| elf.code_offset(symbol.address).is_some()).count();
+        assert!(functions > 100, "{functions}");
+        assert_eq!(symbols.iter().filter(agree).count(), functions);
+        assert!(functions_around(&*own, &BTreeSet::from([0, 1, u64::MAX])).is_empty());
+        assert!(functions_around(&own[..8192], &within).is_empty(), "the table is not there");
+    }
+}
