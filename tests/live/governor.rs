@@ -80,7 +80,11 @@ fn ends_of_calls_are_left_out_and_every_call_is_counted() -> Result<()> {
         let (report, calls) = watch(&mut jvm, &["--max-overhead", &overhead])?;
         let (actions, reasons) = decisions(&report);
         ensure!(actions.first() == Some(&"without_times"), "{reasons:?}");
-        ensure!(report.missing().iter().any(|text| text.contains("only beginnings of calls")), "{:?}", report.missing());
+        ensure!(
+            report.missing().iter().any(|text| text.contains("only beginnings of calls")),
+            "{:?}",
+            report.missing()
+        );
         let reason = &reasons[0];
         let (cost, budget) = (reason["cost_percent"].as_f64(), reason["budget_percent"].as_f64());
         ensure!(cost > budget && budget.is_some_and(|budget| (budget - percent).abs() < 0.001), "{reason}");

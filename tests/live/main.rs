@@ -38,6 +38,8 @@ mod methods;
 mod objects;
 // Sessions keep their budgets, and say how.
 mod governor;
+// Threads are chosen by their whole names.
+mod threads_by_name;
 // The predicate says the same in the kernel.
 mod predicate;
 // Method probes are armed, covered and taken back as is said.

@@ -226,7 +226,12 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
             return None;
         }
     } else {
-        judgement = judge(found, demand, WHOLE_GRAPH, &Facts { tid: arrival.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 });
+        judgement = judge(
+            found,
+            demand,
+            WHOLE_GRAPH,
+            &Facts { tid: arrival.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 },
+        );
     }
     if judgement == Judgement::Unwanted {
         arrival.reject();

@@ -264,7 +264,8 @@ impl<T: Copy> Shadow<T> {
 
     /// Sentences about what did not fit together.
     pub(super) fn notes(&self) -> Vec<String> {
-        let Counts { returns_without_entry, missing_returns, inexact_ends, moves, abandoned, cut, beyond } = self.counts;
+        let Counts { returns_without_entry, missing_returns, inexact_ends, moves, abandoned, cut, beyond } =
+            self.counts;
         let mut notes = Vec::new();
         if returns_without_entry > 0 || self.frames > 0 {
             notes.push(format!(

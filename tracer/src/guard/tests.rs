@@ -43,7 +43,8 @@ fn play(groups: &[Firing], budget: f64, seconds: u64, per_event_ns: u64) -> Outc
     let mut on: Vec<(bool, Firing)> = groups.iter().map(|group| (true, *group)).collect();
     let mut outcome = Outcome { decisions: Vec::new(), cost: 0.0 };
     for step in 1..=seconds * 1000 / STEP_MS {
-        let loads: Vec<Load> = on.iter().map(|(on, firing)| if *on { firing.load() } else { Load::default() }).collect();
+        let loads: Vec<Load> =
+            on.iter().map(|(on, firing)| if *on { firing.load() } else { Load::default() }).collect();
         let own_ns = loads.iter().map(|load| load.delivered * per_event_ns).sum();
         outcome.cost += loads.iter().map(|load| load.cost_ns(TRAP_NS, 0.0)).sum::<f64>() / (seconds as f64 * 1e9);
         for decision in guard.step(step * STEP_MS * MS, &loads, own_ns) {

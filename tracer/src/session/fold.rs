@@ -114,9 +114,10 @@ impl Session {
 
     /// What was decided comes between the events before and after it, so the numbers are those of that moment.
     fn guard(&mut self, action: &GuardAction) {
-        let numbers = self.analyses.iter().flat_map(|analysis| {
-            analysis.scaled(&action.group).into_iter().map(|number| (analysis.lens(), number))
-        });
+        let numbers = self
+            .analyses
+            .iter()
+            .flat_map(|analysis| analysis.scaled(&action.group).into_iter().map(|number| (analysis.lens(), number)));
         self.governed.take(action, self.start_ns, numbers.collect());
         for analysis in &mut self.analyses {
             analysis.guard(action);

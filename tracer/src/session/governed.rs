@@ -65,8 +65,7 @@ impl Governed {
 
     /// Sentences about all of it.
     pub(super) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
-        let mut sentences: Vec<_> =
-            self.groups.iter().flat_map(|group| group.sentences(start_ns, end_ns)).collect();
+        let mut sentences: Vec<_> = self.groups.iter().flat_map(|group| group.sentences(start_ns, end_ns)).collect();
         if self.further > 0 {
             sentences.push(format!("{} further decisions of the governor are not listed one by one", self.further));
         }
@@ -251,9 +250,7 @@ impl Group {
         estimates.iter().fold(summary, |summary, (number, estimate)| {
             let [value, low, high] = number.estimate;
             match estimate {
-                Some(estimate) => {
-                    summary.int(value, estimate.value).int(low, estimate.low).int(high, estimate.high)
-                }
+                Some(estimate) => summary.int(value, estimate.value).int(low, estimate.low).int(high, estimate.high),
                 None => summary,
             }
         })
@@ -416,8 +413,8 @@ impl Sample {
 /// The 97.5 % quantile of Student's t; beyond 20 degrees of freedom within 0.3 %.
 fn student_95(freedom: u64) -> f64 {
     const TABLE: [f64; 20] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-        2.110, 2.101, 2.093, 2.086,
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110, 2.101, 2.093, 2.086,
     ];
     let at = usize::try_from(freedom.max(1) - 1).unwrap_or(usize::MAX);
     TABLE.get(at).copied().unwrap_or(1.96 + 2.5 / freedom as f64)

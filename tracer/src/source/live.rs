@@ -3,6 +3,7 @@
 //! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
 //! [`Live::finish`].
 
+pub mod book;
 pub mod holders;
 pub mod judge;
 pub mod subjects;
@@ -133,7 +134,7 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, mut subjects } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -146,7 +147,7 @@ impl Live {
         if let Some(unwinding) = &mut unwinding {
             unwinding.read_symbols();
         }
-        if let Some(subjects) = &subjects {
+        if let Some(subjects) = &mut subjects {
             subjects.install(kernel.tallying())?;
         }
         let wanted = u32::from(unwinding.is_some());
@@ -249,7 +250,7 @@ impl Live {
     ) -> Result<(), Error> {
         self.layout = layout;
         self.holders = holders;
-        if let Some(subjects) = subjects {
+        if let Some(mut subjects) = subjects {
             subjects.install(self.kernel.tallying())?;
             self.subjects = Some(subjects);
         }
@@ -359,7 +360,8 @@ impl Live {
     }
 
     fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let Self { rings, merge, governor, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } = self;
+        let Self { rings, merge, governor, group_of_site, drained_bytes, unwinding, holders, subjects, kernel, .. } =
+            self;
         let loads = &mut governor.loads;
         if let Some(holders) = holders {
             holders.forget();
@@ -378,6 +380,9 @@ impl Live {
                 loads[*group].hits += 1;
                 loads[*group].delivered += 1;
             }
+            if subjects.as_mut().is_some_and(|subjects| subjects.holds_back(record)) {
+                return;
+            }
             if let Some(filled) = subjects.as_mut().and_then(|subjects| subjects.take(record, kernel.tallying())) {
                 merge.push(filled.record());
                 return;
@@ -388,6 +393,11 @@ impl Live {
             }
         });
         if let Some(subjects) = subjects {
+            if !more {
+                for filled in subjects.take_held(kernel.tallying()) {
+                    merge.push(filled.record());
+                }
+            }
             subjects.define(sink);
         }
         more

@@ -2,8 +2,8 @@
 
 use crate::{
     report::{
-        Bucket, Cell, Column, Completeness, Cost, Decision, Finding, Histogram, Node, Percentile, Report, SCHEMA, Section,
-        Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
+        Bucket, Cell, Column, Completeness, Cost, Decision, Finding, Histogram, Node, Percentile, Report, SCHEMA,
+        Section, Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
     },
     session::Target,
 };

@@ -71,8 +71,17 @@ pub(super) fn cost(cost: &Cost) -> String {
 
 /// How complete the report is, in one sentence.
 pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
-    let Completeness { emitted, delivered, lost, undecodable, unreadable, definitions_lost, sites: _, missing, decisions: _ } =
-        completeness;
+    let Completeness {
+        emitted,
+        delivered,
+        lost,
+        undecodable,
+        unreadable,
+        definitions_lost,
+        sites: _,
+        missing,
+        decisions: _,
+    } = completeness;
     let rest =
         [(undecodable, "undecodable"), (unreadable, "values unreadable"), (definitions_lost, "definitions lost")];
     let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();

@@ -190,7 +190,9 @@ impl Live {
             Decision::Detach { group, reason } => {
                 (*group, GuardDecision::Detach { rate_per_s: rate(reason) }, Some(*reason))
             }
-            Decision::Stop { group, reason } => (*group, GuardDecision::Stop { rate_per_s: rate(reason) }, Some(*reason)),
+            Decision::Stop { group, reason } => {
+                (*group, GuardDecision::Stop { rate_per_s: rate(reason) }, Some(*reason))
+            }
             Decision::Narrow { group, what, reason } => {
                 (*group, GuardDecision::Narrow { what: *what, rate_per_s: rate(reason) }, Some(*reason))
             }
@@ -233,12 +235,9 @@ impl Live {
             }
         }
         let counts = paused_by(state) != 0;
-        let action =
-            GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason };
+        let action = GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason };
         let tallies = match &mut self.subjects {
-            Some(subjects) if counts && subjects.tallied() => {
-                Some(subjects.tallies(self.kernel.tallying(), time_ns)?)
-            }
+            Some(subjects) if counts && subjects.tallied() => Some(subjects.tallies(self.kernel.tallying(), time_ns)?),
             _ => None,
         };
         self.governor.pending.push_back((action, tallies));

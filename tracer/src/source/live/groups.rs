@@ -28,7 +28,10 @@ pub(super) struct GroupState {
 
 enum What {
     /// Sites, and those at ends of calls, that can be left out.
-    Sites { sites: Group, ends: Group },
+    Sites {
+        sites: Group,
+        ends: Group,
+    },
     Clock(Source, u16),
 }
 
