@@ -53,8 +53,8 @@ use self::{
 
 /// Records that are taken from one ring buffer before the others get their turn.
 const DRAIN_LIMIT: usize = 5000;
-/// For how long records are taken before they are passed on, also where they never end.
-const DRAIN_NS: u64 = 60_000_000;
+/// How often that is done before records are passed on, also where they never end: taking them is what must not be late.
+const DRAIN_ROUNDS: usize = 40;
 
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
@@ -340,19 +340,19 @@ impl Live {
         between: impl Fn(&mut Self) -> Result<(), Error>,
         sink: &mut dyn FnMut(Item<'_>),
     ) -> Result<bool, Error> {
-        let until_ns = now_ns() + DRAIN_NS;
         let mut more = self.take_records(sink);
-        loop {
+        for round in 1.. {
             let named = self.name_stacks(sink);
-            let in_time = now_ns() < until_ns;
-            if !(named || more && in_time) {
-                return Ok(more);
+            let may_take = round < DRAIN_ROUNDS;
+            if !(named || more && may_take) {
+                break;
             }
-            if in_time {
+            if may_take {
                 more = self.take_records(sink);
             }
             between(self)?;
         }
+        Ok(more)
     }
 
     fn name_stacks(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
