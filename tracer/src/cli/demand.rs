@@ -94,7 +94,14 @@ impl DemandOptions {
             ));
         }
         let calls = lenses.contains(&Lens::Calls);
-        for field in [Field::Depth, Field::Caller, Field::CallerClass, Field::CallerMethod] {
+        let callers = [Field::Depth, Field::Caller, Field::CallerClass, Field::CallerMethod];
+        if let Some(field) = callers.iter().find(|field| self.exact && predicate.asks_for(&[**field])) {
+            return Err(Failure::usage(
+                format!("`{}` is not known of a running JVM's allocations yet", field.name()),
+                "choose by class, size or thread; the report tells where objects are made".to_owned(),
+            ));
+        }
+        for field in callers {
             if methods && (self.no_times || calls) && predicate.asks_for(&[field]) {
                 let what = if calls { "the lens calls" } else { "--no-times" };
                 return Err(Failure::usage(
