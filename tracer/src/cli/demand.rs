@@ -105,11 +105,26 @@ impl DemandOptions {
             (false, true) => Kind::Allocation,
         };
         let predicate = self.wanted.predicate(kind)?;
-        for field in [Field::Line, Field::Daemon] {
-            if predicate.asks_for(&[field]) {
+        if predicate.asks_for(&[Field::Line]) {
+            return Err(Failure::usage(
+                "`line` is not known of a running JVM's events yet",
+                "choose by method, caller or thread instead".to_owned(),
+            ));
+        }
+        let calls = lenses.contains(&Lens::Calls);
+        let callers = [Field::Depth, Field::Caller, Field::CallerClass, Field::CallerMethod];
+        if let Some(field) = callers.iter().find(|field| self.exact && predicate.asks_for(&[**field])) {
+            return Err(Failure::usage(
+                format!("`{}` is not known of a running JVM's allocations yet", field.name()),
+                "choose by class, size or thread; the report tells where objects are made".to_owned(),
+            ));
+        }
+        for field in callers {
+            if methods && (self.no_times || calls) && predicate.asks_for(&[field]) {
+                let what = if calls { "the lens calls" } else { "--no-times" };
                 return Err(Failure::usage(
-                    format!("`{}` is not known of a running JVM's events yet", field.name()),
-                    "choose by method, caller or thread instead".to_owned(),
+                    format!("with {what} the kernel does not follow calls, and `{}` is not known", field.name()),
+                    "use `-l methods` without --no-times, or choose by method or thread".to_owned(),
                 ));
             }
         }

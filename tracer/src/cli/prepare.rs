@@ -7,7 +7,11 @@ use std::{
     time::Instant,
 };
 
-use tracer_common::{record::EventKind, site::TargetLayout, tally::Demand};
+use tracer_common::{
+    record::EventKind,
+    site::{SiteSpec, TargetLayout},
+    tally::Demand,
+};
 
 use super::Failure;
 use crate::{
@@ -21,16 +25,17 @@ use crate::{
             arm::{self, Armed, Recovered},
             located::JvmTables,
         },
-        java_threads,
+        java_threads::{self, ThreadNames},
         journal::Journal,
         objects,
         vmstructs::layout,
     },
     predicate::{Field, Predicate},
-    probe::plan::{self, Facts, Libjvm, Plan, plan},
+    probe::plan::{self, Facts, Libjvm, Plan, PlannedSite, plan as plan_of},
     source::live::{
         Description, Prepared,
-        holders::Holders,
+        book::ThreadBook,
+        holders::{Holders, Namespace},
         in_initial_pid_namespace,
         jni::JniCalls,
         judge::Judge,
@@ -183,8 +188,11 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        let mut plan = plan(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
+        let mut plan = plan_of(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
         choose_jni(&mut plan, watched);
+        if watched.predicate.asks_for(&[Field::Thread, Field::Daemon]) {
+            add_starts(&mut plan, libjvm);
+        }
         if !watched.timed {
             plan.sites.retain(|site| !matches!(site.kind, EventKind::MethodReturn | EventKind::FrameUnwound));
         }
@@ -198,9 +206,20 @@ impl Known {
         if !objects && !methods {
             return None;
         }
-        let judge = Judge::new(watched.predicate.clone(), jvm.target.pid);
+        let asks_threads = watched.predicate.asks_for(&[Field::Thread, Field::Daemon]);
+        let names = asks_threads.then(|| self.thread_names(jvm)).flatten();
+        let book = ThreadBook::new(jvm.target.pid, Namespace::of(jvm), names);
+        let judge = Judge::new(watched.predicate.clone(), book);
         let lasts = watched.predicate.asks_for(&[Field::Duration]);
         let calls = watched.lenses.contains(&Lens::Calls);
+        // Only a kernel that follows calls knows these.
+        let follows = watched.predicate.asks_for(&[
+            Field::Duration,
+            Field::Depth,
+            Field::Caller,
+            Field::CallerClass,
+            Field::CallerMethod,
+        ]);
         // The kernel follows contexts of what it knows by name. Else who calls whom is folded from single calls and returns.
         let contexts = calls
             && !watched.one_by_one
@@ -219,11 +238,11 @@ impl Known {
             };
         }
         let mut demand = Demand {
-            timed: u32::from(methods && watched.timed && (!one_by_one || lasts)),
+            timed: u32::from(methods && watched.timed && (!one_by_one || follows && !calls)),
             untimed: u32::from(!watched.timed),
             at_return: u32::from(lasts),
             callers: u32::from(watched.predicate.asks_for(&[Field::Caller, Field::CallerClass, Field::CallerMethod])),
-            threads: u32::from(watched.predicate.asks_for(&[Field::Thread])),
+            threads: u32::from(asks_threads),
             contexts: u32::from(contexts),
             places: u32::from(tallied && objects),
             by_thread: u32::from(tallied && methods && watched.by_thread && !contexts),
@@ -240,10 +259,23 @@ impl Known {
                 Err(what) => self.missing.push(format!("objects have no classes and sizes: {what} is unknown")),
             }
         }
-        let follows = [Field::Duration, Field::Depth, Field::Caller, Field::CallerClass, Field::CallerMethod];
-        let can_drop_times = methods && watched.timed && !calls && !watched.predicate.asks_for(&follows);
+        let can_drop_times = methods && watched.timed && !calls && !follows;
         Subjects::open(jvm, Asked { demand, tallied, judge, can_drop_times })
             .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
+            .ok()
+    }
+
+    /// What reads whole names of threads, where that is possible.
+    fn thread_names(&mut self, jvm: &Jvm) -> Option<ThreadNames> {
+        let names = self.threads.ok_or_else(|| "the list of threads".to_owned());
+        names
+            .and_then(|layout| ThreadNames::open(jvm, layout))
+            .map_err(|what| {
+                self.missing.push(format!(
+                    "threads that were there before have the names that the kernel knows, cut at 15 bytes, and none of them \
+                     counts as a daemon: {what} is unknown"
+                ));
+            })
             .ok()
     }
 
@@ -285,6 +317,18 @@ fn jni_one_by_one(watched: &Watched) -> bool {
 pub(super) fn jni(plan: &Plan, watched: &Watched, pid: u32) -> Option<JniCalls> {
     let functions = plan::jni::functions(plan);
     (!functions.is_empty()).then(|| JniCalls::new(&watched.predicate, pid, functions, jni_one_by_one(watched)))
+}
+
+/// Adds the sites at which new threads tell their names, where a plan has sites to judge by them and these are missing.
+fn add_starts(plan: &mut Plan, libjvm: &Libjvm) {
+    let starts = |site: &PlannedSite| site.kind == EventKind::ThreadStart;
+    let Some(lens) = plan.sites.iter().find(|site| site.flag.is_some()).map(|site| site.lens) else { return };
+    if plan.sites.iter().any(starts) {
+        return;
+    }
+    let of_threads = plan_of(libjvm, &[Lens::Threads], Facts::default(), false).sites;
+    let wanted = of_threads.into_iter().filter(starts);
+    plan.sites.extend(wanted.map(|site| PlannedSite { lens, spec: SiteSpec { stack: 0, ..site.spec }, ..site }));
 }
 
 /// What is said about a JVM in the session's first item.

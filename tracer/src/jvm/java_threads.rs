@@ -4,12 +4,16 @@
 //! one moment read twice, or know from events that nothing has happened since. Lists and lengths are bounded.
 
 mod layout;
+mod names;
 mod object;
 
 use std::collections::BTreeMap;
 
-pub use self::layout::Layout;
 use self::layout::List;
+pub use self::{
+    layout::Layout,
+    names::{NamedThread, ThreadNames},
+};
 use super::{
     memory::Error,
     peek::{Peek, at},

@@ -29,7 +29,7 @@ pub fn explain(predicate: &Predicate, split: &Split, costs: &Costs) -> String {
     let mut lines = Vec::new();
     before(predicate, costs, &mut lines);
     kernel(split, &mut lines);
-    user(split, &mut lines);
+    user(predicate, split, &mut lines);
     cost(split, costs, &mut lines);
     let mut text = String::new();
     for line in lines {
@@ -62,6 +62,16 @@ fn kernel(split: &Split, lines: &mut Vec<String>) {
         (_, Moment::Entry) => "at entry",
         (_, Moment::Return) => "at return, because duration is known only then",
     };
+    if split.is_left_whole() {
+        lines.push(format!("in the kernel, {when}"));
+        let why = if split.left.is_empty() {
+            "tests that count must see all that comes to them"
+        } else {
+            "where one part is decided, all is"
+        };
+        lines.push(format!("  only what names decide; all else goes to user space, because {why}"));
+        return;
+    }
     let mut graph = |heading: String, filter| {
         lines.push(heading);
         let questions = graph::lines(filter, &split.names);
@@ -72,14 +82,21 @@ fn kernel(split: &Split, lines: &mut Vec<String>) {
         }
     };
     if let Some(entry) = &split.entry {
-        graph("in the kernel, at entry: what is rejected here is not timed".to_owned(), entry);
+        graph("in the kernel, at entry: what is rejected here is not looked at again at return".to_owned(), entry);
     }
     graph(format!("in the kernel, {when}"), &split.filter);
 }
 
-fn user(split: &Split, lines: &mut Vec<String>) {
+fn user(predicate: &Predicate, split: &Split, lines: &mut Vec<String>) {
     lines.push("in user space".to_owned());
-    if split.left.is_empty() {
+    if split.is_left_whole() {
+        lines.extend(predicate.expr.as_ref().map(|whole| format!("  the whole predicate: {}", graph::short(whole))));
+    } else {
+        lines.push(
+            "  what the kernel met before it was told of its method, class or thread: the whole predicate".to_owned(),
+        );
+    }
+    if split.left.is_empty() && predicate.expr.is_none() {
         lines.push("  nothing".to_owned());
     }
     for left in &split.left {
@@ -117,9 +134,9 @@ fn cost(split: &Split, costs: &Costs, lines: &mut Vec<String>) {
         }
         None => lines.push(format!("  the rate of {events} is not known")),
     }
-    if !split.left.is_empty() {
+    if split.is_left_whole() {
         lines.push(
-            "  what the kernel wants is sent to user space in addition, also where it is rejected there".to_owned(),
+            "  what names do not decide is sent to user space in addition, also where it is rejected there".to_owned(),
         );
     }
 }

@@ -138,6 +138,12 @@ pub struct Split {
 }
 
 impl Split {
+    /// Whether a live session leaves whatever names do not decide to user space, with the whole predicate: tests that count must
+    /// see all of what comes to them on one side.
+    pub const fn is_left_whole(&self) -> bool {
+        !self.counters.is_empty() || !self.left.is_empty()
+    }
+
     /// What must hold in user space for an event that the graph wants; nothing where the graph decides alone.
     pub fn user(&self) -> Option<Expr> {
         Expr::all(self.left.iter().map(|left| left.expr.clone()).collect())

@@ -3,6 +3,7 @@
 //! The caller decides when to [`Live::pump`] (a timer, or [`Live::descriptor`] becoming readable) and when to
 //! [`Live::finish`].
 
+pub mod book;
 pub mod holders;
 pub mod jni;
 pub mod judge;
@@ -61,8 +62,8 @@ use self::{
 
 /// Records that are taken from one ring buffer before the others get their turn.
 const DRAIN_LIMIT: usize = 5000;
-/// For how long records are taken before they are passed on, also where they never end.
-const DRAIN_NS: u64 = 60_000_000;
+/// How often that is done before records are passed on, also where they never end: taking them is what must not be late.
+const DRAIN_ROUNDS: usize = 40;
 
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
@@ -155,7 +156,8 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, subjects, mut jni } = prepared;
+        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, mut subjects, mut jni } =
+            prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -168,7 +170,7 @@ impl Live {
         if let Some(unwinding) = &mut unwinding {
             unwinding.read_symbols();
         }
-        if let Some(subjects) = &subjects {
+        if let Some(subjects) = &mut subjects {
             subjects.install(kernel.tallying())?;
         }
         if let Some(jni) = &mut jni {
@@ -275,7 +277,7 @@ impl Live {
     ) -> Result<(), Error> {
         self.layout = layout;
         self.holders = holders;
-        if let Some(subjects) = subjects {
+        if let Some(mut subjects) = subjects {
             subjects.install(self.kernel.tallying())?;
             self.subjects = Some(subjects);
         }
@@ -394,19 +396,19 @@ impl Live {
         between: impl Fn(&mut Self) -> Result<(), Error>,
         sink: &mut dyn FnMut(Item<'_>),
     ) -> Result<bool, Error> {
-        let until_ns = now_ns() + DRAIN_NS;
         let mut more = self.take_records(sink);
-        loop {
+        for round in 1.. {
             let named = self.name_stacks(sink);
-            let in_time = now_ns() < until_ns;
-            if !(named || more && in_time) {
-                return Ok(more);
+            let may_take = round < DRAIN_ROUNDS;
+            if !(named || more && may_take) {
+                break;
             }
-            if in_time {
+            if may_take {
                 more = self.take_records(sink);
             }
             between(self)?;
         }
+        Ok(more)
     }
 
     fn name_stacks(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
@@ -445,6 +447,9 @@ impl Live {
                 loads[*group].hits += 1;
                 loads[*group].delivered += 1;
             }
+            if subjects.as_mut().is_some_and(|subjects| subjects.holds_back(record)) {
+                return;
+            }
             match subjects.as_mut().map_or(Taken::Other, |subjects| subjects.take(record, kernel.tallying())) {
                 Taken::Filled(filled) => return merge.push(filled.record()),
                 Taken::Counted => return,
@@ -460,6 +465,11 @@ impl Live {
             }
         });
         if let Some(subjects) = subjects {
+            if !more {
+                for filled in subjects.take_held(kernel.tallying()) {
+                    merge.push(filled.record());
+                }
+            }
             subjects.define(sink);
         }
         if let Some(jni) = jni {

@@ -35,13 +35,24 @@ const MAX_KNOWN: usize = 65_536;
 
 /// How the JVM's thread ids become the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Namespace {
+pub enum Namespace {
     /// They are the same.
     Initial,
     /// The target has a pid namespace of its own; `/proc` says both.
     Own,
     /// jtrace itself is in one, and cannot know the kernel's ids.
     Hidden,
+}
+
+impl Namespace {
+    /// That of a JVM.
+    pub fn of(jvm: &Jvm) -> Self {
+        match (in_initial_pid_namespace(), jvm.target.pid == jvm.target.namespace_pid) {
+            (false, _) => Self::Hidden,
+            (true, true) => Self::Initial,
+            (true, false) => Self::Own,
+        }
+    }
 }
 
 /// Finds holders.
@@ -62,15 +73,10 @@ pub struct Holders {
 impl Holders {
     /// Prepares looking into a JVM.
     pub fn open(jvm: &Jvm, layout: Layout) -> Result<Self, memory::Error> {
-        let namespace = match (in_initial_pid_namespace(), jvm.target.pid == jvm.target.namespace_pid) {
-            (false, _) => Namespace::Hidden,
-            (true, true) => Namespace::Initial,
-            (true, false) => Namespace::Own,
-        };
         Ok(Self {
             threads: JavaThreads::new(Memory::open(jvm.target.pid)?, layout),
             pid: jvm.target.pid,
-            namespace,
+            namespace: Namespace::of(jvm),
             fresh: false,
             known: HashMap::new(),
             tids: HashMap::new(),
@@ -215,7 +221,7 @@ impl Holders {
 }
 
 /// The kernel's ids of the threads of a process, by those in its own pid namespace.
-fn tids_of(pid: u32) -> HashMap<u32, Tid> {
+pub(super) fn tids_of(pid: u32) -> HashMap<u32, Tid> {
     let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let ids = entries.take(MAX_KNOWN).filter_map(|entry| {
         let status = fs::read_to_string(entry.path().join("status")).ok()?;

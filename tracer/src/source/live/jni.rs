@@ -18,6 +18,8 @@ use tracer_common::{
 
 use self::caller::{Caller, Namer};
 use super::{
+    book::ThreadBook,
+    holders::Namespace,
     in_initial_pid_namespace,
     judge::{Facts, Judge},
 };
@@ -28,7 +30,7 @@ use crate::{
     jni::{Family, Function},
     jvm::{
         find::Jvm,
-        java_threads::Layout,
+        java_threads::{Layout, ThreadNames},
         jni_env::{self, JniEnv},
     },
     predicate::{Field, Predicate},
@@ -74,12 +76,13 @@ impl JniCalls {
     pub fn new(predicate: &Predicate, pid: u32, functions: BTreeSet<Function>, each: bool) -> Self {
         let demand = JniDemand {
             each: u32::from(each),
-            threads: u32::from(predicate.asks_for(&[Field::Thread])),
+            threads: u32::from(predicate.asks_for(&[Field::Thread, Field::Daemon])),
             ..JniDemand::default()
         };
         Self {
             pid,
-            judge: Judge::new(predicate.clone(), pid),
+            // Until the JVM's own names are known.
+            judge: Judge::new(predicate.clone(), ThreadBook::new(pid, Namespace::Initial, None)),
             lasts: predicate.asks_for(&[Field::Duration]),
             demand,
             functions,
@@ -93,6 +96,10 @@ impl JniCalls {
 
     /// Finds out how callers are found and named in a JVM; what cannot be is said.
     pub fn look_into(&mut self, jvm: &Jvm, threads: Option<Layout>, missing: &mut Vec<String>) {
+        if self.demand.threads != 0 {
+            let names = threads.and_then(|layout| ThreadNames::open(jvm, layout).ok());
+            *self.judge.threads() = ThreadBook::new(self.pid, Namespace::of(jvm), names);
+        }
         let layout = threads.ok_or_else(|| "the list of threads cannot be read".to_owned());
         match layout.and_then(|layout| jni_env::read(jvm, layout)) {
             Ok(JniEnv { demand: layout, unseen }) => {

@@ -4,21 +4,15 @@
 //! applied to it here. Where a predicate counts events (`nth`, `first`), all that reach a subject whose names do not decide
 //! come undecided, so that only one side counts.
 
-use std::{
-    collections::HashMap,
-    fs,
-    hash::{BuildHasher as _, Hasher as _, RandomState},
-};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use tracer_common::{filter::Filter, tally::Verdict};
 
+use super::book::ThreadBook;
 use crate::{
-    predicate::{Counters, Event, Known, Outlook, Predicate, Split, Subject as Named, Thread},
+    predicate::{Counters, Event, Known, Outlook, Predicate, Split, Subject as Named},
     subject::Subject,
 };
-
-/// Largest number of threads whose names are kept.
-const MAX_NAMES: usize = 65_536;
 
 /// What is known of an event besides its subject.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,23 +36,14 @@ pub struct Judge {
     counters: Counters,
     random: RandomState,
     drawn: u64,
-    pid: u32,
-    threads: HashMap<u32, Thread>,
+    threads: ThreadBook,
 }
 
 impl Judge {
-    /// A judge of the events of a process.
-    pub fn new(predicate: Predicate, pid: u32) -> Self {
+    /// A judge of the events of a process with these threads.
+    pub fn new(predicate: Predicate, threads: ThreadBook) -> Self {
         let split = predicate.split();
-        Self {
-            predicate,
-            split,
-            counters: Counters::default(),
-            random: RandomState::new(),
-            drawn: 0,
-            pid,
-            threads: HashMap::new(),
-        }
+        Self { predicate, split, counters: Counters::default(), random: RandomState::new(), drawn: 0, threads }
     }
 
     /// The graph for the kernel.
@@ -71,9 +56,9 @@ impl Judge {
         self.split.entry.unwrap_or(Filter::ALL)
     }
 
-    /// Whether all events that their subject does not decide must come here.
-    fn counts(&self) -> bool {
-        !self.split.counters.is_empty() || !self.split.left.is_empty()
+    /// What is known of threads.
+    pub const fn threads(&mut self) -> &mut ThreadBook {
+        &mut self.threads
     }
 
     /// What the kernel is told of a subject: its mask, and the verdict, where it may decide.
@@ -82,7 +67,7 @@ impl Judge {
         let verdict = match self.predicate.outlook(Known::Subject(&named)) {
             Outlook::Always => Some(Verdict::Always),
             Outlook::Never => Some(Verdict::Never),
-            Outlook::Depends => (!self.counts()).then_some(Verdict::Depends),
+            Outlook::Depends => (!self.split.is_left_whole()).then_some(Verdict::Depends),
         };
         (self.split.names.subject(&named), verdict)
     }
@@ -94,18 +79,7 @@ impl Judge {
 
     /// Mask of a thread.
     pub fn thread(&mut self, tid: u32) -> u64 {
-        let mask = |split: &Split, thread: &Thread| split.names.thread(thread);
-        if let Some(thread) = self.threads.get(&tid) {
-            return mask(&self.split, thread);
-        }
-        // A thread that is gone by now has no name, and no more events.
-        let name = fs::read_to_string(format!("/proc/{}/task/{tid}/comm", self.pid)).unwrap_or_default();
-        let thread = Thread { name: name.trim_end().to_owned(), daemon: false };
-        let mask = mask(&self.split, &thread);
-        if self.threads.len() < MAX_NAMES {
-            self.threads.insert(tid, thread);
-        }
-        mask
+        self.split.names.thread(self.threads.thread(tid))
     }
 
     fn draw(&mut self) -> u32 {
@@ -117,15 +91,14 @@ impl Judge {
 
     /// Whether an event is wanted that came undecided.
     pub fn is_wanted(&mut self, subject: &Subject, caller: Option<&Subject>, facts: &Facts) -> bool {
-        self.thread(facts.tid);
-        let nobody = Thread::default();
         let (subject, caller) = (named(subject), caller.map(named));
         let Facts { tid, cpu, size, duration_ns, depth } = *facts;
         let random = self.draw();
+        let thread = self.threads.thread(tid);
         let event = Event {
             subject: &subject,
             caller: caller.as_ref(),
-            thread: self.threads.get(&tid).unwrap_or(&nobody),
+            thread,
             tid: u64::from(tid),
             cpu: u64::from(cpu),
             size,

@@ -41,6 +41,9 @@ pub struct Asked {
     pub can_drop_times: bool,
 }
 
+/// Most records that wait for their threads.
+const MAX_WAITING: usize = 65_536;
+
 /// What a cell counts.
 #[derive(Clone, Copy)]
 struct Counted {
@@ -64,6 +67,8 @@ pub struct Subjects {
     contexts_ns: u64,
     /// Definitions that were not passed on yet.
     fresh: Vec<SubjectDefinition>,
+    /// Records of threads of which nothing is known yet; what they are can be in another CPU's ring buffer.
+    waiting: Vec<Vec<u8>>,
     unloads: Unloads,
 }
 
@@ -83,12 +88,14 @@ impl Subjects {
             cells: vec![nobody],
             contexts_ns: 0,
             fresh: Vec::new(),
+            waiting: Vec::new(),
             unloads: Unloads::new(jvm),
         })
     }
 
     /// Tells the programs what is asked for.
-    pub fn install(&self, tallying: &mut Tallying) -> Result<(), Error> {
+    pub fn install(&mut self, tallying: &mut Tallying) -> Result<(), Error> {
+        self.tell_threads(tallying);
         tallying.set_filter(self.asked.judge.filter())?;
         tallying.set_entry_filter(self.asked.judge.entry_filter())?;
         tallying.set_demand(self.asked.demand)
@@ -130,6 +137,55 @@ impl Subjects {
     /// Whether the kernel counts itself.
     pub const fn tallied(&self) -> bool {
         self.asked.tallied
+    }
+
+    /// Takes a record of a thread that is to be known first, and takes notice of threads; says whether it has the record now.
+    pub fn holds_back(&mut self, record: &[u8]) -> bool {
+        if self.asked.demand.threads == 0 {
+            return false;
+        }
+        let Ok(header) = Header::read(record) else { return false };
+        let kind = EventKind::from_number(header.kind);
+        if header.is_definition() || kind == Some(EventKind::ThreadStart) {
+            self.asked.judge.threads().hear(record);
+            return false;
+        }
+        let waits = matches!(
+            kind,
+            Some(EventKind::MethodEntry | EventKind::MethodReturn | EventKind::MethodTimed | EventKind::ObjectAlloc)
+        ) && self.waiting.len() < MAX_WAITING
+            && !self.asked.judge.threads().has(header.tid.0);
+        if waits {
+            self.waiting.push(record.to_vec());
+        }
+        waits
+    }
+
+    /// Once the ring buffers are empty: learns what threads there are, tells the kernel, and gives back what was held back.
+    pub fn take_held(&mut self, tallying: &mut Tallying) -> Vec<Filled> {
+        if self.asked.demand.threads == 0 {
+            return Vec::new();
+        }
+        self.asked.judge.threads().look();
+        self.tell_threads(tallying);
+        let held = std::mem::take(&mut self.waiting);
+        let filled = |record: &Vec<u8>| match self.take(record, tallying) {
+            Taken::Filled(filled) => Some(filled),
+            Taken::Counted | Taken::Other => None,
+        };
+        held.iter().filter_map(filled).collect()
+    }
+
+    fn tell_threads(&mut self, tallying: &mut Tallying) {
+        if self.asked.demand.threads == 0 {
+            return;
+        }
+        for tid in self.asked.judge.threads().take_fresh() {
+            if let Err(error) = tallying.set_thread(tid, self.asked.judge.thread(tid)) {
+                // Its events go on to come undecided.
+                log::warn!("{error}");
+            }
+        }
     }
 
     /// Looks at a record as it comes out of its ring buffer: where it is about a subject, writes its number there, and what
@@ -194,15 +250,11 @@ impl Subjects {
     }
 
     fn is_wanted(&mut self, id: SubjectId, caller: u64, facts: &Facts, tallying: &mut Tallying) -> bool {
-        if self.asked.demand.threads != 0 {
-            let mask = self.asked.judge.thread(facts.tid);
-            if let Err(error) = tallying.set_thread(facts.tid, mask) {
-                log::warn!("{error}");
-            }
-        }
         let caller = (self.asked.demand.callers != 0 && caller != 0).then(|| self.name(caller, true));
         let Some(subject) = self.named.get(id.0 as usize) else { return false };
-        self.asked.judge.is_wanted(subject, caller.as_ref(), facts)
+        let wanted = self.asked.judge.is_wanted(subject, caller.as_ref(), facts);
+        self.tell_threads(tallying);
+        wanted
     }
 
     /// A subject that was not known.

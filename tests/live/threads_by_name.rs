@@ -1,0 +1,93 @@
+//! Predicates on threads: names longer than the kernel knows, threads that are gone before anybody can look, and daemons.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    jdk::{self, Jdk},
+    jtrace::Session,
+    jvm::Launch,
+    report::{Report, cell},
+};
+
+/// Numbers that the program expects, by kind and what they are of.
+type Expected = BTreeMap<(String, String), u64>;
+
+/// Counts calls of `step` for which a predicate holds, during two rounds of the program; gives the report, too.
+fn count(jdk: &Jdk, flags: &[&str], options: &[&str]) -> Result<(u64, Expected, Report)> {
+    let launch = Launch::new(jdk, "methods", "Named").flags(&["-XX:+DTraceMethodProbes"]).flags(flags);
+    let mut jvm = launch.start()?;
+    let printed = jvm.stdout().text().len();
+    let mut words = vec!["-l", "methods", "-I", "Named::step", "--max-overhead", "100000%"];
+    words.extend(options);
+    let session = Session::attach(jvm.pid(), &words)?;
+    jvm.work()?;
+    jvm.work()?;
+    let report = session.report()?;
+    ensure!(report.completeness("lost")? == 0, "events were lost");
+    let mut expected = Expected::new();
+    for line in jvm.stdout().text().split_off(printed).lines() {
+        let Some((kind, rest)) = line.strip_prefix("expected ").and_then(|rest| rest.split_once(' ')) else { continue };
+        let (of, number) = rest.rsplit_once(' ').context("no number")?;
+        *expected.entry((kind.to_owned(), of.to_owned())).or_default() += number.parse::<u64>()?;
+    }
+    let rows = report.table("methods", "methods")?;
+    let calls = rows.iter().filter(|row| row.get("method").is_some_and(|name| name == "step"));
+    let calls = calls.map(|row| cell(row, "calls")).sum::<Result<u64>>()?;
+    jvm.finish()?;
+    Ok((calls, expected, report))
+}
+
+/// The sum of what threads with such names call.
+fn by_thread(expected: &Expected, wanted: impl Fn(&str) -> bool) -> u64 {
+    let threads = expected.iter().filter(|((kind, thread), _)| kind == "thread_calls" && wanted(thread));
+    threads.map(|(_, calls)| calls).sum()
+}
+
+#[test]
+fn whole_names_choose_threads_on_every_jdk() -> Result<()> {
+    for jdk in jdk::all()? {
+        for (predicate, part) in [
+            ("thread == \"worker-of-the-shop-resident-a\"", "resident-a"),
+            ("thread ~ \"*-shop-short-lived-*\"", "short-lived"),
+            ("thread ~ \"*-resident-*\"", "resident"),
+        ] {
+            let (calls, expected, report) = count(&jdk, &[], &["--where", predicate])?;
+            let wanted = by_thread(&expected, |name| name.contains(part));
+            ensure!(wanted > 0 && calls == wanted, "JDK {}: {calls} of {wanted}, {:?}", jdk.release, report.missing());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn daemons_are_told_from_others_on_every_jdk() -> Result<()> {
+    for jdk in jdk::all()? {
+        for (predicate, daemons) in [("daemon", true), ("!daemon", false)] {
+            let (calls, expected, _) = count(&jdk, &[], &["--where", predicate])?;
+            let number = |kind: &str| expected.get(&(kind.to_owned(), "Named.step".to_owned())).copied();
+            let (all, of_daemons) = (number("calls").context("no calls")?, number("daemons").context("no daemons")?);
+            let wanted = if daemons { of_daemons } else { all - of_daemons };
+            ensure!(calls == wanted, "JDK {}: {calls} of {wanted} calls for `{predicate}`", jdk.release);
+        }
+    }
+    Ok(())
+}
+
+/// Collectors, references and headers lay objects out differently; event by event the answer is the same.
+#[test]
+fn names_are_read_however_objects_lie() -> Result<()> {
+    let latest = jdk::all()?.into_iter().max_by_key(|jdk| jdk.release).context("no JDK")?;
+    for flags in [
+        &["-XX:-UseCompressedOops"][..],
+        &["-XX:+UseZGC"],
+        &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"],
+        &["-XX:+UseSerialGC", "-XX:-CompactStrings"],
+    ] {
+        let options = ["--where", "thread ~ \"*-resident-b\" && daemon", "--each"];
+        let (calls, expected, report) = count(&latest, flags, &options)?;
+        let wanted = by_thread(&expected, |name| name.ends_with("resident-b"));
+        ensure!(wanted > 0 && calls == wanted, "{flags:?}: {calls} of {wanted}, {:?}", report.missing());
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! The threads of a live target as a predicate asks for them: their names, whole, and whether they are daemons.
+//!
+//! Threads that live already are read from the JVM's list; those that start tell their names themselves, before they run
+//! anything. What is in neither has the name that the kernel knows, cut at 15 bytes, if it still lives.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+};
+
+use super::holders::{Namespace, tids_of};
+use crate::{
+    decode::{Decoded, decode},
+    event::{Edge, NameId, Payload},
+    jvm::java_threads::ThreadNames,
+    predicate::Thread,
+};
+
+/// Largest number of threads, and of texts that can be their names, that are kept.
+const MAX_KEPT: usize = 65_536;
+
+/// What is known of threads.
+pub struct ThreadBook {
+    pid: u32,
+    namespace: Namespace,
+    names: Option<ThreadNames>,
+    threads: HashMap<u32, Thread>,
+    /// Threads of which the kernel was not told yet.
+    fresh: HashSet<u32>,
+    texts: HashMap<NameId, String>,
+    /// Starts since the last look: thread, name, and whether it is a daemon.
+    starts: Vec<(u32, NameId, bool)>,
+}
+
+impl ThreadBook {
+    /// A book of the threads of a process; `names` is what reads those that live already.
+    pub fn new(pid: u32, namespace: Namespace, names: Option<ThreadNames>) -> Self {
+        let mut book = Self {
+            pid,
+            namespace,
+            names,
+            threads: HashMap::new(),
+            fresh: HashSet::new(),
+            texts: HashMap::new(),
+            starts: Vec::new(),
+        };
+        book.look();
+        book
+    }
+
+    /// Takes notice of texts, and of threads that start.
+    pub fn hear(&mut self, record: &[u8]) {
+        match decode(record) {
+            Ok(Decoded::Definition { id, text, .. }) if self.texts.len() < MAX_KEPT => {
+                self.texts.insert(id, String::from_utf8_lossy(text).into_owned());
+            }
+            Ok(Decoded::Event(event)) => {
+                if let Payload::Thread { edge: Edge::Begin, name, daemon, .. } = event.payload {
+                    self.starts.push((event.tid.0, name, daemon));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether something is known of a thread.
+    pub fn has(&self, tid: u32) -> bool {
+        self.threads.contains_key(&tid)
+    }
+
+    /// Reads what is new: threads that have started, and those of the JVM's list.
+    pub fn look(&mut self) {
+        for (tid, name, daemon) in std::mem::take(&mut self.starts) {
+            if let Some(name) = self.texts.get(&name) {
+                let thread = Thread { name: name.clone(), daemon };
+                self.keep(tid, thread);
+            }
+        }
+        let listed = match self.names.as_mut().map(ThreadNames::changed) {
+            Some(Ok(Some(listed))) => listed,
+            Some(Err(error)) => {
+                log::debug!("the list of threads cannot be read: {error}");
+                return;
+            }
+            Some(Ok(None)) | None => return,
+        };
+        let tids = match self.namespace {
+            Namespace::Initial => None,
+            Namespace::Own => Some(tids_of(self.pid)),
+            Namespace::Hidden => return,
+        };
+        for named in listed {
+            let tid = tids.as_ref().map_or(Some(named.os_tid), |tids| tids.get(&named.os_tid).map(|tid| tid.0));
+            if let Some(tid) = tid
+                && !self.has(tid)
+            {
+                self.keep(tid, Thread { name: named.name, daemon: named.daemon });
+            }
+        }
+    }
+
+    /// A thread; one of which nothing is known has the kernel's name, or none where it is gone.
+    pub fn thread(&mut self, tid: u32) -> &Thread {
+        if !self.has(tid) {
+            let path = format!("/proc/{}/task/{tid}/comm", self.pid);
+            let name = fs::read_to_string(path).unwrap_or_default().trim_end().to_owned();
+            if self.threads.len() >= MAX_KEPT {
+                self.threads.clear();
+            }
+            self.keep(tid, Thread { name, daemon: false });
+        }
+        self.threads.entry(tid).or_default()
+    }
+
+    /// Threads of which the kernel was not told yet.
+    pub fn take_fresh(&mut self) -> Vec<u32> {
+        self.fresh.drain().collect()
+    }
+
+    fn keep(&mut self, tid: u32, thread: Thread) {
+        if self.threads.len() < MAX_KEPT {
+            self.threads.insert(tid, thread);
+            self.fresh.insert(tid);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_common::record::EventKind;
+
+    use super::*;
+    use crate::{
+        event::{SiteId, Tid},
+        source::encode::{encode_definition, encode_event, name_id},
+    };
+
+    fn book() -> ThreadBook {
+        ThreadBook::new(std::process::id(), Namespace::Initial, None)
+    }
+
+    #[test]
+    fn a_thread_that_starts_has_its_whole_name_also_when_it_is_gone() {
+        let mut book = book();
+        let name = "a-name-that-is-longer-than-15-bytes";
+        let id = name_id(name.as_bytes());
+        // Of another CPU's ring buffer, and so perhaps after the start.
+        book.hear(&encode_event(EventKind::ThreadStart, SiteId(0), Tid(u32::MAX), 1, &[id.0, 1, 2, 1]));
+        book.hear(&encode_definition(id, name.as_bytes()));
+        assert!(!book.has(u32::MAX));
+        book.look();
+        assert_eq!(book.thread(u32::MAX), &Thread { name: name.to_owned(), daemon: true });
+        assert_eq!(book.take_fresh(), [u32::MAX]);
+        assert_eq!(book.take_fresh(), [0; 0]);
+    }
+
+    #[test]
+    fn another_thread_with_the_same_number_has_its_own_name() {
+        let mut book = book();
+        for name in ["first", "second"] {
+            let id = name_id(name.as_bytes());
+            book.hear(&encode_definition(id, name.as_bytes()));
+            book.hear(&encode_event(EventKind::ThreadStart, SiteId(0), Tid(7), 1, &[id.0, 1, 2, 0]));
+            book.look();
+            assert_eq!(book.thread(7).name, name);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_nobody_named_has_the_kernels_name_or_none() {
+        let mut book = book();
+        let own = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        let comm = fs::read_to_string(format!("/proc/self/task/{own}/comm")).unwrap();
+        assert_eq!(book.thread(own).name, comm.trim_end());
+        assert_eq!(book.thread(u32::MAX), &Thread::default());
+    }
+}
