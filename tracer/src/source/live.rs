@@ -497,18 +497,21 @@ impl Live {
         match action {
             GuardDecision::Detach { rate_per_s } => {
                 log::info!("the rate guard detaches `{}`, which fires {rate_per_s} times a second", state.name());
+                if let Some(jni) = jni {
+                    jni.switch(state.name(), kernel);
+                }
                 if let Some(attached) = state.attached.take() {
                     attached.detach();
                 }
             }
             GuardDecision::Attach => {
-                if let Some(jni) = jni {
-                    jni.attached(state.name(), kernel);
-                }
                 if let Err(error) = state.attach(kernel, place) {
                     // The target is about to exit, most likely; the group stays away.
                     log::warn!("{error}");
                     return;
+                }
+                if let Some(jni) = jni {
+                    jni.switch(state.name(), kernel);
                 }
             }
         }
