@@ -66,7 +66,8 @@ pub struct JniDemand {
     pub reserved: u32,
     /// The interpreter's code: first address and first behind it.
     pub interpreter: [u64; 2],
-    /// For each family how often it was attached: a call that began before does not end now.
+    /// For each family how often it came and went: a call that began before does not end now, and while the number is odd
+    /// the family is away, or about to be, and its hits are turned down.
     pub epochs: [u32; MAX_FAMILIES],
 }
 

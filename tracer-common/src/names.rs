@@ -10,10 +10,8 @@ pub const PROGRAM_METHOD_RETURN: &str = "method_return";
 pub const PROGRAM_FRAME_UNWOUND: &str = "frame_unwound";
 /// Program where an object was made.
 pub const PROGRAM_OBJECT_ALLOC: &str = "object_alloc";
-/// Program at entries of JNI functions.
-pub const PROGRAM_JNI_ENTRY: &str = "jni_entry";
-/// Program at returns of JNI functions.
-pub const PROGRAM_JNI_RETURN: &str = "jni_return";
+/// Program at entries and returns of JNI functions.
+pub const PROGRAM_JNI: &str = "jni_hit";
 /// Program that asks the predicate's graph what jtrace's own test wants to know; no session loads it.
 pub const PROGRAM_JUDGEMENT: &str = "judgement";
 /// Program that the sampling clock runs.

@@ -1,4 +1,4 @@
-//! The programs at entries and returns of JNI functions.
+//! The program at entries and returns of JNI functions: one for both, so that a group of sites comes and goes as a whole.
 //!
 //! Site: HotSpot's notes `hotspot_jni:NAME__entry` and `NAME__return`.
 //! Arguments: the function's number and role, its `JNIEnv*`, and what a function returns that opens a critical section, as the
@@ -28,7 +28,7 @@ use tracer_common::{
         JniDemand, MAX_FAMILIES, Outcome, Role, Wanted,
     },
     record::EventKind,
-    site::SiteSpec,
+    site::{Operand, SiteSpec},
     stack::STACK_ABSENT,
     stats::SiteStats,
     tally::{Verdict, bucket},
@@ -49,14 +49,8 @@ use crate::{
 };
 
 #[uprobe]
-fn jni_entry(ctx: ProbeContext) -> u32 {
-    let _: Option<()> = try_jni_entry(&ctx);
-    0
-}
-
-#[uprobe]
-fn jni_return(ctx: ProbeContext) -> u32 {
-    let _: Option<()> = try_jni_return(&ctx);
+fn jni_hit(ctx: ProbeContext) -> u32 {
+    let _: Option<()> = try_jni_hit(&ctx);
     0
 }
 
@@ -138,9 +132,29 @@ const fn constant(spec: &SiteSpec, field: usize) -> u64 {
 }
 
 #[inline(always)]
-fn try_jni_entry(ctx: &ProbeContext) -> Option<()> {
+fn try_jni_hit(ctx: &ProbeContext) -> Option<()> {
     let arrival = Arrival::of(ctx)?;
-    let env = operand(&arrival.spec.fields[FIELD_ENV].a, &Registers::new(ctx.regs)).unwrap_or(0);
+    if arrival.epoch & 1 == 1 {
+        arrival.rejected();
+        return None;
+    }
+    if arrival.spec.kind == EventKind::JniEntry as u16 {
+        let env = value(ctx, &arrival.spec.fields[FIELD_ENV].a);
+        enter(ctx, arrival, env)
+    } else {
+        let result = value(ctx, &arrival.spec.fields[FIELD_RESULT].a);
+        leave(ctx, arrival, result)
+    }
+}
+
+/// The value of an operand; 0 where it cannot be read. A function of its own, as the copy of the registers takes much of a program's stack.
+#[inline(never)]
+fn value(ctx: &ProbeContext, of: &Operand) -> u64 {
+    operand(of, &Registers::new(ctx.regs)).unwrap_or(0)
+}
+
+#[inline(always)]
+fn enter(ctx: &ProbeContext, arrival: Arrival, env: u64) -> Option<()> {
     let caller = caller(ctx, arrival.demand, env);
     if arrival.is(Role::NeverReturns) {
         return never_returns(ctx, arrival, caller);
@@ -185,8 +199,7 @@ fn never_returns(ctx: &ProbeContext, mut arrival: Arrival, caller: u64) -> Optio
 }
 
 #[inline(always)]
-fn try_jni_return(ctx: &ProbeContext) -> Option<()> {
-    let mut arrival = Arrival::of(ctx)?;
+fn leave(ctx: &ProbeContext, mut arrival: Arrival, result: u64) -> Option<()> {
     let now_ns = now_ns();
     let demand = arrival.demand;
     let ended = Calls::find(arrival.hit.tid).and_then(|calls| {
@@ -200,11 +213,8 @@ fn try_jni_return(ctx: &ProbeContext) -> Option<()> {
     };
     let known = known(over.caller);
     let wanted = judge(&arrival, &over, &known);
-    if arrival.is(Role::Opens) {
-        let result = operand(&arrival.spec.fields[FIELD_RESULT].a, &Registers::new(ctx.regs)).unwrap_or(0);
-        if result != 0 {
-            open(&arrival, &calls, &over, wanted, now_ns);
-        }
+    if arrival.is(Role::Opens) && result != 0 {
+        open(&arrival, &calls, &over, wanted, now_ns);
     }
     if wanted == Wanted::No {
         arrival.rejected();

@@ -8,8 +8,8 @@ use std::{
 use aya::Ebpf;
 use tracer_common::{
     names::{
-        PROGRAM_FRAME_UNWOUND, PROGRAM_JNI_ENTRY, PROGRAM_JNI_RETURN, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN,
-        PROGRAM_OBJECT_ALLOC, PROGRAM_SITE,
+        PROGRAM_FRAME_UNWOUND, PROGRAM_JNI, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC,
+        PROGRAM_SITE,
     },
     record::EventKind,
     site::SiteSpec,
@@ -24,9 +24,6 @@ use super::{
 /// Programs for methods and objects.
 const TALLYING: [&str; 4] = [PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_FRAME_UNWOUND, PROGRAM_OBJECT_ALLOC];
 
-/// Programs for JNI functions.
-const JNI: [&str; 2] = [PROGRAM_JNI_ENTRY, PROGRAM_JNI_RETURN];
-
 /// The program for sites of a kind: most are read as their specification says.
 fn program_of(kind: u16) -> &'static str {
     match EventKind::from_number(kind) {
@@ -34,8 +31,7 @@ fn program_of(kind: u16) -> &'static str {
         Some(EventKind::MethodReturn) => PROGRAM_METHOD_RETURN,
         Some(EventKind::FrameUnwound) => PROGRAM_FRAME_UNWOUND,
         Some(EventKind::ObjectAlloc) => PROGRAM_OBJECT_ALLOC,
-        Some(EventKind::JniEntry) => PROGRAM_JNI_ENTRY,
-        Some(EventKind::JniReturn) => PROGRAM_JNI_RETURN,
+        Some(EventKind::JniEntry | EventKind::JniReturn) => PROGRAM_JNI,
         _ => PROGRAM_SITE,
     }
 }
@@ -50,7 +46,7 @@ pub struct Programs {
 
 impl Programs {
     /// Loads them, for links of groups where the kernel has them. `tallying` where those for methods and objects are needed,
-    /// `jni` where those for JNI functions are.
+    /// `jni` where that for JNI functions is.
     pub(super) fn load(
         ebpf: &mut Ebpf,
         object: &[u8],
@@ -60,7 +56,7 @@ impl Programs {
         jni: bool,
     ) -> Result<Self, Error> {
         let names = || {
-            let on_demand = TALLYING.into_iter().filter(|_| tallying).chain(JNI.into_iter().filter(|_| jni));
+            let on_demand = TALLYING.into_iter().filter(|_| tallying).chain(jni.then_some(PROGRAM_JNI));
             std::iter::once(PROGRAM_SITE).chain(on_demand)
         };
         let mut programs = Self { multi: BTreeMap::new(), of_site: HashMap::new() };

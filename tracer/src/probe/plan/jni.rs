@@ -99,7 +99,8 @@ fn function_of(site: &PlannedSite) -> Option<Function> {
 }
 
 /// Takes away the sites of functions whose names alone the predicate excludes, and tells the others what they mean: a call
-/// whose return has no site, and a critical section of which both ends are there.
+/// whose return has no site, and a critical section of which both ends are there. Sites of one function come next to each other: the
+/// kernel takes a group away site by site, and whatever it takes last has no partner meanwhile.
 pub(crate) fn choose(plan: &mut Plan, predicate: &Predicate) {
     plan.sites.retain(|site| {
         function_of(site).is_none_or(|function| {
@@ -107,6 +108,11 @@ pub(crate) fn choose(plan: &mut Plan, predicate: &Predicate) {
             predicate.outlook(Known::Subject(&subject)) != Outlook::Never
         })
     });
+    let is_jni = |site: &PlannedSite| function_of(site).is_some();
+    if let (Some(first), Some(last)) = (plan.sites.iter().position(is_jni), plan.sites.iter().rposition(is_jni)) {
+        // They are one stretch, as their probes are in the catalogue.
+        plan.sites[first..=last].sort_by_key(|site| (function_of(site), site.kind, site.address));
+    }
     let of_kind = |kind: EventKind| -> BTreeSet<Function> {
         plan.sites.iter().filter(|site| site.kind == kind).filter_map(function_of).collect()
     };
@@ -172,12 +178,12 @@ mod tests {
             roles(&both),
             [
                 ("GetStringCritical__entry", Role::None as i64),
-                ("ReleaseStringCritical__entry", Role::Closes as i64),
                 ("GetStringCritical__return", Role::Opens as i64),
+                ("ReleaseStringCritical__entry", Role::Closes as i64),
                 ("ReleaseStringCritical__return", Role::None as i64)
             ]
         );
-        assert_eq!(both.sites[2].spec.fields[FIELD_RESULT].a, parse("8@%rax"));
+        assert_eq!(both.sites[1].spec.fields[FIELD_RESULT].a, parse("8@%rax"));
         let one = planned(&CRITICAL, "method ~ 'Get*'");
         assert_eq!(roles(&one), [("GetStringCritical__entry", 0), ("GetStringCritical__return", 0)]);
     }

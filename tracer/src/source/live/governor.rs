@@ -264,8 +264,11 @@ impl Live {
 
     /// Detaches a group; gives the moment from which on it is not seen.
     fn take_away(&mut self, group: usize) -> Result<u64, Error> {
-        let Self { kernel, groups, subjects, .. } = self;
+        let Self { kernel, groups, subjects, jni, .. } = self;
         let Some(state) = groups.get_mut(group) else { return Ok(now_ns()) };
+        if let Some(jni) = jni {
+            jni.switch(state.name(), kernel);
+        }
         let paused = paused_by(state);
         let mut time_ns = None;
         if paused != 0
@@ -285,14 +288,14 @@ impl Live {
     fn bring_back(&mut self, group: usize) -> Result<Option<u64>, Error> {
         let Self { kernel, groups, place, subjects, jni, governor, .. } = self;
         let Some(state) = groups.get_mut(group) else { return Ok(None) };
-        if let Some(jni) = jni {
-            jni.attached(state.name(), kernel);
-        }
         if let Err(error) = state.attach(kernel, place) {
             log::warn!("{error}");
             detach_all(state.take());
             governor.guard.gave_up(group);
             return Ok(None);
+        }
+        if let Some(jni) = jni {
+            jni.switch(state.name(), kernel);
         }
         let paused = paused_by(state);
         if paused != 0

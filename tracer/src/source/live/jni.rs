@@ -139,8 +139,9 @@ impl JniCalls {
         Ok(())
     }
 
-    /// A group of functions was attached anew: calls that began before do not end now.
-    pub fn attached(&mut self, group: &str, kernel: &mut Kernel) {
+    /// A group of functions is about to be taken away, or was attached anew. The kernel takes sites one after another: told so,
+    /// the program lets none of them count alone.
+    pub fn switch(&mut self, group: &str, kernel: &mut Kernel) {
         let Some(family) = Family::of_group(group) else { return };
         if let Some(epoch) = self.demand.epochs.get_mut(family as usize) {
             *epoch = epoch.wrapping_add(1);
