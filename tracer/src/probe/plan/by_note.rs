@@ -72,9 +72,9 @@ mod tests {
         let choose = |which, around: &[&Range<u64>]| {
             chosen(which, around.iter().map(|range| (*range).clone()).collect(), |function| function.start == 0)
         };
-        assert_eq!(choose(Which::Single, &[&gets]), [gets.clone()]);
+        assert_eq!(choose(Which::Single, &[&gets]), std::slice::from_ref(&gets));
         assert!(choose(Which::Single, &[&gets, &also]).is_empty() && choose(Which::Single, &[]).is_empty());
-        assert_eq!(choose(Which::FindsThread, &[&also, &finds, &gets]), [finds.clone()]);
+        assert_eq!(choose(Which::FindsThread, &[&also, &finds, &gets]), std::slice::from_ref(&finds));
         assert_eq!(choose(Which::GetsThread, &[&also, &finds, &gets]), [gets.clone(), also.clone()]);
         for which in [Which::FindsThread, Which::GetsThread] {
             assert!(choose(which, &[&gets, &also]).is_empty(), "none finds its thread");
