@@ -15,14 +15,20 @@ type Expected = BTreeMap<(String, String), u64>;
 
 /// Counts calls of `step` for which a predicate holds, during two rounds of the program; gives the report, too.
 fn count(jdk: &Jdk, flags: &[&str], options: &[&str]) -> Result<(u64, Expected, Report)> {
+    count_rounds(2, jdk, flags, options)
+}
+
+/// The same during so many rounds.
+fn count_rounds(rounds: usize, jdk: &Jdk, flags: &[&str], options: &[&str]) -> Result<(u64, Expected, Report)> {
     let launch = Launch::new(jdk, "methods", "Named").flags(&["-XX:+DTraceMethodProbes"]).flags(flags);
     let mut jvm = launch.start()?;
     let printed = jvm.stdout().text().len();
     let mut words = vec!["-l", "methods", "-I", "Named::step", "--max-overhead", "100000%"];
     words.extend(options);
     let session = Session::attach(jvm.pid(), &words)?;
-    jvm.work()?;
-    jvm.work()?;
+    for _ in 0..rounds {
+        jvm.work()?;
+    }
     let report = session.report()?;
     ensure!(report.completeness("lost")? == 0, "events were lost");
     let mut expected = Expected::new();
@@ -89,5 +95,21 @@ fn names_are_read_however_objects_lie() -> Result<()> {
         let wanted = by_thread(&expected, |name| name.ends_with("resident-b"));
         ensure!(wanted > 0 && calls == wanted, "{flags:?}: {calls} of {wanted}, {:?}", report.missing());
     }
+    Ok(())
+}
+
+/// Where the duration decides, the thread is asked at entry already, once it is known; what is turned down there is not
+/// looked at again, and what is wanted is counted at its return.
+#[test]
+fn a_thread_is_turned_down_at_entry_where_the_duration_decides() -> Result<()> {
+    let options = ["--where", "thread ~ \"*-resident-a\" && duration >= 0ns"];
+    let (calls, expected, report) = count_rounds(200, &jdk::any()?, &[], &options)?;
+    let wanted = by_thread(&expected, |name| name.ends_with("resident-a"));
+    ensure!(wanted > 0 && calls == wanted, "{calls} of {wanted}");
+    let filtered = |probe: &str| -> u64 { report.sites(probe).iter().filter_map(|site| site["filtered"].as_u64()).sum() };
+    // Entries of the JDK's own methods are turned down by their names, and their returns likewise: what is left are these.
+    let all = expected.get(&("calls".to_owned(), "Named.step".to_owned())).copied().unwrap_or_default();
+    let known = all - wanted;
+    ensure!(filtered("dtrace_method_entry") > known / 2, "{} of {known}", filtered("dtrace_method_entry"));
     Ok(())
 }

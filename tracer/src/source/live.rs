@@ -398,6 +398,8 @@ impl Live {
     ) -> Result<bool, Error> {
         let mut more = self.take_records(sink);
         for round in 1.. {
+            // Names can take long, and what is too much should be away before.
+            between(self)?;
             let named = self.name_stacks(sink);
             let may_take = round < DRAIN_ROUNDS;
             if !(named || more && may_take) {
@@ -406,7 +408,6 @@ impl Live {
             if may_take {
                 more = self.take_records(sink);
             }
-            between(self)?;
         }
         Ok(more)
     }
