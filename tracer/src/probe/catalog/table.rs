@@ -138,8 +138,8 @@ pub const PROBES: &[Probe] = &[
     on_demand(EventKind::MethodEntry, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_ENTRY)),
     on_demand(EventKind::MethodReturn, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_EXIT)),
     Probe {
-        dispensable: "errors are not told: a call that an exception ends counts as one that returns, because libjvm.so has no \
-            symbols of the functions that look for handlers",
+        dispensable: "errors are not told in full: a call that an exception ends counts as one that returns, except in code of C1, \
+            because libjvm.so has no symbols of the functions that look for handlers",
         ..on_demand(EventKind::FrameUnwound, METHODS, Flag::Method, METHODS_GROUP, Origin::Functions(function::FRAME_UNWOUND))
     },
 
