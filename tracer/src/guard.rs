@@ -245,9 +245,8 @@ impl RateGuard {
         }
         let mut decisions = self.attach_again(now_ns);
         if self.target.is_empty(now_ns) {
-            self.relieve_target(now_ns, &mut decisions);
             // Going away takes a while, in which the others go on: those that are too much as well go at the same time.
-            while self.share() > self.target.budget && self.relieve_target(now_ns, &mut decisions) {}
+            while self.relieve_target(now_ns, &mut decisions) && self.share() > self.target.budget {}
         }
         if self.own.is_empty(now_ns) {
             self.relieve_own(now_ns, &mut decisions);
