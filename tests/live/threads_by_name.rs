@@ -106,7 +106,8 @@ fn a_thread_is_turned_down_at_entry_where_the_duration_decides() -> Result<()> {
     let (calls, expected, report) = count_rounds(200, &jdk::any()?, &[], &options)?;
     let wanted = by_thread(&expected, |name| name.ends_with("resident-a"));
     ensure!(wanted > 0 && calls == wanted, "{calls} of {wanted}");
-    let filtered = |probe: &str| -> u64 { report.sites(probe).iter().filter_map(|site| site["filtered"].as_u64()).sum() };
+    let filtered =
+        |probe: &str| -> u64 { report.sites(probe).iter().filter_map(|site| site["filtered"].as_u64()).sum() };
     // Entries of the JDK's own methods are turned down by their names, and their returns likewise: what is left are these.
     let all = expected.get(&("calls".to_owned(), "Named.step".to_owned())).copied().unwrap_or_default();
     let known = all - wanted;

@@ -1,8 +1,8 @@
 //! The calls of a thread that are under way, so that a return finds its entry.
 //!
 //! Frames are told apart by their stack pointers. An entry or a return at `sp` shows that what lies at lower addresses is
-//! over, whether or not its return was seen; but a return just above the innermost frame can be its own, as a loop that is
-//! compiled while it runs goes on in a frame of another size. Frames with one stack pointer are one frame of C1's code and what it has inlined:
+//! over, whether or not its return was seen. But a loop that is compiled while it runs goes on in a frame of another size (OSR), so
+//! what lies just below can be under way unless an exception has left a frame meanwhile. Frames with one stack pointer are one frame of C1's code and what it has inlined:
 //! of that no return is sent where an exception ends it and goes on within the frame.
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
@@ -64,6 +64,8 @@ pub(crate) struct Thread {
     pub(crate) depth: u64,
     /// What returned last, if nothing has happened since: its cell and 1 more; 0 where something has.
     pub(crate) returned: u64,
+    /// 1 where an exception has left a frame since calls were last looked through.
+    unwound: u64,
     /// [`tracer_common::tally::Demand::epoch`] of its calls.
     epoch: u64,
     frames: [Frame; INLINE],
@@ -190,25 +192,35 @@ impl Calls {
         self.top().is_some_and(|frame| unsafe { (*frame).method == method })
     }
 
-    /// Ends what a return of a method at `sp` shows to be over.
+    /// An exception has left a frame: what lies below the next event is over.
+    #[inline(always)]
+    pub(crate) fn note_unwound(&self) {
+        // SAFETY: as above.
+        unsafe { (*self.thread).unwound = 1 };
+    }
+
+    /// Ends what a return of a method at `sp` shows to be over; its own call is not among that.
     #[inline(always)]
     pub(crate) fn sweep_below_return(&self, method: u64, sp: u64, now_ns: u64) {
         let Some(top) = self.top() else { return };
         // SAFETY: as above.
         let (top_method, top_sp) = unsafe { ((*top).method, (*top).sp) };
-        let is_near = top_sp.wrapping_add(RETURN_BYTES) >= sp;
-        if top_sp < sp && !(top_method == method && is_near) {
-            self.end_without_return(sp, u64::MAX, now_ns);
+        if top_method != method || top_sp.wrapping_add(RETURN_BYTES) < sp {
+            self.sweep(sp, now_ns);
         }
     }
 
-    /// Ends what an entry at `sp` shows to be over.
+    /// Ends what an event at `sp` shows to be over.
     #[inline(always)]
     pub(crate) fn sweep(&self, sp: u64, now_ns: u64) {
         let Some(top) = self.top() else { return };
         // SAFETY: as above.
-        if unsafe { (*top).sp } < sp {
-            self.end_without_return(sp, u64::MAX, now_ns);
+        let (top_sp, unwound) = unsafe { ((*top).sp, (*self.thread).unwound) };
+        let limit = if unwound != 0 { sp } else { sp.wrapping_sub(RETURN_BYTES) };
+        // SAFETY: as above.
+        unsafe { (*self.thread).unwound = 0 };
+        if top_sp < limit {
+            self.end_without_return(limit, u64::MAX, now_ns);
         }
     }
 

@@ -245,7 +245,8 @@ impl RateGuard {
         }
         let mut decisions = self.attach_again(now_ns);
         if self.target.is_empty(now_ns) {
-            self.relieve_target(now_ns, &mut decisions);
+            // Going away takes a while, in which the others go on: those that are too much as well go at the same time.
+            while self.relieve_target(now_ns, &mut decisions) && self.share() > self.target.budget {}
         }
         if self.own.is_empty(now_ns) {
             self.relieve_own(now_ns, &mut decisions);
@@ -291,11 +292,18 @@ impl RateGuard {
         costly.max_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b))).map(|(index, _)| index)
     }
 
-    fn relieve_target(&mut self, now_ns: u64, decisions: &mut Vec<Decision>) {
-        let Some(index) = self.hottest(|group| group.pace.latest_ns()[0]) else { return };
-        let others: f64 = self.groups.iter().map(|group| group.pace.share()).sum();
+    /// Share of one core that the attached groups take of the target.
+    fn share(&self) -> f64 {
+        let attached = self.groups.iter().filter(|group| group.place == Place::Attached);
+        attached.map(|group| group.pace.share()).sum()
+    }
+
+    /// Relieves the group that costs most; whether another one may have to go with it.
+    fn relieve_target(&mut self, now_ns: u64, decisions: &mut Vec<Decision>) -> bool {
+        let Some(index) = self.hottest(|group| group.pace.latest_ns()[0]) else { return false };
+        let others = self.share();
         let Self { trap_ns, stack_ns, target, groups, .. } = self;
-        let Some(group) = groups.get_mut(index) else { return };
+        let Some(group) = groups.get_mut(index) else { return false };
         let share = group.pace.share();
         let reason = Reason {
             rate_per_s: group.pace.hits_per_s(),
@@ -313,6 +321,7 @@ impl RateGuard {
             decisions.push(group.leave(index, now_ns, window_ns / (target.budget * LOOK_PART), reason));
         }
         decisions.extend(narrowings.iter().map(|what| Decision::Narrow { group: index, what: *what, reason }));
+        narrowings.is_empty()
     }
 
     fn relieve_own(&mut self, now_ns: u64, decisions: &mut Vec<Decision>) {

@@ -434,7 +434,12 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
         emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit());
         return Some(());
     }
-    match arrival.known_calls(demand).and_then(|calls| calls.take_returned()) {
+    let Some(calls) = arrival.known_calls(demand) else {
+        arrival.reject();
+        return None;
+    };
+    calls.note_unwound();
+    match calls.take_returned() {
         // User space counts it, and must hear of this.
         Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()),
         Some(counted) => {

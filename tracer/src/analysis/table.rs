@@ -13,8 +13,8 @@ use crate::report::{Cell, Column, Shape, Table, Unit};
 /// Label of the row that adds up what has no row of its own.
 pub(crate) const OTHERS: &str = "(others)";
 
-/// Rows of a table in a report, without [`OTHERS`].
-pub(super) const REPORT_ROWS: usize = 50;
+/// Rows of a table in a report, without [`OTHERS`]. Views for people show fewer.
+pub(super) const REPORT_ROWS: usize = 2000;
 
 /// A map for small integer keys.
 pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;

@@ -143,7 +143,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let subjects = known.subjects(&jvm, &watched);
     let mut jni = prepare::jni(&known.plan, &watched, limits.pid.get());
     if let Some(jni) = &mut jni {
-        jni.look_into(&jvm, known.threads, &mut known.missing);
+        jni.look_into(&jvm, known.threads, false, &mut known.missing);
     }
     let unwinding = watched.unwinding(&jvm);
     let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects).with_jni(jni);

@@ -26,6 +26,7 @@ use crate::{
             located::JvmTables,
         },
         java_threads::{self, ThreadNames},
+        jni_env,
         journal::Journal,
         objects,
         vmstructs::layout,
@@ -290,11 +291,20 @@ impl Known {
         self.layout.symbol_body != 0
     }
 
+    /// Whether callers of JNI functions can be found, where these are wanted.
+    fn tells_jni(&self, jvm: &Jvm, watched: &Watched) -> bool {
+        let known = || self.threads.is_some_and(|layout| jni_env::read(jvm, layout, true).is_ok());
+        !watched.lenses.contains(&Lens::Jni) || known()
+    }
+
     /// Whether all is known that this JVM will ever tell; one that starts makes its tables and counters little by little.
-    pub(super) fn is_complete(&self, jvm: &Jvm) -> bool {
+    pub(super) fn is_complete(&self, jvm: &Jvm, watched: &Watched) -> bool {
         let counters_off =
             || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
-        self.has_layout() && jvm.flags.is_ok() && (jvm.counters.is_ok() || counters_off())
+        self.has_layout()
+            && jvm.flags.is_ok()
+            && (jvm.counters.is_ok() || counters_off())
+            && self.tells_jni(jvm, watched)
     }
 }
 

@@ -191,7 +191,7 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
             if known.has_layout() {
                 live.refine(known.layout, &known.plan, None, None, None)?;
             }
-            if known.is_complete(&jvm) || late {
+            if known.is_complete(&jvm, watched) || late {
                 let holders = known.holders(&jvm, &watched.lenses);
                 let subjects = known.subjects(&jvm, watched);
                 live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, subjects)?;

@@ -162,6 +162,16 @@ fn what_a_group_costs_while_it_goes_away_makes_it_stay_away_for_longer() {
 }
 
 #[test]
+fn groups_that_are_too_much_each_go_at_the_same_time() {
+    let decisions = run(&[400_000, 300_000, 1_000], 1);
+    let first: Vec<_> = decisions.iter().filter(|(at_ms, _)| *at_ms == decisions[0].0).collect();
+    assert!(
+        matches!(first[..], [(_, Decision::Detach { group: 0, .. }), (_, Decision::Detach { group: 1, .. })]),
+        "{decisions:?}"
+    );
+}
+
+#[test]
 fn a_burst_is_let_through() {
     let mut guard = RateGuard::new(&[Means::default()], Some(600_000), USUAL_BUDGET, 0);
     let load = Load { hits: 9_000, ..Load::default() };

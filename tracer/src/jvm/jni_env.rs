@@ -54,13 +54,17 @@ pub struct JniEnv {
     pub unseen: Vec<Function>,
 }
 
-/// Looks into the JVM's threads; the error says what is missing.
-pub fn read(jvm: &Jvm, threads: Layout) -> Result<JniEnv, String> {
+/// Looks into the JVM's threads; the error says what is missing. Of one that `starts` the flag says what it will make.
+pub fn read(jvm: &Jvm, threads: Layout, starts: bool) -> Result<JniEnv, String> {
     let fields = Fields(&jvm.tables);
     let field = |owner, name| fields.offset(&[(owner, name)]).map_err(|error| error.to_string());
     let anchor = field("JavaThread", "_anchor")?;
     let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
     let code = CodeCache::read(&memory, &jvm.tables).map_err(|error| error.to_string())?;
+    let interpreter = code.layout().interpreter;
+    if interpreter[0] == interpreter[1] {
+        return Err("its interpreter has not been made yet".to_owned());
+    }
     let (env, table) = environment(jvm, memory, threads)?;
     let distance = |name| -> Result<i32, String> {
         let at = anchor + field("JavaFrameAnchor", name)?;
@@ -72,12 +76,14 @@ pub fn read(jvm: &Jvm, threads: Layout) -> Result<JniEnv, String> {
         last_fp: distance("_last_Java_fp")?,
         known: 1,
         method_below_fp: METHOD_BELOW_FP,
-        interpreter: code.layout().interpreter,
+        interpreter,
         ..JniDemand::default()
     };
+    let will_have =
+        starts && jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UseFastJNIAccessors") == Some(true));
     let has_shortcut = |(place, _): &&(usize, &str)| {
         let entry = jvm.memory.u64(table.wrapping_add(8 * *place as u64));
-        entry.is_ok_and(|entry| code.heaps().iter().any(|heap| heap.contains(entry)))
+        will_have || entry.is_ok_and(|entry| code.heaps().iter().any(|heap| heap.contains(entry)))
     };
     let unseen = SHORTCUTS.iter().filter(has_shortcut).filter_map(|(_, name)| Function::named(name)).collect();
     Ok(JniEnv { demand, unseen })

@@ -304,7 +304,7 @@ impl Live {
         missing: &mut Vec<String>,
     ) -> Result<(), Error> {
         let Some(jni) = &mut self.jni else { return Ok(()) };
-        jni.look_into(jvm, threads, missing);
+        jni.look_into(jvm, threads, true, missing);
         missing.push(
             "jni: until the JVM's tables could be read, some ms after its start, callers were not known".to_owned(),
         );

@@ -118,6 +118,9 @@ fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Rows of a table that a page shows.
+const ROWS: usize = 200;
+
 fn table(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
     if table.rows.is_empty() {
         return paragraph("none", out);
@@ -128,7 +131,7 @@ fn table(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
         writeln!(out, "<th{}>{}</th>", class(column.unit), escape::html(column.title))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
-    for row in &table.rows {
+    for row in table.rows.iter().take(ROWS) {
         write!(out, "<tr>")?;
         for (cell, column) in row.iter().zip(&table.columns) {
             let value = match cell {
@@ -140,7 +143,11 @@ fn table(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
         }
         writeln!(out, "</tr>")?;
     }
-    writeln!(out, "</tbody></table></div>")
+    writeln!(out, "</tbody></table></div>")?;
+    match table.rows.len().saturating_sub(ROWS) {
+        0 => Ok(()),
+        more => paragraph(&format!("{} more rows are in the report as JSON", format::count(more as u64)), out),
+    }
 }
 
 fn histogram(histogram: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {

@@ -5,7 +5,7 @@
 //! moment. What was decided becomes an item between the events before and after that moment, with what the kernel had
 //! counted by then.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use rustix::time::ClockId;
 use tracer_common::{record::EventKind, site::SiteSpec, tally::Demand};
@@ -132,8 +132,15 @@ impl Live {
         let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns);
         let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns);
         self.governor.loads.fill(Load::default());
+        // Those that go wait for the kernel side by side.
+        let leaves = |decision: &Decision| match decision {
+            Decision::Detach { group, .. } | Decision::Stop { group, .. } => Some(*group),
+            Decision::Attach { .. } | Decision::Narrow { .. } => None,
+        };
+        let gone = self.take_away(&decisions.iter().filter_map(leaves).collect::<Vec<_>>())?;
         for decision in decisions {
-            self.obey(decision)?;
+            let gone_ns = leaves(&decision).and_then(|group| gone.get(&group).copied());
+            self.obey(decision, gone_ns)?;
         }
         Ok(())
     }
@@ -184,7 +191,7 @@ impl Live {
         self.governor.guard.expect_stacks(if self.unwinding.is_some() { STACK_COST_NS } else { 0.0 });
     }
 
-    fn obey(&mut self, decision: Decision) -> Result<(), Error> {
+    fn obey(&mut self, decision: Decision, gone_ns: Option<u64>) -> Result<(), Error> {
         let rate = |reason: &Reason| to_whole(reason.rate_per_s);
         let (group, action, reason) = match &decision {
             Decision::Detach { group, reason } => {
@@ -203,7 +210,7 @@ impl Live {
                 Some(time_ns) => time_ns,
                 None => return Ok(()),
             },
-            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => self.take_away(group)?,
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => gone_ns.unwrap_or_else(now_ns),
             GuardDecision::Narrow { what, .. } => self.narrow(group, what)?,
         };
         let reason = reason.map(|reason| GuardReason {
@@ -262,25 +269,33 @@ impl Live {
         self.release(until_ns, sink);
     }
 
-    /// Detaches a group; gives the moment from which on it is not seen.
-    fn take_away(&mut self, group: usize) -> Result<u64, Error> {
+    /// Detaches groups; gives the moment from which on each is not seen.
+    fn take_away(&mut self, leaving: &[usize]) -> Result<BTreeMap<usize, u64>, Error> {
         let Self { kernel, groups, subjects, jni, .. } = self;
-        let Some(state) = groups.get_mut(group) else { return Ok(now_ns()) };
-        if let Some(jni) = jni {
-            jni.switch(state.name(), kernel);
+        let (mut links, mut gone) = (Vec::new(), BTreeMap::new());
+        for index in leaving {
+            let Some(state) = groups.get_mut(*index) else { continue };
+            if let Some(jni) = jni {
+                jni.switch(state.name(), kernel);
+            }
+            let paused = paused_by(state);
+            if paused != 0
+                && let Some(subjects) = subjects
+            {
+                subjects.pause(paused, kernel.tallying())?;
+                gone.insert(*index, now_ns());
+            }
+            links.extend(state.take());
         }
-        let paused = paused_by(state);
-        let mut time_ns = None;
-        if paused != 0
-            && let Some(subjects) = subjects
-        {
-            subjects.pause(paused, kernel.tallying())?;
-            time_ns = Some(now_ns());
+        if !links.is_empty() {
+            detach_all(links);
         }
-        detach_all(state.take());
-        let time_ns = time_ns.unwrap_or_else(now_ns);
-        self.code_is_seen(group, false);
-        Ok(time_ns)
+        let detached_ns = now_ns();
+        for index in leaving {
+            gone.entry(*index).or_insert(detached_ns);
+            self.code_is_seen(*index, false);
+        }
+        Ok(gone)
     }
 
     /// Attaches a group again; gives the moment from which on it is seen, or nothing where that cannot be done: then the

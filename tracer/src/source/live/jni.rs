@@ -95,13 +95,13 @@ impl JniCalls {
     }
 
     /// Finds out how callers are found and named in a JVM; what cannot be is said.
-    pub fn look_into(&mut self, jvm: &Jvm, threads: Option<Layout>, missing: &mut Vec<String>) {
+    pub fn look_into(&mut self, jvm: &Jvm, threads: Option<Layout>, starts: bool, missing: &mut Vec<String>) {
         if self.demand.threads != 0 {
             let names = threads.and_then(|layout| ThreadNames::open(jvm, layout).ok());
             *self.judge.threads() = ThreadBook::new(self.pid, Namespace::of(jvm), names);
         }
         let layout = threads.ok_or_else(|| "the list of threads cannot be read".to_owned());
-        match layout.and_then(|layout| jni_env::read(jvm, layout)) {
+        match layout.and_then(|layout| jni_env::read(jvm, layout, starts)) {
             Ok(JniEnv { demand: layout, unseen }) => {
                 let JniDemand { each, threads, epochs, .. } = self.demand;
                 self.demand = JniDemand { each, threads, epochs, ..layout };
