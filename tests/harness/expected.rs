@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 
 /// The numbers, by kind and what they are of; what is told several times is added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expected(BTreeMap<(String, String), u64>);
+pub struct Expected(pub BTreeMap<(String, String), u64>);
 
 impl Expected {
     /// Reads what a program printed.
@@ -16,13 +16,22 @@ impl Expected {
     /// A line has no kind or no number.
     pub fn parse(text: &str) -> Result<Self> {
         let mut expected = Self::default();
+        expected.add(text)?;
+        Ok(expected)
+    }
+
+    /// Adds what a program printed later, as in `expected calls Fib.fib 21891`.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn add(&mut self, text: &str) -> Result<()> {
         for line in text.lines() {
             let Some(rest) = line.strip_prefix("expected ") else { continue };
             let (kind, rest) = rest.split_once(' ').context("no kind")?;
             let (of, number) = rest.rsplit_once(' ').context("no number")?;
-            *expected.0.entry((kind.to_owned(), of.to_owned())).or_default() += number.parse::<u64>()?;
+            *self.0.entry((kind.to_owned(), of.to_owned())).or_default() += number.parse::<u64>()?;
         }
-        Ok(expected)
+        Ok(())
     }
 
     /// The numbers of a kind.

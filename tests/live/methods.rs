@@ -18,9 +18,10 @@ mod records;
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 use tests::{
+    expected::Expected,
     jdk::{self, Jdk},
     jtrace::Session,
     jvm::{Jvm, Launch},
@@ -41,37 +42,6 @@ const MODES: [Mode; 4] = [
 
 /// Nothing is taken away, and a burst of events has room.
 const COMPLETE: [&str; 4] = ["--max-overhead", "100000%", "--ring-size", "32m"];
-
-/// What a complete count must be: by kind and what it is of.
-#[derive(Debug, Default)]
-struct Expected(BTreeMap<(String, String), u64>);
-
-impl Expected {
-    /// Adds what a program printed, as in `expected calls Fib.fib 21891`.
-    fn add(&mut self, text: &str) -> Result<()> {
-        for line in text.lines() {
-            let Some(rest) = line.strip_prefix("expected ") else { continue };
-            let (kind, rest) = rest.split_once(' ').context("no kind")?;
-            let (of, number) = rest.rsplit_once(' ').context("no number")?;
-            *self.0.entry((kind.to_owned(), of.to_owned())).or_default() += number.parse::<u64>()?;
-        }
-        Ok(())
-    }
-
-    /// The numbers of a kind; a program that has none would test nothing.
-    fn of(&self, kind: &str) -> Result<Vec<(&str, u64)>> {
-        let numbers = self.0.iter().filter(|((is, _), _)| is == kind);
-        let numbers: Vec<_> = numbers.map(|((_, of), number)| (of.as_str(), *number)).collect();
-        ensure!(!numbers.is_empty(), "the program expects no {kind}");
-        Ok(numbers)
-    }
-
-    /// The only number of a kind of one thing.
-    fn one(&self, kind: &str, of: &str) -> Result<u64> {
-        let number = self.0.get(&(kind.to_owned(), of.to_owned()));
-        number.copied().with_context(|| format!("the program expects no {kind} of {of}"))
-    }
-}
 
 /// How a program is run and watched.
 struct Run<'a> {

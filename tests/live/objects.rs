@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
+    expected::Expected,
     jdk::{self, Jdk},
     jtrace::Session,
     jvm::Launch,
@@ -25,31 +26,16 @@ const EXACT: [&str; 8] = ["-l", "alloc", "--exact", "--yes", "--max-overhead", "
 /// The interpreter, C1, C2, and all of them: one on each release.
 const WAYS: [&[&str]; 4] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-XX:-TieredCompilation"], &[]];
 
-/// What a program printed, by kind and what it is of.
-type Expected = BTreeMap<(String, String), u64>;
-
 /// Lets a program work once while every object is counted.
 fn watch(jdk: &Jdk, flags: &[&str], main: &str, options: &[&str]) -> Result<(Report, Expected)> {
     let mut jvm = Launch::new(jdk, "methods", main).flags(&[COVERED]).flags(flags).start()?;
     let session = Session::attach(jvm.pid(), &[&EXACT[..], options].concat())?;
     jvm.work()?;
     let report = session.report()?;
-    let expected = expected_of(&jvm.stdout().text())?;
+    let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
     ensure!(report.completeness("lost")? == 0, "events were lost");
     Ok((report, expected))
-}
-
-/// What a program printed from a place of its output on.
-fn expected_of(printed: &str) -> Result<Expected> {
-    let mut expected = Expected::new();
-    for line in printed.lines() {
-        let Some(rest) = line.strip_prefix("expected ") else { continue };
-        let (kind, rest) = rest.split_once(' ').context("no kind")?;
-        let (of, number) = rest.rsplit_once(' ').context("no number")?;
-        expected.insert((kind.to_owned(), of.to_owned()), number.parse()?);
-    }
-    Ok(expected)
 }
 
 /// Objects and bytes by class.
@@ -65,7 +51,7 @@ fn classes(report: &Report) -> Result<BTreeMap<String, [u64; 2]>> {
 fn objects_agree(report: &Report, expected: &Expected) -> Result<()> {
     let classes = classes(report)?;
     let mut compared = 0;
-    for ((kind, of), number) in expected {
+    for ((kind, of), number) in &expected.0 {
         let index = match kind.as_str() {
             "objects" => 0,
             "bytes" => 1,
@@ -97,9 +83,9 @@ fn all_objects_of_a_thread_take_the_bytes_that_the_jvm_has_counted() -> Result<(
         let place = || format!("JDK {} with {flags:?}", jdk.release);
         let options = ["--where", "thread == \"allocator\""];
         let (report, expected) = watch(jdk, flags, "Allocated", &options).with_context(place)?;
-        let bytes = expected.get(&("bytes_of_thread".to_owned(), "allocator".to_owned())).context("no bytes")?;
+        let bytes = expected.one("bytes_of_thread", "allocator")?;
         let counted = report.summary("alloc", "bytes")?;
-        ensure!(counted == *bytes, "{counted} bytes, not {bytes}, on {}", place());
+        ensure!(counted == bytes, "{counted} bytes, not {bytes}, on {}", place());
     }
     Ok(())
 }

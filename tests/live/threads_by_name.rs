@@ -1,17 +1,13 @@
 //! Predicates on threads: names longer than the kernel knows, threads that are gone before anybody can look, and daemons.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context as _, Result, ensure};
 use tests::{
+    expected::Expected,
     jdk::{self, Jdk},
     jtrace::Session,
     jvm::Launch,
     report::{Report, cell},
 };
-
-/// Numbers that the program expects, by kind and what they are of.
-type Expected = BTreeMap<(String, String), u64>;
 
 /// Counts calls of `step` for which a predicate holds, during two rounds of the program; gives the report, too.
 fn count(jdk: &Jdk, flags: &[&str], options: &[&str]) -> Result<(u64, Expected, Report)> {
@@ -31,12 +27,7 @@ fn count_rounds(rounds: usize, jdk: &Jdk, flags: &[&str], options: &[&str]) -> R
     }
     let report = session.report()?;
     ensure!(report.completeness("lost")? == 0, "events were lost");
-    let mut expected = Expected::new();
-    for line in jvm.stdout().text().split_off(printed).lines() {
-        let Some((kind, rest)) = line.strip_prefix("expected ").and_then(|rest| rest.split_once(' ')) else { continue };
-        let (of, number) = rest.rsplit_once(' ').context("no number")?;
-        *expected.entry((kind.to_owned(), of.to_owned())).or_default() += number.parse::<u64>()?;
-    }
+    let expected = Expected::parse(&jvm.stdout().text().split_off(printed))?;
     let rows = report.table("methods", "methods")?;
     let calls = rows.iter().filter(|row| row.get("method").is_some_and(|name| name == "step"));
     let calls = calls.map(|row| cell(row, "calls")).sum::<Result<u64>>()?;
@@ -46,7 +37,7 @@ fn count_rounds(rounds: usize, jdk: &Jdk, flags: &[&str], options: &[&str]) -> R
 
 /// The sum of what threads with such names call.
 fn by_thread(expected: &Expected, wanted: impl Fn(&str) -> bool) -> u64 {
-    let threads = expected.iter().filter(|((kind, thread), _)| kind == "thread_calls" && wanted(thread));
+    let threads = expected.0.iter().filter(|((kind, thread), _)| kind == "thread_calls" && wanted(thread));
     threads.map(|(_, calls)| calls).sum()
 }
 
@@ -71,7 +62,7 @@ fn daemons_are_told_from_others_on_every_jdk() -> Result<()> {
     for jdk in jdk::all()? {
         for (predicate, daemons) in [("daemon", true), ("!daemon", false)] {
             let (calls, expected, _) = count(&jdk, &[], &["--where", predicate])?;
-            let number = |kind: &str| expected.get(&(kind.to_owned(), "Named.step".to_owned())).copied();
+            let number = |kind: &str| expected.one(kind, "Named.step").ok();
             let (all, of_daemons) = (number("calls").context("no calls")?, number("daemons").context("no daemons")?);
             let wanted = if daemons { of_daemons } else { all - of_daemons };
             ensure!(calls == wanted, "JDK {}: {calls} of {wanted} calls for `{predicate}`", jdk.release);
@@ -109,7 +100,7 @@ fn a_thread_is_turned_down_at_entry_where_the_duration_decides() -> Result<()> {
     let filtered =
         |probe: &str| -> u64 { report.sites(probe).iter().filter_map(|site| site["filtered"].as_u64()).sum() };
     // Entries of the JDK's own methods are turned down by their names, and their returns likewise: what is left are these.
-    let all = expected.get(&("calls".to_owned(), "Named.step".to_owned())).copied().unwrap_or_default();
+    let all = expected.one("calls", "Named.step").unwrap_or_default();
     let known = all - wanted;
     ensure!(filtered("dtrace_method_entry") > known / 2, "{} of {known}", filtered("dtrace_method_entry"));
     Ok(())

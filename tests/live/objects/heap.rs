@@ -9,7 +9,7 @@ use tests::{
     jvm::{Jvm, Launch},
 };
 
-use super::{COVERED, EXACT, classes, expected_of};
+use super::{COVERED, EXACT, Expected, classes};
 
 /// Objects and bytes by class.
 type Heap = BTreeMap<String, [u64; 2]>;
@@ -86,7 +86,7 @@ fn agrees(jdk: &Jdk, (flag, options, buffers): (&str, &[&str], bool)) -> Result<
     jvm.work()?;
     let mut grown = growth(&before, &heap(&jvm)?);
     let report = session.report()?;
-    let expected = expected_of(&jvm.stdout().text()[printed..])?;
+    let expected = Expected::parse(&jvm.stdout().text()[printed..])?;
     jvm.finish()?;
     ensure!(report.completeness("lost")? == 0, "events were lost");
     let mut counted = classes(&report)?;
@@ -95,7 +95,7 @@ fn agrees(jdk: &Jdk, (flag, options, buffers): (&str, &[&str], bool)) -> Result<
         let filler = if jdk.release < 21 { "int[]" } else { "jdk.internal.vm.FillerElement[]" };
         grown.remove(filler);
         let arrays = counted.remove(filler).map_or(0, |[objects, _]| objects);
-        let number = expected.get(&("objects".to_owned(), filler.to_owned())).copied().unwrap_or(0);
+        let number = expected.one("objects", filler).unwrap_or(0);
         ensure!(arrays == number, "{arrays} objects of {filler}, not {number}");
     }
     let signed = |sums: &[u64; 2]| sums.map(u64::cast_signed);
@@ -109,10 +109,10 @@ fn agrees(jdk: &Jdk, (flag, options, buffers): (&str, &[&str], bool)) -> Result<
     ensure!(wrong.is_empty(), "{}", wrong.join("; "));
     // Else nothing was compared.
     for class in ["Allocations$Blob", "Allocations$Blob[]", "byte[]", "short[]", "char[][]", "java.lang.Object[]"] {
-        let number = expected.get(&("objects".to_owned(), class.to_owned())).context("the program makes none")?;
+        let number = expected.one("objects", class)?;
         let objects = counted.get(class).map_or(0, |sums| sums[0]);
         // Texts of the program's own report are arrays of bytes, too.
-        let agrees = if class == "byte[]" { objects >= *number } else { objects == *number };
+        let agrees = if class == "byte[]" { objects >= number } else { objects == number };
         ensure!(agrees, "{objects} objects of {class}, not {number}");
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! What is written and what reaches the heap: C2 leaves out objects that nobody else can see.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use tests::{jdk, jtrace::Session, jvm::Launch};
 
-use super::{COVERED, EXACT, classes, expected_of};
+use super::{COVERED, EXACT, Expected, classes};
 
 const CAPTURED: &str = "Allocations$Captured";
 
@@ -32,11 +32,9 @@ fn objects_that_c2_leaves_out_are_written_but_do_not_reach_the_heap_and_are_no_l
             let session = Session::attach(jvm.pid(), &EXACT)?;
             jvm.work()?;
             let report = session.report()?;
-            let expected = expected_of(&jvm.stdout().text()[printed..])?;
+            let expected = Expected::parse(&jvm.stdout().text()[printed..])?;
             jvm.finish()?;
-            let number = |kind: &str, of: &str| {
-                expected.get(&(kind.to_owned(), of.to_owned())).copied().with_context(|| format!("no {kind} of {of}"))
-            };
+            let number = |kind, of| expected.one(kind, of);
             let counted = classes(&report)?;
             let objects = |class: &str| counted.get(class).map_or(0, |sums| sums[0]);
             let written = number("objects_as_written", CAPTURED)?;

@@ -1,3 +1,5 @@
+//! Estimates from windows of known rates.
+
 use super::*;
 
 const S: u64 = 1_000_000_000;
