@@ -241,8 +241,9 @@ mod tests {
 
     #[test]
     fn rows_beyond_the_reports_are_added_up() {
-        let mut keyed = Keyed::<u64, u64>::new(1000);
-        for key in 0..60 {
+        let keys = REPORT_ROWS as u64 + 10;
+        let mut keyed = Keyed::<u64, u64>::new(10_000);
+        for key in 0..keys {
             *keyed.entry(key) += 1;
         }
         assert_eq!(keyed.note("things"), None);
@@ -256,6 +257,6 @@ mod tests {
             |value| vec![Cell::Int(*value)],
         );
         let rows = rows(table);
-        assert_eq!((rows.len(), rows[50][1].clone()), (51, Cell::Int(10)));
+        assert_eq!((rows.len(), rows[REPORT_ROWS][1].clone()), (REPORT_ROWS + 1, Cell::Int(10)));
     }
 }
