@@ -14,12 +14,14 @@ mod exact;
 use self::exact::Exact;
 use super::{
     Analysis, Context, Lens, Scaled,
+    covered::Covered,
     profile::Amounts,
     site,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
 };
 use crate::{
+    coverage::Coverage,
     event::{Event, NameId, Payload, StackId},
     probe::catalog::OBJECTS_GROUP,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
@@ -40,6 +42,7 @@ pub struct Alloc {
     stacks: Amounts,
     steps: Steps<1>,
     exact: Exact,
+    covered: Covered,
 }
 
 /// Samples of a class, or of all.
@@ -103,6 +106,7 @@ impl Default for Alloc {
             stacks: Amounts::default(),
             steps: Steps::default(),
             exact: Exact::default(),
+            covered: Covered::default(),
         }
     }
 }
@@ -201,6 +205,7 @@ impl Analysis for Alloc {
     }
 
     fn event(&mut self, event: &Event) {
+        self.covered.event(event);
         match event.payload {
             Payload::AllocInNewTlab { class, tlab_bytes, object_bytes } => {
                 self.total.tlab(tlab_bytes, object_bytes);
@@ -222,6 +227,12 @@ impl Analysis for Alloc {
 
     fn tallies(&mut self, tallies: &Tallies) {
         self.exact.tallies(tallies);
+    }
+
+    fn coverage(&mut self, coverage: &Coverage) {
+        if coverage.objects {
+            self.covered.take(coverage);
+        }
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
@@ -263,6 +274,11 @@ impl Analysis for Alloc {
             }
             self.exact.add_to(&mut section, context);
         }
+        // What was not seen may be all there was, so it comes before what was.
+        let mut notes = Vec::new();
+        let missed = self.covered.shape(context, &mut notes);
+        section.notes.splice(0..0, notes);
+        section.shapes.splice(0..0, missed);
         section
     }
 }

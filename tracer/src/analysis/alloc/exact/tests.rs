@@ -12,7 +12,12 @@ use super::{
     },
     *,
 };
-use crate::{event::NameId, report::Shape, tally::ContextTallies};
+use crate::{
+    coverage::{Coverage, Silent},
+    event::NameId,
+    report::Shape,
+    tally::ContextTallies,
+};
 
 fn object(class: SubjectId, bytes: u64) -> Payload {
     Payload::ObjectAlloc { class, bytes, length: None, wanted: true }
@@ -153,6 +158,31 @@ fn tallies_are_added_and_their_growth_is_the_cycles() {
     let sites = cells(&section, "objects_by_site", ["site", "objects"]);
     assert_eq!(sites, [["com.shop.Main.main:4", "201"], ["-", "50"]]);
     assert!(section.notes.iter().any(|note| note.starts_with("Counted in the kernel") && note.contains("of 50 ")));
+}
+
+#[test]
+fn code_that_does_not_tell_of_its_objects_is_named_even_where_none_was_seen() {
+    let play = Play::default();
+    let mut alloc = Alloc::default();
+    let silent = Silent {
+        class: "com.shop.Main".to_owned(),
+        method: "main".to_owned(),
+        signature: "()V".to_owned(),
+        level: 4,
+        inlined: false,
+    };
+    let coverage = |objects| Coverage {
+        objects,
+        armed: "the flag was set".to_owned(),
+        interpreter: true,
+        silent: vec![silent.clone()],
+    };
+    alloc.coverage(&coverage(false));
+    assert!(play.section(&mut alloc, 10, &[]).table("not_covered").is_none(), "that is of methods");
+    alloc.coverage(&coverage(true));
+    let section = play.section(&mut alloc, 10, &[]);
+    assert_eq!(cells(&section, "not_covered", ["class", "method", "level"]), [["com.shop.Main", "main", "4"]]);
+    assert!(section.notes[0].starts_with("Covered: the flag was set") && section.notes[1].starts_with("1 methods run"));
 }
 
 #[test]
