@@ -156,13 +156,25 @@ fn with_flags(command: &[OsString], plan: &Plan) -> Vec<OsString> {
 fn kernel(plan: &Plan, watched: &Watched) -> KernelOptions {
     let tallying = plan.flags.iter().any(|flag| *flag != Flag::Monitor);
     // Until methods can be named, some ten ms after the start, every call comes as an event.
-    let ring_bytes = watched.kernel.ring_bytes.or_else(|| tallying.then_some(RING_BYTES_OF_A_START));
+    let start_bytes = if tallying { RING_BYTES_OF_A_START } else { ring_bytes_of_a_start() };
+    let ring_bytes = watched.kernel.ring_bytes.or(Some(start_bytes));
     let jni = watched.lenses.contains(&Lens::Jni);
     KernelOptions { rows: ROWS_OF_A_JVM, tallying, jni, ring_bytes, ..watched.kernel }
 }
 
 /// Size of a ring buffer that holds what a JVM calls until it can be looked into.
 const RING_BYTES_OF_A_START: u32 = 16 << 20;
+
+/// What other lenses need: a JVM that starts loads thousands of classes within a moment, each with texts and a stack, on a machine
+/// that may have no CPU left for the reader. Less for each CPU where there are many.
+fn ring_bytes_of_a_start() -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = (ALL_RINGS_OF_A_START / cpus).clamp(512 << 10, 8 << 20);
+    u32::try_from(share.next_power_of_two()).unwrap_or(RING_BYTES_OF_A_START)
+}
+
+/// Bytes of all ring buffers together.
+const ALL_RINGS_OF_A_START: usize = 64 << 20;
 
 /// Room for the unwinding tables of a JVM that has not loaded its libraries yet; 21 and 25 need about half.
 const ROWS_OF_A_JVM: usize = 1 << 20;

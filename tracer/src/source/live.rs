@@ -64,6 +64,9 @@ use self::{
 const DRAIN_LIMIT: usize = 5000;
 /// How often that is done before records are passed on, also where they never end: taking them is what must not be late.
 const DRAIN_ROUNDS: usize = 40;
+/// How often at most where stacks wait for their names: a JVM that starts sends thousands, and naming them takes longer than a
+/// ring buffer holds.
+const NAMING_ROUNDS: usize = 1000;
 
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
@@ -401,7 +404,7 @@ impl Live {
             // Names can take long, and what is too much should be away before.
             between(self)?;
             let named = self.name_stacks(sink);
-            let may_take = round < DRAIN_ROUNDS;
+            let may_take = round < if named { NAMING_ROUNDS } else { DRAIN_ROUNDS };
             if !(named || more && may_take) {
                 break;
             }
