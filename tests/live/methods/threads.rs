@@ -32,7 +32,7 @@ fn calls_by_thread_are_those_of_each_thread_and_add_up() -> Result<()> {
                 Run::new(jdk, "ManyThreads", &options).flags(flags).times(0, 1).report().with_context(place)?;
             let number = expected.one("calls", "ManyThreads$Worker.step")?;
             let rows = report.table(lens, "threads").with_context(place)?;
-            ensure!(rows.len() == THREADS, "{} rows of {}", rows.len(), place());
+            ensure!(rows.len() == THREADS, "{} rows of {}: {rows:?}", rows.len(), place());
             let counted = rows.iter().map(|row| Ok((text(row, "thread"), cell(row, "calls")?)));
             let mut of_threads: BTreeMap<&str, u64> = BTreeMap::new();
             for (of, number) in expected.of("thread_calls")? {

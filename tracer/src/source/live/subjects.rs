@@ -59,6 +59,8 @@ pub struct Subjects {
     /// By address.
     known: HashMap<u64, SubjectId>,
     named: Vec<Subject>,
+    /// Those that their names alone say are not wanted.
+    never_wanted: HashSet<SubjectId>,
     /// Calls of which user space found last that they are not wanted, by thread and method.
     unwanted: HashSet<(u32, SubjectId)>,
     /// By index of the cell; the first has no use.
@@ -84,6 +86,7 @@ impl Subjects {
             asked,
             known: HashMap::new(),
             named: Vec::new(),
+            never_wanted: HashSet::new(),
             unwanted: HashSet::new(),
             cells: vec![nobody],
             contexts_ns: 0,
@@ -221,8 +224,8 @@ impl Subjects {
             let state = if unwanted { SubjectState::Unwanted } else { SubjectState::Wanted };
             filled.set_word(2, state as u64);
         } else if kind == EventKind::MethodTimed && filled.word(3) & Timed::UNCOUNTED == 0 {
-            // What was decided when it was called.
-            if self.unwanted.contains(&(tid, id)) {
+            // What was decided when it was called; that record may come later, out of another CPU's ring buffer.
+            if self.unwanted.contains(&(tid, id)) || self.is_never_wanted(id) {
                 filled.set_word(3, filled.word(3) | Timed::UNWANTED);
             }
         }
@@ -243,10 +246,9 @@ impl Subjects {
         }
     }
 
-    /// Whether the subject's names alone say so.
+    /// Whether the subject's names alone say so; one that has no number is not told of.
     fn is_never_wanted(&self, id: SubjectId) -> bool {
-        let named = self.named.get(id.0 as usize);
-        named.is_none_or(|subject| matches!(self.asked.judge.subject(subject), (_, Some(Verdict::Never))))
+        id == SubjectId::UNKNOWN || self.never_wanted.contains(&id)
     }
 
     fn is_wanted(&mut self, id: SubjectId, caller: u64, facts: &Facts, tallying: &mut Tallying) -> bool {
@@ -265,6 +267,9 @@ impl Subjects {
         let subject = self.name(address, is_method);
         let id = SubjectId(u32::try_from(self.named.len()).unwrap_or(u32::MAX));
         let (mask, verdict) = self.asked.judge.subject(&subject);
+        if verdict == Some(Verdict::Never) {
+            self.never_wanted.insert(id);
+        }
         let mut cell = 0;
         if self.tallied() && matches!(verdict, Some(Verdict::Always | Verdict::Depends)) && self.cells.len() < MAX_CELLS
         {
