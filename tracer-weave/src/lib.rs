@@ -1,0 +1,12 @@
+//! What both sides of the inside lane know of markers: where in which methods they are wanted ([`Rule`]), and how a class
+//! file gets them ([`weave`]).
+//!
+//! The library in the JVM weaves with it; `jtrace markers check` looks with the same code at class files on disk. Nothing here
+//! does I/O.
+
+pub mod pattern;
+pub mod place;
+pub mod weave;
+
+pub use pattern::Pattern;
+pub use place::{Access, Kind, Place, PlaceDefinition, Rule, Sides, Skipped};

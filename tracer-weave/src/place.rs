@@ -1,0 +1,149 @@
+//! Where markers stand.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Pattern;
+
+/// Which accesses of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// `getfield`, `getstatic`.
+    Read,
+    /// `putfield`, `putstatic`.
+    Write,
+    /// Both.
+    Any,
+}
+
+/// A kind of place in a method.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// The method: entered when it is called (a constructor: after the constructor that it calls first), left when it
+    /// returns or an exception leaves it.
+    Method,
+    /// Every loop: entered when control comes to it from outside, left when control leaves it. A point is at every
+    /// iteration.
+    Loop,
+    /// A range of source lines, both included: entered when control comes to it from outside, left when control leaves it. A
+    /// point is wherever control comes to it from outside.
+    Lines {
+        /// The first line.
+        first: u32,
+        /// The last line.
+        last: u32,
+    },
+    /// Every basic block; a point at its start.
+    Block,
+    /// Every call of a method that is named by these patterns: entered before the call, left when it returns or an exception
+    /// leaves it. A point is before the call.
+    Call {
+        /// Class that the call names.
+        class: Pattern,
+        /// Method that the call names.
+        method: Pattern,
+    },
+    /// Every access of a field that is named by these patterns; a point before it.
+    Field {
+        /// Class that the access names.
+        class: Pattern,
+        /// The field.
+        field: Pattern,
+        /// Which accesses.
+        access: Access,
+    },
+}
+
+/// Which ends of a place are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sides {
+    /// One point.
+    Point,
+    /// Entry and exit; an exception that leaves the region is an exit, too.
+    Region,
+}
+
+/// What is called at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A marker.
+    Marker(Sides),
+    /// A symbol of a property at the entry of a method.
+    Entry,
+    /// A symbol where the method returns.
+    Return,
+    /// A symbol where an exception leaves the method.
+    Throw,
+}
+
+/// One wish: a marker or symbol, and where it is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// Number of the marker or symbol.
+    pub marker: u32,
+    /// Class, as Java writes it (`java.util.ArrayList$Itr`).
+    pub class: Pattern,
+    /// Whether classes and interfaces below it are meant, too. Who asks for weaving decides that: see [`Rule::is_for`].
+    #[serde(default)]
+    pub subclasses: bool,
+    /// Name of the method.
+    pub method: Pattern,
+    /// Its descriptor (`(Ljava/lang/String;)V`); a pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<Pattern>,
+    /// Where in the method.
+    pub place: Place,
+    /// What is called there.
+    pub kind: Kind,
+    /// Whether the receiver is told. Static methods have none.
+    #[serde(default)]
+    pub receiver: bool,
+    /// Whether the method's arguments are told, at entry: numbers, truth values, and the beginnings of `String`s.
+    #[serde(default)]
+    pub arguments: bool,
+}
+
+impl Rule {
+    /// Whether it is for a class of this name, apart from its superclasses.
+    pub fn is_for(&self, class: &str) -> bool {
+        self.class.matches(class)
+    }
+
+    /// Whether it is for a method of a class that it is for.
+    pub fn is_for_method(&self, name: &str, descriptor: &str) -> bool {
+        self.method.matches(name) && self.descriptor.as_ref().is_none_or(|pattern| pattern.matches(descriptor))
+    }
+}
+
+/// A place that has been woven. Its number is what the woven code tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceDefinition {
+    /// Its number.
+    pub id: u32,
+    /// The marker or symbol.
+    pub marker: u32,
+    /// Class, as Java writes it.
+    pub class: String,
+    /// Name of the method.
+    pub method: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Index of the bytecode at which it begins, in the original method.
+    pub bci: u16,
+    /// Source line; `None` where the class has no table of lines.
+    pub line: Option<u16>,
+}
+
+/// A method, or a whole class, that was left as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Class, as Java writes it.
+    pub class: String,
+    /// Name and descriptor of the method; `None`: the class.
+    pub method: Option<(String, String)>,
+    /// Why.
+    pub reason: String,
+}
