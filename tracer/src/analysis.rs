@@ -43,9 +43,12 @@ pub mod calls;
 
 pub mod jni;
 
+pub mod markers;
+
 use crate::{
     coverage::Coverage,
     event::Event,
+    mark::{Inside, MarkBatch},
     names::Names,
     report::{Section, Span},
     session::{GuardAction, Target},
@@ -98,6 +101,12 @@ pub trait Analysis: Send {
     /// Takes what could not be seen.
     fn coverage(&mut self, _coverage: &Coverage) {}
 
+    /// Takes notice of what was woven, or restored.
+    fn inside(&mut self, _inside: &Inside) {}
+
+    /// Takes marks of woven code.
+    fn marks(&mut self, _batch: &MarkBatch<'_>) {}
+
     /// The section for what was seen so far.
     fn section(&self, context: Context<'_>) -> Section;
 }
@@ -134,6 +143,8 @@ pub enum Lens {
     Calls,
     /// Which functions of JNI native code calls, and how long it holds critical sections open.
     Jni,
+    /// Marked points and regions of code.
+    Markers,
 }
 
 impl Lens {
@@ -152,6 +163,7 @@ impl Lens {
         Self::Methods,
         Self::Calls,
         Self::Jni,
+        Self::Markers,
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
@@ -161,6 +173,11 @@ impl Lens {
     /// Whether all its sites are there on demand only.
     pub const fn is_on_demand(self) -> bool {
         matches!(self, Self::Methods | Self::Calls)
+    }
+
+    /// Whether it needs a library in the JVM.
+    pub const fn is_inside(self) -> bool {
+        matches!(self, Self::Markers)
     }
 
     /// The word that the command line, JSON and the docs use.
@@ -179,6 +196,7 @@ impl Lens {
             Self::Methods => "methods",
             Self::Calls => "calls",
             Self::Jni => "jni",
+            Self::Markers => "markers",
         }
     }
 }
@@ -203,6 +221,7 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Methods => Box::new(methods::Methods::default()),
         Lens::Calls => Box::new(calls::Calls::default()),
         Lens::Jni => Box::new(jni::Jni::default()),
+        Lens::Markers => Box::new(markers::Markers::default()),
     }
 }
 

@@ -24,6 +24,7 @@ pub mod source;
 
 pub mod decode;
 pub mod event;
+pub mod mark;
 pub mod names;
 
 pub mod coverage;

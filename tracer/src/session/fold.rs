@@ -1,12 +1,15 @@
 //! The fold of a session's items into a report.
 
+use std::collections::HashMap;
+
 use tracer_common::stats::STATS_WORDS;
 
 use crate::{
     analysis::{self, Analysis, Context},
-    decode::{Decoded, Header, decode},
-    event::{Edge, Event, Payload},
+    decode::{Decoded, Header, decode, marks},
+    event::{Edge, Event, Payload, Tid},
     finding,
+    mark::MarkBatch,
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
@@ -35,6 +38,8 @@ pub struct Session {
     delivered: Vec<u64>,
     undecodable: u64,
     governed: Governed,
+    /// Threads of the buffers of marks.
+    owners: HashMap<u32, Tid>,
 }
 
 /// What an item was, for those who look at the flow as it passes.
@@ -78,6 +83,7 @@ impl Session {
             counters: Counters::default(),
             undecodable: 0,
             governed: Governed::default(),
+            owners: HashMap::new(),
         }
     }
 
@@ -105,6 +111,11 @@ impl Session {
             Item::Coverage(coverage) => {
                 for analysis in &mut self.analyses {
                     analysis.coverage(coverage);
+                }
+            }
+            Item::Inside(inside) => {
+                for analysis in &mut self.analyses {
+                    analysis.inside(inside);
                 }
             }
             Item::End(end) => self.end = Some(end.clone()),
@@ -135,6 +146,7 @@ impl Session {
             Ok(Decoded::Event(event)) => {
                 self.latest_ns = self.latest_ns.max(event.time_ns);
                 self.name_thread(&event);
+                self.pass_marks(&event, bytes);
                 for analysis in &mut self.analyses {
                     analysis.event(&event);
                 }
@@ -150,6 +162,19 @@ impl Session {
                 self.undecodable += 1;
                 Taken::Other
             }
+        }
+    }
+
+    /// A thread hands its marks over itself, but for those that it leaves for long.
+    fn pass_marks(&mut self, event: &Event, bytes: &[u8]) {
+        let Payload::Marks { buffer, is_owner, first, count } = event.payload else { return };
+        if is_owner {
+            self.owners.insert(buffer, event.tid);
+        }
+        let batch =
+            MarkBatch::new(event.time_ns, self.owners.get(&buffer).copied(), buffer, first, marks(bytes, count));
+        for analysis in &mut self.analyses {
+            analysis.marks(&batch);
         }
     }
 
