@@ -5,6 +5,8 @@
 //! does I/O.
 
 pub mod control;
+mod class;
+pub mod outline;
 pub mod pattern;
 pub mod place;
 pub mod weave;
