@@ -33,6 +33,7 @@ pub mod subject;
 pub mod tally;
 
 pub mod analysis;
+pub mod typestate;
 pub mod finding;
 
 pub mod report;

@@ -1,0 +1,3 @@
+//! Properties and machines as a whole.
+
+use super::*;
