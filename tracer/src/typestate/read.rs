@@ -159,8 +159,11 @@ fn machine(
     let expression = Expression::parse(&regex.text, &words).map_err(|wrong| regex.wrong(wrong))?;
     symbols::unused(declared, expression.symbols(), "the regex")?;
     let large = |many: Option<usize>| {
-        let many = many.map_or("far more than".to_owned(), |count| format!("{count} states, more than the limit of"));
-        regex.whole(format!("the automaton has {many} {MAX_STATES}"), "shorten what is counted by {n} or mixed by &")
+        let what = many.map_or_else(
+            || format!("the automaton has far more than {MAX_STATES} states"),
+            |count| format!("the automaton has {count} states with the dead one; the limit is {MAX_STATES}"),
+        );
+        regex.whole(what, "shorten what is counted by {n} or mixed by &")
     };
     let table = nfa::table(&expression, names.len()).map_err(|nfa::TooLarge| large(None))?;
     Machine::new(&table, names, any, &[]).map_err(|refusal| match refusal {
