@@ -17,8 +17,25 @@ macro_rules! entries {
 
 /// All of them, in alphabetical order.
 pub const ENTRIES: &[Entry] = &entries![
+    "cipherinit.toml",
+    "deflaterended.toml",
+    "executorshutdown.toml",
     "file.toml",
+    "fileleftopen.toml",
+    "hasmoreelements.toml",
     "hasnext.toml",
+    "hasnextonce.toml",
+    "iteratorremove.toml",
+    "listiteratorset.toml",
+    "lockleftheld.toml",
+    "matchergroup.toml",
+    "readafterclose.toml",
+    "scannerclosed.toml",
+    "signatureorder.toml",
+    "socketleftopen.toml",
+    "timercancelled.toml",
+    "writeafterclose.toml",
+    "zipfileclosed.toml",
 ];
 
 impl Entry {

@@ -34,8 +34,8 @@ const MAX_NAME: usize = 40;
 /// Longest message.
 const MAX_MESSAGE: usize = 400;
 
-const KEYS: [&str; 9] =
-    ["name", "message", "classes", "subclasses", "key", "symbols", "regex", "final", "state"];
+const KEYS: [&str; 10] =
+    ["name", "message", "classes", "subclasses", "key", "symbols", "regex", "final", "never", "state"];
 
 /// A key or an element of the document.
 type Value<'i> = Spanned<DeValue<'i>>;
@@ -70,13 +70,14 @@ impl<'i> Reader<'_, 'i> {
         let ends_anywhere = self.one_of("final", &["accepting", "any"])? == Some(1);
         let declared = symbols::read(self.text, self.required("symbols", "[symbols]\nnext = \"next()\"")?, key)?;
         let names: Vec<String> = declared.iter().map(|declared| declared.symbol.name.clone()).collect();
+        let never = self.never(&names)?;
         let (expression, machine) = match (self.get("regex"), self.get("state")) {
             (Some(regex), None) => {
                 let regex = located(self.text, regex, "regex")?;
-                let machine = machine(&regex, &declared, names, ends_anywhere)?;
+                let machine = machine(&regex, &declared, names, never, ends_anywhere)?;
                 (Some(regex.text), machine)
             }
-            (None, Some(state)) => (None, states::machine(self.text, state, &declared, ends_anywhere)?),
+            (None, Some(state)) => (None, states::machine(self.text, state, &declared, never, ends_anywhere)?),
             (Some(_), Some(state)) => {
                 let hint = "leave one of them out; both say what is legal";
                 return Err(Wrong::new(state.span(), "a property has a regex or states, not both", hint));
@@ -126,6 +127,14 @@ impl<'i> Reader<'_, 'i> {
         self.get(key).map(|value| choice(self.text, value, key, words)).transpose()
     }
 
+    /// The symbols that are illegal wherever they happen, as bits.
+    fn never(&self, names: &[String]) -> Result<u32, Wrong> {
+        let Some(value) = self.get("never") else { return Ok(0) };
+        let words: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut listed = elements(value).map(|value| choice(self.text, value, "symbol", &words));
+        listed.try_fold(0, |set, symbol| Ok(set | 1 << symbol?))
+    }
+
     fn classes(&self, key: Key) -> Result<Vec<Pattern>, Wrong> {
         let Some(value) = self.get("classes") else {
             if !key.is_woven() {
@@ -153,11 +162,12 @@ fn machine(
     regex: &Located,
     declared: &[symbols::Declared],
     names: Vec<String>,
+    never: u32,
     any: bool,
 ) -> Result<Machine, Wrong> {
     let words: Vec<&str> = names.iter().map(String::as_str).collect();
     let expression = Expression::parse(&regex.text, &words).map_err(|wrong| regex.wrong(wrong))?;
-    symbols::unused(declared, expression.symbols(), "the regex")?;
+    symbols::unused(declared, expression.symbols() | never, "the regex")?;
     let large = |many: Option<usize>| {
         let what = many.map_or_else(
             || format!("the automaton has far more than {MAX_STATES} states"),
@@ -191,14 +201,17 @@ fn located(document: &str, value: &Value<'_>, key: &str) -> Result<Located, Wron
 
 /// A text, or a list of at least one.
 fn texts(document: &str, value: &Value<'_>, key: &str) -> Result<Vec<Located>, Wrong> {
-    let texts = match value.get_ref() {
-        DeValue::Array(values) => values.iter().map(|value| located(document, value, key)).collect::<Result<Vec<_>, _>>()?,
-        _ => vec![located(document, value, key)?],
-    };
+    let texts = elements(value).map(|value| located(document, value, key)).collect::<Result<Vec<_>, _>>()?;
     if texts.is_empty() {
         return Err(Wrong::new(value.span(), format!("`{key}` is empty"), "name at least one"));
     }
     Ok(texts)
+}
+
+/// The elements of a list; what is no list is the only one.
+fn elements<'a, 'i>(value: &'a Value<'i>) -> impl Iterator<Item = &'a Value<'i>> {
+    let list = value.get_ref().as_array();
+    list.into_iter().flat_map(|values| values.iter()).chain(list.is_none().then_some(value))
 }
 
 fn choice(document: &str, value: &Value<'_>, key: &str, words: &[&str]) -> Result<usize, Wrong> {

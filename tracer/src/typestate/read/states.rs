@@ -25,13 +25,14 @@ pub(super) fn machine(
     document: &str,
     value: &Value<'_>,
     declared: &[Declared],
+    never: u32,
     any: bool,
 ) -> Result<Machine, Wrong> {
     let states = states(document, value)?;
     let dead = states.len();
     let mut table = Table { next: vec![vec![dead; declared.len()]; dead + 1], accepting: vec![false; dead + 1] };
     let names: Vec<String> = states.iter().map(|state| state.name.clone()).collect();
-    let mut used = 0;
+    let mut used = never;
     for (at, state) in states.iter().enumerate() {
         table.accepting[at] = state.accepting;
         for (symbol, to) in state.on.into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! The symbols of a property file.
 
 use super::{
-    At, DeValue, Key, Located, MAX_SYMBOLS, Method, Range, Symbol, Value, Wrong, choice, known, named, texts,
+    At, DeValue, KEYS, Key, Located, MAX_SYMBOLS, Method, Range, Symbol, Value, Wrong, choice, known, named, texts,
 };
 
 /// Most method patterns of a symbol.
@@ -34,7 +34,8 @@ pub(super) fn read(document: &str, value: &Value<'_>, key: Key) -> Result<Vec<De
         let span = name.span();
         let name = named(name.get_ref(), span.clone(), "a symbol")?;
         let (texts, at) = bound(document, value, &name)?;
-        let methods = texts.iter().map(|text| method(text, key)).collect::<Result<Vec<_>, _>>()?;
+        let methods = texts.iter().map(|text| method(text, key).map_err(|wrong| misplaced(wrong, &name)));
+        let methods = methods.collect::<Result<Vec<_>, _>>()?;
         let new = Declared { symbol: Symbol { name, methods, at }, span, methods: texts };
         unambiguous(&declared, &new)?;
         declared.push(new);
@@ -48,7 +49,7 @@ pub(super) fn unused(declared: &[Declared], used: u32, by: &str) -> Result<(), W
         None => Ok(()),
         Some((_, Declared { symbol, span, .. })) => {
             let what = format!("the symbol `{}` is never used", symbol.name);
-            Err(Wrong::new(span.clone(), what, format!("use it in {by}, or leave it out: then its methods are not followed")))
+            Err(Wrong::new(span.clone(), what, format!("use it in {by}; write never = [\"{}\"] if it is always illegal; or leave it out", symbol.name)))
         }
     }
 }
@@ -73,6 +74,15 @@ fn limited(document: &str, value: &Value<'_>, key: &str) -> Result<Vec<Located>,
     match texts.get(MAX_METHODS) {
         None => Ok(texts),
         Some(text) => Err(text.whole(format!("more than {MAX_METHODS} methods"), "a pattern with * can stand for many")),
+    }
+}
+
+/// A key of the property below `[symbols]` belongs to that table.
+fn misplaced(wrong: Wrong, name: &str) -> Wrong {
+    if KEYS.contains(&name) {
+        Wrong { hint: Some(format!("`{name}` is a symbol here; what is meant for the property stands before [symbols]")), ..wrong }
+    } else {
+        wrong
     }
 }
 
