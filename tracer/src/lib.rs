@@ -33,8 +33,8 @@ pub mod subject;
 pub mod tally;
 
 pub mod analysis;
-pub mod typestate;
 pub mod finding;
+pub mod typestate;
 
 pub mod report;
 

@@ -8,6 +8,8 @@ use std::{
 };
 
 use clap::ValueEnum;
+use serde::Serialize;
+use tracer_weave::Rule;
 
 use super::Failure;
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
         MAX_BYTES, Property, drawing,
         library::{ENTRIES, Entry},
     },
-    view::escape,
+    view::{escape, json},
 };
 
 /// Options of `jtrace typestate`.
@@ -33,6 +35,10 @@ enum Command {
         /// Property files, or names of the library (`hasnext`); all of the library where there is none
         #[arg(value_name = "FILE|NAME")]
         properties: Vec<String>,
+
+        /// Print JSON, with the rules by which methods are chosen
+        #[arg(long)]
+        json: bool,
     },
     /// Draw a property's automaton
     Graph {
@@ -48,6 +54,14 @@ enum Command {
     List,
 }
 
+/// A property and what would be woven for it.
+#[derive(Debug, Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    property: Property,
+    rules: Vec<Rule>,
+}
+
 /// How an automaton is drawn.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
@@ -59,7 +73,7 @@ enum Format {
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     match &options.command {
-        Command::Check { properties } => check(properties),
+        Command::Check { properties, json } => check(properties, *json),
         Command::Graph { property, format } => graph(property, *format),
         Command::List => list(),
     }
@@ -92,21 +106,27 @@ fn read(path: &str) -> Result<String, Failure> {
 }
 
 /// Every mistake is told, not only that of the first file.
-fn check(properties: &[String]) -> Result<ExitCode, Failure> {
+fn check(properties: &[String], json: bool) -> Result<ExitCode, Failure> {
     let names: Vec<&str> = match properties {
         [] => ENTRIES.iter().map(Entry::name).collect(),
         some => some.iter().map(String::as_str).collect(),
     };
     let mut code = ExitCode::SUCCESS;
-    for (at, name) in names.into_iter().enumerate() {
+    let mut read = Vec::new();
+    for name in names {
         match property(name) {
-            Ok(property) => {
-                let between = if at == 0 { "" } else { "\n" };
-                write!(io::stdout(), "{between}{}", drawing::describe(&property))?;
-            }
+            Ok(property) => read.push(Checked { rules: property.rules(0), property }),
             Err(failure) => code = failure.report(),
         }
     }
+    let mut out = Vec::new();
+    if json {
+        json::write_line(&read, &mut out)?;
+    } else {
+        let texts: Vec<String> = read.iter().map(|checked| drawing::describe(&checked.property)).collect();
+        out.extend(texts.join("\n").into_bytes());
+    }
+    io::stdout().write_all(&out)?;
     Ok(code)
 }
 

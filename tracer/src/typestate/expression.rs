@@ -51,7 +51,9 @@ impl Expression {
         let expression = parser.choice()?;
         match parser.peek() {
             None => Ok(expression),
-            Some(')') => Err(parser.wrong("nothing was opened that this would close", "leave it out, or open it with (")),
+            Some(')') => {
+                Err(parser.wrong("nothing was opened that this would close", "leave it out, or open it with ("))
+            }
             Some(_) => Err(parser.expected()),
         }
     }
@@ -264,10 +266,12 @@ impl Parser<'_> {
             Some((least, most)) if most.trim().is_empty() => number(least).map(|least| (least, None)),
             Some((least, most)) => number(least).zip(number(most)).map(|(least, most)| (least, Some(most))),
         };
-        read.filter(|(least, most)| rest[..end].ends_with('}') && most.is_none_or(|most| *least <= most)).ok_or_else(|| {
-            let hint = format!("write {{2}}, {{2,}} or {{2,4}}, with numbers up to {MAX_REPEAT}");
-            Wrong::new(start..self.at, "this is no number of times", hint)
-        })
+        read.filter(|(least, most)| rest[..end].ends_with('}') && most.is_none_or(|most| *least <= most)).ok_or_else(
+            || {
+                let hint = format!("write {{2}}, {{2,}} or {{2,4}}, with numbers up to {MAX_REPEAT}");
+                Wrong::new(start..self.at, "this is no number of times", hint)
+            },
+        )
     }
 
     /// The next character that is no blank; it is not taken.

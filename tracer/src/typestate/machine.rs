@@ -169,8 +169,7 @@ fn classes(table: &Table, accepting: &[bool]) -> Vec<usize> {
         let mut known = std::collections::HashMap::new();
         let mut refined = Vec::with_capacity(class.len());
         for (state, row) in table.next.iter().enumerate() {
-            let signature: Vec<usize> =
-                std::iter::once(class[state]).chain(row.iter().map(|to| class[*to])).collect();
+            let signature: Vec<usize> = std::iter::once(class[state]).chain(row.iter().map(|to| class[*to])).collect();
             refined.push(*known.entry(signature).or_insert(state));
         }
         class = refined;
@@ -187,7 +186,8 @@ fn led_to(symbols: &[String], next: &[Vec<State>]) -> Vec<String> {
     let last = next.len().saturating_sub(1);
     let name = |state: usize| {
         let leads = |symbol: usize| next[..last].iter().any(|row| usize::from(row[symbol]) == state);
-        let names: Vec<&str> = (0..symbols.len()).filter(|symbol| leads(*symbol)).map(|symbol| symbols[symbol].as_str()).collect();
+        let names: Vec<&str> =
+            (0..symbols.len()).filter(|symbol| leads(*symbol)).map(|symbol| symbols[symbol].as_str()).collect();
         format!("{{{}}}", names.join(","))
     };
     (0..next.len())

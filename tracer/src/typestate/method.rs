@@ -27,8 +27,20 @@ const PRIMITIVES: [(&str, char); 8] = [
 
 /// Classes of `java.lang` that are written without their package by habit.
 const COMMON: [&str; 14] = [
-    "String", "Object", "Class", "Thread", "Runnable", "Iterable", "CharSequence", "Integer", "Long", "Boolean",
-    "Throwable", "StringBuilder", "AutoCloseable", "Number",
+    "String",
+    "Object",
+    "Class",
+    "Thread",
+    "Runnable",
+    "Iterable",
+    "CharSequence",
+    "Integer",
+    "Long",
+    "Boolean",
+    "Throwable",
+    "StringBuilder",
+    "AutoCloseable",
+    "Number",
 ];
 
 /// A pattern of methods.
@@ -78,7 +90,11 @@ impl Method {
             let span = at + lead..at + lead + written.len();
             at += piece.len() + 1;
             if open {
-                return Err(Wrong::new(span, "nothing may follow the *", "a * is for all that follow; leave the rest out"));
+                return Err(Wrong::new(
+                    span,
+                    "nothing may follow the *",
+                    "a * is for all that follow; leave the rest out",
+                ));
             }
             if written == "*" {
                 open = true;
@@ -241,9 +257,8 @@ mod tests {
     #[test]
     fn globs_intersect_where_a_common_text_is_found_by_trying() {
         let letters = ["", "a", "b", "*"];
-        let patterns: Vec<String> = (0..256_usize)
-            .map(|n| (0..4).map(|place| letters[n >> (2 * place) & 3]).collect())
-            .collect();
+        let patterns: Vec<String> =
+            (0..256_usize).map(|n| (0..4).map(|place| letters[n >> (2 * place) & 3]).collect()).collect();
         let texts: Vec<String> = (0..9_u32)
             .flat_map(|length| {
                 (0..1_u32 << length)

@@ -49,7 +49,10 @@ pub(super) fn property(text: &str) -> Result<Property, Wrong> {
     let document = DeTable::parse(text).map_err(|error| Wrong {
         what: error.message().to_owned(),
         span: error.span().unwrap_or(0..0),
-        hint: Some("property files are TOML; `jtrace typestate check hasnext` shows one, docs/typestate.md explains them".to_owned()),
+        hint: Some(
+            "property files are TOML; `jtrace typestate check hasnext` shows one, docs/typestate.md explains them"
+                .to_owned(),
+        ),
     })?;
     Reader { text, table: document.get_ref() }.property()
 }
@@ -117,10 +120,9 @@ impl<'i> Reader<'_, 'i> {
 
     fn truth(&self, key: &str, default: bool) -> Result<bool, Wrong> {
         let Some(value) = self.get(key) else { return Ok(default) };
-        value
-            .get_ref()
-            .as_bool()
-            .ok_or_else(|| Wrong::new(value.span(), format!("`{key}` is true or false"), format!("write {key} = false")))
+        value.get_ref().as_bool().ok_or_else(|| {
+            Wrong::new(value.span(), format!("`{key}` is true or false"), format!("write {key} = false"))
+        })
     }
 
     fn one_of(&self, key: &str, words: &[&str]) -> Result<Option<usize>, Wrong> {

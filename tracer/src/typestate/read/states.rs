@@ -9,7 +9,8 @@
 //! The first state is where objects begin; a symbol that `on` does not name is illegal.
 
 use super::{
-    DeTable, DeValue, Located, MAX_STATES, Machine, Range, Refusal, Table, Value, Wrong, known, located, named, nearest,
+    DeTable, DeValue, Located, MAX_STATES, Machine, Range, Refusal, Table, Value, Wrong, known, located, named,
+    nearest,
     symbols::{self, Declared},
 };
 
@@ -37,7 +38,8 @@ pub(super) fn machine(
         table.accepting[at] = state.accepting;
         for (symbol, to) in state.on.into_iter().flatten() {
             let word = symbol.get_ref().as_ref();
-            let symbol = find(declared.iter().map(|declared| declared.symbol.name.as_str()), word, "symbol", symbol.span())?;
+            let symbol =
+                find(declared.iter().map(|declared| declared.symbol.name.as_str()), word, "symbol", symbol.span())?;
             let to = located(document, to, word)?;
             used |= 1 << symbol;
             table.next[at][symbol] = find(names.iter().map(String::as_str), &to.text, "state", to.span)?;

@@ -49,7 +49,11 @@ pub(super) fn unused(declared: &[Declared], used: u32, by: &str) -> Result<(), W
         None => Ok(()),
         Some((_, Declared { symbol, span, .. })) => {
             let what = format!("the symbol `{}` is never used", symbol.name);
-            Err(Wrong::new(span.clone(), what, format!("use it in {by}; write never = [\"{}\"] if it is always illegal; or leave it out", symbol.name)))
+            Err(Wrong::new(
+                span.clone(),
+                what,
+                format!("use it in {by}; write never = [\"{}\"] if it is always illegal; or leave it out", symbol.name),
+            ))
         }
     }
 }
@@ -73,14 +77,19 @@ fn limited(document: &str, value: &Value<'_>, key: &str) -> Result<Vec<Located>,
     let texts = texts(document, value, key)?;
     match texts.get(MAX_METHODS) {
         None => Ok(texts),
-        Some(text) => Err(text.whole(format!("more than {MAX_METHODS} methods"), "a pattern with * can stand for many")),
+        Some(text) => {
+            Err(text.whole(format!("more than {MAX_METHODS} methods"), "a pattern with * can stand for many"))
+        }
     }
 }
 
 /// A key of the property below `[symbols]` belongs to that table.
 fn misplaced(wrong: Wrong, name: &str) -> Wrong {
     if KEYS.contains(&name) {
-        Wrong { hint: Some(format!("`{name}` is a symbol here; what is meant for the property stands before [symbols]")), ..wrong }
+        Wrong {
+            hint: Some(format!("`{name}` is a symbol here; what is meant for the property stands before [symbols]")),
+            ..wrong
+        }
     } else {
         wrong
     }
@@ -106,8 +115,10 @@ fn unambiguous(declared: &[Declared], new: &Declared) -> Result<(), Wrong> {
         for Declared { symbol, .. } in declared.iter().filter(|other| other.symbol.at == new.symbol.at) {
             if let Some(other) = symbol.methods.iter().find(|other| other.overlaps(method)) {
                 let at = symbol.at;
-                let what =
-                    format!("ambiguous: {at} of one method can be `{}` ({other}) and `{}`", symbol.name, new.symbol.name);
+                let what = format!(
+                    "ambiguous: {at} of one method can be `{}` ({other}) and `{}`",
+                    symbol.name, new.symbol.name
+                );
                 let hint = "write out parameters so that no method fits both, or tell them apart by `at`";
                 return Err(text.whole(what, hint));
             }

@@ -57,15 +57,19 @@ impl Tree {
         let whole = |tree: &Rc<Self>| tree.as_ref().clone();
         match self {
             Never | Nothing => Never,
-            Letters(set) => if set >> letter & 1 == 1 { Nothing } else { Never },
+            Letters(set) => {
+                if set >> letter & 1 == 1 {
+                    Nothing
+                } else {
+                    Never
+                }
+            }
             Then(one, other) => {
                 let first = one.after(letter).then(whole(other));
                 if one.may_be_nothing() { first.or(other.after(letter)) } else { first }
             }
             Or(one, other) => one.after(letter).or(other.after(letter)),
-            Mixed(one, other) => {
-                one.after(letter).mixed(whole(other)).or(whole(one).mixed(other.after(letter)))
-            }
+            Mixed(one, other) => one.after(letter).mixed(whole(other)).or(whole(one).mixed(other.after(letter))),
             Star(tree) => tree.after(letter).then(self.clone()),
         }
     }
@@ -126,7 +130,10 @@ fn random(random_number: &mut Random, letters: usize, depth: usize) -> (String, 
             match random_number.below(3) {
                 0 => (format!("({text})?"), tree.or(Nothing)),
                 1 => (format!("({text}){{2}}"), tree.clone().then(tree)),
-                _ => (format!("({text}){{1,3}}"), tree.clone().then(tree.clone().then(tree.clone().or(Nothing)).or(Nothing))),
+                _ => (
+                    format!("({text}){{1,3}}"),
+                    tree.clone().then(tree.clone().then(tree.clone().or(Nothing)).or(Nothing)),
+                ),
             }
         }
     }

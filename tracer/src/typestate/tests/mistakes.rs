@@ -9,7 +9,9 @@ fn refused(text: &str) -> String {
 }
 
 fn of_regex(regex: &str) -> String {
-    refused(&format!("{HEAD}regex = '{regex}'\n[symbols]\nopen = 'open()'\nr = 'read(*)'\nw = 'write(*)'\nclose = 'close()'\n"))
+    refused(&format!(
+        "{HEAD}regex = '{regex}'\n[symbols]\nopen = 'open()'\nr = 'read(*)'\nw = 'write(*)'\nclose = 'close()'\n"
+    ))
 }
 
 #[test]
@@ -97,12 +99,12 @@ fn what_is_too_large_is_refused() {
 
 #[test]
 fn symbols_are_used_once_and_clear() {
-    insta::assert_snapshot!(of_regex("open r w*"), @r"
+    insta::assert_snapshot!(of_regex("open r w*"), @r#"
     p.toml:9:1: the symbol `close` is never used
       close = 'close()'
       ^~~~~
-    hint: use it in the regex, or leave it out: then its methods are not followed
-    ");
+    hint: use it in the regex; write never = ["close"] if it is always illegal; or leave it out
+    "#);
     let of = |symbols: &str| refused(&format!("{HEAD}regex = 'a b'\n[symbols]\n{symbols}"));
     insta::assert_snapshot!(of("a = 'read(*)'\nb = ['x()', 're*(int)']"), @r"
     p.toml:7:13: ambiguous: entry of one method can be `a` (read(*)) and `b`
@@ -134,12 +136,12 @@ fn symbols_are_used_once_and_clear() {
       ^
     hint: property files are TOML; `jtrace typestate check hasnext` shows one, docs/typestate.md explains them
     ");
-    insta::assert_snapshot!(of("a = 'a()'\nb = 'b()'\nab = 'c()'"), @r"
+    insta::assert_snapshot!(of("a = 'a()'\nb = 'b()'\nab = 'c()'"), @r#"
     p.toml:8:1: the symbol `ab` is never used
       ab = 'c()'
       ^~
-    hint: use it in the regex, or leave it out: then its methods are not followed
-    ");
+    hint: use it in the regex; write never = ["ab"] if it is always illegal; or leave it out
+    "#);
     // The same method, told apart by the moment.
     let apart = "a = 'read()'\nb = { methods = 'read()', at = 'return' }";
     assert!(Property::parse("p", &format!("{HEAD}regex = 'a b'\n[symbols]\n{apart}")).is_ok());
@@ -227,17 +229,17 @@ fn states_lead_to_states() {
              ^~~~~
     hint: give one another name
     ");
-    insta::assert_snapshot!(of("[[state]]\nname = 'one'\naccepting = true"), @r"
+    insta::assert_snapshot!(of("[[state]]\nname = 'one'\naccepting = true"), @r#"
     p.toml:5:1: the symbol `a` is never used
       a = 'a()'
       ^
-    hint: use it in the states, or leave it out: then its methods are not followed
-    ");
+    hint: use it in the states; write never = ["a"] if it is always illegal; or leave it out
+    "#);
     insta::assert_snapshot!(of("regex = 'a'"), @r"
     p.toml:6:10: a method needs its parameters
       regex = 'a'
                ^
-    hint: write a() for no parameters, a(*) for any
+    hint: `regex` is a symbol here; what is meant for the property stands before [symbols]
     ");
     insta::assert_snapshot!(of(""), @r#"
     p.toml:1:1: nothing says what is legal

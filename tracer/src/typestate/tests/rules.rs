@@ -75,7 +75,7 @@ fn drawings_show_what_is_legal_and_what_is_off() {
     let property = Property::parse(entry.file, entry.text).unwrap();
     insta::assert_snapshot!(drawing::describe(&property), @r"
     File: a file is used while it is not open, opened twice, or never closed
-      classes       File and below
+      classes       File, tests.file.File and below
       a state for   every object
       o             entry of open(java.lang.String)
       r             entry of read()
