@@ -241,7 +241,7 @@ impl Session {
             Order::Weave { rules, machines, symbols } => {
                 for machine in &machines {
                     if let Some(memory) = memory() {
-                        memory.set_machine(machine.property, &machine.next);
+                        memory.set_machine(machine.property, &machine.next, &machine.may_end);
                     }
                     self.properties.push(machine.property);
                 }

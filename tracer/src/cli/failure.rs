@@ -9,7 +9,7 @@ use std::{
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::{predicate, view::escape};
+use crate::{predicate, typestate, view::escape};
 
 /// A command's failure.
 #[derive(Debug)]
@@ -69,6 +69,13 @@ impl Failure {
 
 impl From<predicate::Error> for Failure {
     fn from(error: predicate::Error) -> Self {
+        let excerpt = error.excerpt().to_vec();
+        Self { excerpt, ..Self::usage(&error, error.hint.clone()) }
+    }
+}
+
+impl From<typestate::Error> for Failure {
+    fn from(error: typestate::Error) -> Self {
         let excerpt = error.excerpt().to_vec();
         Self { excerpt, ..Self::usage(&error, error.hint.clone()) }
     }
