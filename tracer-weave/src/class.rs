@@ -79,19 +79,24 @@ pub(crate) fn java_name(name: &str) -> String {
     name.replace('/', ".")
 }
 
-fn unreadable(error: impl ToString) -> Error {
+/// What the reader says of bytes that are no class file, or not all of one.
+fn cut_off(error: impl std::fmt::Display) -> Error {
     Error::Unreadable(error.to_string())
+}
+
+fn unreadable(error: impl Into<String>) -> Error {
+    Error::Unreadable(error.into())
 }
 
 impl<'a> ClassBytes<'a> {
     /// Reads a class file.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut reader = ByteReader::new(bytes);
-        if reader.read_u32().map_err(unreadable)? != MAGIC {
+        if reader.read_u32().map_err(cut_off)? != MAGIC {
             return Err(unreadable("it does not begin with 0xCAFEBABE"));
         }
-        let _minor = reader.read_u16().map_err(unreadable)?;
-        let major = reader.read_u16().map_err(unreadable)?;
+        let _minor = reader.read_u16().map_err(cut_off)?;
+        let major = reader.read_u16().map_err(cut_off)?;
         if !VERSIONS.contains(&major) {
             return Err(unreadable(format!(
                 "its version is {major}; known are {} to {}",
@@ -99,12 +104,12 @@ impl<'a> ClassBytes<'a> {
                 VERSIONS.end()
             )));
         }
-        let pool_count = ByteReader::new(reader.remaining_slice()).read_u16().map_err(unreadable)?;
-        let pool = ConstantPool::from_bytes(&mut reader).map_err(unreadable)?;
+        let pool_count = ByteReader::new(reader.remaining_slice()).read_u16().map_err(cut_off)?;
+        let pool = ConstantPool::from_bytes(&mut reader).map_err(cut_off)?;
         let pool_end = reader.position();
-        let access = reader.read_u16().map_err(unreadable)?;
-        let this_class = reader.read_u16().map_err(unreadable)?;
-        let super_class = reader.read_u16().map_err(unreadable)?;
+        let access = reader.read_u16().map_err(cut_off)?;
+        let this_class = reader.read_u16().map_err(cut_off)?;
+        let super_class = reader.read_u16().map_err(cut_off)?;
         let mut class = Self {
             bytes,
             major,
@@ -125,18 +130,18 @@ impl<'a> ClassBytes<'a> {
     }
 
     fn read_members(&mut self, reader: &mut ByteReader<'_>) -> Result<(), Error> {
-        for _ in 0..reader.read_u16().map_err(unreadable)? {
-            let interface = reader.read_u16().map_err(unreadable)?;
+        for _ in 0..reader.read_u16().map_err(cut_off)? {
+            let interface = reader.read_u16().map_err(cut_off)?;
             self.interfaces.push(self.class_name(interface).ok_or_else(|| unreadable("an interface has no name"))?);
         }
-        for _ in 0..reader.read_u16().map_err(unreadable)? {
-            reader.skip(6).map_err(unreadable)?;
+        for _ in 0..reader.read_u16().map_err(cut_off)? {
+            reader.skip(6).map_err(cut_off)?;
             self.skip_attributes(reader)?;
         }
-        for _ in 0..reader.read_u16().map_err(unreadable)? {
-            let access = reader.read_u16().map_err(unreadable)?;
-            let name = reader.read_u16().map_err(unreadable)?;
-            let descriptor = reader.read_u16().map_err(unreadable)?;
+        for _ in 0..reader.read_u16().map_err(cut_off)? {
+            let access = reader.read_u16().map_err(cut_off)?;
+            let name = reader.read_u16().map_err(cut_off)?;
+            let descriptor = reader.read_u16().map_err(cut_off)?;
             let code = self.skip_attributes(reader)?;
             let no_name = || unreadable("a method has no name");
             let (name, descriptor) = (self.utf8(name).ok_or_else(no_name)?, self.utf8(descriptor).ok_or_else(no_name)?);
@@ -152,11 +157,11 @@ impl<'a> ClassBytes<'a> {
     /// Passes over attributes; says where the one named `Code` stands.
     fn skip_attributes(&self, reader: &mut ByteReader<'_>) -> Result<Option<Range<usize>>, Error> {
         let mut code = None;
-        for _ in 0..reader.read_u16().map_err(unreadable)? {
+        for _ in 0..reader.read_u16().map_err(cut_off)? {
             let start = reader.position();
-            let name = reader.read_u16().map_err(unreadable)?;
-            let length = reader.read_u32().map_err(unreadable)?;
-            reader.read_bytes(usize::try_from(length).map_err(unreadable)?).map_err(unreadable)?;
+            let name = reader.read_u16().map_err(cut_off)?;
+            let length = reader.read_u32().map_err(cut_off)?;
+            reader.read_bytes(usize::try_from(length).map_err(cut_off)?).map_err(cut_off)?;
             if self.is_utf8(name, "Code") {
                 code = Some(start..reader.position());
             }
@@ -184,13 +189,24 @@ impl<'a> ClassBytes<'a> {
 
     /// Class and name that a constant of a field or method gives.
     pub(crate) fn member(&self, index: u16) -> Option<(String, String)> {
+        let (class, name, _) = self.member_parts(index)?;
+        Some((self.class_name(class)?, self.utf8(name)?))
+    }
+
+    /// The descriptor that a constant of a field or method gives.
+    pub(crate) fn member_descriptor(&self, index: u16) -> Option<String> {
+        let (_, _, descriptor) = self.member_parts(index)?;
+        self.utf8(descriptor)
+    }
+
+    fn member_parts(&self, index: u16) -> Option<(u16, u16, u16)> {
         let (class, name_and_type) = match self.pool.get(index)? {
             Constant::FieldRef { class_index, name_and_type_index }
             | Constant::MethodRef { class_index, name_and_type_index }
             | Constant::InterfaceMethodRef { class_index, name_and_type_index } => (*class_index, *name_and_type_index),
             _ => return None,
         };
-        let Constant::NameAndType { name_index, .. } = self.pool.get(name_and_type)? else { return None };
-        Some((self.class_name(class)?, self.utf8(*name_index)?))
+        let Constant::NameAndType { name_index, descriptor_index } = self.pool.get(name_and_type)? else { return None };
+        Some((class, *name_index, *descriptor_index))
     }
 }

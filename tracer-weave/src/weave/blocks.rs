@@ -1,6 +1,6 @@
 //! Basic blocks: rows of instructions that are entered at their first only and left at their last only, exceptions apart.
 
-use super::code::Code;
+use super::code::{Code, Flow};
 
 /// The basic blocks of a method.
 pub(crate) struct Blocks {
@@ -18,14 +18,14 @@ impl Blocks {
             for target in instruction.flow.targets() {
                 leads[*target] = true;
             }
-            if instruction.flow != super::code::Flow::Next
+            if instruction.flow != Flow::Next
                 && let Some(next) = leads.get_mut(index + 1)
             {
                 *next = true;
             }
         }
         for handler in &code.handlers {
-            leads[handler.handler] = true;
+            leads[handler.target] = true;
         }
         let starts = leads.iter().enumerate().filter_map(|(index, leads)| leads.then_some(index)).collect();
         Self { starts, count }

@@ -85,7 +85,7 @@ pub(crate) struct Instruction {
 pub(crate) struct Handler {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) handler: usize,
+    pub(crate) target: usize,
     pub(crate) catch_type: u16,
 }
 
@@ -160,9 +160,9 @@ impl<'a> Code<'a> {
             let start = self.index_at(usize::from(reader.read_u16().map_err(broken)?))?;
             let end = usize::from(reader.read_u16().map_err(broken)?);
             let end = if end == self.bytes.len() { self.count() } else { self.index_at(end)? };
-            let handler = self.index_at(usize::from(reader.read_u16().map_err(broken)?))?;
+            let target = self.index_at(usize::from(reader.read_u16().map_err(broken)?))?;
             let catch_type = reader.read_u16().map_err(broken)?;
-            self.handlers.push(Handler { start, end, handler, catch_type });
+            self.handlers.push(Handler { start, end, target, catch_type });
         }
         Ok(())
     }
@@ -259,8 +259,11 @@ impl<'a> Code<'a> {
     }
 }
 
+/// Where an instruction begins, and how many bytes it has.
+type Span = (usize, usize);
+
 /// Where instructions begin and how long they are, and the other way round: which instruction begins at a byte.
-fn spans(bytes: &[u8]) -> Result<(Vec<(usize, usize)>, Vec<usize>), Reason> {
+fn spans(bytes: &[u8]) -> Result<(Vec<Span>, Vec<usize>), Reason> {
     let mut spans = Vec::with_capacity(bytes.len() / 2);
     let mut index_of = vec![NONE; bytes.len()];
     let mut at = 0;

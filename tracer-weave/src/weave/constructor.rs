@@ -43,6 +43,6 @@ fn crosses(code: &Code<'_>, call: usize) -> bool {
     branches.any(|(from, to)| behind(from) != behind(to))
         || code.handlers.iter().any(|handler| {
             let first = behind(handler.start);
-            first != behind(handler.end.saturating_sub(1)) || first != behind(handler.handler)
+            first != behind(handler.end.saturating_sub(1)) || first != behind(handler.target)
         })
 }

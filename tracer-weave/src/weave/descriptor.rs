@@ -33,6 +33,17 @@ impl Kind {
         }
     }
 
+    /// It, as stack maps name it; a reference as if it were `null`.
+    pub(crate) const fn plain_type(&self) -> VerificationType {
+        match self {
+            Self::Int => VerificationType::Integer,
+            Self::Long => VerificationType::Long,
+            Self::Float => VerificationType::Float,
+            Self::Double => VerificationType::Double,
+            Self::Object(_) => VerificationType::Null,
+        }
+    }
+
     /// It, as stack maps name it.
     pub(crate) fn verification_type(&self, pool: &mut Additions) -> Result<VerificationType, Full> {
         Ok(match self {

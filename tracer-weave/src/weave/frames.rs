@@ -123,11 +123,13 @@ impl Frames {
     }
 }
 
+type Types = Vec<VerificationType>;
+
 /// The same frame at another distance from the one before.
 fn at_delta(
     frame: &StackFrame,
     offset_delta: u16,
-    moved: &dyn Fn(&[VerificationType]) -> Result<Vec<VerificationType>, Reason>,
+    moved: &dyn Fn(&[VerificationType]) -> Result<Types, Reason>,
 ) -> Result<StackFrame, Reason> {
     let small = u8::try_from(offset_delta).ok().filter(|delta| *delta < 64);
     Ok(match frame {

@@ -153,15 +153,15 @@ impl Layout {
     /// nothing else catches.
     pub(crate) fn write_handlers(&mut self, code: &Code<'_>, paths: &Paths) -> Result<Vec<u8>, Reason> {
         let mut table = Vec::new();
-        for Handler { start, end, handler, catch_type } in &code.handlers {
+        for Handler { start, end, target, catch_type } in &code.handlers {
             if start >= end {
                 return Err("an entry of its exception table covers nothing".to_owned());
             }
             let entries = u16::try_from(table.len() / 8).map_err(|_| too_many_handlers())?;
             self.first_handlers.push(entries);
-            let place = |index: usize| match paths.caught.get(&(index, *handler)) {
+            let place = |index: usize| match paths.caught.get(&(index, *target)) {
                 Some(detour) => self.detours[*detour],
-                None => self.labels[*handler],
+                None => self.labels[*target],
             };
             self.runs(*start..*end, |index| Some(place(index)), *catch_type, &mut table)?;
         }

@@ -32,7 +32,7 @@ impl Mark {
     pub(crate) fn write(
         &self,
         this: bool,
-        parameters: &[Parameter],
+        parameters: &[(i32, &Parameter)],
         pool: &mut Additions,
         to: &mut Vec<u8>,
     ) -> Result<(), Full> {
@@ -42,8 +42,8 @@ impl Mark {
         }
         call(self.method, if self.receiver { "(ILjava/lang/Object;)V" } else { "(I)V" }, pool, to)?;
         if self.arguments {
-            for (index, parameter) in (0..).zip(parameters) {
-                self.argument(index, parameter, pool, to)?;
+            for (index, parameter) in parameters {
+                self.argument(*index, parameter, pool, to)?;
             }
         }
         Ok(())
@@ -85,12 +85,11 @@ fn push(value: i32, pool: &mut Additions, to: &mut Vec<u8>) -> Result<(), Full> 
         to.extend(short.to_be_bytes());
     } else {
         let constant = pool.integer(value)?;
-        match u8::try_from(constant) {
-            Ok(near) => to.extend([18, near]),
-            Err(_) => {
-                to.push(19);
-                to.extend(constant.to_be_bytes());
-            }
+        if let Ok(near) = u8::try_from(constant) {
+            to.extend([18, near]);
+        } else {
+            to.push(19);
+            to.extend(constant.to_be_bytes());
         }
     }
     Ok(())

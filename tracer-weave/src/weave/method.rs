@@ -4,7 +4,7 @@ use ristretto_classfile::attributes::VerificationType;
 
 use super::code::{Code, Reason};
 use super::constructor;
-use super::descriptor::{self, Parameter};
+use super::descriptor::{self, Kind, Parameter};
 use super::frames::{self, Frames};
 use super::layout::Layout;
 use super::mark;
@@ -36,11 +36,15 @@ impl From<Full> for Fail {
 /// A method to be woven.
 pub(crate) struct Method<'a> {
     pub(crate) class: &'a ClassBytes<'a>,
-    pub(crate) method: &'a MethodBytes,
+    /// What the class file says of it.
+    pub(crate) of: &'a MethodBytes,
     pub(crate) code: Code<'a>,
     pub(crate) frames: Frames,
     pub(crate) lines: Lines,
+    /// Its parameters.
     pub(crate) parameters: Vec<Parameter>,
+    /// By parameter: whether it is still where it came in when places begin.
+    kept: Vec<bool>,
     /// The first instruction at which the receiver is initialised.
     pub(crate) begin: usize,
     /// What is known of local variable 0.
@@ -63,7 +67,8 @@ impl<'a> Method<'a> {
         if method.is_static() || !keeps_this(class, &code, &frames, begin, parameters.len())? {
             this.from = None;
         }
-        Ok(Self { class, method, code, frames, lines, parameters, begin, this })
+        let kept = kept(class, &code, &frames, &parameters, begin)?;
+        Ok(Self { class, of: method, code, frames, lines, parameters, kept, begin, this })
     }
 
     /// Whether the verifier wants frames where ways meet. Version 50 does without where there are none.
@@ -76,7 +81,13 @@ impl<'a> Method<'a> {
     /// The content of its `Code` attribute with what the plan wants.
     pub(crate) fn write(&self, plan: &Plan, pool: &mut Additions) -> Result<Vec<u8>, Fail> {
         let code = &self.code;
-        let paths = Paths::find(code, plan, self.this, &self.parameters, pool)?;
+        let told: Vec<(i32, &Parameter)> = (0..)
+            .zip(&self.parameters)
+            .zip(&self.kept)
+            .filter(|(_, kept)| **kept)
+            .map(|(parameter, _)| parameter)
+            .collect();
+        let paths = Paths::find(code, plan, self.this, &told, pool)?;
         let mut layout = Layout::new(code, &paths)?;
         let bytes = layout.write(code, &paths)?;
         let handlers = layout.write_handlers(code, &paths)?;
@@ -148,9 +159,9 @@ impl<'a> Method<'a> {
     /// The local variables that the method begins with.
     fn first_locals(&self, pool: &mut Additions) -> Result<Vec<VerificationType>, Full> {
         let mut locals = Vec::new();
-        if !self.method.is_static() {
+        if !self.of.is_static() {
             let this = VerificationType::Object { cpool_index: self.class.this_class };
-            let in_constructor = self.method.is_constructor() && self.class.superclass.is_some();
+            let in_constructor = self.of.is_constructor() && self.class.superclass.is_some();
             locals.push(if in_constructor { VerificationType::UninitializedThis } else { this });
         }
         for parameter in &self.parameters {
@@ -181,6 +192,37 @@ fn keeps_this(
         }
         _ => false,
     }))
+}
+
+/// By parameter: whether it is still where it came in when places begin. That is so but for constructors that do things before
+/// they call another.
+fn kept(
+    class: &ClassBytes<'_>,
+    code: &Code<'_>,
+    frames: &Frames,
+    parameters: &[Parameter],
+    begin: usize,
+) -> Result<Vec<bool>, Reason> {
+    let mut first = vec![VerificationType::Top];
+    first.extend(parameters.iter().map(|parameter| parameter.kind.plain_type()));
+    let known = if begin > 0 { frames.written_out(&first)? } else { Vec::new() };
+    let before = &code.instructions[..begin];
+    let kept = parameters.iter().map(|parameter| {
+        let (slot, end) = (parameter.slot, parameter.slot.saturating_add(parameter.kind.slots()));
+        let stored = before.iter().filter_map(|one| code.stores_to(one));
+        let stored =
+            stored.map(|(to, words)| (to, to.saturating_add(words))).any(|(to, to_end)| to < end && slot < to_end);
+        let same = |frame: &frames::Full| {
+            frames::in_slot(&frame.locals, slot).is_some_and(|found| match (found, &parameter.kind) {
+                (VerificationType::Object { cpool_index }, Kind::Object(name)) => {
+                    class.class_name(*cpool_index).as_ref() == Some(name)
+                }
+                (found, kind) => *found == kind.plain_type(),
+            })
+        };
+        !stored && known.iter().filter(|(index, _)| *index < begin).all(|(_, frame)| same(frame))
+    });
+    Ok(kept.collect())
 }
 
 /// What came of a method that rules name.

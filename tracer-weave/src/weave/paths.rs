@@ -100,7 +100,7 @@ fn ways<'a>(code: &'a Code<'_>) -> impl Iterator<Item = (Way, usize)> + 'a {
     let exceptions = code
         .handlers
         .iter()
-        .flat_map(|handler| (handler.start..handler.end).map(move |from| (Way::Exception(from), handler.handler)));
+        .flat_map(|handler| (handler.start..handler.end).map(move |from| (Way::Exception(from), handler.target)));
     std::iter::once((Way::Begin, 0)).chain(instructions).chain(exceptions)
 }
 
@@ -108,7 +108,7 @@ fn ways<'a>(code: &'a Code<'_>) -> impl Iterator<Item = (Way, usize)> + 'a {
 struct Writer<'a> {
     plan: &'a Plan,
     this: This,
-    parameters: &'a [Parameter],
+    parameters: &'a [(i32, &'a Parameter)],
     pool: &'a mut Additions,
     /// By instruction: the zones that it is in, in order.
     zones_of: Vec<Vec<usize>>,
@@ -126,7 +126,7 @@ impl Paths {
         code: &Code<'_>,
         plan: &Plan,
         this: This,
-        parameters: &[Parameter],
+        parameters: &[(i32, &Parameter)],
         pool: &mut Additions,
     ) -> Result<Self, Fail> {
         let count = code.count();

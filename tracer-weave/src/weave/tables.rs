@@ -162,7 +162,7 @@ impl Lines {
     pub(crate) fn read(code: &Code<'_>) -> Self {
         let mut lines = Vec::new();
         for attribute in code.attributes.iter().filter(|attribute| attribute.name == "LineNumberTable") {
-            for entry in attribute.content.get(2..).unwrap_or_default().chunks_exact(4) {
+            for entry in attribute.content.get(2..).unwrap_or_default().as_chunks::<4>().0 {
                 let start = code.index_around(u16::from_be_bytes([entry[0], entry[1]]));
                 lines.push((start, u16::from_be_bytes([entry[2], entry[3]])));
             }

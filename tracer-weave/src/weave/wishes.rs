@@ -19,7 +19,7 @@ pub(crate) struct Wishes<'a> {
     places: Vec<PlaceDefinition>,
     left_out: Vec<Reason>,
     blocks: Option<Blocks>,
-    loops: Option<Result<Vec<Loop>, Reason>>,
+    loops: Option<Result<(Vec<Loop>, usize), Reason>>,
 }
 
 impl<'a> Wishes<'a> {
@@ -64,8 +64,8 @@ impl<'a> Wishes<'a> {
             id,
             marker: rule.marker,
             class: java_name(&method.class.name),
-            method: method.method.name.clone(),
-            descriptor: method.method.descriptor.clone(),
+            method: method.of.name.clone(),
+            descriptor: method.of.descriptor.clone(),
             bci: u16::try_from(method.code.instructions[index].bci).unwrap_or(u16::MAX),
             line: method.lines.of(index),
         });
@@ -74,9 +74,10 @@ impl<'a> Wishes<'a> {
 
     /// A call of the recorder at a place of a rule.
     fn mark(&self, rule: &Rule, method: &'static str, id: u32) -> Mark {
-        let is_static = self.method.method.is_static();
+        let is_static = self.method.of.is_static();
         let receiver = method == "symbol" || rule.receiver && !is_static;
-        let arguments = rule.arguments && matches!(method, "enter" | "point");
+        // Further on, other things may stand where the arguments were.
+        let arguments = rule.arguments && rule.place == Place::Method && matches!(method, "enter" | "point");
         Mark { method, id, receiver, arguments }
     }
 
@@ -123,6 +124,7 @@ impl<'a> Wishes<'a> {
         let woven = self.method;
         let order = Self::order(Rank::Call, 1, number);
         for (index, instruction) in woven.code.instructions.iter().enumerate() {
+            // Who a call site of `invokedynamic` calls is not in the class file.
             if !(INVOKEVIRTUAL..=INVOKEINTERFACE).contains(&instruction.opcode) {
                 continue;
             }
@@ -133,9 +135,10 @@ impl<'a> Wishes<'a> {
             if rule.kind == Kind::Marker(Sides::Point) {
                 self.point(order, rule, index)?;
             } else if index < woven.begin {
-                let reason =
-                    format!("the call at bytecode {} is made before its object is initialised", instruction.bci);
-                self.left_out.push(reason);
+                // Everybody's constructor is called somewhere: that is told to who names it.
+                if method.is_exact() {
+                    self.left_out.push("a call is made before its object is initialised".to_owned());
+                }
             } else {
                 self.zone(order, rule, index, vec![index])?;
             }
@@ -190,9 +193,15 @@ impl<'a> Wishes<'a> {
     fn loops(&mut self, number: usize, rule: &Rule) -> Result<(), Fail> {
         let woven = self.method;
         let blocks = self.blocks.get_or_insert_with(|| Blocks::find(&woven.code));
-        let found = self.loops.get_or_insert_with(|| loops::find(&woven.code, blocks, &woven.lines)).clone();
+        let found =
+            self.loops.get_or_insert_with(|| loops::find(woven.class, &woven.code, blocks, &woven.lines)).clone();
         let found = match found {
-            Ok(found) => found,
+            Ok((found, without_header)) => {
+                if without_header > 0 {
+                    self.left_out.push("something goes round that can be come into at more than one place".to_owned());
+                }
+                found
+            }
             Err(reason) => {
                 self.left_out.push(reason);
                 return Ok(());

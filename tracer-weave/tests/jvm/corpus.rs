@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use tracer_weave::weave::weave;
 use tracer_weave::{Kind, Pattern, Place, PlaceDefinition, Rule};
@@ -22,17 +23,86 @@ pub(crate) fn rule(marker: u32, method: &str, place: Place, kind: Kind) -> Rule 
     }
 }
 
+/// The whole method.
+pub(crate) const WHOLE: Place = Place::Method;
+
+#[derive(Debug)]
 pub(crate) struct Jvm {
     java: PathBuf,
 }
 
+/// All JVMs that the project installs; those that are named in `TRACER_JDKS` (directories) instead.
+pub(crate) fn jvms() -> Vec<Jvm> {
+    let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/jdks").display().to_string();
+    let directory = std::env::var("TRACER_JDKS").unwrap_or(installed);
+    let found: Vec<Jvm> = [11, 17, 21, 25]
+        .into_iter()
+        .map(|version| Jvm { java: Path::new(&directory).join(format!("{version}/bin/java")) })
+        .filter(|jvm| jvm.java.exists())
+        .collect();
+    assert!(!found.is_empty(), "no JDK in {directory}");
+    found
+}
+
+/// What the stand-in counted at a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) points: u32,
+    pub(crate) enters: u32,
+    pub(crate) exits: u32,
+    pub(crate) thrown: u32,
+    pub(crate) symbols: u32,
+    pub(crate) arguments: u32,
+    pub(crate) receivers: u32,
+}
+
+/// Runs a woven program under a strict verifier; what was counted, and the sum of the arguments. Regions must have been left
+/// in the order in which they were entered, the last first.
+pub(crate) fn run_woven(jvm: &Jvm, base: &Path, woven: &Path, main: &str) -> (BTreeMap<u32, Counts>, i64) {
+    let mut command = jvm.strict(base);
+    let text = run(command.arg("-cp").arg(woven).args(["RunWoven", main]));
+    let (mut counts, mut sum, mut open) = (BTreeMap::new(), None, 0);
+    for line in text.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["open", number] => open = number.parse().unwrap(),
+            ["nested", _] => {}
+            ["first", ..] => panic!("{line}"),
+            ["sum", number] => sum = Some(number.parse().unwrap()),
+            ref numbers => {
+                let numbers: Vec<u32> = numbers.iter().map(|number| number.parse().unwrap()).collect();
+                let [place, points, enters, exits, thrown, symbols, arguments, receivers] = numbers[..] else {
+                    panic!("{line}")
+                };
+                counts.insert(place, Counts { points, enters, exits, thrown, symbols, arguments, receivers });
+            }
+        }
+    }
+    assert_eq!(open, 0, "regions are open");
+    (counts, sum.unwrap())
+}
+
 impl Jvm {
-    pub(crate) fn of(home: &str) -> Self {
-        Self { java: Path::new(home).join("bin/java") }
+    /// A JVM that verifies every class, also of the JDK, and knows the stand-in.
+    pub(crate) fn strict(&self, base: &Path) -> Command {
+        let mut command = Command::new(&self.java);
+        command.args(["-Xshare:off", "-XX:+UnlockDiagnosticVMOptions"]);
+        command.args(["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"]);
+        command.arg(format!("--patch-module=java.base={}", base.join("stub").display()));
+        command
+    }
+
+    /// Its packed modules.
+    pub(crate) fn modules(&self) -> PathBuf {
+        self.java.parent().and_then(Path::parent).unwrap().join("lib/modules")
+    }
+
+    /// Whether it takes agents.
+    pub(crate) fn has_agents(&self) -> bool {
+        run(Command::new(&self.java).arg("--list-modules")).contains("java.instrument")
     }
 }
 
-fn workloads() -> PathBuf {
+pub(crate) fn workloads() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/workloads/weave")
 }
 
@@ -47,6 +117,11 @@ pub(crate) fn run(command: &mut Command) -> String {
 
 /// Compiles the stand-in and the programs; where they are.
 pub(crate) fn compile() -> PathBuf {
+    static COMPILED: OnceLock<PathBuf> = OnceLock::new();
+    COMPILED.get_or_init(compile_all).clone()
+}
+
+fn compile_all() -> PathBuf {
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("weave");
     for made in ["stub", "programs"] {
         fs::create_dir_all(out.join(made)).unwrap();
@@ -110,7 +185,9 @@ pub(crate) fn weave_tree(from: &Path, to: &Path, rules: &[Rule]) -> Tree {
     for file in files {
         let bytes = fs::read(&file).unwrap();
         let name = file.strip_prefix(from).unwrap().to_string_lossy().into_owned();
-        let woven = weave(&bytes, &rules, &mut || {
+        // What runs the others is no test program.
+        let rules = if matches!(name.as_str(), "RunWoven.class" | "LoadAll.class") { &[] } else { rules.as_slice() };
+        let woven = weave(&bytes, rules, &mut || {
             last += 1;
             Some(last)
         })
@@ -131,23 +208,4 @@ pub(crate) fn weave_tree(from: &Path, to: &Path, rules: &[Rule]) -> Tree {
         }
     }
     tree
-}
-
-/// Loads all classes under a strict verifier; what the JVM says at the end.
-pub(crate) fn load_all(jvm: &Jvm, base: &Path, woven: &Path, names: &[String], in_java_base: bool) -> String {
-    let list = base.join("names.txt");
-    fs::write(&list, names.join("\n")).unwrap();
-    let mut command = Command::new(&jvm.java);
-    let mut patch = base.join("stub").display().to_string();
-    let mut class_path = base.join("programs").display().to_string();
-    let more = if in_java_base { &mut patch } else { &mut class_path };
-    *more = format!("{more}:{}", woven.display());
-    command.args([
-        "-Xshare:off",
-        "-XX:+UnlockDiagnosticVMOptions",
-        "-XX:+BytecodeVerificationLocal",
-        "-XX:+BytecodeVerificationRemote",
-    ]);
-    command.arg(format!("--patch-module=java.base={patch}")).args(["-cp", &class_path, "LoadAll"]).arg(&list);
-    run(&mut command)
 }

@@ -10,6 +10,7 @@ public final class JtraceMarks {
     private static long sum;
     private static int depth;
     private static int nested;
+    private static String first = "";
     private static final int[] open = new int[1 << 16];
 
     private JtraceMarks() {}
@@ -37,7 +38,9 @@ public final class JtraceMarks {
             if (depth > 0 && open[depth - 1] == place) {
                 depth--;
             } else {
-                nested++;
+                if (nested++ == 0) {
+                    first = "\nfirst " + place + " in " + (depth > 0 ? open[depth - 1] : -1);
+                }
             }
         }
     }
@@ -85,6 +88,6 @@ public final class JtraceMarks {
                 text.append('\n');
             }
         }
-        return text.append("open ").append(depth).append("\nnested ").append(nested).append("\nsum ").append(sum).append('\n').toString();
+        return text.append("open ").append(depth).append("\nnested ").append(nested).append(first).append("\nsum ").append(sum).append('\n').toString();
     }
 }
