@@ -25,6 +25,18 @@ public final class LockLeftHeld {
         other.start();
         work(shared, turn, 0);
         other.join();
+        // This one waits until the end, without holding what it waits with.
+        Thread waiting = new Thread(() -> await(new ReentrantLock()), "lock-waiter");
+        waiting.setDaemon(true);
+        waiting.start();
+        while (waiting.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void await(ReentrantLock lock) {
+        lock.lock();
+        lock.newCondition().awaitUninterruptibly();
     }
 
     private static void nested(ReentrantLock lock, int depth) {

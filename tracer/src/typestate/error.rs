@@ -13,9 +13,9 @@ pub struct Error {
     /// The file, as it was named.
     pub file: String,
     /// Line of the place, from 1.
-    pub line: usize,
+    pub line: u32,
     /// Column of the place in characters, from 1.
-    pub column: usize,
+    pub column: u32,
     /// What is wrong there.
     pub what: String,
     /// What to write instead.
@@ -41,8 +41,9 @@ impl Error {
         let end = text.floor_char_boundary(span.end.max(start));
         let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
-        let line = text[..from].matches('\n').count() + 1;
-        let column = text[from..start].chars().count() + 1;
+        let counted = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
+        let line = counted(text[..from].matches('\n').count());
+        let column = counted(text[from..start].chars().count());
         let span = Span { start: start - from, end: end.min(to) - from };
         let text = text[from..to].trim_end_matches('\r').to_owned();
         Self { file: file.to_owned(), line, column, what, hint, text, span }

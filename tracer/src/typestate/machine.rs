@@ -145,7 +145,9 @@ fn live(table: &Table) -> Vec<bool> {
     let mut live = table.accepting.clone();
     let mut from = vec![Vec::new(); live.len()];
     for (state, row) in table.next.iter().enumerate() {
-        row.iter().for_each(|to| from[*to].push(state));
+        for to in row {
+            from[*to].push(state);
+        }
     }
     let mut open: Vec<usize> = (0..live.len()).filter(|state| live[*state]).collect();
     while let Some(state) = open.pop() {

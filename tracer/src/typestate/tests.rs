@@ -22,7 +22,7 @@ impl Random {
 
 /// A property of symbols that are named by letters, with this expression.
 fn lettered(letters: &str, regex: &str, more: &str) -> Result<Property, Error> {
-    let symbols: String = letters.chars().map(|c| format!("{c} = \"{c}()\"\n")).collect();
+    let symbols = letters.chars().map(|c| format!("{c} = \"{c}()\"")).collect::<Vec<_>>().join("\n");
     let text =
         format!("name = \"P\"\nmessage = \"m\"\nclasses = \"A\"\nregex = \"{regex}\"\n{more}\n[symbols]\n{symbols}");
     Property::parse("p.toml", &text)

@@ -64,7 +64,7 @@ fn states<'a, 'i>(document: &str, value: &'a Value<'i>) -> Result<Vec<Written<'a
         return Err(too_many(first(value), values.len() + 1));
     }
     let mut states: Vec<Written<'a, 'i>> = Vec::new();
-    for value in values.iter() {
+    for value in values {
         let Some(table) = value.get_ref().as_table() else {
             return Err(Wrong::new(value.span(), "a state is a table", "write [[state]] before each"));
         };
@@ -116,5 +116,5 @@ fn too_many(span: Range<usize>, count: usize) -> Wrong {
 
 /// Where the list of states begins.
 fn first(value: &Value<'_>) -> Range<usize> {
-    value.get_ref().as_array().and_then(|values| values.iter().next()).map_or(value.span(), |first| first.span())
+    value.get_ref().as_array().and_then(|values| values.iter().next()).map_or_else(|| value.span(), toml::Spanned::span)
 }

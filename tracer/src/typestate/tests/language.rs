@@ -10,10 +10,10 @@ enum Tree {
     Never,
     Nothing,
     Letters(u32),
-    Then(Rc<Tree>, Rc<Tree>),
-    Or(Rc<Tree>, Rc<Tree>),
-    Mixed(Rc<Tree>, Rc<Tree>),
-    Star(Rc<Tree>),
+    Then(Rc<Self>, Rc<Self>),
+    Or(Rc<Self>, Rc<Self>),
+    Mixed(Rc<Self>, Rc<Self>),
+    Star(Rc<Self>),
 }
 
 use Tree::{Letters, Mixed, Never, Nothing, Or, Star, Then};
@@ -130,10 +130,7 @@ fn random(random_number: &mut Random, letters: usize, depth: usize) -> (String, 
             match random_number.below(3) {
                 0 => (format!("({text})?"), tree.or(Nothing)),
                 1 => (format!("({text}){{2}}"), tree.clone().then(tree)),
-                _ => (
-                    format!("({text}){{1,3}}"),
-                    tree.clone().then(tree.clone().then(tree.clone().or(Nothing)).or(Nothing)),
-                ),
+                _ => (format!("({text}){{1,3}}"), tree.clone().then(tree.clone().then(tree.or(Nothing)).or(Nothing))),
             }
         }
     }
@@ -185,9 +182,9 @@ fn assert_minimal(machine: &Machine) {
             break;
         }
     }
-    for one in 0..count {
-        for other in 0..one {
-            assert!(apart[one][other], "states {one} and {other} are equal");
+    for (one, row) in apart.iter().enumerate() {
+        for (other, apart) in row[..one].iter().enumerate() {
+            assert!(apart, "states {one} and {other} are equal");
         }
     }
 }

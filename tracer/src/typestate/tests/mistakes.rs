@@ -77,6 +77,41 @@ fn what_is_not_written_as_an_expression_is_shown() {
 }
 
 #[test]
+fn a_run_of_letters_that_is_two_things_is_refused() {
+    let of = |regex: &str| {
+        let text = format!("{HEAD}regex = '{regex}'\n[symbols]\na = 'a()'\nb = 'b()'\nab = 'c()'\n");
+        Property::parse("p.toml", &text)
+    };
+    insta::assert_snapshot!(of("(ab | b)*").unwrap_err().render(), @r"
+    p.toml:4:11: `ab` is a symbol, and so is each of its letters
+      regex = '(ab | b)*'
+                ^~
+    hint: write <ab> for the one, a b for the others
+    ");
+    let (one, letters) = (of("<ab> a? b?").unwrap(), of("a b | <ab>").unwrap());
+    assert_ne!(one.machine, letters.machine);
+}
+
+#[test]
+fn a_symbol_that_is_never_legal_must_be_said_to_be_so() {
+    let of = |never: &str| format!("{HEAD}regex = 'a*'\n{never}\n[symbols]\na = 'a()'\nb = 'b()'\n");
+    insta::assert_snapshot!(refused(&of("")), @r#"
+    p.toml:8:1: the symbol `b` is never used
+      b = 'b()'
+      ^
+    hint: use it in the regex; write never = ["b"] if it is always illegal; or leave it out
+    "#);
+    insta::assert_snapshot!(refused(&of("never = ['c']")), @r"
+    p.toml:5:10: `c` is no `symbol`
+      never = ['c']
+               ^~~
+    hint: possible: a, b
+    ");
+    let machine = Property::parse("p.toml", &of("never = 'b'")).unwrap().machine;
+    assert_eq!(machine.next, [[0, 1], [1, 1]]);
+}
+
+#[test]
 fn what_is_too_large_is_refused() {
     insta::assert_snapshot!(of_regex("(open r w){30} close"), @r"
     p.toml:4:9: the automaton has 93 states with the dead one; the limit is 64
@@ -90,7 +125,7 @@ fn what_is_too_large_is_refused() {
               ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
     hint: shorten what is counted by {n} or mixed by &
     ");
-    let symbols: String = (0..33).map(|n| format!("s{n} = 'm{n}()'\n")).collect();
+    let symbols = (0..33).map(|n| format!("s{n} = 'm{n}()'")).collect::<Vec<_>>().join("\n");
     let text = format!("{HEAD}regex = '.*'\n[symbols]\n{symbols}");
     assert!(refused(&text).contains("p.toml:38:1: more than 32 symbols"), "{}", refused(&text));
     assert!(refused(&"x".repeat(70_000)).contains("more than 65536 bytes"));
@@ -193,11 +228,8 @@ fn keys_have_their_values() {
     hint: property files are TOML; `jtrace typestate check hasnext` shows one, docs/typestate.md explains them
     ");
     for missing in ["name", "message", "classes"] {
-        let text: String = format!("{HEAD}regex = 'a'\n[symbols]\na = 'a()'\n")
-            .lines()
-            .filter(|line| !line.starts_with(missing))
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let whole = format!("{HEAD}regex = 'a'\n[symbols]\na = 'a()'\n");
+        let text = whole.lines().filter(|line| !line.starts_with(missing)).collect::<Vec<_>>().join("\n");
         assert!(refused(&text).contains(&format!("`{missing}` is missing")), "{}", refused(&text));
     }
 }
@@ -265,8 +297,8 @@ fn whatever_is_read_gives_an_answer() {
         }
         let text = String::from_utf8_lossy(&bytes);
         if let Err(error) = Property::parse("p", &text) {
-            assert!(error.line <= text.lines().count() + 1);
-            assert!(!error.render().is_empty());
+            assert!(usize::try_from(error.line).unwrap() <= text.lines().count() + 1);
+            assert!(error.render().starts_with("p:"), "{error}");
         }
     }
 }

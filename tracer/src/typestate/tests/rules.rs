@@ -66,7 +66,7 @@ fn properties_of_other_lanes_are_read_and_weave_nothing() {
                 [symbols]\nget = \"Get*Critical\"\nrelease = \"Release*Critical\"\n";
     let property = Property::parse("p.toml", text).unwrap();
     assert_eq!(property.key, Key::Jni);
-    assert!(property.rules(0).is_empty());
+    assert_eq!(property.rules(0), []);
 }
 
 #[test]
