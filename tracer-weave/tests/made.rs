@@ -21,7 +21,7 @@ struct Made {
 /// Code of a method.
 #[derive(Default)]
 struct Code<'a> {
-    code: &'a [u8],
+    bytes: &'a [u8],
     /// Start, end, handler.
     handlers: &'a [[u16; 3]],
     /// Name and content.
@@ -57,8 +57,8 @@ impl Made {
         bytes.extend(u16::from(code.is_some()).to_be_bytes());
         if let Some(code) = code {
             let mut content = vec![0, 4, 0, 4];
-            content.extend(u32::try_from(code.code.len()).unwrap().to_be_bytes());
-            content.extend(code.code);
+            content.extend(u32::try_from(code.bytes.len()).unwrap().to_be_bytes());
+            content.extend(code.bytes);
             content.extend(u16::try_from(code.handlers.len()).unwrap().to_be_bytes());
             for handler in code.handlers {
                 content.extend(handler.iter().flat_map(|number| number.to_be_bytes()).chain([0, 0]));
@@ -145,7 +145,7 @@ const RETURN: u8 = 177;
 fn a_method_that_would_be_too_long_is_left_as_it_is() {
     let mut long = vec![NOP; 65_530];
     long.push(RETURN);
-    let woven = weave_with(&made(52, &Code { code: &long, ..Code::default() }), &[rule(Place::Method, REGION)]);
+    let woven = weave_with(&made(52, &Code { bytes: &long, ..Code::default() }), &[rule(Place::Method, REGION)]);
     assert_eq!(woven.class_file, None);
     assert_eq!(reasons(&woven), ["its code would have 65544 bytes; a method has at most 65535"]);
 }
@@ -158,7 +158,7 @@ fn a_branch_that_would_not_reach_is_left_as_it_is() {
     let back = i16::try_from(code.len()).unwrap();
     code.push(167);
     code.extend((-back).to_be_bytes());
-    let woven = weave_with(&made(49, &Code { code: &code, ..Code::default() }), &[rule(Place::Block, POINT)]);
+    let woven = weave_with(&made(49, &Code { bytes: &code, ..Code::default() }), &[rule(Place::Block, POINT)]);
     assert_eq!(woven.class_file, None);
     assert_eq!(reasons(&woven), ["a branch would have to go further than 32,767 bytes"]);
 }
@@ -167,7 +167,7 @@ fn a_branch_that_would_not_reach_is_left_as_it_is() {
 fn a_branch_to_the_first_instruction_does_not_enter_again() {
     // nop; goto 0
     let woven =
-        weave_with(&made(49, &Code { code: &[NOP, 167, 255, 255], ..Code::default() }), &[rule(Place::Method, POINT)]);
+        weave_with(&made(49, &Code { bytes: &[NOP, 167, 255, 255], ..Code::default() }), &[rule(Place::Method, POINT)]);
     let (code, _) = code_of(&woven, "run");
     assert!(
         matches!(
@@ -181,7 +181,7 @@ fn a_branch_to_the_first_instruction_does_not_enter_again() {
 #[test]
 fn subroutines_of_old_classes_come_back_to_where_they_were_called() {
     // 0: jsr 4; 3: return; 4: astore_0; 5: ret 0
-    let code = Code { code: &[168, 0, 4, RETURN, 75, 169, 0], ..Code::default() };
+    let code = Code { bytes: &[168, 0, 4, RETURN, 75, 169, 0], ..Code::default() };
     let rules = [rule(Place::Method, REGION), rule(Place::Block, POINT)];
     let woven = weave_with(&made(48, &code), &rules);
     let (code, attributes) = code_of(&woven, "run");
@@ -197,7 +197,7 @@ fn subroutines_of_old_classes_come_back_to_where_they_were_called() {
     assert_eq!(attributes, [], "version 48 has no frames");
     // Where subroutines come back to is not in the code: no loops, no lines.
     let woven = weave_with(
-        &made(48, &Code { code: &[168, 0, 4, RETURN, 75, 169, 0], ..Code::default() }),
+        &made(48, &Code { bytes: &[168, 0, 4, RETURN, 75, 169, 0], ..Code::default() }),
         &[rule(Place::Loop, POINT)],
     );
     assert_eq!(reasons(&woven), ["it has subroutines (`jsr`)"]);
@@ -212,7 +212,7 @@ fn switches_are_padded_anew_and_branches_moved() {
     }
     code.extend([NOP; 4]);
     code.extend([NOP, RETURN]);
-    let woven = weave_with(&made(49, &Code { code: &code, ..Code::default() }), &[rule(Place::Block, POINT)]);
+    let woven = weave_with(&made(49, &Code { bytes: &code, ..Code::default() }), &[rule(Place::Block, POINT)]);
     let (code, _) = code_of(&woven, "run");
     let switch = code.iter().position(|one| matches!(one, Instruction::Tableswitch(_))).unwrap();
     let Instruction::Tableswitch(table) = &code[switch] else { return };
@@ -229,7 +229,7 @@ fn type_annotations_and_tables_of_lines_move_with_the_code() {
     let lines = [0, 2, 0, 0, 0, 10, 0, 4, 0, 11];
     let attributes: &[(&str, &[u8])] =
         &[("RuntimeVisibleTypeAnnotations", &annotations), ("LineNumberTable", &lines), ("Unknown", &[1, 2, 3])];
-    let code = Code { code: &[NOP, 187, 0, 1, 87, RETURN], attributes, ..Code::default() };
+    let code = Code { bytes: &[NOP, 187, 0, 1, 87, RETURN], attributes, ..Code::default() };
     let woven = weave_with(&made(52, &code), &[rule(Place::Method, REGION)]);
     let bytes = woven.class_file.unwrap();
     let holds = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
@@ -246,10 +246,10 @@ fn a_constructor_that_goes_around_another_is_left_as_it_is() {
     let [high, low] = class.callee("java/lang/Object", "<init>", "()V");
     // aload_0; invokespecial twice.
     let twice = [42, 183, high, low, 42, 183, high, low, RETURN];
-    class.method(1, "<init>", "()V", Some(&Code { code: &twice, ..Code::default() }));
+    class.method(1, "<init>", "()V", Some(&Code { bytes: &twice, ..Code::default() }));
     // iconst_0; ifeq to the return, over the call.
     let around = [3, 153, 0, 7, 42, 183, high, low, RETURN];
-    class.method(1, "<init>", "(I)V", Some(&Code { code: &around, ..Code::default() }));
+    class.method(1, "<init>", "(I)V", Some(&Code { bytes: &around, ..Code::default() }));
     let woven = weave_with(&class.finish(49), &[rule(Place::Method, REGION)]);
     assert_eq!(
         reasons(&woven),
@@ -279,7 +279,7 @@ fn methods_without_code_are_told_to_who_names_them() {
 #[test]
 fn a_full_constant_pool_leaves_the_class_as_it_is() {
     let mut class = Made::default();
-    class.method(0x9, "run", "()V", Some(&Code { code: &[RETURN], ..Code::default() }));
+    class.method(0x9, "run", "()V", Some(&Code { bytes: &[RETURN], ..Code::default() }));
     while class.count < 65_525 {
         class.constant(&[&[3, 0, 0, 0, 0]]);
     }
@@ -294,8 +294,8 @@ fn numbers_of_methods_that_stay_go_to_the_next() {
     let mut class = Made::default();
     let mut long = vec![NOP; 65_534];
     long.push(RETURN);
-    class.method(0x9, "long", "()V", Some(&Code { code: &long, ..Code::default() }));
-    class.method(0x9, "short", "()V", Some(&Code { code: &[RETURN], ..Code::default() }));
+    class.method(0x9, "long", "()V", Some(&Code { bytes: &long, ..Code::default() }));
+    class.method(0x9, "short", "()V", Some(&Code { bytes: &[RETURN], ..Code::default() }));
     let woven = weave_with(&class.finish(52), &[rule(Place::Method, REGION), rule(Place::Method, Kind::Entry)]);
     assert_eq!(woven.places.iter().map(|place| place.id).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(woven.places[0].method, "short");
@@ -303,7 +303,7 @@ fn numbers_of_methods_that_stay_go_to_the_next() {
 
 #[test]
 fn no_more_numbers_leave_a_method_as_it_is() {
-    let class = made(52, &Code { code: &[RETURN], ..Code::default() });
+    let class = made(52, &Code { bytes: &[RETURN], ..Code::default() });
     let woven = weave(&class, &[&rule(Place::Method, REGION)], &mut || None).unwrap();
     assert_eq!((woven.class_file.as_ref(), reasons(&woven)), (None, vec!["there are no more numbers for places"]));
 }
@@ -311,7 +311,7 @@ fn no_more_numbers_leave_a_method_as_it_is() {
 #[test]
 fn versions_that_are_not_known_are_refused() {
     for (version, known) in [(44, false), (45, true), (69, true), (70, false)] {
-        let class = made(version, &Code { code: &[RETURN], ..Code::default() });
+        let class = made(version, &Code { bytes: &[RETURN], ..Code::default() });
         assert_eq!(weave(&class, &[&rule(Place::Method, POINT)], &mut || Some(1)).is_ok(), known, "{version}");
     }
 }
@@ -321,7 +321,7 @@ fn an_exception_that_leaves_a_region_for_a_handler_passes_a_detour() {
     // 0: invokestatic; 3: return; 4: pop; 5: return; handler 4 for 0 to 3.
     let mut class = Made::default();
     let [high, low] = class.callee("a/Other", "call", "()V");
-    let code = Code { code: &[184, high, low, RETURN, 87, RETURN], handlers: &[[0, 3, 4]], ..Code::default() };
+    let code = Code { bytes: &[184, high, low, RETURN, 87, RETURN], handlers: &[[0, 3, 4]], ..Code::default() };
     class.method(0x9, "run", "()V", Some(&code));
     let place = Place::Call { class: Pattern::new("a.Other"), method: Pattern::new("call") };
     let woven = weave_with(&class.finish(49), &[rule(place, REGION)]);
@@ -335,7 +335,7 @@ fn an_exception_that_leaves_a_region_for_a_handler_passes_a_detour() {
 
 #[test]
 fn symbols_and_regions_are_for_what_has_them() {
-    let class = made(52, &Code { code: &[RETURN], ..Code::default() });
+    let class = made(52, &Code { bytes: &[RETURN], ..Code::default() });
     let field = Place::Field { class: Pattern::new("*"), field: Pattern::new("*"), access: Access::Any };
     let woven = weave_with(&class, &[rule(Place::Loop, Kind::Entry), rule(field, REGION), rule(Place::Block, REGION)]);
     let no_region = "blocks and accesses of fields have a point, no region";
