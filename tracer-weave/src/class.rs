@@ -19,6 +19,11 @@ const VERSIONS: RangeInclusive<u16> = 45..=69;
 /// Where the number of constants stands.
 pub(crate) const POOL_COUNT_AT: usize = 8;
 
+/// Most bytes that the names of a class's interfaces and methods, and their descriptors, may have together.
+const MOST_NAMES: usize = 64 << 20;
+/// Most bytes that the name of a class may have to be compared with a pattern.
+const LONGEST_NAME: usize = 4096;
+
 /// Access flag of a static method.
 pub(crate) const STATIC: u16 = 0x0008;
 /// Access flag of a native method.
@@ -130,9 +135,15 @@ impl<'a> ClassBytes<'a> {
     }
 
     fn read_members(&mut self, reader: &mut ByteReader<'_>) -> Result<(), Error> {
+        let mut names = 0;
         for _ in 0..reader.read_u16().map_err(cut_off)? {
             let interface = reader.read_u16().map_err(cut_off)?;
-            self.interfaces.push(self.class_name(interface).ok_or_else(|| unreadable("an interface has no name"))?);
+            let interface = self.class_name(interface).ok_or_else(|| unreadable("an interface has no name"))?;
+            names += interface.len();
+            if names > MOST_NAMES {
+                return Err(unreadable("its names are too long"));
+            }
+            self.interfaces.push(interface);
         }
         for _ in 0..reader.read_u16().map_err(cut_off)? {
             reader.skip(6).map_err(cut_off)?;
@@ -145,6 +156,10 @@ impl<'a> ClassBytes<'a> {
             let code = self.skip_attributes(reader)?;
             let no_name = || unreadable("a method has no name");
             let (name, descriptor) = (self.utf8(name).ok_or_else(no_name)?, self.utf8(descriptor).ok_or_else(no_name)?);
+            names += name.len() + descriptor.len();
+            if names > MOST_NAMES {
+                return Err(unreadable("its names are too long"));
+            }
             self.methods.push(MethodBytes { access, name, descriptor, code });
         }
         self.skip_attributes(reader)?;
@@ -176,7 +191,7 @@ impl<'a> ClassBytes<'a> {
 
     /// Whether a constant is this text.
     pub(crate) fn is_utf8(&self, index: u16, text: &str) -> bool {
-        self.pool.try_get_utf8(index).is_ok_and(|found| found.as_str() == Some(text))
+        self.pool.try_get_utf8(index).is_ok_and(|found| found.as_bytes() == text.as_bytes())
     }
 
     /// The name that a class constant gives.
@@ -187,16 +202,19 @@ impl<'a> ClassBytes<'a> {
         }
     }
 
-    /// Class and name that a constant of a field or method gives.
-    pub(crate) fn member(&self, index: u16) -> Option<(String, String)> {
+    /// Class (as the JVM writes it) and name that a constant of a field or method gives.
+    pub(crate) fn member(&self, index: u16) -> Option<(&str, &str)> {
         let (class, name, _) = self.member_parts(index)?;
-        Some((self.class_name(class)?, self.utf8(name)?))
+        let Constant::Class(class) = self.pool.get(class)? else { return None };
+        let text = |index: u16| self.pool.try_get_utf8(index).ok().filter(|text| text.len() <= LONGEST_NAME)?.as_str();
+        Some((text(*class)?, text(name)?))
     }
 
-    /// The descriptor that a constant of a field or method gives.
-    pub(crate) fn member_descriptor(&self, index: u16) -> Option<String> {
-        let (_, _, descriptor) = self.member_parts(index)?;
-        self.utf8(descriptor)
+    /// Whether a constant of a method says that it returns nothing.
+    pub(crate) fn returns_nothing(&self, index: u16) -> bool {
+        let descriptor =
+            self.member_parts(index).and_then(|(_, _, descriptor)| self.pool.try_get_utf8(descriptor).ok());
+        descriptor.is_some_and(|descriptor| descriptor.as_bytes().ends_with(b")V"))
     }
 
     fn member_parts(&self, index: u16) -> Option<(u16, u16, u16)> {

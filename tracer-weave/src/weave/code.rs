@@ -8,6 +8,16 @@ use crate::class::ClassBytes;
 /// Why a method cannot be woven, in words.
 pub(crate) type Reason = String;
 
+/// Attributes that point into code.
+const POINTING: [&str; 6] = [
+    "StackMapTable",
+    "LineNumberTable",
+    "LocalVariableTable",
+    "LocalVariableTypeTable",
+    "RuntimeVisibleTypeAnnotations",
+    "RuntimeInvisibleTypeAnnotations",
+];
+
 /// No instruction begins at this byte.
 const NONE: usize = usize::MAX;
 
@@ -93,7 +103,8 @@ pub(crate) struct Handler {
 #[derive(Clone, Debug)]
 pub(crate) struct CodeAttribute<'a> {
     pub(crate) name_index: u16,
-    pub(crate) name: String,
+    /// Which one it is; empty for those that do not point into code.
+    pub(crate) name: &'static str,
     pub(crate) content: &'a [u8],
 }
 
@@ -146,7 +157,7 @@ impl<'a> Code<'a> {
             let name_index = reader.read_u16().map_err(broken)?;
             let length = reader.read_u32().map_err(broken)?;
             let content = reader.read_bytes(usize::try_from(length).map_err(broken)?).map_err(broken)?;
-            let name = class.utf8(name_index).ok_or_else(|| broken("an attribute has no name"))?;
+            let name = POINTING.into_iter().find(|name| class.is_utf8(name_index, name)).unwrap_or_default();
             code.attributes.push(CodeAttribute { name_index, name, content });
         }
         if reader.remaining() > 0 {

@@ -21,7 +21,7 @@ pub(crate) fn begin(class: &ClassBytes<'_>, code: &Code<'_>) -> Result<usize, Re
         {
             if made > 0 {
                 made -= 1;
-            } else if found.is_some() || callee != class.name && callee != *superclass {
+            } else if found.is_some() || callee != class.name && callee != superclass {
                 return Err("it does not call exactly one other constructor of its object".to_owned());
             } else {
                 found = Some(index);

@@ -322,10 +322,7 @@ impl Test<'_> {
         let instruction = &self.code.instructions[index];
         match instruction.opcode {
             54..=88 | 132 | 179 | 181 | 194 | 195 => true,
-            INVOKEVIRTUAL..=INVOKEINTERFACE => {
-                let callee = self.class.member_descriptor(self.code.constant(instruction));
-                callee.is_some_and(|descriptor| descriptor.ends_with(")V"))
-            }
+            INVOKEVIRTUAL..=INVOKEINTERFACE => self.class.returns_nothing(self.code.constant(instruction)),
             _ => false,
         }
     }

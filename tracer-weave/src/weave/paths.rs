@@ -272,13 +272,15 @@ impl Writer<'_> {
 
     /// What is called where nothing catches an exception.
     fn add_uncaught(&mut self, paths: &mut Paths, code: &Code<'_>, index: usize) -> Result<(), Fail> {
+        // A return has been told already. HotSpot 11 does not expect a handler there, either: it crashes when it compiles
+        // `Object.<init>` with one.
+        if code.instructions[index].flow == Flow::Return {
+            return Ok(());
+        }
         let plan = self.plan;
-        let returns = code.instructions[index].flow == Flow::Return;
         let mut handler = LastHandler { calls: Vec::new(), this: false };
         for number in (0..self.zones_of[index].len()).rev() {
-            let zone = &plan.zones[self.zones_of[index][number]];
-            // Where the exit has been told already, the return itself is outside.
-            if let Some(mark) = zone.on_thrown.as_ref().filter(|_| !(returns && zone.on_exit.is_some())) {
+            if let Some(mark) = &plan.zones[self.zones_of[index][number]].on_thrown {
                 let this = self.this.from.is_some();
                 handler.this |= this && mark.receiver;
                 self.write(mark, this, &mut handler.calls)?;

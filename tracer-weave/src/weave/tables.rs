@@ -17,8 +17,8 @@ pub(crate) trait Moved {
 
 /// An attribute's content for moved code; as it was where it does not point into code.
 pub(crate) fn moved(attribute: &CodeAttribute<'_>, code: &Code<'_>, to: &dyn Moved) -> Result<Vec<u8>, Reason> {
-    let mut table = Table { bytes: attribute.content.to_vec(), at: 0, code, to, name: &attribute.name };
-    match attribute.name.as_str() {
+    let mut table = Table { bytes: attribute.content.to_vec(), at: 0, code, to, name: attribute.name };
+    match attribute.name {
         "LineNumberTable" => table.lines()?,
         "LocalVariableTable" | "LocalVariableTypeTable" => table.variables()?,
         "RuntimeVisibleTypeAnnotations" | "RuntimeInvisibleTypeAnnotations" => table.type_annotations()?,

@@ -129,7 +129,7 @@ impl<'a> Wishes<'a> {
                 continue;
             }
             let Some((callee_class, callee)) = woven.class.member(woven.code.constant(instruction)) else { continue };
-            if !class.matches(&java_name(&callee_class)) || !method.matches(&callee) {
+            if !method.matches(callee) || !class.matches(&java_name(callee_class)) {
                 continue;
             }
             if rule.kind == Kind::Marker(Sides::Point) {
@@ -166,7 +166,7 @@ impl<'a> Wishes<'a> {
                 Access::Write => writes,
             };
             let Some((holder, name)) = woven.class.member(woven.code.constant(instruction)) else { continue };
-            if wanted && class.matches(&java_name(&holder)) && field.matches(&name) {
+            if wanted && field.matches(name) && class.matches(&java_name(holder)) {
                 self.point(Self::order(Rank::Field, 1, number), rule, index)?;
             }
         }

@@ -49,8 +49,11 @@ fn region(enters: u32, exits: u32, thrown: u32) -> Counts {
     Counts { enters, exits, thrown, ..Counts::default() }
 }
 
-/// Loops of a method, in the order of the code: iterations, how often they were run, and how often an exception left them.
-const LOOPS: &[(&str, &[(u32, u32, u32)])] = &[
+/// A loop: iterations, how often it was run, and how often an exception left it.
+type Loop = (u32, u32, u32);
+
+/// Loops of a method, in the order of the code.
+const LOOPS: &[(&str, &[Loop])] = &[
     ("forLoop", &[(70, 10, 0)]),
     ("whileAnd", &[(50, 10, 0)]),
     ("whileOr", &[(50, 10, 0)]),

@@ -2,7 +2,12 @@
 //!
 //! These tests need `javac` of JDK 17, and the JDKs that `cargo xtask test` installs, so they are ignored here.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests fail by panicking, and say what they saw"
+)]
 
 mod corpus;
 mod counts;
