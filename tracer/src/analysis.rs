@@ -8,6 +8,7 @@ mod method;
 mod pairing;
 pub(crate) mod pattern;
 mod profile;
+mod protocols;
 mod request;
 mod scaled;
 mod site;

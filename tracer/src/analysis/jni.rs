@@ -13,6 +13,7 @@ use self::{
 use super::{
     Analysis, Context, Lens,
     profile::{self, Amounts},
+    protocols::balance,
     table::{Keyed, Merge as _},
 };
 use crate::{
@@ -159,6 +160,7 @@ impl Analysis for Jni {
             .int("critical_open_ns", open_ns);
         let mut shapes =
             vec![tables::functions(&calls), tables::callers(&calls, context), tables::threads(&calls, context)];
+        shapes.extend(balance::table(calls.iter().map(|(key, sums)| (key.function, sums.calls))));
         shapes.extend(sections.shapes(context));
         shapes.extend(profile::shape(
             "jni_stacks",

@@ -15,6 +15,7 @@ use super::{
     distribution::{Durations, Latencies},
     pairing::Open,
     profile::Amounts,
+    protocols::order::Order,
     steps::Steps,
     table::{FastSet, Keyed, Merge},
 };
@@ -60,6 +61,7 @@ pub struct Locks {
     holders: Holders,
     holding: Holding,
     looks: Looks,
+    order: Order,
     steps: Steps<1>,
 }
 
@@ -136,6 +138,7 @@ impl Default for Locks {
             holders: Holders::default(),
             holding: Holding::default(),
             looks: Looks::default(),
+            order: Order::default(),
             steps: Steps::default(),
         }
     }
@@ -276,6 +279,7 @@ impl Locks {
         }
         notes.extend(self.holders.notes(self.contended_enters));
         notes.extend(self.holding.notes());
+        notes.extend(self.order.note());
         if self.contended_enters > 0 && self.looks.count() == 0 {
             notes.push("Whether threads are deadlocked is not known: their list could not be looked at.".to_owned());
         }
@@ -304,6 +308,7 @@ impl Analysis for Locks {
         ) {
             self.looks.moves(event.tid, event.time_ns);
         }
+        self.order.event(event);
         match event.payload {
             Payload::MonitorBlocked { monitor, class, holder } => self.looks.blocked(event, monitor, class, holder),
             Payload::MonitorLook { .. } => self.looks.looked(event.time_ns),
@@ -363,6 +368,7 @@ impl Analysis for Locks {
         shapes.push(self.holders.chains_table(context));
         shapes.push(deadlocks.table(&self.blocked, context));
         shapes.extend(self.looks.table(&self.blocked, context));
+        shapes.extend(self.order.table(context));
         shapes.extend(self.blocked_latencies.shape("blocked", "Time blocked on a monitor"));
         shapes.push(Shape::Timeline(Timeline {
             id: "blocked_time",
