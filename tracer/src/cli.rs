@@ -9,6 +9,7 @@ mod failure;
 pub mod list;
 mod listen;
 mod logger;
+mod markers;
 mod options;
 mod output;
 mod perf_map;

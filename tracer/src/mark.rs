@@ -17,6 +17,18 @@ pub struct Marker {
     pub sides: Sides,
     /// What it is for and where, as the user wrote it.
     pub pattern: String,
+    /// Whether its marks have their times.
+    #[serde(default)]
+    pub time: bool,
+    /// Which of its marks clients get: a predicate, in jtrace's language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<String>,
+    /// Markers that must be open on the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
+    /// Markers that must not be open on the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_under: Vec<String>,
     /// Clients that get its marks; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subscribers: Vec<String>,

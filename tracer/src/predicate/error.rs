@@ -33,18 +33,7 @@ impl fmt::Display for Error {
 impl Error {
     /// The text around the place, and below it a caret at the place and a line under the rest of it; harmless on a terminal.
     pub fn excerpt(&self) -> [String; 2] {
-        let at = |end: usize| self.text.floor_char_boundary(end);
-        let (start, end) = (at(self.span.start), at(self.span.end.max(self.span.start)));
-        let (before, place, after) = (&self.text[..start], &self.text[start..end], &self.text[end..]);
-        let (before, place, after) = (escape::terminal(before), escape::terminal(place), escape::terminal(after));
-        let mut before = tail(&before, COLUMNS / 2);
-        let room = COLUMNS.saturating_sub(escape::width(&before));
-        let place = escape::ellipsis(&place, room);
-        let marks = escape::width(&place).saturating_sub(1);
-        let under = format!("{}^{}", " ".repeat(escape::width(&before)), "~".repeat(marks));
-        before.push_str(&place);
-        before.push_str(&escape::ellipsis(&after, room.saturating_sub(marks)));
-        [before.trim_end().to_owned(), under]
+        excerpt(&self.text, self.span)
     }
 
     /// All of it, in lines: what, the excerpt, the hint.
@@ -57,6 +46,22 @@ impl Error {
         }
         lines
     }
+}
+
+/// A line around a place, and below it a caret at the place and a line under the rest of it; harmless on a terminal.
+pub(crate) fn excerpt(text: &str, span: Span) -> [String; 2] {
+    let at = |end: usize| text.floor_char_boundary(end);
+    let (start, end) = (at(span.start), at(span.end.max(span.start)));
+    let (before, place, after) = (&text[..start], &text[start..end], &text[end..]);
+    let (before, place, after) = (escape::terminal(before), escape::terminal(place), escape::terminal(after));
+    let mut before = tail(&before, COLUMNS / 2);
+    let room = COLUMNS.saturating_sub(escape::width(&before));
+    let place = escape::ellipsis(&place, room);
+    let marks = escape::width(&place).saturating_sub(1);
+    let under = format!("{}^{}", " ".repeat(escape::width(&before)), "~".repeat(marks));
+    before.push_str(&place);
+    before.push_str(&escape::ellipsis(&after, room.saturating_sub(marks)));
+    [before.trim_end().to_owned(), under]
 }
 
 /// The end of a text, as much as fits the columns.
@@ -75,7 +80,7 @@ fn tail(text: &str, columns: usize) -> String {
 }
 
 /// The one of some words that a mistyped word most resembles, if it resembles any.
-pub(super) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let allowed = (word.chars().count() / 3).clamp(1, 2);
     words
