@@ -112,6 +112,8 @@ pub struct MarkBatch<'a> {
     pub buffer: u32,
     /// Words that came out of this buffer before; where more did than were delivered, the difference was lost.
     pub first: u64,
+    /// Name of the thread, where it is known.
+    pub thread_name: Option<&'a str>,
     /// The words, little-endian.
     pub(crate) words: &'a [u8],
 }
@@ -119,7 +121,13 @@ pub struct MarkBatch<'a> {
 impl<'a> MarkBatch<'a> {
     /// A batch of these words.
     pub const fn new(time_ns: u64, tid: Option<Tid>, buffer: u32, first: u64, words: &'a [u8]) -> Self {
-        Self { time_ns, tid, buffer, first, words }
+        Self { time_ns, tid, buffer, first, thread_name: None, words }
+    }
+
+    /// The same, of a thread with this name.
+    #[must_use]
+    pub const fn named(self, thread_name: Option<&'a str>) -> Self {
+        Self { thread_name, ..self }
     }
 
     /// How many words there are.

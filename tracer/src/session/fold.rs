@@ -171,8 +171,9 @@ impl Session {
         if is_owner {
             self.owners.insert(buffer, event.tid);
         }
-        let batch =
-            MarkBatch::new(event.time_ns, self.owners.get(&buffer).copied(), buffer, first, marks(bytes, count));
+        let owner = self.owners.get(&buffer).copied();
+        let batch = MarkBatch::new(event.time_ns, owner, buffer, first, marks(bytes, count))
+            .named(owner.and_then(|tid| self.names.named_thread(tid)));
         for analysis in &mut self.analyses {
             analysis.marks(&batch);
         }
