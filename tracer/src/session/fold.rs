@@ -10,6 +10,7 @@ use crate::{
     event::{Edge, Event, Payload, Tid},
     finding,
     mark::MarkBatch,
+    marker::Client,
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
@@ -85,6 +86,12 @@ impl Session {
             governed: Governed::default(),
             owners: HashMap::new(),
         }
+    }
+
+    /// Adds a client of marks, whose report becomes a part of that of the lens `markers`; gives it back where the session has no such
+    /// lens.
+    pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        self.analyses.iter_mut().fold(Some(client), |left, analysis| analysis.add_client(left?))
     }
 
     /// Takes the next item.
