@@ -75,7 +75,9 @@ impl Markers {
         if let Some(sentence) = said("Weaving", "was", &self.woven) {
             notes.push(sentence);
         }
-        if let Some(sentence) = self.restored.as_ref().and_then(|woven| said("Restoring", "was", std::slice::from_ref(woven))) {
+        if let Some(sentence) =
+            self.restored.as_ref().and_then(|woven| said("Restoring", "was", std::slice::from_ref(woven)))
+        {
             notes.push(sentence);
         }
         notes.extend(self.lacks.iter().cloned());
@@ -108,7 +110,8 @@ fn said(what: &str, verb: &str, rounds: &[Woven]) -> Option<String> {
         return None;
     }
     let sum = |field: fn(&Woven) -> u64| rounds.iter().fold(0, |sum: u64, woven| sum.saturating_add(field(woven)));
-    let (classes, methods, took_ns) = (sum(|woven| woven.classes), sum(|woven| woven.methods), sum(|woven| woven.took_ns));
+    let (classes, methods, took_ns) =
+        (sum(|woven| woven.classes), sum(|woven| woven.methods), sum(|woven| woven.took_ns));
     let longest_ns = rounds.iter().map(|woven| woven.longest_step_ns).max().unwrap_or(0);
     Some(format!(
         "{what} {classes} classes ({methods} methods) took {:.1} ms; the longest step {verb} {:.1} ms.",
@@ -148,7 +151,8 @@ impl Analysis for Markers {
     fn section(&self, context: Context<'_>) -> Section {
         let known = self.dispatch.known();
         let skipped = self.woven.iter().fold(0, |sum: u64, woven| sum.saturating_add(woven.skipped_count));
-        let sum = |field: fn(&Woven) -> u64| self.woven.iter().fold(0, |sum: u64, woven| sum.saturating_add(field(woven)));
+        let sum =
+            |field: fn(&Woven) -> u64| self.woven.iter().fold(0, |sum: u64, woven| sum.saturating_add(field(woven)));
         let mut summary =
             Summary::new().int("markers", known.markers().len() as u64).int("places", known.places().len() as u64);
         let mut notes = self.notes();

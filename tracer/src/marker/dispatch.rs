@@ -469,6 +469,5 @@ fn for_each(clients: u64, taps: &mut [Tap], mut tell: impl FnMut(&mut Tap)) {
     }
 }
 
-
 #[cfg(test)]
 mod tests;

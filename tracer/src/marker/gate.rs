@@ -47,7 +47,10 @@ impl Gate {
         let (predicate, note) = match parsed.transpose() {
             Ok(predicate) => (predicate, None),
             Err(error) => {
-                let note = format!("The predicate of marker {} cannot be read ({}); all its marks are shown.", marker.name, error.what);
+                let note = format!(
+                    "The predicate of marker {} cannot be read ({}); all its marks are shown.",
+                    marker.name, error.what
+                );
                 (None, Some(note))
             }
         };

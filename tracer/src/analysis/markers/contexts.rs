@@ -59,9 +59,10 @@ pub(super) struct Contexts {
 fn site(place: &PlaceDefinition) -> u64 {
     let bci = place.bci.to_le_bytes();
     let parts = [place.class.as_bytes(), b"\0", place.method.as_bytes(), b"\0", place.descriptor.as_bytes(), &bci];
-    let hash = parts.iter().copied().flatten().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash =
+        parts.iter().copied().flatten().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
     let mixed = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
@@ -200,11 +201,14 @@ impl Client for Contexts {
                 self.others
             ));
         }
-        let summary = Summary::new()
-            .int("contexts", self.dictionary.len() as u64)
-            .int("context_collisions", self.collisions());
+        let summary =
+            Summary::new().int("contexts", self.dictionary.len() as u64).int("context_collisions", self.collisions());
         let title = "Calling contexts".to_owned();
-        ClientReport { summary, notes, shapes: vec![Shape::Table(Table { id: "marker_contexts", title, columns, rows })] }
+        ClientReport {
+            summary,
+            notes,
+            shapes: vec![Shape::Table(Table { id: "marker_contexts", title, columns, rows })],
+        }
     }
 }
 

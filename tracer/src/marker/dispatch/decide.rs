@@ -1,12 +1,21 @@
 //! Who is told of a mark whose names alone do not decide that.
 
 use super::{
-    super::{gate::{Asking, Gate}, stack::Entry},
+    super::{
+        gate::{Asking, Gate},
+        stack::Entry,
+    },
     Site, Tap,
 };
 
 /// Clients that are told of a mark now, and those that can be told only at the end of the region.
-pub(super) fn decide(gates: &mut [Gate], taps: &mut [Tap], site: Site, asking: &Asking<'_>, has_end: bool) -> (u64, u64) {
+pub(super) fn decide(
+    gates: &mut [Gate],
+    taps: &mut [Tap],
+    site: Site,
+    asking: &Asking<'_>,
+    has_end: bool,
+) -> (u64, u64) {
     if let Some(gate) = gates.get_mut(site.marker as usize) {
         if gate.is_late && has_end {
             return (0, site.clients);
@@ -50,4 +59,3 @@ pub(super) fn decide_late(gates: &mut [Gate], taps: &mut [Tap], entry: Entry, as
     }
     wanted
 }
-
