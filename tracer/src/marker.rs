@@ -33,4 +33,6 @@ pub use thread::{Thread, Threads};
 pub const CLIENTS: &[&str] = &["counts", "contexts"];
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

@@ -147,16 +147,16 @@ impl Counts {
         if let Some(active) = own.active.get_mut(frame.node.index()) {
             *active = active.saturating_sub(1);
         }
+        // Of a region without times only what lies within is known; what is told late has come after that, which has added its
+        // time there already.
+        let seen_ns = if exit.is_late { 0 } else { exit.duration_ns.unwrap_or(frame.inner_ns) };
+        if let Some(around) = own.frames.last_mut() {
+            around.inner_ns = around.inner_ns.saturating_add(seen_ns);
+        }
         let duration_ns = exit.duration_ns?;
         let self_ns = duration_ns.saturating_sub(frame.inner_ns);
         sums.time(duration_ns, self_ns);
         at(&mut self.places, mark.place as usize)?.time(duration_ns, self_ns);
-        // What is told late has come after the regions within, which have added their time there already.
-        if !exit.is_late
-            && let Some(around) = own.frames.last_mut()
-        {
-            around.inner_ns = around.inner_ns.saturating_add(duration_ns);
-        }
         self.nesting.time(frame.node, if frame.is_recursive { 0 } else { duration_ns }, self_ns);
         at(&mut self.durations, marker)?.get_or_insert_default().record(duration_ns);
         Some(())

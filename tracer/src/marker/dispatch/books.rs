@@ -1,5 +1,7 @@
 //! What could not be told to clients, and how that is said.
 
+use crate::report::format::plural;
+
 /// Counts of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Books {
@@ -29,30 +31,33 @@ impl Books {
     pub(super) fn notes(&self, threads_shared: bool) -> Vec<String> {
         let Self { lost_words, gaps, given_up, .. } = self;
         let mut notes = self.sentences.clone();
-        let mut say = |count: u64, what: &str| {
-            if count > 0 {
-                notes.push(what.to_owned());
-            }
-        };
-        say(
-            *lost_words,
-            &format!(
-                "{lost_words} words of marks were lost, at {gaps} places in the flow; {given_up} regions that were open then are given \
-                 up, and what followed is counted under `(after a loss)` until the outermost of them has been left."
-            ),
-        );
-        let counted = [
-            (self.out_of_order, "batches of marks came out of order"),
-            (self.undecodable, "words of marks could not be read"),
-            (self.unknown_places, "marks were of places that are not defined, and are not counted"),
-            (self.too_deep, "regions lay below 65536 others on their thread, and are not counted"),
-            (self.unseen_beginnings, "regions were left whose entry was not seen; they have no duration"),
-            (self.unseen_ends, "regions ended with one around them, without an end of their own"),
-        ];
-        for (count, what) in counted {
-            say(count, &format!("{count} {what}."));
+        if *lost_words > 0 {
+            notes.push(format!(
+                "{} of marks were lost, in {}; {} that were open then are given up, and what followed is counted under `(after a \
+                 loss)` until the outermost of them has been left.",
+                plural(*lost_words, "word", "words"),
+                plural(*gaps, "gap", "gaps"),
+                plural(*given_up, "region", "regions"),
+            ));
         }
-        say(u64::from(threads_shared), "Only the first 65536 threads have a stack of their own.");
+        let counted = [
+            (self.out_of_order, "batch", "batches", "of marks came out of order"),
+            (self.undecodable, "word", "words", "of marks could not be read"),
+            (self.unknown_places, "mark", "marks", "came from places that are not defined; not counted"),
+            (self.too_deep, "region", "regions", "lay below 65536 others on their thread; not counted"),
+            (
+                self.unseen_beginnings,
+                "region",
+                "regions",
+                "ended without an entry that was seen; without a duration, too",
+            ),
+            (self.unseen_ends, "region", "regions", "ended with one around them, without an end of their own"),
+        ];
+        let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
+        notes.extend(counted.map(|(count, one, many, what)| format!("{} {what}.", plural(count, one, many))));
+        if threads_shared {
+            notes.push("Only the first 65536 threads have a stack of their own.".to_owned());
+        }
         notes
     }
 }
