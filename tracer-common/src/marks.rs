@@ -143,6 +143,8 @@ pub mod switch {
     pub const COUNT: u8 = 2;
     /// Its marks have their time.
     pub const TIME: u8 = 4;
+    /// Symbols that leave an object in its state are counted and not sent.
+    pub const ADAPTIVE: u8 = 8;
 }
 
 const _: () = assert!(size_of::<MarksHeader>() == 24 && MARKS_HEADER_BYTES.is_multiple_of(8));

@@ -7,6 +7,7 @@ mod demand;
 pub mod doctor;
 mod failure;
 pub mod list;
+mod inside;
 mod listen;
 mod logger;
 mod markers;
@@ -75,6 +76,8 @@ enum Command {
     Calls(attach::Options),
     /// Count and time calls of JNI functions, and critical sections
     Jni(attach::Options),
+    /// Follow marked points and regions of code, through a library in the JVM
+    Markers(attach::Options),
     /// Count every object of chosen classes
     Alloc(attach::Options),
     /// Start a JVM and watch it from its first instruction on
@@ -140,6 +143,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Methods(options) => demand::run(options, Lens::Methods),
         Command::Calls(options) => demand::run(options, Lens::Calls),
         Command::Jni(options) => demand::run(options, Lens::Jni),
+        Command::Markers(mut options) => {
+            options.watch.inside.inside = true;
+            demand::run(options, Lens::Markers)
+        }
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),

@@ -9,6 +9,7 @@
 
 pub mod jvm;
 
+pub mod inside;
 pub mod jni;
 
 pub mod probe;

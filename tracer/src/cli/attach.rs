@@ -10,6 +10,7 @@ use std::{
 use super::{
     Failure,
     arming::{ArmedJvm, Held},
+    inside,
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
@@ -129,6 +130,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
         return explain(&watched);
     }
     output::check(output)?;
+    let inside = watch.inside.wanted(&watched.lenses, watch.demand.each, watch.demand.yes)?;
     let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;
     let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
@@ -137,6 +139,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
+    let inside = inside::lane(inside, &jvm, &mut known.plan, &watched.lenses)?;
     let armed = ArmedJvm::new(&known.plan, &jvm, watch.demand.arm, &watched.predicate, &mut known.missing)?;
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);
@@ -146,7 +149,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
         jni.look_into(&jvm, known.threads, false, &mut known.missing);
     }
     let unwinding = watched.unwinding(&jvm);
-    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects).with_jni(jni);
+    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects).with_jni(jni).with_inside(inside);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate };

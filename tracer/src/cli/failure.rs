@@ -102,6 +102,13 @@ impl From<crate::jvm::arming::Error> for Failure {
     }
 }
 
+impl From<crate::inside::visit::Error> for Failure {
+    fn from(error: crate::inside::visit::Error) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::new(error, hint)
+    }
+}
+
 impl From<crate::source::recording::Error> for Failure {
     fn from(error: crate::source::recording::Error) -> Self {
         let hint = error.hint();
