@@ -203,9 +203,8 @@ pub(crate) unsafe extern "system" fn hook(
             return None;
         }
         // SAFETY: the JVM passes a C string, and as many bytes as it says.
-        let (name, bytes) = unsafe {
-            (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?))
-        };
+        let (name, bytes) =
+            unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
         let woven = weaving.weave(&java_name(name)?, bytes)?;
         let memory = Jvmti(jvmti).allocate(&woven).ok()?;
         // SAFETY: the JVM passes where it wants the answer.
@@ -235,8 +234,7 @@ pub(crate) fn classes(jvmti: Jvmti, jni: Jni) -> Result<Vec<String>, Failure> {
 fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
     let mut below: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, rule) in weaving.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses) {
-        let above: Vec<jclass> =
-            loaded.iter().filter(|(_, name)| rule.is_for(name)).map(|(class, _)| *class).collect();
+        let above: Vec<jclass> = loaded.iter().filter(|(_, name)| rule.is_for(name)).map(|(class, _)| *class).collect();
         for (class, name) in loaded {
             if above.iter().any(|above| jni.is_below(*class, *above)) {
                 below.entry(name.clone()).or_default().push(index);

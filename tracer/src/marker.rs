@@ -1,6 +1,7 @@
 //! Markers: what a user wants marked, and what clients make of the marks.
 //!
-//! [`spec`] reads markers from a file or from the command line into rules for the weaver.
+//! [`spec`] reads markers from a file or from the command line into rules for the weaver; [`check`]
+//! says what they would match.
 //! When marks come, [`dispatch`] keeps a [`stack`] of open regions for each thread and hands each mark to the [`client`]s that want
 //! it. Those that are built in are beside the lens `markers`, which shows what they report. Nothing here weaves a running JVM.
 //!
@@ -12,6 +13,9 @@ mod place;
 mod short;
 
 pub mod spec;
+
+pub mod check;
+pub mod class_path;
 
 pub mod known;
 pub mod stack;

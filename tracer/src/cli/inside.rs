@@ -1,19 +1,17 @@
 //! What is woven into a JVM: its options, and what comes before it is.
 
-use std::path::PathBuf;
-
 use tracer_common::marks::switch;
 use tracer_weave::{
-    Kind, Pattern, Place, Rule, Sides,
+    Rule,
     control::{Matched, Order},
 };
 
-use super::{Failure, attach::say};
+use super::{Failure, attach::say, markers::MarkerOptions};
 use crate::{
     analysis::Lens,
     inside::{library, visit::Visit},
     jvm::find::Jvm,
-    mark::{Asked, Marker},
+    mark::Asked,
     probe::plan::Plan,
     source::live::inside::InsideLane,
 };
@@ -28,13 +26,8 @@ pub(super) struct InsideOptions {
     #[arg(long)]
     pub(super) inside: bool,
 
-    /// A marker: `name=class::method`, with a place behind `@` (see docs/markers.md)
-    #[arg(long, value_name = "MARKER")]
-    pub(super) marker: Vec<String>,
-
-    /// A file with markers
-    #[arg(long, value_name = "FILE")]
-    pub(super) spec: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) markers: MarkerOptions,
 }
 
 /// What is to be woven.
@@ -55,38 +48,17 @@ impl InsideOptions {
         if !self.inside {
             return Err(Failure::usage(
                 "markers and typestate need a library in the JVM",
-                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends".to_owned(),
+                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends"
+                    .to_owned(),
             ));
         }
-        let mut wanted = Wanted { asked: Asked::default(), rules: Vec::new(), switches: Vec::new(), yes };
-        for text in &self.marker {
-            let (name, pattern) = text.split_once('=').unwrap_or((text, text));
-            let Some((class, method)) = pattern.split_once("::") else {
-                return Err(Failure::usage(format!("`{text}` is no marker"), "write name=class::method".to_owned()));
-            };
-            let number = u32::try_from(wanted.rules.len()).unwrap_or(u32::MAX);
-            wanted.asked.markers.push(Marker {
-                name: name.to_owned(),
-                token: name.to_owned(),
-                sides: Sides::Region,
-                pattern: pattern.to_owned(),
-                subscribers: Vec::new(),
-            });
-            wanted.rules.push(Rule {
-                marker: number,
-                class: Pattern::new(class),
-                subclasses: false,
-                method: Pattern::new(method),
-                descriptor: None,
-                place: Place::Method,
-                kind: Kind::Marker(Sides::Region),
-                receiver: false,
-                arguments: false,
-            });
-            let mode = if each { switch::ON } else { switch::ON | switch::COUNT };
-            wanted.switches.push((number, mode));
-        }
-        Ok(Some(wanted))
+        let spec = self.markers.read()?;
+        let switches = (0..).zip(&spec.wishes).map(|(number, wish)| {
+            let count = if !each && spec.is_countable(wish) { switch::COUNT } else { 0 };
+            let time = if wish.marker.time { switch::TIME } else { 0 };
+            (number, switch::ON | count | time)
+        });
+        Ok(Some(Wanted { asked: spec.asked(), rules: spec.rules(), switches: switches.collect(), yes }))
     }
 }
 
@@ -98,7 +70,8 @@ pub(super) fn lane(
     lenses: &[Lens],
 ) -> Result<Option<InsideLane>, Failure> {
     let Some(Wanted { asked, rules, switches, yes }) = wanted else { return Ok(None) };
-    let sites = library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
+    let sites =
+        library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
     if jvm.target.jdk_release >= 21 {
         say("the JVM will print a warning that an agent was loaded into it: that is jtrace's library");
     }

@@ -1,9 +1,45 @@
 //! `jtrace markers`: markers on any code. `jtrace markers check` shows what would be matched, and weaves nothing.
 
-use std::path::PathBuf;
+mod check;
 
-use super::Failure;
-use crate::marker::{CLIENTS, Spec, spec::MAX_FILE_BYTES};
+use std::{path::PathBuf, process::ExitCode};
+
+use super::{Failure, attach, demand};
+use crate::{
+    analysis::Lens,
+    marker::{CLIENTS, Spec, spec::MAX_FILE_BYTES},
+};
+
+/// Options of `jtrace markers`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct MarkersOptions {
+    #[command(subcommand)]
+    command: Option<MarkersCommand>,
+
+    #[command(flatten)]
+    attach: Option<attach::Options>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum MarkersCommand {
+    /// Show what markers would match in class files, and weave nothing
+    Check(check::CheckOptions),
+}
+
+pub(super) fn run(options: MarkersOptions) -> Result<ExitCode, Failure> {
+    let MarkersOptions { command, attach } = options;
+    match (command, attach) {
+        (Some(MarkersCommand::Check(options)), _) => check::run(&options),
+        (None, Some(mut options)) => {
+            options.watch.inside.inside = true;
+            demand::run(options, Lens::Markers)
+        }
+        (None, None) => {
+            Err(Failure::usage("missing PID", "give the pid of a JVM, or see `jtrace markers --help`".to_owned()))
+        }
+    }
+}
 
 /// Which markers are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,17 +52,11 @@ pub(super) struct MarkerOptions {
     ///
     /// [NAME=]CLASS::METHOD[@PLACE][+WORD...][ where PREDICATE]. Places are `method` (the usual one), `loop`, `block`, `line:42-57`,
     /// `call:CLASS::METHOD`, `field:CLASS.FIELD=w`; words are `time`, `receiver`, `arguments`, `subclasses`, `point` (one-way), `region`.
-    #[arg(short, long, value_name = "MARKER")]
+    #[arg(long, value_name = "MARKER")]
     pub(super) marker: Vec<String>,
 }
 
 impl MarkerOptions {
-    /// Whether any is wanted.
-    #[expect(dead_code, reason = "the command that attaches asks")]
-    pub(super) const fn is_empty(&self) -> bool {
-        self.spec.is_none() && self.marker.is_empty()
-    }
-
     /// What was asked for.
     pub(super) fn read(&self) -> Result<Spec, Failure> {
         let Some(path) = &self.spec else { return Ok(Spec::read(None, &self.marker, CLIENTS)?) };

@@ -25,6 +25,9 @@ pub const MAX_MARKERS: usize = 1000;
 /// The option with short forms, as errors name it.
 const OPTION: &str = "--marker";
 
+/// The client that takes counts as well as single marks.
+const COUNTING_CLIENT: &str = "counts";
+
 /// A marker, and where it is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
@@ -125,6 +128,16 @@ impl Spec {
         check_names(&drafts, clients)?;
         let wishes = drafts.into_iter().map(|(source, draft)| wish(draft).map_err(|wrong| source.error(wrong)));
         Ok(Self { wishes: wishes.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether nothing is lost where the JVM counts the marks of one of the markers, and sends none: nobody asks for anything of single
+    /// marks, or for what lies inside.
+    pub fn is_countable(&self, wish: &Wish) -> bool {
+        let Marker { time, predicate, inside, not_under, subscribers, .. } = &wish.marker;
+        let asks_stacks = |other: &Wish| !other.marker.inside.is_empty() || !other.marker.not_under.is_empty();
+        let asks = *time || predicate.is_some() || !inside.is_empty() || !not_under.is_empty();
+        let is_for_others = subscribers.iter().any(|name| name != COUNTING_CLIENT);
+        !asks && !wish.receiver && !wish.arguments && !is_for_others && !self.wishes.iter().any(asks_stacks)
     }
 
     /// What the session says of them.
