@@ -188,33 +188,38 @@ impl<'a> Above<'a> {
 
 /// Names that resemble those of a rule: of methods where its classes are there, and else of classes.
 fn nearest(rule: &Rule, classes: &ClassPath, above: &Above<'_>) -> Vec<String> {
+    let meant: Vec<&Class> = classes.classes.iter().filter(|class| above.is_meant(rule, &class.outline.name)).collect();
     let mut found: Vec<(usize, String)> = Vec::new();
-    let meant = classes.classes.iter().filter(|class| above.is_meant(rule, &class.outline.name));
-    let mut any = false;
-    for class in meant {
-        any = true;
+    for class in &meant {
         for method in &class.outline.methods {
-            let distance = distance(rule.method.as_str(), &method.name);
-            let by_name = rule.method.matches(&method.name);
-            let shown =
-                format!("{}::{}{}", class.outline.name, method.name, if by_name { &method.descriptor } else { "" });
-            found.push((if by_name { 0 } else { distance }, shown));
+            let name = format!("{}::{}", class.outline.name, method.name);
+            if rule.method.matches(&method.name) {
+                // Only the parameters are others.
+                found.push((0, format!("{name}{}", method.descriptor)));
+            } else {
+                found.extend(resemblance(rule.method.as_str(), &method.name).map(|distance| (distance, name)));
+            }
         }
     }
-    if !any {
-        let of_class = |class: &Class| {
-            // Half of the mistakes are in the package, half in the name.
-            let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    if meant.is_empty() {
+        // Half of the mistakes are in the package, half in the name behind it.
+        let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+        for class in &classes.classes {
             let (wanted, name) = (rule.class.as_str(), class.outline.name.as_str());
-            let parts = distance(&simple(wanted), &simple(name)) + usize::from(simple(wanted) == "*") * 100;
-            (distance(wanted, name).min(parts), name.to_owned())
-        };
-        found.extend(classes.classes.iter().map(of_class));
+            let distance = resemblance(&simple(wanted), &simple(name)).or_else(|| resemblance(wanted, name));
+            found.extend(distance.map(|distance| (distance, name.to_owned())));
+        }
     }
     found.sort();
     found.dedup();
-    let longest = rule.method.as_str().len().max(rule.class.as_str().len()) / 2 + 1;
-    found.into_iter().filter(|(distance, _)| *distance <= longest).take(NEAREST).map(|(_, name)| name).collect()
+    found.into_iter().take(NEAREST).map(|(_, name)| name).collect()
+}
+
+/// How much of a pattern's letters must be changed to make it a name, if that is not most of them.
+fn resemblance(pattern: &str, name: &str) -> Option<usize> {
+    let letters = pattern.replace('*', "");
+    let distance = distance(&letters, name);
+    (distance <= letters.chars().count() / 2).then_some(distance)
 }
 
 /// How many letters must be put in, left out or replaced to make one word the other.

@@ -64,6 +64,8 @@ struct Site {
     passage: Passage,
     /// Clients that want them, as bits.
     clients: u64,
+    /// Of these, the ones that want all, whatever gates say.
+    sure: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,8 +177,7 @@ impl Dispatch {
         let subject = predicate::Subject::method(&definition.class, &definition.method, &definition.descriptor);
         let gate = self.gates.get(marker);
         let outlook = gate.map_or(Outlook::Always, |gate| gate.outlook(&subject));
-        let mut clients = 0;
-        let mut is_gated = outlook == Outlook::Depends;
+        let (mut clients, mut sure) = (0, 0);
         for (bit, tap) in self.taps.iter_mut().enumerate() {
             if !tap.markers.get(marker).copied().unwrap_or(false) {
                 continue;
@@ -188,25 +189,27 @@ impl Dispatch {
             }
             match tap.gate.as_ref().map_or(Outlook::Always, |gate| gate.outlook(&subject)) {
                 Outlook::Never => continue,
-                Outlook::Always => {}
-                Outlook::Depends => is_gated = true,
+                Outlook::Always => sure |= 1 << bit,
+                Outlook::Depends => {}
             }
             clients |= 1 << bit;
         }
-        if outlook == Outlook::Never {
-            clients = 0;
+        match outlook {
+            Outlook::Never => (clients, sure) = (0, 0),
+            Outlook::Always => {}
+            Outlook::Depends => sure = 0,
         }
         if self.sites.len() <= number {
             self.sites.resize(number + 1, Site::default());
         }
-        let passage = if is_gated {
+        let passage = if outlook == Outlook::Depends || sure != clients {
             self.subjects.push(subject);
             Passage::Gated(u32::try_from(self.subjects.len() - 1).unwrap_or(u32::MAX))
         } else {
             Passage::Open
         };
         if let Some(site) = self.sites.get_mut(number) {
-            *site = Site { marker: u32::try_from(marker).unwrap_or(u32::MAX), passage, clients };
+            *site = Site { marker: u32::try_from(marker).unwrap_or(u32::MAX), passage, clients, sure };
         }
     }
 
@@ -279,7 +282,7 @@ impl Dispatch {
                 let Self { known, threads, taps, .. } = self;
                 let Some(thread) = threads.get_mut(from.thread) else { return };
                 let instance = instance(known, thread, site, mark, false);
-                for_each(site.clients, taps, |tap| tap.client.marker_count(&instance, *of, *count));
+                for_each(site.sure, taps, |tap| tap.client.marker_count(&instance, *of, *count));
             }
             What::Argument { index, value } => {
                 let Last { told, place, object, time_ns } = self.last;
@@ -369,11 +372,9 @@ impl Dispatch {
             Closes::Nothing => {
                 thread.stack.left_unknown(mark.place);
                 self.books.unseen_beginnings += 1;
-                if site.passage == Passage::Open {
-                    let exit = Exit { ending, was_entered: false, duration_ns: None, is_late: false };
-                    let instance = instance(&self.known, thread, site, mark, false);
-                    for_each(site.clients, &mut self.taps, |tap| tap.client.marker_exit(&instance, &exit));
-                }
+                let exit = Exit { ending, was_entered: false, duration_ns: None, is_late: false };
+                let instance = instance(&self.known, thread, site, mark, false);
+                for_each(site.sure, &mut self.taps, |tap| tap.client.marker_exit(&instance, &exit));
             }
         }
         self.last.told = 0;

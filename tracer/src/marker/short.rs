@@ -97,7 +97,9 @@ fn no_colons(text: &str) -> Wrong {
     let from = text.find('=').map_or(0, |at| at + 1);
     let end = text[from..].find(['@', '+', '(']).map_or(text.len(), |at| from + at);
     let name = &text[from..end];
-    let hint = match name.rsplit_once(['.', '#']) {
+    let single = name.rsplit_once(':').filter(|(class, method)| !class.is_empty() && !method.is_empty());
+    let hint = match single.or_else(|| name.rsplit_once(['.', '#'])) {
+        Some((class, method)) if single.is_some() => format!("write {class}::{method}"),
         Some((class, method)) if !class.is_empty() && !method.is_empty() => {
             format!("write {class}::{method} for this method, or {name}::* for all methods of a class")
         }

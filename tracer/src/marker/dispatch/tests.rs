@@ -82,9 +82,13 @@ fn markers_can_ask_where_they_lie() {
     let inner = Marker { inside: vec!["a".to_owned()], not_under: vec!["b".to_owned()], ..marker("c") };
     let mut words = Words::default();
     for around in [vec![], vec![1], vec![2], vec![1, 2], vec![3, 1], vec![1, 3]] {
-        around.iter().for_each(|place| drop(words.push(ENTER, *place, 0)));
+        for place in &around {
+            words.push(ENTER, *place, 0);
+        }
         words.push(ENTER, 3, 0).push(EXIT, 3, 0);
-        around.iter().rev().for_each(|place| drop(words.push(EXIT, *place, 0)));
+        for place in around.iter().rev() {
+            words.push(EXIT, *place, 0);
+        }
     }
     let told = told(vec![marker("a"), marker("b"), inner], &words);
     // Alone under a; under c and a; and twice under a with itself around.
