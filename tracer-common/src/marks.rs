@@ -47,7 +47,8 @@ pub enum WordKind {
     Thrown = 4,
     /// A symbol; the value is the object's number, the state the one in which it was.
     Symbol = 5,
-    /// An object has died; the place is the number of the property, the value the object's number, the state its last one.
+    /// An object has died; the place is the number of the property, the value the object's number, the state its last one. A raw word
+    /// follows: the number of its class. Of properties, only deaths in states in which an object must not die are told.
     Death = 6,
     /// An object has got its number, which is the value. A raw word follows: the number of its class, which is an object, too.
     Born = 7,

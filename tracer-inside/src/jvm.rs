@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "JNI and JVMTI are C")]
 
 use std::{
-    ffi::{CStr, CString, c_char, c_void},
+    ffi::{CStr, c_char, c_void},
     ptr, slice,
 };
 
@@ -346,9 +346,4 @@ impl Jvmti {
 /// A class's name as Java writes it.
 pub(crate) fn java_name(internal: &str) -> Option<String> {
     (!internal.starts_with('[')).then(|| internal.replace('/', "."))
-}
-
-/// A name as C writes it.
-pub(crate) fn c_name(name: &str) -> CString {
-    CString::new(name).unwrap_or_default()
 }

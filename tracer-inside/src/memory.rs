@@ -30,9 +30,11 @@ const PROPERTIES: usize = 256;
 /// Bytes of a property's automaton: 64 symbols of 64 states.
 const MACHINE_BYTES: usize = 64 * 64;
 /// Symbols that a property can have.
-pub(crate) const MAX_SYMBOLS: usize = 64;
+const MAX_SYMBOLS: usize = 63;
+/// Behind them: whether an object may die in a state.
+const MAY_END: usize = 63;
 /// States that it can have.
-pub(crate) const MAX_STATES: usize = 64;
+const MAX_STATES: usize = 64;
 
 /// Bytes before a buffer's words.
 const HEADER_BYTES: usize = 64;
@@ -132,7 +134,11 @@ impl Memory {
     }
 
     /// Writes the automaton of a property: next states by symbol and state.
-    pub(crate) fn set_machine(&self, property: u8, next: &[Vec<u8>]) {
+    pub(crate) fn set_machine(&self, property: u8, next: &[Vec<u8>], may_end: &[bool]) {
+        for (state, may_end) in may_end.iter().enumerate().take(MAX_STATES) {
+            let at = self.machines + usize::from(property) * MACHINE_BYTES + MAY_END * MAX_STATES + state;
+            self.byte(at).store(u8::from(*may_end), Ordering::Release);
+        }
         for (symbol, states) in next.iter().enumerate().take(MAX_SYMBOLS) {
             for (state, to) in states.iter().enumerate().take(MAX_STATES) {
                 let at = self.machines + usize::from(property) * MACHINE_BYTES + symbol * MAX_STATES + state;

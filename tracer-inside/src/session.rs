@@ -48,7 +48,8 @@ const MAX_OUTGOING: usize = 1 << 20;
 const VM_DEATH: u32 = 51;
 const THREAD_END: u32 = 53;
 const CLASS_FILE_LOAD_HOOK: u32 = 54;
-const EVENTS: [u32; 3] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK];
+const CLASS_PREPARE: u32 = 56;
+const EVENTS: [u32; 4] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK, CLASS_PREPARE];
 
 /// What other threads have to tell jtrace.
 static OUTGOING: Mutex<VecDeque<Told>> = Mutex::new(VecDeque::new());
@@ -173,6 +174,7 @@ impl Session {
         callbacks.VMDeath = Some(vm_death);
         callbacks.ThreadEnd = Some(thread_end);
         callbacks.ClassFileLoadHook = Some(weaving::hook);
+        callbacks.ClassPrepare = Some(weaving::prepared);
         self.jvmti.set_callbacks(&callbacks)
     }
 
@@ -240,7 +242,7 @@ impl Session {
             Order::Weave { rules, machines, symbols } => {
                 for machine in &machines {
                     if let Some(memory) = memory() {
-                        memory.set_machine(machine.property, &machine.next);
+                        memory.set_machine(machine.property, &machine.next, &machine.may_end);
                     }
                     self.properties.push(machine.property);
                 }

@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "a callback of JVMTI")]
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     ffi::{CStr, c_char},
     slice,
     sync::{
@@ -24,6 +24,7 @@ use tracer_common::marks::FIRST_PLACE;
 use tracer_weave::{
     PlaceDefinition, Rule, Skipped,
     control::{Done, Matched, Told},
+    outline::outline,
     weave::{Woven, weave},
 };
 
@@ -60,16 +61,23 @@ pub(crate) struct Weaving {
     /// Property and symbol of markers that are symbols.
     symbols: HashMap<u32, (u8, u8)>,
     /// Rules of classes that lie below others, by the class's name.
-    below: RwLock<HashMap<String, Vec<usize>>>,
+    below: RwLock<HashMap<String, BTreeSet<usize>>>,
+    /// Classes that rules name together with those below them.
+    bases: Mutex<Vec<(usize, Base)>>,
     next_place: AtomicU32,
     state: Mutex<State>,
 }
 
+/// A class, as a global reference. It is not given back: a rule names few.
+#[derive(Clone, Copy)]
+struct Base(jclass);
+
+// SAFETY: global references may be used by any thread.
+unsafe impl Send for Base {}
+
 #[derive(Default)]
 struct State {
     bits: HashMap<u32, u8>,
-    /// Numbers of places: a class that is woven again keeps them.
-    numbers: HashMap<Key, u32>,
     /// Places by marker.
     places: HashMap<u32, Vec<u32>>,
     methods: HashSet<(String, String, String)>,
@@ -77,15 +85,13 @@ struct State {
     skipped_count: u64,
 }
 
-/// What tells places apart: marker, class, method, descriptor, index of the bytecode, and which of those that are equal in all that.
-type Key = (u32, String, String, String, u16, u32);
-
 impl Weaving {
     pub(crate) fn new(rules: Vec<Rule>, symbols: &[(u32, u8, u8)]) -> Self {
         Self {
             rules,
             symbols: symbols.iter().map(|(marker, property, symbol)| (*marker, (*property, *symbol))).collect(),
             below: RwLock::new(HashMap::new()),
+            bases: Mutex::new(Vec::new()),
             next_place: AtomicU32::new(FIRST_PLACE),
             state: Mutex::new(State::default()),
         }
@@ -106,9 +112,58 @@ impl Weaving {
             return Vec::new();
         }
         let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
-        let below = below.get(class).map_or(&[][..], Vec::as_slice);
-        let is_for = |(index, rule): &(usize, &Rule)| rule.is_for(class) || below.contains(index);
+        let below = below.get(class);
+        let is_for = |(index, rule): &(usize, &Rule)| {
+            rule.is_for(class) || below.is_some_and(|below| below.contains(index))
+        };
         self.rules.iter().enumerate().filter(is_for).map(|(_, rule)| rule).collect()
+    }
+
+    /// Takes note of a class that rules name together with those below it.
+    fn add_base(&self, jni: Jni, class: jclass, name: &str) {
+        let named = self.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses && rule.is_for(name));
+        let indices: Vec<usize> = named.map(|(index, _)| index).collect();
+        if !indices.is_empty() {
+            let base = Base(jni.global(class));
+            let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+            bases.extend(indices.into_iter().map(|index| (index, base)));
+        }
+    }
+
+    /// Takes note of rules for classes above this one; says whether that was not known.
+    fn add_below(&self, jni: Jni, class: jclass, name: &str) -> bool {
+        let bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        let above = bases.iter().filter(|(_, base)| jni.is_below(class, base.0)).map(|(index, _)| *index);
+        self.note_below(name, above.collect())
+    }
+
+    /// The same of a class that is being loaded, as far as what it inherits from is known by name.
+    fn look_above(&self, name: &str, bytes: &[u8]) {
+        if is_never(name) || !self.rules.iter().any(|rule| rule.subclasses) {
+            return;
+        }
+        let Ok(outline) = outline(bytes) else { return };
+        let mut above: BTreeSet<usize> = BTreeSet::new();
+        {
+            let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
+            for parent in outline.superclass.iter().chain(&outline.interfaces) {
+                above.extend(below.get(parent).into_iter().flatten());
+                let named = self.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses && rule.is_for(parent));
+                above.extend(named.map(|(index, _)| index));
+            }
+        }
+        self.note_below(name, above);
+    }
+
+    fn note_below(&self, name: &str, above: BTreeSet<usize>) -> bool {
+        if above.is_empty() || is_never(name) {
+            return false;
+        }
+        let mut below = self.below.write().unwrap_or_else(PoisonError::into_inner);
+        let known = below.entry(name.to_owned()).or_default();
+        let before = known.len();
+        known.extend(above);
+        known.len() > before
     }
 
     /// Sets the switches of a marker's places, also of those to come.
@@ -199,13 +254,17 @@ pub(crate) unsafe extern "system" fn hook(
 ) {
     let _ = std::panic::catch_unwind(|| {
         let weaving = current()?;
+        // Memory of the JVM's own may not be touched outside of these phases.
         if name.is_null() || bytes.is_null() {
             return None;
         }
         // SAFETY: the JVM passes a C string, and as many bytes as it says.
-        let (name, bytes) =
-            unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
-        let woven = weaving.weave(&java_name(name)?, bytes)?;
+        let (name, bytes) = unsafe {
+            (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?))
+        };
+        let name = java_name(name)?;
+        weaving.look_above(&name, bytes);
+        let woven = weaving.weave(&name, bytes)?;
         let memory = Jvmti(jvmti).allocate(&woven).ok()?;
         // SAFETY: the JVM passes where it wants the answer.
         unsafe {
@@ -232,16 +291,35 @@ pub(crate) fn classes(jvmti: Jvmti, jni: Jni) -> Result<Vec<String>, Failure> {
 
 /// Finds out which loaded classes lie below those that rules name.
 fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
-    let mut below: HashMap<String, Vec<usize>> = HashMap::new();
-    for (index, rule) in weaving.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses) {
-        let above: Vec<jclass> = loaded.iter().filter(|(_, name)| rule.is_for(name)).map(|(class, _)| *class).collect();
-        for (class, name) in loaded {
-            if above.iter().any(|above| jni.is_below(*class, *above)) {
-                below.entry(name.clone()).or_default().push(index);
-            }
-        }
+    for (class, name) in loaded {
+        weaving.add_base(jni, *class, name);
     }
-    *weaving.below.write().unwrap_or_else(PoisonError::into_inner) = below;
+    for (class, name) in loaded {
+        weaving.add_below(jni, *class, name);
+    }
+}
+
+/// A class was linked. One that lies below a class that a rule names was perhaps not known as such when its bytes came, because
+/// what it inherits from was not loaded yet; none of its code has run so far.
+pub(crate) unsafe extern "system" fn prepared(
+    jvmti: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _thread: jobject,
+    class: jclass,
+) {
+    let _ = std::panic::catch_unwind(|| {
+        let weaving = current()?;
+        let (jvmti, jni) = (Jvmti(jvmti), Jni(jni));
+        let name = jvmti.name(class)?;
+        weaving.add_base(jni, class, &name);
+        if weaving.add_below(jni, class, &name)
+            && jvmti.is_modifiable(class)
+            && let Err(reason) = jvmti.retransform(&[class])
+        {
+            weaving.skip(vec![Skipped { class: name, method: None, reason }]);
+        }
+        Some(())
+    });
 }
 
 /// How many methods of loaded classes each rule names.

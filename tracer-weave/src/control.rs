@@ -36,15 +36,18 @@ pub enum Order {
     Leave,
 }
 
+/// The state after an illegal symbol, as woven code numbers it.
+pub const DEAD: u8 = 63;
+
 /// The automaton of a property as woven code sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineTable {
     /// Number of the property, from 1 on.
     pub property: u8,
-    /// Next states by symbol and state; 255 is none.
+    /// Next states by symbol and state; [`DEAD`] is the state after an illegal symbol.
     pub next: Vec<Vec<u8>>,
-    /// Accepting states, and others in which an object may die.
-    pub accepting: Vec<bool>,
+    /// Whether an object may die in a state.
+    pub may_end: Vec<bool>,
 }
 
 /// What the library says.

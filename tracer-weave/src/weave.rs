@@ -15,10 +15,10 @@ mod pool;
 mod tables;
 mod wishes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::class::{ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
-use crate::{PlaceDefinition, Rule, Skipped};
+use crate::{Kind, PlaceDefinition, Rule, Skipped};
 use method::{Fail, Method};
 use pool::Additions;
 
@@ -71,11 +71,19 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
             .filter(|(_, rule)| rule.is_for_method(&method.name, &method.descriptor))
             .map(|(number, rule)| (number, *rule))
             .collect();
+        let rules = once_each(rules);
         if !rules.is_empty() && !weaving.weave_method(number, method, &rules, &mut places) {
             break;
         }
     }
     Ok(weaving.finish())
+}
+
+/// A method can be named by several rules of a symbol, and is one symbol all the same.
+fn once_each<'a>(mut rules: Vec<(usize, &'a Rule)>) -> Vec<(usize, &'a Rule)> {
+    let mut symbols = BTreeSet::new();
+    rules.retain(|(_, rule)| matches!(rule.kind, Kind::Marker(_)) || symbols.insert(rule.marker));
+    rules
 }
 
 /// Numbers for places; those of methods that were left as they are go to the next.

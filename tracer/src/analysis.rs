@@ -45,6 +45,8 @@ pub mod jni;
 
 pub mod markers;
 
+pub mod typestate;
+
 use crate::{
     coverage::Coverage,
     event::Event,
@@ -151,6 +153,8 @@ pub enum Lens {
     Jni,
     /// Marked points and regions of code.
     Markers,
+    /// Whether objects are used as their protocols say.
+    Typestate,
 }
 
 impl Lens {
@@ -170,6 +174,7 @@ impl Lens {
         Self::Calls,
         Self::Jni,
         Self::Markers,
+        Self::Typestate,
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
@@ -183,7 +188,7 @@ impl Lens {
 
     /// Whether it needs a library in the JVM.
     pub const fn is_inside(self) -> bool {
-        matches!(self, Self::Markers)
+        matches!(self, Self::Markers | Self::Typestate)
     }
 
     /// The word that the command line, JSON and the docs use.
@@ -203,6 +208,7 @@ impl Lens {
             Self::Calls => "calls",
             Self::Jni => "jni",
             Self::Markers => "markers",
+            Self::Typestate => "typestate",
         }
     }
 }
@@ -228,6 +234,7 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Calls => Box::new(calls::Calls::default()),
         Lens::Jni => Box::new(jni::Jni::default()),
         Lens::Markers => Box::new(markers::Markers::default()),
+        Lens::Typestate => Box::new(typestate::Typestate::default()),
     }
 }
 

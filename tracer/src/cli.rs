@@ -20,6 +20,7 @@ mod probes;
 mod replay;
 mod run;
 mod shell;
+mod typestate;
 
 use std::{
     io::{self, Write as _},
@@ -93,6 +94,8 @@ enum Command {
     /// Every program runs in every configuration, in a JVM of its own, round by round in shuffled order. `plain` and
     /// `flags:...` need no root, what attaches does. Results are kept after each run; --resume goes on.
     Bench(bench::Options),
+    /// Look at protocols of objects: which calls are legal in which order
+    Typestate(typestate::Options),
     /// Print a completion script for a shell
     Completions(shell::CompletionsOptions),
     /// Print the manual page
@@ -151,6 +154,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Record(options) => attach::record(options),
         Command::Report(options) => replay::run(&options),
         Command::Bench(options) => bench::run(options),
+        Command::Typestate(options) => typestate::run(options),
         Command::Completions(options) => shell::completions(&options),
         Command::Man => shell::man(),
         Command::WaitAndExec(options) => run::wait_and_exec(&options),

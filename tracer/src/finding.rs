@@ -10,6 +10,7 @@ mod safepoint;
 
 mod locks;
 mod threads;
+mod typestate;
 mod waiting;
 
 mod classes;
@@ -61,6 +62,7 @@ const RULES: &[Rule] = &[
     methods::megamorphic,
     jni::long_critical,
     jni::open_critical,
+    typestate::violations,
 ];
 
 /// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.

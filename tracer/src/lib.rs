@@ -37,6 +37,7 @@ pub mod tally;
 
 pub mod analysis;
 pub mod finding;
+pub mod typestate;
 
 pub mod report;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tracer_common::marks::{Argument as ArgumentKind, MAX_TEXT_CHARS, Word, WordKind};
 use tracer_weave::{PlaceDefinition, Sides, Skipped};
 
-use crate::event::Tid;
+use crate::{event::Tid, typestate::Property};
 
 /// A marker, as the session names it. Its index in [`Asked::markers`] is its number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct Asked {
     /// The markers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub markers: Vec<Marker>,
+    /// The properties.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<Property>,
 }
 
 /// What a number of a [`PlaceDefinition`] stands for.
@@ -47,13 +50,31 @@ pub struct Asked {
 pub enum Meaning {
     /// The marker with this index.
     Marker(usize),
+    /// A symbol of a property, by their indices.
+    Symbol {
+        /// The property.
+        property: usize,
+        /// The symbol of its machine.
+        symbol: u8,
+    },
 }
 
 impl Asked {
     /// What a number of a marker or symbol stands for.
     pub fn meaning(&self, number: u32) -> Option<Meaning> {
-        let index = usize::try_from(number).ok()?;
-        (index < self.markers.len()).then_some(Meaning::Marker(index))
+        let mut rest = usize::try_from(number).ok()?;
+        if rest < self.markers.len() {
+            return Some(Meaning::Marker(rest));
+        }
+        rest -= self.markers.len();
+        for (property, of) in self.properties.iter().enumerate() {
+            let symbols = of.machine.symbols.len();
+            if rest < symbols {
+                return Some(Meaning::Symbol { property, symbol: u8::try_from(rest).ok()? });
+            }
+            rest -= symbols;
+        }
+        None
     }
 }
 
@@ -181,6 +202,8 @@ pub enum What {
     Death {
         /// The last state.
         state: u8,
+        /// Number of its class.
+        class: u32,
     },
     /// The object has got its number.
     Born {
@@ -275,7 +298,7 @@ impl Marks<'_> {
             WordKind::Exit => What::Exit,
             WordKind::Thrown => What::Thrown,
             WordKind::Symbol => What::Symbol { state },
-            WordKind::Death => What::Death { state },
+            WordKind::Death => What::Death { state, class: u32::try_from(self.word()?).ok()? },
             WordKind::Born => What::Born { class: u32::try_from(self.word()?).ok()? },
             WordKind::Count => What::Count { of: WordKind::from_number(state)?, count: self.word()? },
             WordKind::Argument => What::Argument { index: state, value: self.argument(word)? },

@@ -133,7 +133,7 @@ fn session() -> Session {
         not_under: Vec::new(),
         subscribers: Vec::new(),
     });
-    session.accept(&Item::Inside(Inside::Asked(Asked { markers: markers.collect() })));
+    session.accept(&Item::Inside(Inside::Asked(Asked { markers: markers.collect(), ..Asked::default() })));
     for id in 1..=4 {
         let place = PlaceDefinition {
             id,

@@ -29,9 +29,12 @@ use crate::{
 
 /// Options of `jtrace attach`, and of the commands that attach for one question.
 #[derive(Debug, clap::Args)]
+#[group(id = "attach")]
 pub(super) struct Options {
     /// Process id of the JVM; see `jtrace list`
-    pid: u32,
+    // Optional only for commands that have subcommands without one.
+    #[arg(required = true)]
+    pid: Option<u32>,
 
     #[command(flatten)]
     pub(super) watch: WatchOptions,
@@ -108,6 +111,7 @@ impl Show {
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { pid, watch, output, show } = options;
+    let pid = pid.ok_or_else(|| Failure::usage("a pid is missing", "`jtrace list` shows the JVMs".to_owned()))?;
     attach(pid, &watch, &output, Show::new(&output, &show))
 }
 

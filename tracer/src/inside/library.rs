@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn its_sites_begin_with_the_nop_that_the_kernel_makes_cheap() {
-        let sites = sites(&[Lens::Markers]).expect("both are there");
+        let sites = sites(&[Lens::Markers, Lens::Typestate]).expect("both are there");
         assert_eq!(sites.len(), 2);
         for site in sites {
             let at = usize::try_from(site.file_offset).expect("it is in the file");

@@ -87,6 +87,7 @@ impl Known {
     pub(super) fn define(&mut self, definition: &PlaceDefinition) -> Option<usize> {
         let marker = match self.asked.meaning(definition.marker)? {
             Meaning::Marker(marker) => marker,
+            Meaning::Symbol { .. } => return None,
         };
         if definition.id >= MAX_PLACES || self.place(definition.id).is_some() {
             return None;

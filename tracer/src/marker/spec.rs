@@ -142,7 +142,7 @@ impl Spec {
 
     /// What the session says of them.
     pub fn asked(&self) -> Asked {
-        Asked { markers: self.wishes.iter().map(|wish| wish.marker.clone()).collect() }
+        Asked { markers: self.wishes.iter().map(|wish| wish.marker.clone()).collect(), ..Asked::default() }
     }
 
     /// What the weaver is asked for.

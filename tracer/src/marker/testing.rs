@@ -81,7 +81,7 @@ impl Play {
             dispatch.add(client).expect("few clients");
         }
         let count = u32::try_from(markers.len()).expect("few markers");
-        dispatch.inside(&Inside::Asked(Asked { markers }));
+        dispatch.inside(&Inside::Asked(Asked { markers, ..Asked::default() }));
         for index in 0..count {
             dispatch.inside(&Inside::Place(place(index + 1, index)));
         }

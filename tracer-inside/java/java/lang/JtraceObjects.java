@@ -15,20 +15,25 @@ final class JtraceObjects {
     /** The table of objects that only have a number; those of properties follow. */
     private static final JtraceObjects[] TABLES = new JtraceObjects[256];
 
-    private static final int DEAD = 255;
+    /** The state after an illegal symbol; nothing leads out of it. */
+    private static final int DEAD = 63;
+    /** In the place of a symbol: whether an object may die in a state. */
+    private static final int MAY_END = 63 << 6;
 
     /** What is known of an object; it does not keep it alive. */
     private static final class Known extends WeakReference<Object> {
         final int hash;
         final int number;
+        final int type;
         int state;
         long history;
         Known next;
 
-        Known(Object object, ReferenceQueue<Object> dead, int hash, int number) {
+        Known(Object object, ReferenceQueue<Object> dead, int hash, int number, int type) {
             super(object, dead);
             this.hash = hash;
             this.number = number;
+            this.type = type;
         }
     }
 
@@ -71,9 +76,8 @@ final class JtraceObjects {
 
     /** A new object of the table of all: its class is an object, too, and comes first. */
     private int born(Object object) {
-        int type = 0;
-        if (!(object instanceof Class)) type = typeOf(object);
-        Known known = add(object);
+        int type = object instanceof Class ? 0 : typeOf(object);
+        Known known = add(object, type);
         JtraceMarks.raw(JtraceMarks.BORN | (long) known.number << 32, type);
         return known.number;
     }
@@ -84,7 +88,7 @@ final class JtraceObjects {
         Class<?> type = object.getClass();
         Known known = all.find(type);
         if (known == null) {
-            known = all.add(type);
+            known = all.add(type, 0);
             JtraceMarks.named0(known.number, type.getName());
         }
         return known.number;
@@ -108,8 +112,8 @@ final class JtraceObjects {
         long machine = JtraceMarks.MACHINES + (property << 12) + (symbol << 6);
         Known known = table.find(object);
         int state = known == null ? 0 : known.state;
-        int next = U.getByte(machine + state) & 0xff;
-        if (next == state && (on & JtraceMarks.ADAPTIVE) != 0) {
+        int next = U.getByte(machine + state);
+        if (known != null && next == state && (on & JtraceMarks.ADAPTIVE) != 0) {
             long buffer = JtraceMarks.buffer();
             if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
             return;
@@ -121,13 +125,12 @@ final class JtraceObjects {
         long buffer = JtraceMarks.buffer();
         if (buffer == 0 || !enter(buffer)) return;
         try {
-            if (known == null) known = table.add(object);
+            if (known == null) known = table.add(object, typeOf(object));
             int state = known.state;
             JtraceMarks.raw1(buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
-            if (next == DEAD) {
-                JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, typeOf(object), known.history);
-            } else {
-                known.state = next;
+            known.state = next;
+            if (next == DEAD && state != DEAD) {
+                JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, known.history);
             }
             known.history = known.history << 8 | symbol + 1;
         } catch (Throwable full) {
@@ -146,13 +149,13 @@ final class JtraceObjects {
         return null;
     }
 
-    private synchronized Known add(Object object) {
+    private synchronized Known add(Object object, int type) {
         Known found = find(object);
         if (found != null) return found;
         sweep();
         if (size >= buckets.length) grow();
         int hash = System.identityHashCode(object);
-        Known known = new Known(object, dead, hash, ++last);
+        Known known = new Known(object, dead, hash, ++last, type);
         int at = hash & buckets.length - 1;
         known.next = buckets[at];
         // Readers take no lock.
@@ -199,8 +202,9 @@ final class JtraceObjects {
     }
 
     private void died(Known known) {
-        JtraceMarks.raw1(JtraceMarks.buffer(),
-            JtraceMarks.DEATH | known.state << 4 | (long) property << 12 | (long) known.number << 32);
+        if (property != 0 && U.getByte(JtraceMarks.MACHINES + (property << 12) + MAY_END + known.state) != 0) return;
+        JtraceMarks.raw(
+            JtraceMarks.DEATH | known.state << 4 | (long) property << 12 | (long) known.number << 32, known.type);
     }
 
     /** Tells of the dead of all tables; at the end of the JVM, all that is left counts as dead. */

@@ -288,7 +288,7 @@ fn a_client_alone_and_among_five_others_is_told_the_same_byte_for_byte() {
         for (client, predicate) in clients.clone() {
             play.dispatch.add_for(Box::new(client), predicate).unwrap();
         }
-        play.dispatch.inside(&Inside::Asked(Asked { markers: markers.clone() }));
+        play.dispatch.inside(&Inside::Asked(Asked { markers: markers.clone(), ..Asked::default() }));
         for index in 0..5 {
             play.dispatch.inside(&Inside::Place(crate::marker::testing::place(index + 1, index)));
         }

@@ -33,10 +33,12 @@ const CODE: &[Lens] = &[
     Lens::Calls,
     Lens::Jni,
     Lens::Markers,
+    Lens::Typestate,
 ];
 const ALLOC: &[Lens] = &[Lens::Alloc];
 const JNI: &[Lens] = &[Lens::Jni];
-const INSIDE: &[Lens] = &[Lens::Markers];
+const INSIDE: &[Lens] = &[Lens::Markers, Lens::Typestate];
+const TYPESTATE: &[Lens] = &[Lens::Typestate];
 const METHODS: &[Lens] = &[Lens::Methods, Lens::Calls];
 
 const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
@@ -148,7 +150,7 @@ pub const PROBES: &[Probe] = &[
     probe(EventKind::JniEntry, JNI, "jni", Origin::Jni),
     probe(EventKind::JniReturn, JNI, "jni", Origin::Jni),
 
-    probe(EventKind::IllegalTransition, INSIDE, INSIDE_GROUP, Origin::Inside(function::ILLEGAL_TRANSITION)),
+    probe(EventKind::IllegalTransition, TYPESTATE, INSIDE_GROUP, Origin::Inside(function::ILLEGAL_TRANSITION)),
     probe(EventKind::Marks, INSIDE, INSIDE_GROUP, Origin::Inside(function::MARKS_FLUSHED)),
 
     probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),
