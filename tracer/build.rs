@@ -57,7 +57,15 @@ fn run() -> Result<(), Failure> {
     println!("cargo::rerun-if-env-changed={PREBUILT}");
     let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let workspace = manifest.parent().ok_or_else(|| "the crate is not in a workspace".to_owned())?;
-    for input in ["tracer-ebpf", "tracer-common", "tracer-weave", "tracer-inside", "Cargo.lock", "xtask/src/ebpf_toolchain.rs", "tracer/build.rs"] {
+    for input in [
+        "tracer-ebpf",
+        "tracer-common",
+        "tracer-weave",
+        "tracer-inside",
+        "Cargo.lock",
+        "xtask/src/ebpf_toolchain.rs",
+        "tracer/build.rs",
+    ] {
         println!("cargo::rerun-if-changed={}", workspace.join(input).display());
     }
     let out = PathBuf::from(variable("OUT_DIR")?);

@@ -7,9 +7,7 @@ use std::{
 };
 
 use jvmti_bindings::sys::{
-    jni::{
-        JNIEnv, JNINativeMethod, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jmethodID, jobject,
-    },
+    jni::{JNIEnv, JNINativeMethod, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jmethodID, jobject},
     jvmti::{jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks, jvmtiInterface_1_},
 };
 
@@ -64,9 +62,8 @@ impl Vm {
         let mut arguments =
             JavaVMAttachArgs { version: JNI_VERSION, name: name.as_ptr().cast_mut(), group: ptr::null_mut() };
         // SAFETY: the JVM's own table, and arguments that live through the call.
-        let code = unsafe {
-            ((**self.0).AttachCurrentThreadAsDaemon)(self.0, &raw mut env, (&raw mut arguments).cast())
-        };
+        let code =
+            unsafe { ((**self.0).AttachCurrentThreadAsDaemon)(self.0, &raw mut env, (&raw mut arguments).cast()) };
         if code == 0 { Ok(Jni(env.cast())) } else { Err(format!("AttachCurrentThreadAsDaemon says {code}")) }
     }
 
@@ -106,9 +103,8 @@ impl Jni {
     pub(crate) fn define(self, name: &CStr, bytes: &[u8]) -> Result<jclass, Failure> {
         let len = jint::try_from(bytes.len()).map_err(|error| error.to_string())?;
         // SAFETY: as above; the bytes live through the call.
-        let class = unsafe {
-            ((**self.0).DefineClass)(self.0, name.as_ptr(), ptr::null_mut(), bytes.as_ptr().cast(), len)
-        };
+        let class =
+            unsafe { ((**self.0).DefineClass)(self.0, name.as_ptr(), ptr::null_mut(), bytes.as_ptr().cast(), len) };
         self.check("DefineClass")?;
         if class.is_null() { Err(format!("{} was not defined", name.to_string_lossy())) } else { Ok(class) }
     }

@@ -48,7 +48,8 @@ fn begin(vm: *mut JavaVM, options: *const c_char, is_live: bool) -> jint {
         unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
     };
     // SAFETY: the JVM passes itself.
-    let begun = std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(|vm| session::begin(vm, &options, is_live)));
+    let begun =
+        std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(|vm| session::begin(vm, &options, is_live)));
     match begun {
         Ok(Ok(())) => OK,
         Ok(Err(_)) | Err(_) => FAILED,

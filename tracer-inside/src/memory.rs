@@ -82,7 +82,12 @@ pub(crate) struct Memory {
 fn map(bytes: usize) -> Option<usize> {
     // SAFETY: a new mapping of its own.
     let mapped = unsafe {
-        mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE)
+        mmap_anonymous(
+            ptr::null_mut(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
     };
     mapped.ok().map(|address| address.expose_provenance())
 }

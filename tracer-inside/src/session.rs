@@ -82,9 +82,8 @@ pub(crate) fn begin(vm: Vm, _options: &str, is_live: bool) -> Result<(), Failure
     if recorder.is_none() {
         if let Some(marks) = jni.find(MARKS) {
             let library = jni.static_long_field(marks, c"library")?;
-            let again = std::ptr::with_exposed_provenance::<()>(
-                usize::try_from(jni.static_long(marks, library)).unwrap_or(0),
-            );
+            let again =
+                std::ptr::with_exposed_provenance::<()>(usize::try_from(jni.static_long(marks, library)).unwrap_or(0));
             if again.is_null() {
                 return Err("the recorder belongs to nobody".to_owned());
             }

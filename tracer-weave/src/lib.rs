@@ -4,8 +4,8 @@
 //! The library in the JVM weaves with it; `jtrace markers check` looks with the same code at class files on disk. Nothing here
 //! does I/O.
 
-pub mod control;
 mod class;
+pub mod control;
 pub mod outline;
 pub mod pattern;
 pub mod place;

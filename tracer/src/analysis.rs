@@ -52,6 +52,7 @@ use crate::{
     coverage::Coverage,
     event::Event,
     mark::{Inside, MarkBatch},
+    marker::Client,
     names::Names,
     report::{Section, Span},
     session::{GuardAction, Target},
@@ -109,6 +110,11 @@ pub trait Analysis: Send {
 
     /// Takes marks of woven code.
     fn marks(&mut self, _batch: &MarkBatch<'_>) {}
+
+    /// Takes a client of marks; gives it back where it has none.
+    fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        Some(client)
+    }
 
     /// The section for what was seen so far.
     fn section(&self, context: Context<'_>) -> Section;

@@ -6,10 +6,11 @@ mod bench;
 mod demand;
 pub mod doctor;
 mod failure;
-pub mod list;
 mod inside;
+pub mod list;
 mod listen;
 mod logger;
+mod markers;
 mod options;
 mod output;
 mod perf_map;
@@ -77,7 +78,9 @@ enum Command {
     /// Count and time calls of JNI functions, and critical sections
     Jni(attach::Options),
     /// Follow marked points and regions of code, through a library in the JVM
-    Markers(attach::Options),
+    ///
+    /// `jtrace markers check` shows what markers would match in class files, and attaches nothing.
+    Markers(Box<markers::MarkersOptions>),
     /// Count every object of chosen classes
     Alloc(attach::Options),
     /// Start a JVM and watch it from its first instruction on
@@ -145,10 +148,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Methods(options) => demand::run(options, Lens::Methods),
         Command::Calls(options) => demand::run(options, Lens::Calls),
         Command::Jni(options) => demand::run(options, Lens::Jni),
-        Command::Markers(mut options) => {
-            options.watch.inside.inside = true;
-            demand::run(options, Lens::Markers)
-        }
+        Command::Markers(options) => markers::run(*options),
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),

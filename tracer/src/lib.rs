@@ -26,6 +26,7 @@ pub mod source;
 pub mod decode;
 pub mod event;
 pub mod mark;
+pub mod marker;
 pub mod names;
 
 pub mod coverage;

@@ -17,6 +17,18 @@ pub struct Marker {
     pub sides: Sides,
     /// What it is for and where, as the user wrote it.
     pub pattern: String,
+    /// Whether its marks have their times.
+    #[serde(default)]
+    pub time: bool,
+    /// Which of its marks clients get: a predicate, in jtrace's language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<String>,
+    /// Markers that must be open on the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
+    /// Markers that must not be open on the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_under: Vec<String>,
     /// Clients that get its marks; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subscribers: Vec<String>,
@@ -121,6 +133,8 @@ pub struct MarkBatch<'a> {
     pub buffer: u32,
     /// Words that came out of this buffer before; where more did than were delivered, the difference was lost.
     pub first: u64,
+    /// Name of the thread, where it is known.
+    pub thread_name: Option<&'a str>,
     /// The words, little-endian.
     pub(crate) words: &'a [u8],
 }
@@ -128,7 +142,13 @@ pub struct MarkBatch<'a> {
 impl<'a> MarkBatch<'a> {
     /// A batch of these words.
     pub const fn new(time_ns: u64, tid: Option<Tid>, buffer: u32, first: u64, words: &'a [u8]) -> Self {
-        Self { time_ns, tid, buffer, first, words }
+        Self { time_ns, tid, buffer, first, thread_name: None, words }
+    }
+
+    /// The same, of a thread with this name.
+    #[must_use]
+    pub const fn named(self, thread_name: Option<&'a str>) -> Self {
+        Self { thread_name, ..self }
     }
 
     /// How many words there are.

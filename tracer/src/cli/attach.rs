@@ -153,7 +153,9 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
         jni.look_into(&jvm, known.threads, false, &mut known.missing);
     }
     let unwinding = watched.unwinding(&jvm);
-    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects).with_jni(jni).with_inside(inside);
+    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects)
+        .with_jni(jni)
+        .with_inside(inside);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate };

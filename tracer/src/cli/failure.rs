@@ -9,7 +9,7 @@ use std::{
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::{predicate, typestate, view::escape};
+use crate::{marker, predicate, typestate, view::escape};
 
 /// A command's failure.
 #[derive(Debug)]
@@ -71,6 +71,12 @@ impl From<predicate::Error> for Failure {
     fn from(error: predicate::Error) -> Self {
         let excerpt = error.excerpt().to_vec();
         Self { excerpt, ..Self::usage(&error, error.hint.clone()) }
+    }
+}
+
+impl From<marker::Error> for Failure {
+    fn from(error: marker::Error) -> Self {
+        Self { excerpt: error.excerpt(), ..Self::usage(&error, error.hint.clone()) }
     }
 }
 

@@ -1,19 +1,19 @@
 //! What is woven into a JVM: its options, and what comes before it is.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use tracer_common::marks::switch;
 use tracer_weave::{
-    Kind, Pattern, Place, Rule, Sides,
+    Rule,
     control::{DEAD, MachineTable, Matched, Order},
 };
 
-use super::{Failure, attach::say, typestate};
+use super::{Failure, attach::say, markers::MarkerOptions, typestate};
 use crate::{
     analysis::Lens,
     inside::{library, visit::Visit},
     jvm::find::Jvm,
-    mark::{Asked, Marker, Meaning},
+    mark::{Asked, Meaning},
     predicate::error::nearest,
     probe::plan::Plan,
     source::live::inside::InsideLane,
@@ -30,13 +30,8 @@ pub(super) struct InsideOptions {
     #[arg(long)]
     pub(super) inside: bool,
 
-    /// A marker: `name=class::method`, with a place behind `@` (see docs/markers.md)
-    #[arg(long, value_name = "MARKER")]
-    pub(super) marker: Vec<String>,
-
-    /// A file with markers
-    #[arg(long, value_name = "FILE")]
-    pub(super) spec: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) markers: MarkerOptions,
 
     /// A property: a file, or a name of `jtrace typestate list`; can be repeated
     #[arg(short, long, value_name = "FILE|NAME")]
@@ -75,42 +70,21 @@ impl InsideOptions {
                 "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends".to_owned(),
             ));
         }
+        let spec = self.markers.read()?;
+        let switches = (0..).zip(&spec.wishes).map(|(number, wish)| {
+            let count = if !each && spec.is_countable(wish) { switch::COUNT } else { 0 };
+            let time = if wish.marker.time { switch::TIME } else { 0 };
+            (number, switch::ON | count | time)
+        });
         let mut wanted = Wanted {
-            asked: Asked::default(),
-            rules: Vec::new(),
-            switches: Vec::new(),
+            switches: switches.collect(),
+            asked: spec.asked(),
+            rules: spec.rules(),
             machines: Vec::new(),
             symbols: Vec::new(),
             later: self.later,
             yes,
         };
-        for text in &self.marker {
-            let (name, pattern) = text.split_once('=').unwrap_or((text, text));
-            let Some((class, method)) = pattern.split_once("::") else {
-                return Err(Failure::usage(format!("`{text}` is no marker"), "write name=class::method".to_owned()));
-            };
-            let number = u32::try_from(wanted.rules.len()).unwrap_or(u32::MAX);
-            wanted.asked.markers.push(Marker {
-                name: name.to_owned(),
-                token: name.to_owned(),
-                sides: Sides::Region,
-                pattern: pattern.to_owned(),
-                subscribers: Vec::new(),
-            });
-            wanted.rules.push(Rule {
-                marker: number,
-                class: Pattern::new(class),
-                subclasses: false,
-                method: Pattern::new(method),
-                descriptor: None,
-                place: Place::Method,
-                kind: Kind::Marker(Sides::Region),
-                receiver: false,
-                arguments: false,
-            });
-            let mode = if each { switch::ON } else { switch::ON | switch::COUNT };
-            wanted.switches.push((number, mode));
-        }
         for named in &self.property {
             wanted.add(typestate::property(named)?, !self.no_adaptive)?;
         }

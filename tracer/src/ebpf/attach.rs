@@ -80,7 +80,8 @@ impl Kernel {
         }
         let programs: Option<Vec<_>> =
             by_program.iter().map(|(name, sites)| Some((self.programs().multi(name)?, sites))).collect();
-        let link = |(program, sites): (&OwnedFd, &Vec<_>)| multi::link(program, group.path(place), place.pid.get(), sites);
+        let link =
+            |(program, sites): (&OwnedFd, &Vec<_>)| multi::link(program, group.path(place), place.pid.get(), sites);
         Some(programs?.into_iter().map(link).collect())
     }
 

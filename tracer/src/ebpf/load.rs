@@ -115,7 +115,8 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.17 (`bpf_loop`).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, marks, statistics: _ } = options;
+        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, marks, statistics: _ } =
+            options;
         let most_away = if remember_away { MAX_AWAY } else { 1 };
         let most = |entries: usize| if tallying { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 };
         let mut loader = EbpfLoader::new();

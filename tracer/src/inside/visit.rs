@@ -72,7 +72,9 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Attach(error) => error.hint(),
-            Self::Place { .. } => Some("/tmp, /var/tmp or /dev/shm, as the JVM sees them, must take a file that can be run"),
+            Self::Place { .. } => {
+                Some("/tmp, /var/tmp or /dev/shm, as the JVM sees them, must take a file that can be run")
+            }
             Self::Load { .. } => Some("one jtrace at a time can be inside a JVM; end the other one, then try again"),
             Self::Refused(_) | Self::Silent(_) => None,
         }

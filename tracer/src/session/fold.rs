@@ -10,6 +10,7 @@ use crate::{
     event::{Edge, Event, Payload, Tid},
     finding,
     mark::MarkBatch,
+    marker::Client,
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
@@ -85,6 +86,12 @@ impl Session {
             governed: Governed::default(),
             owners: HashMap::new(),
         }
+    }
+
+    /// Adds a client of marks, whose report becomes a part of that of the lens `markers`; gives it back where the session has no such
+    /// lens.
+    pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        self.analyses.iter_mut().fold(Some(client), |left, analysis| analysis.add_client(left?))
     }
 
     /// Takes the next item.
@@ -171,8 +178,9 @@ impl Session {
         if is_owner {
             self.owners.insert(buffer, event.tid);
         }
-        let batch =
-            MarkBatch::new(event.time_ns, self.owners.get(&buffer).copied(), buffer, first, marks(bytes, count));
+        let owner = self.owners.get(&buffer).copied();
+        let batch = MarkBatch::new(event.time_ns, owner, buffer, first, marks(bytes, count))
+            .named(owner.and_then(|tid| self.names.named_thread(tid)));
         for analysis in &mut self.analyses {
             analysis.marks(&batch);
         }

@@ -48,7 +48,11 @@ use crate::{
     },
     event::Tid,
     jvm::{find::Jvm, java_threads::Layout},
-    probe::{catalog::{CODE_GROUP, INSIDE_GROUP}, clock::Source, plan::Plan},
+    probe::{
+        catalog::{CODE_GROUP, INSIDE_GROUP},
+        clock::Source,
+        plan::Plan,
+    },
     session::{Counters, End, Item, Site, Start, Target},
     source::merge::Merge,
     tally::Tallies,
@@ -172,8 +176,18 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, mut subjects, mut jni, mut inside } =
-            prepared;
+        let Prepared {
+            place,
+            plan,
+            layout,
+            mut kernel,
+            budget,
+            mut unwinding,
+            holders,
+            mut subjects,
+            mut jni,
+            mut inside,
+        } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
