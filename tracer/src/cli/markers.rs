@@ -18,7 +18,7 @@ pub(super) struct MarkersOptions {
     command: Option<MarkersCommand>,
 
     #[command(flatten)]
-    attach: Option<attach::Options>,
+    attach: attach::Options,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -28,17 +28,12 @@ enum MarkersCommand {
 }
 
 pub(super) fn run(options: MarkersOptions) -> Result<ExitCode, Failure> {
-    let MarkersOptions { command, attach } = options;
-    match (command, attach) {
-        (Some(MarkersCommand::Check(options)), _) => check::run(&options),
-        (None, Some(mut options)) => {
-            options.watch.inside.inside = true;
-            demand::run(options, Lens::Markers)
-        }
-        (None, None) => {
-            Err(Failure::usage("missing PID", "give the pid of a JVM, or see `jtrace markers --help`".to_owned()))
-        }
+    let MarkersOptions { command, mut attach } = options;
+    if let Some(MarkersCommand::Check(options)) = command {
+        return check::run(&options);
     }
+    attach.watch.inside.inside = true;
+    demand::run(attach, Lens::Markers)
 }
 
 /// Which markers are wanted.
