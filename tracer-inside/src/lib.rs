@@ -21,6 +21,10 @@ use jvmti_bindings::sys::jni::{JavaVM, jint};
 
 use crate::jvm::Vm;
 
+/// Whether a jtrace is here: 1, else 0.
+#[unsafe(no_mangle)]
+static JTRACE_ACTIVE: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(0);
+
 const OK: jint = 0;
 const FAILED: jint = 1;
 

@@ -8,10 +8,7 @@ use std::{
         fd::{AsFd as _, AsRawFd as _, OwnedFd},
         unix::net::UnixStream,
     },
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -27,7 +24,7 @@ use rustix::{
 use tracer_weave::control::{self, Order, Told, VERSION};
 
 use crate::{
-    JTRACE_PEER,
+    JTRACE_ACTIVE, JTRACE_PEER,
     jvm::{Failure, Jni, Jvmti, Vm},
     recorder::{MARKS, Recorder, memory},
     weaving::{self, Weaving},
@@ -53,8 +50,6 @@ const EVENTS: [u32; 4] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK, CLASS_PREP
 
 /// What other threads have to tell jtrace.
 static OUTGOING: Mutex<VecDeque<Told>> = Mutex::new(VecDeque::new());
-/// Whether a session is under way.
-static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// The recorder, once it is defined: it stays.
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
 /// What is woven.
@@ -105,7 +100,7 @@ pub(crate) extern "system" fn again(vm: *mut JavaVM) -> jint {
 }
 
 fn start(vm: Vm) -> Result<(), Failure> {
-    if ACTIVE.swap(true, Ordering::AcqRel) {
+    if JTRACE_ACTIVE.swap(1, Ordering::AcqRel) != 0 {
         return Err("another jtrace is in this JVM".to_owned());
     }
     let started = connect().and_then(|(ours, theirs)| {
@@ -113,12 +108,12 @@ fn start(vm: Vm) -> Result<(), Failure> {
         let run = move || {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Session::run(vm, ours, theirs)));
             JTRACE_PEER.store(-1, Ordering::Release);
-            ACTIVE.store(false, Ordering::Release);
+            JTRACE_ACTIVE.store(0, Ordering::Release);
         };
         thread::Builder::new().name("jtrace".to_owned()).spawn(run).map(drop).map_err(|error| error.to_string())
     });
     if started.is_err() {
-        ACTIVE.store(false, Ordering::Release);
+        JTRACE_ACTIVE.store(0, Ordering::Release);
     }
     started
 }
@@ -237,7 +232,7 @@ impl Session {
 
     fn follow(&mut self, order: Order) {
         let followed = match order {
-            Order::Match(rules) => weaving::matched(self.jvmti, self.jni, rules).map(Told::Matched),
+            Order::Match(rules) => weaving::matched(self.jvmti, self.jni, rules),
             Order::Classes => weaving::classes(self.jvmti, self.jni).map(Told::Classes),
             Order::Weave { rules, machines, symbols } => {
                 for machine in &machines {

@@ -316,15 +316,22 @@ pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JN
 }
 
 /// How many methods of loaded classes each rule names.
-pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Vec<Matched>, Failure> {
+pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, Failure> {
     let weaving = Weaving::new(rules, &[]);
     let loaded = loaded(jvmti)?;
     look_below(&weaving, &loaded, jni);
     let mut counts = vec![Matched::default(); weaving.rules.len()];
+    let mut all = 0;
     for (class, name) in &loaded {
         let rules = weaving.rules_of(name);
         if !rules.is_empty() && jvmti.is_prepared(*class) {
             let methods = jvmti.methods(*class)?;
+            let is_named = |(name, descriptor): &&(String, String)| {
+                rules.iter().any(|rule| rule.is_for_method(name, descriptor))
+            };
+            if jvmti.is_modifiable(*class) {
+                all += methods.iter().filter(is_named).count() as u64;
+            }
             for (rule, count) in weaving.rules.iter().zip(&mut counts) {
                 if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
                     continue;
@@ -340,7 +347,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Vec<Ma
         }
         jni.forget(*class);
     }
-    Ok(counts)
+    Ok(Told::Matched { rules: counts, methods: all })
 }
 
 /// Weaves loaded classes, and those that are loaded from now on.

@@ -12,6 +12,8 @@ pub const VERSION: u32 = 1;
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Name of the variable of the library in which its end of the connection for jtrace stands, as the number of a file descriptor.
 pub const PEER_SYMBOL: &str = "JTRACE_PEER";
+/// Name of the variable that says whether a jtrace is there: 1, else 0.
+pub const ACTIVE_SYMBOL: &str = "JTRACE_ACTIVE";
 
 /// What jtrace asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,8 +63,13 @@ pub enum Told {
     },
     /// It cannot work, and is gone.
     Refused(String),
-    /// Methods that each rule names, in loaded classes.
-    Matched(Vec<Matched>),
+    /// Methods that rules name, in loaded classes.
+    Matched {
+        /// Of each rule.
+        rules: Vec<Matched>,
+        /// Of all together, each once.
+        methods: u64,
+    },
     /// Names of loaded classes.
     Classes(Vec<String>),
     /// A place has been woven.

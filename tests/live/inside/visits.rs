@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use rustix::process::Signal;
 use tests::{
     jdk,
     jtrace::{self, Session},
@@ -50,7 +51,7 @@ fn a_killed_jtrace_leaves_no_class_woven_and_another_one_can_come() -> Result<()
         until_exchanged(&jvm, 2)?;
         let mut session = attach(&jvm, "markers", &FIB)?;
         jvm.work()?;
-        session.process().kill()?;
+        session.process().signal(Signal::KILL)?;
         // The library notices that it is alone.
         until_exchanged(&jvm, 4)?;
         jvm.work()?;
@@ -87,8 +88,6 @@ fn what_matches_nothing_is_refused_with_the_nearest_name_and_nothing_is_woven() 
     };
     let error = refused(&["--marker", "fib=Fab::fib"], 1)?;
     ensure!(error.contains("Fab") && error.contains("Fib"), "{error}");
-    let error = refused(&["--marker", "all=*::*"], 1)?;
-    ensure!(error.contains("methods would be woven") && error.contains("--yes"), "{error}");
     ensure!(exchanges(&jvm)? == 0, "{} classes were exchanged", exchanges(&jvm)?);
     // The lenses alone load nothing.
     let error = jtrace::refuse(&["attach", &pid, "-l", "markers", "-d", "1s"], 2)?;

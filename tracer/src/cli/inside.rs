@@ -163,8 +163,8 @@ pub(super) fn lane(
         say("the JVM will print a warning that an agent was loaded into it: that is jtrace's library");
     }
     let mut visit = Visit::begin(jvm)?;
-    let matched = visit.matched(&rules)?;
-    check(&mut visit, &asked, &rules, &matched, later, yes)?;
+    let (matched, methods) = visit.matched(&rules)?;
+    check(&mut visit, &asked, &rules, &matched, methods, later, yes)?;
     visit.weave(&Order::Weave { rules, machines, symbols })?;
     plan.sites.extend(sites);
     Ok(Some(InsideLane::new(visit, asked, switches)))
@@ -176,6 +176,7 @@ fn check(
     asked: &Asked,
     rules: &[Rule],
     matched: &[Matched],
+    methods: u64,
     later: bool,
     yes: bool,
 ) -> Result<(), Failure> {
@@ -210,27 +211,20 @@ fn check(
         }
     }
     let fixed: Vec<&String> = matched.iter().flat_map(|matched| &matched.fixed).collect();
-    let methods: u64 = matched.iter().map(|matched| matched.methods).sum();
     if let (0, Some(class)) = (methods, fixed.first()) {
         return Err(Failure::new(
             format!("the JVM does not let anybody change {class}"),
             "hidden classes and some of the JVM's own cannot be woven; name others".to_owned(),
         ));
     }
-    if methods > MANY_METHODS && !yes {
-        return Err(Failure::new(
-            format!("{methods} methods would be woven"),
-            format!("narrow the patterns down, or add --yes to weave more than {MANY_METHODS}"),
-        ));
-    }
-    Ok(())
+    if yes { Ok(()) } else { not_too_many(methods) }
 }
 
 /// A marker that matches nothing, with the nearest names.
 fn nothing(visit: &mut Visit, asked: &Asked, index: usize, rule: &Rule) -> Failure {
     let pattern = asked.markers.get(index).map_or("", |marker| marker.pattern.as_str());
     let classes = visit.classes().unwrap_or_default();
-    let near = nearest(rule.class.as_str(), classes.iter().map(String::as_str));
+    let near = nearest_class(rule.class.as_str(), &classes);
     let is_loaded = classes.iter().any(|class| rule.is_for(class));
     let hint = match near {
         _ if is_loaded => "its class is loaded and has no such method; `*` stands for any text".to_owned(),
@@ -238,4 +232,58 @@ fn nothing(visit: &mut Visit, asked: &Asked, index: usize, rule: &Rule) -> Failu
         None => "add --later if its class is still to be loaded".to_owned(),
     };
     Failure::new(format!("the marker `{pattern}` matches no method of a loaded class"), hint)
+}
+
+/// The loaded class whose name without its package is nearest to a pattern's.
+fn nearest_class<'a>(pattern: &str, classes: &'a [String]) -> Option<&'a str> {
+    let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).replace('*', "").to_lowercase();
+    let by_name: BTreeMap<String, &str> = classes.iter().map(|class| (simple(class), class.as_str())).collect();
+    let near = nearest(&simple(pattern), by_name.keys().map(String::as_str))?;
+    by_name.get(near).copied()
+}
+
+/// Refuses to weave half of a program by mistake.
+fn not_too_many(methods: u64) -> Result<(), Failure> {
+    if methods <= MANY_METHODS {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!("{methods} methods would be woven"),
+        format!("narrow the patterns down, or add --yes to weave more than {MANY_METHODS}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_ten_thousand_methods_are_asked_for_twice() {
+        assert!(not_too_many(10_000).is_ok());
+        assert!(not_too_many(10_001).is_err());
+    }
+
+    #[test]
+    fn the_nearest_class_is_found_by_its_simple_name() {
+        let classes = ["java.util.ArrayList", "com.shop.Cart", "com.shop.Order"].map(str::to_owned);
+        assert_eq!(nearest_class("com.shop.Crat", &classes), Some("com.shop.Cart"));
+        assert_eq!(nearest_class("*.Arraylist", &classes), Some("java.util.ArrayList"));
+        assert_eq!(nearest_class("a.Nothing", &classes), None);
+    }
+
+    #[test]
+    fn a_machine_is_told_with_its_dead_state_last() {
+        let property = typestate::property("hasnext").expect("it is in the library");
+        let MachineTable { next, may_end, .. } = table(1, &property.machine);
+        assert_eq!(next.len(), property.machine.symbols.len());
+        for (symbol, states) in (0..).zip(&next) {
+            assert_eq!(states.len(), usize::from(DEAD) + 1);
+            for (state, to) in (0..property.machine.dead()).zip(states) {
+                let step = property.machine.step(state, symbol);
+                assert_eq!(*to, if step == property.machine.dead() { DEAD } else { step });
+            }
+            assert_eq!(states[usize::from(DEAD)], DEAD, "nothing leads out of it");
+        }
+        assert!(may_end[usize::from(DEAD)], "it was reported already");
+    }
 }

@@ -92,7 +92,7 @@ impl WatchOptions {
     /// What the kernel side shall be like.
     pub(super) fn kernel(&self) -> KernelOptions {
         KernelOptions {
-            ring_bytes: self.ring_size.or_else(|| self.is_on_demand().then_some(ON_DEMAND_RING_BYTES)),
+            ring_bytes: self.ring_size.or_else(|| self.burst_ring_bytes()),
             links: self.links,
             rows: 0,
             clocks: ClockOptions { sample_hz: self.sample_rate, min_block_ns: self.min_block_ns() },
@@ -102,6 +102,14 @@ impl WatchOptions {
             jni: false,
             marks: false,
         }
+    }
+
+    /// Where events may come one by one, a ring buffer must hold what arrives until it is emptied.
+    fn burst_ring_bytes(&self) -> Option<u32> {
+        if self.lenses().iter().any(|lens| lens.is_inside()) {
+            return Some(MARKS_RING_BYTES);
+        }
+        self.is_on_demand().then_some(ON_DEMAND_RING_BYTES)
     }
 
     fn min_block_ns(&self) -> u64 {

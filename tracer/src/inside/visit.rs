@@ -17,7 +17,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
-use tracer_weave::control::{self, Done, Matched, Order, PEER_SYMBOL, Told, VERSION};
+use tracer_weave::control::{self, ACTIVE_SYMBOL, Done, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
 use super::{
     library,
@@ -59,6 +59,12 @@ pub enum Error {
         /// What the JVM said.
         reason: String,
     },
+    /// Only one jtrace at a time can be inside.
+    #[error("another jtrace is inside process {pid}")]
+    Taken {
+        /// The target.
+        pid: u32,
+    },
     /// The library refuses.
     #[error("the library in the JVM refuses: {0}")]
     Refused(String),
@@ -75,7 +81,8 @@ impl Error {
             Self::Place { .. } => {
                 Some("/tmp, /var/tmp or /dev/shm, as the JVM sees them, must take a file that can be run")
             }
-            Self::Load { .. } => Some("one jtrace at a time can be inside a JVM; end the other one, then try again"),
+            Self::Taken { .. } => Some("end the other one, then try again; without --inside several can watch"),
+            Self::Load { .. } => Some("the JVM's own output may say why"),
             Self::Refused(_) | Self::Silent(_) => None,
         }
     }
@@ -94,6 +101,9 @@ impl Visit {
     /// Loads the library and begins.
     pub fn begin(jvm: &Jvm) -> Result<Self, Error> {
         let pid = jvm.target.pid;
+        if is_taken(jvm).map_err(|reason| Error::Load { pid, reason })? {
+            return Err(Error::Taken { pid });
+        }
         let attachment = attach_protocol::Attachment::open(jvm)?;
         let mut reasons = Vec::new();
         for directory in place::directories() {
@@ -142,10 +152,10 @@ impl Visit {
         Ok(visit)
     }
 
-    /// How many methods rules name in loaded classes.
-    pub fn matched(&mut self, rules: &[tracer_weave::Rule]) -> Result<Vec<Matched>, Error> {
+    /// How many methods each rule names in loaded classes, and all of them together.
+    pub fn matched(&mut self, rules: &[tracer_weave::Rule]) -> Result<(Vec<Matched>, u64), Error> {
         match self.ask(&Order::Match(rules.to_vec()))? {
-            Told::Matched(matched) => Ok(matched),
+            Told::Matched { rules, methods } => Ok((rules, methods)),
             other => Err(unexpected(&other)),
         }
     }
@@ -206,7 +216,7 @@ impl Visit {
         loop {
             match self.read()? {
                 Told::Refused(reason) => return Err(Error::Refused(reason)),
-                answer @ (Told::Matched(_) | Told::Classes(_) | Told::Woven(_) | Told::Switched) => return Ok(answer),
+                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched) => return Ok(answer),
                 Told::Ready { version } if version != VERSION => {
                     return Err(Error::Refused(format!("it speaks version {version}, and this jtrace {VERSION}")));
                 }
@@ -256,22 +266,28 @@ fn is_place(text: &str) -> bool {
 
 /// The library's file for uprobes, and the number of the descriptor that it offers.
 fn find_peer(jvm: &Jvm) -> Result<Option<(PathBuf, i32)>, String> {
+    let found = variables(jvm, PEER_SYMBOL)?.into_iter().find(|(_, descriptor)| *descriptor > 2);
+    Ok(found.map(|(mapping, descriptor)| (mapping.path, descriptor)))
+}
+
+/// Whether some jtrace is in a JVM.
+fn is_taken(jvm: &Jvm) -> Result<bool, String> {
+    Ok(variables(jvm, ACTIVE_SYMBOL)?.into_iter().any(|(_, is_active)| is_active == 1))
+}
+
+/// The values of a variable in all our libraries that a JVM has mapped. Of one that another version of jtrace has left it is
+/// whatever lies there.
+fn variables(jvm: &Jvm, name: &str) -> Result<Vec<(Mapping, i32)>, String> {
     let pid = jvm.target.pid;
-    let variable = library::variable(PEER_SYMBOL)?;
+    let offset = library::variable(name)?;
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| error.to_string())?;
-    let mapped = maps.lines().filter_map(|line| mapping(pid, line)).collect::<Vec<_>>();
-    for Mapping { start, .. } in mapped.iter().filter(|mapping| mapping.is_first) {
+    let first = maps.lines().filter_map(|line| mapping(pid, line)).filter(|mapping| mapping.is_first);
+    let value = |mapping: &Mapping| {
         let mut value = [0; 4];
-        if jvm.memory.read_exact(start + variable, &mut value).is_err() {
-            continue;
-        }
-        let descriptor = i32::from_le_bytes(value);
-        if descriptor > 2 {
-            let path = mapped.iter().find(|mapping| mapping.is_first && mapping.start == *start);
-            return Ok(path.map(|mapping| (mapping.path.clone(), descriptor)));
-        }
-    }
-    Ok(None)
+        jvm.memory.read_exact(mapping.start.checked_add(offset)?, &mut value).ok()?;
+        Some(i32::from_le_bytes(value))
+    };
+    Ok(first.filter_map(|mapping| Some((value(&mapping)?, mapping))).map(|(value, mapping)| (mapping, value)).collect())
 }
 
 struct Mapping {
