@@ -78,7 +78,10 @@ fn the_verifier_takes_every_class_of_woven_jars() {
         told(name, &tree);
         let list = base.join("jars.txt");
         fs::write(&list, tree.names.join("\n")).unwrap();
-        for jvm in jvms() {
+        // Each kind in one JVM, all together in every.
+        let jvms = jvms();
+        let some = if name == "all" { &jvms[..] } else { &jvms[..1] };
+        for jvm in some {
             let class_path = format!("{}:{}", base.join("programs").display(), woven.display());
             let text = run(jvm.strict(&base).args(["-cp", &class_path, "LoadAll"]).arg(&list));
             refused_none(&format!("{name} {jvm:?}"), &text);
