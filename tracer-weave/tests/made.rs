@@ -151,6 +151,16 @@ fn a_method_that_would_be_too_long_is_left_as_it_is() {
 }
 
 #[test]
+fn a_method_that_would_not_be_compiled_any_more_is_left_as_it_is() {
+    for (length, woven) in [(7_985, true), (7_995, false), (8_001, true)] {
+        let mut code = vec![NOP; length - 1];
+        code.push(RETURN);
+        let found = weave_with(&made(52, &Code { bytes: &code, ..Code::default() }), &[rule(Place::Method, REGION)]);
+        assert_eq!(found.class_file.is_some(), woven, "{length} {:?}", reasons(&found));
+    }
+}
+
+#[test]
 fn a_branch_that_would_not_reach_is_left_as_it_is() {
     // A loop whose branch back goes 32,766 bytes, and whose body is two blocks.
     let mut code = vec![3, 153, 0, 4];

@@ -9,6 +9,8 @@ const GOTO: u8 = 167;
 const ATHROW: u8 = 191;
 /// Most bytes that a method's code may have.
 const MOST_BYTES: usize = 65_535;
+/// Most bytes of a method's code that HotSpot compiles (`HugeMethodLimit`).
+const MOST_COMPILED: usize = 8_000;
 
 /// Where everything is now.
 pub(crate) struct Layout {
@@ -88,6 +90,11 @@ impl Layout {
         }
         if at > MOST_BYTES {
             return Err(format!("its code would have {at} bytes; a method has at most {MOST_BYTES}"));
+        }
+        if at > MOST_COMPILED && code.bytes.len() <= MOST_COMPILED {
+            return Err(format!(
+                "its code would have {at} bytes; HotSpot compiles no method of more than {MOST_COMPILED}"
+            ));
         }
         Ok(layout)
     }
