@@ -147,7 +147,7 @@ fn a_method_that_would_be_too_long_is_left_as_it_is() {
     long.push(RETURN);
     let woven = weave_with(&made(52, &Code { bytes: &long, ..Code::default() }), &[rule(Place::Method, REGION)]);
     assert_eq!(woven.class_file, None);
-    assert_eq!(reasons(&woven), ["its code would have 65544 bytes; a method has at most 65535"]);
+    assert_eq!(reasons(&woven), ["its code would be longer than the 65,535 bytes that a method may have"]);
 }
 
 #[test]

@@ -89,12 +89,10 @@ impl Layout {
             at += detour.calls.len() + 3;
         }
         if at > MOST_BYTES {
-            return Err(format!("its code would have {at} bytes; a method has at most {MOST_BYTES}"));
+            return Err("its code would be longer than the 65,535 bytes that a method may have".to_owned());
         }
         if at > MOST_COMPILED && code.bytes.len() <= MOST_COMPILED {
-            return Err(format!(
-                "its code would have {at} bytes; HotSpot compiles no method of more than {MOST_COMPILED}"
-            ));
+            return Err("its code would be longer than the 8,000 bytes up to which HotSpot compiles".to_owned());
         }
         Ok(layout)
     }
