@@ -351,3 +351,31 @@ fn symbols_and_regions_are_for_what_has_them() {
     let no_region = "blocks and accesses of fields have a point, no region";
     assert_eq!(reasons(&woven), ["symbols are told of whole methods only", no_region, no_region]);
 }
+
+#[test]
+fn entangled_code_takes_bounded_work() {
+    // As many loops as fit, each in all that come before it: iconst_0 for each, then a branch back to each.
+    let depth: u16 = 8_000;
+    let mut nested = vec![3; usize::from(depth)];
+    for level in (0..depth).rev() {
+        let at = i32::try_from(nested.len() + 1).unwrap();
+        let Ok(back) = i16::try_from(i32::from(level) - at) else { break };
+        nested.extend([3, 153]);
+        nested.extend(back.to_be_bytes());
+    }
+    nested.push(RETURN);
+    let rules = [rule(Place::Loop, REGION), rule(Place::Loop, POINT)];
+    let found = weave_with(&made(49, &Code { bytes: &nested, ..Code::default() }), &rules);
+    assert_eq!(found.class_file, None);
+    assert_eq!(reasons(&found), ["its loops are too entangled"; 2]);
+
+    // As many handlers as fit, each for all of a long method.
+    let mut long = vec![NOP; 60_000];
+    long.push(RETURN);
+    let found = |rule| {
+        let handlers = vec![[0, 60_000, 0]; 65_535];
+        weave_with(&made(49, &Code { bytes: &long, handlers: &handlers, ..Code::default() }), &[rule])
+    };
+    assert_eq!(reasons(&found(rule(Place::Method, REGION))), ["its exception table or its loops are too entangled"]);
+    assert_eq!(found(rule(Place::Loop, POINT)).class_file, None);
+}
