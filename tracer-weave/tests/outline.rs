@@ -19,7 +19,10 @@ fn a_class_says_its_name_its_superclass_and_its_methods() {
     let methods: Vec<_> =
         class.methods.iter().map(|method| (method.name.as_str(), method.descriptor.as_str())).collect();
     assert_eq!(methods, [("<init>", "(I)V"), ("<init>", "()V"), ("half", "(I)I"), ("locked", "(I)J")]);
-    assert_eq!(class.methods.iter().map(|method| method.is_static()).collect::<Vec<_>>(), [false, false, true, false]);
+    assert_eq!(
+        class.methods.iter().map(tracer_weave::outline::MethodOutline::is_static).collect::<Vec<_>>(),
+        [false, false, true, false]
+    );
     assert!(class.methods.iter().all(|method| method.has_code));
 }
 
