@@ -195,15 +195,10 @@ fn subroutines_of_old_classes_come_back_to_where_they_were_called() {
     let rules = [rule(Place::Method, REGION), rule(Place::Block, POINT)];
     let woven = weave_with(&made(48, &code), &rules);
     let (code, attributes) = code_of(&woven, "run");
-    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Jsr(10) Iconst_3 Invokestatic Iconst_1 Invokestatic Return \
-         Iconst_4 Invokestatic Astore_0 Ret Aload Invokestatic Athrow";
-    let names: Vec<String> = code.iter().map(|one| format!("{one:?}")).collect();
-    let names: Vec<&str> =
-        names.iter().map(|name| if name.starts_with("Jsr") { name } else { name.split('(').next().unwrap() }).collect();
-    let expected: Vec<&str> = expected.split_whitespace().filter(|name| *name != "Aload").collect();
-    // Behind `ret`: the handler pushes the number of the region.
-    assert_eq!(names[..14], expected[..14]);
-    assert_eq!(names[14..], ["Iconst_1", "Invokestatic", "Athrow"]);
+    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Jsr Iconst_3 Invokestatic Iconst_1 Invokestatic Return \
+         Iconst_4 Invokestatic Astore_0 Ret Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(code[4], Instruction::Jsr(10)), "{code:?}");
     assert_eq!(attributes, [], "version 48 has no frames");
     // Where subroutines come back to is not in the code: no loops, no lines.
     let woven = weave_with(
@@ -336,10 +331,9 @@ fn an_exception_that_leaves_a_region_for_a_handler_passes_a_detour() {
     let place = Place::Call { class: Pattern::new("a.Other"), method: Pattern::new("call") };
     let woven = weave_with(&class.finish(49), &[rule(place, REGION)]);
     let (code, _) = code_of(&woven, "run");
-    let names: Vec<String> = code.iter().map(|one| format!("{one:?}").split('(').next().unwrap().to_owned()).collect();
     let expected = "Iconst_1 Invokestatic Invokestatic Iconst_1 Invokestatic Return Pop Return \
          Iconst_1 Invokestatic Athrow Iconst_1 Invokestatic Goto";
-    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
     assert!(matches!(code.last(), Some(Instruction::Goto(6))), "{code:?}");
 }
 
@@ -378,4 +372,42 @@ fn entangled_code_takes_bounded_work() {
     };
     assert_eq!(reasons(&found(rule(Place::Method, REGION))), ["its exception table or its loops are too entangled"]);
     assert_eq!(found(rule(Place::Loop, POINT)).class_file, None);
+}
+
+/// Names of the instructions of a method.
+fn names(code: &[Instruction]) -> Vec<String> {
+    code.iter().map(|one| format!("{one:?}").split('(').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_is_entered_first_is_left_last() {
+    let rules = [rule(Place::Method, REGION), rule(Place::Method, REGION), rule(Place::Method, Kind::Throw)];
+    let woven = weave_with(&made(52, &Code { bytes: &[NOP, RETURN], ..Code::default() }), &rules);
+    let (code, attributes) = code_of(&woven, "run");
+    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Nop Iconst_2 Invokestatic Iconst_1 Invokestatic Return \
+         Iconst_3 Aconst_null Invokestatic Iconst_2 Invokestatic Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
+    // The handler has a frame, and there was none before.
+    assert!(
+        matches!(&attributes[..], [Attribute::StackMapTable { frames, .. }] if frames.len() == 1),
+        "{attributes:?}"
+    );
+}
+
+#[test]
+fn the_receiver_is_told_where_it_is_known() {
+    let told = |bytes: &[u8]| {
+        let mut class = Made::default();
+        class.method(0x1, "run", "()V", Some(&Code { bytes, ..Code::default() }));
+        let mut region = rule(Place::Method, REGION);
+        region.receiver = true;
+        names(&code_of(&weave_with(&class.finish(52), &[region]), "run").0)
+    };
+    let kept =
+        "Iconst_1 Aload_0 Invokestatic Nop Iconst_1 Aload_0 Invokestatic Return Iconst_1 Aload_0 Invokestatic Athrow";
+    assert_eq!(told(&[NOP, RETURN]), kept.split_whitespace().collect::<Vec<_>>());
+    // aconst_null; astore_0: from then on nobody knows.
+    let lost = "Iconst_1 Aload_0 Invokestatic Aconst_null Astore_0 Iconst_1 Aconst_null Invokestatic Return \
+         Iconst_1 Aconst_null Invokestatic Athrow";
+    assert_eq!(told(&[1, 75, RETURN]), lost.split_whitespace().collect::<Vec<_>>());
 }
