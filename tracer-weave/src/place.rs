@@ -24,7 +24,9 @@ pub enum Place {
     /// returns or an exception leaves it.
     Method,
     /// Every loop: entered when control comes to it from outside, left when control leaves it. A point is at every
-    /// iteration.
+    /// iteration. That begins behind the test that the loop begins with, so `for (i = 0; i < 3; i++)` has three, and in a loop
+    /// that begins with no test (`do`) at its beginning. Where one loop begins another at once (`for (;;) while (x) ..`), the
+    /// two are one: bytecode does not tell them apart.
     Loop,
     /// A range of source lines, both included: entered when control comes to it from outside, left when control leaves it. A
     /// point is wherever control comes to it from outside.

@@ -9,6 +9,8 @@ const GOTO: u8 = 167;
 const ATHROW: u8 = 191;
 /// Most bytes that a method's code may have.
 const MOST_BYTES: usize = 65_535;
+/// Most bytes of a method's code that HotSpot compiles (`HugeMethodLimit`).
+const MOST_COMPILED: usize = 8_000;
 
 /// Where everything is now.
 pub(crate) struct Layout {
@@ -87,7 +89,10 @@ impl Layout {
             at += detour.calls.len() + 3;
         }
         if at > MOST_BYTES {
-            return Err(format!("its code would have {at} bytes; a method has at most {MOST_BYTES}"));
+            return Err("its code would be longer than the 65,535 bytes that a method may have".to_owned());
+        }
+        if at > MOST_COMPILED && code.bytes.len() <= MOST_COMPILED {
+            return Err("its code would be longer than the 8,000 bytes up to which HotSpot compiles".to_owned());
         }
         Ok(layout)
     }

@@ -63,7 +63,9 @@ pub(crate) fn find(
         let iterations = Test { class, code, blocks, lines, graph: &graph, header, inside: &inside }.iterations();
         let members =
             inside.iter().enumerate().filter(|(_, inside)| **inside).flat_map(|(block, _)| blocks.instructions(block));
-        Ok(Loop { header: blocks.instructions(header).start, members: members.collect(), iterations })
+        let members: Vec<usize> = members.collect();
+        spend(&mut steps, members.len())?;
+        Ok(Loop { header: blocks.instructions(header).start, members, iterations })
     });
     Ok((loops.collect::<Result<_, Reason>>()?, without_header))
 }

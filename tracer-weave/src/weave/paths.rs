@@ -19,6 +19,8 @@ use super::pool::Additions;
 const MOST_COVERED: usize = 4_000_000;
 /// Instructions in zones, zone by zone.
 const MOST_MEMBERS: usize = 4_000_000;
+/// Zones that ways come from and go to, way by way.
+const MOST_CROSSED: usize = 8_000_000;
 
 /// What is known of local variable 0.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +135,7 @@ impl Paths {
         let covered: usize = code.handlers.iter().map(|handler| handler.end.saturating_sub(handler.start)).sum();
         let members: usize = plan.zones.iter().map(|zone| zone.members.len()).sum();
         if covered > MOST_COVERED || members > MOST_MEMBERS {
-            return Err(Fail::Reason("its exception table or its loops are too entangled".to_owned()));
+            return Err(entangled());
         }
         let mut zones_of = vec![Vec::new(); count];
         for (number, zone) in plan.zones.iter().enumerate() {
@@ -142,8 +144,13 @@ impl Paths {
             }
         }
         let mut continued = vec![Vec::new(); count];
+        let mut crossed = 0;
         for (way, to) in ways(code) {
             let Some(from) = way.from() else { continue };
+            crossed += zones_of[from].len() + zones_of[to].len();
+            if crossed > MOST_CROSSED {
+                return Err(entangled());
+            }
             for zone in zones_of[to].iter().filter(|zone| zones_of[from].binary_search(zone).is_ok()) {
                 if !continued[to].contains(zone) {
                     continued[to].push(*zone);
@@ -295,6 +302,10 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+fn entangled() -> Fail {
+    Fail::Reason("its exception table or its loops are too entangled".to_owned())
 }
 
 impl From<Reason> for Fail {

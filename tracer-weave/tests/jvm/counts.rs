@@ -239,3 +239,29 @@ fn ranges_of_lines_are_entered_from_outside_only() {
         assert_eq!(of(5), [region(10, 10, 0)], "{jvm:?}");
     }
 }
+
+#[test]
+#[ignore = "needs JDKs"]
+fn every_range_of_lines_is_left_as_often_as_it_is_entered() {
+    let jvms = jvms();
+    let jvm = jvms.last().unwrap();
+    for size in [1, 2, 3, 7] {
+        for offset in 0..size {
+            let ranges =
+                (offset..240).step_by(size as usize).map(|first| Place::Lines { first, last: first + size - 1 });
+            let rules: Vec<Rule> = ranges.map(|range| rule(1, "*", range, REGION)).collect();
+            let program = Program::woven("ranges", &rules);
+            let mut entered = 0;
+            for main in ["Loops", "Methods"] {
+                let (found, _) = program.run(jvm, main);
+                for ((method, _), places) in found {
+                    for place in places {
+                        assert_eq!(place.enters, place.exits + place.thrown, "{method} {size} {offset}");
+                        entered += place.enters;
+                    }
+                }
+            }
+            assert!(entered > 1000, "{entered}");
+        }
+    }
+}
