@@ -20,6 +20,7 @@ mod cpu;
 
 mod jni;
 mod methods;
+mod protocols;
 
 use crate::{
     report::{Finding, Section, Span},
@@ -61,6 +62,8 @@ const RULES: &[Rule] = &[
     methods::megamorphic,
     jni::long_critical,
     jni::open_critical,
+    protocols::lock_order,
+    protocols::left,
 ];
 
 /// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.
