@@ -1,4 +1,5 @@
-//! Builds the eBPF programs and hands their object to the crate as `$OUT_DIR/tracer-ebpf.o`.
+//! Builds what runs elsewhere: the eBPF programs, which the crate gets as `$OUT_DIR/tracer-ebpf.o`, and the library that is
+//! loaded into JVMs, as `$OUT_DIR/libtracer_inside.so`.
 //!
 //! The object is built by a second cargo with a toolchain of its own (see `ebpf_toolchain`) in a target folder of its own,
 //! `target/ebpf`, which all profiles share: a repeated build is incremental, and the second cargo never waits for the lock
@@ -56,7 +57,15 @@ fn run() -> Result<(), Failure> {
     println!("cargo::rerun-if-env-changed={PREBUILT}");
     let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let workspace = manifest.parent().ok_or_else(|| "the crate is not in a workspace".to_owned())?;
-    for input in ["tracer-ebpf", "tracer-common", "Cargo.lock", "xtask/src/ebpf_toolchain.rs", "tracer/build.rs"] {
+    for input in [
+        "tracer-ebpf",
+        "tracer-common",
+        "tracer-weave",
+        "tracer-inside",
+        "Cargo.lock",
+        "xtask/src/ebpf_toolchain.rs",
+        "tracer/build.rs",
+    ] {
         println!("cargo::rerun-if-changed={}", workspace.join(input).display());
     }
     let out = PathBuf::from(variable("OUT_DIR")?);
@@ -69,7 +78,24 @@ fn run() -> Result<(), Failure> {
     };
     fs::copy(&object, out.join("tracer-ebpf.o"))
         .map_err(|error| format!("cannot copy the eBPF object {}: {error}", object.display()))?;
+    let library = build_library(workspace, &target_folder(&out)?.join("inside"))?;
+    fs::copy(&library, out.join("libtracer_inside.so"))
+        .map_err(|error| format!("cannot copy the library {}: {error}", library.display()))?;
     Ok(())
+}
+
+/// Builds the library that is loaded into JVMs, always optimised, and without what only a debugger reads.
+fn build_library(workspace: &Path, target: &Path) -> Result<PathBuf, Failure> {
+    let mut command = Command::new(variable("CARGO")?);
+    command.args(["build", "--release", "--locked", "--package", "tracer-inside"]).arg("--target-dir").arg(target);
+    command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::null());
+    clean_environment(&mut command);
+    command.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+    let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !status.success() {
+        return Err(Failure::Compiler("the library for JVMs does not build".to_owned()));
+    }
+    Ok(target.join("release/libtracer_inside.so"))
 }
 
 /// Runs the second cargo and returns the object that it built.

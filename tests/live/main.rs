@@ -40,6 +40,8 @@ mod objects;
 mod governor;
 // JNI calls and critical sections, by caller.
 mod jni;
+// Woven markers, and states of objects.
+mod inside;
 // Threads are chosen by their whole names.
 mod threads_by_name;
 // The predicate says the same in the kernel.

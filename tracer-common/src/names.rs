@@ -12,6 +12,8 @@ pub const PROGRAM_FRAME_UNWOUND: &str = "frame_unwound";
 pub const PROGRAM_OBJECT_ALLOC: &str = "object_alloc";
 /// Program at entries and returns of JNI functions.
 pub const PROGRAM_JNI: &str = "jni_hit";
+/// Program where the library in the JVM hands over what woven code has told.
+pub const PROGRAM_MARKS: &str = "marks_flushed";
 /// Program that asks the predicate's graph what jtrace's own test wants to know; no session loads it.
 pub const PROGRAM_JUDGEMENT: &str = "judgement";
 /// Program that the sampling clock runs.

@@ -3,6 +3,7 @@
 mod cpu;
 mod jni;
 mod judgement;
+mod marks;
 mod method;
 mod object;
 mod sched;

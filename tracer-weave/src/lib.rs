@@ -4,6 +4,9 @@
 //! The library in the JVM weaves with it; `jtrace markers check` looks with the same code at class files on disk. Nothing here
 //! does I/O.
 
+mod class;
+pub mod control;
+pub mod outline;
 pub mod pattern;
 pub mod place;
 pub mod weave;

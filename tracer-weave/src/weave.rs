@@ -1,6 +1,26 @@
 //! Weaving: a class file with calls of [`RECORDER`] at the places that rules name.
 
-use crate::{PlaceDefinition, Rule, Skipped};
+mod blocks;
+mod code;
+mod constructor;
+mod descriptor;
+mod frames;
+mod layout;
+mod loops;
+mod mark;
+mod method;
+mod paths;
+mod plan;
+mod pool;
+mod tables;
+mod wishes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::class::{BRIDGE, ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
+use crate::{Kind, PlaceDefinition, Rule, Skipped};
+use method::{Fail, Method};
+use pool::Additions;
 
 /// The class whose static methods woven code calls; the library in the JVM defines it for the bootstrap loader. Its methods,
 /// by name and descriptor; `int` is always the number of the place:
@@ -36,6 +56,136 @@ pub enum Error {
 
 /// Weaves a class file. All rules are for this class; `next_place` gives numbers to places and says `None` when there are no more.
 pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() -> Option<u32>) -> Result<Woven, Error> {
-    let _ = (class_file, rules, next_place);
-    Ok(Woven::default())
+    let class = ClassBytes::read(class_file)?;
+    let mut weaving = Weaving {
+        class: &class,
+        pool: Additions::new(class.pool_count),
+        woven: Woven::default(),
+        new: BTreeMap::new(),
+    };
+    let mut places = Places { next: next_place, free: Vec::new() };
+    for (number, method) in class.methods.iter().enumerate() {
+        let rules: Vec<(usize, &Rule)> = rules
+            .iter()
+            .enumerate()
+            .filter(|(_, rule)| rule.is_for_method(&method.name, &method.descriptor))
+            // A bridge calls the method that was written, so a call through both would be a symbol twice.
+            .filter(|(_, rule)| method.access & BRIDGE == 0 || matches!(rule.kind, Kind::Marker(_)))
+            .map(|(number, rule)| (number, *rule))
+            .collect();
+        let rules = once_each(rules);
+        if !rules.is_empty() && !weaving.weave_method(number, method, &rules, &mut places) {
+            break;
+        }
+    }
+    Ok(weaving.finish())
+}
+
+/// A method can be named by several rules of a symbol, and is one symbol all the same.
+fn once_each<'a>(mut rules: Vec<(usize, &'a Rule)>) -> Vec<(usize, &'a Rule)> {
+    let mut symbols = BTreeSet::new();
+    rules.retain(|(_, rule)| matches!(rule.kind, Kind::Marker(_)) || symbols.insert(rule.marker));
+    rules
+}
+
+/// Numbers for places; those of methods that were left as they are go to the next.
+struct Places<'a> {
+    next: &'a mut dyn FnMut() -> Option<u32>,
+    free: Vec<u32>,
+}
+
+/// A class that is being woven.
+struct Weaving<'a> {
+    class: &'a ClassBytes<'a>,
+    pool: Additions,
+    woven: Woven,
+    /// New contents of `Code` attributes, by number of the method.
+    new: BTreeMap<usize, Vec<u8>>,
+}
+
+impl Weaving<'_> {
+    /// Weaves a method. Says `false` where the class has to be left as it is.
+    fn weave_method(
+        &mut self,
+        number: usize,
+        method: &MethodBytes,
+        rules: &[(usize, &Rule)],
+        places: &mut Places<'_>,
+    ) -> bool {
+        let Some(code) = &method.code else {
+            if rules.iter().any(|(_, rule)| rule.method.is_exact()) {
+                let reason = if method.access & NATIVE == 0 { "abstract" } else { "native" };
+                self.woven.skipped.push(method::skipped(self.class, method, reason.to_owned()));
+            }
+            return true;
+        };
+        // The attribute begins with its name and length.
+        let content = &self.class.bytes[code.start + 6..code.end];
+        let mut taken = Vec::new();
+        let mut next_place = || {
+            let id = places.free.pop().or_else(|| (places.next)())?;
+            taken.push(id);
+            Some(id)
+        };
+        let outcome = Method::read(self.class, method, content)
+            .map_err(Fail::Reason)
+            .and_then(|read| method::weave(&read, rules, &mut self.pool, &mut next_place));
+        match outcome {
+            Ok(outcome) => {
+                for reason in outcome.left_out {
+                    self.woven.skipped.push(method::skipped(self.class, method, reason));
+                }
+                self.woven.places.extend(outcome.places);
+                if let Some(content) = outcome.content {
+                    self.new.insert(number, content);
+                }
+                true
+            }
+            Err(Fail::Reason(reason)) => {
+                self.woven.skipped.push(method::skipped(self.class, method, reason));
+                taken.reverse();
+                places.free.extend(taken);
+                true
+            }
+            Err(Fail::NoPlaces) => {
+                let reason = "there are no more numbers for places".to_owned();
+                self.woven.skipped.push(method::skipped(self.class, method, reason));
+                taken.reverse();
+                places.free.extend(taken);
+                true
+            }
+            Err(Fail::Full) => {
+                let reason = "it has no room for more constants".to_owned();
+                let class = java_name(&self.class.name);
+                self.woven = Woven { skipped: vec![Skipped { class, method: None, reason }], ..Woven::default() };
+                self.new.clear();
+                false
+            }
+        }
+    }
+
+    /// The new class file: the old one with more constants, and with other code where there is some.
+    fn finish(mut self) -> Woven {
+        if self.new.is_empty() {
+            return self.woven;
+        }
+        let old = self.class.bytes;
+        let mut bytes = Vec::with_capacity(old.len() * 2);
+        bytes.extend(&old[..POOL_COUNT_AT]);
+        bytes.extend(self.pool.count().to_be_bytes());
+        bytes.extend(&old[POOL_COUNT_AT + 2..self.class.pool_end]);
+        bytes.extend(self.pool.bytes());
+        let mut copied = self.class.pool_end;
+        for (number, content) in &self.new {
+            let Some(code) = &self.class.methods[*number].code else { continue };
+            bytes.extend(&old[copied..code.start + 2]);
+            // A method's code has at most 65,535 bytes, and its tables 65,535 entries each.
+            bytes.extend(u32::try_from(content.len()).unwrap_or(u32::MAX).to_be_bytes());
+            bytes.extend(content);
+            copied = code.end;
+        }
+        bytes.extend(&old[copied..]);
+        self.woven.class_file = Some(bytes);
+        self.woven
+    }
 }

@@ -44,9 +44,15 @@ pub mod calls;
 
 pub mod jni;
 
+pub mod markers;
+
+pub mod typestate;
+
 use crate::{
     coverage::Coverage,
     event::Event,
+    mark::{Inside, MarkBatch},
+    marker::Client,
     names::Names,
     report::{Section, Span},
     session::{GuardAction, Target},
@@ -99,6 +105,17 @@ pub trait Analysis: Send {
     /// Takes what could not be seen.
     fn coverage(&mut self, _coverage: &Coverage) {}
 
+    /// Takes notice of what was woven, or restored.
+    fn inside(&mut self, _inside: &Inside) {}
+
+    /// Takes marks of woven code.
+    fn marks(&mut self, _batch: &MarkBatch<'_>) {}
+
+    /// Takes a client of marks; gives it back where it has none.
+    fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        Some(client)
+    }
+
     /// The section for what was seen so far.
     fn section(&self, context: Context<'_>) -> Section;
 }
@@ -135,6 +152,10 @@ pub enum Lens {
     Calls,
     /// Which functions of JNI native code calls, and how long it holds critical sections open.
     Jni,
+    /// Marked points and regions of code.
+    Markers,
+    /// Whether objects are used as their protocols say.
+    Typestate,
 }
 
 impl Lens {
@@ -153,6 +174,8 @@ impl Lens {
         Self::Methods,
         Self::Calls,
         Self::Jni,
+        Self::Markers,
+        Self::Typestate,
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
@@ -162,6 +185,11 @@ impl Lens {
     /// Whether all its sites are there on demand only.
     pub const fn is_on_demand(self) -> bool {
         matches!(self, Self::Methods | Self::Calls)
+    }
+
+    /// Whether it needs a library in the JVM.
+    pub const fn is_inside(self) -> bool {
+        matches!(self, Self::Markers | Self::Typestate)
     }
 
     /// The word that the command line, JSON and the docs use.
@@ -180,6 +208,8 @@ impl Lens {
             Self::Methods => "methods",
             Self::Calls => "calls",
             Self::Jni => "jni",
+            Self::Markers => "markers",
+            Self::Typestate => "typestate",
         }
     }
 }
@@ -204,6 +234,8 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Methods => Box::new(methods::Methods::default()),
         Lens::Calls => Box::new(calls::Calls::default()),
         Lens::Jni => Box::new(jni::Jni::default()),
+        Lens::Markers => Box::new(markers::Markers::default()),
+        Lens::Typestate => Box::new(typestate::Typestate::default()),
     }
 }
 

@@ -6,9 +6,11 @@ mod bench;
 mod demand;
 pub mod doctor;
 mod failure;
+mod inside;
 pub mod list;
 mod listen;
 mod logger;
+mod markers;
 mod options;
 mod output;
 mod perf_map;
@@ -75,6 +77,10 @@ enum Command {
     Calls(attach::Options),
     /// Count and time calls of JNI functions, and critical sections
     Jni(attach::Options),
+    /// Follow marked points and regions of code, through a library in the JVM
+    ///
+    /// `jtrace markers check` shows what markers would match in class files, and attaches nothing.
+    Markers(Box<markers::MarkersOptions>),
     /// Count every object of chosen classes
     Alloc(attach::Options),
     /// Start a JVM and watch it from its first instruction on
@@ -142,12 +148,13 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Methods(options) => demand::run(options, Lens::Methods),
         Command::Calls(options) => demand::run(options, Lens::Calls),
         Command::Jni(options) => demand::run(options, Lens::Jni),
+        Command::Markers(options) => markers::run(*options),
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
         Command::Report(options) => replay::run(&options),
         Command::Bench(options) => bench::run(options),
-        Command::Typestate(options) => typestate::run(&options),
+        Command::Typestate(options) => typestate::run(options),
         Command::Completions(options) => shell::completions(&options),
         Command::Man => shell::man(),
         Command::WaitAndExec(options) => run::wait_and_exec(&options),

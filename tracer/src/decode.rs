@@ -5,6 +5,7 @@
 
 use tracer_common::{
     jni::Flags,
+    marks::{MARKS_HEADER_BYTES, MAX_MARKS_WORDS, Word},
     record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
@@ -167,6 +168,13 @@ fn stack(record: &[u8]) -> Result<Decoded<'_>, Error> {
     }))
 }
 
+/// The words that follow an event of the kind [`EventKind::Marks`], little-endian; no more than there are.
+pub fn marks(record: &[u8], count: u32) -> &[u8] {
+    let words = record.get(MARKS_HEADER_BYTES..).unwrap_or_default();
+    let count = usize::try_from(count).unwrap_or(usize::MAX).min(MAX_MARKS_WORDS);
+    words.get(..8 * count).unwrap_or(words)
+}
+
 fn definition(record: &[u8]) -> Result<Decoded<'_>, Error> {
     let Some((head, text)) = record.split_at_checked(DEFINITION_HEADER_BYTES) else {
         return Err(Error::Short { bytes: record.len(), needed: DEFINITION_HEADER_BYTES });
@@ -198,6 +206,11 @@ impl Words<'_> {
 
     fn subject(&self, index: usize) -> SubjectId {
         SubjectId(u32::try_from(self.at(index)).unwrap_or(SubjectId::UNKNOWN.0))
+    }
+
+    /// The lower half of a word.
+    fn number(&self, index: usize) -> u32 {
+        u32::try_from(self.at(index) & 0xffff_ffff).unwrap_or(0)
     }
 
     fn function(&self) -> Function {
@@ -303,6 +316,22 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
             exceptional: words.at(3) & Timed::EXCEPTIONAL != 0,
             uncounted: words.at(3) & Timed::UNCOUNTED != 0,
             wanted: words.at(3) & Timed::UNWANTED == 0,
+        },
+        EventKind::IllegalTransition => {
+            let at = Word(words.at(0));
+            Payload::IllegalTransition {
+                place: at.place(),
+                state: at.state(),
+                object: words.number(1),
+                class: words.number(2),
+                history: words.at(3),
+            }
+        }
+        EventKind::Marks => Payload::Marks {
+            buffer: words.number(0),
+            is_owner: words.at(0) >> 32 != 0,
+            first: words.at(1),
+            count: words.number(2),
         },
         EventKind::JniEntry | EventKind::JniReturn | EventKind::JniSection => jni(kind, words),
         EventKind::ObjectAlloc => Payload::ObjectAlloc {

@@ -464,6 +464,30 @@ pub enum Payload {
         /// Whether the predicate wants the call that opened it.
         wanted: bool,
     },
+    /// A symbol has come that its property does not allow in the state of the object.
+    IllegalTransition {
+        /// The place of the symbol.
+        place: u32,
+        /// The state.
+        state: u8,
+        /// Number of the object.
+        object: u32,
+        /// Number of its class.
+        class: u32,
+        /// The symbols before, 8 bits each, the latest lowest: its number and 1.
+        history: u64,
+    },
+    /// Woven code has handed over what it had to tell; [`crate::mark`] reads it.
+    Marks {
+        /// Number of the buffer.
+        buffer: u32,
+        /// Whether the buffer is this thread's.
+        is_owner: bool,
+        /// Words that came out of that buffer before.
+        first: u64,
+        /// Words that follow.
+        count: u32,
+    },
     /// An object was made.
     ObjectAlloc {
         /// Its class.

@@ -10,6 +10,7 @@ mod safepoint;
 
 mod locks;
 mod threads;
+mod typestate;
 mod waiting;
 
 mod classes;
@@ -64,6 +65,7 @@ const RULES: &[Rule] = &[
     jni::open_critical,
     protocols::lock_order,
     protocols::left,
+    typestate::violations,
 ];
 
 /// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.

@@ -9,6 +9,7 @@
 
 pub mod jvm;
 
+pub mod inside;
 pub mod jni;
 
 pub mod probe;
@@ -24,6 +25,8 @@ pub mod source;
 
 pub mod decode;
 pub mod event;
+pub mod mark;
+pub mod marker;
 pub mod names;
 
 pub mod coverage;

@@ -87,6 +87,11 @@ impl Names {
         self.get(id).map_or_else(|reason| reason.to_string(), |text| java_class_name(&text))
     }
 
+    /// The name of a thread, where it has one.
+    pub fn named_thread(&self, tid: Tid) -> Option<&str> {
+        self.threads.get(&tid).map(String::as_str)
+    }
+
     /// The name of a thread, or its number.
     pub fn thread(&self, tid: Tid) -> String {
         self.threads.get(&tid).cloned().unwrap_or_else(|| format!("tid {}", tid.0))

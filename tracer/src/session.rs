@@ -14,6 +14,7 @@ use crate::{
     coverage::Coverage,
     event::Tid,
     guard::Narrowing,
+    mark::Inside,
     stack::{FrameDefinition, StackDefinition},
     subject::SubjectDefinition,
     tally::Tallies,
@@ -228,6 +229,8 @@ pub enum Item<'a> {
     Tallies(Tallies),
     /// What could not be seen of methods or objects; at the end.
     Coverage(Coverage),
+    /// About the library in the JVM.
+    Inside(Inside),
     /// Last.
     End(End),
 }

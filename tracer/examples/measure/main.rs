@@ -3,11 +3,12 @@
 //!
 //! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
 //! `measure stacks FILE STACKS` · `measure profile FILE` · `measure calls FILE CALLS CONTEXTS ALLOCATIONS` ·
-//! `measure replay FILE` · `measure floor LIBJVM PID`
+//! `measure replay FILE` · `measure floor LIBJVM PID` · `measure marks COUNT`
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 mod calls;
 mod floor;
+mod marks;
 mod profile;
 mod rounds;
 mod stacks;
@@ -34,10 +35,11 @@ fn main() -> Result<()> {
         }
         ["floor", libjvm, pid] => floor::run(libjvm.as_ref(), pid.parse()?),
         ["replay", file] => calls::replay(file.as_ref()),
+        ["marks", count] => marks::run(count.parse()?),
         ["stacks", file, stacks] => stacks::write(file.as_ref(), stacks.parse()?),
         _ => bail!(
             "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE | \
-             calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE | floor LIBJVM PID"
+             calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE | floor LIBJVM PID | marks COUNT"
         ),
     }
 }

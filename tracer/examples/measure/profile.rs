@@ -48,6 +48,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         | Item::Guard(_)
         | Item::Thread(_)
         | Item::Subject(_)
+        | Item::Inside(_)
         | Item::Tallies(_)
         | Item::Coverage(_)
         | Item::End(_) => {}

@@ -40,6 +40,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             holders: None,
             subjects: None,
             jni: None,
+            inside: None,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;

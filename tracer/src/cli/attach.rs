@@ -10,6 +10,7 @@ use std::{
 use super::{
     Failure,
     arming::{ArmedJvm, Held},
+    inside,
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
@@ -28,9 +29,12 @@ use crate::{
 
 /// Options of `jtrace attach`, and of the commands that attach for one question.
 #[derive(Debug, clap::Args)]
+#[group(id = "attach")]
 pub(super) struct Options {
     /// Process id of the JVM; see `jtrace list`
-    pid: u32,
+    // Optional only for commands that have subcommands without one.
+    #[arg(required = true)]
+    pid: Option<u32>,
 
     #[command(flatten)]
     pub(super) watch: WatchOptions,
@@ -107,6 +111,7 @@ impl Show {
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { pid, watch, output, show } = options;
+    let pid = pid.ok_or_else(|| Failure::usage("a pid is missing", "`jtrace list` shows the JVMs".to_owned()))?;
     attach(pid, &watch, &output, Show::new(&output, &show))
 }
 
@@ -129,6 +134,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
         return explain(&watched);
     }
     output::check(output)?;
+    let inside = watch.inside.wanted(&watched.lenses, watch.demand.each, watch.demand.yes)?;
     let jvm = prepare::open(pid)?;
     let files = Files::open(output, pid)?;
     let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
@@ -137,6 +143,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
+    let inside = inside::lane(inside, &jvm, &mut known.plan, &watched.lenses)?;
     let armed = ArmedJvm::new(&known.plan, &jvm, watch.demand.arm, &watched.predicate, &mut known.missing)?;
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);
@@ -146,7 +153,9 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
         jni.look_into(&jvm, known.threads, false, &mut known.missing);
     }
     let unwinding = watched.unwinding(&jvm);
-    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects).with_jni(jni);
+    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects)
+        .with_jni(jni)
+        .with_inside(inside);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate };

@@ -22,6 +22,7 @@ pub(super) fn run(mut options: attach::Options, lens: Lens) -> Result<ExitCode, 
             Lens::Alloc => vec![lens, Lens::Gc, Lens::Cpu],
             // Collections wait for critical sections, or must go round them.
             Lens::Jni => vec![lens, Lens::Gc],
+            Lens::Markers | Lens::Typestate => vec![lens],
             _ => vec![lens, Lens::Cpu],
         };
     } else if !watch.lens.contains(&lens) {

@@ -9,7 +9,7 @@ use std::{
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::{predicate, typestate, view::escape};
+use crate::{marker, predicate, typestate, view::escape};
 
 /// A command's failure.
 #[derive(Debug)]
@@ -74,6 +74,12 @@ impl From<predicate::Error> for Failure {
     }
 }
 
+impl From<marker::Error> for Failure {
+    fn from(error: marker::Error) -> Self {
+        Self { excerpt: error.excerpt(), ..Self::usage(&error, error.hint.clone()) }
+    }
+}
+
 impl From<typestate::Error> for Failure {
     fn from(error: typestate::Error) -> Self {
         let excerpt = error.excerpt().to_vec();
@@ -98,6 +104,13 @@ impl From<crate::ebpf::Error> for Failure {
 
 impl From<crate::jvm::arming::Error> for Failure {
     fn from(error: crate::jvm::arming::Error) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::new(error, hint)
+    }
+}
+
+impl From<crate::inside::visit::Error> for Failure {
+    fn from(error: crate::inside::visit::Error) -> Self {
         let hint = error.hint().map(str::to_owned);
         Self::new(error, hint)
     }

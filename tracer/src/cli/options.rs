@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Failure, demand::DemandOptions, prepare::Watched};
+use super::{Failure, demand::DemandOptions, inside::InsideOptions, prepare::Watched};
 use crate::{
     analysis::Lens,
     ebpf::{
@@ -35,6 +35,9 @@ pub(super) struct WatchOptions {
 
     #[command(flatten)]
     pub(super) demand: DemandOptions,
+
+    #[command(flatten)]
+    pub(super) inside: InsideOptions,
 
     /// Take no stacks
     #[arg(long)]
@@ -97,6 +100,7 @@ impl WatchOptions {
             statistics: self.bpf_stats,
             tallying: false,
             jni: false,
+            marks: false,
         }
     }
 

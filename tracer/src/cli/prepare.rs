@@ -376,6 +376,7 @@ pub(super) fn prepared(
         holders,
         subjects,
         jni: None,
+        inside: None,
     }
 }
 

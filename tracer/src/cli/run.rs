@@ -126,6 +126,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         holders: None,
         subjects: None,
         jni: prepare::jni(&plan, &watched, pid.get()),
+        inside: None,
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;

@@ -11,8 +11,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tracer_weave::Rule;
 
-use super::Failure;
+use super::{Failure, attach, demand};
 use crate::{
+    analysis::Lens,
     predicate::error::nearest,
     typestate::{
         MAX_BYTES, Property, drawing,
@@ -23,9 +24,13 @@ use crate::{
 
 /// Options of `jtrace typestate`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Options {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+
+    #[command(flatten)]
+    attach: attach::Options,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -71,11 +76,16 @@ enum Format {
     Dot,
 }
 
-pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    match &options.command {
-        Command::Check { properties, json } => check(properties, *json),
-        Command::Graph { property, format } => graph(property, *format),
-        Command::List => list(),
+pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
+    let Options { command, mut attach } = options;
+    match command {
+        Some(Command::Check { properties, json }) => check(&properties, json),
+        Some(Command::Graph { property, format }) => graph(&property, format),
+        Some(Command::List) => list(),
+        None => {
+            attach.watch.inside.inside = true;
+            demand::run(attach, Lens::Typestate)
+        }
     }
 }
 

@@ -23,6 +23,14 @@ pub struct Group {
     pub name: String,
     /// Offset in the file and id of every site.
     pub sites: Vec<(u64, u16)>,
+    /// The file, where it is not the one with most of the target's sites.
+    pub path: Option<PathBuf>,
+}
+
+impl Group {
+    fn path<'a>(&'a self, place: &'a Place) -> &'a Path {
+        self.path.as_deref().unwrap_or(&place.path)
+    }
 }
 
 /// An attached group.
@@ -57,8 +65,9 @@ impl Kernel {
         match link {
             Ok(link) => Ok(Attached { _link: link }),
             Err(source) => {
-                let Group { name, sites } = group;
-                Err(Error::Attach { group: name, count: sites.len(), path: place.path.clone(), source })
+                let path = group.path(place).to_owned();
+                let Group { name, sites, path: _ } = group;
+                Err(Error::Attach { group: name, count: sites.len(), path, source })
             }
         }
     }
@@ -71,7 +80,8 @@ impl Kernel {
         }
         let programs: Option<Vec<_>> =
             by_program.iter().map(|(name, sites)| Some((self.programs().multi(name)?, sites))).collect();
-        let link = |(program, sites): (&OwnedFd, &Vec<_>)| multi::link(program, &place.path, place.pid.get(), sites);
+        let link =
+            |(program, sites): (&OwnedFd, &Vec<_>)| multi::link(program, group.path(place), place.pid.get(), sites);
         Some(programs?.into_iter().map(link).collect())
     }
 
@@ -85,7 +95,7 @@ impl Kernel {
                 location: UProbeAttachLocation::AbsoluteOffset(*offset),
                 cookie: Some(u64::from(*site)),
             };
-            let path: &Path = &place.path;
+            let path = group.path(place);
             let link = program.attach(point, path, UProbeScope::OneProcess(place.pid)).map_err(io::Error::other)?;
             links.push(program.take_link(link).map_err(io::Error::other)?);
         }

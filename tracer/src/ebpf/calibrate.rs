@@ -53,7 +53,7 @@ pub fn hit_cost_ps(kernel: &mut Kernel, rings: &mut Rings) -> Result<Option<u64>
     kernel.set_target(TargetLayout::default())?;
     kernel.set_site(CALIBRATION_SITE, calibration_spec())?;
     let plain = fastest_batch(rings);
-    let group = Group { name: "calibration".to_owned(), sites: vec![(offset, CALIBRATION_SITE)] };
+    let group = Group { name: "calibration".to_owned(), sites: vec![(offset, CALIBRATION_SITE)], path: None };
     let attached = kernel.attach(group, &Place { path, pid })?;
     let traced = fastest_batch(rings);
     attached.detach();

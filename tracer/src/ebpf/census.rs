@@ -53,6 +53,7 @@ pub fn verified() -> Result<Vec<Verified>, Error> {
         ring_bytes: Some(MIN_RING_BYTES),
         tallying: true,
         jni: true,
+        marks: true,
         ..KernelOptions::default()
     })?;
     for Clock { source, .. } in CLOCKS {

@@ -79,6 +79,8 @@ pub struct KernelOptions {
     pub tallying: bool,
     /// Whether JNI calls are looked at, which takes programs and memory.
     pub jni: bool,
+    /// Whether woven code is listened to, which takes a program.
+    pub marks: bool,
 }
 
 /// Messages that the programs log.
@@ -113,7 +115,8 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.17 (`bpf_loop`).
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, statistics: _ } = options;
+        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, marks, statistics: _ } =
+            options;
         let most_away = if remember_away { MAX_AWAY } else { 1 };
         let most = |entries: usize| if tallying { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 };
         let mut loader = EbpfLoader::new();
@@ -132,7 +135,7 @@ impl Kernel {
         let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
         let descriptors = map_fds(&ebpf);
         let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
-        let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni)?;
+        let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni, marks)?;
         let kernel = Self {
             programs,
             tallying: Tallying::take(&mut ebpf)?,

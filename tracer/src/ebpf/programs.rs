@@ -8,8 +8,8 @@ use std::{
 use aya::Ebpf;
 use tracer_common::{
     names::{
-        PROGRAM_FRAME_UNWOUND, PROGRAM_JNI, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC,
-        PROGRAM_SITE,
+        PROGRAM_FRAME_UNWOUND, PROGRAM_JNI, PROGRAM_MARKS, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN,
+        PROGRAM_OBJECT_ALLOC, PROGRAM_SITE,
     },
     record::EventKind,
     site::SiteSpec,
@@ -32,6 +32,7 @@ fn program_of(kind: u16) -> &'static str {
         Some(EventKind::FrameUnwound) => PROGRAM_FRAME_UNWOUND,
         Some(EventKind::ObjectAlloc) => PROGRAM_OBJECT_ALLOC,
         Some(EventKind::JniEntry | EventKind::JniReturn) => PROGRAM_JNI,
+        Some(EventKind::Marks) => PROGRAM_MARKS,
         _ => PROGRAM_SITE,
     }
 }
@@ -46,7 +47,7 @@ pub struct Programs {
 
 impl Programs {
     /// Loads them, for links of groups where the kernel has them. `tallying` where those for methods and objects are needed,
-    /// `jni` where that for JNI functions is.
+    /// `jni` where that for JNI functions is, `marks` where that for woven code is.
     pub(super) fn load(
         ebpf: &mut Ebpf,
         object: &[u8],
@@ -54,9 +55,11 @@ impl Programs {
         links: Links,
         tallying: bool,
         jni: bool,
+        marks: bool,
     ) -> Result<Self, Error> {
         let names = || {
             let on_demand = TALLYING.into_iter().filter(|_| tallying).chain(jni.then_some(PROGRAM_JNI));
+            let on_demand = on_demand.chain(marks.then_some(PROGRAM_MARKS));
             std::iter::once(PROGRAM_SITE).chain(on_demand)
         };
         let mut programs = Self { multi: BTreeMap::new(), of_site: HashMap::new() };

@@ -158,6 +158,20 @@ fn on_demand(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
                 ("lasted_ns", Number(lasted_ns)),
             ],
         ),
+        Payload::IllegalTransition { place, state, object, class, history } => (
+            "illegal_transition",
+            vec![
+                ("place", Number(place.into())),
+                ("state", Number(state.into())),
+                ("object", Number(object.into())),
+                ("class", Number(class.into())),
+                ("history", Number(history)),
+            ],
+        ),
+        Payload::Marks { buffer, is_owner: _, first, count } => (
+            "marks",
+            vec![("buffer", Number(buffer.into())), ("first", Number(first)), ("words", Number(count.into()))],
+        ),
         Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
             let mut fields = vec![("class", Subject(class)), ("bytes", Number(bytes))];
             fields.extend(length.map(|length| ("length", Number(length))));

@@ -10,6 +10,7 @@ mod place;
 use std::{
     io::{self, Read, Write},
     os::unix::net::UnixStream,
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -154,6 +155,30 @@ impl Attachment {
         stream.set_write_timeout(Some(limit)).map_err(self.failed("write to the socket"))?;
         stream.write_all(request.as_bytes()).map_err(self.failed("write to the socket"))?;
         parse(self.target.pid, &self.read(&mut stream, deadline)?)
+    }
+
+    /// Loads a library into the JVM, by its path as the JVM sees it.
+    pub fn load(&self, library: &Path, options: &str, limit: Duration) -> Result<(), Error> {
+        let path = library.to_string_lossy();
+        let len = path.len().max(options.len());
+        if len > MAX_COMMAND_BYTES || path.contains('\0') || options.contains('\0') {
+            return Err(Error::Command { len });
+        }
+        let deadline = Instant::now() + limit;
+        let mut stream = self.connect()?;
+        // The path is absolute.
+        let request = format!("1\0load\0{path}\0true\0{options}\0");
+        stream.set_write_timeout(Some(limit)).map_err(self.failed("write to the socket"))?;
+        stream.write_all(request.as_bytes()).map_err(self.failed("write to the socket"))?;
+        let pid = self.target.pid;
+        let text = parse(pid, &self.read(&mut stream, deadline)?)?;
+        // What the library's own function has said comes behind what the JVM says.
+        let line = text.lines().next().unwrap_or_default();
+        match line.rsplit(' ').next().unwrap_or_default().parse() {
+            Ok(0) => Ok(()),
+            Ok(code) => Err(Error::Refused { pid, code, text: format!("the library says {code}") }),
+            Err(_) => Err(Error::Refused { pid, code: -1, text: line.to_owned() }),
+        }
     }
 
     /// Asks the JVM to listen, and waits until it does.

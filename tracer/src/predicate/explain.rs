@@ -116,6 +116,7 @@ fn cost(split: &Split, costs: &Costs, lines: &mut Vec<String>) {
     let (event, events) = match split.kind {
         Kind::Allocation => ("allocation", "allocations"),
         Kind::MethodEntry | Kind::MethodReturn | Kind::Jni => ("call", "calls"),
+        Kind::Point | Kind::Region => ("mark", "marks"),
     };
     let traps = match split.moment {
         Moment::Entry => 1.0,

@@ -13,10 +13,14 @@ pub enum Kind {
     Allocation,
     /// Native code calls a function of the JVM.
     Jni,
+    /// Woven code passes a point.
+    Point,
+    /// Woven code enters and leaves a region: how long it takes is known at its end.
+    Region,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds on which the kernel can decide. Marks come many at a time, and are decided one by one in user space.
     pub const ALL: [Self; 4] = [Self::MethodEntry, Self::MethodReturn, Self::Allocation, Self::Jni];
 
     /// Whether such an event has the field.
@@ -24,19 +28,17 @@ impl Kind {
         match field {
             Field::Class | Field::Package => !matches!(self, Self::Jni),
             Field::Method => !matches!(self, Self::Allocation),
-            Field::Signature => matches!(self, Self::MethodEntry | Self::MethodReturn),
+            Field::Signature => !matches!(self, Self::Allocation | Self::Jni),
             Field::Size => matches!(self, Self::Allocation),
-            Field::Duration => matches!(self, Self::MethodReturn | Self::Jni),
-            Field::Thread
-            | Field::Tid
-            | Field::Daemon
-            | Field::Depth
-            | Field::Caller
-            | Field::CallerClass
-            | Field::CallerMethod
-            | Field::Line
-            | Field::Cpu => true,
+            Field::Duration => matches!(self, Self::MethodReturn | Self::Jni | Self::Region),
+            Field::Daemon | Field::Caller | Field::CallerClass | Field::CallerMethod | Field::Cpu => !self.is_mark(),
+            Field::Thread | Field::Tid | Field::Depth | Field::Line => true,
         }
+    }
+
+    /// Whether it comes from woven code.
+    pub const fn is_mark(self) -> bool {
+        matches!(self, Self::Point | Self::Region)
     }
 
     /// What to ask instead of a field that it does not have.
@@ -47,6 +49,14 @@ impl Kind {
             (Self::Allocation, Field::Duration) => Some("size is what an allocation takes"),
             (Self::Jni, Field::Class | Field::Package) => Some("caller.class is the class that calls the function"),
             (Self::Jni, Field::Signature) => Some("method is the name of the JNI function"),
+            (Self::Point, Field::Duration) => Some("only regions take time"),
+            (Self::Point | Self::Region, Field::Caller | Field::CallerClass | Field::CallerMethod) => {
+                Some("`inside` names the markers under which it must lie")
+            }
+            (Self::Point | Self::Region, Field::Daemon) => Some("thread is the name of its thread"),
+            (Self::Point | Self::Region, Field::Cpu) => {
+                Some("a batch of marks is from several moments; tid is known of all")
+            }
             (Self::MethodEntry, Field::Duration) => Some("how long it takes is known when it returns"),
             (_, Field::Size) => Some("only allocations have a size"),
             _ => None,
@@ -56,7 +66,7 @@ impl Kind {
     /// What the things are called whose names can be asked for.
     pub const fn subjects(self) -> &'static str {
         match self {
-            Self::MethodEntry | Self::MethodReturn => "methods",
+            Self::MethodEntry | Self::MethodReturn | Self::Point | Self::Region => "methods",
             Self::Allocation => "classes",
             Self::Jni => "JNI functions",
         }
@@ -70,6 +80,8 @@ impl fmt::Display for Kind {
             Self::MethodReturn => "a method's return",
             Self::Allocation => "an allocation",
             Self::Jni => "a JNI call",
+            Self::Point => "a point",
+            Self::Region => "a region",
         })
     }
 }

@@ -277,7 +277,7 @@ impl Happening {
             Subject::method(pick(random, &CLASSES), pick(random, &METHODS), pick(random, &SIGNATURES))
         };
         let subject = match kind {
-            Kind::MethodEntry | Kind::MethodReturn => method(random),
+            Kind::MethodEntry | Kind::MethodReturn | Kind::Point | Kind::Region => method(random),
             Kind::Allocation => Subject::class(pick(random, &CLASSES)),
             Kind::Jni => Subject::function(pick(random, &METHODS)),
         };

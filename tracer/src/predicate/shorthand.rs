@@ -15,7 +15,7 @@ type Wrong = (String, Span, Option<String>);
 /// Reads a pattern that names things of a kind.
 pub(super) fn parse(option: &'static str, text: &str, kind: Kind) -> Result<Expr, Error> {
     let parts = match kind {
-        Kind::MethodEntry | Kind::MethodReturn => methods(text),
+        Kind::MethodEntry | Kind::MethodReturn | Kind::Point | Kind::Region => methods(text),
         Kind::Allocation => single(text, Field::Class, "an allocation has no method: a pattern is one of classes"),
         Kind::Jni => single(text, Field::Method, "a JNI function has no class: a pattern is one of function names"),
     };

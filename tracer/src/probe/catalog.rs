@@ -97,6 +97,8 @@ pub enum Origin {
     Function(Function),
     /// The entries of several functions, each of which is called for events of its own.
     Functions(&'static [Function]),
+    /// A function of the library in the JVM, where that is loaded.
+    Inside(Function),
     /// All notes of JNI's functions; each has a group and a number of its own ([`crate::jni`]).
     Jni,
 }
@@ -156,7 +158,9 @@ impl Probe {
     pub fn name(&self) -> String {
         match self.origin {
             Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => format!("{}:{}", usdt.provider, usdt.name),
-            Origin::Function(function) | Origin::Functions(&[function, ..]) => function.name.to_owned(),
+            Origin::Function(function) | Origin::Functions(&[function, ..]) | Origin::Inside(function) => {
+                function.name.to_owned()
+            }
             Origin::Functions([]) => String::new(),
             Origin::Jni => "hotspot_jni:*".to_owned(),
         }
@@ -166,7 +170,7 @@ impl Probe {
     pub const fn usdt(&self) -> Option<Usdt> {
         match self.origin {
             Origin::Usdt(usdt) | Origin::UsdtOr(usdt, _) => Some(usdt),
-            Origin::Function(_) | Origin::Functions(_) | Origin::Jni => None,
+            Origin::Function(_) | Origin::Functions(_) | Origin::Inside(_) | Origin::Jni => None,
         }
     }
 
@@ -175,7 +179,7 @@ impl Probe {
         match &self.origin {
             Origin::Function(function) | Origin::UsdtOr(_, function) => std::slice::from_ref(function),
             Origin::Functions(functions) => functions,
-            Origin::Usdt(_) | Origin::Jni => &[],
+            Origin::Usdt(_) | Origin::Inside(_) | Origin::Jni => &[],
         }
     }
 }
@@ -191,6 +195,9 @@ pub const CODE_GROUP: &str = "code";
 pub const METHODS_GROUP: &str = "methods";
 /// The group of sites where objects are made.
 pub const OBJECTS_GROUP: &str = "objects";
+
+/// The group of sites in the library in the JVM.
+pub const INSIDE_GROUP: &str = "inside";
 
 /// Whether events of a kind get the stack of their thread: all on whose threads Java runs, but for the second event of a
 /// pair, whose stack is the first one's.
@@ -223,6 +230,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::ObjectAlloc
         | K::JniEntry
         | K::JniReturn
+        | K::IllegalTransition
         | K::OffCpu => true,
         K::GcBegin
         | K::GcEnd
@@ -250,6 +258,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::FrameUnwound
         | K::MethodTimed
         | K::JniSection
+        | K::Marks
         | K::VmShutdown => false,
     }
 }
@@ -257,6 +266,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
 /// What the events of a group are about, for sentences.
 pub fn group_title(group: &str) -> &'static str {
     match group {
+        INSIDE_GROUP => "what woven code tells",
         "gc" => "collections",
         "mem-pool" => "memory pools before and after collections",
         "vm-operation-request" => "requests of VM operations",

@@ -156,6 +156,8 @@ pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts, exact: bool) -> Plan
         }
         let (sites, lacks) = match probe.origin {
             Origin::Jni => jni::sites(probe.kind, lens, libjvm),
+            // They are in no libjvm.so; who loads the library adds them.
+            Origin::Inside(_) => continue,
             _ => sites_of(probe, lens, libjvm, facts),
         };
         plan.missing.extend(lacks);
@@ -311,6 +313,11 @@ impl Arguments<'_> {
             .ok_or_else(|| format!("it has {count} arguments, and argument {number} is needed"))?
             .map_err(|error| error.to_string())
     }
+}
+
+/// What a program must know about a function of the library in the JVM.
+pub(crate) fn inside_spec(kind: EventKind, function: &Function) -> Result<SiteSpec, String> {
+    site_spec(kind, function.words, Arguments::Entry(function.arguments), Facts::default())
 }
 
 fn site_spec(kind: EventKind, words: &[Word], arguments: Arguments<'_>, facts: Facts) -> Result<SiteSpec, String> {

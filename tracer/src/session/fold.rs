@@ -1,12 +1,16 @@
 //! The fold of a session's items into a report.
 
+use std::collections::HashMap;
+
 use tracer_common::stats::STATS_WORDS;
 
 use crate::{
     analysis::{self, Analysis, Context},
-    decode::{Decoded, Header, decode},
-    event::{Edge, Event, Payload},
+    decode::{Decoded, Header, decode, marks},
+    event::{Edge, Event, Payload, Tid},
     finding,
+    mark::MarkBatch,
+    marker::Client,
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
@@ -35,6 +39,8 @@ pub struct Session {
     delivered: Vec<u64>,
     undecodable: u64,
     governed: Governed,
+    /// Threads of the buffers of marks.
+    owners: HashMap<u32, Tid>,
 }
 
 /// What an item was, for those who look at the flow as it passes.
@@ -78,7 +84,14 @@ impl Session {
             counters: Counters::default(),
             undecodable: 0,
             governed: Governed::default(),
+            owners: HashMap::new(),
         }
+    }
+
+    /// Adds a client of marks, whose report becomes a part of that of the lens `markers`; gives it back where the session has no such
+    /// lens.
+    pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        self.analyses.iter_mut().fold(Some(client), |left, analysis| analysis.add_client(left?))
     }
 
     /// Takes the next item.
@@ -105,6 +118,11 @@ impl Session {
             Item::Coverage(coverage) => {
                 for analysis in &mut self.analyses {
                     analysis.coverage(coverage);
+                }
+            }
+            Item::Inside(inside) => {
+                for analysis in &mut self.analyses {
+                    analysis.inside(inside);
                 }
             }
             Item::End(end) => self.end = Some(end.clone()),
@@ -135,6 +153,7 @@ impl Session {
             Ok(Decoded::Event(event)) => {
                 self.latest_ns = self.latest_ns.max(event.time_ns);
                 self.name_thread(&event);
+                self.pass_marks(&event, bytes);
                 for analysis in &mut self.analyses {
                     analysis.event(&event);
                 }
@@ -150,6 +169,20 @@ impl Session {
                 self.undecodable += 1;
                 Taken::Other
             }
+        }
+    }
+
+    /// A thread hands its marks over itself, but for those that it leaves for long.
+    fn pass_marks(&mut self, event: &Event, bytes: &[u8]) {
+        let Payload::Marks { buffer, is_owner, first, count } = event.payload else { return };
+        if is_owner {
+            self.owners.insert(buffer, event.tid);
+        }
+        let owner = self.owners.get(&buffer).copied();
+        let batch = MarkBatch::new(event.time_ns, owner, buffer, first, marks(bytes, count))
+            .named(owner.and_then(|tid| self.names.named_thread(tid)));
+        for analysis in &mut self.analyses {
+            analysis.marks(&batch);
         }
     }
 

@@ -1,10 +1,13 @@
 //! Writes records as the kernel side would: for what user space itself finds out in a live session, for scenarios, tests
 //! and benchmarks.
 
-use tracer_common::record::{
-    DEFINITION_HEADER_BYTES, DEFINITION_TEXT_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, LARGE_EVENT_BYTES,
-    MAX_TEXT_BYTES, NAME_CHUNK_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS, name_hash_finish, name_hash_start,
-    name_hash_step,
+use tracer_common::{
+    marks::MARKS_HEADER_BYTES,
+    record::{
+        DEFINITION_HEADER_BYTES, DEFINITION_TEXT_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, LARGE_EVENT_BYTES,
+        MAX_TEXT_BYTES, NAME_CHUNK_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS, name_hash_finish, name_hash_start,
+        name_hash_step,
+    },
 };
 
 use crate::event::{NameId, SiteId, StackId, Tid};
@@ -48,6 +51,12 @@ pub fn encode_event_with_stack(
     }
     record.resize(bytes, 0);
     record
+}
+
+/// Puts the words of marks behind the record of their batch.
+pub fn append_marks(record: &mut Vec<u8>, words: &[u64]) {
+    record.resize(MARKS_HEADER_BYTES, 0);
+    record.extend(words.iter().flat_map(|word| word.to_le_bytes()));
 }
 
 /// A record that gives a text its id. A text above [`MAX_TEXT_BYTES`] is cut, as in the kernel.

@@ -5,6 +5,7 @@
 
 pub mod book;
 pub mod holders;
+pub mod inside;
 pub mod jni;
 pub mod judge;
 pub mod subjects;
@@ -28,6 +29,7 @@ use tracer_common::site::{SiteSpec, TargetLayout};
 
 use self::{
     holders::Holders,
+    inside::InsideLane,
     jni::JniCalls,
     subjects::{Subjects, Taken},
     unwinding::Unwinding,
@@ -46,7 +48,11 @@ use crate::{
     },
     event::Tid,
     jvm::{find::Jvm, java_threads::Layout},
-    probe::{catalog::CODE_GROUP, clock::Source, plan::Plan},
+    probe::{
+        catalog::{CODE_GROUP, INSIDE_GROUP},
+        clock::Source,
+        plan::Plan,
+    },
     session::{Counters, End, Item, Site, Start, Target},
     source::merge::Merge,
     tally::Tallies,
@@ -94,9 +100,19 @@ pub struct Prepared {
     pub subjects: Option<Subjects>,
     /// What names callers of JNI functions; nothing where nobody asks for them.
     pub jni: Option<JniCalls>,
+    /// The library in the JVM; nothing where it is not wanted.
+    pub inside: Option<InsideLane>,
 }
 
 impl Prepared {
+    /// With the library in the JVM, where it is wanted.
+    #[must_use]
+    pub fn with_inside(mut self, inside: Option<InsideLane>) -> Self {
+        self.kernel.marks = inside.is_some();
+        self.inside = inside;
+        self
+    }
+
     /// With JNI calls, where they are wanted.
     #[must_use]
     pub fn with_jni(mut self, jni: Option<JniCalls>) -> Self {
@@ -147,6 +163,7 @@ pub struct Live {
     holders: Option<Holders>,
     subjects: Option<Subjects>,
     jni: Option<JniCalls>,
+    inside: Option<InsideLane>,
     /// When all threads were looked at last.
     looked_ns: u64,
 }
@@ -159,8 +176,18 @@ const NOBODY: u32 = u32::MAX;
 impl Live {
     /// Loads the programs and attaches the sites.
     pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { place, plan, layout, mut kernel, budget, mut unwinding, holders, mut subjects, mut jni } =
-            prepared;
+        let Prepared {
+            place,
+            plan,
+            layout,
+            mut kernel,
+            budget,
+            mut unwinding,
+            holders,
+            mut subjects,
+            mut jni,
+            mut inside,
+        } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         let statistics = kernel.statistics;
@@ -190,6 +217,9 @@ impl Live {
         let means = means(&groups, &plan, unwinding.is_some(), can_drop_times);
         let mut missing = plan.missing;
         for state in &mut groups {
+            if let Some(inside) = inside.as_ref().filter(|_| state.name() == INSIDE_GROUP) {
+                state.set_path(inside.path());
+            }
             if let Err(error) = state.attach(&mut kernel, &place) {
                 missing.push(error.to_string());
             }
@@ -217,11 +247,15 @@ impl Live {
         let told = loads_of_groups(&kernel, &groups, &group_of_site)?;
         let time_ns = now_ns();
         kernel.set_target(TargetLayout { tgid, ..layout })?;
+        if let Some(inside) = &mut inside {
+            inside.switch_on(&mut missing);
+        }
         let mut live = Self {
             unwinding,
             holders,
             subjects,
             jni,
+            inside,
             looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
@@ -325,6 +359,9 @@ impl Live {
         self.begin_work();
         if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
             self.look(began_ns);
+        }
+        if let Some(inside) = &mut self.inside {
+            inside.pump(sink);
         }
         let rest = self.drain(Self::govern, sink)?;
         self.release_decided(self.watermark_ns, !rest, sink);
@@ -500,6 +537,10 @@ impl Live {
         sink: &mut dyn FnMut(Item<'_>),
     ) -> Result<(), Error> {
         let began = Instant::now();
+        // While its sites still hear what it has left to say.
+        if let Some(mut inside) = self.inside.take() {
+            inside.finish(sink);
+        }
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;

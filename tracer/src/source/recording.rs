@@ -36,6 +36,7 @@ const TAG_STACK: u32 = 8;
 const TAG_SUBJECT: u32 = 9;
 const TAG_TALLIES: u32 = 10;
 const TAG_COVERAGE: u32 = 11;
+const TAG_INSIDE: u32 = 12;
 
 /// Records are gathered into sections of about this size.
 const RECORDS_BYTES: usize = 64 << 10;
@@ -141,6 +142,7 @@ impl<W: Write> Recorder<W> {
             Item::Subject(subject) => self.section(TAG_SUBJECT, subject),
             Item::Tallies(tallies) => self.section(TAG_TALLIES, tallies),
             Item::Coverage(coverage) => self.section(TAG_COVERAGE, coverage),
+            Item::Inside(inside) => self.section(TAG_INSIDE, inside),
             Item::End(end) => self.section(TAG_END, end),
         }
     }
@@ -240,6 +242,7 @@ impl<R: Read> Recording<R> {
                 TAG_SUBJECT if latest_ns.is_some() => sink(Item::Subject(self.parse(at, &payload)?)),
                 TAG_TALLIES if latest_ns.is_some() => sink(Item::Tallies(self.parse(at, &payload)?)),
                 TAG_COVERAGE if latest_ns.is_some() => sink(Item::Coverage(self.parse(at, &payload)?)),
+                TAG_INSIDE if latest_ns.is_some() => sink(Item::Inside(self.parse(at, &payload)?)),
                 TAG_END if latest_ns.is_some() => {
                     sink(Item::End(self.parse(at, &payload)?));
                     return Ok(());

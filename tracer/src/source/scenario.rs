@@ -23,6 +23,7 @@
 //! reading at the end. `function=GetArrayLength` is a function of JNI. `class=lost` (without quotes) is a name whose definition was lost, `class=unreadable` one that could not be read.
 
 mod line;
+mod marks;
 mod vocabulary;
 
 #[cfg(test)]
@@ -32,11 +33,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tracer_common::{record::EventKind, stack::STACK_FIRST};
 
-use self::line::Statement;
-use super::encode::{encode_definition, encode_event_with_stack};
+use tracer_weave::{PlaceDefinition, Skipped};
+
+use self::{line::Statement, marks::Said};
+use super::encode::{append_marks, encode_definition, encode_event_with_stack};
 use crate::{
     analysis::Lens,
     event::{SiteId, StackId, SubjectId, Tid},
+    mark::{Asked, Inside, Woven},
     session::{self, Counters, Item, Site, Start, Target},
     stack::{End, Frame, FrameDefinition, StackDefinition},
     subject::{Subject, SubjectDefinition},
@@ -71,7 +75,20 @@ pub struct Scenario {
     contexts: Vec<ContextTally>,
     events: Vec<Occurrence>,
     lost: BTreeMap<EventKind, u64>,
+    woven: WovenCode,
     end: (u64, String),
+}
+
+/// What was said of woven code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct WovenCode {
+    asked: Asked,
+    /// Each before the event with this index.
+    said: Vec<(usize, Inside)>,
+    /// What the next line about weaving left out.
+    skipped: Vec<Skipped>,
+    /// Words that came out of each buffer so far.
+    words: BTreeMap<u64, u64>,
 }
 
 /// An event with the texts that its words name.
@@ -84,6 +101,8 @@ struct Occurrence {
     subject: Option<String>,
     words: Vec<u64>,
     texts: Vec<Vec<u8>>,
+    /// The marks that follow.
+    marked: Vec<u64>,
 }
 
 impl Scenario {
@@ -100,6 +119,7 @@ impl Scenario {
             contexts: Vec::new(),
             events: Vec::new(),
             lost: BTreeMap::new(),
+            woven: WovenCode::default(),
             end: (0, String::new()),
         };
         let mut ended = false;
@@ -129,6 +149,7 @@ impl Scenario {
                     let event = scenario.event(event).map_err(error)?;
                     scenario.events.push(event);
                 }
+                Statement::Said(said) => scenario.woven.take(said, scenario.events.len()).map_err(error)?,
                 Statement::End(offset_ns, reason) => {
                     scenario.end = (offset_ns, reason);
                     ended = true;
@@ -143,12 +164,17 @@ impl Scenario {
     }
 
     /// An event whose stack and subject are known.
-    fn event(&self, mut event: Occurrence) -> Result<Occurrence, String> {
+    fn event(&mut self, mut event: Occurrence) -> Result<Occurrence, String> {
         if let Some(name) = &event.stack {
             self.stack_id(name).ok_or_else(|| format!("there is no stack `{name}` above"))?;
         }
         if let (Some(name), Some(word)) = (&event.subject, event.words.first_mut()) {
             *word = self.subject_id(name)?.0.into();
+        }
+        if let (EventKind::Marks, [buffer, first, ..]) = (event.kind, event.words.as_mut_slice()) {
+            let words = self.woven.words.entry(*buffer & 0xffff_ffff).or_default();
+            *first = words.saturating_add(*first);
+            *words = first.saturating_add(event.marked.len() as u64);
         }
         Ok(event)
     }
@@ -193,7 +219,12 @@ impl Scenario {
         }
         let mut counters = vec![[0_u64; 7]; kinds.len()];
         let mut defined = BTreeSet::new();
-        for Occurrence { offset_ns, tid, kind, stack, subject: _, words, texts } in &self.events {
+        if !self.woven.asked.markers.is_empty() {
+            sink(Item::Inside(Inside::Asked(self.woven.asked.clone())));
+        }
+        for (before, event) in self.events.iter().enumerate() {
+            self.woven.tell(before, sink);
+            let Occurrence { offset_ns, tid, kind, stack, subject: _, words, texts, marked } = event;
             let index = kinds.binary_search(kind).unwrap_or(0);
             for text in texts {
                 let id = super::encode::name_id(text);
@@ -205,9 +236,14 @@ impl Scenario {
             let site = SiteId(u16::try_from(index).unwrap_or(0));
             let stack = stack.as_deref().and_then(|name| self.stack_id(name)).unwrap_or_default();
             let time_ns = START_NS.saturating_add(*offset_ns);
-            sink(Item::Record(&encode_event_with_stack(*kind, site, *tid, time_ns, stack, words)));
+            let mut record = encode_event_with_stack(*kind, site, *tid, time_ns, stack, words);
+            if *kind == EventKind::Marks {
+                append_marks(&mut record, marked);
+            }
+            sink(Item::Record(&record));
             count(&mut counters, index, &[0, 2], 1);
         }
+        self.woven.tell(self.events.len(), sink);
         for (kind, lost) in &self.lost {
             count(&mut counters, kinds.binary_search(kind).unwrap_or(0), &[0, 2, 3], *lost);
         }
@@ -264,6 +300,41 @@ impl Scenario {
             attach_ns: 0,
             attach_cpu_ns: 0,
             threads: self.threads.clone(),
+        }
+    }
+}
+
+impl WovenCode {
+    /// Takes what is said before the event with this index.
+    fn take(&mut self, said: Said, before: usize) -> Result<(), String> {
+        let inside = match said {
+            Said::Marker(marker) => {
+                self.asked.markers.push(marker);
+                return Ok(());
+            }
+            Said::Skipped(skipped) => {
+                self.skipped.push(skipped);
+                return Ok(());
+            }
+            Said::Place(place, marker) => {
+                let index = self.asked.markers.iter().position(|known| known.name == marker);
+                let index = index.ok_or_else(|| format!("there is no marker `{marker}` above"))?;
+                Inside::Place(PlaceDefinition { marker: u32::try_from(index).unwrap_or(u32::MAX), ..place })
+            }
+            Said::Inside(Inside::Woven(woven)) => {
+                let skipped = std::mem::take(&mut self.skipped);
+                Inside::Woven(Woven { skipped_count: skipped.len() as u64, skipped, ..woven })
+            }
+            Said::Inside(inside) => inside,
+        };
+        self.said.push((before, inside));
+        Ok(())
+    }
+
+    /// Gives what was said before the event with this index.
+    fn tell(&self, before: usize, sink: &mut dyn FnMut(Item<'_>)) {
+        for (_, inside) in self.said.iter().filter(|(index, _)| *index == before) {
+            sink(Item::Inside(inside.clone()));
         }
     }
 }

@@ -217,3 +217,23 @@ const OBJECT: Function = Function {
 
 /// `(Thread*, oop, ...)`.
 const OBJECT_OF_THREAD: Function = Function { arguments: &[RSI], ..OBJECT };
+
+/// `(place and state, object, class, history)`: a property does not allow a symbol. Of the library in the JVM.
+pub(super) const ILLEGAL_TRANSITION: Function = Function {
+    name: "jtrace_illegal_transition",
+    symbols: &["jtrace_illegal_transition"],
+    arguments: &[RDI, RSI, RDX, RCX],
+    words: &[Word::Argument(1), Word::Argument(2), Word::Argument(3), Word::Argument(4)],
+    lacks: "",
+    note: None,
+};
+
+/// `(words, how many, buffer and whether it is this thread's, words before)`: what woven code has told. Of the library in the JVM.
+pub(super) const MARKS_FLUSHED: Function = Function {
+    name: "jtrace_marks_flushed",
+    symbols: &["jtrace_marks_flushed"],
+    arguments: &[RDI, RSI, RDX, RCX],
+    words: &[Word::Argument(3), Word::Argument(4), Word::Argument(2)],
+    lacks: "",
+    note: None,
+};

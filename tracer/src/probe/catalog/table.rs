@@ -5,7 +5,7 @@
 use tracer_common::record::EventKind;
 
 use super::{
-    Flag, Function, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
+    Flag, Function, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
     Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
     function,
 };
@@ -32,9 +32,13 @@ const CODE: &[Lens] = &[
     Lens::Methods,
     Lens::Calls,
     Lens::Jni,
+    Lens::Markers,
+    Lens::Typestate,
 ];
 const ALLOC: &[Lens] = &[Lens::Alloc];
 const JNI: &[Lens] = &[Lens::Jni];
+const INSIDE: &[Lens] = &[Lens::Markers, Lens::Typestate];
+const TYPESTATE: &[Lens] = &[Lens::Typestate];
 const METHODS: &[Lens] = &[Lens::Methods, Lens::Calls];
 
 const fn probe(kind: EventKind, lenses: &'static [Lens], group: &'static str, origin: Origin) -> Probe {
@@ -145,6 +149,9 @@ pub const PROBES: &[Probe] = &[
 
     probe(EventKind::JniEntry, JNI, "jni", Origin::Jni),
     probe(EventKind::JniReturn, JNI, "jni", Origin::Jni),
+
+    probe(EventKind::IllegalTransition, TYPESTATE, INSIDE_GROUP, Origin::Inside(function::ILLEGAL_TRANSITION)),
+    probe(EventKind::Marks, INSIDE, INSIDE_GROUP, Origin::Inside(function::MARKS_FLUSHED)),
 
     probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),
 ];

@@ -1,5 +1,7 @@
 //! The groups of sites that are attached and detached together: those of the JVM, and the clocks.
 
+use std::path::Path;
+
 use tracer_common::record::EventKind;
 
 use crate::{
@@ -82,6 +84,13 @@ impl GroupState {
         self.attached[0].is_some()
     }
 
+    /// Says that its sites lie in another file.
+    pub(super) fn set_path(&mut self, path: &Path) {
+        if let What::Sites { sites, ends } = &mut self.what {
+            (sites.path, ends.path) = (Some(path.to_owned()), Some(path.to_owned()));
+        }
+    }
+
     /// Attaches it, ends of calls first: where they are missing, calls seem to be left by exceptions.
     pub(super) fn attach(&mut self, kernel: &mut Kernel, place: &Place) -> Result<(), Error> {
         self.attached = match &self.what {
@@ -113,7 +122,7 @@ pub(super) fn groups(plan: &Plan) -> (Vec<GroupState>, Vec<usize>) {
     let mut group_of_site = Vec::with_capacity(plan.sites.len() + plan.clocks.len());
     for (index, planned) in plan.sites.iter().enumerate() {
         let at = groups.iter().position(|(group, ..)| group.name == planned.group).unwrap_or_else(|| {
-            let group = Group { name: planned.group.to_owned(), sites: Vec::new() };
+            let group = Group { name: planned.group.to_owned(), sites: Vec::new(), path: None };
             groups.push((group.clone(), group, planned.lens));
             groups.len() - 1
         });

@@ -271,6 +271,7 @@ mod tests {
     fn ids_are_found_by_those_of_the_inner_namespace() {
         let pid = std::process::id();
         let tid = Tid(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
-        assert!(tids_of(pid).values().any(|known| *known == tid));
+        // A thread that ends while the kernel lists them can hide another one, and other tests end threads.
+        assert!((0..100).any(|_| tids_of(pid).values().any(|known| *known == tid)));
     }
 }

@@ -4,6 +4,7 @@ use tracer_common::record::{EventKind, NAME_ABSENT, NAME_UNREADABLE};
 
 use super::{
     Occurrence,
+    marks::{self, Said},
     vocabulary::{self, Field},
 };
 use crate::{
@@ -40,19 +41,21 @@ pub(super) enum Statement {
         tally: Tally,
     },
     Event(Occurrence),
+    /// Something about woven code.
+    Said(Said),
     End(u64, String),
 }
 
 /// A word, or a key with its value, or a quoted text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+pub(super) enum Token {
     Word(String),
     Text(Vec<u8>),
     Pair(String, Value),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Value {
+pub(super) enum Value {
     Word(String),
     Text(Vec<u8>),
 }
@@ -62,6 +65,9 @@ pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>
     let tokens = tokens(line)?;
     let Some((first, rest)) = tokens.split_first() else { return Ok(None) };
     let Token::Word(first) = first else { return Err("a line begins with a word or a time".to_owned()) };
+    if let Some(said) = marks::parse(first, rest)? {
+        return Ok(Some(Statement::Said(said)));
+    }
     let statement = match (first.as_str(), rest) {
         ("target", fields) => {
             for field in fields {
@@ -100,7 +106,7 @@ pub(super) fn parse(line: &str, target: &mut Target) -> Result<Option<Statement>
         }
         (other, _) => {
             return Err(format!(
-                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, stack, subject, tally, end, +TIME tid N EVENT"
+                "`{other}` with these fields is none of: target, lenses, thread, missing, lost, stack, subject, tally, marker, place, class, skipped, woven, restored, lacks, end, +TIME tid N EVENT"
             ));
         }
     };
@@ -116,9 +122,35 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
         words[length] = u64::MAX;
     }
     let mut texts = Vec::new();
+    let mut marked = Vec::new();
     let (mut stack, mut subject) = (None, None);
+    if kind == EventKind::Marks {
+        // The thread's own, unless it is said otherwise.
+        words[0] = 1 << 32;
+    }
     for token in given {
         let Token::Pair(key, value) = token else { return Err("fields of an event are KEY=VALUE".to_owned()) };
+        match (key.as_str(), value) {
+            ("words", Value::Text(text)) if kind == EventKind::Marks => {
+                marked = marks::words(&lossy(text))?;
+                words[2] = marked.len() as u64;
+                continue;
+            }
+            ("buffer", Value::Word(word)) if kind == EventKind::Marks => {
+                words[0] = words[0] & 1 << 32 | number(word)? & 0xffff_ffff;
+                continue;
+            }
+            ("lost", Value::Word(word)) if kind == EventKind::Marks => {
+                // Where the batch begins follows from those before it.
+                words[1] = number(word)?;
+                continue;
+            }
+            ("owner", Value::Word(word)) if kind == EventKind::Marks => {
+                words[0] = words[0] & 0xffff_ffff | u64::from(number(word)? != 0) << 32;
+                continue;
+            }
+            _ => {}
+        }
         if let ("stack", Value::Word(name)) = (key.as_str(), value) {
             stack = Some(name.clone());
             continue;
@@ -149,7 +181,7 @@ fn event(offset_ns: u64, tid: Tid, kind: EventKind, given: &[Token]) -> Result<O
             (Field::Word(_), Value::Text(_)) => return Err(format!("`{key}` is a number, not a text")),
         };
     }
-    Ok(Occurrence { offset_ns, tid, kind, stack, subject, words, texts })
+    Ok(Occurrence { offset_ns, tid, kind, stack, subject, words, texts, marked })
 }
 
 /// `GetArrayLength`.
@@ -268,7 +300,7 @@ fn offset(word: &str) -> Result<u64, String> {
 }
 
 /// A number with an optional unit (`ns`, `us`, `ms`, `s`, `KiB`, `MiB`, `GiB`), a hexadecimal one, a flag, or `max`.
-fn number(word: &str) -> Result<u64, String> {
+pub(super) fn number(word: &str) -> Result<u64, String> {
     let wrong = || format!("`{word}` is no number");
     match word {
         "true" => return Ok(1),
@@ -308,7 +340,7 @@ fn words(tokens: &[Token]) -> Result<String, String> {
     }
 }
 
-fn lossy(text: &[u8]) -> String {
+pub(super) fn lossy(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 

@@ -87,6 +87,10 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::JniEntry => ("jni_entry", Lens::Jni, &[Word("function"), Name("caller")]),
         K::JniReturn => ("jni_return", Lens::Jni, &[Word("function"), Name("caller"), Word("total"), Word("inner")]),
         K::JniSection => ("jni_section", Lens::Jni, &[Word("function"), Name("caller"), Word("lasted")]),
+        K::IllegalTransition => {
+            ("illegal_transition", Lens::Typestate, &[Word("at"), Word("object"), Word("class"), Word("history")])
+        }
+        K::Marks => ("marks", Lens::Markers, &[Word("buffer"), Word("first"), Word("count")]),
         K::VmShutdown => ("vm_shutdown", Lens::Threads, &[]),
         K::CpuSample => ("cpu_sample", Lens::Cpu, &[Word("period")]),
         K::OffCpu => {

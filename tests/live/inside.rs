@@ -1,0 +1,48 @@
+//! The library in the JVM: what woven code tells equals the closed form that programs print, and every class gets back what it had.
+
+// How often methods are entered and left.
+mod counts;
+// Coming, going, and what is refused.
+mod visits;
+// Objects and their protocols.
+mod typestate;
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use tests::{
+    expected::Expected,
+    jdk::Jdk,
+    jtrace::Session,
+    jvm::{Jvm, Launch},
+    report::{Report, Row},
+};
+
+/// Nothing is taken away, and a burst has room.
+const COMPLETE: [&str; 5] = ["--inside", "--max-overhead", "100000%", "--ring-size", "64m"];
+
+/// What runs the code: the interpreter, C1, C2, or all of them in turn.
+const MODES: [&[&str]; 4] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-XX:-TieredCompilation"], &[]];
+
+fn text<'a>(row: &'a Row, key: &str) -> &'a str {
+    row.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn start(jdk: &Jdk, feature: &str, main: &str, arguments: &[&str], flags: &[&str]) -> Result<Jvm> {
+    Launch::new(jdk, feature, main).flags(flags).arguments(arguments).start()
+}
+
+fn attach(jvm: &Jvm, lens: &str, options: &[&str]) -> Result<Session> {
+    let options: Vec<&str> = COMPLETE.into_iter().chain(["-l", lens]).chain(options.iter().copied()).collect();
+    Session::attach(jvm.pid(), &options)
+}
+
+/// Lets a program work while its methods are woven; everything has arrived.
+fn watch(mut jvm: Jvm, lens: &str, options: &[&str]) -> Result<(Report, Expected)> {
+    let session = attach(&jvm, lens, options)?;
+    jvm.work()?;
+    let report = session.report()?;
+    let expected = Expected::parse(&jvm.stdout().text())?;
+    jvm.finish()?;
+    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    Ok((report, expected))
+}

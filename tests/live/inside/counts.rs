@@ -1,0 +1,65 @@
+//! Calls of methods as markers: entries, and exits with and without an exception.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    expected::Expected,
+    jdk,
+    report::{Report, cell},
+};
+
+use super::{MODES, start, text, watch};
+
+/// Counted in the JVM, and told one by one.
+const WAYS: [&[&str]; 2] = [&[], &["--each"]];
+
+/// Programs whose calls are known, and of which classes.
+const PROGRAMS: [(&str, &str); 3] = [("Fib", "Fib"), ("NestedLoops", "NestedLoops"), ("Exceptions", "Exceptions")];
+
+#[test]
+fn calls_and_exceptional_exits_are_counted_exactly_in_every_mode() -> Result<()> {
+    for (release, jdk) in jdk::all()?.iter().enumerate() {
+        for (mode, flags) in MODES.into_iter().enumerate() {
+            let way = WAYS[(release + mode) % WAYS.len()];
+            let (main, class) = PROGRAMS[(release + mode) % PROGRAMS.len()];
+            let place = || format!("{main} {way:?} on JDK {} with {flags:?}", jdk.release);
+            // One marker for each method: `class::*` is one of all.
+            let marker = format!("all={class}*::*");
+            let options = [&["--marker", &marker], way].concat();
+            let jvm = start(jdk, "methods", main, &[], flags)?;
+            let (report, expected) = watch(jvm, "markers", &options).with_context(place)?;
+            agree(&report, &expected).with_context(place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Entries, and exits by exceptions, of each method.
+fn agree(report: &Report, expected: &Expected) -> Result<()> {
+    let mut counted: BTreeMap<String, [u64; 3]> = BTreeMap::new();
+    for row in report.table("markers", "marker_places")? {
+        let method = text(&row, "method");
+        let name = method.split('(').next().unwrap_or(method);
+        let of = counted.entry(format!("{}.{name}", text(&row, "class"))).or_default();
+        for (sum, key) in of.iter_mut().zip(["entered", "left", "thrown"]) {
+            *sum += cell(&row, key)?;
+        }
+    }
+    let mut differences = Vec::new();
+    for (of, number) in expected.of("calls")? {
+        let [entered, left, thrown] = counted.get(of).copied().unwrap_or_default();
+        if entered != number || left + thrown != number {
+            differences.push(format!("{of}: {entered} entered, {left} left, {thrown} thrown, not {number}"));
+        }
+    }
+    for (of, number) in expected.of("errors")? {
+        let [_, _, thrown] = counted.get(of).copied().unwrap_or_default();
+        if thrown != number {
+            differences.push(format!("{of}: {thrown} thrown, not {number}"));
+        }
+    }
+    ensure!(differences.is_empty(), "{}", differences.join("; "));
+    ensure!(report.summary("markers", "events")? > 0, "no events");
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! jtrace comes, goes, is killed, and comes again; and what is refused before anything is woven.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    jdk,
+    jtrace::{self, Session},
+    jvm::Jvm,
+    report::Report,
+};
+
+use super::{attach, start};
+
+const FIB: [&str; 2] = ["--marker", "fib=Fib::fib"];
+
+/// How often classes were exchanged, as the JVM's own log has it.
+fn exchanges(jvm: &Jvm) -> Result<usize> {
+    Ok(jvm.log()?.lines().filter(|line| line.contains("redefined name=Fib")).count())
+}
+
+fn calls(report: &Report) -> Result<u64> {
+    report.summary("markers", "events")
+}
+
+fn logged(jdk: &jdk::Jdk) -> Result<Jvm> {
+    tests::jvm::Launch::new(jdk, "methods", "Fib").log("redefine*=info").start()
+}
+
+/// Waits until the log says so; the limit is only for a test that fails.
+fn until_exchanged(jvm: &Jvm, times: usize) -> Result<()> {
+    let began = Instant::now();
+    while exchanges(jvm)? < times {
+        ensure!(began.elapsed() < Duration::from_secs(20), "{} exchanges, not {times}", exchanges(jvm)?);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// Every visit counts as much as the first one; a killed jtrace leaves nothing woven.
+#[test]
+fn a_killed_jtrace_leaves_no_class_woven_and_another_one_can_come() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = logged(&jdk)?;
+        let session = attach(&jvm, "markers", &FIB)?;
+        jvm.work()?;
+        let first = calls(&session.report()?)?;
+        ensure!(first > 0, "nothing was counted on JDK {}", jdk.release);
+        // Woven and restored.
+        until_exchanged(&jvm, 2)?;
+        let mut session = attach(&jvm, "markers", &FIB)?;
+        jvm.work()?;
+        session.process().kill()?;
+        // The library notices that it is alone.
+        until_exchanged(&jvm, 4)?;
+        jvm.work()?;
+        let session = attach(&jvm, "markers", &FIB)?;
+        jvm.work()?;
+        let again = calls(&session.report()?)?;
+        ensure!(again == first, "{again} and not {first} on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_second_jtrace_inside_is_refused_and_disturbs_nothing() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = start(&jdk, "methods", "Fib", &[], &[])?;
+    let session = attach(&jvm, "markers", &FIB)?;
+    let pid = jvm.pid().to_string();
+    let error = jtrace::refuse(&["markers", &pid, "--marker", "fib=Fib::fib", "-d", "1s"], 1)?;
+    ensure!(error.contains("another jtrace"), "{error}");
+    jvm.work()?;
+    ensure!(calls(&session.report()?)? > 0, "nothing was counted");
+    jvm.finish().map(drop)
+}
+
+#[test]
+fn what_matches_nothing_is_refused_with_the_nearest_name_and_nothing_is_woven() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = logged(&jdk)?;
+    let pid = jvm.pid().to_string();
+    let refused = |arguments: &[&str], code| {
+        let all = [&["markers", &pid, "-d", "1s"], arguments].concat();
+        jtrace::refuse(&all, code).with_context(|| format!("{arguments:?}"))
+    };
+    let error = refused(&["--marker", "fib=Fab::fib"], 1)?;
+    ensure!(error.contains("Fab") && error.contains("Fib"), "{error}");
+    let error = refused(&["--marker", "all=*::*"], 1)?;
+    ensure!(error.contains("methods would be woven") && error.contains("--yes"), "{error}");
+    ensure!(exchanges(&jvm)? == 0, "{} classes were exchanged", exchanges(&jvm)?);
+    // The lenses alone load nothing.
+    let error = jtrace::refuse(&["attach", &pid, "-l", "markers", "-d", "1s"], 2)?;
+    ensure!(error.contains("--inside"), "{error}");
+    jvm.finish().map(drop)
+}
+
+#[test]
+fn a_jvm_that_cannot_be_attached_to_is_refused() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = start(&jdk, "methods", "Fib", &[], &["-XX:+DisableAttachMechanism"])?;
+    let pid = jvm.pid().to_string();
+    let error = jtrace::refuse(&["markers", &pid, "--marker", "fib=Fib::fib", "-d", "1s"], 1)?;
+    ensure!(error.contains("DisableAttachMechanism"), "{error}");
+    jvm.finish().map(drop)
+}
+
+/// The JVM ends while it is woven: the report has what it had told by then.
+#[test]
+fn a_jvm_that_ends_while_it_is_woven_has_told_everything() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = start(&jdk, "methods", "Fib", &[], &[])?;
+        let session: Session = attach(&jvm, "markers", &FIB)?;
+        let expected = {
+            jvm.work()?;
+            tests::expected::Expected::parse(&jvm.stdout().text())?.one("calls", "Fib.fib")?
+        };
+        jvm.finish()?;
+        let report = session.final_report()?;
+        ensure!(calls(&report)? == 2 * expected, "{} on JDK {}", calls(&report)?, jdk.release);
+    }
+    Ok(())
+}

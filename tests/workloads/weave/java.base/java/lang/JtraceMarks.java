@@ -1,0 +1,93 @@
+// A stand-in for the class that woven code calls: it counts. It uses nothing but arrays, so that woven classes of java.base
+// may call it at any time. Compiled into java.base with --patch-module.
+package java.lang;
+
+public final class JtraceMarks {
+    private static final int PLACES = 1 << 20;
+    public static final int POINT = 0, ENTER = 1, EXIT = 2, THROWN = 3, SYMBOL = 4, ARGUMENT = 5, RECEIVER = 6;
+    // Off while the JVM starts: arrays of this size are not for its first classes.
+    private static int[][] counts;
+    private static long sum;
+    private static int depth;
+    private static int nested;
+    private static String first = "";
+    private static final int[] open = new int[1 << 16];
+
+    private JtraceMarks() {}
+
+    public static void on() {
+        int[][] made = new int[7][PLACES];
+        counts = made;
+    }
+
+    private static void count(int kind, int place) {
+        int[][] to = counts;
+        if (to != null) {
+            to[kind][place]++;
+        }
+    }
+
+    private static void in(int place) {
+        if (counts != null && depth < open.length) {
+            open[depth++] = place;
+        }
+    }
+
+    private static void out(int place) {
+        if (counts != null) {
+            if (depth > 0 && open[depth - 1] == place) {
+                depth--;
+            } else {
+                if (nested++ == 0) {
+                    first = "\nfirst " + place + " in " + (depth > 0 ? open[depth - 1] : -1);
+                }
+            }
+        }
+    }
+
+    private static void receiver(int place, Object receiver) {
+        if (receiver != null) {
+            count(RECEIVER, place);
+        }
+    }
+
+    public static void point(int place) { count(POINT, place); }
+    public static void point(int place, Object receiver) { count(POINT, place); receiver(place, receiver); }
+    public static void enter(int place) { count(ENTER, place); in(place); }
+    public static void enter(int place, Object receiver) { count(ENTER, place); receiver(place, receiver); in(place); }
+    public static void exit(int place) { count(EXIT, place); out(place); }
+    public static void exit(int place, Object receiver) { count(EXIT, place); receiver(place, receiver); out(place); }
+    public static void thrown(int place) { count(THROWN, place); out(place); }
+    public static void thrown(int place, Object receiver) { count(THROWN, place); receiver(place, receiver); out(place); }
+    public static void symbol(int place, Object receiver) { count(SYMBOL, place); receiver(place, receiver); }
+    public static void argument(int place, int index, long value) { count(ARGUMENT, place); sum += value * (index + 1); }
+    public static void argument(int place, int index, double value) { count(ARGUMENT, place); sum += (long) value * (index + 1); }
+
+    public static void argument(int place, int index, Object value) {
+        count(ARGUMENT, place);
+        if (value instanceof String) {
+            sum += ((String) value).length() * (index + 1);
+        }
+    }
+
+    // One line for each place that was come to; then what was wrong with the nesting, and the sum of the arguments.
+    public static String report() {
+        int[][] counted = counts;
+        counts = null;
+        StringBuilder text = new StringBuilder();
+        for (int place = 0; place < PLACES; place++) {
+            boolean any = false;
+            for (int kind = 0; kind < 7; kind++) {
+                any |= counted[kind][place] != 0;
+            }
+            if (any) {
+                text.append(place);
+                for (int kind = 0; kind < 7; kind++) {
+                    text.append(' ').append(counted[kind][place]);
+                }
+                text.append('\n');
+            }
+        }
+        return text.append("open ").append(depth).append("\nnested ").append(nested).append(first).append("\nsum ").append(sum).append('\n').toString();
+    }
+}

@@ -1,0 +1,252 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+
+/**
+ * What woven code calls. It lies in {@code java.lang} because every class loader finds that package there, also those that
+ * delegate nothing else.
+ *
+ * <p>A call tests the switch of its place and, where that is on, writes a word ({@code tracer-common/src/marks.rs}) into the
+ * buffer of its thread: both lie outside of the heap, where the library reads them. Nothing here allocates, locks, or calls
+ * anything that could be woven.
+ */
+public final class JtraceMarks {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** A byte for each place. */
+    static final long SWITCHES = at(0);
+    /** Thread id and buffer, by the lower bits of the id. */
+    private static final long SLOTS = at(1);
+    private static final long SLOTS_MASK = at(2);
+    /** Property and symbol of each place, two bytes. */
+    static final long SYMBOLS = at(3);
+    /** Next states, by property, state and symbol. */
+    static final long MACHINES = at(4);
+
+    /** Where the library begins that has defined this class; one that comes later asks there. */
+    private static long library;
+
+    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    private static final Class<?> VIRTUAL = virtual();
+    private static final long CARRIER = VIRTUAL == null ? 0 : U.objectFieldOffset(VIRTUAL, "carrierThread");
+
+    static final int ON = 1;
+    static final int COUNT = 2;
+    static final int TIME = 4;
+    static final int ADAPTIVE = 8;
+
+    static final int POINT = 1;
+    static final int ENTER = 2;
+    static final int EXIT = 3;
+    static final int THROWN = 4;
+    static final int SYMBOL = 5;
+    static final int DEATH = 6;
+    static final int BORN = 7;
+    static final int TIME_WORD = 9;
+    static final int THREAD = 10;
+    static final int ARGUMENT = 11;
+
+    /** Which of the four counters of a place a kind has: entered, left, thrown, held back. */
+    private static final int[] COUNTER = {0, 0, 0, 1, 2, 3};
+
+    /** The header of a buffer. */
+    private static final int NEXT = 0;
+    private static final int END = 8;
+    private static final int COUNTS = 16;
+    private static final int LAST_THREAD = 24;
+    static final int BUSY = 32;
+
+    private static final int MAX_TEXT_CHARS = 64;
+
+    private JtraceMarks() {}
+
+    /** Address or size of the library's memory. */
+    private static native long at(int which);
+
+    /** The buffer of a thread that has none; 0 where there is no room. */
+    private static native long buffer0(long tid);
+
+    /** Hands a full buffer over. */
+    private static native void flush0(long buffer);
+
+    /** A number stands for a class. */
+    static native void named0(int number, String name);
+
+    /** A property does not allow a symbol. */
+    static native void illegal0(long at, int object, int type, long history);
+
+    private static Class<?> virtual() {
+        try {
+            return Class.forName("java.lang.VirtualThread", false, null);
+        } catch (ClassNotFoundException none) {
+            return null;
+        }
+    }
+
+    /** Makes sure that the class is initialised. */
+    static void prepare() {}
+
+    public static void point(int place) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tell(on, place, POINT, 0);
+    }
+
+    public static void enter(int place) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tell(on, place, ENTER, 0);
+    }
+
+    public static void exit(int place) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tell(on, place, EXIT, 0);
+    }
+
+    public static void thrown(int place) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tell(on, place, THROWN, 0);
+    }
+
+    public static void point(int place, Object receiver) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tellOf(on, place, POINT, receiver);
+    }
+
+    public static void enter(int place, Object receiver) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tellOf(on, place, ENTER, receiver);
+    }
+
+    public static void exit(int place, Object receiver) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tellOf(on, place, EXIT, receiver);
+    }
+
+    public static void thrown(int place, Object receiver) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) tellOf(on, place, THROWN, receiver);
+    }
+
+    public static void symbol(int place, Object object) {
+        int on = U.getByte(SWITCHES + place);
+        if (on != 0) JtraceObjects.symbol(on, place, object);
+    }
+
+    public static void argument(int place, int index, long value) {
+        if (isSent(place)) raw(ARGUMENT | index << 4 | 1 << 12, value);
+    }
+
+    public static void argument(int place, int index, double value) {
+        if (isSent(place)) raw(ARGUMENT | index << 4 | 2 << 12, Double.doubleToRawLongBits(value));
+    }
+
+    public static void argument(int place, int index, Object value) {
+        if (!isSent(place)) return;
+        if (value == null) {
+            long buffer = buffer();
+            if (buffer != 0) raw1(buffer, ARGUMENT | index << 4 | 4 << 12);
+        } else if (value instanceof String) {
+            text(index, (String) value);
+        } else {
+            raw(ARGUMENT | index << 4 | 5 << 12, System.identityHashCode(value));
+        }
+    }
+
+    private static boolean isSent(int place) {
+        return (U.getByte(SWITCHES + place) & (ON | COUNT)) == ON;
+    }
+
+    private static void text(int index, String text) {
+        long buffer = buffer();
+        if (buffer == 0) return;
+        int chars = Math.min(text.length(), MAX_TEXT_CHARS);
+        long next = U.getLong(buffer + NEXT);
+        U.putLong(next, (ARGUMENT | index << 4 | 3 << 12) | (long) (2 * chars) << 32);
+        next += 8;
+        for (int from = 0; from < chars; from += 4, next += 8) {
+            long word = 0;
+            for (int at = from; at < chars && at < from + 4; at++) {
+                word |= (long) text.charAt(at) << 16 * (at - from);
+            }
+            U.putLong(next, word);
+        }
+        written(buffer, next);
+    }
+
+    private static void tellOf(int on, int place, int kind, Object receiver) {
+        tell(on, place, kind, receiver == null || (on & COUNT) != 0 ? 0 : JtraceObjects.number(receiver));
+    }
+
+    /** A mark, with its time where that is wanted; or one more of its kind where marks are counted. */
+    static void tell(int on, int place, int kind, int value) {
+        long buffer = buffer();
+        if (buffer == 0) return;
+        if ((on & COUNT) != 0) {
+            count(buffer, place, kind);
+            return;
+        }
+        long next = U.getLong(buffer + NEXT);
+        U.putLong(next, kind | (long) place << 12 | (long) value << 32);
+        next += 8;
+        if ((on & TIME) != 0) {
+            U.putLong(next, TIME_WORD);
+            U.putLong(next + 8, System.nanoTime());
+            next += 16;
+        }
+        written(buffer, next);
+    }
+
+    static void count(long buffer, int place, int kind) {
+        long counter = U.getLong(buffer + COUNTS) + ((long) place << 5) + (COUNTER[kind] << 3);
+        U.putLong(counter, U.getLong(counter) + 1);
+    }
+
+    /** A word by itself. */
+    static void raw1(long buffer, long word) {
+        if (buffer == 0) return;
+        long next = U.getLong(buffer + NEXT);
+        U.putLong(next, word);
+        written(buffer, next + 8);
+    }
+
+    /** A word with a raw one behind it. */
+    static void raw(long word, long value) {
+        long buffer = buffer();
+        if (buffer == 0) return;
+        long next = U.getLong(buffer + NEXT);
+        U.putLong(next, word);
+        U.putLong(next + 8, value);
+        written(buffer, next + 16);
+    }
+
+    /** What was written counts; behind the end there is always room for the longest mark. */
+    private static void written(long buffer, long next) {
+        U.putLongRelease(null, buffer + NEXT, next);
+        if (next >= U.getLong(buffer + END)) flush0(buffer);
+    }
+
+    /** The buffer of this thread, or of the one that carries it; 0 where it has none. */
+    static long buffer() {
+        Thread thread = Thread.currentThread();
+        if (VIRTUAL != null && thread.getClass() == VIRTUAL) return carried(thread);
+        long tid = U.getLong(thread, TID);
+        long slot = SLOTS + ((tid & SLOTS_MASK) << 4);
+        return U.getLong(slot) == tid ? U.getLong(slot + 8) : buffer0(tid);
+    }
+
+    private static long carried(Thread thread) {
+        Thread carrier = (Thread) U.getReference(thread, CARRIER);
+        if (carrier == null) return 0;
+        long tid = U.getLong(carrier, TID);
+        long slot = SLOTS + ((tid & SLOTS_MASK) << 4);
+        long buffer = U.getLong(slot) == tid ? U.getLong(slot + 8) : buffer0(tid);
+        long id = U.getLong(thread, TID);
+        if (buffer != 0 && U.getLong(buffer + LAST_THREAD) != id) {
+            U.putLong(buffer + LAST_THREAD, id);
+            long next = U.getLong(buffer + NEXT);
+            U.putLong(next, THREAD);
+            U.putLong(next + 8, id);
+            written(buffer, next + 16);
+        }
+        return buffer;
+    }
+}

@@ -1,0 +1,284 @@
+//! The memory that woven code and this library share: switches of places, automata, and a buffer for each thread.
+//!
+//! All of it lies outside of the Java heap. It stays mapped when the library leaves, because compiled code knows its addresses;
+//! its pages are given back. Java code writes a buffer without a lock and tells by its `next` what is whole; everything else
+//! about a buffer is done under its lock.
+#![expect(unsafe_code, reason = "memory that Java code writes")]
+
+use std::{
+    collections::HashMap,
+    ptr,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering},
+    },
+};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+use tracer_common::marks::{FIRST_PLACE, Word, WordKind};
+
+use crate::site::jtrace_marks_flushed;
+
+/// Most places of one JVM.
+pub(crate) const PLACES: usize = 1 << 18;
+/// Threads that have a buffer at the same time.
+const SLOTS: usize = 1 << 12;
+/// Bytes of a slot: a thread's id, and its buffer.
+const SLOT_BYTES: usize = 16;
+/// Most properties, with room for one that is none.
+const PROPERTIES: usize = 256;
+/// Bytes of a property's automaton: 64 symbols of 64 states.
+const MACHINE_BYTES: usize = 64 * 64;
+/// Symbols that a property can have.
+const MAX_SYMBOLS: usize = 63;
+/// Behind them: whether an object may die in a state.
+const MAY_END: usize = 63;
+/// States that it can have.
+const MAX_STATES: usize = 64;
+
+/// Bytes before a buffer's words.
+const HEADER_BYTES: usize = 64;
+/// Words of a buffer, and those behind its end that the longest mark may need.
+const WORDS: usize = 4000;
+const SLACK_WORDS: usize = 64;
+/// Bytes of a buffer.
+const BUFFER_BYTES: usize = HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
+/// Counters of a place: entered, left, thrown, held back.
+const COUNTERS: usize = 4;
+/// What they count.
+const COUNTED: [WordKind; COUNTERS] = [WordKind::Enter, WordKind::Exit, WordKind::Thrown, WordKind::Symbol];
+
+/// Offsets in a buffer's header, as `JtraceMarks` has them.
+const NEXT: usize = 0;
+const END: usize = 8;
+const COUNTS: usize = 16;
+const LAST_THREAD: usize = 24;
+
+/// A thread's buffer.
+struct Buffer {
+    /// Number, never used again.
+    number: u32,
+    tid: i64,
+    base: usize,
+    counts: usize,
+    /// Where what was not handed over yet begins.
+    from: usize,
+    /// Words that were handed over.
+    handed: u64,
+    /// What was told of the counters, by their index.
+    told: HashMap<usize, u64>,
+}
+
+/// All of it.
+pub(crate) struct Memory {
+    switches: usize,
+    slots: usize,
+    symbols: usize,
+    machines: usize,
+    buffers: Mutex<Vec<Buffer>>,
+    made: AtomicU64,
+}
+
+fn map(bytes: usize) -> Option<usize> {
+    // SAFETY: a new mapping of its own.
+    let mapped = unsafe {
+        mmap_anonymous(
+            ptr::null_mut(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+    };
+    mapped.ok().map(|address| address.expose_provenance())
+}
+
+impl Memory {
+    /// Maps it; pages come as they are used.
+    pub(crate) fn new() -> Option<Self> {
+        Some(Self {
+            switches: map(PLACES)?,
+            slots: map(SLOTS * SLOT_BYTES)?,
+            symbols: map(2 * PLACES)?,
+            machines: map(PROPERTIES * MACHINE_BYTES)?,
+            buffers: Mutex::new(Vec::new()),
+            made: AtomicU64::new(0),
+        })
+    }
+
+    /// What `JtraceMarks.at` asks for.
+    pub(crate) const fn at(&self, which: i32) -> i64 {
+        let value = match which {
+            0 => self.switches,
+            1 => self.slots,
+            2 => SLOTS - 1,
+            3 => self.symbols,
+            4 => self.machines,
+            _ => 0,
+        };
+        value.cast_signed() as i64
+    }
+
+    /// Sets the switch of a place.
+    pub(crate) fn switch(&self, place: u32, bits: u8) {
+        if (place as usize) < PLACES {
+            self.byte(self.switches + place as usize).store(bits, Ordering::Release);
+        }
+    }
+
+    /// Says what a place's symbol is.
+    pub(crate) fn set_symbol(&self, place: u32, property: u8, symbol: u8) {
+        if (place as usize) < PLACES {
+            self.byte(self.symbols + 2 * place as usize).store(property, Ordering::Release);
+            self.byte(self.symbols + 2 * place as usize + 1).store(symbol, Ordering::Release);
+        }
+    }
+
+    /// Writes the automaton of a property: next states by symbol and state.
+    pub(crate) fn set_machine(&self, property: u8, next: &[Vec<u8>], may_end: &[bool]) {
+        for (state, may_end) in may_end.iter().enumerate().take(MAX_STATES) {
+            let at = self.machines + usize::from(property) * MACHINE_BYTES + MAY_END * MAX_STATES + state;
+            self.byte(at).store(u8::from(*may_end), Ordering::Release);
+        }
+        for (symbol, states) in next.iter().enumerate().take(MAX_SYMBOLS) {
+            for (state, to) in states.iter().enumerate().take(MAX_STATES) {
+                let at = self.machines + usize::from(property) * MACHINE_BYTES + symbol * MAX_STATES + state;
+                self.byte(at).store(*to, Ordering::Release);
+            }
+        }
+    }
+
+    fn byte(&self, address: usize) -> &AtomicU8 {
+        // SAFETY: all callers stay in a mapping that is never taken away.
+        unsafe { &*ptr::with_exposed_provenance::<AtomicU8>(address) }
+    }
+
+    fn word(&self, address: usize) -> &AtomicI64 {
+        // SAFETY: as above; all of them are aligned to 8 bytes.
+        unsafe { &*ptr::with_exposed_provenance::<AtomicI64>(address) }
+    }
+
+    fn buffers(&self) -> MutexGuard<'_, Vec<Buffer>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The slot of a thread.
+    fn slot(&self, tid: i64) -> usize {
+        self.slots + (usize::try_from(tid).unwrap_or(0) & (SLOTS - 1)) * SLOT_BYTES
+    }
+
+    /// The buffer of a thread that has none in its slot; 0 where there is no room.
+    pub(crate) fn buffer_of(&self, tid: i64) -> i64 {
+        let mut buffers = self.buffers();
+        if let Some(buffer) = buffers.iter().find(|buffer| buffer.tid == tid) {
+            // Another thread has the slot.
+            return buffer.base.cast_signed() as i64;
+        }
+        if tid <= 0 || buffers.len() >= SLOTS {
+            return 0;
+        }
+        let Some(base) = map(BUFFER_BYTES) else { return 0 };
+        let Some(counts) = map(PLACES * COUNTERS * 8) else { return 0 };
+        let words = base + HEADER_BYTES;
+        self.word(base + NEXT).store(words.cast_signed() as i64, Ordering::Relaxed);
+        self.word(base + END).store((words + 8 * WORDS).cast_signed() as i64, Ordering::Relaxed);
+        self.word(base + COUNTS).store(counts.cast_signed() as i64, Ordering::Relaxed);
+        self.word(base + LAST_THREAD).store(tid, Ordering::Relaxed);
+        let number = u32::try_from(self.made.fetch_add(1, Ordering::Relaxed) + 1).unwrap_or(u32::MAX);
+        buffers.push(Buffer { number, tid, base, counts, from: words, handed: 0, told: HashMap::new() });
+        let slot = self.slot(tid);
+        if self.word(slot).load(Ordering::Relaxed) == 0 {
+            self.word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
+            self.word(slot).store(tid, Ordering::Release);
+        }
+        // The kernel learns whose buffer this is.
+        jtrace_marks_flushed(ptr::null(), 0, u64::from(number) | 1 << 32, 0);
+        base.cast_signed() as i64
+    }
+
+    /// Hands over what is in a full buffer; its thread calls this.
+    pub(crate) fn flush(&self, base: i64) {
+        let base = usize::try_from(base).unwrap_or(0);
+        let mut buffers = self.buffers();
+        if let Some(buffer) = buffers.iter_mut().find(|buffer| buffer.base == base) {
+            self.hand_over(buffer, true);
+            let words = buffer.base + HEADER_BYTES;
+            buffer.from = words;
+            self.word(base + NEXT).store(words.cast_signed() as i64, Ordering::Release);
+        }
+    }
+
+    /// Hands over what idle threads have left, and with `counters` what was counted.
+    pub(crate) fn flush_idle(&self, places: u32, counters: bool) {
+        for buffer in self.buffers().iter_mut() {
+            self.hand_over(buffer, false);
+            if counters {
+                self.tell_counters(buffer, places);
+            }
+        }
+    }
+
+    fn hand_over(&self, buffer: &mut Buffer, is_owner: bool) {
+        let words = buffer.base + HEADER_BYTES;
+        let end = words + 8 * (WORDS + SLACK_WORDS);
+        let next = usize::try_from(self.word(buffer.base + NEXT).load(Ordering::Acquire)).unwrap_or(0);
+        if next <= buffer.from || next > end {
+            return;
+        }
+        let count = (next - buffer.from) / 8;
+        let number = u64::from(buffer.number) | u64::from(is_owner) << 32;
+        jtrace_marks_flushed(ptr::with_exposed_provenance(buffer.from), count as u64, number, buffer.handed);
+        buffer.handed += count as u64;
+        buffer.from = next;
+    }
+
+    /// Tells what was counted since the last time.
+    fn tell_counters(&self, buffer: &mut Buffer, places: u32) {
+        let mut words = Vec::new();
+        for index in FIRST_PLACE as usize * COUNTERS..places as usize * COUNTERS {
+            let now = self.word(buffer.counts + 8 * index).load(Ordering::Relaxed).cast_unsigned();
+            if now == 0 {
+                continue;
+            }
+            let told = buffer.told.entry(index).or_default();
+            if now > *told {
+                let place = u32::try_from(index / COUNTERS).unwrap_or(0);
+                words.push(Word::new(WordKind::Count, COUNTED[index % COUNTERS] as u8, place, 0).0);
+                words.push(now - *told);
+                *told = now;
+            }
+        }
+        for words in words.chunks(WORDS) {
+            jtrace_marks_flushed(words.as_ptr(), words.len() as u64, u64::from(buffer.number), buffer.handed);
+            buffer.handed += words.len() as u64;
+        }
+    }
+
+    /// A thread ends: hands over what is left, and takes its buffer back.
+    pub(crate) fn end_thread(&self, tid: i64, places: u32) {
+        let mut buffers = self.buffers();
+        let Some(at) = buffers.iter().position(|buffer| buffer.tid == tid) else { return };
+        let mut buffer = buffers.swap_remove(at);
+        let slot = self.slot(tid);
+        if self.word(slot).load(Ordering::Relaxed) == tid {
+            self.word(slot).store(0, Ordering::Release);
+            self.word(slot + 8).store(0, Ordering::Release);
+        }
+        self.hand_over(&mut buffer, true);
+        self.tell_counters(&mut buffer, places);
+        for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, PLACES * COUNTERS * 8)] {
+            // SAFETY: only that thread knew them, and it has ended.
+            let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };
+        }
+    }
+
+    /// Switches everything off.
+    pub(crate) fn switch_off(&self) {
+        self.discard(self.switches, PLACES);
+    }
+
+    /// Gives pages back; they read as 0 from now on.
+    fn discard(&self, base: usize, bytes: usize) {
+        // SAFETY: private memory without a file: its pages become zero.
+        let _ = unsafe { madvise(ptr::with_exposed_provenance_mut(base), bytes, Advice::LinuxDontNeed) };
+    }
+}

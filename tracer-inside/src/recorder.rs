@@ -1,0 +1,130 @@
+//! The Java classes that woven code calls: defined once in a JVM, and bound to this library.
+#![expect(unsafe_code, reason = "native methods are C")]
+
+use std::{
+    ffi::{CStr, c_void},
+    sync::OnceLock,
+};
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject};
+use tracer_weave::control::Told;
+
+use crate::{
+    jvm::{Failure, Jni},
+    memory::Memory,
+    session,
+    site::jtrace_illegal_transition,
+};
+
+/// Name and bytes, in the order in which they must be defined.
+const CLASSES: [(&CStr, &[u8]); 3] = [
+    (c"java/lang/JtraceMarks", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceMarks.class"))),
+    (
+        c"java/lang/JtraceObjects$Known",
+        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Known.class")),
+    ),
+    (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
+];
+
+/// The memory, which lives as long as the JVM.
+static MEMORY: OnceLock<Memory> = OnceLock::new();
+
+/// The memory, once it was made.
+pub(crate) fn memory() -> Option<&'static Memory> {
+    MEMORY.get()
+}
+
+/// What was defined.
+#[derive(Clone, Copy)]
+pub(crate) struct Recorder {
+    objects: jclass,
+    prepare: jmethodID,
+    sweep: jmethodID,
+    forget: jmethodID,
+    tid: jfieldID,
+}
+
+// SAFETY: global references and ids may be used by any thread.
+unsafe impl Send for Recorder {}
+// SAFETY: as above.
+unsafe impl Sync for Recorder {}
+
+/// The class whose static field leads to the library that was there first.
+pub(crate) const MARKS: &CStr = CLASSES[0].0;
+
+impl Recorder {
+    /// Defines the classes.
+    pub(crate) fn define(jni: Jni) -> Result<Self, Failure> {
+        if MEMORY.get().is_none() {
+            let memory = Memory::new().ok_or("there is no memory")?;
+            let _ = MEMORY.set(memory);
+        }
+        let [marks, _, objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
+        let (marks, objects) = (jni.global(marks?), jni.global(objects?));
+        jni.register(
+            marks,
+            &[
+                (c"at", c"(I)J", at as *mut c_void),
+                (c"buffer0", c"(J)J", buffer as *mut c_void),
+                (c"flush0", c"(J)V", flush as *mut c_void),
+                (c"named0", c"(ILjava/lang/String;)V", named as *mut c_void),
+                (c"illegal0", c"(JIIJ)V", illegal as *mut c_void),
+            ],
+        )?;
+        // Initialises the class before any code that was woven asks for it.
+        jni.static_method(marks, c"prepare", c"()V")?;
+        let library = jni.static_long_field(marks, c"library")?;
+        jni.set_static_long(marks, library, (session::again as *const c_void).expose_provenance() as jlong);
+        let thread = jni.find(c"java/lang/Thread").ok_or("there is no java.lang.Thread")?;
+        Ok(Self {
+            objects,
+            prepare: jni.static_method(objects, c"prepare", c"(I)V")?,
+            sweep: jni.static_method(objects, c"sweepAll", c"(Z)V")?,
+            forget: jni.static_method(objects, c"forget", c"(I)V")?,
+            tid: jni.long_field(thread, c"tid")?,
+        })
+    }
+
+    /// Makes the table of a property; 0 is that of all objects.
+    pub(crate) fn prepare(&self, jni: Jni, property: u8) -> Result<(), Failure> {
+        jni.call(self.objects, self.prepare, property.into())
+    }
+
+    /// Forgets the objects of a property.
+    pub(crate) fn forget(&self, jni: Jni, property: u8) -> Result<(), Failure> {
+        jni.call(self.objects, self.forget, property.into())
+    }
+
+    /// Tells of objects that have died; at the end of the JVM, of all.
+    pub(crate) fn sweep(&self, jni: Jni, at_end: bool) -> Result<(), Failure> {
+        jni.call(self.objects, self.sweep, at_end.into())
+    }
+
+    /// `Thread.getId()`.
+    pub(crate) fn thread_id(&self, jni: Jni, thread: jobject) -> i64 {
+        jni.long(thread, self.tid)
+    }
+}
+
+extern "system" fn at(_env: *mut JNIEnv, _class: jclass, which: jint) -> jlong {
+    memory().map_or(0, |memory| memory.at(which))
+}
+
+extern "system" fn buffer(_env: *mut JNIEnv, _class: jclass, tid: jlong) -> jlong {
+    memory().map_or(0, |memory| memory.buffer_of(tid))
+}
+
+extern "system" fn flush(_env: *mut JNIEnv, _class: jclass, buffer: jlong) {
+    if let Some(memory) = memory() {
+        memory.flush(buffer);
+    }
+}
+
+extern "system" fn named(env: *mut JNIEnv, _class: jclass, number: jint, name: jobject) {
+    session::tell(Told::Class { number: number.cast_unsigned(), name: Jni(env).text(name) });
+}
+
+extern "system" fn illegal(_env: *mut JNIEnv, _class: jclass, at: jlong, object: jint, class: jint, history: jlong) {
+    let number = |number: jint| u64::from(number.cast_unsigned());
+    jtrace_illegal_transition(at.cast_unsigned(), number(object), number(class), history.cast_unsigned());
+}

@@ -1,0 +1,321 @@
+//! One visit of jtrace: from the connection to the moment when everything is as it was.
+#![expect(unsafe_code, reason = "callbacks of JVMTI")]
+
+use std::{
+    collections::VecDeque,
+    io,
+    os::{
+        fd::{AsFd as _, AsRawFd as _, OwnedFd},
+        unix::net::UnixStream,
+    },
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use jvmti_bindings::sys::{
+    jni::{JNIEnv, JavaVM, jint, jobject},
+    jvmti::{jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks},
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    net::{AddressFamily, SocketFlags, SocketType, socketpair},
+};
+use tracer_weave::control::{self, Order, Told, VERSION};
+
+use crate::{
+    JTRACE_PEER,
+    jvm::{Failure, Jni, Jvmti, Vm},
+    recorder::{MARKS, Recorder, memory},
+    weaving::{self, Weaving},
+};
+
+/// How often buffers of idle threads are handed over.
+const TICK: Duration = Duration::from_millis(20);
+/// How often counters are told, and the dead are looked for.
+const SLOW_TICK: Duration = Duration::from_millis(200);
+/// How long jtrace may take to say its first word.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest that a message may take.
+const MESSAGE_LIMIT: Duration = Duration::from_secs(10);
+/// Most messages that wait for jtrace; more than that nobody reads them.
+const MAX_OUTGOING: usize = 1 << 20;
+
+/// Events of JVMTI, by their numbers in its specification.
+const VM_DEATH: u32 = 51;
+const THREAD_END: u32 = 53;
+const CLASS_FILE_LOAD_HOOK: u32 = 54;
+const CLASS_PREPARE: u32 = 56;
+const EVENTS: [u32; 4] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK, CLASS_PREPARE];
+
+/// What other threads have to tell jtrace.
+static OUTGOING: Mutex<VecDeque<Told>> = Mutex::new(VecDeque::new());
+/// Whether a session is under way.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// The recorder, once it is defined: it stays.
+static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+/// What is woven.
+static WEAVING: Mutex<Option<Arc<Weaving>>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells jtrace something, soon.
+pub(crate) fn tell(what: Told) {
+    let mut outgoing = lock(&OUTGOING);
+    if outgoing.len() < MAX_OUTGOING {
+        outgoing.push_back(what);
+    }
+}
+
+/// Begins a session. Where another copy of this library has defined the recorder already, that one does.
+pub(crate) fn begin(vm: Vm, _options: &str, is_live: bool) -> Result<(), Failure> {
+    if !is_live {
+        return Err("loading at the start of a JVM is not supported".to_owned());
+    }
+    let jni = vm.jni()?;
+    let mut recorder = lock(&RECORDER);
+    if recorder.is_none() {
+        if let Some(marks) = jni.find(MARKS) {
+            let library = jni.static_long_field(marks, c"library")?;
+            let again =
+                std::ptr::with_exposed_provenance::<()>(usize::try_from(jni.static_long(marks, library)).unwrap_or(0));
+            if again.is_null() {
+                return Err("the recorder belongs to nobody".to_owned());
+            }
+            // SAFETY: the library that has defined the class has written the address of this very function there.
+            let again: extern "system" fn(*mut JavaVM) -> jint = unsafe { std::mem::transmute(again) };
+            return if again(vm.raw()) == 0 { Ok(()) } else { Err("the library that is there refuses".to_owned()) };
+        }
+        *recorder = Some(Recorder::define(jni)?);
+    }
+    drop(recorder);
+    start(vm)
+}
+
+/// Begins a session for a copy of this library that came later.
+pub(crate) extern "system" fn again(vm: *mut JavaVM) -> jint {
+    // SAFETY: the other copy passes the JVM.
+    let begun = std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(start));
+    jint::from(!matches!(begun, Ok(Ok(()))))
+}
+
+fn start(vm: Vm) -> Result<(), Failure> {
+    if ACTIVE.swap(true, Ordering::AcqRel) {
+        return Err("another jtrace is in this JVM".to_owned());
+    }
+    let started = connect().and_then(|(ours, theirs)| {
+        JTRACE_PEER.store(theirs.as_raw_fd(), Ordering::Release);
+        let run = move || {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Session::run(vm, ours, theirs)));
+            JTRACE_PEER.store(-1, Ordering::Release);
+            ACTIVE.store(false, Ordering::Release);
+        };
+        thread::Builder::new().name("jtrace".to_owned()).spawn(run).map(drop).map_err(|error| error.to_string())
+    });
+    if started.is_err() {
+        ACTIVE.store(false, Ordering::Release);
+    }
+    started
+}
+
+fn connect() -> Result<(UnixStream, OwnedFd), Failure> {
+    let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+    let (ours, theirs) = pair.map_err(|error| error.to_string())?;
+    let ours = UnixStream::from(ours);
+    ours.set_read_timeout(Some(MESSAGE_LIMIT)).map_err(|error| error.to_string())?;
+    ours.set_write_timeout(Some(MESSAGE_LIMIT)).map_err(|error| error.to_string())?;
+    Ok((ours, theirs))
+}
+
+struct Session {
+    jvmti: Jvmti,
+    jni: Jni,
+    recorder: Recorder,
+    stream: UnixStream,
+    /// jtrace's end, until it has taken it.
+    theirs: Option<OwnedFd>,
+    weaving: Option<Arc<Weaving>>,
+    properties: Vec<u8>,
+}
+
+impl Session {
+    fn run(vm: Vm, stream: UnixStream, theirs: OwnedFd) {
+        let Ok(jni) = vm.attach(c"jtrace") else { return };
+        let Some(recorder) = *lock(&RECORDER) else { return };
+        if let Ok(jvmti) = vm.jvmti() {
+            lock(&OUTGOING).clear();
+            let mut session =
+                Self { jvmti, jni, recorder, stream, theirs: Some(theirs), weaving: None, properties: Vec::new() };
+            let outcome = session.prepare().and_then(|()| session.serve().map_err(|error| error.to_string()));
+            if let Err(error) = outcome {
+                tell(Told::Refused(error));
+            }
+            session.leave();
+            let _ = session.send();
+            session.jvmti.dispose();
+        }
+        vm.detach();
+    }
+
+    fn prepare(&self) -> Result<(), Failure> {
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_retransform_classes(true);
+        self.jvmti.add(&capabilities)?;
+        let mut wider = jvmtiCapabilities::default();
+        wider.set_can_retransform_any_class(true);
+        // Not every JVM has it; without it some classes cannot be exchanged, and are named.
+        let _ = self.jvmti.add(&wider);
+        let mut callbacks = jvmtiEventCallbacks::default();
+        callbacks.VMDeath = Some(vm_death);
+        callbacks.ThreadEnd = Some(thread_end);
+        callbacks.ClassFileLoadHook = Some(weaving::hook);
+        callbacks.ClassPrepare = Some(weaving::prepared);
+        self.jvmti.set_callbacks(&callbacks)
+    }
+
+    /// Follows orders until the connection ends.
+    fn serve(&mut self) -> io::Result<()> {
+        let began = Instant::now();
+        let mut slow = Instant::now();
+        tell(Told::Ready { version: VERSION });
+        loop {
+            if self.theirs.is_none() {
+                self.send()?;
+            } else if began.elapsed() > PATIENCE {
+                return Ok(());
+            }
+            if self.is_readable()? {
+                let order = match control::read(&mut self.stream) {
+                    Ok(order) => order,
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                    Err(error) => return Err(error),
+                };
+                // It has its own copy now; with ours open we would not notice when it goes.
+                self.theirs = None;
+                JTRACE_PEER.store(-1, Ordering::Release);
+                if order == Order::Leave {
+                    return Ok(());
+                }
+                self.follow(order);
+            }
+            let is_slow = slow.elapsed() > SLOW_TICK;
+            if is_slow {
+                slow = Instant::now();
+                let _ = self.recorder.sweep(self.jni, false);
+            }
+            self.hand_over(is_slow);
+        }
+    }
+
+    fn is_readable(&self) -> io::Result<bool> {
+        let mut polled = [PollFd::from_borrowed_fd(self.stream.as_fd(), PollFlags::IN)];
+        let tick = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
+        match poll(&mut polled, Some(&tick)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        loop {
+            let Some(told) = lock(&OUTGOING).pop_front() else { return Ok(()) };
+            control::write(&mut self.stream, &told)?;
+        }
+    }
+
+    fn hand_over(&self, counters: bool) {
+        if let (Some(memory), Some(weaving)) = (memory(), &self.weaving) {
+            memory.flush_idle(weaving.next_place(), counters);
+        }
+    }
+
+    fn follow(&mut self, order: Order) {
+        let followed = match order {
+            Order::Match(rules) => weaving::matched(self.jvmti, self.jni, rules).map(Told::Matched),
+            Order::Classes => weaving::classes(self.jvmti, self.jni).map(Told::Classes),
+            Order::Weave { rules, machines, symbols } => {
+                for machine in &machines {
+                    if let Some(memory) = memory() {
+                        memory.set_machine(machine.property, &machine.next, &machine.may_end);
+                    }
+                    self.properties.push(machine.property);
+                }
+                self.weave(Arc::new(Weaving::new(rules, &symbols))).map(Told::Woven)
+            }
+            Order::Switch(markers) => {
+                for (marker, bits) in markers {
+                    if let Some(weaving) = &self.weaving {
+                        weaving.switch(marker, bits);
+                    }
+                }
+                // What was told before the switch is handed over before the answer.
+                self.hand_over(true);
+                Ok(Told::Switched)
+            }
+            Order::Leave => return,
+        };
+        tell(followed.unwrap_or_else(Told::Refused));
+    }
+
+    fn weave(&mut self, weaving: Arc<Weaving>) -> Result<control::Done, Failure> {
+        if self.weaving.is_some() {
+            return Err("something is woven already".to_owned());
+        }
+        self.recorder.prepare(self.jni, 0)?;
+        for property in &self.properties {
+            self.recorder.prepare(self.jni, *property)?;
+        }
+        for event in EVENTS {
+            self.jvmti.notify(event, true)?;
+        }
+        self.weaving = Some(Arc::clone(&weaving));
+        *lock(&WEAVING) = Some(Arc::clone(&weaving));
+        weaving::begin(self.jvmti, self.jni, weaving)
+    }
+
+    /// Switches everything off and restores every class.
+    fn leave(&mut self) {
+        if let Some(memory) = memory() {
+            memory.switch_off();
+        }
+        let Some(weaving) = self.weaving.clone() else { return };
+        let restored = weaving::end(self.jvmti, self.jni, &weaving);
+        let _ = self.recorder.sweep(self.jni, false);
+        self.hand_over(true);
+        for event in EVENTS {
+            let _ = self.jvmti.notify(event, false);
+        }
+        for property in [0].iter().chain(&self.properties) {
+            let _ = self.recorder.forget(self.jni, *property);
+        }
+        *lock(&WEAVING) = None;
+        tell(restored.map_or_else(Told::Refused, Told::Left));
+    }
+}
+
+unsafe extern "system" fn vm_death(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    let _ = std::panic::catch_unwind(|| {
+        let recorder = (*lock(&RECORDER))?;
+        let weaving = lock(&WEAVING).clone()?;
+        recorder.sweep(Jni(jni), true).ok()?;
+        let memory = memory()?;
+        memory.switch_off();
+        memory.flush_idle(weaving.next_place(), true);
+        Some(())
+    });
+}
+
+unsafe extern "system" fn thread_end(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    let _ = std::panic::catch_unwind(|| {
+        let recorder = (*lock(&RECORDER))?;
+        let weaving = lock(&WEAVING).clone()?;
+        memory()?.end_thread(recorder.thread_id(Jni(jni), thread), weaving.next_place());
+        Some(())
+    });
+}

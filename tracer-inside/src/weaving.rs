@@ -1,0 +1,414 @@
+//! Which classes are woven, and how they get what they had back.
+//!
+//! Classes that are there are exchanged in steps by JVMTI's retransformation: the JVM offers the original bytes to
+//! [`hook`], which answers with woven ones while there are rules for the class, and with nothing when there are none any more. A
+//! class that is loaded later is offered to the same function.
+#![expect(unsafe_code, reason = "a callback of JVMTI")]
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    ffi::{CStr, c_char},
+    slice,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Instant,
+};
+
+use jvmti_bindings::sys::{
+    jni::{JNIEnv, jclass, jint, jobject},
+    jvmti::jvmtiEnv,
+};
+use tracer_common::marks::FIRST_PLACE;
+use tracer_weave::{
+    PlaceDefinition, Rule, Skipped,
+    control::{Done, Matched, Told},
+    outline::outline,
+    weave::{Woven, weave},
+};
+
+use crate::{
+    jvm::{Failure, Jni, Jvmti, java_name},
+    memory::PLACES,
+    recorder::memory,
+    session,
+};
+
+/// Classes that are exchanged at a time: the JVM stands still for each step.
+const STEP_CLASSES: usize = 32;
+/// Most entries of what was left out.
+const MAX_SKIPPED: usize = 1000;
+/// Names of classes that the recorder needs itself, or that the JVM treats as it treats no others.
+const NEVER: [&str; 9] = [
+    "java.lang.Jtrace",
+    "java.lang.Object",
+    "java.lang.Thread",
+    "java.lang.VirtualThread",
+    "java.lang.ref.",
+    "java.lang.Class",
+    "java.lang.String",
+    "jdk.internal.misc.Unsafe",
+    "java.lang.invoke.",
+];
+
+/// What is woven at present.
+static WEAVING: RwLock<Option<Arc<Weaving>>> = RwLock::new(None);
+
+/// What is to be woven, and what was.
+pub(crate) struct Weaving {
+    rules: Vec<Rule>,
+    /// Property and symbol of markers that are symbols.
+    symbols: HashMap<u32, (u8, u8)>,
+    /// Rules of classes that lie below others, by the class's name.
+    below: RwLock<HashMap<String, BTreeSet<usize>>>,
+    /// Classes that rules name together with those below them.
+    bases: Mutex<Vec<(usize, Base)>>,
+    next_place: AtomicU32,
+    state: Mutex<State>,
+}
+
+/// A class, as a global reference. It is not given back: a rule names few.
+#[derive(Clone, Copy)]
+struct Base(jclass);
+
+// SAFETY: global references may be used by any thread.
+unsafe impl Send for Base {}
+
+#[derive(Default)]
+struct State {
+    bits: HashMap<u32, u8>,
+    /// Places by marker.
+    places: HashMap<u32, Vec<u32>>,
+    methods: HashSet<(String, String, String)>,
+    skipped: Vec<Skipped>,
+    skipped_count: u64,
+}
+
+impl Weaving {
+    pub(crate) fn new(rules: Vec<Rule>, symbols: &[(u32, u8, u8)]) -> Self {
+        Self {
+            rules,
+            symbols: symbols.iter().map(|(marker, property, symbol)| (*marker, (*property, *symbol))).collect(),
+            below: RwLock::new(HashMap::new()),
+            bases: Mutex::new(Vec::new()),
+            next_place: AtomicU32::new(FIRST_PLACE),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more than the number of the last place.
+    pub(crate) fn next_place(&self) -> u32 {
+        self.next_place.load(Ordering::Relaxed)
+    }
+
+    /// Rules for a class, in their order.
+    fn rules_of(&self, class: &str) -> Vec<&Rule> {
+        if is_never(class) {
+            return Vec::new();
+        }
+        let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
+        let below = below.get(class);
+        let is_for =
+            |(index, rule): &(usize, &Rule)| rule.is_for(class) || below.is_some_and(|below| below.contains(index));
+        self.rules.iter().enumerate().filter(is_for).map(|(_, rule)| rule).collect()
+    }
+
+    /// Takes note of a class that rules name together with those below it.
+    fn add_base(&self, jni: Jni, class: jclass, name: &str) {
+        let named = self.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses && rule.is_for(name));
+        let indices: Vec<usize> = named.map(|(index, _)| index).collect();
+        if !indices.is_empty() {
+            let base = Base(jni.global(class));
+            let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+            bases.extend(indices.into_iter().map(|index| (index, base)));
+        }
+    }
+
+    /// Takes note of rules for classes above this one; says whether that was not known.
+    fn add_below(&self, jni: Jni, class: jclass, name: &str) -> bool {
+        let bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        let above = bases.iter().filter(|(_, base)| jni.is_below(class, base.0)).map(|(index, _)| *index);
+        self.note_below(name, above.collect())
+    }
+
+    /// The same of a class that is being loaded, as far as what it inherits from is known by name.
+    fn look_above(&self, name: &str, bytes: &[u8]) {
+        if is_never(name) || !self.rules.iter().any(|rule| rule.subclasses) {
+            return;
+        }
+        let Ok(outline) = outline(bytes) else { return };
+        let mut above: BTreeSet<usize> = BTreeSet::new();
+        {
+            let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
+            for parent in outline.superclass.iter().chain(&outline.interfaces) {
+                above.extend(below.get(parent).into_iter().flatten());
+                let named = self.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses && rule.is_for(parent));
+                above.extend(named.map(|(index, _)| index));
+            }
+        }
+        self.note_below(name, above);
+    }
+
+    fn note_below(&self, name: &str, above: BTreeSet<usize>) -> bool {
+        if above.is_empty() || is_never(name) {
+            return false;
+        }
+        let mut below = self.below.write().unwrap_or_else(PoisonError::into_inner);
+        let known = below.entry(name.to_owned()).or_default();
+        let before = known.len();
+        known.extend(above);
+        known.len() > before
+    }
+
+    /// Sets the switches of a marker's places, also of those to come.
+    pub(crate) fn switch(&self, marker: u32, bits: u8) {
+        let mut state = self.state();
+        state.bits.insert(marker, bits);
+        for place in state.places.get(&marker).into_iter().flatten() {
+            if let Some(memory) = memory() {
+                memory.switch(*place, bits);
+            }
+        }
+    }
+
+    /// Weaves one class file.
+    fn weave(&self, class: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let rules = self.rules_of(class);
+        if rules.is_empty() {
+            return None;
+        }
+        let woven = {
+            let mut next = || {
+                let place = self.next_place.fetch_add(1, Ordering::Relaxed);
+                ((place as usize) < PLACES).then_some(place)
+            };
+            weave(bytes, &rules, &mut next)
+        };
+        match woven {
+            Ok(Woven { class_file, places, skipped }) => {
+                self.skip(skipped);
+                for place in places {
+                    self.place(place);
+                }
+                class_file
+            }
+            Err(error) => {
+                self.skip(vec![Skipped { class: class.to_owned(), method: None, reason: error.to_string() }]);
+                None
+            }
+        }
+    }
+
+    fn place(&self, place: PlaceDefinition) {
+        let mut state = self.state();
+        if let Some(memory) = memory() {
+            if let Some((property, symbol)) = self.symbols.get(&place.marker) {
+                memory.set_symbol(place.id, *property, *symbol);
+            }
+            memory.switch(place.id, state.bits.get(&place.marker).copied().unwrap_or(0));
+        }
+        state.places.entry(place.marker).or_default().push(place.id);
+        state.methods.insert((place.class.clone(), place.method.clone(), place.descriptor.clone()));
+        drop(state);
+        session::tell(Told::Place(place));
+    }
+
+    fn skip(&self, skipped: Vec<Skipped>) {
+        let mut state = self.state();
+        state.skipped_count += skipped.len() as u64;
+        let room = MAX_SKIPPED.saturating_sub(state.skipped.len());
+        state.skipped.extend(skipped.into_iter().take(room));
+    }
+}
+
+fn is_never(class: &str) -> bool {
+    NEVER.iter().any(|never| class == *never || never.ends_with(['.', 'e']) && class.starts_with(never))
+}
+
+fn current() -> Option<Arc<Weaving>> {
+    WEAVING.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn set_current(weaving: Option<Arc<Weaving>>) {
+    *WEAVING.write().unwrap_or_else(PoisonError::into_inner) = weaving;
+}
+
+/// The JVM offers the bytes of a class.
+pub(crate) unsafe extern "system" fn hook(
+    jvmti: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _redefined: jclass,
+    _loader: jobject,
+    name: *const c_char,
+    _domain: jobject,
+    len: jint,
+    bytes: *const u8,
+    new_len: *mut jint,
+    new_bytes: *mut *mut u8,
+) {
+    let _ = std::panic::catch_unwind(|| {
+        let weaving = current()?;
+        // Memory of the JVM's own may not be touched outside of these phases.
+        if name.is_null() || bytes.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM passes a C string, and as many bytes as it says.
+        let (name, bytes) =
+            unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
+        let name = java_name(name)?;
+        weaving.look_above(&name, bytes);
+        let woven = weaving.weave(&name, bytes)?;
+        let memory = Jvmti(jvmti).allocate(&woven).ok()?;
+        // SAFETY: the JVM passes where it wants the answer.
+        unsafe {
+            *new_bytes = memory;
+            *new_len = jint::try_from(woven.len()).ok()?;
+        }
+        Some(())
+    });
+}
+
+/// Classes that are loaded now, with their names.
+fn loaded(jvmti: Jvmti) -> Result<Vec<(jclass, String)>, Failure> {
+    Ok(jvmti.loaded()?.into_iter().filter_map(|class| Some((class, jvmti.name(class)?))).collect())
+}
+
+/// Names of loaded classes.
+pub(crate) fn classes(jvmti: Jvmti, jni: Jni) -> Result<Vec<String>, Failure> {
+    let loaded = loaded(jvmti)?;
+    for (class, _) in &loaded {
+        jni.forget(*class);
+    }
+    Ok(loaded.into_iter().map(|(_, name)| name).collect())
+}
+
+/// Finds out which loaded classes lie below those that rules name.
+fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
+    for (class, name) in loaded {
+        weaving.add_base(jni, *class, name);
+    }
+    for (class, name) in loaded {
+        weaving.add_below(jni, *class, name);
+    }
+}
+
+/// A class was linked. One that lies below a class that a rule names was perhaps not known as such when its bytes came, because
+/// what it inherits from was not loaded yet; none of its code has run so far.
+pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jobject, class: jclass) {
+    let _ = std::panic::catch_unwind(|| {
+        let weaving = current()?;
+        let (jvmti, jni) = (Jvmti(jvmti), Jni(jni));
+        let name = jvmti.name(class)?;
+        weaving.add_base(jni, class, &name);
+        if weaving.add_below(jni, class, &name)
+            && jvmti.is_modifiable(class)
+            && let Err(reason) = jvmti.retransform(&[class])
+        {
+            weaving.skip(vec![Skipped { class: name, method: None, reason }]);
+        }
+        Some(())
+    });
+}
+
+/// How many methods of loaded classes each rule names.
+pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Vec<Matched>, Failure> {
+    let weaving = Weaving::new(rules, &[]);
+    let loaded = loaded(jvmti)?;
+    look_below(&weaving, &loaded, jni);
+    let mut counts = vec![Matched::default(); weaving.rules.len()];
+    for (class, name) in &loaded {
+        let rules = weaving.rules_of(name);
+        if !rules.is_empty() && jvmti.is_prepared(*class) {
+            let methods = jvmti.methods(*class)?;
+            for (rule, count) in weaving.rules.iter().zip(&mut counts) {
+                if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
+                    continue;
+                }
+                let of = methods.iter().filter(|(name, descriptor)| rule.is_for_method(name, descriptor)).count();
+                if of > 0 && !jvmti.is_modifiable(*class) {
+                    count.fixed.push(name.clone());
+                } else if of > 0 {
+                    count.classes += 1;
+                    count.methods += of as u64;
+                }
+            }
+        }
+        jni.forget(*class);
+    }
+    Ok(counts)
+}
+
+/// Weaves loaded classes, and those that are loaded from now on.
+pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: Arc<Weaving>) -> Result<Done, Failure> {
+    let loaded = loaded(jvmti)?;
+    look_below(&weaving, &loaded, jni);
+    set_current(Some(Arc::clone(&weaving)));
+    let mut done = exchange(jvmti, jni, &weaving, &loaded);
+    let state = weaving.state();
+    done.methods = state.methods.len() as u64;
+    done.skipped.clone_from(&state.skipped);
+    done.skipped_count = state.skipped_count;
+    Ok(done)
+}
+
+/// Gives all woven classes their original bytes back.
+pub(crate) fn end(jvmti: Jvmti, jni: Jni, weaving: &Weaving) -> Result<Done, Failure> {
+    let woven: HashSet<String> = weaving.state().methods.iter().map(|(class, ..)| class.clone()).collect();
+    set_current(None);
+    let loaded = loaded(jvmti)?;
+    let (ours, others): (Vec<_>, Vec<_>) = loaded.into_iter().partition(|(_, name)| woven.contains(name));
+    for (class, _) in others {
+        jni.forget(class);
+    }
+    Ok(exchange(jvmti, jni, weaving, &ours))
+}
+
+/// Exchanges the classes for which there are rules.
+fn exchange(jvmti: Jvmti, jni: Jni, weaving: &Weaving, loaded: &[(jclass, String)]) -> Done {
+    let began = Instant::now();
+    let mut done = Done::default();
+    let mut wanted: Vec<(jclass, &str)> = Vec::new();
+    for (class, name) in loaded {
+        if !weaving.rules_of(name).is_empty() {
+            if jvmti.is_modifiable(*class) {
+                wanted.push((*class, name));
+                continue;
+            }
+            let reason = "the JVM does not let anybody change this class".to_owned();
+            weaving.skip(vec![Skipped { class: name.clone(), method: None, reason }]);
+        }
+        jni.forget(*class);
+    }
+    for step in wanted.chunks(STEP_CLASSES) {
+        let classes: Vec<jclass> = step.iter().map(|(class, _)| *class).collect();
+        let step_began = Instant::now();
+        let whole = jvmti.retransform(&classes);
+        done.longest_step_ns = done.longest_step_ns.max(nanoseconds(step_began));
+        if whole.is_ok() {
+            done.classes += step.len() as u64;
+        } else {
+            for (class, name) in step {
+                match jvmti.retransform(&[*class]) {
+                    Ok(()) => done.classes += 1,
+                    Err(reason) => {
+                        weaving.skip(vec![Skipped { class: (*name).to_owned(), method: None, reason }]);
+                    }
+                }
+            }
+        }
+        for class in classes {
+            jni.forget(class);
+        }
+    }
+    done.took_ns = nanoseconds(began);
+    done
+}
+
+fn nanoseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

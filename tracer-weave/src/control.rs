@@ -1,0 +1,137 @@
+//! What jtrace and its library in the JVM say to each other: messages as JSON, each behind its length.
+
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{PlaceDefinition, Rule, Skipped};
+
+/// Changes whenever the two sides would misunderstand each other.
+pub const VERSION: u32 = 1;
+/// Longest message.
+pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
+/// Name of the variable of the library in which its end of the connection for jtrace stands, as the number of a file descriptor.
+pub const PEER_SYMBOL: &str = "JTRACE_PEER";
+
+/// What jtrace asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// How many methods of loaded classes rules name; weaves nothing.
+    Match(Vec<Rule>),
+    /// Names of loaded classes.
+    Classes,
+    /// Weave these. The switches of all places are off.
+    Weave {
+        /// Markers and symbols.
+        rules: Vec<Rule>,
+        /// Automata of the properties.
+        machines: Vec<MachineTable>,
+        /// Property and symbol, by number of marker; markers are absent.
+        symbols: Vec<(u32, u8, u8)>,
+    },
+    /// Switches of markers and symbols: their number, and bits of `tracer_common::marks::switch`.
+    Switch(Vec<(u32, u8)>),
+    /// Restore everything and go.
+    Leave,
+}
+
+/// The state after an illegal symbol, as woven code numbers it.
+pub const DEAD: u8 = 63;
+
+/// The automaton of a property as woven code sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineTable {
+    /// Number of the property, from 1 on.
+    pub property: u8,
+    /// Next states by symbol and state; [`DEAD`] is the state after an illegal symbol.
+    pub next: Vec<Vec<u8>>,
+    /// Whether an object may die in a state.
+    pub may_end: Vec<bool>,
+}
+
+/// What the library says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// First: it is there.
+    Ready {
+        /// [`VERSION`] of its side.
+        version: u32,
+    },
+    /// It cannot work, and is gone.
+    Refused(String),
+    /// Methods that each rule names, in loaded classes.
+    Matched(Vec<Matched>),
+    /// Names of loaded classes.
+    Classes(Vec<String>),
+    /// A place has been woven.
+    Place(PlaceDefinition),
+    /// A number stands for a class.
+    Class {
+        /// The number.
+        number: u32,
+        /// The class, as Java writes it.
+        name: String,
+    },
+    /// An order to weave is done.
+    Woven(Done),
+    /// Switches are set.
+    Switched,
+    /// Everything is as it was; the last message.
+    Left(Done),
+    /// Something could not be told, as a sentence.
+    Lacks(String),
+}
+
+/// What a rule names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Matched {
+    /// Classes with such methods.
+    pub classes: u64,
+    /// Methods.
+    pub methods: u64,
+    /// Classes that cannot be exchanged.
+    pub fixed: Vec<String>,
+}
+
+/// What came of weaving or restoring.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// Classes that were exchanged.
+    pub classes: u64,
+    /// Methods with places.
+    pub methods: u64,
+    /// How long it took.
+    pub took_ns: u64,
+    /// The longest step.
+    pub longest_step_ns: u64,
+    /// What was left as it was.
+    pub skipped: Vec<Skipped>,
+    /// How many were left as they were.
+    pub skipped_count: u64,
+}
+
+/// Writes a message.
+pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_vec(message)?;
+    let length = u32::try_from(text.len()).map_err(|_| io::Error::other("a message is too long"))?;
+    to.write_all(&[&length.to_le_bytes()[..], &text].concat())
+}
+
+/// Reads a message; what is no message is an error.
+pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length)?;
+    let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+    if length > MAX_MESSAGE_BYTES {
+        return Err(io::Error::other(format!("a message of {length} bytes")));
+    }
+    let mut text = Vec::new();
+    // Grows with what is really there, not with what a length claims.
+    from.take(length as u64).read_to_end(&mut text)?;
+    if text.len() < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    serde_json::from_slice(&text).map_err(io::Error::other)
+}

@@ -1,0 +1,96 @@
+//! Calls of the recorder, as bytes.
+
+use super::descriptor::{Kind, Parameter};
+use super::pool::{Additions, Full};
+
+const ACONST_NULL: u8 = 1;
+const ALOAD_0: u8 = 42;
+const I2L: u8 = 133;
+const F2D: u8 = 141;
+const INVOKESTATIC: u8 = 184;
+
+/// Stack that a call takes at most: number, receiver.
+pub(crate) const STACK: u16 = 2;
+/// Stack that a call for an argument takes: number, index, and a value of two words.
+pub(crate) const ARGUMENT_STACK: u16 = 4;
+
+/// A call of the recorder.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    /// Name of the recorder's method.
+    pub(crate) method: &'static str,
+    /// Number of the place.
+    pub(crate) id: u32,
+    /// Whether the call has the receiver, or `null` in its stead.
+    pub(crate) receiver: bool,
+    /// Whether the method's arguments are told behind it.
+    pub(crate) arguments: bool,
+}
+
+impl Mark {
+    /// Its bytes; `this`: local variable 0 has the receiver here.
+    pub(crate) fn write(
+        &self,
+        this: bool,
+        parameters: &[(i32, &Parameter)],
+        pool: &mut Additions,
+        to: &mut Vec<u8>,
+    ) -> Result<(), Full> {
+        push(self.id.cast_signed(), pool, to)?;
+        if self.receiver {
+            to.push(if this { ALOAD_0 } else { ACONST_NULL });
+        }
+        call(self.method, if self.receiver { "(ILjava/lang/Object;)V" } else { "(I)V" }, pool, to)?;
+        if self.arguments {
+            for (index, parameter) in parameters {
+                self.argument(*index, parameter, pool, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn argument(&self, index: i32, parameter: &Parameter, pool: &mut Additions, to: &mut Vec<u8>) -> Result<(), Full> {
+        push(self.id.cast_signed(), pool, to)?;
+        push(index, pool, to)?;
+        let (load, convert, descriptor) = match parameter.kind {
+            Kind::Int => (21, Some(I2L), "(IIJ)V"),
+            Kind::Long => (22, None, "(IIJ)V"),
+            Kind::Float => (23, Some(F2D), "(IID)V"),
+            Kind::Double => (24, None, "(IID)V"),
+            Kind::Object(_) => (25, None, "(IILjava/lang/Object;)V"),
+        };
+        // No method has more than 255 words of parameters.
+        to.extend([load, u8::try_from(parameter.slot).map_err(|_| Full)?]);
+        to.extend(convert);
+        call("argument", descriptor, pool, to)
+    }
+}
+
+fn call(method: &str, descriptor: &str, pool: &mut Additions, to: &mut Vec<u8>) -> Result<(), Full> {
+    to.push(INVOKESTATIC);
+    to.extend(pool.recorder(method, descriptor)?.to_be_bytes());
+    Ok(())
+}
+
+/// Pushes a number.
+fn push(value: i32, pool: &mut Additions, to: &mut Vec<u8>) -> Result<(), Full> {
+    if let Ok(small) = u8::try_from(value)
+        && small <= 5
+    {
+        to.push(3 + small);
+    } else if let Ok(byte) = i8::try_from(value) {
+        to.extend([16, byte.cast_unsigned()]);
+    } else if let Ok(short) = i16::try_from(value) {
+        to.push(17);
+        to.extend(short.to_be_bytes());
+    } else {
+        let constant = pool.integer(value)?;
+        if let Ok(near) = u8::try_from(constant) {
+            to.extend([18, near]);
+        } else {
+            to.push(19);
+            to.extend(constant.to_be_bytes());
+        }
+    }
+    Ok(())
+}

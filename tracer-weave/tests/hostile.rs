@@ -1,0 +1,126 @@
+//! Class files that are none, or were damaged: they are refused or woven, and nothing else happens.
+//!
+//! `tests/classes` holds what `javac -g -source 11 -target 11` makes of `tests/workloads/weave`.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use std::fs;
+use std::path::Path;
+
+use tracer_weave::outline::outline;
+use tracer_weave::weave::weave;
+use tracer_weave::{Access, Kind, Pattern, Place, Rule, Sides};
+
+fn rules() -> Vec<Rule> {
+    let any = || Pattern::new("*");
+    let (point, region) = (Kind::Marker(Sides::Point), Kind::Marker(Sides::Region));
+    let call = Place::Call { class: any(), method: any() };
+    let field = Place::Field { class: any(), field: any(), access: Access::Any };
+    [
+        (Place::Method, region),
+        (Place::Method, Kind::Throw),
+        (Place::Loop, region),
+        (Place::Loop, point),
+        (Place::Block, point),
+        (Place::Lines { first: 20, last: 120 }, region),
+        (call, region),
+        (field, point),
+    ]
+    .into_iter()
+    .map(|(place, kind)| Rule {
+        marker: 1,
+        class: any(),
+        subclasses: false,
+        method: any(),
+        descriptor: None,
+        place,
+        kind,
+        receiver: true,
+        arguments: true,
+    })
+    .collect()
+}
+
+fn classes() -> Vec<Vec<u8>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/classes");
+    ["Loops", "Methods", "Methods$Derived"]
+        .iter()
+        .map(|name| fs::read(directory.join(format!("{name}.class"))).unwrap())
+        .collect()
+}
+
+/// Weaves it; whether it could be read.
+fn attempt(class_file: &[u8], rules: &[Rule]) -> bool {
+    let rules: Vec<&Rule> = rules.iter().collect();
+    let mut last = 40_000;
+    let woven = weave(class_file, &rules, &mut || {
+        last += 1;
+        Some(last)
+    });
+    // Both read the same of it.
+    assert_eq!(woven.is_ok(), outline(class_file).is_ok());
+    if let Ok(woven) = &woven
+        && let Some(woven_file) = &woven.class_file
+    {
+        assert_eq!(outline(woven_file).unwrap().methods, outline(class_file).unwrap().methods);
+    }
+    woven.is_ok()
+}
+
+/// Numbers that look random, the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end as u64).unwrap()
+    }
+}
+
+#[test]
+fn a_class_file_that_is_cut_off_is_refused() {
+    let rules = rules();
+    for class in classes() {
+        assert!(attempt(&class, &rules));
+        for end in (0..class.len()).step_by(37) {
+            assert!(!attempt(&class[..end], &rules), "{end}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_class_file_is_refused_or_woven_and_nothing_else() {
+    // `WEAVE_MUTATIONS` asks for more.
+    let count = std::env::var("WEAVE_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let rules = rules();
+    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let mut read = 0;
+    for class in classes() {
+        for _ in 0..count {
+            let mut damaged = class.clone();
+            for _ in 0..=numbers.below(4) {
+                let at = numbers.below(damaged.len() - 4);
+                match numbers.below(4) {
+                    0 => damaged[at] = [0, 1, 0x7F, 0x80, 0xFF][numbers.below(5)],
+                    1 => damaged[at] ^= 1 << numbers.below(8),
+                    2 => damaged[at..at + 2].copy_from_slice(&[0xFF, 0xFF]),
+                    _ => damaged[at] = u8::try_from(numbers.below(256)).unwrap(),
+                }
+            }
+            read += usize::from(attempt(&damaged, &rules));
+        }
+    }
+    // Most damage is to code and names, and is no reason to refuse the class.
+    assert!(read > count, "only {read} could be read");
+}
+
+#[test]
+fn what_no_rule_names_stays_the_same() {
+    let class = &classes()[0];
+    let mut rule = rules().remove(0);
+    rule.method = Pattern::new("nothing*");
+    let woven = weave(class, &[&rule], &mut || Some(1)).unwrap();
+    assert_eq!(woven, tracer_weave::weave::Woven::default());
+}

@@ -1,0 +1,362 @@
+//! Class files that are made here, byte by byte, for what no compiler of today writes, or seldom.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use ristretto_classfile::ClassFile;
+use ristretto_classfile::attributes::{Attribute, Instruction};
+use tracer_weave::weave::{Woven, weave};
+use tracer_weave::{Access, Kind, Pattern, Place, Rule, Sides};
+
+const POINT: Kind = Kind::Marker(Sides::Point);
+const REGION: Kind = Kind::Marker(Sides::Region);
+
+/// A class file in the making.
+#[derive(Default)]
+struct Made {
+    constants: Vec<u8>,
+    count: u16,
+    methods: Vec<Vec<u8>>,
+}
+
+/// Code of a method.
+#[derive(Default)]
+struct Code<'a> {
+    bytes: &'a [u8],
+    /// Start, end, handler.
+    handlers: &'a [[u16; 3]],
+    /// Name and content.
+    attributes: &'a [(&'a str, &'a [u8])],
+}
+
+impl Made {
+    fn constant(&mut self, bytes: &[&[u8]]) -> u16 {
+        self.constants.extend(bytes.concat());
+        self.count += 1;
+        self.count
+    }
+
+    fn text(&mut self, text: &str) -> u16 {
+        self.constant(&[&[1], &u16::try_from(text.len()).unwrap().to_be_bytes(), text.as_bytes()])
+    }
+
+    fn class(&mut self, name: &str) -> u16 {
+        let name = self.text(name);
+        self.constant(&[&[7], &name.to_be_bytes()])
+    }
+
+    fn callee(&mut self, class: &str, name: &str, descriptor: &str) -> [u8; 2] {
+        let (class, name, descriptor) = (self.class(class), self.text(name), self.text(descriptor));
+        let name = self.constant(&[&[12], &name.to_be_bytes(), &descriptor.to_be_bytes()]);
+        self.constant(&[&[10], &class.to_be_bytes(), &name.to_be_bytes()]).to_be_bytes()
+    }
+
+    fn method(&mut self, access: u16, name: &str, descriptor: &str, code: Option<&Code<'_>>) {
+        let mut bytes = access.to_be_bytes().to_vec();
+        bytes.extend(self.text(name).to_be_bytes());
+        bytes.extend(self.text(descriptor).to_be_bytes());
+        bytes.extend(u16::from(code.is_some()).to_be_bytes());
+        if let Some(code) = code {
+            let mut content = vec![0, 4, 0, 4];
+            content.extend(u32::try_from(code.bytes.len()).unwrap().to_be_bytes());
+            content.extend(code.bytes);
+            content.extend(u16::try_from(code.handlers.len()).unwrap().to_be_bytes());
+            for handler in code.handlers {
+                content.extend(handler.iter().flat_map(|number| number.to_be_bytes()).chain([0, 0]));
+            }
+            content.extend(u16::try_from(code.attributes.len()).unwrap().to_be_bytes());
+            for (name, attribute) in code.attributes {
+                content.extend(self.text(name).to_be_bytes());
+                content.extend(u32::try_from(attribute.len()).unwrap().to_be_bytes());
+                content.extend(*attribute);
+            }
+            bytes.extend(self.text("Code").to_be_bytes());
+            bytes.extend(u32::try_from(content.len()).unwrap().to_be_bytes());
+            bytes.extend(content);
+        }
+        self.methods.push(bytes);
+    }
+
+    fn finish(mut self, version: u16) -> Vec<u8> {
+        let (this, superclass) = (self.class("a/Made"), self.class("java/lang/Object"));
+        let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0];
+        bytes.extend(version.to_be_bytes());
+        bytes.extend((self.count + 1).to_be_bytes());
+        bytes.extend(self.constants);
+        for number in [0x21, this, superclass, 0, 0, u16::try_from(self.methods.len()).unwrap()] {
+            bytes.extend(number.to_be_bytes());
+        }
+        bytes.extend(self.methods.concat());
+        bytes.extend([0, 0]);
+        bytes
+    }
+}
+
+/// A class with a static method `run` of this code.
+fn made(version: u16, code: &Code<'_>) -> Vec<u8> {
+    let mut class = Made::default();
+    class.method(0x9, "run", "()V", Some(code));
+    class.finish(version)
+}
+
+fn rule(place: Place, kind: Kind) -> Rule {
+    Rule {
+        marker: 1,
+        class: Pattern::new("*"),
+        subclasses: false,
+        method: Pattern::new("*"),
+        descriptor: None,
+        place,
+        kind,
+        receiver: false,
+        arguments: false,
+    }
+}
+
+fn weave_with(class: &[u8], rules: &[Rule]) -> Woven {
+    let mut last = 0;
+    let rules: Vec<&Rule> = rules.iter().collect();
+    weave(class, &rules, &mut || {
+        last += 1;
+        Some(last)
+    })
+    .unwrap()
+}
+
+fn reasons(woven: &Woven) -> Vec<&str> {
+    woven.skipped.iter().map(|skipped| skipped.reason.as_str()).collect()
+}
+
+/// The code of a woven class's method: instructions (targets are numbers of instructions), and its attributes.
+fn code_of(woven: &Woven, name: &str) -> (Vec<Instruction>, Vec<Attribute>) {
+    let class = ClassFile::from_bytes(woven.class_file.as_ref().unwrap()).unwrap();
+    let named = |index: u16| class.constant_pool.try_get_utf8(index).unwrap().to_rust_string();
+    let method = class.methods.iter().find(|method| named(method.name_index) == name).unwrap();
+    let code = method.attributes.iter().find_map(|attribute| match attribute {
+        Attribute::Code { code, attributes, .. } => Some((code.clone(), attributes.clone())),
+        _ => None,
+    });
+    code.unwrap()
+}
+
+const NOP: u8 = 0;
+const RETURN: u8 = 177;
+
+#[test]
+fn a_method_that_would_be_too_long_is_left_as_it_is() {
+    let mut long = vec![NOP; 65_530];
+    long.push(RETURN);
+    let woven = weave_with(&made(52, &Code { bytes: &long, ..Code::default() }), &[rule(Place::Method, REGION)]);
+    assert_eq!(woven.class_file, None);
+    assert_eq!(reasons(&woven), ["its code would have 65544 bytes; a method has at most 65535"]);
+}
+
+#[test]
+fn a_branch_that_would_not_reach_is_left_as_it_is() {
+    // A loop whose branch back goes 32,766 bytes, and whose body is two blocks.
+    let mut code = vec![3, 153, 0, 4];
+    code.extend(vec![NOP; 32_762]);
+    let back = i16::try_from(code.len()).unwrap();
+    code.push(167);
+    code.extend((-back).to_be_bytes());
+    let woven = weave_with(&made(49, &Code { bytes: &code, ..Code::default() }), &[rule(Place::Block, POINT)]);
+    assert_eq!(woven.class_file, None);
+    assert_eq!(reasons(&woven), ["a branch would have to go further than 32,767 bytes"]);
+}
+
+#[test]
+fn a_branch_to_the_first_instruction_does_not_enter_again() {
+    // nop; goto 0
+    let woven =
+        weave_with(&made(49, &Code { bytes: &[NOP, 167, 255, 255], ..Code::default() }), &[rule(Place::Method, POINT)]);
+    let (code, _) = code_of(&woven, "run");
+    assert!(
+        matches!(
+            code[..],
+            [Instruction::Iconst_1, Instruction::Invokestatic(_), Instruction::Nop, Instruction::Goto(2)]
+        ),
+        "{code:?}"
+    );
+}
+
+#[test]
+fn subroutines_of_old_classes_come_back_to_where_they_were_called() {
+    // 0: jsr 4; 3: return; 4: astore_0; 5: ret 0
+    let code = Code { bytes: &[168, 0, 4, RETURN, 75, 169, 0], ..Code::default() };
+    let rules = [rule(Place::Method, REGION), rule(Place::Block, POINT)];
+    let woven = weave_with(&made(48, &code), &rules);
+    let (code, attributes) = code_of(&woven, "run");
+    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Jsr(10) Iconst_3 Invokestatic Iconst_1 Invokestatic Return \
+         Iconst_4 Invokestatic Astore_0 Ret Aload Invokestatic Athrow";
+    let names: Vec<String> = code.iter().map(|one| format!("{one:?}")).collect();
+    let names: Vec<&str> =
+        names.iter().map(|name| if name.starts_with("Jsr") { name } else { name.split('(').next().unwrap() }).collect();
+    let expected: Vec<&str> = expected.split_whitespace().filter(|name| *name != "Aload").collect();
+    // Behind `ret`: the handler pushes the number of the region.
+    assert_eq!(names[..14], expected[..14]);
+    assert_eq!(names[14..], ["Iconst_1", "Invokestatic", "Athrow"]);
+    assert_eq!(attributes, [], "version 48 has no frames");
+    // Where subroutines come back to is not in the code: no loops, no lines.
+    let woven = weave_with(
+        &made(48, &Code { bytes: &[168, 0, 4, RETURN, 75, 169, 0], ..Code::default() }),
+        &[rule(Place::Loop, POINT)],
+    );
+    assert_eq!(reasons(&woven), ["it has subroutines (`jsr`)"]);
+}
+
+#[test]
+fn switches_are_padded_anew_and_branches_moved() {
+    // iconst_0; tableswitch 0..=1 (default 28: return, 0: return, 1: the nop before it)
+    let mut code = vec![3, 170, 0, 0];
+    for number in [28_i32, 0, 1, 28, 27] {
+        code.extend(number.to_be_bytes());
+    }
+    code.extend([NOP; 4]);
+    code.extend([NOP, RETURN]);
+    let woven = weave_with(&made(49, &Code { bytes: &code, ..Code::default() }), &[rule(Place::Block, POINT)]);
+    let (code, _) = code_of(&woven, "run");
+    let switch = code.iter().position(|one| matches!(one, Instruction::Tableswitch(_))).unwrap();
+    let Instruction::Tableswitch(table) = &code[switch] else { return };
+    let target = |offset: i32| format!("{:?}", code[usize::try_from(i32::try_from(switch).unwrap() + offset).unwrap()]);
+    assert_eq!((table.low, table.high), (0, 1));
+    // Both go to the point before what they went to.
+    assert_eq!([target(table.default), target(table.offsets[1])], ["Iconst_4", "Iconst_3"]);
+}
+
+#[test]
+fn type_annotations_and_tables_of_lines_move_with_the_code() {
+    // new at 1; a type annotation of it (0x44), of a variable from 0 to the end, and lines.
+    let annotations = [0, 2, 0x44, 0, 1, 0, 0, 1, 0, 0, 0x40, 0, 1, 0, 0, 0, 6, 0, 1, 0, 0, 1, 0, 0];
+    let lines = [0, 2, 0, 0, 0, 10, 0, 4, 0, 11];
+    let attributes: &[(&str, &[u8])] =
+        &[("RuntimeVisibleTypeAnnotations", &annotations), ("LineNumberTable", &lines), ("Unknown", &[1, 2, 3])];
+    let code = Code { bytes: &[NOP, 187, 0, 1, 87, RETURN], attributes, ..Code::default() };
+    let woven = weave_with(&made(52, &code), &[rule(Place::Method, REGION)]);
+    let bytes = woven.class_file.unwrap();
+    let holds = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    // Four bytes enter, four leave.
+    assert!(holds(&[0, 2, 0x44, 0, 5, 0, 0, 1, 0, 0, 0x40, 0, 1, 0, 0, 0, 14, 0, 1]));
+    assert!(holds(&[0, 2, 0, 0, 0, 10, 0, 8, 0, 11]));
+    assert!(holds(&[0, 0, 0, 3, 1, 2, 3]));
+    assert_eq!(woven.places[0].line, Some(10));
+}
+
+#[test]
+fn a_constructor_that_goes_around_another_is_left_as_it_is() {
+    let mut class = Made::default();
+    let [high, low] = class.callee("java/lang/Object", "<init>", "()V");
+    // aload_0; invokespecial twice.
+    let twice = [42, 183, high, low, 42, 183, high, low, RETURN];
+    class.method(1, "<init>", "()V", Some(&Code { bytes: &twice, ..Code::default() }));
+    // iconst_0; ifeq to the return, over the call.
+    let around = [3, 153, 0, 7, 42, 183, high, low, RETURN];
+    class.method(1, "<init>", "(I)V", Some(&Code { bytes: &around, ..Code::default() }));
+    let woven = weave_with(&class.finish(49), &[rule(Place::Method, REGION)]);
+    assert_eq!(
+        reasons(&woven),
+        [
+            "it does not call exactly one other constructor of its object",
+            "its code goes around the constructor that it calls"
+        ]
+    );
+}
+
+#[test]
+fn methods_without_code_are_told_to_who_names_them() {
+    let class = || {
+        let mut class = Made::default();
+        class.method(0x101, "far", "()V", None);
+        class.method(0x401, "later", "()V", None);
+        class.finish(52)
+    };
+    assert_eq!(weave_with(&class(), &[rule(Place::Method, REGION)]), Woven::default());
+    for (name, reason) in [("far", "native"), ("later", "abstract")] {
+        let mut named = rule(Place::Method, REGION);
+        named.method = Pattern::new(name);
+        assert_eq!(reasons(&weave_with(&class(), &[named])), [reason]);
+    }
+}
+
+#[test]
+fn a_full_constant_pool_leaves_the_class_as_it_is() {
+    let mut class = Made::default();
+    class.method(0x9, "run", "()V", Some(&Code { bytes: &[RETURN], ..Code::default() }));
+    while class.count < 65_525 {
+        class.constant(&[&[3, 0, 0, 0, 0]]);
+    }
+    let woven = weave_with(&class.finish(52), &[rule(Place::Method, REGION)]);
+    assert_eq!((woven.class_file.as_ref(), woven.places.len()), (None, 0));
+    assert_eq!(reasons(&woven), ["it has no room for more constants"]);
+    assert_eq!(woven.skipped[0].method, None);
+}
+
+#[test]
+fn numbers_of_methods_that_stay_go_to_the_next() {
+    let mut class = Made::default();
+    let mut long = vec![NOP; 65_534];
+    long.push(RETURN);
+    class.method(0x9, "long", "()V", Some(&Code { bytes: &long, ..Code::default() }));
+    class.method(0x9, "short", "()V", Some(&Code { bytes: &[RETURN], ..Code::default() }));
+    let woven = weave_with(&class.finish(52), &[rule(Place::Method, REGION), rule(Place::Method, Kind::Entry)]);
+    assert_eq!(woven.places.iter().map(|place| place.id).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(woven.places[0].method, "short");
+}
+
+#[test]
+fn no_more_numbers_leave_a_method_as_it_is() {
+    let class = made(52, &Code { bytes: &[RETURN], ..Code::default() });
+    let woven = weave(&class, &[&rule(Place::Method, REGION)], &mut || None).unwrap();
+    assert_eq!((woven.class_file.as_ref(), reasons(&woven)), (None, vec!["there are no more numbers for places"]));
+}
+
+#[test]
+fn versions_that_are_not_known_are_refused() {
+    for (version, known) in [(44, false), (45, true), (69, true), (70, false)] {
+        let class = made(version, &Code { bytes: &[RETURN], ..Code::default() });
+        assert_eq!(weave(&class, &[&rule(Place::Method, POINT)], &mut || Some(1)).is_ok(), known, "{version}");
+    }
+}
+
+#[test]
+fn an_exception_that_leaves_a_region_for_a_handler_passes_a_detour() {
+    // 0: invokestatic; 3: return; 4: pop; 5: return; handler 4 for 0 to 3.
+    let mut class = Made::default();
+    let [high, low] = class.callee("a/Other", "call", "()V");
+    let code = Code { bytes: &[184, high, low, RETURN, 87, RETURN], handlers: &[[0, 3, 4]], ..Code::default() };
+    class.method(0x9, "run", "()V", Some(&code));
+    let place = Place::Call { class: Pattern::new("a.Other"), method: Pattern::new("call") };
+    let woven = weave_with(&class.finish(49), &[rule(place, REGION)]);
+    let (code, _) = code_of(&woven, "run");
+    let names: Vec<String> = code.iter().map(|one| format!("{one:?}").split('(').next().unwrap().to_owned()).collect();
+    let expected = "Iconst_1 Invokestatic Invokestatic Iconst_1 Invokestatic Return Pop Return \
+         Iconst_1 Invokestatic Athrow Iconst_1 Invokestatic Goto";
+    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(code.last(), Some(Instruction::Goto(6))), "{code:?}");
+}
+
+#[test]
+fn symbols_and_regions_are_for_what_has_them() {
+    let class = made(52, &Code { bytes: &[RETURN], ..Code::default() });
+    let field = Place::Field { class: Pattern::new("*"), field: Pattern::new("*"), access: Access::Any };
+    let woven = weave_with(&class, &[rule(Place::Loop, Kind::Entry), rule(field, REGION), rule(Place::Block, REGION)]);
+    let no_region = "blocks and accesses of fields have a point, no region";
+    assert_eq!(reasons(&woven), ["symbols are told of whole methods only", no_region, no_region]);
+}
+
+#[test]
+fn a_bridge_is_no_symbol_of_its_own() {
+    let mut class = Made::default();
+    let code = Code { bytes: &[1, 176], ..Code::default() };
+    class.method(0x1, "next", "()Ljava/lang/Integer;", Some(&code));
+    // Public, a bridge, synthetic.
+    class.method(0x1041, "next", "()Ljava/lang/Object;", Some(&code));
+    let class = class.finish(52);
+    let descriptors = |kind: Kind| -> Vec<String> {
+        let woven = weave_with(&class, &[rule(Place::Method, kind)]);
+        woven.places.into_iter().map(|place| place.descriptor).collect()
+    };
+    for kind in [Kind::Entry, Kind::Return, Kind::Throw] {
+        assert_eq!(descriptors(kind), ["()Ljava/lang/Integer;"]);
+    }
+    // A marker is wherever it was asked for.
+    assert_eq!(descriptors(POINT), ["()Ljava/lang/Integer;", "()Ljava/lang/Object;"]);
+}

@@ -1,0 +1,342 @@
+//! Lens `typestate`: whether objects are used as their protocols say.
+//!
+//! Every symbol comes with the state in which its object was, so what it means does not depend on the order in which buffers of
+//! different threads arrive.
+
+use std::collections::HashMap;
+
+use tracer_common::marks::WordKind;
+use tracer_weave::control::DEAD;
+
+use super::{
+    Analysis, Context, Lens,
+    profile::{self, Amounts},
+    table::{Keyed, Merge, column},
+};
+use crate::{
+    event::{Event, Payload, StackId, Tid},
+    mark::{Asked, Inside, Mark, MarkBatch, Meaning, What, Woven},
+    report::{Cell, Column, Section, Shape, Summary, Unit},
+    typestate::{
+        Property,
+        machine::{State, Symbol},
+    },
+};
+
+/// Most violations that are told apart.
+const ROWS: usize = 65_536;
+/// Bits of a symbol in a history.
+const HISTORY_BITS: u32 = 8;
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Typestate {
+    asked: Asked,
+    /// Property and symbol of each place.
+    places: HashMap<u32, (usize, Symbol)>,
+    classes: HashMap<u32, String>,
+    seen: Vec<Seen>,
+    violations: Keyed<Violation, Times>,
+    stacks: Amounts,
+    woven: Woven,
+    lacks: Vec<String>,
+    /// Marks of places that were not told of yet, by place: suppressed symbols.
+    suppressed: HashMap<u32, u64>,
+}
+
+/// What was seen of a property.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// The highest number of an object: they are given one after another.
+    objects: u64,
+    events: u64,
+    transitions: u64,
+    illegal: u64,
+    dead: u64,
+}
+
+/// What violations are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Violation {
+    property: usize,
+    class: u32,
+    object: u32,
+    state: State,
+    /// The illegal symbol; `None` where the object died.
+    symbol: Option<Symbol>,
+    tid: Option<Tid>,
+    history: u64,
+    stack: StackId,
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times(u64);
+
+impl Merge for Times {
+    fn merge(&mut self, other: &Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Default for Typestate {
+    fn default() -> Self {
+        Self {
+            asked: Asked::default(),
+            places: HashMap::new(),
+            classes: HashMap::new(),
+            seen: Vec::new(),
+            violations: Keyed::new(ROWS),
+            stacks: Amounts::default(),
+            woven: Woven::default(),
+            lacks: Vec::new(),
+            suppressed: HashMap::new(),
+        }
+    }
+}
+
+impl Typestate {
+    /// A state as the machine numbers it.
+    fn state(&self, property: usize, state: u8) -> State {
+        match self.asked.properties.get(property) {
+            Some(of) if state == DEAD => of.machine.dead(),
+            _ => state,
+        }
+    }
+
+    fn take(&mut self, mark: &Mark) {
+        match mark.what {
+            What::Symbol { state } => {
+                let Some((property, symbol)) = self.places.get(&mark.place).copied() else { return };
+                let state = self.state(property, state);
+                let next = self.asked.properties.get(property).map(|of| of.machine.step(state, symbol));
+                if let Some(seen) = self.seen.get_mut(property) {
+                    seen.events += 1;
+                    seen.objects = seen.objects.max(mark.object.into());
+                    seen.transitions += u64::from(next != Some(state));
+                }
+            }
+            What::Count { of: WordKind::Symbol, count } => *self.suppressed.entry(mark.place).or_default() += count,
+            What::Death { state, class } => {
+                // Properties are numbered from 1 on.
+                let Some(property) = usize::try_from(mark.place).ok().and_then(|number| number.checked_sub(1)) else {
+                    return;
+                };
+                let state = self.state(property, state);
+                if let Some(seen) = self.seen.get_mut(property) {
+                    seen.dead += 1;
+                    self.violations
+                        .entry(Violation {
+                            property,
+                            class,
+                            object: mark.object,
+                            state,
+                            symbol: None,
+                            tid: None,
+                            history: 0,
+                            stack: StackId::default(),
+                        })
+                        .0 += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Symbols that were held back: those of places of symbols.
+    fn suppressed(&self) -> u64 {
+        self.suppressed.iter().filter(|(place, _)| self.places.contains_key(place)).map(|(_, count)| count).sum()
+    }
+
+    fn by_property(&self) -> Shape {
+        let mut suppressed = vec![0; self.seen.len()];
+        for (place, count) in &self.suppressed {
+            if let Some(of) = self.places.get(place).and_then(|(property, _)| suppressed.get_mut(*property)) {
+                *of += count;
+            }
+        }
+        let rows =
+            self.asked.properties.iter().zip(&self.seen).zip(suppressed).map(|((property, seen), suppressed)| {
+                vec![
+                    property.name.clone().into(),
+                    seen.objects.into(),
+                    (seen.events + suppressed).into(),
+                    suppressed.into(),
+                    seen.transitions.into(),
+                    seen.illegal.into(),
+                    seen.dead.into(),
+                ]
+            });
+        Shape::Table(crate::report::Table {
+            id: "properties",
+            title: "Properties".to_owned(),
+            columns: vec![
+                column("property", "Property", Unit::Text),
+                column("objects", "Objects", Unit::Count),
+                column("symbols", "Symbols", Unit::Count),
+                column("suppressed", "Held back", Unit::Count),
+                column("transitions", "Transitions", Unit::Count),
+                column("illegal_transitions", "Illegal", Unit::Count),
+                column("dead_violations", "Dead", Unit::Count),
+            ],
+            rows: rows.collect(),
+        })
+    }
+
+    fn violations(&self, context: Context<'_>) -> Shape {
+        let label = |violation: &Violation| {
+            let Violation { property, class, object, state, symbol, tid, history, stack } = *violation;
+            let of = self.asked.properties.get(property);
+            let state = of.map_or_else(String::new, |of| of.machine.state(state).to_owned());
+            let what = match (of, symbol) {
+                (Some(of), Some(symbol)) => of.machine.symbol(symbol).to_owned(),
+                _ => "(death)".to_owned(),
+            };
+            let place = if symbol.is_some() { super::site::label(context.stacks, stack) } else { String::new() };
+            Some((
+                of.map_or_else(String::new, |of| of.name.clone()),
+                self.classes.get(&class).cloned().unwrap_or_else(|| "<unknown>".to_owned()),
+                u64::from(object),
+                state,
+                what,
+                tid.map_or_else(String::new, |tid| context.names.thread(tid)),
+                of.map_or_else(String::new, |of| told(of, history)),
+                place,
+            ))
+        };
+        self.violations.grouped(label).table(
+            "violations",
+            "Violations",
+            columns(),
+            |times| times.0,
+            |(property, class, object, state, symbol, thread, history, place)| {
+                vec![
+                    property.into(),
+                    class.into(),
+                    object.into(),
+                    state.into(),
+                    symbol.into(),
+                    thread.into(),
+                    history.into(),
+                    place.into(),
+                ]
+            },
+            |times| vec![times.0.into()],
+        )
+    }
+
+    fn skipped(&self) -> Option<Shape> {
+        let rows: Vec<Vec<Cell>> = self
+            .woven
+            .skipped
+            .iter()
+            .map(|skipped| {
+                let (method, descriptor) = skipped.method.clone().unwrap_or_default();
+                vec![skipped.class.clone().into(), method.into(), descriptor.into(), skipped.reason.clone().into()]
+            })
+            .collect();
+        let columns = vec![
+            column("class", "Class", Unit::Text),
+            column("method", "Method", Unit::Text),
+            column("signature", "Signature", Unit::Text),
+            column("reason", "Reason", Unit::Text),
+        ];
+        let title = "Left as they are".to_owned();
+        (!rows.is_empty()).then_some(Shape::Table(crate::report::Table { id: "skipped_methods", title, columns, rows }))
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        column("property", "Property", Unit::Text),
+        column("class", "Class", Unit::Text),
+        column("object", "Object", Unit::Count),
+        column("state", "State", Unit::Text),
+        column("symbol", "Symbol", Unit::Text),
+        column("thread", "Thread", Unit::Text),
+        column("history", "Symbols before", Unit::Text),
+        column("place", "Place", Unit::Text),
+        column("count", "Count", Unit::Count),
+    ]
+}
+
+/// The symbols of a history, the oldest first.
+fn told(property: &Property, history: u64) -> String {
+    let symbols = (0..u64::BITS / HISTORY_BITS).rev().filter_map(|at| {
+        let symbol = u8::try_from(history >> (at * HISTORY_BITS) & 0xff).ok()?.checked_sub(1)?;
+        Some(property.machine.symbol(symbol))
+    });
+    symbols.collect::<Vec<_>>().join(" ")
+}
+
+impl Analysis for Typestate {
+    fn lens(&self) -> Lens {
+        Lens::Typestate
+    }
+
+    fn event(&mut self, event: &Event) {
+        let Payload::IllegalTransition { place, state, object, class, history } = event.payload else { return };
+        let Some((property, symbol)) = self.places.get(&place).copied() else { return };
+        let state = self.state(property, state);
+        if let Some(seen) = self.seen.get_mut(property) {
+            seen.illegal += 1;
+        }
+        self.stacks.add(event.stack, event.tid, 1);
+        let tid = Some(event.tid);
+        let symbol = Some(symbol);
+        let violation = Violation { property, class, object, state, symbol, tid, history, stack: event.stack };
+        self.violations.entry(violation).0 += 1;
+    }
+
+    fn inside(&mut self, inside: &Inside) {
+        match inside {
+            Inside::Asked(asked) => {
+                self.seen = vec![Seen::default(); asked.properties.len()];
+                self.asked = asked.clone();
+            }
+            Inside::Place(place) => {
+                if let Some(Meaning::Symbol { property, symbol }) = self.asked.meaning(place.marker) {
+                    self.places.insert(place.id, (property, symbol));
+                }
+            }
+            Inside::Class { number, name } => drop(self.classes.insert(*number, name.clone())),
+            Inside::Woven(woven) => self.woven = woven.clone(),
+            Inside::Lacks(what) => self.lacks.push(what.clone()),
+            Inside::Restored(_) => {}
+        }
+    }
+
+    fn marks(&mut self, batch: &MarkBatch<'_>) {
+        for mark in batch.marks() {
+            self.take(&mark);
+        }
+    }
+
+    fn section(&self, context: Context<'_>) -> Section {
+        let sum = |of: fn(&Seen) -> u64| self.seen.iter().map(of).sum();
+        let suppressed = self.suppressed();
+        let summary = Summary::new()
+            .int("objects", sum(|seen| seen.objects))
+            .int("transitions", sum(|seen| seen.transitions))
+            .int("events", sum(|seen| seen.events))
+            .int("suppressed", suppressed)
+            .int("illegal_transitions", sum(|seen| seen.illegal))
+            .int("dead_violations", sum(|seen| seen.dead))
+            .int("properties", self.asked.properties.len() as u64)
+            .int("places", self.places.len() as u64)
+            .int("skipped_methods", self.woven.skipped_count);
+        let mut shapes = vec![self.violations(context), self.by_property()];
+        shapes.extend(profile::shape(
+            "illegal_stacks",
+            "Illegal transitions by stack",
+            Unit::Count,
+            context,
+            self.stacks.iter(),
+            self.stacks.others().copied(),
+        ));
+        shapes.extend(self.skipped());
+        let mut notes = self.lacks.clone();
+        notes.extend(self.violations.note("violations"));
+        Section { id: Lens::Typestate.id(), title: "Typestate".to_owned(), summary, notes, shapes }
+    }
+}

@@ -1,0 +1,241 @@
+//! What is woven into a JVM: its options, and what comes before it is.
+
+use std::collections::BTreeMap;
+
+use tracer_common::marks::switch;
+use tracer_weave::{
+    Rule,
+    control::{DEAD, MachineTable, Matched, Order},
+};
+
+use super::{Failure, attach::say, markers::MarkerOptions, typestate};
+use crate::{
+    analysis::Lens,
+    inside::{library, visit::Visit},
+    jvm::find::Jvm,
+    mark::{Asked, Meaning},
+    predicate::error::nearest,
+    probe::plan::Plan,
+    source::live::inside::InsideLane,
+    typestate::{Property, machine::Machine},
+};
+
+/// Most methods that are woven without being asked twice.
+const MANY_METHODS: u64 = 10_000;
+
+/// Options of what needs a library in the JVM.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct InsideOptions {
+    /// Load jtrace's library into the JVM, for the lenses markers and typestate; it leaves when jtrace does
+    #[arg(long)]
+    pub(super) inside: bool,
+
+    #[command(flatten)]
+    pub(super) markers: MarkerOptions,
+
+    /// A property: a file, or a name of `jtrace typestate list`; can be repeated
+    #[arg(short, long, value_name = "FILE|NAME")]
+    pub(super) property: Vec<String>,
+
+    /// Tell also of symbols that leave an object in its state
+    #[arg(long)]
+    pub(super) no_adaptive: bool,
+
+    /// Accept patterns that match nothing yet: classes are woven when they are loaded
+    #[arg(long)]
+    pub(super) later: bool,
+}
+
+/// What is to be woven.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    asked: Asked,
+    rules: Vec<Rule>,
+    switches: Vec<(u32, u8)>,
+    machines: Vec<MachineTable>,
+    symbols: Vec<(u32, u8, u8)>,
+    later: bool,
+    yes: bool,
+}
+
+impl InsideOptions {
+    /// What is to be woven, where some of the lenses need that.
+    pub(super) fn wanted(&self, lenses: &[Lens], each: bool, yes: bool) -> Result<Option<Wanted>, Failure> {
+        if !lenses.iter().any(|lens| lens.is_inside()) {
+            return Ok(None);
+        }
+        if !self.inside {
+            return Err(Failure::usage(
+                "markers and typestate need a library in the JVM",
+                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends"
+                    .to_owned(),
+            ));
+        }
+        let spec = self.markers.read()?;
+        let switches = (0..).zip(&spec.wishes).map(|(number, wish)| {
+            let count = if !each && spec.is_countable(wish) { switch::COUNT } else { 0 };
+            let time = if wish.marker.time { switch::TIME } else { 0 };
+            (number, switch::ON | count | time)
+        });
+        let mut wanted = Wanted {
+            switches: switches.collect(),
+            asked: spec.asked(),
+            rules: spec.rules(),
+            machines: Vec::new(),
+            symbols: Vec::new(),
+            later: self.later,
+            yes,
+        };
+        for named in &self.property {
+            wanted.add(typestate::property(named)?, !self.no_adaptive)?;
+        }
+        if wanted.rules.is_empty() {
+            return Err(Failure::usage(
+                "nothing is named that could be woven",
+                "name markers (--marker, --spec) or properties (-p); `jtrace typestate list` shows some".to_owned(),
+            ));
+        }
+        Ok(Some(wanted))
+    }
+}
+
+impl Wanted {
+    /// Adds a property: its symbols are numbered behind the markers and the properties before.
+    fn add(&mut self, property: Property, is_adaptive: bool) -> Result<(), Failure> {
+        let before: usize = self.asked.properties.iter().map(|of| of.machine.symbols.len()).sum();
+        let first = u32::try_from(self.asked.markers.len() + before).unwrap_or(u32::MAX);
+        let number = u8::try_from(self.asked.properties.len() + 1).map_err(|_| too_many())?;
+        if property.machine.states.len() > usize::from(DEAD) || property.machine.symbols.len() > usize::from(DEAD) {
+            return Err(Failure::usage(
+                format!("the property `{}` has more states than woven code can follow", property.name),
+                format!("at most {DEAD}, the dead one included"),
+            ));
+        }
+        let rules = property.rules(first);
+        if rules.is_empty() {
+            return Err(Failure::usage(
+                format!("the property `{}` is not about objects, so nothing is woven for it", property.name),
+                "only properties whose key is an object can be followed in a JVM".to_owned(),
+            ));
+        }
+        let mode = switch::ON | if is_adaptive { switch::ADAPTIVE } else { 0 };
+        for (symbol, marker) in (0..property.machine.symbols.len()).zip(first..) {
+            self.symbols.push((marker, number, u8::try_from(symbol).unwrap_or(u8::MAX)));
+            self.switches.push((marker, mode));
+        }
+        self.machines.push(table(number, &property.machine));
+        self.rules.extend(rules);
+        self.asked.properties.push(property);
+        Ok(())
+    }
+}
+
+fn too_many() -> Failure {
+    Failure::usage("too many properties", "at most 255 at a time".to_owned())
+}
+
+/// A machine as woven code sees it.
+fn table(property: u8, machine: &Machine) -> MachineTable {
+    let numbered = |state: u8| if state == machine.dead() { DEAD } else { state };
+    let states = 0..u8::try_from(machine.states.len()).unwrap_or(DEAD);
+    let symbols = 0..u8::try_from(machine.symbols.len()).unwrap_or(DEAD);
+    let mut next: Vec<Vec<u8>> =
+        symbols.map(|symbol| states.clone().map(|state| numbered(machine.step(state, symbol))).collect()).collect();
+    let mut may_end: Vec<bool> = states.map(|state| machine.may_end(state)).collect();
+    may_end.resize(usize::from(DEAD) + 1, true);
+    for row in &mut next {
+        row.resize(usize::from(DEAD) + 1, DEAD);
+    }
+    MachineTable { property, next, may_end }
+}
+
+/// Loads the library, weaves, and adds its sites to the plan.
+pub(super) fn lane(
+    wanted: Option<Wanted>,
+    jvm: &Jvm,
+    plan: &mut Plan,
+    lenses: &[Lens],
+) -> Result<Option<InsideLane>, Failure> {
+    let Some(Wanted { asked, rules, switches, machines, symbols, later, yes }) = wanted else { return Ok(None) };
+    let sites =
+        library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
+    if jvm.target.jdk_release >= 21 {
+        say("the JVM will print a warning that an agent was loaded into it: that is jtrace's library");
+    }
+    let mut visit = Visit::begin(jvm)?;
+    let matched = visit.matched(&rules)?;
+    check(&mut visit, &asked, &rules, &matched, later, yes)?;
+    visit.weave(&Order::Weave { rules, machines, symbols })?;
+    plan.sites.extend(sites);
+    Ok(Some(InsideLane::new(visit, asked, switches)))
+}
+
+/// Refuses what matches nothing, or far too much; nothing was woven then.
+fn check(
+    visit: &mut Visit,
+    asked: &Asked,
+    rules: &[Rule],
+    matched: &[Matched],
+    later: bool,
+    yes: bool,
+) -> Result<(), Failure> {
+    // A marker or symbol can have several rules: one that matches is enough.
+    let mut methods_of: BTreeMap<u32, u64> = BTreeMap::new();
+    for (rule, matched) in rules.iter().zip(matched) {
+        *methods_of.entry(rule.marker).or_default() += matched.methods;
+    }
+    for (marker, methods) in &methods_of {
+        if *methods > 0 || later {
+            continue;
+        }
+        let Some(rule) = rules.iter().find(|rule| rule.marker == *marker) else { continue };
+        match asked.meaning(*marker) {
+            Some(Meaning::Marker(index)) => return Err(nothing(visit, asked, index, rule)),
+            // A property's symbols need not all be there; that none is there is a mistake.
+            Some(Meaning::Symbol { property, .. }) => {
+                let of = asked.properties.get(property);
+                let any = methods_of.iter().any(|(other, methods)| {
+                    *methods > 0
+                        && matches!(asked.meaning(*other), Some(Meaning::Symbol { property: of, .. }) if of == property)
+                });
+                if !any {
+                    let name = of.map_or("", |of| of.name.as_str());
+                    return Err(Failure::new(
+                        format!("no loaded class has a method of the property `{name}`"),
+                        "add --later if its classes are still to be loaded".to_owned(),
+                    ));
+                }
+            }
+            None => {}
+        }
+    }
+    let fixed: Vec<&String> = matched.iter().flat_map(|matched| &matched.fixed).collect();
+    let methods: u64 = matched.iter().map(|matched| matched.methods).sum();
+    if let (0, Some(class)) = (methods, fixed.first()) {
+        return Err(Failure::new(
+            format!("the JVM does not let anybody change {class}"),
+            "hidden classes and some of the JVM's own cannot be woven; name others".to_owned(),
+        ));
+    }
+    if methods > MANY_METHODS && !yes {
+        return Err(Failure::new(
+            format!("{methods} methods would be woven"),
+            format!("narrow the patterns down, or add --yes to weave more than {MANY_METHODS}"),
+        ));
+    }
+    Ok(())
+}
+
+/// A marker that matches nothing, with the nearest names.
+fn nothing(visit: &mut Visit, asked: &Asked, index: usize, rule: &Rule) -> Failure {
+    let pattern = asked.markers.get(index).map_or("", |marker| marker.pattern.as_str());
+    let classes = visit.classes().unwrap_or_default();
+    let near = nearest(rule.class.as_str(), classes.iter().map(String::as_str));
+    let is_loaded = classes.iter().any(|class| rule.is_for(class));
+    let hint = match near {
+        _ if is_loaded => "its class is loaded and has no such method; `*` stands for any text".to_owned(),
+        Some(near) => format!("did you mean {near}? Add --later if the class is still to be loaded"),
+        None => "add --later if its class is still to be loaded".to_owned(),
+    };
+    Failure::new(format!("the marker `{pattern}` matches no method of a loaded class"), hint)
+}

@@ -1,0 +1,67 @@
+//! Where a JVM finds the library: a file of its own in the directory that it sees as `/tmp`, for as long as loading takes.
+
+use std::{
+    fs::File,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, fchmod, open, openat, unlinkat},
+    io::Errno,
+};
+
+/// Directories that are tried, as the JVM sees them: one may be mounted so that nothing in it can be run.
+const DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+/// How the names of these files begin.
+pub(super) const PREFIX: &str = ".jtrace-inside-";
+
+/// The file; it goes with this value.
+#[derive(Debug)]
+pub(super) struct Placed {
+    directory: std::os::fd::OwnedFd,
+    name: String,
+    /// Its path as the JVM sees it.
+    pub(super) path: PathBuf,
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        if let Err(error) = unlinkat(&self.directory, self.name.as_str(), AtFlags::empty()) {
+            log::warn!("{} stays behind: {error}", self.path.display());
+        }
+    }
+}
+
+/// The directories of a process, each as a file to be made; the caller takes the first with which the JVM is content.
+pub(super) fn directories() -> impl Iterator<Item = &'static Path> {
+    DIRECTORIES.iter().map(Path::new)
+}
+
+/// Writes a new file into a directory of a process. No link is followed and no file is taken over; only the superuser can write it.
+pub(super) fn put(pid: u32, directory: &Path, bytes: &[u8]) -> io::Result<Placed> {
+    let within = directory.strip_prefix("/").unwrap_or(directory);
+    let path = Path::new("/proc").join(pid.to_string()).join("root").join(within);
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = open(&path, flags, Mode::empty())?;
+    for _ in 0..16 {
+        let name = format!("{PREFIX}{:016x}.so", random());
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match openat(&folder, name.as_str(), flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => file,
+            Err(Errno::EXIST) => continue,
+            Err(errno) => return Err(errno.into()),
+        };
+        let placed = Placed { path: directory.join(&name), directory: folder, name };
+        // Whoever runs the JVM must be able to read it, and nobody to change it.
+        fchmod(&file, Mode::RUSR | Mode::RGRP | Mode::ROTH)?;
+        File::from(file).write_all(bytes)?;
+        return Ok(placed);
+    }
+    Err(io::Error::other("no free name was found"))
+}
+
+fn random() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    RandomState::new().build_hasher().finish()
+}

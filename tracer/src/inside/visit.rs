@@ -1,0 +1,305 @@
+//! The conversation with the library in a JVM.
+//!
+//! jtrace loads it by the attach protocol and takes one end of a pair of sockets out of the JVM, by the number that stands in a
+//! variable of the library: so it needs no name that both would have to see. When that end is closed, by jtrace or by the kernel
+//! after jtrace's death, the library restores everything.
+
+use std::{
+    collections::VecDeque,
+    io,
+    num::NonZeroU32,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
+};
+use tracer_weave::control::{self, Done, Matched, Order, PEER_SYMBOL, Told, VERSION};
+
+use super::{
+    library,
+    place::{self, PREFIX},
+};
+use crate::{
+    jvm::{attach_protocol, find::Jvm},
+    mark::{Inside, Woven},
+};
+
+/// How long loading may take.
+const LOAD_LIMIT: Duration = Duration::from_secs(20);
+/// How long an order may take: weaving thousands of classes takes seconds.
+const ORDER_LIMIT: Duration = Duration::from_mins(2);
+/// How often it is looked whether the library has begun.
+const POLL: Duration = Duration::from_millis(2);
+/// How long it may take to begin once it is loaded.
+const BEGIN_LIMIT: Duration = Duration::from_secs(5);
+
+/// Why the library is not there, or does not do what it is asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The JVM was not reached.
+    #[error(transparent)]
+    Attach(#[from] attach_protocol::Error),
+    /// No directory could hold it.
+    #[error("the library cannot be put where process {pid} reads it: {reason}")]
+    Place {
+        /// The target.
+        pid: u32,
+        /// What was tried.
+        reason: String,
+    },
+    /// The JVM did not load it, or it did not begin.
+    #[error("process {pid} did not take the library in: {reason}")]
+    Load {
+        /// The target.
+        pid: u32,
+        /// What the JVM said.
+        reason: String,
+    },
+    /// The library refuses.
+    #[error("the library in the JVM refuses: {0}")]
+    Refused(String),
+    /// The connection broke.
+    #[error("the library in the JVM does not answer: {0}")]
+    Silent(String),
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Attach(error) => error.hint(),
+            Self::Place { .. } => {
+                Some("/tmp, /var/tmp or /dev/shm, as the JVM sees them, must take a file that can be run")
+            }
+            Self::Load { .. } => Some("one jtrace at a time can be inside a JVM; end the other one, then try again"),
+            Self::Refused(_) | Self::Silent(_) => None,
+        }
+    }
+}
+
+/// The library in a JVM. It restores everything when this goes.
+#[derive(Debug)]
+pub struct Visit {
+    stream: UnixStream,
+    /// Path of the library's file for uprobes.
+    pub path: PathBuf,
+    told: VecDeque<Inside>,
+}
+
+impl Visit {
+    /// Loads the library and begins.
+    pub fn begin(jvm: &Jvm) -> Result<Self, Error> {
+        let pid = jvm.target.pid;
+        let attachment = attach_protocol::Attachment::open(jvm)?;
+        let mut reasons = Vec::new();
+        for directory in place::directories() {
+            let placed = match place::put(pid, directory, library::BYTES) {
+                Ok(placed) => placed,
+                Err(error) => {
+                    reasons.push(format!("{}: {error}", directory.display()));
+                    continue;
+                }
+            };
+            match attachment.load(&placed.path, &VERSION.to_string(), LOAD_LIMIT) {
+                Ok(()) => {
+                    drop(placed);
+                    return Self::meet(jvm);
+                }
+                Err(attach_protocol::Error::Refused { text, .. }) if is_place(&text) => {
+                    reasons.push(format!("{}: {text}", directory.display()));
+                }
+                Err(attach_protocol::Error::Refused { text, .. }) => return Err(Error::Load { pid, reason: text }),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Place { pid, reason: reasons.join("; ") })
+    }
+
+    /// Takes the connection.
+    fn meet(jvm: &Jvm) -> Result<Self, Error> {
+        let pid = jvm.target.pid;
+        let load = |reason: String| Error::Load { pid, reason };
+        let began = Instant::now();
+        let (path, descriptor) = loop {
+            if let Some(found) = find_peer(jvm).map_err(load)? {
+                break found;
+            }
+            if began.elapsed() > BEGIN_LIMIT {
+                return Err(load("it does not begin".to_owned()));
+            }
+            std::thread::sleep(POLL);
+        };
+        let stream = take_descriptor(pid, descriptor).map_err(|error| load(format!("its connection: {error}")))?;
+        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new() };
+        let limit = Some(ORDER_LIMIT);
+        visit.stream.set_read_timeout(limit).and_then(|()| visit.stream.set_write_timeout(limit)).map_err(silent)?;
+        // The library waits for a first word.
+        visit.ask(&Order::Switch(Vec::new()))?;
+        Ok(visit)
+    }
+
+    /// How many methods rules name in loaded classes.
+    pub fn matched(&mut self, rules: &[tracer_weave::Rule]) -> Result<Vec<Matched>, Error> {
+        match self.ask(&Order::Match(rules.to_vec()))? {
+            Told::Matched(matched) => Ok(matched),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Names of loaded classes.
+    pub fn classes(&mut self) -> Result<Vec<String>, Error> {
+        match self.ask(&Order::Classes)? {
+            Told::Classes(classes) => Ok(classes),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Weaves; what came of it is in the flow, too.
+    pub fn weave(&mut self, order: &Order) -> Result<Done, Error> {
+        match self.ask(order)? {
+            Told::Woven(done) => {
+                self.told.push_back(Inside::Woven(woven(done.clone())));
+                Ok(done)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Sets switches of markers.
+    pub fn switch(&mut self, markers: Vec<(u32, u8)>) -> Result<(), Error> {
+        match self.ask(&Order::Switch(markers))? {
+            Told::Switched => Ok(()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Lets the library restore everything and go.
+    pub fn leave(&mut self) -> Result<Woven, Error> {
+        control::write(&mut self.stream, &Order::Leave).map_err(silent)?;
+        loop {
+            match self.read()? {
+                Told::Left(done) => return Ok(woven(done)),
+                Told::Refused(reason) => return Err(Error::Refused(reason)),
+                other => self.keep(other),
+            }
+        }
+    }
+
+    /// What the library has told besides answers.
+    pub fn pump(&mut self, sink: &mut dyn FnMut(Inside)) {
+        while self.has_message() {
+            match self.read() {
+                Ok(told) => self.keep(told),
+                // The target is gone, or the library is; the session notices the one, and the other at the end.
+                Err(_) => break,
+            }
+        }
+        self.told.drain(..).for_each(sink);
+    }
+
+    fn ask(&mut self, order: &Order) -> Result<Told, Error> {
+        control::write(&mut self.stream, order).map_err(silent)?;
+        loop {
+            match self.read()? {
+                Told::Refused(reason) => return Err(Error::Refused(reason)),
+                answer @ (Told::Matched(_) | Told::Classes(_) | Told::Woven(_) | Told::Switched) => return Ok(answer),
+                Told::Ready { version } if version != VERSION => {
+                    return Err(Error::Refused(format!("it speaks version {version}, and this jtrace {VERSION}")));
+                }
+                other => self.keep(other),
+            }
+        }
+    }
+
+    fn keep(&mut self, told: Told) {
+        self.told.extend(match told {
+            Told::Place(place) => Some(Inside::Place(place)),
+            Told::Class { number, name } => Some(Inside::Class { number, name }),
+            Told::Lacks(what) => Some(Inside::Lacks(what)),
+            _ => None,
+        });
+    }
+
+    fn read(&mut self) -> Result<Told, Error> {
+        control::read(&mut self.stream).map_err(silent)
+    }
+
+    fn has_message(&self) -> bool {
+        let mut polled = [PollFd::new(&self.stream, PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    }
+}
+
+fn silent(error: io::Error) -> Error {
+    Error::Silent(error.to_string())
+}
+
+fn unexpected(told: &Told) -> Error {
+    Error::Silent(format!("it says {told:?} to something else"))
+}
+
+fn woven(done: Done) -> Woven {
+    let Done { classes, methods, took_ns, longest_step_ns, skipped, skipped_count } = done;
+    Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count }
+}
+
+/// Whether a refusal is about the file, so that another place may do.
+fn is_place(text: &str) -> bool {
+    ["cannot open shared object", "failed to map", "Operation not permitted", "Permission denied"]
+        .iter()
+        .any(|reason| text.contains(reason))
+}
+
+/// The library's file for uprobes, and the number of the descriptor that it offers.
+fn find_peer(jvm: &Jvm) -> Result<Option<(PathBuf, i32)>, String> {
+    let pid = jvm.target.pid;
+    let variable = library::variable(PEER_SYMBOL)?;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| error.to_string())?;
+    let mapped = maps.lines().filter_map(|line| mapping(pid, line)).collect::<Vec<_>>();
+    for Mapping { start, .. } in mapped.iter().filter(|mapping| mapping.is_first) {
+        let mut value = [0; 4];
+        if jvm.memory.read_exact(start + variable, &mut value).is_err() {
+            continue;
+        }
+        let descriptor = i32::from_le_bytes(value);
+        if descriptor > 2 {
+            let path = mapped.iter().find(|mapping| mapping.is_first && mapping.start == *start);
+            return Ok(path.map(|mapping| (mapping.path.clone(), descriptor)));
+        }
+    }
+    Ok(None)
+}
+
+struct Mapping {
+    start: u64,
+    is_first: bool,
+    path: PathBuf,
+}
+
+/// A mapping of a library of ours, from a line of `/proc/PID/maps`.
+fn mapping(pid: u32, line: &str) -> Option<Mapping> {
+    let (head, path) = line.split_once('/')?;
+    let name = Path::new(path.trim_end_matches(" (deleted)")).file_name()?.to_str()?;
+    if !name.starts_with(PREFIX) {
+        return None;
+    }
+    let mut fields = head.split_whitespace();
+    let range = fields.next()?;
+    let offset = fields.nth(1)?;
+    let (start, _) = range.split_once('-')?;
+    Some(Mapping {
+        start: u64::from_str_radix(start, 16).ok()?,
+        is_first: offset.bytes().all(|digit| digit == b'0'),
+        path: PathBuf::from(format!("/proc/{pid}/map_files/{range}")),
+    })
+}
+
+fn take_descriptor(pid: u32, descriptor: i32) -> io::Result<OwnedFd> {
+    let pid = NonZeroU32::new(pid).and_then(|pid| i32::try_from(pid.get()).ok()).and_then(Pid::from_raw);
+    let process = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
+    Ok(pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty())?)
+}

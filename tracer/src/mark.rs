@@ -1,0 +1,332 @@
+//! What woven code tells, as user space sees it: batches of marks, and what must be known to read them.
+
+use serde::{Deserialize, Serialize};
+use tracer_common::marks::{Argument as ArgumentKind, MAX_TEXT_CHARS, Word, WordKind};
+use tracer_weave::{PlaceDefinition, Sides, Skipped};
+
+use crate::{event::Tid, typestate::Property};
+
+/// A marker, as the session names it. Its index in [`Asked::markers`] is its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    /// Its name.
+    pub name: String,
+    /// What kind of marker it is, for clients to recognise.
+    pub token: String,
+    /// Whether it is a point or a region.
+    pub sides: Sides,
+    /// What it is for and where, as the user wrote it.
+    pub pattern: String,
+    /// Whether its marks have their times.
+    #[serde(default)]
+    pub time: bool,
+    /// Which of its marks clients get: a predicate, in jtrace's language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<String>,
+    /// Markers that must be open on the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
+    /// Markers that must not be open on the thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_under: Vec<String>,
+    /// Clients that get its marks; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subscribers: Vec<String>,
+}
+
+/// What is woven. Numbers of markers come first; symbols of the properties follow, property by property.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The markers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub markers: Vec<Marker>,
+    /// The properties.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<Property>,
+}
+
+/// What a number of a [`PlaceDefinition`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The marker with this index.
+    Marker(usize),
+    /// A symbol of a property, by their indices.
+    Symbol {
+        /// The property.
+        property: usize,
+        /// The symbol of its machine.
+        symbol: u8,
+    },
+}
+
+impl Asked {
+    /// What a number of a marker or symbol stands for.
+    pub fn meaning(&self, number: u32) -> Option<Meaning> {
+        let mut rest = usize::try_from(number).ok()?;
+        if rest < self.markers.len() {
+            return Some(Meaning::Marker(rest));
+        }
+        rest -= self.markers.len();
+        for (property, of) in self.properties.iter().enumerate() {
+            let symbols = of.machine.symbols.len();
+            if rest < symbols {
+                return Some(Meaning::Symbol { property, symbol: u8::try_from(rest).ok()? });
+            }
+            rest -= symbols;
+        }
+        None
+    }
+}
+
+/// What came of weaving, or of restoring.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Woven {
+    /// Classes that got new bytecode.
+    pub classes: u64,
+    /// Methods with at least one place.
+    pub methods: u64,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
+    /// The longest that one step of it took: classes are exchanged in steps, and the JVM stands still for a part of each.
+    pub longest_step_ns: u64,
+    /// What was left as it was, of the first [`crate::mark::MAX_SKIPPED`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+    /// How many were left as they were.
+    pub skipped_count: u64,
+}
+
+/// Most entries of [`Woven::skipped`].
+pub const MAX_SKIPPED: usize = 1000;
+
+/// One element of the flow that is about the library in the JVM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inside {
+    /// First.
+    Asked(Asked),
+    /// A place that has been woven; before the first mark from there.
+    Place(PlaceDefinition),
+    /// An object's number stands for a class; before the first object of that class.
+    Class {
+        /// The number.
+        number: u32,
+        /// Class, as Java writes it.
+        name: String,
+    },
+    /// Classes were woven.
+    Woven(Woven),
+    /// Everything was restored.
+    Restored(Woven),
+    /// What the library could not tell, as a sentence.
+    Lacks(String),
+}
+
+/// Marks that were handed over at once.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkBatch<'a> {
+    /// When, by `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// The thread whose marks they are, where it is known.
+    pub tid: Option<Tid>,
+    /// Number of its buffer.
+    pub buffer: u32,
+    /// Words that came out of this buffer before; where more did than were delivered, the difference was lost.
+    pub first: u64,
+    /// Name of the thread, where it is known.
+    pub thread_name: Option<&'a str>,
+    /// The words, little-endian.
+    pub(crate) words: &'a [u8],
+}
+
+impl<'a> MarkBatch<'a> {
+    /// A batch of these words.
+    pub const fn new(time_ns: u64, tid: Option<Tid>, buffer: u32, first: u64, words: &'a [u8]) -> Self {
+        Self { time_ns, tid, buffer, first, thread_name: None, words }
+    }
+
+    /// The same, of a thread with this name.
+    #[must_use]
+    pub const fn named(self, thread_name: Option<&'a str>) -> Self {
+        Self { thread_name, ..self }
+    }
+
+    /// How many words there are.
+    pub const fn len(&self) -> usize {
+        self.words.len() / 8
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The marks.
+    pub const fn marks(&self) -> Marks<'a> {
+        Marks { words: self.words, thread: None, undecodable: 0 }
+    }
+}
+
+/// What an argument of a method was.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// An integer, a truth value (0, 1) or a character.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// The beginning of a `String`.
+    Text(String),
+    /// `null`.
+    Null,
+    /// Another object: its identity hash.
+    Object(u64),
+}
+
+/// What a mark tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// A point was passed.
+    Point,
+    /// A region was entered.
+    Enter,
+    /// A region was left.
+    Exit,
+    /// An exception has left a region.
+    Thrown,
+    /// A symbol, in this state of the object.
+    Symbol {
+        /// The state before.
+        state: u8,
+    },
+    /// An object has died in this state; the place is the number of the property.
+    Death {
+        /// The last state.
+        state: u8,
+        /// Number of its class.
+        class: u32,
+    },
+    /// The object has got its number.
+    Born {
+        /// Number of its class.
+        class: u32,
+    },
+    /// So many marks of this kind were counted.
+    Count {
+        /// Their kind.
+        of: WordKind,
+        /// How many.
+        count: u64,
+    },
+    /// An argument of the method whose mark was before.
+    Argument {
+        /// Its index.
+        index: u8,
+        /// What it was.
+        value: Argument,
+    },
+}
+
+/// One mark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The place.
+    pub place: u32,
+    /// Number of the object; 0: none.
+    pub object: u32,
+    /// `Thread.getId()`, where it is not that of the batch's thread.
+    pub thread: Option<u64>,
+    /// `CLOCK_MONOTONIC`, where it was asked for.
+    pub time_ns: Option<u64>,
+    /// What it tells.
+    pub what: What,
+}
+
+/// The marks of a batch, one after another.
+#[derive(Clone, Debug)]
+pub struct Marks<'a> {
+    words: &'a [u8],
+    thread: Option<u64>,
+    /// Words that could not be read.
+    pub undecodable: u64,
+}
+
+impl Marks<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let (word, rest) = self.words.split_first_chunk()?;
+        self.words = rest;
+        Some(u64::from_le_bytes(*word))
+    }
+
+    fn peek(&self) -> Option<Word> {
+        self.words.first_chunk().map(|word| Word(u64::from_le_bytes(*word)))
+    }
+
+    /// The time behind a mark, where there is one.
+    fn time(&mut self) -> Option<u64> {
+        self.peek().filter(|word| word.kind() == WordKind::Time as u8)?;
+        self.word();
+        self.word()
+    }
+
+    fn argument(&mut self, word: Word) -> Option<Argument> {
+        let kind = word.place();
+        Some(match kind {
+            _ if kind == ArgumentKind::Integer as u32 => Argument::Integer(self.word()?.cast_signed()),
+            _ if kind == ArgumentKind::Float as u32 => Argument::Float(f64::from_bits(self.word()?)),
+            _ if kind == ArgumentKind::Object as u32 => Argument::Object(self.word()?),
+            _ if kind == ArgumentKind::Null as u32 => Argument::Null,
+            _ if kind == ArgumentKind::Text as u32 => {
+                let bytes = usize::try_from(word.value()).ok().filter(|bytes| *bytes <= 2 * MAX_TEXT_CHARS)?;
+                let (text, rest) = self.words.split_at_checked(bytes.next_multiple_of(8))?;
+                self.words = rest;
+                let (units, _) = text.get(..bytes)?.as_chunks();
+                let units = units.iter().map(|unit| u16::from_le_bytes(*unit));
+                Argument::Text(
+                    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect(),
+                )
+            }
+            _ => return None,
+        })
+    }
+
+    /// What a word tells with those that follow it; `None` where it is unknown, or cut.
+    fn what(&mut self, word: Word) -> Option<What> {
+        let state = word.state();
+        Some(match WordKind::from_number(word.kind())? {
+            WordKind::Point => What::Point,
+            WordKind::Enter => What::Enter,
+            WordKind::Exit => What::Exit,
+            WordKind::Thrown => What::Thrown,
+            WordKind::Symbol => What::Symbol { state },
+            WordKind::Death => What::Death { state, class: u32::try_from(self.word()?).ok()? },
+            WordKind::Born => What::Born { class: u32::try_from(self.word()?).ok()? },
+            WordKind::Count => What::Count { of: WordKind::from_number(state)?, count: self.word()? },
+            WordKind::Argument => What::Argument { index: state, value: self.argument(word)? },
+            WordKind::Time | WordKind::Thread => return None,
+        })
+    }
+}
+
+impl Iterator for Marks<'_> {
+    type Item = Mark;
+
+    fn next(&mut self) -> Option<Mark> {
+        loop {
+            let word = Word(self.word()?);
+            if word.kind() == WordKind::Thread as u8 {
+                self.thread = self.word();
+                continue;
+            }
+            let Some(what) = self.what(word) else {
+                self.undecodable += 1;
+                continue;
+            };
+            let place = if matches!(what, What::Argument { .. }) { 0 } else { word.place() };
+            let object = if matches!(what, What::Argument { .. }) { 0 } else { word.value() };
+            return Some(Mark { place, object, thread: self.thread, time_ns: self.time(), what });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

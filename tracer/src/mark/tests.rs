@@ -1,0 +1,54 @@
+//! Marks are read as Java code writes them, and whatever else stands there does no harm.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn batch(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn word(kind: WordKind, state: u8, place: u32, value: u32) -> u64 {
+    Word::new(kind, state, place, value).0
+}
+
+#[test]
+fn every_kind_is_read() {
+    let text = u64::from_le_bytes([b'h', 0, b'i', 0, 0, 0, 0, 0]);
+    let words = batch(&[
+        word(WordKind::Enter, 0, 7, 9),
+        word(WordKind::Time, 0, 0, 0),
+        123_456,
+        word(WordKind::Argument, 2, ArgumentKind::Text as u32, 4),
+        text,
+        word(WordKind::Argument, 3, ArgumentKind::Float as u32, 0),
+        1.5_f64.to_bits(),
+        word(WordKind::Thread, 0, 0, 0),
+        77,
+        word(WordKind::Symbol, 3, 0xf_ffff, u32::MAX),
+        word(WordKind::Born, 0, 0, 5),
+        4,
+        word(WordKind::Count, WordKind::Thrown as u8, 8, 0),
+        1 << 40,
+    ]);
+    let batch = MarkBatch::new(0, None, 1, 0, &words);
+    let mark = |place, object, thread, time_ns, what| Mark { place, object, thread, time_ns, what };
+    let expected = [
+        mark(7, 9, None, Some(123_456), What::Enter),
+        mark(0, 0, None, None, What::Argument { index: 2, value: Argument::Text("hi".to_owned()) }),
+        mark(0, 0, None, None, What::Argument { index: 3, value: Argument::Float(1.5) }),
+        mark(0xf_ffff, u32::MAX, Some(77), None, What::Symbol { state: 3 }),
+        mark(0, 5, Some(77), None, What::Born { class: 4 }),
+        mark(8, 0, Some(77), None, What::Count { of: WordKind::Thrown, count: 1 << 40 }),
+    ];
+    assert_eq!(batch.marks().collect::<Vec<_>>(), expected);
+}
+
+proptest! {
+    #[test]
+    fn any_words_end(words in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut marks = MarkBatch::new(0, None, 0, 0, &words).marks();
+        let read = marks.by_ref().count();
+        prop_assert!(read as u64 + marks.undecodable <= words.len() as u64 / 8);
+    }
+}

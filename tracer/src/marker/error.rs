@@ -1,0 +1,94 @@
+//! What is wrong with a marker, where, and what was probably meant.
+
+use std::{fmt, ops::Range};
+
+use crate::{
+    predicate::{error::excerpt, tree::Span},
+    view::escape,
+};
+
+/// A marker that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Error {
+    /// The file, as it was named, or the option.
+    pub origin: String,
+    /// Line and column (in characters) of the place in a file, from 1.
+    pub at: Option<(usize, usize)>,
+    /// What is wrong there.
+    pub what: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+    /// The line's text; nothing where the file as a whole is wrong.
+    text: Option<(String, Span)>,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { origin, at, what, .. } = self;
+        match at {
+            Some((line, column)) => write!(f, "{origin}:{line}:{column}: {what}"),
+            None => write!(f, "{origin}: {what}"),
+        }
+    }
+}
+
+impl Error {
+    /// Of a file: finds the line of a place. A place of several lines is shown by its first.
+    pub(super) fn in_file(file: &str, text: &str, wrong: Wrong) -> Self {
+        let Wrong { what, span, hint } = wrong;
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end.max(start));
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line = text[..from].matches('\n').count() + 1;
+        let column = text[from..start].chars().count() + 1;
+        let span = Span { start: start - from, end: end.min(to) - from };
+        let text = text[from..to].trim_end_matches('\r').to_owned();
+        Self { origin: file.to_owned(), at: Some((line, column)), what, hint, text: Some((text, span)) }
+    }
+
+    /// Of an option of the command line.
+    pub(super) fn in_option(option: &str, text: &str, wrong: Wrong) -> Self {
+        let Wrong { what, span, hint } = wrong;
+        let span = Span { start: span.start, end: span.end };
+        Self { origin: option.to_owned(), at: None, what, hint, text: Some((text.to_owned(), span)) }
+    }
+
+    /// Of the whole.
+    pub(super) fn of(origin: &str, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { origin: origin.to_owned(), at: None, what: what.into(), hint: Some(hint.into()), text: None }
+    }
+
+    /// The line, and below it a caret at the place; harmless on a terminal.
+    pub fn excerpt(&self) -> Vec<String> {
+        self.text.as_ref().map_or_else(Vec::new, |(text, span)| excerpt(text, *span).to_vec())
+    }
+
+    /// All of it, in lines: what, the excerpt, the hint.
+    pub fn render(&self) -> String {
+        let mut lines = vec![escape::terminal(&self.to_string()).into_owned()];
+        lines.extend(self.excerpt().iter().map(|line| format!("  {line}")));
+        lines.extend(self.hint.iter().map(|hint| format!("hint: {}", escape::terminal(hint))));
+        lines.join("\n")
+    }
+}
+
+/// Something wrong at a place of a text that is being read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) what: String,
+    pub(super) span: Range<usize>,
+    pub(super) hint: Option<String>,
+}
+
+impl Wrong {
+    pub(super) fn new(span: Range<usize>, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), span, hint: Some(hint.into()) }
+    }
+
+    /// In a text of which this was read, from this byte on.
+    pub(super) fn from(mut self, start: usize) -> Self {
+        self.span = self.span.start + start..self.span.end + start;
+        self
+    }
+}
