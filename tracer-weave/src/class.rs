@@ -26,6 +26,8 @@ const LONGEST_NAME: usize = 4096;
 
 /// Access flag of a static method.
 pub(crate) const STATIC: u16 = 0x0008;
+/// Access flag of a method that the compiler made, which calls the one that was written under another descriptor.
+pub(crate) const BRIDGE: u16 = 0x0040;
 /// Access flag of a native method.
 pub(crate) const NATIVE: u16 = 0x0100;
 

@@ -17,7 +17,7 @@ mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::class::{ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
+use crate::class::{BRIDGE, ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
 use crate::{Kind, PlaceDefinition, Rule, Skipped};
 use method::{Fail, Method};
 use pool::Additions;
@@ -85,6 +85,8 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
             .iter()
             .enumerate()
             .filter(|(_, rule)| rule.is_for_method(&method.name, &method.descriptor))
+            // A bridge calls the method that was written, so a call through both would be a symbol twice.
+            .filter(|(_, rule)| method.access & BRIDGE == 0 || matches!(rule.kind, Kind::Marker(_)))
             .map(|(number, rule)| (number, *rule))
             .collect();
         let rules = once_each(rules);

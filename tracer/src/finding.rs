@@ -21,6 +21,7 @@ mod cpu;
 
 mod jni;
 mod methods;
+mod protocols;
 
 use crate::{
     report::{Finding, Section, Span},
@@ -62,6 +63,8 @@ const RULES: &[Rule] = &[
     methods::megamorphic,
     jni::long_critical,
     jni::open_critical,
+    protocols::lock_order,
+    protocols::left,
     typestate::violations,
 ];
 

@@ -9,11 +9,27 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Iterators that are asked before each element, of several classes, also where one of them is used as an enumeration; and iterators that
- * are asked once for two elements.
+ * are asked once for two elements. One class of iterators has two methods next(), of which the one that the compiler made calls the other.
  */
 public final class HasNext {
     private static final int ELEMENTS = 10;
     private static long sum;
+
+    /** Through the interface next() is a bridge, which calls the one that is written here: one call all the same. */
+    private static final class Countdown implements Iterator<Integer> {
+        private int left = ELEMENTS;
+
+        @Override
+        public boolean hasNext() {
+            return left > 0;
+        }
+
+        @Override
+        public Integer next() {
+            left--;
+            return left;
+        }
+    }
 
     private HasNext() {}
 
@@ -28,6 +44,9 @@ public final class HasNext {
                     sum += keys.next();
                 }
                 map.values().iterator().hasNext();
+            }
+            for (Iterator<Integer> down = new Countdown(); down.hasNext();) {
+                sum += down.next();
             }
             for (Integer element : list()) {
                 sum += element;
@@ -45,6 +64,9 @@ public final class HasNext {
             if (elements.hasNext()) {
                 sum += elements.next() + elements.next() + elements.next();
             }
+            protocol.illegal(1);
+            Iterator<Integer> down = new Countdown();
+            sum += down.next();
             protocol.illegal(1);
             for (Map<Integer, Integer> map : maps()) {
                 Iterator<Integer> keys = map.keySet().iterator();

@@ -42,8 +42,7 @@ fn pairs(events: &[(u32, MonitorAction, u64)]) -> Vec<[String; 4]> {
     if !is_there {
         return Vec::new();
     }
-    let rows = cells(&section, "lock_order", ["tid", "held_class", "taken_class", "count"]);
-    rows.into_iter().map(|row| row.map(|cell| cell.clone())).collect()
+    cells(&section, "lock_order", ["tid", "held_class", "taken_class", "count"])
 }
 
 /// Thread `tid` takes `second` while it holds `first`; threads 8 and 9 are who it meets, and who meets it.
