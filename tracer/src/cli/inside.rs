@@ -67,7 +67,8 @@ impl InsideOptions {
         if !self.inside {
             return Err(Failure::usage(
                 "markers and typestate need a library in the JVM",
-                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends".to_owned(),
+                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends"
+                    .to_owned(),
             ));
         }
         let spec = self.markers.read()?;
@@ -138,9 +139,8 @@ fn table(property: u8, machine: &Machine) -> MachineTable {
     let numbered = |state: u8| if state == machine.dead() { DEAD } else { state };
     let states = 0..u8::try_from(machine.states.len()).unwrap_or(DEAD);
     let symbols = 0..u8::try_from(machine.symbols.len()).unwrap_or(DEAD);
-    let mut next: Vec<Vec<u8>> = symbols
-        .map(|symbol| states.clone().map(|state| numbered(machine.step(state, symbol))).collect())
-        .collect();
+    let mut next: Vec<Vec<u8>> =
+        symbols.map(|symbol| states.clone().map(|state| numbered(machine.step(state, symbol))).collect()).collect();
     let mut may_end: Vec<bool> = states.map(|state| machine.may_end(state)).collect();
     may_end.resize(usize::from(DEAD) + 1, true);
     for row in &mut next {
@@ -157,7 +157,8 @@ pub(super) fn lane(
     lenses: &[Lens],
 ) -> Result<Option<InsideLane>, Failure> {
     let Some(Wanted { asked, rules, switches, machines, symbols, later, yes }) = wanted else { return Ok(None) };
-    let sites = library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
+    let sites =
+        library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
     if jvm.target.jdk_release >= 21 {
         say("the JVM will print a warning that an agent was loaded into it: that is jtrace's library");
     }

@@ -25,7 +25,8 @@ fn class_file(name: &str, superclass: &str, methods: &[(&str, &str, u16)]) -> Ve
     }
     let last = u16::try_from(pool.len()).unwrap();
     let mut bytes = [0xcafe_babe_u32.to_be_bytes(), 52_u32.to_be_bytes()].concat();
-    let put = |bytes: &mut Vec<u8>, numbers: &[u16]| bytes.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
+    let put =
+        |bytes: &mut Vec<u8>, numbers: &[u16]| bytes.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
     put(&mut bytes, &[last + 1]);
     bytes.extend(pool.concat());
     put(&mut bytes, &[0x21, last - 1, last, 0, 0, u16::try_from(methods.len()).unwrap()]);
@@ -88,7 +89,10 @@ fn jar(files: &[(&str, Vec<u8>)], path: &Path) {
         ]
         .concat();
         bytes.extend([b"PK\x03\x04", &common[..], name.as_bytes(), content].concat());
-        directory.extend([b"PK\x01\x02", &20_u16.to_le_bytes()[..], &common, &[0; 10], &offset.to_le_bytes(), name.as_bytes()].concat());
+        directory.extend(
+            [b"PK\x01\x02", &20_u16.to_le_bytes()[..], &common, &[0; 10], &offset.to_le_bytes(), name.as_bytes()]
+                .concat(),
+        );
     }
     let count = u16::try_from(files.len()).unwrap().to_le_bytes();
     let (at, size) = (u32::try_from(bytes.len()).unwrap(), u32::try_from(directory.len()).unwrap());
@@ -108,11 +112,13 @@ fn counts_are_those_of_the_classes_in_folders_and_in_jars() {
     let file = folder.path().join("shop.jar");
     jar(&shop(), &file);
     for path in [folder.path().join("com"), file] {
-        let check = check(&["com.shop.*::checkout", "c=com.shop.Cart::checkout(int)", "b=com.shop.Order::*@block"], &path);
+        let check =
+            check(&["com.shop.*::checkout", "c=com.shop.Cart::checkout(int)", "b=com.shop.Order::*@block"], &path);
         let counts: Vec<_> = check.markers.iter().map(|of| (of.classes, of.methods, of.place_count)).collect();
         assert_eq!(counts, [(2, 3, 3), (1, 1, 1), (1, 1, 1)], "{}", path.display());
         assert_eq!((check.methods, check.classes, check.is_sound()), (4, 3, true));
-        let places: BTreeSet<u32> = check.markers.iter().flat_map(|of| of.places.iter().map(|place| place.id)).collect();
+        let places: BTreeSet<u32> =
+            check.markers.iter().flat_map(|of| of.places.iter().map(|place| place.id)).collect();
         assert_eq!(places.len(), 5, "each place has a number of its own");
     }
 }
@@ -168,7 +174,9 @@ fn paths_without_classes_are_errors() {
 
 #[test]
 fn letters_are_counted() {
-    for (one, other, expected) in [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
+    for (one, other, expected) in
+        [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)]
+    {
         assert_eq!(distance(one, other), expected, "{one} {other}");
     }
 }
