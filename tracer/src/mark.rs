@@ -251,17 +251,20 @@ pub struct Marks<'a> {
 }
 
 impl Marks<'_> {
+    #[inline]
     fn word(&mut self) -> Option<u64> {
         let (word, rest) = self.words.split_first_chunk()?;
         self.words = rest;
         Some(u64::from_le_bytes(*word))
     }
 
+    #[inline]
     fn peek(&self) -> Option<Word> {
         self.words.first_chunk().map(|word| Word(u64::from_le_bytes(*word)))
     }
 
     /// The time behind a mark, where there is one.
+    #[inline]
     fn time(&mut self) -> Option<u64> {
         self.peek().filter(|word| word.kind() == WordKind::Time as u8)?;
         self.word();
@@ -289,6 +292,18 @@ impl Marks<'_> {
         })
     }
 
+    /// What a word tells that is none of the usual ones; `None` where that is nothing by itself.
+    #[cold]
+    fn rare(&mut self, word: Word) -> Option<What> {
+        if word.kind() == WordKind::Thread as u8 {
+            self.thread = self.word();
+            return None;
+        }
+        let what = self.what(word);
+        self.undecodable += u64::from(what.is_none());
+        what
+    }
+
     /// What a word tells with those that follow it; `None` where it is unknown, or cut.
     fn what(&mut self, word: Word) -> Option<What> {
         let state = word.state();
@@ -310,19 +325,27 @@ impl Marks<'_> {
 impl Iterator for Marks<'_> {
     type Item = Mark;
 
+    #[inline]
     fn next(&mut self) -> Option<Mark> {
+        const POINT: u8 = WordKind::Point as u8;
+        const ENTER: u8 = WordKind::Enter as u8;
+        const EXIT: u8 = WordKind::Exit as u8;
+        const THROWN: u8 = WordKind::Thrown as u8;
         loop {
             let word = Word(self.word()?);
-            if word.kind() == WordKind::Thread as u8 {
-                self.thread = self.word();
-                continue;
-            }
-            let Some(what) = self.what(word) else {
-                self.undecodable += 1;
-                continue;
+            // Nearly all words are one of these.
+            let what = match word.kind() {
+                POINT => What::Point,
+                ENTER => What::Enter,
+                EXIT => What::Exit,
+                THROWN => What::Thrown,
+                _ => match self.rare(word) {
+                    Some(what) => what,
+                    None => continue,
+                },
             };
-            let place = if matches!(what, What::Argument { .. }) { 0 } else { word.place() };
-            let object = if matches!(what, What::Argument { .. }) { 0 } else { word.value() };
+            let is_argument = matches!(what, What::Argument { .. });
+            let (place, object) = if is_argument { (0, 0) } else { (word.place(), word.value()) };
             return Some(Mark { place, object, thread: self.thread, time_ns: self.time(), what });
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     analysis::Lens,
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
-        load::{KernelOptions, Links},
+        load::{KernelOptions, Links, ring_share},
     },
     guard::{ON_DEMAND_BUDGET, USUAL_BUDGET},
     view::Lines,
@@ -86,7 +86,7 @@ impl WatchOptions {
 
     fn is_on_demand(&self) -> bool {
         let lenses = self.lenses();
-        self.demand.is_wanted(&lenses) || lenses.contains(&Lens::Jni)
+        self.demand.is_wanted(&lenses) || lenses.iter().any(|lens| *lens == Lens::Jni || lens.is_inside())
     }
 
     /// What the kernel side shall be like.
@@ -107,7 +107,7 @@ impl WatchOptions {
     /// Where events may come one by one, a ring buffer must hold what arrives until it is emptied.
     fn burst_ring_bytes(&self) -> Option<u32> {
         if self.lenses().iter().any(|lens| lens.is_inside()) {
-            return Some(MARKS_RING_BYTES);
+            return Some(ring_share(cpus(), 128 << 20, 32 << 20));
         }
         self.is_on_demand().then_some(ON_DEMAND_RING_BYTES)
     }
@@ -167,6 +167,11 @@ impl OutputOptions {
     pub(super) const fn lines(&self) -> Lines {
         if self.no_lines { Lines::Merged } else { Lines::Shown }
     }
+}
+
+/// CPUs of the machine that this process may use.
+pub(super) fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Size of a ring buffer where calls or objects may come one by one.

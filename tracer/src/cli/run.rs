@@ -26,13 +26,13 @@ use super::{
     arming::{ArmedJvm, Held},
     attach::{Show, ShowOptions, say, watch_live},
     listen::{Limits, Waiter},
-    options::{OutputOptions, WatchOptions},
+    options::{OutputOptions, WatchOptions, cpus},
     output::{self, Files, Format},
     prepare::{self, Known, Watched},
 };
 use crate::{
     analysis::Lens,
-    ebpf::{attach::Place, load::KernelOptions},
+    ebpf::{attach::Place, load::{KernelOptions, ring_share}},
     jvm::find::{Jvm, process::Identity},
     probe::{
         catalog::Flag,
@@ -169,13 +169,8 @@ const RING_BYTES_OF_A_START: u32 = 16 << 20;
 /// What other lenses need: a JVM that starts loads thousands of classes within a moment, each with texts and a stack, on a machine
 /// that may have no CPU left for the reader. Less for each CPU where there are many.
 fn ring_bytes_of_a_start() -> u32 {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let share = (ALL_RINGS_OF_A_START / cpus).clamp(512 << 10, 8 << 20);
-    u32::try_from(share.next_power_of_two()).unwrap_or(RING_BYTES_OF_A_START)
+    ring_share(cpus(), 64 << 20, 8 << 20)
 }
-
-/// Bytes of all ring buffers together.
-const ALL_RINGS_OF_A_START: usize = 64 << 20;
 
 /// Room for the unwinding tables of a JVM that has not loaded its libraries yet; 21 and 25 need about half.
 const ROWS_OF_A_JVM: usize = 1 << 20;

@@ -301,8 +301,13 @@ impl Kernel {
 }
 
 fn default_ring_bytes(cpus: usize) -> u32 {
+    ring_share(cpus, ALL_RINGS_BYTES, MAX_RING_BYTES)
+}
+
+/// Size of a ring buffer where those of all CPUs together take at most `all` bytes, and each at most `most`; a power of two.
+pub fn ring_share(cpus: usize, all: u32, most: u32) -> u32 {
     let cpus = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX);
-    let share = (ALL_RINGS_BYTES / cpus).clamp(64 << 10, MAX_RING_BYTES);
+    let share = (all / cpus).clamp(64 << 10, most);
     if share.is_power_of_two() { share } else { share.next_power_of_two() / 2 }
 }
 

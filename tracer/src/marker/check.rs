@@ -205,9 +205,11 @@ fn nearest(rule: &Rule, classes: &ClassPath, above: &Above<'_>) -> Vec<String> {
         // Half of the mistakes are in the package, half in the name behind it.
         let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
         for class in &classes.classes {
-            let (wanted, name) = (rule.class.as_str(), class.outline.name.as_str());
-            let distance = resemblance(&simple(wanted), &simple(name)).or_else(|| resemblance(wanted, name));
-            found.extend(distance.map(|distance| (distance, name.to_owned())));
+            let (wanted, name) = (simple(rule.class.as_str()), class.outline.name.as_str());
+            let distance = distance(&wanted, &simple(name)).min(distance(rule.class.as_str(), name));
+            if distance <= wanted.chars().count() / 2 {
+                found.push((distance, name.to_owned()));
+            }
         }
     }
     found.sort();

@@ -273,7 +273,9 @@ impl Dispatch {
     fn take_rare(&mut self, from: From<'_>, mark: &Mark, what: &What) {
         match what {
             What::Born { class } => self.known.born(mark.object, *class),
-            What::Death { .. } => {
+            What::Death { class, .. } => {
+                // Of an object from before the first mark this is all that is told.
+                self.known.born(mark.object, *class);
                 let object = Object { known: &self.known, number: mark.object };
                 self.taps.iter_mut().for_each(|tap| tap.client.object_death(&object));
             }

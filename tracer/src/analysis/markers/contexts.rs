@@ -70,7 +70,8 @@ fn site(place: &PlaceDefinition) -> u64 {
 
 impl Contexts {
     /// The context in which a thread is.
-    pub(super) fn present(&self, thread: usize) -> ContextId {
+    #[cfg(test)]
+    fn present(&self, thread: usize) -> ContextId {
         self.threads.get(thread).and_then(|contexts| contexts.last()).copied().unwrap_or_default()
     }
 

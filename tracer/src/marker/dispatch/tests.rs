@@ -32,7 +32,7 @@ fn receivers_times_arguments_and_deaths_are_told() {
     words.0.extend([Word::new(WordKind::Argument, 2, ArgumentKind::Integer as u32, 0).0, 77]);
     words.push(POINT, 2, 0).push(THROWN, 1, 9).at(150);
     words.0.push(Word::new(WordKind::Argument, 0, ArgumentKind::Null as u32, 0).0);
-    words.0.push(Word::new(WordKind::Death, 0, 0, 9).0);
+    words.0.extend([Word::new(WordKind::Death, 0, 0, 9).0, 3]);
     words.0.extend([Word::new(WordKind::Count, POINT as u8, 2, 0).0, 500]);
     let told = told(vec![marker("a"), marker(".p")], &words);
     insta::assert_snapshot!(told, @r"

@@ -11,7 +11,7 @@
 //! restored classes=2 took=3ms
 //! ```
 //! Batches of a buffer follow each other; `lost` words were lost before one. `words` are `point`, `enter`, `exit`, `thrown` PLACE, perhaps with `object=N` and `at=TIME` since the start; `born OBJECT class=N`;
-//! `death OBJECT`; `count PLACE of=enter times=N`; `thread ID`; `int VALUE index=N` (an argument); `raw N`. `10 x (...)` repeats
+//! `death OBJECT class=N`; `count PLACE of=enter times=N`; `thread ID`; `int VALUE index=N` (an argument); `raw N`. `10 x (...)` repeats
 //! what stands in the parentheses.
 
 use tracer_common::marks::{Argument, MAX_MARKS_WORDS, MAX_PLACES, Word, WordKind};
@@ -199,7 +199,7 @@ fn mark(text: &str, words: &mut Vec<u64>) -> Result<(), String> {
     let place = || small().map(|place| place & (MAX_PLACES - 1));
     match kind {
         "born" => words.extend([Word::new(WordKind::Born, 0, 0, small()?).0, class]),
-        "death" => words.push(Word::new(WordKind::Death, 0, 0, small()?).0),
+        "death" => words.extend([Word::new(WordKind::Death, 0, 0, small()?).0, class]),
         "thread" => words.extend([Word::new(WordKind::Thread, 0, 0, 0).0, value]),
         "raw" => words.push(value),
         "count" => words.extend([Word::new(WordKind::Count, side(of)? as u8, place()?, 0).0, times]),
