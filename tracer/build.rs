@@ -90,6 +90,8 @@ fn build_library(workspace: &Path, target: &Path) -> Result<PathBuf, Failure> {
     command.args(["build", "--release", "--locked", "--package", "tracer-inside"]).arg("--target-dir").arg(target);
     command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::null());
     clean_environment(&mut command);
+    // The compiler itself and not a proxy, which could choose another one, or fetch it.
+    command.env("RUSTC", variable("RUSTC")?);
     command.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
     if !status.success() {

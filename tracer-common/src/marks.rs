@@ -127,7 +127,7 @@ impl Word {
 
     /// The place.
     pub const fn place(self) -> u32 {
-        (self.0 >> 12 & (MAX_PLACES as u64 - 1)) as u32
+        (self.0 >> 12 & 0xffff_ffff) as u32 & (MAX_PLACES - 1)
     }
 
     /// The value.

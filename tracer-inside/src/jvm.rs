@@ -250,7 +250,7 @@ impl Jvmti {
     /// Switches an event on or off, for all threads.
     pub(crate) fn notify(self, event: u32, is_on: bool) -> Result<(), Failure> {
         // SAFETY: as above.
-        unsafe { ask!(self, SetEventNotificationMode, jint::from(is_on) as _, event as _, ptr::null_mut()) }
+        unsafe { ask!(self, SetEventNotificationMode, u32::from(is_on), event, ptr::null_mut()) }
     }
 
     /// All loaded classes, as local references.

@@ -89,7 +89,7 @@ fn map(bytes: usize) -> Option<usize> {
             MapFlags::PRIVATE | MapFlags::NORESERVE,
         )
     };
-    mapped.ok().map(|address| address.expose_provenance())
+    mapped.ok().map(<*mut std::ffi::c_void>::expose_provenance)
 }
 
 impl Memory {
@@ -121,15 +121,15 @@ impl Memory {
     /// Sets the switch of a place.
     pub(crate) fn switch(&self, place: u32, bits: u8) {
         if (place as usize) < PLACES {
-            self.byte(self.switches + place as usize).store(bits, Ordering::Release);
+            Self::byte(self.switches + place as usize).store(bits, Ordering::Release);
         }
     }
 
     /// Says what a place's symbol is.
     pub(crate) fn set_symbol(&self, place: u32, property: u8, symbol: u8) {
         if (place as usize) < PLACES {
-            self.byte(self.symbols + 2 * place as usize).store(property, Ordering::Release);
-            self.byte(self.symbols + 2 * place as usize + 1).store(symbol, Ordering::Release);
+            Self::byte(self.symbols + 2 * place as usize).store(property, Ordering::Release);
+            Self::byte(self.symbols + 2 * place as usize + 1).store(symbol, Ordering::Release);
         }
     }
 
@@ -137,22 +137,22 @@ impl Memory {
     pub(crate) fn set_machine(&self, property: u8, next: &[Vec<u8>], may_end: &[bool]) {
         for (state, may_end) in may_end.iter().enumerate().take(MAX_STATES) {
             let at = self.machines + usize::from(property) * MACHINE_BYTES + MAY_END * MAX_STATES + state;
-            self.byte(at).store(u8::from(*may_end), Ordering::Release);
+            Self::byte(at).store(u8::from(*may_end), Ordering::Release);
         }
         for (symbol, states) in next.iter().enumerate().take(MAX_SYMBOLS) {
             for (state, to) in states.iter().enumerate().take(MAX_STATES) {
                 let at = self.machines + usize::from(property) * MACHINE_BYTES + symbol * MAX_STATES + state;
-                self.byte(at).store(*to, Ordering::Release);
+                Self::byte(at).store(*to, Ordering::Release);
             }
         }
     }
 
-    fn byte(&self, address: usize) -> &AtomicU8 {
+    fn byte(address: usize) -> &'static AtomicU8 {
         // SAFETY: all callers stay in a mapping that is never taken away.
         unsafe { &*ptr::with_exposed_provenance::<AtomicU8>(address) }
     }
 
-    fn word(&self, address: usize) -> &AtomicI64 {
+    fn word(address: usize) -> &'static AtomicI64 {
         // SAFETY: as above; all of them are aligned to 8 bytes.
         unsafe { &*ptr::with_exposed_provenance::<AtomicI64>(address) }
     }
@@ -179,16 +179,16 @@ impl Memory {
         let Some(base) = map(BUFFER_BYTES) else { return 0 };
         let Some(counts) = map(PLACES * COUNTERS * 8) else { return 0 };
         let words = base + HEADER_BYTES;
-        self.word(base + NEXT).store(words.cast_signed() as i64, Ordering::Relaxed);
-        self.word(base + END).store((words + 8 * WORDS).cast_signed() as i64, Ordering::Relaxed);
-        self.word(base + COUNTS).store(counts.cast_signed() as i64, Ordering::Relaxed);
-        self.word(base + LAST_THREAD).store(tid, Ordering::Relaxed);
+        Self::word(base + NEXT).store(words.cast_signed() as i64, Ordering::Relaxed);
+        Self::word(base + END).store((words + 8 * WORDS).cast_signed() as i64, Ordering::Relaxed);
+        Self::word(base + COUNTS).store(counts.cast_signed() as i64, Ordering::Relaxed);
+        Self::word(base + LAST_THREAD).store(tid, Ordering::Relaxed);
         let number = u32::try_from(self.made.fetch_add(1, Ordering::Relaxed) + 1).unwrap_or(u32::MAX);
         buffers.push(Buffer { number, tid, base, counts, from: words, handed: 0, told: HashMap::new() });
         let slot = self.slot(tid);
-        if self.word(slot).load(Ordering::Relaxed) == 0 {
-            self.word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
-            self.word(slot).store(tid, Ordering::Release);
+        if Self::word(slot).load(Ordering::Relaxed) == 0 {
+            Self::word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
+            Self::word(slot).store(tid, Ordering::Release);
         }
         // The kernel learns whose buffer this is.
         jtrace_marks_flushed(ptr::null(), 0, u64::from(number) | 1 << 32, 0);
@@ -200,27 +200,27 @@ impl Memory {
         let base = usize::try_from(base).unwrap_or(0);
         let mut buffers = self.buffers();
         if let Some(buffer) = buffers.iter_mut().find(|buffer| buffer.base == base) {
-            self.hand_over(buffer, true);
+            Self::hand_over(buffer, true);
             let words = buffer.base + HEADER_BYTES;
             buffer.from = words;
-            self.word(base + NEXT).store(words.cast_signed() as i64, Ordering::Release);
+            Self::word(base + NEXT).store(words.cast_signed() as i64, Ordering::Release);
         }
     }
 
     /// Hands over what idle threads have left, and with `counters` what was counted.
     pub(crate) fn flush_idle(&self, places: u32, counters: bool) {
         for buffer in self.buffers().iter_mut() {
-            self.hand_over(buffer, false);
+            Self::hand_over(buffer, false);
             if counters {
-                self.tell_counters(buffer, places);
+                Self::tell_counters(buffer, places);
             }
         }
     }
 
-    fn hand_over(&self, buffer: &mut Buffer, is_owner: bool) {
+    fn hand_over(buffer: &mut Buffer, is_owner: bool) {
         let words = buffer.base + HEADER_BYTES;
         let end = words + 8 * (WORDS + SLACK_WORDS);
-        let next = usize::try_from(self.word(buffer.base + NEXT).load(Ordering::Acquire)).unwrap_or(0);
+        let next = usize::try_from(Self::word(buffer.base + NEXT).load(Ordering::Acquire)).unwrap_or(0);
         if next <= buffer.from || next > end {
             return;
         }
@@ -232,10 +232,10 @@ impl Memory {
     }
 
     /// Tells what was counted since the last time.
-    fn tell_counters(&self, buffer: &mut Buffer, places: u32) {
+    fn tell_counters(buffer: &mut Buffer, places: u32) {
         let mut words = Vec::new();
         for index in FIRST_PLACE as usize * COUNTERS..places as usize * COUNTERS {
-            let now = self.word(buffer.counts + 8 * index).load(Ordering::Relaxed).cast_unsigned();
+            let now = Self::word(buffer.counts + 8 * index).load(Ordering::Relaxed).cast_unsigned();
             if now == 0 {
                 continue;
             }
@@ -259,12 +259,12 @@ impl Memory {
         let Some(at) = buffers.iter().position(|buffer| buffer.tid == tid) else { return };
         let mut buffer = buffers.swap_remove(at);
         let slot = self.slot(tid);
-        if self.word(slot).load(Ordering::Relaxed) == tid {
-            self.word(slot).store(0, Ordering::Release);
-            self.word(slot + 8).store(0, Ordering::Release);
+        if Self::word(slot).load(Ordering::Relaxed) == tid {
+            Self::word(slot).store(0, Ordering::Release);
+            Self::word(slot + 8).store(0, Ordering::Release);
         }
-        self.hand_over(&mut buffer, true);
-        self.tell_counters(&mut buffer, places);
+        Self::hand_over(&mut buffer, true);
+        Self::tell_counters(&mut buffer, places);
         for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, PLACES * COUNTERS * 8)] {
             // SAFETY: only that thread knew them, and it has ended.
             let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };
@@ -273,12 +273,12 @@ impl Memory {
 
     /// Switches everything off.
     pub(crate) fn switch_off(&self) {
-        self.discard(self.switches, PLACES);
+        discard(self.switches, PLACES);
     }
+}
 
-    /// Gives pages back; they read as 0 from now on.
-    fn discard(&self, base: usize, bytes: usize) {
-        // SAFETY: private memory without a file: its pages become zero.
-        let _ = unsafe { madvise(ptr::with_exposed_provenance_mut(base), bytes, Advice::LinuxDontNeed) };
-    }
+/// Gives pages back; they read as 0 from now on.
+fn discard(base: usize, bytes: usize) {
+    // SAFETY: private memory without a file: its pages become zero.
+    let _ = unsafe { madvise(ptr::with_exposed_provenance_mut(base), bytes, Advice::LinuxDontNeed) };
 }

@@ -74,7 +74,8 @@ impl Recorder {
         // Initialises the class before any code that was woven asks for it.
         jni.static_method(marks, c"prepare", c"()V")?;
         let library = jni.static_long_field(marks, c"library")?;
-        jni.set_static_long(marks, library, (session::again as *const c_void).expose_provenance() as jlong);
+        let again = (session::again as *const c_void).expose_provenance();
+        jni.set_static_long(marks, library, jlong::try_from(again).map_err(|error| error.to_string())?);
         let thread = jni.find(c"java/lang/Thread").ok_or("there is no java.lang.Thread")?;
         Ok(Self {
             objects,

@@ -241,7 +241,7 @@ impl Session {
                     }
                     self.properties.push(machine.property);
                 }
-                self.weave(Arc::new(Weaving::new(rules, &symbols))).map(Told::Woven)
+                self.weave(&Arc::new(Weaving::new(rules, &symbols))).map(Told::Woven)
             }
             Order::Switch(markers) => {
                 for (marker, bits) in markers {
@@ -258,7 +258,7 @@ impl Session {
         tell(followed.unwrap_or_else(Told::Refused));
     }
 
-    fn weave(&mut self, weaving: Arc<Weaving>) -> Result<control::Done, Failure> {
+    fn weave(&mut self, weaving: &Arc<Weaving>) -> Result<control::Done, Failure> {
         if self.weaving.is_some() {
             return Err("something is woven already".to_owned());
         }
@@ -269,8 +269,8 @@ impl Session {
         for event in EVENTS {
             self.jvmti.notify(event, true)?;
         }
-        self.weaving = Some(Arc::clone(&weaving));
-        *lock(&WEAVING) = Some(Arc::clone(&weaving));
+        self.weaving = Some(Arc::clone(weaving));
+        *lock(&WEAVING) = Some(Arc::clone(weaving));
         weaving::begin(self.jvmti, self.jni, weaving)
     }
 

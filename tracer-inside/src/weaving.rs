@@ -326,9 +326,8 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
         let rules = weaving.rules_of(name);
         if !rules.is_empty() && jvmti.is_prepared(*class) {
             let methods = jvmti.methods(*class)?;
-            let is_named = |(name, descriptor): &&(String, String)| {
-                rules.iter().any(|rule| rule.is_for_method(name, descriptor))
-            };
+            let is_named =
+                |(name, descriptor): &&(String, String)| rules.iter().any(|rule| rule.is_for_method(name, descriptor));
             if jvmti.is_modifiable(*class) {
                 all += methods.iter().filter(is_named).count() as u64;
             }
@@ -351,11 +350,11 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
 }
 
 /// Weaves loaded classes, and those that are loaded from now on.
-pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: Arc<Weaving>) -> Result<Done, Failure> {
+pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Done, Failure> {
     let loaded = loaded(jvmti)?;
-    look_below(&weaving, &loaded, jni);
-    set_current(Some(Arc::clone(&weaving)));
-    let mut done = exchange(jvmti, jni, &weaving, &loaded);
+    look_below(weaving, &loaded, jni);
+    set_current(Some(Arc::clone(weaving)));
+    let mut done = exchange(jvmti, jni, weaving, &loaded);
     let state = weaving.state();
     done.methods = state.methods.len() as u64;
     done.skipped.clone_from(&state.skipped);

@@ -98,7 +98,7 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
 }
 
 /// A method can be named by several rules of a symbol, and is one symbol all the same.
-fn once_each<'a>(mut rules: Vec<(usize, &'a Rule)>) -> Vec<(usize, &'a Rule)> {
+fn once_each(mut rules: Vec<(usize, &Rule)>) -> Vec<(usize, &Rule)> {
     let mut symbols = BTreeSet::new();
     rules.retain(|(_, rule)| matches!(rule.kind, Kind::Marker(_)) || symbols.insert(rule.marker));
     rules

@@ -226,6 +226,26 @@ impl Words<'_> {
     }
 }
 
+/// What the library in the JVM tells.
+fn inside(kind: EventKind, words: &Words<'_>) -> Payload {
+    if kind == EventKind::Marks {
+        return Payload::Marks {
+            buffer: words.number(0),
+            is_owner: words.at(0) >> 32 != 0,
+            first: words.at(1),
+            count: words.number(2),
+        };
+    }
+    let at = Word(words.at(0));
+    Payload::IllegalTransition {
+        place: at.place(),
+        state: at.state(),
+        object: words.number(1),
+        class: words.number(2),
+        history: words.at(3),
+    }
+}
+
 fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
     match kind {
         EventKind::GcBegin => Payload::GcBegin { full: words.flag(0), cause: words.name(1), last_cause: words.name(2) },
@@ -317,22 +337,7 @@ fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
             uncounted: words.at(3) & Timed::UNCOUNTED != 0,
             wanted: words.at(3) & Timed::UNWANTED == 0,
         },
-        EventKind::IllegalTransition => {
-            let at = Word(words.at(0));
-            Payload::IllegalTransition {
-                place: at.place(),
-                state: at.state(),
-                object: words.number(1),
-                class: words.number(2),
-                history: words.at(3),
-            }
-        }
-        EventKind::Marks => Payload::Marks {
-            buffer: words.number(0),
-            is_owner: words.at(0) >> 32 != 0,
-            first: words.at(1),
-            count: words.number(2),
-        },
+        EventKind::IllegalTransition | EventKind::Marks => inside(kind, words),
         EventKind::JniEntry | EventKind::JniReturn | EventKind::JniSection => jni(kind, words),
         EventKind::ObjectAlloc => Payload::ObjectAlloc {
             class: words.subject(0),

@@ -32,7 +32,10 @@ use super::{
 };
 use crate::{
     analysis::Lens,
-    ebpf::{attach::Place, load::{KernelOptions, ring_share}},
+    ebpf::{
+        attach::Place,
+        load::{KernelOptions, ring_share},
+    },
     jvm::find::{Jvm, process::Identity},
     probe::{
         catalog::Flag,

@@ -28,12 +28,12 @@ pub fn sites(lenses: &[Lens]) -> Result<Vec<PlannedSite>, String> {
             let symbol = found.into_values().next().ok_or_else(|| format!("it has no `{}`", function.name))?;
             let file_offset =
                 elf.code_offset(symbol.address).ok_or_else(|| format!("`{}` lies in no code", function.name))?;
-            Ok(site(probe, symbol.address, file_offset, lenses, inside_spec(probe.kind, &function)?))
+            Ok(site(probe, symbol.address, file_offset, lenses, &inside_spec(probe.kind, &function)?))
         })
         .collect()
 }
 
-fn site(probe: &Probe, address: u64, file_offset: u64, lenses: &[Lens], spec: SiteSpec) -> PlannedSite {
+fn site(probe: &Probe, address: u64, file_offset: u64, lenses: &[Lens], spec: &SiteSpec) -> PlannedSite {
     let lens = probe.lenses.iter().copied().find(|lens| lenses.contains(lens)).unwrap_or(Lens::Markers);
     PlannedSite {
         probe: probe.name(),
@@ -43,7 +43,7 @@ fn site(probe: &Probe, address: u64, file_offset: u64, lenses: &[Lens], spec: Si
         flag: None,
         file_offset,
         address,
-        spec,
+        spec: *spec,
     }
 }
 

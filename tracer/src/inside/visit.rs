@@ -216,7 +216,9 @@ impl Visit {
         loop {
             match self.read()? {
                 Told::Refused(reason) => return Err(Error::Refused(reason)),
-                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched) => return Ok(answer),
+                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched) => {
+                    return Ok(answer);
+                }
                 Told::Ready { version } if version != VERSION => {
                     return Err(Error::Refused(format!("it speaks version {version}, and this jtrace {VERSION}")));
                 }
@@ -244,6 +246,7 @@ impl Visit {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what a failed call gives")]
 fn silent(error: io::Error) -> Error {
     Error::Silent(error.to_string())
 }
