@@ -411,3 +411,18 @@ fn the_receiver_is_told_where_it_is_known() {
          Iconst_1 Aconst_null Invokestatic Athrow";
     assert_eq!(told(&[1, 75, RETURN]), lost.split_whitespace().collect::<Vec<_>>());
 }
+
+#[test]
+fn code_that_nothing_comes_to_enters_nothing() {
+    // return; nop; return, and a frame for the rest that has no local variables: as tools leave dead code.
+    let frames = [0, 1, 255, 0, 1, 0, 0, 0, 0];
+    let mut class = Made::default();
+    let code = Code { bytes: &[RETURN, NOP, RETURN], attributes: &[("StackMapTable", &frames)], ..Code::default() };
+    class.method(0x9, "run", "(I)V", Some(&code));
+    let mut told = rule(Place::Method, REGION);
+    told.arguments = true;
+    let (code, _) = code_of(&weave_with(&class.finish(52), &[told]), "run");
+    let expected = "Iconst_1 Invokestatic Iconst_1 Iconst_0 Iload I2l Invokestatic Iconst_1 Invokestatic Return \
+         Nop Iconst_1 Invokestatic Return Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
+}
