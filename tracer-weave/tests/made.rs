@@ -360,3 +360,18 @@ fn a_bridge_is_no_symbol_of_its_own() {
     // A marker is wherever it was asked for.
     assert_eq!(descriptors(POINT), ["()Ljava/lang/Integer;", "()Ljava/lang/Object;"]);
 }
+
+#[test]
+fn code_that_nothing_comes_to_enters_nothing() {
+    // return; nop; return, and a frame for the rest that has no local variables: as tools leave dead code.
+    let frames = [0, 1, 255, 0, 1, 0, 0, 0, 0];
+    let mut class = Made::default();
+    let code = Code { bytes: &[RETURN, NOP, RETURN], attributes: &[("StackMapTable", &frames)], ..Code::default() };
+    class.method(0x9, "run", "(I)V", Some(&code));
+    let mut told = rule(Place::Method, REGION);
+    told.arguments = true;
+    let (code, _) = code_of(&weave_with(&class.finish(52), &[told]), "run");
+    let expected = "Iconst_1 Invokestatic Iconst_1 Iconst_0 Iload I2l Invokestatic Iconst_1 Invokestatic Return \
+         Nop Iconst_1 Invokestatic Return Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
+}

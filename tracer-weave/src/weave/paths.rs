@@ -116,6 +116,8 @@ struct Writer<'a> {
     zones_of: Vec<Vec<usize>>,
     /// By instruction: zones that it is in that it is also come to from inside.
     continued: Vec<Vec<usize>>,
+    /// By instruction: whether anything comes there.
+    reached: Vec<bool>,
     /// Whether nothing branches to the first instruction.
     begins_once: bool,
     detours: HashMap<Detour, usize>,
@@ -144,8 +146,10 @@ impl Paths {
             }
         }
         let mut continued = vec![Vec::new(); count];
+        let mut reached = vec![false; count];
         let mut crossed = 0;
         for (way, to) in ways(code) {
+            reached[to] = true;
             let Some(from) = way.from() else { continue };
             crossed += zones_of[from].len() + zones_of[to].len();
             if crossed > MOST_CROSSED {
@@ -165,7 +169,8 @@ impl Paths {
         };
         let begins_once = ways(code).all(|(way, to)| to != 0 || way == Way::Begin);
         let (detours, last) = (HashMap::new(), HashMap::new());
-        let mut writer = Writer { plan, this, parameters, pool, zones_of, continued, begins_once, detours, last };
+        let mut writer =
+            Writer { plan, this, parameters, pool, zones_of, continued, reached, begins_once, detours, last };
         for (way, to) in ways(code) {
             writer.add_way(&mut paths, way, to)?;
         }
@@ -257,6 +262,7 @@ impl Writer<'_> {
         for zone in &self.zones_of[index] {
             let zone_known = &plan.zones[*zone];
             if let Some(mark) = &zone_known.on_enter
+                && self.reached[index]
                 && !self.continued[index].contains(zone)
             {
                 entered.push((zone_known.order, mark));
