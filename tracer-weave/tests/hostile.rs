@@ -1,6 +1,6 @@
 //! Class files that are none, or were damaged: they are refused or woven, and nothing else happens.
 //!
-//! `tests/classes` holds what `javac -g -source 11 -target 11` makes of `tests/workloads/weave`.
+//! `tests/classes` holds what `javac -g -source 11 -target 11` makes of `tests/java`.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 

@@ -147,7 +147,17 @@ fn a_method_that_would_be_too_long_is_left_as_it_is() {
     long.push(RETURN);
     let woven = weave_with(&made(52, &Code { bytes: &long, ..Code::default() }), &[rule(Place::Method, REGION)]);
     assert_eq!(woven.class_file, None);
-    assert_eq!(reasons(&woven), ["its code would have 65544 bytes; a method has at most 65535"]);
+    assert_eq!(reasons(&woven), ["its code would be longer than the 65,535 bytes that a method may have"]);
+}
+
+#[test]
+fn a_method_that_would_not_be_compiled_any_more_is_left_as_it_is() {
+    for (length, woven) in [(7_985, true), (7_995, false), (8_001, true)] {
+        let mut code = vec![NOP; length - 1];
+        code.push(RETURN);
+        let found = weave_with(&made(52, &Code { bytes: &code, ..Code::default() }), &[rule(Place::Method, REGION)]);
+        assert_eq!(found.class_file.is_some(), woven, "{length} {:?}", reasons(&found));
+    }
 }
 
 #[test]
@@ -185,15 +195,10 @@ fn subroutines_of_old_classes_come_back_to_where_they_were_called() {
     let rules = [rule(Place::Method, REGION), rule(Place::Block, POINT)];
     let woven = weave_with(&made(48, &code), &rules);
     let (code, attributes) = code_of(&woven, "run");
-    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Jsr(10) Iconst_3 Invokestatic Iconst_1 Invokestatic Return \
-         Iconst_4 Invokestatic Astore_0 Ret Aload Invokestatic Athrow";
-    let names: Vec<String> = code.iter().map(|one| format!("{one:?}")).collect();
-    let names: Vec<&str> =
-        names.iter().map(|name| if name.starts_with("Jsr") { name } else { name.split('(').next().unwrap() }).collect();
-    let expected: Vec<&str> = expected.split_whitespace().filter(|name| *name != "Aload").collect();
-    // Behind `ret`: the handler pushes the number of the region.
-    assert_eq!(names[..14], expected[..14]);
-    assert_eq!(names[14..], ["Iconst_1", "Invokestatic", "Athrow"]);
+    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Jsr Iconst_3 Invokestatic Iconst_1 Invokestatic Return \
+         Iconst_4 Invokestatic Astore_0 Ret Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(code[4], Instruction::Jsr(10)), "{code:?}");
     assert_eq!(attributes, [], "version 48 has no frames");
     // Where subroutines come back to is not in the code: no loops, no lines.
     let woven = weave_with(
@@ -326,10 +331,9 @@ fn an_exception_that_leaves_a_region_for_a_handler_passes_a_detour() {
     let place = Place::Call { class: Pattern::new("a.Other"), method: Pattern::new("call") };
     let woven = weave_with(&class.finish(49), &[rule(place, REGION)]);
     let (code, _) = code_of(&woven, "run");
-    let names: Vec<String> = code.iter().map(|one| format!("{one:?}").split('(').next().unwrap().to_owned()).collect();
     let expected = "Iconst_1 Invokestatic Invokestatic Iconst_1 Invokestatic Return Pop Return \
          Iconst_1 Invokestatic Athrow Iconst_1 Invokestatic Goto";
-    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
     assert!(matches!(code.last(), Some(Instruction::Goto(6))), "{code:?}");
 }
 
@@ -340,6 +344,87 @@ fn symbols_and_regions_are_for_what_has_them() {
     let woven = weave_with(&class, &[rule(Place::Loop, Kind::Entry), rule(field, REGION), rule(Place::Block, REGION)]);
     let no_region = "blocks and accesses of fields have a point, no region";
     assert_eq!(reasons(&woven), ["symbols are told of whole methods only", no_region, no_region]);
+}
+
+#[test]
+fn entangled_code_takes_bounded_work() {
+    // As many loops as fit, each in all that come before it: iconst_0 for each, then a branch back to each.
+    let depth: u16 = 8_000;
+    let mut nested = vec![3; usize::from(depth)];
+    for level in (0..depth).rev() {
+        let at = i32::try_from(nested.len() + 1).unwrap();
+        let Ok(back) = i16::try_from(i32::from(level) - at) else { break };
+        nested.extend([3, 153]);
+        nested.extend(back.to_be_bytes());
+    }
+    nested.push(RETURN);
+    let rules = [rule(Place::Loop, REGION), rule(Place::Loop, POINT)];
+    let found = weave_with(&made(49, &Code { bytes: &nested, ..Code::default() }), &rules);
+    assert_eq!(found.class_file, None);
+    assert_eq!(reasons(&found), ["its loops are too entangled"; 2]);
+
+    // As many handlers as fit, each for all of a long method.
+    let mut long = vec![NOP; 60_000];
+    long.push(RETURN);
+    let found = |rule| {
+        let handlers = vec![[0, 60_000, 0]; 65_535];
+        weave_with(&made(49, &Code { bytes: &long, handlers: &handlers, ..Code::default() }), &[rule])
+    };
+    assert_eq!(reasons(&found(rule(Place::Method, REGION))), ["its exception table or its loops are too entangled"]);
+    assert_eq!(found(rule(Place::Loop, POINT)).class_file, None);
+}
+
+/// Names of the instructions of a method.
+fn names(code: &[Instruction]) -> Vec<String> {
+    code.iter().map(|one| format!("{one:?}").split('(').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_is_entered_first_is_left_last() {
+    let rules = [rule(Place::Method, REGION), rule(Place::Method, REGION), rule(Place::Method, Kind::Throw)];
+    let woven = weave_with(&made(52, &Code { bytes: &[NOP, RETURN], ..Code::default() }), &rules);
+    let (code, attributes) = code_of(&woven, "run");
+    let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Nop Iconst_2 Invokestatic Iconst_1 Invokestatic Return \
+         Iconst_3 Aconst_null Invokestatic Iconst_2 Invokestatic Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
+    // The handler has a frame, and there was none before.
+    assert!(
+        matches!(&attributes[..], [Attribute::StackMapTable { frames, .. }] if frames.len() == 1),
+        "{attributes:?}"
+    );
+}
+
+#[test]
+fn the_receiver_is_told_where_it_is_known() {
+    let told = |bytes: &[u8]| {
+        let mut class = Made::default();
+        class.method(0x1, "run", "()V", Some(&Code { bytes, ..Code::default() }));
+        let mut region = rule(Place::Method, REGION);
+        region.receiver = true;
+        names(&code_of(&weave_with(&class.finish(52), &[region]), "run").0)
+    };
+    let kept =
+        "Iconst_1 Aload_0 Invokestatic Nop Iconst_1 Aload_0 Invokestatic Return Iconst_1 Aload_0 Invokestatic Athrow";
+    assert_eq!(told(&[NOP, RETURN]), kept.split_whitespace().collect::<Vec<_>>());
+    // aconst_null; astore_0: from then on nobody knows.
+    let lost = "Iconst_1 Aload_0 Invokestatic Aconst_null Astore_0 Iconst_1 Aconst_null Invokestatic Return \
+         Iconst_1 Aconst_null Invokestatic Athrow";
+    assert_eq!(told(&[1, 75, RETURN]), lost.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn code_that_nothing_comes_to_enters_nothing() {
+    // return; nop; return, and a frame for the rest that has no local variables: as tools leave dead code.
+    let frames = [0, 1, 255, 0, 1, 0, 0, 0, 0];
+    let mut class = Made::default();
+    let code = Code { bytes: &[RETURN, NOP, RETURN], attributes: &[("StackMapTable", &frames)], ..Code::default() };
+    class.method(0x9, "run", "(I)V", Some(&code));
+    let mut told = rule(Place::Method, REGION);
+    told.arguments = true;
+    let (code, _) = code_of(&weave_with(&class.finish(52), &[told]), "run");
+    let expected = "Iconst_1 Invokestatic Iconst_1 Iconst_0 Iload I2l Invokestatic Iconst_1 Invokestatic Return \
+         Nop Iconst_1 Invokestatic Return Iconst_1 Invokestatic Athrow";
+    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]
@@ -359,19 +444,4 @@ fn a_bridge_is_no_symbol_of_its_own() {
     }
     // A marker is wherever it was asked for.
     assert_eq!(descriptors(POINT), ["()Ljava/lang/Integer;", "()Ljava/lang/Object;"]);
-}
-
-#[test]
-fn code_that_nothing_comes_to_enters_nothing() {
-    // return; nop; return, and a frame for the rest that has no local variables: as tools leave dead code.
-    let frames = [0, 1, 255, 0, 1, 0, 0, 0, 0];
-    let mut class = Made::default();
-    let code = Code { bytes: &[RETURN, NOP, RETURN], attributes: &[("StackMapTable", &frames)], ..Code::default() };
-    class.method(0x9, "run", "(I)V", Some(&code));
-    let mut told = rule(Place::Method, REGION);
-    told.arguments = true;
-    let (code, _) = code_of(&weave_with(&class.finish(52), &[told]), "run");
-    let expected = "Iconst_1 Invokestatic Iconst_1 Iconst_0 Iload I2l Invokestatic Iconst_1 Invokestatic Return \
-         Nop Iconst_1 Invokestatic Return Iconst_1 Invokestatic Athrow";
-    assert_eq!(names(&code), expected.split_whitespace().collect::<Vec<_>>());
 }

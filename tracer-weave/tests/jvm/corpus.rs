@@ -103,7 +103,7 @@ impl Jvm {
 }
 
 pub(crate) fn workloads() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/workloads/weave")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java")
 }
 
 /// Runs a command; its output. It must succeed.

@@ -216,20 +216,7 @@ impl Live {
         let can_drop_times = subjects.as_ref().is_some_and(Subjects::can_drop_times);
         let means = means(&groups, &plan, unwinding.is_some(), can_drop_times);
         let mut missing = plan.missing;
-        for state in &mut groups {
-            if let Some(inside) = inside.as_ref().filter(|_| state.name() == INSIDE_GROUP) {
-                state.set_path(inside.path());
-            }
-            if let Err(error) = state.attach(&mut kernel, &place) {
-                missing.push(error.to_string());
-            }
-        }
-        if let Some(error) = missing.last()
-            && !groups.is_empty()
-            && !groups.iter().any(GroupState::is_attached)
-        {
-            return Err(Error::Load(error.clone()));
-        }
+        attach_groups(&mut groups, &mut kernel, &place, inside.as_ref(), &mut missing)?;
         if let Some(unwinding) = &mut unwinding {
             unwinding.install(&mut kernel, sees_code(&groups))?;
             missing.extend(unwinding.missing().iter().cloned());
@@ -590,6 +577,30 @@ impl Live {
             program_ns: sum(|program| program.run_ns),
             program_runs: sum(|program| program.runs),
         })
+    }
+}
+
+/// Attaches all groups; what cannot be is said. An error where that is everything.
+fn attach_groups(
+    groups: &mut [GroupState],
+    kernel: &mut Kernel,
+    place: &Place,
+    inside: Option<&InsideLane>,
+    missing: &mut Vec<String>,
+) -> Result<(), Error> {
+    for state in groups.iter_mut() {
+        if let Some(inside) = inside.filter(|_| state.name() == INSIDE_GROUP) {
+            state.set_path(inside.path());
+        }
+        if let Err(error) = state.attach(kernel, place) {
+            missing.push(error.to_string());
+        }
+    }
+    match missing.last() {
+        Some(error) if !groups.is_empty() && !groups.iter().any(GroupState::is_attached) => {
+            Err(Error::Load(error.clone()))
+        }
+        _ => Ok(()),
     }
 }
 

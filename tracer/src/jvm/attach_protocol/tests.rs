@@ -12,7 +12,7 @@ fn own() -> Identity {
 }
 
 /// A directory in the place of a target's `/tmp`, whose JVM is said to be this very process.
-fn attachment(directory: &std::path::Path) -> Attachment {
+fn attachment(directory: &Path) -> Attachment {
     let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     Attachment { target: own(), place: Place::at(directory, own().pid, 42, ids).unwrap() }
 }
