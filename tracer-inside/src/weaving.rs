@@ -113,9 +113,8 @@ impl Weaving {
         }
         let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
         let below = below.get(class);
-        let is_for = |(index, rule): &(usize, &Rule)| {
-            rule.is_for(class) || below.is_some_and(|below| below.contains(index))
-        };
+        let is_for =
+            |(index, rule): &(usize, &Rule)| rule.is_for(class) || below.is_some_and(|below| below.contains(index));
         self.rules.iter().enumerate().filter(is_for).map(|(_, rule)| rule).collect()
     }
 
@@ -259,9 +258,8 @@ pub(crate) unsafe extern "system" fn hook(
             return None;
         }
         // SAFETY: the JVM passes a C string, and as many bytes as it says.
-        let (name, bytes) = unsafe {
-            (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?))
-        };
+        let (name, bytes) =
+            unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
         let name = java_name(name)?;
         weaving.look_above(&name, bytes);
         let woven = weaving.weave(&name, bytes)?;
@@ -301,12 +299,7 @@ fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
 
 /// A class was linked. One that lies below a class that a rule names was perhaps not known as such when its bytes came, because
 /// what it inherits from was not loaded yet; none of its code has run so far.
-pub(crate) unsafe extern "system" fn prepared(
-    jvmti: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    _thread: jobject,
-    class: jclass,
-) {
+pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jobject, class: jclass) {
     let _ = std::panic::catch_unwind(|| {
         let weaving = current()?;
         let (jvmti, jni) = (Jvmti(jvmti), Jni(jni));

@@ -155,17 +155,18 @@ impl Typestate {
                 *of += count;
             }
         }
-        let rows = self.asked.properties.iter().zip(&self.seen).zip(suppressed).map(|((property, seen), suppressed)| {
-            vec![
-                property.name.clone().into(),
-                seen.objects.into(),
-                (seen.events + suppressed).into(),
-                suppressed.into(),
-                seen.transitions.into(),
-                seen.illegal.into(),
-                seen.dead.into(),
-            ]
-        });
+        let rows =
+            self.asked.properties.iter().zip(&self.seen).zip(suppressed).map(|((property, seen), suppressed)| {
+                vec![
+                    property.name.clone().into(),
+                    seen.objects.into(),
+                    (seen.events + suppressed).into(),
+                    suppressed.into(),
+                    seen.transitions.into(),
+                    seen.illegal.into(),
+                    seen.dead.into(),
+                ]
+            });
         Shape::Table(crate::report::Table {
             id: "properties",
             title: "Properties".to_owned(),
@@ -241,8 +242,7 @@ impl Typestate {
             column("reason", "Reason", Unit::Text),
         ];
         let title = "Left as they are".to_owned();
-        (!rows.is_empty())
-            .then_some(Shape::Table(crate::report::Table { id: "skipped_methods", title, columns, rows }))
+        (!rows.is_empty()).then_some(Shape::Table(crate::report::Table { id: "skipped_methods", title, columns, rows }))
     }
 }
 

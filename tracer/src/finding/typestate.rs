@@ -26,7 +26,8 @@ pub(super) fn violations(evidence: &Evidence<'_>) -> Option<Finding> {
             .iter()
             .map(|(property, count)| format!("`{property}`: {} violations", format::count(*count)))
             .collect(),
-        next_step: "Look at the table of violations: it has the place, the thread, and what was called before.".to_owned(),
+        next_step: "Look at the table of violations: it has the place, the thread, and what was called before."
+            .to_owned(),
     })
 }
 
