@@ -100,7 +100,7 @@ impl Markers {
             column("reason", "Reason", Unit::Text),
         ];
         let title = "Left as it was".to_owned();
-        (!rows.is_empty()).then(|| Shape::Table(Table { id: "marker_skipped", title, columns, rows }))
+        (!rows.is_empty()).then_some(Shape::Table(Table { id: "marker_skipped", title, columns, rows }))
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) struct MarkerOptions {
 
     /// A marker, as in `checkout=com.shop.*::checkout+time`, `com.shop.Cart::*@loop`; can be repeated
     ///
-    /// [NAME=]CLASS::METHOD[@PLACE][+WORD...][ where PREDICATE]. Places are `method` (the usual one), `loop`, `block`, `line:42-57`,
+    /// `[NAME=]CLASS::METHOD[@PLACE][+WORD...][ where PREDICATE]`. Places are `method` (the usual one), `loop`, `block`, `line:42-57`,
     /// `call:CLASS::METHOD`, `field:CLASS.FIELD=w`; words are `time`, `receiver`, `arguments`, `subclasses`, `point` (one-way), `region`.
     #[arg(long, value_name = "MARKER")]
     pub(super) marker: Vec<String>,

@@ -142,10 +142,10 @@ impl ClassPath {
             let path = entry.file_path();
             let Ok(name) = std::str::from_utf8(path.as_bytes()) else { continue };
             // What is for newer releases stands beside the class that all releases have.
-            if name.ends_with(".class") && !name.starts_with("META-INF/") && places.len() < MAX_CLASSES {
+            if is_called(name, "class") && !name.starts_with("META-INF/") && places.len() < MAX_CLASSES {
                 places.push((name.to_owned(), entry.wayfinder(), entry.compression_method()));
-            } else if name.ends_with(".jar") {
-                self.leave(&name.to_owned(), &"a jar in a jar: unpack it, and name it itself");
+            } else if is_called(name, "jar") {
+                self.leave(name, &"a jar in a jar: unpack it, and name it itself");
             }
         }
         for (name, place, method) in places {
@@ -175,6 +175,11 @@ impl ClassPath {
             self.left.push(Left { what: what.to_owned(), reason: reason.to_string() });
         }
     }
+}
+
+/// Whether an entry has this extension.
+fn is_called(name: &str, extension: &str) -> bool {
+    Path::new(name).extension().is_some_and(|of| of.eq_ignore_ascii_case(extension))
 }
 
 /// A file that is no larger than class files are.

@@ -100,7 +100,7 @@ impl<'a> Instance<'a> {
 
     /// The receiver, if there is one.
     pub fn receiver(&self) -> Option<Object<'a>> {
-        (self.object != 0).then(|| Object { known: self.known, number: self.object })
+        (self.object != 0).then_some(Object { known: self.known, number: self.object })
     }
 
     /// The regions that are open on the thread.

@@ -222,7 +222,7 @@ impl Dispatch {
         let mut java = None;
         self.last = Last::default();
         let mut marks = batch.marks();
-        while let Some(mark) = marks.next() {
+        for mark in marks.by_ref() {
             if mark.thread != java {
                 java = mark.thread;
                 from.thread = java.map_or(owner, |java| self.threads.index(batch, Some(java)));
@@ -298,9 +298,8 @@ impl Dispatch {
                 let instance = instance(known, thread, site, &mark, true);
                 for_each(told, taps, |tap| tap.client.marker_argument(&instance, *index, value));
             }
-            // Of a property, and not of a marker.
-            What::Symbol { .. } => {}
-            What::Point | What::Enter | What::Exit | What::Thrown => {}
+            // A symbol is of a property, and not of a marker; the others are taken already.
+            What::Symbol { .. } | What::Point | What::Enter | What::Exit | What::Thrown => {}
         }
     }
 

@@ -19,7 +19,7 @@ pub struct Error {
     /// What to write instead.
     pub hint: Option<String>,
     /// The line's text; nothing where the file as a whole is wrong.
-    text: Option<(String, Span)>,
+    text: Option<Box<(String, Span)>>,
 }
 
 impl fmt::Display for Error {
@@ -44,14 +44,14 @@ impl Error {
         let column = text[from..start].chars().count() + 1;
         let span = Span { start: start - from, end: end.min(to) - from };
         let text = text[from..to].trim_end_matches('\r').to_owned();
-        Self { origin: file.to_owned(), at: Some((line, column)), what, hint, text: Some((text, span)) }
+        Self { origin: file.to_owned(), at: Some((line, column)), what, hint, text: Some(Box::new((text, span))) }
     }
 
     /// Of an option of the command line.
     pub(super) fn in_option(option: &str, text: &str, wrong: Wrong) -> Self {
         let Wrong { what, span, hint } = wrong;
         let span = Span { start: span.start, end: span.end };
-        Self { origin: option.to_owned(), at: None, what, hint, text: Some((text.to_owned(), span)) }
+        Self { origin: option.to_owned(), at: None, what, hint, text: Some(Box::new((text.to_owned(), span))) }
     }
 
     /// Of the whole.
@@ -61,7 +61,7 @@ impl Error {
 
     /// The line, and below it a caret at the place; harmless on a terminal.
     pub fn excerpt(&self) -> Vec<String> {
-        self.text.as_ref().map_or_else(Vec::new, |(text, span)| excerpt(text, *span).to_vec())
+        self.text.as_ref().map_or_else(Vec::new, |shown| excerpt(&shown.0, shown.1).to_vec())
     }
 
     /// All of it, in lines: what, the excerpt, the hint.

@@ -78,7 +78,7 @@ impl Gate {
 
     /// Whether a mark is wanted.
     pub(super) fn lets(&mut self, mark: &Asking<'_>) -> bool {
-        let Instance { thread, time_ns: _, .. } = mark.instance;
+        let thread = mark.instance.thread;
         if !self.inside.iter().all(|marker| mark.instance.is_inside(*marker))
             || !self.not_under.iter().all(|marker| mark.instance.is_not_under(*marker))
         {

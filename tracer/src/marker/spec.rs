@@ -258,7 +258,7 @@ fn check_predicate(text: &str, sides: Sides, timed: bool) -> Result<(), Wrong> {
         span: error.span.start..error.span.end,
         hint: error.hint,
     })?;
-    if !timed && let Some(span) = predicate.expr.as_ref().and_then(|expr| asks_duration(expr)) {
+    if !timed && let Some(span) = predicate.expr.as_ref().and_then(asks_duration) {
         let what = "a region's duration is known only with times";
         return Err(Wrong::new(span, what, "add time = true, or +time: it costs some 33 ns a mark"));
     }

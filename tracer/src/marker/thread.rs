@@ -55,7 +55,7 @@ pub(super) enum Arrival {
 /// All threads.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
-    threads: Vec<Thread>,
+    list: Vec<Thread>,
     by_key: HashMap<Key, usize>,
     /// Words that are known to have come out of each buffer.
     words: HashMap<u32, u64>,
@@ -66,15 +66,15 @@ pub struct Threads {
 impl Threads {
     /// The threads, in the order of their first marks.
     pub fn all(&self) -> &[Thread] {
-        &self.threads
+        &self.list
     }
 
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Thread> {
-        self.threads.get_mut(index)
+        self.list.get_mut(index)
     }
 
     pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
-        self.threads.iter_mut()
+        self.list.iter_mut()
     }
 
     /// Whether words are missing before a batch.
@@ -96,13 +96,13 @@ impl Threads {
         if let Some(index) = self.by_key.get(&key) {
             return *index;
         }
-        if self.threads.len() >= MAX_THREADS {
+        if self.list.len() >= MAX_THREADS {
             self.shared = true;
             return MAX_THREADS - 1;
         }
-        let index = self.threads.len();
+        let index = self.list.len();
         let tid = batch.tid.filter(|_| java.is_none());
-        self.threads.push(Thread { index, tid, java, buffer: batch.buffer, stack: Stack::default() });
+        self.list.push(Thread { index, tid, java, buffer: batch.buffer, stack: Stack::default() });
         self.by_key.insert(key, index);
         index
     }
@@ -110,7 +110,7 @@ impl Threads {
     /// The index of the thread to which the batch's buffer belongs. A buffer that changes hands is another thread from then on.
     pub(super) fn owner(&mut self, batch: &MarkBatch<'_>) -> usize {
         let key = Key::Buffer(batch.buffer);
-        let known = self.by_key.get(&key).and_then(|index| self.threads.get_mut(*index));
+        let known = self.by_key.get(&key).and_then(|index| self.list.get_mut(*index));
         if let (Some(thread), Some(tid)) = (known, batch.tid) {
             match thread.tid {
                 None => thread.tid = Some(tid),
@@ -126,12 +126,12 @@ impl Threads {
     /// The indices of all threads whose marks stand in a buffer: after a loss none of them is sure.
     pub(super) fn of_buffer(&self, buffer: u32) -> Vec<usize> {
         let of_buffer = |thread: &&Thread| thread.buffer == buffer;
-        self.threads.iter().filter(of_buffer).map(|thread| thread.index).collect()
+        self.list.iter().filter(of_buffer).map(|thread| thread.index).collect()
     }
 
     /// Remembers in which buffer a thread's marks stood last.
     pub(super) fn moved(&mut self, index: usize, buffer: u32) {
-        if let Some(thread) = self.threads.get_mut(index) {
+        if let Some(thread) = self.list.get_mut(index) {
             thread.buffer = buffer;
         }
     }

@@ -21,7 +21,7 @@ fn told(markers: Vec<Marker>, words: &Words) -> String {
     let scribe = Scribe::new("scribe");
     let mut play = Play::new(markers, vec![Box::new(scribe.clone())]);
     play.batch(1, words, false);
-    scribe.text().lines().filter(|line| !line.starts_with("loaded")).map(|line| format!("{line}\n")).collect()
+    scribe.text().lines().filter(|line| !line.starts_with("loaded")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

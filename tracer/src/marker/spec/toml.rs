@@ -66,7 +66,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Draft>, Wrong> {
             let Some(fields) = marker.get_ref().as_table() else {
                 return Err(Wrong::new(marker.span(), "a marker is a table", "begin it with a line [[marker]]"));
             };
-            drafts.push(draft(&Fields { text, at: marker.span(), fields })?);
+            drafts.push(draft(&Fields { text, at: marker.span(), table: fields })?);
         }
     }
     Ok(drafts)
@@ -77,14 +77,14 @@ struct Fields<'a> {
     /// The whole file.
     text: &'a str,
     at: Range<usize>,
-    fields: &'a DeTable<'a>,
+    table: &'a DeTable<'a>,
 }
 
 fn draft(fields: &Fields<'_>) -> Result<Draft, Wrong> {
     fields.check_keys()?;
     let class = fields.needed("class", "as in class = \"com.shop.*\"")?;
     let method = fields.needed("method", "as in method = \"checkout\", or method = \"*\" for all")?;
-    let (method_name, parameters) = name::method(&method.text).map_err(|wrong| method.wrong(wrong))?;
+    let (method_name, parameters) = name::method(&method.content).map_err(|wrong| method.wrong(wrong))?;
     let descriptor = match fields.text("descriptor")? {
         Some(given) if parameters.is_some() => {
             let hint = "leave the parameters behind the method's name out, or this";
@@ -95,35 +95,37 @@ fn draft(fields: &Fields<'_>) -> Result<Draft, Wrong> {
     };
     let place_text = fields.text("place")?;
     let place = match &place_text {
-        Some(given) => place::parse(&given.text).map_err(|wrong| given.wrong(wrong))?,
+        Some(given) => place::parse(&given.content).map_err(|wrong| given.wrong(wrong))?,
         None => Place::Method,
     };
     let at = |text: &Option<Text>| text.as_ref().map_or(fields.at.clone(), |text| text.at.clone());
-    let behind =
-        place_text.as_ref().filter(|_| place != Place::Method).map_or(String::new(), |text| format!("@{}", text.text));
-    let pattern = format!("{}::{}{behind}", class.text, method.text);
+    let behind = place_text
+        .as_ref()
+        .filter(|_| place != Place::Method)
+        .map_or(String::new(), |text| format!("@{}", text.content));
+    let pattern = format!("{}::{}{behind}", class.content, method.content);
     let name = match fields.text("name")? {
-        Some(given) if given.text.is_empty() || given.text.contains(char::is_control) => {
+        Some(given) if given.content.is_empty() || given.content.contains(char::is_control) => {
             return Err(Wrong::new(
                 given.at,
                 "a name has at least one character, and no control characters",
                 "as in \"checkout\"",
             ));
         }
-        Some(given) => (given.text, given.at),
+        Some(given) => (given.content, given.at),
         None => (pattern.clone(), class.at.clone()),
     };
     Ok(Draft {
         name,
-        token: fields.text("token")?.map(|token| token.text),
+        token: fields.text("token")?.map(|token| token.content),
         pattern,
-        class: name::class_pattern(&class.text).map_err(|wrong| class.wrong(wrong))?,
+        class: name::class_pattern(&class.content).map_err(|wrong| class.wrong(wrong))?,
         method: method_name,
         descriptor,
         place,
         place_at: at(&place_text),
         flags: fields.flags()?,
-        predicate: fields.text("where")?.map(|given| (given.text, given.from, given.at)),
+        predicate: fields.text("where")?.map(|given| (given.content, given.from, given.at)),
         inside: fields.list("inside")?,
         not_under: fields.list("not_under")?,
         subscribers: fields.list("subscribers")?,
@@ -131,9 +133,9 @@ fn draft(fields: &Fields<'_>) -> Result<Draft, Wrong> {
 }
 
 fn descriptor(given: &Text) -> Result<Pattern, Wrong> {
-    let legal = given.text.starts_with(['(', '*']) && !given.text.contains(char::is_whitespace);
+    let legal = given.content.starts_with(['(', '*']) && !given.content.contains(char::is_whitespace);
     if legal {
-        return Ok(Pattern::new(given.text.replace('.', "/")));
+        return Ok(Pattern::new(given.content.replace('.', "/")));
     }
     let what = "a descriptor is as class files have it";
     Err(Wrong::new(
@@ -145,7 +147,7 @@ fn descriptor(given: &Text) -> Result<Pattern, Wrong> {
 
 /// A text of the file.
 struct Text {
-    text: String,
+    content: String,
     /// Where it begins, if it stands there as it is.
     from: Option<usize>,
     /// Where it stands with its quotes.
@@ -163,7 +165,7 @@ impl Text {
 
 impl Fields<'_> {
     fn check_keys(&self) -> Result<(), Wrong> {
-        for (key, _) in self.fields {
+        for (key, _) in self.table {
             let word: &str = key.get_ref();
             if KEYS.contains(&word) {
                 continue;
@@ -183,7 +185,7 @@ impl Fields<'_> {
     }
 
     fn get(&self, key: &str) -> Option<&Value<'_>> {
-        self.fields.get(key)
+        self.table.get(key)
     }
 
     fn text(&self, key: &str) -> Result<Option<Text>, Wrong> {
@@ -201,14 +203,14 @@ impl Fields<'_> {
         let at = value.span();
         let raw = self.text.get(at.clone()).unwrap_or_default();
         let from = raw.find(text).map(|offset| at.start + offset);
-        Ok(Text { text: text.to_owned(), from, at })
+        Ok(Text { content: text.to_owned(), from, at })
     }
 
     fn needed(&self, key: &str, hint: &str) -> Result<Text, Wrong> {
         // The table begins with its line in brackets, whose end is its own.
         let at = self.at.start..self.at.end.max(self.at.start + 1);
         let text = self.text(key)?.ok_or_else(|| Wrong::new(at, format!("this marker has no `{key}`"), hint))?;
-        if text.text.is_empty() {
+        if text.content.is_empty() {
             return Err(Wrong::new(text.at, format!("`{key}` is empty"), "write * for all"));
         }
         Ok(text)
@@ -217,19 +219,17 @@ impl Fields<'_> {
     /// Where a flag is set, if it is.
     fn flag(&self, key: &str) -> Result<Option<Range<usize>>, Wrong> {
         let Some(value) = self.get(key) else { return Ok(None) };
-        match value.get_ref().as_bool() {
-            Some(is) => Ok(is.then(|| value.span())),
-            None => {
-                let what = format!("`{key}` is true or false");
-                Err(Wrong::new(value.span(), what, format!("write {key} = true, without quotes")))
-            }
+        if let Some(is) = value.get_ref().as_bool() {
+            return Ok(is.then(|| value.span()));
         }
+        let what = format!("`{key}` is true or false");
+        Err(Wrong::new(value.span(), what, format!("write {key} = true, without quotes")))
     }
 
     fn flags(&self) -> Result<Flags, Wrong> {
         let sides = match self.text("sides")? {
             None => None,
-            Some(Text { text, at, .. }) => match text.as_str() {
+            Some(Text { content, at, .. }) => match content.as_str() {
                 "region" => Some((Sides::Region, at)),
                 "point" => Some((Sides::Point, at)),
                 other => {
@@ -250,7 +250,7 @@ impl Fields<'_> {
     /// A list of names; a single one can stand without brackets.
     fn list(&self, key: &str) -> Result<Vec<(String, Range<usize>)>, Wrong> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
-        let one = |value: &Value<'_>| self.read(key, value).map(|text| (text.text, text.at));
+        let one = |value: &Value<'_>| self.read(key, value).map(|text| (text.content, text.at));
         match value.get_ref().as_array() {
             Some(list) => list.iter().map(one).collect(),
             None => Ok(vec![one(value)?]),

@@ -200,7 +200,7 @@ impl Nesting {
         }
         root.value = root.children.iter().map(|child| child.value).sum();
         let title = "Time in regions, by nesting".to_owned();
-        (root.value > 0.0).then(|| Shape::Tree(Tree { id: "nesting_times", title, unit: Unit::Ns, root }))
+        (root.value > 0.0).then_some(Shape::Tree(Tree { id: "nesting_times", title, unit: Unit::Ns, root }))
     }
 
     fn draw(&self, at: NodeId, markers: &[Marker]) -> Drawn {
