@@ -56,7 +56,12 @@ impl Recorded {
             Item::Frame(frame) => self.stacks.define_frame(frame),
             Item::Stack(stack) => self.stacks.define_stack(stack),
             Item::Thread(thread) => self.names.define_thread(thread.tid, thread.name),
-            Item::Guard(_) | Item::Subject(_) | Item::Tallies(_) | Item::Coverage(_) | Item::End(_) => {}
+            Item::Guard(_)
+            | Item::Subject(_)
+            | Item::Tallies(_)
+            | Item::Coverage(_)
+            | Item::Inside(_)
+            | Item::End(_) => {}
         }
     }
 

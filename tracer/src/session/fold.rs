@@ -91,7 +91,7 @@ impl Session {
     /// Adds a client of marks, whose report becomes a part of that of the lens `markers`; gives it back where the session has no such
     /// lens.
     pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
-        self.analyses.iter_mut().fold(Some(client), |left, analysis| analysis.add_client(left?))
+        self.analyses.iter_mut().try_fold(client, |left, analysis| analysis.add_client(left))
     }
 
     /// Takes the next item.
