@@ -1,8 +1,8 @@
 //! The library that jtrace loads into a JVM: weaves calls into code that was named, and hands over what they tell.
 //!
-//! `Agent_OnAttach` starts a session: a thread of its own ([`session`]) talks to jtrace over a pair of sockets, of which jtrace takes
-//! one end out of this process. [`weaving`] exchanges classes, [`recorder`] defines the Java classes that woven code calls,
-//! [`memory`] is what they share with this library, [`site`] is where eBPF programs look. When the connection ends, however that
+//! `Agent_OnAttach` starts a session: a thread of its own (`session`) talks to jtrace over a pair of sockets, of which jtrace takes
+//! one end out of this process. `weaving` exchanges classes, `recorder` defines the Java classes that woven code calls,
+//! `memory` is what they share with this library, `site` is where eBPF programs look. When the connection ends, however that
 //! comes about, everything is switched off and every class gets its old bytes back.
 //!
 //! Nothing here may take the JVM down: entry points catch panics, and what fails is told and left as it was.
