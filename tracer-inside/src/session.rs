@@ -38,6 +38,8 @@ const SLOW_TICK: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest that a message may take.
 const MESSAGE_LIMIT: Duration = Duration::from_secs(10);
+/// How long a thread of the program waits at most until there is room for a message.
+const ROOM_LIMIT: Duration = Duration::from_millis(100);
 /// Most messages that wait for jtrace; more than that nobody reads them.
 const MAX_OUTGOING: usize = 1 << 20;
 
@@ -50,6 +52,8 @@ const EVENTS: [u32; 4] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK, CLASS_PREP
 
 /// What other threads have to tell jtrace.
 static OUTGOING: Mutex<VecDeque<Told>> = Mutex::new(VecDeque::new());
+/// Our end of the connection, for all that tell something.
+static WRITER: Mutex<Option<UnixStream>> = Mutex::new(None);
 /// The recorder, once it is defined: it stays.
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
 /// What is woven.
@@ -59,11 +63,38 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells jtrace something, soon.
+/// Tells jtrace something. It lies in the connection when this returns, before any mark that needs it can be made; only where jtrace
+/// reads nothing for long it waits here, and not the thread.
 pub(crate) fn tell(what: Told) {
-    let mut outgoing = lock(&OUTGOING);
-    if outgoing.len() < MAX_OUTGOING {
-        outgoing.push_back(what);
+    {
+        let mut outgoing = lock(&OUTGOING);
+        if outgoing.len() < MAX_OUTGOING {
+            outgoing.push_back(what);
+        }
+    }
+    let _ = send(ROOM_LIMIT);
+}
+
+/// Sends what waits, as long as there is room for it within a limit.
+fn send(limit: Duration) -> io::Result<()> {
+    let mut writer = lock(&WRITER);
+    let Some(stream) = writer.as_mut() else { return Ok(()) };
+    loop {
+        if lock(&OUTGOING).is_empty() || !is_ready(stream, PollFlags::OUT, limit)? {
+            return Ok(());
+        }
+        let Some(told) = lock(&OUTGOING).pop_front() else { return Ok(()) };
+        control::write(stream, &told)?;
+    }
+}
+
+fn is_ready(stream: &UnixStream, how: PollFlags, limit: Duration) -> io::Result<bool> {
+    let mut polled = [PollFd::from_borrowed_fd(stream.as_fd(), how)];
+    let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
+    match poll(&mut polled, Some(&limit)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -144,6 +175,7 @@ impl Session {
         let Some(recorder) = *lock(&RECORDER) else { return };
         if let Ok(jvmti) = vm.jvmti() {
             lock(&OUTGOING).clear();
+            *lock(&WRITER) = stream.try_clone().ok();
             let mut session =
                 Self { jvmti, jni, recorder, stream, theirs: Some(theirs), weaving: None, properties: Vec::new() };
             let outcome = session.prepare().and_then(|()| session.serve().map_err(|error| error.to_string()));
@@ -151,7 +183,8 @@ impl Session {
                 tell(Told::Refused(error));
             }
             session.leave();
-            let _ = session.send();
+            let _ = send(MESSAGE_LIMIT);
+            *lock(&WRITER) = None;
             session.jvmti.dispose();
         }
         vm.detach();
@@ -180,11 +213,11 @@ impl Session {
         tell(Told::Ready { version: VERSION });
         loop {
             if self.theirs.is_none() {
-                self.send()?;
+                send(TICK)?;
             } else if began.elapsed() > PATIENCE {
                 return Ok(());
             }
-            if self.is_readable()? {
+            if is_ready(&self.stream, PollFlags::IN, TICK)? {
                 let order = match control::read(&mut self.stream) {
                     Ok(order) => order,
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -204,23 +237,6 @@ impl Session {
                 let _ = self.recorder.sweep(self.jni, false);
             }
             self.hand_over(is_slow);
-        }
-    }
-
-    fn is_readable(&self) -> io::Result<bool> {
-        let mut polled = [PollFd::from_borrowed_fd(self.stream.as_fd(), PollFlags::IN)];
-        let tick = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
-        match poll(&mut polled, Some(&tick)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn send(&mut self) -> io::Result<()> {
-        loop {
-            let Some(told) = lock(&OUTGOING).pop_front() else { return Ok(()) };
-            control::write(&mut self.stream, &told)?;
         }
     }
 

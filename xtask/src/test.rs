@@ -46,6 +46,7 @@ pub(crate) fn run(_: &Options) -> ExitCode {
         tally.ring("unit, replay, views", unit);
         tally.ring("fuzz", fuzz);
         tally.part("verifier", || verifier::run(&verifier::Options::default()));
+        tally.ring("weave", weave);
         tally.ring("live", live);
         tally.part("guard", bench::guard);
     }
@@ -104,6 +105,18 @@ fn fuzz() -> Result<Count> {
     let mut cargo = cargo_test();
     cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*", "--test", "session"]);
     counted(cargo.env("JTRACE_FUZZ_CASES", FUZZ_CASES))
+}
+
+/// Woven programs in real JVMs, under their verifiers, against counts that their sources say. Every class of the JDKs and of some jars is
+/// woven by the ignored tests that are not named here: they take minutes.
+fn weave() -> Result<Count> {
+    let mut cargo = cargo_test();
+    cargo.args(["--package", "tracer-weave"]);
+    cargo.env("TRACER_JDKS", workspace::jdks());
+    let of_files = counted(&mut cargo)?;
+    cargo.args(["--test", "jvm", "--", "--ignored", "counts::"]);
+    let in_jvms = counted(&mut cargo)?;
+    Ok(Count { passed: of_files.passed + in_jvms.passed, failed: of_files.failed + in_jvms.failed })
 }
 
 /// Real JVMs on this kernel, one test at a time because each measures its machine.

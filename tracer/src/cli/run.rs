@@ -110,6 +110,13 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let watched = watch.watched(Instant::now())?;
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
+    if watched.lenses.iter().any(|lens| lens.is_inside()) {
+        return Err(Failure::usage(
+            "markers and typestate need a JVM that runs already",
+            "start it, then `jtrace markers PID` or `jtrace typestate PID`; with --later for classes to come"
+                .to_owned(),
+        ));
+    }
     let program = find_program(command.first().expect("the command line asks for at least one"))?;
     let path = libjvm_of(&program)?;
     let libjvm = prepare::read_libjvm(&path)?;
