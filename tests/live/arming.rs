@@ -300,19 +300,30 @@ fn code_that_allocates_calls_the_stub_where_the_jvm_was_started_so() -> Result<(
     Ok(())
 }
 
+/// Stops a JVM, and waits until none of its threads runs any more: one that does could still answer.
+fn stop(jvm: &mut Jvm) -> Result<()> {
+    jvm.process().signal(Signal::STOP)?;
+    let tasks = format!("/proc/{}/task", jvm.pid());
+    loop {
+        let stats = std::fs::read_dir(&tasks)?.flatten().map(|task| std::fs::read_to_string(task.path().join("stat")));
+        // One that is gone meanwhile does not run either.
+        if stats.flatten().all(|stat| stat.contains(") T ")) {
+            return Ok(());
+        }
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn a_stopped_jvm_is_refused_at_once_and_one_that_stops_later_is_not_waited_for() -> Result<()> {
     let mut jvm = launch(&jdk::any()?).start()?;
     let target = find::Jvm::open(jvm.pid())?;
-    jvm.process().signal(Signal::STOP)?;
-    while !std::fs::read_to_string(format!("/proc/{}/stat", jvm.pid()))?.contains(") T ") {
-        std::thread::yield_now();
-    }
+    stop(&mut jvm)?;
     let refused = Attachment::open(&target);
     jvm.process().signal(Signal::CONT)?;
     assert!(matches!(refused, Err(attach_protocol::Error::Stopped(_))), "{refused:?}");
     let attachment = Attachment::open(&target)?;
-    jvm.process().signal(Signal::STOP)?;
+    stop(&mut jvm)?;
     let unanswered = attachment.command("VM.version", Duration::from_millis(200));
     jvm.process().signal(Signal::CONT)?;
     assert!(matches!(unanswered, Err(attach_protocol::Error::Reply { .. })), "{unanswered:?}");
