@@ -3,11 +3,12 @@
 use std::{
     fs::File,
     io::{self, Write as _},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, fchmod, open, openat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, ResolveFlags, fchmod, open, openat, openat2, unlinkat},
     io::Errno,
 };
 
@@ -19,7 +20,7 @@ pub(super) const PREFIX: &str = ".jtrace-inside-";
 /// The file; it goes with this value.
 #[derive(Debug)]
 pub(super) struct Placed {
-    directory: std::os::fd::OwnedFd,
+    directory: OwnedFd,
     name: String,
     /// Its path as the JVM sees it.
     pub(super) path: PathBuf,
@@ -38,12 +39,18 @@ pub(super) fn directories() -> impl Iterator<Item = &'static Path> {
     DIRECTORIES.iter().map(Path::new)
 }
 
+/// Opens a directory below the root of another process, which may have put links anywhere: none of them is followed.
+fn open_directory(root: &Path, directory: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = open(root, flags, Mode::empty())?;
+    let within = directory.strip_prefix("/").unwrap_or(directory);
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    Ok(openat2(&root, within, flags, Mode::empty(), resolve)?)
+}
+
 /// Writes a new file into a directory of a process. No link is followed and no file is taken over; only the superuser can write it.
 pub(super) fn put(pid: u32, directory: &Path, bytes: &[u8]) -> io::Result<Placed> {
-    let within = directory.strip_prefix("/").unwrap_or(directory);
-    let path = Path::new("/proc").join(pid.to_string()).join("root").join(within);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = open(&path, flags, Mode::empty())?;
+    let folder = open_directory(&Path::new("/proc").join(pid.to_string()).join("root"), directory)?;
     for _ in 0..16 {
         let name = format!("{PREFIX}{:016x}.so", random());
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -64,4 +71,23 @@ pub(super) fn put(pid: u32, directory: &Path, bytes: &[u8]) -> io::Result<Placed
 fn random() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn no_link_on_the_way_is_followed() {
+        let root = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir_all(root.path().join("var/tmp")).expect("made");
+        assert!(open_directory(root.path(), Path::new("/var/tmp")).is_ok());
+        symlink("/tmp", root.path().join("tmp")).expect("made");
+        symlink("var", root.path().join("dev")).expect("made");
+        for directory in ["/tmp", "/dev/tmp", "/../tmp"] {
+            assert!(open_directory(root.path(), Path::new(directory)).is_err(), "{directory}");
+        }
+    }
 }
