@@ -14,14 +14,12 @@ use crate::{
     inside::{library, visit::Visit},
     jvm::find::Jvm,
     mark::{Asked, Meaning},
+    marker::check::MANY_METHODS,
     predicate::error::nearest,
     probe::plan::Plan,
     source::live::inside::InsideLane,
     typestate::{Property, machine::Machine},
 };
-
-/// Most methods that are woven without being asked twice.
-const MANY_METHODS: u64 = 10_000;
 
 /// Options of what needs a library in the JVM.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -1,9 +1,13 @@
 //! What is wrong with a marker, where, and what was probably meant.
 
-use std::{fmt, ops::Range};
+use std::fmt;
 
+pub(super) use crate::predicate::error::Wrong;
 use crate::{
-    predicate::{error::excerpt, tree::Span},
+    predicate::{
+        error::{Line, excerpt},
+        tree::Span,
+    },
     view::escape,
 };
 
@@ -33,18 +37,11 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// Of a file: finds the line of a place. A place of several lines is shown by its first.
+    /// Of a file, at a place.
     pub(super) fn in_file(file: &str, text: &str, wrong: Wrong) -> Self {
         let Wrong { what, span, hint } = wrong;
-        let start = text.floor_char_boundary(span.start);
-        let end = text.floor_char_boundary(span.end.max(start));
-        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
-        let line = text[..from].matches('\n').count() + 1;
-        let column = text[from..start].chars().count() + 1;
-        let span = Span { start: start - from, end: end.min(to) - from };
-        let text = text[from..to].trim_end_matches('\r').to_owned();
-        Self { origin: file.to_owned(), at: Some((line, column)), what, hint, text: Some(Box::new((text, span))) }
+        let Line { number, column, text, span } = Line::of(text, &span);
+        Self { origin: file.to_owned(), at: Some((number, column)), what, hint, text: Some(Box::new((text, span))) }
     }
 
     /// Of an option of the command line.
@@ -70,25 +67,5 @@ impl Error {
         lines.extend(self.excerpt().iter().map(|line| format!("  {line}")));
         lines.extend(self.hint.iter().map(|hint| format!("hint: {}", escape::terminal(hint))));
         lines.join("\n")
-    }
-}
-
-/// Something wrong at a place of a text that is being read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) what: String,
-    pub(super) span: Range<usize>,
-    pub(super) hint: Option<String>,
-}
-
-impl Wrong {
-    pub(super) fn new(span: Range<usize>, what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { what: what.into(), span, hint: Some(hint.into()) }
-    }
-
-    /// In a text of which this was read, from this byte on.
-    pub(super) fn from(mut self, start: usize) -> Self {
-        self.span = self.span.start + start..self.span.end + start;
-        self
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a predicate, where, and what was probably meant.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use super::tree::Span;
 use crate::view::escape;
@@ -45,6 +45,54 @@ impl Error {
             lines.push_str(&escape::terminal(hint));
         }
         lines
+    }
+}
+
+/// Something wrong at a place of a text that is being read: a file of markers, or of a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) what: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) hint: Option<String>,
+}
+
+impl Wrong {
+    pub(crate) fn new(span: Range<usize>, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), span, hint: Some(hint.into()) }
+    }
+
+    /// In a text of which this was read, from this byte on.
+    pub(crate) fn from(mut self, start: usize) -> Self {
+        self.span = self.span.start + start..self.span.end + start;
+        self
+    }
+}
+
+/// The line of a text in which a place lies.
+pub(crate) struct Line {
+    /// Its number, from 1.
+    pub(crate) number: usize,
+    /// Column of the place in characters, from 1.
+    pub(crate) column: usize,
+    /// The line.
+    pub(crate) text: String,
+    /// The place in it.
+    pub(crate) span: Span,
+}
+
+impl Line {
+    /// Finds it. A place of several lines is shown by its first.
+    pub(crate) fn of(text: &str, span: &Range<usize>) -> Self {
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end.max(start));
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        Self {
+            number: text[..from].matches('\n').count() + 1,
+            column: text[from..start].chars().count() + 1,
+            text: text[from..to].trim_end_matches('\r').to_owned(),
+            span: Span { start: start - from, end: end.min(to) - from },
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! What is wrong with a property, where in its file, and what was probably meant.
 
-use std::{fmt, ops::Range};
+use std::fmt;
 
+pub(super) use crate::predicate::error::Wrong;
 use crate::{
-    predicate::{error::excerpt, tree::Span},
+    predicate::{
+        error::{Line, excerpt},
+        tree::Span,
+    },
     view::escape,
 };
 
@@ -34,19 +38,12 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// Finds the line of a place. A place of several lines is shown by its first.
+    /// Of a file, at a place.
     pub(super) fn new(file: &str, text: &str, wrong: Wrong) -> Self {
         let Wrong { what, span, hint } = wrong;
-        let start = text.floor_char_boundary(span.start);
-        let end = text.floor_char_boundary(span.end.max(start));
-        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
-        let counted = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
-        let line = counted(text[..from].matches('\n').count());
-        let column = counted(text[from..start].chars().count());
-        let span = Span { start: start - from, end: end.min(to) - from };
-        let text = text[from..to].trim_end_matches('\r').to_owned();
-        Self { file: file.to_owned(), line, column, what, hint, text, span }
+        let Line { number, column, text, span } = Line::of(text, &span);
+        let counted = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Self { file: file.to_owned(), line: counted(number), column: counted(column), what, hint, text, span }
     }
 
     /// The line, and below it a caret at the place; harmless on a terminal.
@@ -63,19 +60,5 @@ impl Error {
             lines.push_str(&escape::terminal(hint));
         }
         lines
-    }
-}
-
-/// Something wrong at a place of a text that is being read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) what: String,
-    pub(super) span: Range<usize>,
-    pub(super) hint: Option<String>,
-}
-
-impl Wrong {
-    pub(super) fn new(span: Range<usize>, what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { what: what.into(), span, hint: Some(hint.into()) }
     }
 }
