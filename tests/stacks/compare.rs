@@ -81,6 +81,17 @@ impl Tally {
         self.count(|verdict| matches!(verdict, Verdict::Other(_)))
     }
 
+    /// In which shapes frames had gone.
+    pub(crate) fn gone(&self) -> String {
+        let mut text = String::new();
+        for ((kind, shape, verdict), count) in &self.counts {
+            if *verdict == Verdict::Gone {
+                let _ = writeln!(text, "{count:>6} {} in {shape}: frames had gone", kind.word());
+            }
+        }
+        text
+    }
+
     /// What differs: counts by reason, kind and shape, and the first ones in full.
     pub(crate) fn complaint(&self) -> String {
         let mut text = String::new();
