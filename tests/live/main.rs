@@ -42,6 +42,8 @@ mod governor;
 mod jni;
 // Woven markers, and states of objects.
 mod inside;
+// States of threads, monitors and classes, without anything in the JVM.
+mod outside;
 // Threads are chosen by their whole names.
 mod threads_by_name;
 // The predicate says the same in the kernel.

@@ -57,7 +57,7 @@ use crate::{
     report::{Section, Span},
     session::{GuardAction, Target},
     stack::Stacks,
-    subject::Subjects,
+    subject::{SubjectDefinition, Subjects},
     tally::Tallies,
 };
 
@@ -90,6 +90,9 @@ pub trait Analysis: Send {
 
     /// Takes one event. Events come in the order of their times, as far as the kernel delivered them so.
     fn event(&mut self, event: &Event);
+
+    /// Takes the name of a method or class; before the first event that is about it.
+    fn subject(&mut self, _subject: &SubjectDefinition) {}
 
     /// Takes what the kernel counted itself, since the session began.
     fn tallies(&mut self, _tallies: &Tallies) {}

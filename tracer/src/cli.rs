@@ -13,6 +13,7 @@ mod logger;
 mod markers;
 mod options;
 mod output;
+mod outside;
 mod perf_map;
 pub mod predicate;
 mod prepare;

@@ -117,6 +117,35 @@ pub enum MonitorAction {
     Waited,
 }
 
+impl MonitorAction {
+    /// What properties call the actions.
+    pub const WORDS: [&'static str; 8] = [
+        "contended_enter",
+        "contended_entered",
+        "contended_exit",
+        "notify",
+        "notify_all",
+        "wait",
+        "wait_timed",
+        "waited",
+    ];
+
+    /// What properties call it.
+    pub const fn word(self) -> &'static str {
+        let [enter, entered, exit, notify, notify_all, wait, wait_timed, waited] = Self::WORDS;
+        match self {
+            Self::ContendedEnter { .. } => enter,
+            Self::ContendedEntered => entered,
+            Self::ContendedExit => exit,
+            Self::Notify => notify,
+            Self::NotifyAll => notify_all,
+            Self::Wait { timeout_ms: 0 } => wait,
+            Self::Wait { .. } => wait_timed,
+            Self::Waited => waited,
+        }
+    }
+}
+
 /// Who holds a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {

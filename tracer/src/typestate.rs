@@ -13,6 +13,7 @@ mod located;
 pub mod machine;
 mod method;
 mod nfa;
+pub mod outside;
 mod read;
 pub mod run;
 #[cfg(test)]
@@ -37,11 +38,11 @@ pub enum Key {
     Object,
     /// Every thread that calls them.
     Thread,
-    /// Every monitor; symbols are events of the lens `locks`.
+    /// Every monitor; symbols are what threads do with it ([`MonitorAction::WORDS`](crate::event::MonitorAction::WORDS)).
     Monitor,
     /// Every class that declares them.
     Class,
-    /// Every handle of JNI; symbols are functions of JNI.
+    /// Every thread that calls functions of JNI, which are the symbols.
     Jni,
 }
 
@@ -60,8 +61,13 @@ impl Key {
         }
     }
 
-    /// Whether symbols are methods of Java, which must be woven.
+    /// Whether its symbols must be woven, because no event tells of the receiver. All others are followed from outside.
     pub const fn is_woven(self) -> bool {
+        matches!(self, Self::Object)
+    }
+
+    /// Whether symbols are methods of Java.
+    pub const fn has_methods(self) -> bool {
         match self {
             Self::Object | Self::Thread | Self::Class => true,
             Self::Monitor | Self::Jni => false,
@@ -159,8 +165,8 @@ impl Property {
     }
 
     /// What must be woven for it, with symbols numbered from `first_symbol` on. A method may be named by several of the rules,
-    /// as where one of its classes lies below another: who weaves puts a symbol once at a place. Properties whose symbols are
-    /// no methods of Java have none.
+    /// as where one of its classes lies below another: who weaves puts a symbol once at a place. Properties that are
+    /// followed from outside have none.
     pub fn rules(&self, first_symbol: u32) -> Vec<Rule> {
         let mut rules = Vec::new();
         if !self.key.is_woven() {
@@ -176,7 +182,7 @@ impl Property {
                     descriptor: method.descriptor(),
                     place: Place::Method,
                     kind: symbol.at.into(),
-                    receiver: self.key == Key::Object,
+                    receiver: true,
                     arguments: false,
                 }));
             }

@@ -1,25 +1,31 @@
 //! Lens `typestate`: whether objects are used as their protocols say.
 //!
-//! Every symbol comes with the state in which its object was, so what it means does not depend on the order in which buffers of
-//! different threads arrive.
+//! Every symbol of an object comes with the state in which the object was, so what it means does not depend on the order in which
+//! buffers of different threads arrive. Threads, monitors and classes have their states here ([`outside`]).
+
+mod outside;
 
 use std::collections::HashMap;
 
 use tracer_common::marks::WordKind;
 use tracer_weave::control::DEAD;
 
+use self::outside::Outside;
 use super::{
     Analysis, Context, Lens,
     profile::{self, Amounts},
     table::{Keyed, Merge, column},
 };
 use crate::{
-    event::{Event, Payload, StackId, Tid},
+    event::{Event, NameId, Payload, StackId, Tid},
     mark::{Asked, Inside, Mark, MarkBatch, Meaning, What, Woven},
     report::{Cell, Column, Section, Shape, Summary, Unit},
+    session::GuardAction,
+    subject::SubjectDefinition,
     typestate::{
         Property,
         machine::{State, Symbol},
+        outside::States,
     },
 };
 
@@ -42,6 +48,20 @@ pub struct Typestate {
     lacks: Vec<String>,
     /// Marks of places that were not told of yet, by place: suppressed symbols.
     suppressed: HashMap<u32, u64>,
+    outside: Outside,
+}
+
+/// Of what a violation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Of {
+    /// An object, by the number of its class.
+    Object(u32),
+    /// The monitor of an object of this class.
+    Name(NameId),
+    /// A class, by its number in [`Outside`].
+    Class(u32),
+    /// A thread.
+    Thread,
 }
 
 /// What was seen of a property.
@@ -59,9 +79,10 @@ struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Violation {
     property: usize,
-    class: u32,
+    of: Of,
     object: u32,
-    state: State,
+    /// More than one where it was not known.
+    states: States,
     /// The illegal symbol; `None` where the object died.
     symbol: Option<Symbol>,
     tid: Option<Tid>,
@@ -91,6 +112,7 @@ impl Default for Typestate {
             woven: Woven::default(),
             lacks: Vec::new(),
             suppressed: HashMap::new(),
+            outside: Outside::default(),
         }
     }
 }
@@ -128,9 +150,9 @@ impl Typestate {
                     self.violations
                         .entry(Violation {
                             property,
-                            class,
+                            of: Of::Object(class),
                             object: mark.object,
-                            state,
+                            states: States::only(state),
                             symbol: None,
                             tid: None,
                             history: 0,
@@ -146,6 +168,25 @@ impl Typestate {
     /// Symbols that were held back: those of places of symbols.
     fn suppressed(&self) -> u64 {
         self.suppressed.iter().filter(|(place, _)| self.places.contains_key(place)).map(|(_, count)| count).sum()
+    }
+
+    /// Class of what a violation is about.
+    fn class(&self, of: Of, context: Context<'_>) -> String {
+        let name = match of {
+            Of::Object(class) => self.classes.get(&class).cloned(),
+            Of::Class(class) => self.outside.class(class).cloned(),
+            Of::Name(name) => return context.names.class(name),
+            Of::Thread => Some("(thread)".to_owned()),
+        };
+        name.unwrap_or_else(|| "<unknown>".to_owned())
+    }
+
+    fn violated(&mut self, violation: Violation) {
+        // Of what has died there is no stack.
+        if let (Some(_), Some(tid)) = (violation.symbol, violation.tid) {
+            self.stacks.add(violation.stack, tid, 1);
+        }
+        self.violations.entry(violation).0 += 1;
     }
 
     fn by_property(&self) -> Shape {
@@ -185,9 +226,11 @@ impl Typestate {
 
     fn violations(&self, context: Context<'_>) -> Shape {
         let label = |violation: &Violation| {
-            let Violation { property, class, object, state, symbol, tid, history, stack } = *violation;
+            let Violation { property, of: whose, object, states, symbol, tid, history, stack } = *violation;
             let of = self.asked.properties.get(property);
-            let state = of.map_or_else(String::new, |of| of.machine.state(state).to_owned());
+            let state = of.map_or_else(String::new, |of| {
+                states.list().map(|state| of.machine.state(state)).collect::<Vec<_>>().join(" or ")
+            });
             let what = match (of, symbol) {
                 (Some(of), Some(symbol)) => of.machine.symbol(symbol).to_owned(),
                 _ => "(death)".to_owned(),
@@ -195,7 +238,7 @@ impl Typestate {
             let place = if symbol.is_some() { super::site::label(context.stacks, stack) } else { String::new() };
             Some((
                 of.map_or_else(String::new, |of| of.name.clone()),
-                self.classes.get(&class).cloned().unwrap_or_else(|| "<unknown>".to_owned()),
+                self.class(whose, context),
                 u64::from(object),
                 state,
                 what,
@@ -275,23 +318,34 @@ impl Analysis for Typestate {
     }
 
     fn event(&mut self, event: &Event) {
-        let Payload::IllegalTransition { place, state, object, class, history } = event.payload else { return };
+        let Payload::IllegalTransition { place, state, object, class, history } = event.payload else {
+            for violation in self.outside.event(event, &mut self.seen) {
+                self.violated(violation);
+            }
+            return;
+        };
         let Some((property, symbol)) = self.places.get(&place).copied() else { return };
-        let state = self.state(property, state);
+        let states = States::only(self.state(property, state));
         if let Some(seen) = self.seen.get_mut(property) {
             seen.illegal += 1;
         }
-        self.stacks.add(event.stack, event.tid, 1);
-        let tid = Some(event.tid);
-        let symbol = Some(symbol);
-        let violation = Violation { property, class, object, state, symbol, tid, history, stack: event.stack };
-        self.violations.entry(violation).0 += 1;
+        let (of, tid, symbol) = (Of::Object(class), Some(event.tid), Some(symbol));
+        self.violated(Violation { property, of, object, states, symbol, tid, history, stack: event.stack });
+    }
+
+    fn subject(&mut self, subject: &SubjectDefinition) {
+        self.outside.subject(subject);
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        self.outside.guard(action);
     }
 
     fn inside(&mut self, inside: &Inside) {
         match inside {
             Inside::Asked(asked) => {
                 self.seen = vec![Seen::default(); asked.properties.len()];
+                self.outside = Outside::new(&asked.properties);
                 self.asked = asked.clone();
             }
             Inside::Place(place) => {
@@ -336,6 +390,7 @@ impl Analysis for Typestate {
         ));
         shapes.extend(self.skipped());
         let mut notes = self.lacks.clone();
+        notes.extend(self.outside.notes());
         notes.extend(self.violations.note("violations"));
         Section { id: Lens::Typestate.id(), title: "Typestate".to_owned(), summary, notes, shapes }
     }

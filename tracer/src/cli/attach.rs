@@ -10,7 +10,7 @@ use std::{
 use super::{
     Failure,
     arming::{ArmedJvm, Held},
-    inside,
+    inside::{self, Wanted},
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
@@ -112,7 +112,7 @@ impl Show {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { pid, watch, output, show } = options;
     let pid = pid.ok_or_else(|| Failure::usage("a pid is missing", "`jtrace list` shows the JVMs".to_owned()))?;
-    attach(pid, &watch, &output, Show::new(&output, &show))
+    attach(pid, watch, &output, Show::new(&output, &show))
 }
 
 pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
@@ -124,10 +124,11 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
         ));
     }
     let output = OutputOptions { output: vec![output], ..OutputOptions::default() };
-    attach(pid, &watch, &output, Show::Quiet)
+    attach(pid, watch, &output, Show::Quiet)
 }
 
-fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
+fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
+    let watch = watch.with_properties()?;
     let mut watched = watch.watched(Instant::now())?;
     watched.one_by_one |= show == Show::Events;
     if watch.demand.wanted.explain {
@@ -143,6 +144,7 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
+    let outside = inside.as_ref().and_then(Wanted::outside);
     let inside = inside::lane(inside, &jvm, &mut known.plan, &watched.lenses)?;
     let armed = ArmedJvm::new(&known.plan, &jvm, watch.demand.arm, &watched.predicate, &mut known.missing)?;
     let path = jvm.library.attach_path.clone();
@@ -155,7 +157,8 @@ fn attach(pid: u32, watch: &WatchOptions, output: &OutputOptions, show: Show) ->
     let unwinding = watched.unwinding(&jvm);
     let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects)
         .with_jni(jni)
-        .with_inside(inside);
+        .with_inside(inside)
+        .with_outside(outside);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate };

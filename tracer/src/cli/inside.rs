@@ -62,13 +62,6 @@ impl InsideOptions {
         if !lenses.iter().any(|lens| lens.is_inside()) {
             return Ok(None);
         }
-        if !self.inside {
-            return Err(Failure::usage(
-                "markers and typestate need a library in the JVM",
-                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends"
-                    .to_owned(),
-            ));
-        }
         let spec = self.markers.read()?;
         let switches = (0..).zip(&spec.wishes).map(|(number, wish)| {
             let count = if !each && spec.is_countable(wish) { switch::COUNT } else { 0 };
@@ -87,7 +80,14 @@ impl InsideOptions {
         for named in &self.property {
             wanted.add(typestate::property(named)?, !self.no_adaptive)?;
         }
-        if wanted.rules.is_empty() {
+        if !self.inside && !wanted.rules.is_empty() {
+            return Err(Failure::usage(
+                "markers, and typestate of objects, need a library in the JVM",
+                "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends"
+                    .to_owned(),
+            ));
+        }
+        if wanted.rules.is_empty() && wanted.asked.properties.is_empty() {
             return Err(Failure::usage(
                 "nothing is named that could be woven",
                 "name markers (--marker, --spec) or properties (-p); `jtrace typestate list` shows some".to_owned(),
@@ -98,8 +98,17 @@ impl InsideOptions {
 }
 
 impl Wanted {
+    /// What properties are followed without anything in the JVM, where that goes for all that is wanted.
+    pub(super) fn outside(&self) -> Option<Asked> {
+        self.rules.is_empty().then(|| self.asked.clone())
+    }
+
     /// Adds a property: its symbols are numbered behind the markers and the properties before.
     fn add(&mut self, property: Property, is_adaptive: bool) -> Result<(), Failure> {
+        if !property.key.is_woven() {
+            self.asked.properties.push(property);
+            return Ok(());
+        }
         let before: usize = self.asked.properties.iter().map(|of| of.machine.symbols.len()).sum();
         let first = u32::try_from(self.asked.markers.len() + before).unwrap_or(u32::MAX);
         let number = u8::try_from(self.asked.properties.len() + 1).map_err(|_| too_many())?;
@@ -110,12 +119,6 @@ impl Wanted {
             ));
         }
         let rules = property.rules(first);
-        if rules.is_empty() {
-            return Err(Failure::usage(
-                format!("the property `{}` is not about objects, so nothing is woven for it", property.name),
-                "only properties whose key is an object can be followed in a JVM".to_owned(),
-            ));
-        }
         let mode = switch::ON | if is_adaptive { switch::ADAPTIVE } else { 0 };
         for (symbol, marker) in (0..property.machine.symbols.len()).zip(first..) {
             self.symbols.push((marker, number, u8::try_from(symbol).unwrap_or(u8::MAX)));
@@ -155,6 +158,9 @@ pub(super) fn lane(
     lenses: &[Lens],
 ) -> Result<Option<InsideLane>, Failure> {
     let Some(Wanted { asked, rules, switches, machines, symbols, later, yes }) = wanted else { return Ok(None) };
+    if rules.is_empty() {
+        return Ok(None);
+    }
     let sites =
         library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
     if jvm.target.jdk_release >= 21 {

@@ -377,6 +377,7 @@ pub(super) fn prepared(
         subjects,
         jni: None,
         inside: None,
+        outside: None,
     }
 }
 

@@ -137,6 +137,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         subjects: None,
         jni: prepare::jni(&plan, &watched, pid.get()),
         inside: None,
+        outside: None,
     })?;
     let mut child = waiting.begin()?;
     let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;

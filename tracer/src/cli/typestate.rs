@@ -11,7 +11,10 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tracer_weave::Rule;
 
-use super::{Failure, attach, demand};
+use super::{
+    Failure, attach, demand,
+    outside::{LOCK_ORDER, LOCK_ORDER_MESSAGE},
+};
 use crate::{
     analysis::Lens,
     predicate::error::nearest,
@@ -83,6 +86,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         Some(Command::Graph { property, format }) => graph(&property, format),
         Some(Command::List) => list(),
         None => {
+            // Who asks for objects' protocols asks for the library; nothing is loaded where nothing is woven.
             attach.watch.inside.inside = true;
             demand::run(attach, Lens::Typestate)
         }
@@ -156,5 +160,6 @@ fn list() -> Result<ExitCode, Failure> {
         let property = Property::parse(entry.file, entry.text)?;
         writeln!(io::stdout(), "{:width$}  {}", entry.name(), escape::terminal(&property.message))?;
     }
+    writeln!(io::stdout(), "{LOCK_ORDER:width$}  {LOCK_ORDER_MESSAGE}")?;
     Ok(ExitCode::SUCCESS)
 }

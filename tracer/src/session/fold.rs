@@ -108,7 +108,12 @@ impl Session {
             Item::Thread(ThreadName { tid, name }) => self.names.define_thread(*tid, name.clone()),
             Item::Frame(frame) => self.stacks.define_frame(frame.clone()),
             Item::Stack(stack) => self.stacks.define_stack(stack.clone()),
-            Item::Subject(subject) => self.subjects.define(subject.clone()),
+            Item::Subject(subject) => {
+                for analysis in &mut self.analyses {
+                    analysis.subject(subject);
+                }
+                self.subjects.define(subject.clone());
+            }
             Item::Tallies(tallies) => {
                 self.latest_ns = self.latest_ns.max(tallies.time_ns);
                 for analysis in &mut self.analyses {

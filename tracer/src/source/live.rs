@@ -48,6 +48,7 @@ use crate::{
     },
     event::Tid,
     jvm::{find::Jvm, java_threads::Layout},
+    mark::{Asked, Inside},
     probe::{
         catalog::{CODE_GROUP, INSIDE_GROUP},
         clock::Source,
@@ -102,9 +103,18 @@ pub struct Prepared {
     pub jni: Option<JniCalls>,
     /// The library in the JVM; nothing where it is not wanted.
     pub inside: Option<InsideLane>,
+    /// Properties, where all are followed without that library.
+    pub outside: Option<Asked>,
 }
 
 impl Prepared {
+    /// With properties that are followed by events alone.
+    #[must_use]
+    pub fn with_outside(mut self, outside: Option<Asked>) -> Self {
+        self.outside = outside;
+        self
+    }
+
     /// With the library in the JVM, where it is wanted.
     #[must_use]
     pub fn with_inside(mut self, inside: Option<InsideLane>) -> Self {
@@ -164,6 +174,8 @@ pub struct Live {
     subjects: Option<Subjects>,
     jni: Option<JniCalls>,
     inside: Option<InsideLane>,
+    /// Until it has been told.
+    outside: Option<Asked>,
     /// When all threads were looked at last.
     looked_ns: u64,
 }
@@ -187,6 +199,7 @@ impl Live {
             mut subjects,
             mut jni,
             mut inside,
+            outside,
         } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
@@ -243,6 +256,7 @@ impl Live {
             subjects,
             jni,
             inside,
+            outside,
             looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
@@ -346,6 +360,9 @@ impl Live {
         self.begin_work();
         if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
             self.look(began_ns);
+        }
+        if let Some(outside) = self.outside.take() {
+            sink(Item::Inside(Inside::Asked(outside)));
         }
         if let Some(inside) = &mut self.inside {
             inside.pump(sink);

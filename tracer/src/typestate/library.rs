@@ -26,6 +26,9 @@ pub const ENTRIES: &[Entry] = &entries![
     "hasnext.toml",
     "hasnextonce.toml",
     "iteratorremove.toml",
+    "jnicritical.toml",
+    "jniframes.toml",
+    "jnimonitor.toml",
     "listiteratorset.toml",
     "lockleftheld.toml",
     "matchergroup.toml",
@@ -34,6 +37,7 @@ pub const ENTRIES: &[Entry] = &entries![
     "signatureorder.toml",
     "socketleftopen.toml",
     "timercancelled.toml",
+    "waitunnotified.toml",
     "writeafterclose.toml",
     "zipfileclosed.toml",
 ];

@@ -139,7 +139,7 @@ impl<'i> Reader<'_, 'i> {
 
     fn classes(&self, key: Key) -> Result<Vec<Pattern>, Wrong> {
         let Some(value) = self.get("classes") else {
-            if !key.is_woven() {
+            if !key.has_methods() {
                 return Ok(Vec::new());
             }
             return Err(Wrong::new(0..0, "`classes` is missing", "write classes = [\"java.util.Iterator\"]"));
