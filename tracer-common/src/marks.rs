@@ -81,6 +81,7 @@ impl WordKind {
     ];
 
     /// The kind with this number.
+    #[inline]
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| *kind as u8 == number)
     }
@@ -111,26 +112,31 @@ pub struct Word(pub u64);
 
 impl Word {
     /// A word of these parts; what does not fit is cut.
+    #[inline]
     pub const fn new(kind: WordKind, state: u8, place: u32, value: u32) -> Self {
         Self(kind as u64 | (state as u64) << 4 | ((place & (MAX_PLACES - 1)) as u64) << 12 | (value as u64) << 32)
     }
 
     /// Number of the kind.
+    #[inline]
     pub const fn kind(self) -> u8 {
         (self.0 & 0xf) as u8
     }
 
     /// The state.
+    #[inline]
     pub const fn state(self) -> u8 {
         (self.0 >> 4 & 0xff) as u8
     }
 
     /// The place.
+    #[inline]
     pub const fn place(self) -> u32 {
         (self.0 >> 12 & 0xffff_ffff) as u32 & (MAX_PLACES - 1)
     }
 
     /// The value.
+    #[inline]
     pub const fn value(self) -> u32 {
         (self.0 >> 32) as u32
     }

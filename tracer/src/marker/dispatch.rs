@@ -20,7 +20,7 @@ use super::{
     thread::{Arrival, Thread, Threads},
 };
 use crate::{
-    mark::{Asked, Inside, Mark, MarkBatch, What},
+    mark::{Asked, Inside, Mark, MarkBatch, Pass, Way, What},
     names::Names,
     predicate::{self, Outlook, Predicate},
 };
@@ -222,7 +222,11 @@ impl Dispatch {
         let mut java = None;
         self.last = Last::default();
         let mut marks = batch.marks();
-        for mark in marks.by_ref() {
+        loop {
+            while let Some(pass) = marks.next_pass() {
+                self.pass(from, pass);
+            }
+            let Some(mark) = marks.next() else { break };
             if mark.thread != java {
                 java = mark.thread;
                 from.thread = java.map_or(owner, |java| self.threads.index(batch, Some(java)));
@@ -260,18 +264,20 @@ impl Dispatch {
     }
 
     #[inline]
-    fn take(&mut self, from: From<'_>, mark: &Mark) {
-        match &mark.what {
-            What::Enter => self.enter(from, mark),
-            What::Exit => self.exit(from, mark, Ending::Left),
-            What::Thrown => self.exit(from, mark, Ending::Thrown),
-            What::Point => self.point(from, mark),
-            other => self.take_rare(from, mark, other),
+    fn pass(&mut self, from: From<'_>, pass: Pass) {
+        match pass.way {
+            Way::Enter => self.enter(from, pass),
+            Way::Exit => self.exit(from, pass, Ending::Left),
+            Way::Thrown => self.exit(from, pass, Ending::Thrown),
+            Way::Point => self.point(from, pass),
         }
     }
 
-    fn take_rare(&mut self, from: From<'_>, mark: &Mark, what: &What) {
-        match what {
+    fn take(&mut self, from: From<'_>, mark: &Mark) {
+        if let Some(pass) = mark.pass() {
+            return self.pass(from, pass);
+        }
+        match &mark.what {
             What::Born { class } => self.known.born(mark.object, *class),
             What::Death { class, .. } => {
                 // Of an object from before the first mark this is all that is told.
@@ -283,7 +289,7 @@ impl Dispatch {
                 let Some(site) = self.site(mark.place) else { return };
                 let Self { known, threads, taps, .. } = self;
                 let Some(thread) = threads.get_mut(from.thread) else { return };
-                let instance = instance(known, thread, site, mark, false);
+                let instance = instance(known, thread, site, (mark.place, mark.object, mark.time_ns), false);
                 for_each(site.sure, taps, |tap| tap.client.marker_count(&instance, *of, *count));
             }
             What::Argument { index, value } => {
@@ -294,8 +300,7 @@ impl Dispatch {
                 let Some(site) = self.site(place) else { return };
                 let Self { known, threads, taps, .. } = self;
                 let Some(thread) = threads.get_mut(from.thread) else { return };
-                let mark = Mark { place, object, thread: None, time_ns, what: What::Enter };
-                let instance = instance(known, thread, site, &mark, true);
+                let instance = instance(known, thread, site, (place, object, time_ns), true);
                 for_each(told, taps, |tap| tap.client.marker_argument(&instance, *index, value));
             }
             // A symbol is of a property, and not of a marker; the others are taken already.
@@ -315,11 +320,11 @@ impl Dispatch {
     }
 
     #[inline]
-    fn point(&mut self, from: From<'_>, mark: &Mark) {
+    fn point(&mut self, from: From<'_>, mark: Pass) {
         let Some(site) = self.site(mark.place) else { return };
         let Self { known, threads, taps, gates, subjects, .. } = self;
         let Some(thread) = threads.get_mut(from.thread) else { return };
-        let instance = instance(known, thread, site, mark, false);
+        let instance = instance(known, thread, site, of(mark), false);
         let told = match site.passage {
             Passage::Gated(subject) => {
                 let (told, pending) = decide(gates, taps, site, &asking(instance, subjects, subject, from), false);
@@ -332,7 +337,7 @@ impl Dispatch {
     }
 
     #[inline]
-    fn enter(&mut self, from: From<'_>, mark: &Mark) {
+    fn enter(&mut self, from: From<'_>, mark: Pass) {
         let Some(site) = self.site(mark.place) else { return };
         let Self { known, threads, taps, gates, subjects, .. } = self;
         let Some(thread) = threads.get_mut(from.thread) else { return };
@@ -346,18 +351,18 @@ impl Dispatch {
         }
         let mut told = site.clients;
         if let Passage::Gated(subject) = site.passage {
-            let asking = asking(instance(known, thread, site, mark, true), subjects, subject, from);
+            let asking = asking(instance(known, thread, site, of(mark), true), subjects, subject, from);
             let pending;
             (told, pending) = decide(gates, taps, site, &asking, true);
             thread.stack.settle(told, pending);
         }
-        let instance = instance(known, thread, site, mark, true);
+        let instance = instance(known, thread, site, of(mark), true);
         for_each(told, taps, |tap| tap.client.marker_enter(&instance));
         self.last = Last { told, place, object, time_ns: mark.time_ns };
     }
 
     #[inline]
-    fn exit(&mut self, from: From<'_>, mark: &Mark, ending: Ending) {
+    fn exit(&mut self, from: From<'_>, mark: Pass, ending: Ending) {
         let Some(site) = self.site(mark.place) else { return };
         let Some(thread) = self.threads.get_mut(from.thread) else { return };
         match thread.stack.closes(mark.place) {
@@ -374,7 +379,7 @@ impl Dispatch {
                 thread.stack.left_unknown(mark.place);
                 self.books.unseen_beginnings += 1;
                 let exit = Exit { ending, was_entered: false, duration_ns: None, is_late: false };
-                let instance = instance(&self.known, thread, site, mark, false);
+                let instance = instance(&self.known, thread, site, of(mark), false);
                 for_each(site.sure, &mut self.taps, |tap| tap.client.marker_exit(&instance, &exit));
             }
         }
@@ -447,11 +452,18 @@ impl Tap {
     }
 }
 
+/// Where and when a mark was made.
+type Made = (u32, u32, Option<u64>);
+
 #[inline]
-const fn instance<'a>(known: &'a Known, thread: &'a Thread, site: Site, mark: &Mark, on_stack: bool) -> Instance<'a> {
-    let Mark { place, object, time_ns, .. } = mark;
-    let marker_index = site.marker as usize;
-    Instance { known, thread, marker_index, place: *place, object: *object, time_ns: *time_ns, on_stack }
+const fn of(pass: Pass) -> Made {
+    (pass.place, pass.object, pass.time_ns)
+}
+
+#[inline]
+const fn instance<'a>(known: &'a Known, thread: &'a Thread, site: Site, made: Made, on_stack: bool) -> Instance<'a> {
+    let (place, object, time_ns) = made;
+    Instance { known, thread, marker_index: site.marker as usize, place, object, time_ns, on_stack }
 }
 
 fn asking<'a>(instance: Instance<'a>, subjects: &'a [predicate::Subject], subject: u32, from: From<'a>) -> Asking<'a> {
