@@ -4,6 +4,8 @@
 mod counts;
 // Coming, going, and what is refused.
 mod visits;
+// Classes get back what they had, also beside other agents.
+mod restored;
 // Objects and their protocols.
 mod typestate;
 
