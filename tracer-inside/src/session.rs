@@ -242,7 +242,7 @@ impl Session {
 
     fn hand_over(&self, counters: bool) {
         if let (Some(memory), Some(weaving)) = (memory(), &self.weaving) {
-            memory.flush_idle(weaving.next_place(), counters);
+            memory.flush_idle(&weaving.places(), counters);
         }
     }
 
@@ -317,7 +317,7 @@ unsafe extern "system" fn vm_death(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv) {
         recorder.sweep(Jni(jni), true).ok()?;
         let memory = memory()?;
         memory.switch_off();
-        memory.flush_idle(weaving.next_place(), true);
+        memory.flush_idle(&weaving.places(), true);
         Some(())
     });
 }
@@ -326,7 +326,7 @@ unsafe extern "system" fn thread_end(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, th
     let _ = std::panic::catch_unwind(|| {
         let recorder = (*lock(&RECORDER))?;
         let weaving = lock(&WEAVING).clone()?;
-        memory()?.end_thread(recorder.thread_id(Jni(jni), thread), weaving.next_place());
+        memory()?.end_thread(recorder.thread_id(Jni(jni), thread), &weaving.places());
         Some(())
     });
 }

@@ -163,7 +163,12 @@ impl<'a> MarkBatch<'a> {
 
     /// The marks.
     pub const fn marks(&self) -> Marks<'a> {
-        Marks { words: self.words, thread: None, undecodable: 0 }
+        self.marks_from(None)
+    }
+
+    /// The same, where the batch before it out of this buffer ended with marks of that thread.
+    pub const fn marks_from(&self, thread: Option<u64>) -> Marks<'a> {
+        Marks { words: self.words, thread, undecodable: 0 }
     }
 }
 
@@ -245,7 +250,8 @@ pub struct Mark {
 #[derive(Clone, Debug)]
 pub struct Marks<'a> {
     words: &'a [u8],
-    thread: Option<u64>,
+    /// Whose marks come next.
+    pub(crate) thread: Option<u64>,
     /// Words that could not be read.
     pub undecodable: u64,
 }
@@ -296,7 +302,8 @@ impl Marks<'_> {
     #[cold]
     fn rare(&mut self, word: Word) -> Option<What> {
         if word.kind() == WordKind::Thread as u8 {
-            self.thread = self.word();
+            // 0 is the thread whose buffer it is.
+            self.thread = self.word().filter(|id| *id != 0);
             return None;
         }
         let what = self.what(word);

@@ -221,7 +221,8 @@ impl Dispatch {
         let mut from = From { thread: owner, name: &name };
         let mut java = None;
         self.last = Last::default();
-        let mut marks = batch.marks();
+        let before = self.threads.carried(batch.buffer);
+        let mut marks = batch.marks_from(before);
         for mark in marks.by_ref() {
             if mark.thread != java {
                 java = mark.thread;
@@ -229,6 +230,9 @@ impl Dispatch {
                 self.threads.moved(from.thread, batch.buffer);
             }
             self.take(from, &mark);
+        }
+        if marks.thread != before {
+            self.threads.carry(batch.buffer, marks.thread);
         }
         self.books.undecodable += marks.undecodable;
     }

@@ -525,9 +525,7 @@ impl Live {
     ) -> Result<(), Error> {
         let began = Instant::now();
         // While its sites still hear what it has left to say.
-        if let Some(mut inside) = self.inside.take() {
-            inside.finish(sink);
-        }
+        let left = self.inside.take().map(|mut inside| inside.finish(sink));
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
@@ -545,6 +543,9 @@ impl Live {
             self.merge.push(record);
         }
         self.release_decided(u64::MAX, true, sink);
+        if let Some(left) = left {
+            sink(Item::Inside(left));
+        }
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }

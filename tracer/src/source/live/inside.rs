@@ -42,14 +42,12 @@ impl InsideLane {
         self.visit.pump(&mut |inside| sink(Item::Inside(inside)));
     }
 
-    /// Switches the markers off, restores every class, and lets the library go.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
+    /// Switches the markers off, restores every class, and lets the library go. What it gives comes after all marks, which are still
+    /// on their way.
+    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Inside {
         self.pump(sink);
         let left = self.visit.leave();
         self.pump(sink);
-        match left {
-            Ok(restored) => sink(Item::Inside(Inside::Restored(restored))),
-            Err(error) => sink(Item::Inside(Inside::Lacks(error.to_string()))),
-        }
+        left.map_or_else(|error| Inside::Lacks(error.to_string()), Inside::Restored)
     }
 }
