@@ -58,6 +58,9 @@ const END: usize = 8;
 const COUNTS: usize = 16;
 const LAST_THREAD: usize = 24;
 
+/// No thread has this id.
+const NOBODY: i64 = -1;
+
 /// A thread's buffer.
 struct Buffer {
     /// Number, never used again.
@@ -216,6 +219,11 @@ impl Memory {
         }
         for buffer in self.buffers().iter_mut().filter(|buffer| is_full || Some(buffer.base) == last) {
             Self::hand_over(buffer, false);
+            // When it comes back, this must be asked again, also where nobody else has written there. Of threads that are no longer
+            // known that is true of all.
+            let owner = Self::word(buffer.base + LAST_THREAD);
+            let now = if is_full { owner.load(Ordering::Relaxed) } else { thread };
+            let _ = owner.compare_exchange(now, NOBODY, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
 
