@@ -12,6 +12,8 @@ mod objects;
 mod regions;
 // Classes get back what they had, also beside other agents.
 mod restored;
+// Programs that begin woven.
+mod started;
 // Objects and their protocols.
 mod typestate;
 

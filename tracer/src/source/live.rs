@@ -47,7 +47,9 @@ use crate::{
         runtime::{Runs, Statistics},
     },
     event::Tid,
+    inside::visit::Visit,
     jvm::{find::Jvm, java_threads::Layout},
+    mark::Inside,
     probe::{
         catalog::{CODE_GROUP, INSIDE_GROUP},
         clock::Source,
@@ -320,6 +322,13 @@ impl Live {
         self.tell_sites()
     }
 
+    /// The library of a JVM that has started with it is there, and has woven: the markers are switched on.
+    pub fn inside_arrives(&mut self, visit: Visit, missing: &mut Vec<String>) {
+        if let Some(inside) = &mut self.inside {
+            inside.arrive(visit, missing);
+        }
+    }
+
     /// Finds and names callers of JNI functions in a JVM that has become known after attaching.
     pub fn look_into_jni(
         &mut self,
@@ -543,7 +552,9 @@ impl Live {
             self.merge.push(record);
         }
         self.release_decided(u64::MAX, true, sink);
-        if let Some(left) = left {
+        // A JVM that has ended had no more to say.
+        let is_gone = |left: &Inside| reason == "target exited" && matches!(left, Inside::Lacks(_));
+        if let Some(left) = left.filter(|left| !is_gone(left)) {
             sink(Item::Inside(left));
         }
         if let Some(messages) = &mut self.messages {
