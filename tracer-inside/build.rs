@@ -31,6 +31,8 @@ fn compile() -> Result<(), String> {
         .arg("-d")
         .arg(&out)
         .args([package.join("JtraceMarks.java"), package.join("JtraceObjects.java")])
+        // Stands for what the compiler's JDK need not have.
+        .arg(sources.join("jdk/internal/vm/Continuation.java"))
         .output()
         .map_err(|error| format!("cannot run {}: {error}; `cargo xtask setup` installs a JDK", javac.display()))?;
     if !output.status.success() {

@@ -4,6 +4,16 @@
 mod counts;
 // Coming, going, and what is refused.
 mod visits;
+// One class in several loaders, and loading meanwhile.
+mod loaders;
+// Many objects that move and die.
+mod objects;
+// Regions of threads that sleep and move.
+mod regions;
+// Classes get back what they had, also beside other agents.
+mod restored;
+// Programs that begin woven.
+mod started;
 // Objects and their protocols.
 mod typestate;
 

@@ -1,6 +1,6 @@
 //! The library that jtrace loads into a JVM: weaves calls into code that was named, and hands over what they tell.
 //!
-//! `Agent_OnAttach` starts a session: a thread of its own (`session`) talks to jtrace over a pair of sockets, of which jtrace takes
+//! `Agent_OnAttach` starts a session (`startup` does where the JVM starts with the library): a thread of its own (`session`) talks to jtrace over a pair of sockets, of which jtrace takes
 //! one end out of this process. `weaving` exchanges classes, `recorder` defines the Java classes that woven code calls,
 //! `memory` is what they share with this library, `site` is where eBPF programs look. When the connection ends, however that
 //! comes about, everything is switched off and every class gets its old bytes back.
@@ -13,9 +13,10 @@ mod memory;
 mod recorder;
 mod session;
 mod site;
+mod startup;
 mod weaving;
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
 use jvmti_bindings::sys::jni::{JavaVM, jint};
 
@@ -34,28 +35,18 @@ static JTRACE_PEER: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32:
 
 /// A running JVM has loaded the library.
 #[unsafe(no_mangle)]
-extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
-    begin(vm, options, true)
-}
-
-/// A JVM that starts has loaded the library.
-#[unsafe(no_mangle)]
-extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
-    begin(vm, options, false)
-}
-
-fn begin(vm: *mut JavaVM, options: *const c_char, is_live: bool) -> jint {
-    let options = if options.is_null() {
-        String::new()
-    } else {
-        // SAFETY: the JVM passes a C string.
-        unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
-    };
+extern "system" fn Agent_OnAttach(vm: *mut JavaVM, _options: *const c_char, _reserved: *mut c_void) -> jint {
     // SAFETY: the JVM passes itself.
-    let begun =
-        std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(|vm| session::begin(vm, &options, is_live)));
+    let begun = std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(|vm| session::begin(vm, false)));
     match begun {
         Ok(Ok(())) => OK,
         Ok(Err(_)) | Err(_) => FAILED,
     }
+}
+
+/// A JVM that starts has loaded the library. It starts all the same where that does not work: jtrace says so then.
+#[unsafe(no_mangle)]
+extern "system" fn Agent_OnLoad(vm: *mut JavaVM, _options: *const c_char, _reserved: *mut c_void) -> jint {
+    let _ = std::panic::catch_unwind(|| startup::begin(vm));
+    OK
 }

@@ -7,6 +7,7 @@
 
 use std::{
     collections::HashMap,
+    ops::Range,
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -15,7 +16,7 @@ use std::{
 };
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
-use tracer_common::marks::{FIRST_PLACE, Word, WordKind};
+use tracer_common::marks::{Word, WordKind};
 
 use crate::site::jtrace_marks_flushed;
 
@@ -36,6 +37,9 @@ const MAY_END: usize = 63;
 /// States that it can have.
 const MAX_STATES: usize = 64;
 
+/// Virtual threads of which it is known where they were last.
+const MAX_CARRIED: usize = 1 << 16;
+
 /// Bytes before a buffer's words.
 const HEADER_BYTES: usize = 64;
 /// Words of a buffer, and those behind its end that the longest mark may need.
@@ -53,6 +57,9 @@ const NEXT: usize = 0;
 const END: usize = 8;
 const COUNTS: usize = 16;
 const LAST_THREAD: usize = 24;
+
+/// No thread has this id.
+const NOBODY: i64 = -1;
 
 /// A thread's buffer.
 struct Buffer {
@@ -76,6 +83,8 @@ pub(crate) struct Memory {
     symbols: usize,
     machines: usize,
     buffers: Mutex<Vec<Buffer>>,
+    /// In which buffer each virtual thread has written last.
+    carried: Mutex<HashMap<i64, usize>>,
     made: AtomicU64,
 }
 
@@ -101,6 +110,7 @@ impl Memory {
             symbols: map(2 * PLACES)?,
             machines: map(PROPERTIES * MACHINE_BYTES)?,
             buffers: Mutex::new(Vec::new()),
+            carried: Mutex::new(HashMap::new()),
             made: AtomicU64::new(0),
         })
     }
@@ -195,6 +205,28 @@ impl Memory {
         base.cast_signed() as i64
     }
 
+    /// A virtual thread goes on in another buffer. What it wrote elsewhere is handed over now, so that it comes first.
+    pub(crate) fn moved(&self, base: i64, thread: i64) {
+        let base = usize::try_from(base).unwrap_or(0);
+        let mut carried = self.carried.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = carried.len() >= MAX_CARRIED && !carried.contains_key(&thread);
+        if is_full {
+            carried.clear();
+        }
+        let last = carried.insert(thread, base).filter(|last| *last != base);
+        if !is_full && last.is_none() {
+            return;
+        }
+        for buffer in self.buffers().iter_mut().filter(|buffer| is_full || Some(buffer.base) == last) {
+            Self::hand_over(buffer, false);
+            // When it comes back, this must be asked again, also where nobody else has written there. Of threads that are no longer
+            // known that is true of all.
+            let owner = Self::word(buffer.base + LAST_THREAD);
+            let now = if is_full { owner.load(Ordering::Relaxed) } else { thread };
+            let _ = owner.compare_exchange(now, NOBODY, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+
     /// Hands over what is in a full buffer; its thread calls this.
     pub(crate) fn flush(&self, base: i64) {
         let base = usize::try_from(base).unwrap_or(0);
@@ -208,7 +240,7 @@ impl Memory {
     }
 
     /// Hands over what idle threads have left, and with `counters` what was counted.
-    pub(crate) fn flush_idle(&self, places: u32, counters: bool) {
+    pub(crate) fn flush_idle(&self, places: &Range<u32>, counters: bool) {
         for buffer in self.buffers().iter_mut() {
             Self::hand_over(buffer, false);
             if counters {
@@ -232,9 +264,9 @@ impl Memory {
     }
 
     /// Tells what was counted since the last time.
-    fn tell_counters(buffer: &mut Buffer, places: u32) {
+    fn tell_counters(buffer: &mut Buffer, places: &Range<u32>) {
         let mut words = Vec::new();
-        for index in FIRST_PLACE as usize * COUNTERS..places as usize * COUNTERS {
+        for index in places.start as usize * COUNTERS..places.end as usize * COUNTERS {
             let now = Self::word(buffer.counts + 8 * index).load(Ordering::Relaxed).cast_unsigned();
             if now == 0 {
                 continue;
@@ -254,7 +286,7 @@ impl Memory {
     }
 
     /// A thread ends: hands over what is left, and takes its buffer back.
-    pub(crate) fn end_thread(&self, tid: i64, places: u32) {
+    pub(crate) fn end_thread(&self, tid: i64, places: &Range<u32>) {
         let mut buffers = self.buffers();
         let Some(at) = buffers.iter().position(|buffer| buffer.tid == tid) else { return };
         let mut buffer = buffers.swap_remove(at);

@@ -66,6 +66,7 @@ impl Recorder {
             &[
                 (c"at", c"(I)J", at as *mut c_void),
                 (c"buffer0", c"(J)J", buffer as *mut c_void),
+                (c"moved0", c"(JJ)V", moved as *mut c_void),
                 (c"flush0", c"(J)V", flush as *mut c_void),
                 (c"named0", c"(ILjava/lang/String;)V", named as *mut c_void),
                 (c"illegal0", c"(JIIJ)V", illegal as *mut c_void),
@@ -113,6 +114,12 @@ extern "system" fn at(_env: *mut JNIEnv, _class: jclass, which: jint) -> jlong {
 
 extern "system" fn buffer(_env: *mut JNIEnv, _class: jclass, tid: jlong) -> jlong {
     memory().map_or(0, |memory| memory.buffer_of(tid))
+}
+
+extern "system" fn moved(_env: *mut JNIEnv, _class: jclass, buffer: jlong, thread: jlong) {
+    if let Some(memory) = memory() {
+        memory.moved(buffer, thread);
+    }
 }
 
 extern "system" fn flush(_env: *mut JNIEnv, _class: jclass, buffer: jlong) {

@@ -27,6 +27,7 @@ use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
     jvm::{Failure, Jni, Jvmti, Vm},
     recorder::{MARKS, Recorder, memory},
+    startup,
     weaving::{self, Weaving},
 };
 
@@ -34,8 +35,8 @@ use crate::{
 const TICK: Duration = Duration::from_millis(20);
 /// How often counters are told, and the dead are looked for.
 const SLOW_TICK: Duration = Duration::from_millis(200);
-/// How long jtrace may take to say its first word.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long jtrace may take to say its first word, in a JVM that runs and in one that starts: there it looks into it first.
+const PATIENCE: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(20)];
 /// Longest that a message may take.
 const MESSAGE_LIMIT: Duration = Duration::from_secs(10);
 /// How long a thread of the program waits at most until there is room for a message.
@@ -99,10 +100,7 @@ fn is_ready(stream: &UnixStream, how: PollFlags, limit: Duration) -> io::Result<
 }
 
 /// Begins a session. Where another copy of this library has defined the recorder already, that one does.
-pub(crate) fn begin(vm: Vm, _options: &str, is_live: bool) -> Result<(), Failure> {
-    if !is_live {
-        return Err("loading at the start of a JVM is not supported".to_owned());
-    }
+pub(crate) fn begin(vm: Vm, is_start: bool) -> Result<(), Failure> {
     let jni = vm.jni()?;
     let mut recorder = lock(&RECORDER);
     if recorder.is_none() {
@@ -120,24 +118,27 @@ pub(crate) fn begin(vm: Vm, _options: &str, is_live: bool) -> Result<(), Failure
         *recorder = Some(Recorder::define(jni)?);
     }
     drop(recorder);
-    start(vm)
+    start(vm, is_start)
 }
 
 /// Begins a session for a copy of this library that came later.
 pub(crate) extern "system" fn again(vm: *mut JavaVM) -> jint {
     // SAFETY: the other copy passes the JVM.
-    let begun = std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(start));
+    let begun = std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(|vm| start(vm, false)));
     jint::from(!matches!(begun, Ok(Ok(()))))
 }
 
-fn start(vm: Vm) -> Result<(), Failure> {
+fn start(vm: Vm, is_start: bool) -> Result<(), Failure> {
     if JTRACE_ACTIVE.swap(1, Ordering::AcqRel) != 0 {
         return Err("another jtrace is in this JVM".to_owned());
     }
     let started = connect().and_then(|(ours, theirs)| {
         JTRACE_PEER.store(theirs.as_raw_fd(), Ordering::Release);
         let run = move || {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Session::run(vm, ours, theirs)));
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Session::run(vm, ours, theirs, PATIENCE[usize::from(is_start)]);
+            }));
+            startup::release();
             JTRACE_PEER.store(-1, Ordering::Release);
             JTRACE_ACTIVE.store(0, Ordering::Release);
         };
@@ -170,7 +171,7 @@ struct Session {
 }
 
 impl Session {
-    fn run(vm: Vm, stream: UnixStream, theirs: OwnedFd) {
+    fn run(vm: Vm, stream: UnixStream, theirs: OwnedFd, patience: Duration) {
         let Ok(jni) = vm.attach(c"jtrace") else { return };
         let Some(recorder) = *lock(&RECORDER) else { return };
         if let Ok(jvmti) = vm.jvmti() {
@@ -178,7 +179,7 @@ impl Session {
             *lock(&WRITER) = stream.try_clone().ok();
             let mut session =
                 Self { jvmti, jni, recorder, stream, theirs: Some(theirs), weaving: None, properties: Vec::new() };
-            let outcome = session.prepare().and_then(|()| session.serve().map_err(|error| error.to_string()));
+            let outcome = session.prepare().and_then(|()| session.serve(patience).map_err(|error| error.to_string()));
             if let Err(error) = outcome {
                 tell(Told::Refused(error));
             }
@@ -207,14 +208,14 @@ impl Session {
     }
 
     /// Follows orders until the connection ends.
-    fn serve(&mut self) -> io::Result<()> {
+    fn serve(&mut self, patience: Duration) -> io::Result<()> {
         let began = Instant::now();
         let mut slow = Instant::now();
         tell(Told::Ready { version: VERSION });
         loop {
             if self.theirs.is_none() {
                 send(TICK)?;
-            } else if began.elapsed() > PATIENCE {
+            } else if began.elapsed() > patience {
                 return Ok(());
             }
             if is_ready(&self.stream, PollFlags::IN, TICK)? {
@@ -242,7 +243,7 @@ impl Session {
 
     fn hand_over(&self, counters: bool) {
         if let (Some(memory), Some(weaving)) = (memory(), &self.weaving) {
-            memory.flush_idle(weaving.next_place(), counters);
+            memory.flush_idle(&weaving.places(), counters);
         }
     }
 
@@ -260,6 +261,7 @@ impl Session {
                 self.weave(&Arc::new(Weaving::new(rules, &symbols))).map(Told::Woven)
             }
             Order::Switch(markers) => {
+                let is_first = !markers.is_empty();
                 for (marker, bits) in markers {
                     if let Some(weaving) = &self.weaving {
                         weaving.switch(marker, bits);
@@ -267,6 +269,10 @@ impl Session {
                 }
                 // What was told before the switch is handed over before the answer.
                 self.hand_over(true);
+                // Everything listens: a program that waits for that may begin.
+                if is_first {
+                    startup::release();
+                }
                 Ok(Told::Switched)
             }
             Order::Leave => return,
@@ -317,7 +323,7 @@ unsafe extern "system" fn vm_death(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv) {
         recorder.sweep(Jni(jni), true).ok()?;
         let memory = memory()?;
         memory.switch_off();
-        memory.flush_idle(weaving.next_place(), true);
+        memory.flush_idle(&weaving.places(), true);
         Some(())
     });
 }
@@ -326,7 +332,7 @@ unsafe extern "system" fn thread_end(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, th
     let _ = std::panic::catch_unwind(|| {
         let recorder = (*lock(&RECORDER))?;
         let weaving = lock(&WEAVING).clone()?;
-        memory()?.end_thread(recorder.thread_id(Jni(jni), thread), weaving.next_place());
+        memory()?.end_thread(recorder.thread_id(Jni(jni), thread), &weaving.places());
         Some(())
     });
 }

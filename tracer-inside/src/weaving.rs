@@ -6,14 +6,16 @@
 #![expect(unsafe_code, reason = "a callback of JVMTI")]
 
 use std::{
+    cell::Cell,
     collections::{BTreeSet, HashMap, HashSet},
     ffi::{CStr, c_char},
+    ops::Range,
     slice,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU32, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use jvmti_bindings::sys::{
@@ -37,6 +39,8 @@ use crate::{
 
 /// Classes that are exchanged at a time: the JVM stands still for each step.
 const STEP_CLASSES: usize = 32;
+/// How long a class may need from its bytes to its place among those that are loaded.
+const SETTLES: Duration = Duration::from_millis(10);
 /// Most entries of what was left out.
 const MAX_SKIPPED: usize = 1000;
 /// Names of classes that the recorder needs itself, or that the JVM treats as it treats no others.
@@ -52,6 +56,15 @@ const NEVER: [&str; 9] = [
     "java.lang.invoke.",
 ];
 
+/// Number of the next place. A method that began in an earlier visit runs the code of that visit to its end, so numbers are not used
+/// again, but for those of long ago.
+static NEXT_PLACE: AtomicU32 = AtomicU32::new(FIRST_PLACE);
+
+thread_local! {
+    /// Whether this thread exchanges classes, and links some of them by that.
+    static EXCHANGES: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What is woven at present.
 static WEAVING: RwLock<Option<Arc<Weaving>>> = RwLock::new(None);
 
@@ -64,7 +77,10 @@ pub(crate) struct Weaving {
     below: RwLock<HashMap<String, BTreeSet<usize>>>,
     /// Classes that rules name together with those below them.
     bases: Mutex<Vec<(usize, Base)>>,
-    next_place: AtomicU32,
+    /// Number of the first place of this visit.
+    first_place: u32,
+    /// Of each name that rules name: classes whose bytes came here and that are not linked yet.
+    passed: Mutex<HashMap<String, u32>>,
     state: Mutex<State>,
 }
 
@@ -92,7 +108,8 @@ impl Weaving {
             symbols: symbols.iter().map(|(marker, property, symbol)| (*marker, (*property, *symbol))).collect(),
             below: RwLock::new(HashMap::new()),
             bases: Mutex::new(Vec::new()),
-            next_place: AtomicU32::new(FIRST_PLACE),
+            first_place: first_place(),
+            passed: Mutex::new(HashMap::new()),
             state: Mutex::new(State::default()),
         }
     }
@@ -101,9 +118,31 @@ impl Weaving {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more than the number of the last place.
-    pub(crate) fn next_place(&self) -> u32 {
-        self.next_place.load(Ordering::Relaxed)
+    /// Numbers of the places of this visit.
+    pub(crate) fn places(&self) -> Range<u32> {
+        self.first_place..NEXT_PLACE.load(Ordering::Relaxed)
+    }
+
+    /// The bytes of a class that is being loaded came here.
+    fn pass(&self, name: &str) {
+        if !self.rules_of(name).is_empty() {
+            let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+            *passed.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Whether the bytes of a class that is linked now never came here: it was being loaded when this began.
+    fn is_missed(&self, name: &str) -> bool {
+        if self.rules_of(name).is_empty() {
+            return false;
+        }
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        match passed.get_mut(name) {
+            Some(left) if *left > 1 => *left -= 1,
+            Some(_) => drop(passed.remove(name)),
+            None => return true,
+        }
+        false
     }
 
     /// Rules for a class, in their order.
@@ -125,7 +164,10 @@ impl Weaving {
         if !indices.is_empty() {
             let base = Base(jni.global(class));
             let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
-            bases.extend(indices.into_iter().map(|index| (index, base)));
+            let is_same = |known: &Base| jni.is_below(known.0, class) && jni.is_below(class, known.0);
+            if !bases.iter().any(|(_, known)| is_same(known)) {
+                bases.extend(indices.into_iter().map(|index| (index, base)));
+            }
         }
     }
 
@@ -184,7 +226,7 @@ impl Weaving {
         }
         let woven = {
             let mut next = || {
-                let place = self.next_place.fetch_add(1, Ordering::Relaxed);
+                let place = NEXT_PLACE.fetch_add(1, Ordering::Relaxed);
                 ((place as usize) < PLACES).then_some(place)
             };
             weave(bytes, &rules, &mut next)
@@ -242,7 +284,7 @@ fn set_current(weaving: Option<Arc<Weaving>>) {
 pub(crate) unsafe extern "system" fn hook(
     jvmti: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
-    _redefined: jclass,
+    redefined: jclass,
     _loader: jobject,
     name: *const c_char,
     _domain: jobject,
@@ -262,6 +304,9 @@ pub(crate) unsafe extern "system" fn hook(
             unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
         let name = java_name(name)?;
         weaving.look_above(&name, bytes);
+        if redefined.is_null() {
+            weaving.pass(&name);
+        }
         let woven = weaving.weave(&name, bytes)?;
         let memory = Jvmti(jvmti).allocate(&woven).ok()?;
         // SAFETY: the JVM passes where it wants the answer.
@@ -298,14 +343,17 @@ fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
 }
 
 /// A class was linked. One that lies below a class that a rule names was perhaps not known as such when its bytes came, because
-/// what it inherits from was not loaded yet; none of its code has run so far.
+/// what it inherits from was not loaded yet; and one whose bytes came before there were rules may have been too new to be found among
+/// those that were loaded. None of its code has run so far.
 pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jobject, class: jclass) {
     let _ = std::panic::catch_unwind(|| {
         let weaving = current()?;
         let (jvmti, jni) = (Jvmti(jvmti), Jni(jni));
         let name = jvmti.name(class)?;
         weaving.add_base(jni, class, &name);
-        if weaving.add_below(jni, class, &name)
+        let is_new = weaving.add_below(jni, class, &name);
+        let is_missed = weaving.is_missed(&name) && !EXCHANGES.get();
+        if (is_new || is_missed)
             && jvmti.is_modifiable(class)
             && let Err(reason) = jvmti.retransform(&[class])
         {
@@ -351,9 +399,15 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
 
 /// Weaves loaded classes, and those that are loaded from now on.
 pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Done, Failure> {
+    let early = loaded(jvmti)?;
+    look_below(weaving, &early, jni);
+    for (class, _) in early {
+        jni.forget(class);
+    }
+    set_current(Some(Arc::clone(weaving)));
+    // Again: what was loaded until now came past the hook before it was there.
     let loaded = loaded(jvmti)?;
     look_below(weaving, &loaded, jni);
-    set_current(Some(Arc::clone(weaving)));
     let mut done = exchange(jvmti, jni, weaving, &loaded);
     let state = weaving.state();
     done.methods = state.methods.len() as u64;
@@ -366,12 +420,41 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Do
 pub(crate) fn end(jvmti: Jvmti, jni: Jni, weaving: &Weaving) -> Result<Done, Failure> {
     let woven: HashSet<String> = weaving.state().methods.iter().map(|(class, ..)| class.clone()).collect();
     set_current(None);
-    let loaded = loaded(jvmti)?;
-    let (ours, others): (Vec<_>, Vec<_>) = loaded.into_iter().partition(|(_, name)| woven.contains(name));
+    let ours = of_names(jvmti, jni, &woven)?;
+    let mut done = exchange(jvmti, jni, weaving, &ours);
+    // A class that was being loaded got woven bytes, and is there by now.
+    std::thread::sleep(SETTLES);
+    let mut late = of_names(jvmti, jni, &woven)?;
+    if late.len() > ours.len() {
+        let again = exchange(jvmti, jni, weaving, &late);
+        done.classes += again.classes - done.classes.min(again.classes);
+        done.took_ns += again.took_ns;
+        done.longest_step_ns = done.longest_step_ns.max(again.longest_step_ns);
+        late.clear();
+    }
+    for (class, _) in late {
+        jni.forget(class);
+    }
+    Ok(done)
+}
+
+/// Loaded classes of these names.
+fn of_names(jvmti: Jvmti, jni: Jni, names: &HashSet<String>) -> Result<Vec<(jclass, String)>, Failure> {
+    let (ours, others): (Vec<_>, Vec<_>) = loaded(jvmti)?.into_iter().partition(|(_, name)| names.contains(name));
     for (class, _) in others {
         jni.forget(class);
     }
-    Ok(exchange(jvmti, jni, weaving, &ours))
+    Ok(ours)
+}
+
+/// Number of the first place of a new visit.
+fn first_place() -> u32 {
+    let next = NEXT_PLACE.load(Ordering::Relaxed);
+    if (next as usize) < PLACES / 2 {
+        return next;
+    }
+    NEXT_PLACE.store(FIRST_PLACE, Ordering::Relaxed);
+    FIRST_PLACE
 }
 
 /// Exchanges the classes for which there are rules.
@@ -393,6 +476,7 @@ fn exchange(jvmti: Jvmti, jni: Jni, weaving: &Weaving, loaded: &[(jclass, String
     for step in wanted.chunks(STEP_CLASSES) {
         let classes: Vec<jclass> = step.iter().map(|(class, _)| *class).collect();
         let step_began = Instant::now();
+        EXCHANGES.set(true);
         let whole = jvmti.retransform(&classes);
         done.longest_step_ns = done.longest_step_ns.max(nanoseconds(step_began));
         if whole.is_ok() {
@@ -407,6 +491,7 @@ fn exchange(jvmti: Jvmti, jni: Jni, weaving: &Weaving, loaded: &[(jclass, String
                 }
             }
         }
+        EXCHANGES.set(false);
         for class in classes {
             jni.forget(class);
         }

@@ -163,7 +163,12 @@ impl<'a> MarkBatch<'a> {
 
     /// The marks.
     pub const fn marks(&self) -> Marks<'a> {
-        Marks { words: self.words, thread: None, undecodable: 0 }
+        self.marks_from(None)
+    }
+
+    /// The same, where the batch before it out of this buffer ended with marks of that thread.
+    pub const fn marks_from(&self, thread: Option<u64>) -> Marks<'a> {
+        Marks { words: self.words, thread, undecodable: 0 }
     }
 }
 
@@ -267,26 +272,12 @@ pub enum Way {
     Thrown,
 }
 
-impl Mark {
-    /// That a marker was passed, if it tells that.
-    pub const fn pass(&self) -> Option<Pass> {
-        let way = match self.what {
-            What::Point => Way::Point,
-            What::Enter => Way::Enter,
-            What::Exit => Way::Exit,
-            What::Thrown => Way::Thrown,
-            _ => return None,
-        };
-        let Self { place, object, time_ns, .. } = *self;
-        Some(Pass { place, object, time_ns, way })
-    }
-}
-
 /// The marks of a batch, one after another.
 #[derive(Clone, Debug)]
 pub struct Marks<'a> {
     words: &'a [u8],
-    thread: Option<u64>,
+    /// Whose marks come next.
+    pub(crate) thread: Option<u64>,
     /// Words that could not be read.
     pub undecodable: u64,
 }
@@ -309,6 +300,20 @@ impl Marks<'_> {
         };
         self.word();
         Some(Pass { place: word.place(), object: word.value(), time_ns: self.time(), way })
+    }
+
+    /// The next word, which is no pass; nothing where it is no mark by itself.
+    pub fn next_rare(&mut self) -> Option<Mark> {
+        let word = Word(self.word()?);
+        let what = self.rare(word)?;
+        let is_argument = matches!(what, What::Argument { .. });
+        let (place, object) = if is_argument { (0, 0) } else { (word.place(), word.value()) };
+        Some(Mark { place, object, thread: self.thread, time_ns: self.time(), what })
+    }
+
+    /// Whether all words were taken.
+    pub const fn is_empty(&self) -> bool {
+        self.words.len() < 8
     }
 
     #[inline]
@@ -356,7 +361,8 @@ impl Marks<'_> {
     #[cold]
     fn rare(&mut self, word: Word) -> Option<What> {
         if word.kind() == WordKind::Thread as u8 {
-            self.thread = self.word();
+            // 0 is the thread whose buffer it is.
+            self.thread = self.word().filter(|id| *id != 0);
             return None;
         }
         let what = self.what(word);
@@ -386,7 +392,7 @@ impl Iterator for Marks<'_> {
     type Item = Mark;
 
     fn next(&mut self) -> Option<Mark> {
-        loop {
+        while !self.is_empty() {
             if let Some(Pass { place, object, time_ns, way }) = self.next_pass() {
                 let what = match way {
                     Way::Point => What::Point,
@@ -396,12 +402,11 @@ impl Iterator for Marks<'_> {
                 };
                 return Some(Mark { place, object, thread: self.thread, time_ns, what });
             }
-            let word = Word(self.word()?);
-            let Some(what) = self.rare(word) else { continue };
-            let is_argument = matches!(what, What::Argument { .. });
-            let (place, object) = if is_argument { (0, 0) } else { (word.place(), word.value()) };
-            return Some(Mark { place, object, thread: self.thread, time_ns: self.time(), what });
+            if let Some(mark) = self.next_rare() {
+                return Some(mark);
+            }
         }
+        None
     }
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask workloads`: compiles the Java programs of tests and demo, each folder of `tests/workloads` by itself into
 //! the folder of the same name below `target/workloads`, for the oldest JDK that jtrace supports. Their native methods, if they have
-//! any, become a library beside the classes, by the compiler that Rust links with.
+//! any, become a library beside the classes, by the compiler that Rust links with. A folder with a manifest has an agent: its
+//! classes are packed, too.
 
 use std::{
     ffi::OsStr,
@@ -18,6 +19,9 @@ const RELEASE: &str = "11";
 
 /// Holds the sources that a folder was compiled from. They are small, so they are compared as they are.
 const STAMP: &str = ".sources";
+
+/// Says which class of a folder is an agent.
+const MANIFEST: &str = "MANIFEST.MF";
 
 /// Takes no options.
 #[derive(Args, Default)]
@@ -42,7 +46,8 @@ fn compile(feature: &Path, sources: &[PathBuf], natives: &[PathBuf]) -> Result<(
     let name = feature.file_name().unwrap_or_default();
     let classes = workspace::workloads().join(name);
     let name = name.to_string_lossy();
-    let stamp = stamp(sources.iter().chain(natives))?;
+    let manifest = Some(feature.join(MANIFEST)).filter(|manifest| manifest.is_file());
+    let stamp = stamp(sources.iter().chain(natives).chain(&manifest))?;
     if fs::read(classes.join(STAMP)).is_ok_and(|old| old == stamp) {
         println!("workloads: {name} present");
         return Ok(());
@@ -59,7 +64,17 @@ fn compile(feature: &Path, sources: &[PathBuf], natives: &[PathBuf]) -> Result<(
     for native in natives {
         link(&name, native, &classes)?;
     }
+    if let Some(manifest) = manifest {
+        pack(&name, &manifest, &classes)?;
+    }
     fs::write(classes.join(STAMP), stamp).with_context(|| format!("cannot write the stamp of {name}"))
+}
+
+/// Packs the classes of the folder `agents` into `agents.jar`, as `-javaagent` wants them.
+fn pack(feature: &str, manifest: &Path, classes: &Path) -> Result<()> {
+    let mut jar = process::command(workspace::jdk_tool("jar"));
+    jar.arg("cfm").arg(classes.join(format!("{feature}.jar"))).arg(manifest).arg("-C").arg(classes).arg(".");
+    process::run(&mut jar)
 }
 
 /// Compiles `work.c` of the folder `jni` to `libjniwork.so`. Debug information would not help: jtrace reads symbols.

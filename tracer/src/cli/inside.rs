@@ -1,6 +1,6 @@
 //! What is woven into a JVM: its options, and what comes before it is.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ffi::OsString};
 
 use tracer_common::marks::switch;
 use tracer_weave::{
@@ -11,7 +11,10 @@ use tracer_weave::{
 use super::{Failure, attach::say, markers::MarkerOptions, typestate};
 use crate::{
     analysis::Lens,
-    inside::{library, visit::Visit},
+    inside::{
+        library,
+        visit::{self, Visit},
+    },
     jvm::find::Jvm,
     mark::{Asked, Meaning},
     marker::check::MANY_METHODS,
@@ -57,6 +60,13 @@ pub(super) struct Wanted {
 }
 
 impl InsideOptions {
+    /// The lenses of what is named.
+    pub(super) fn lenses(&self) -> Vec<Lens> {
+        let markers = self.markers.spec.is_some() || !self.markers.marker.is_empty();
+        let named = [(markers, Lens::Markers), (!self.property.is_empty(), Lens::Typestate)];
+        named.into_iter().filter(|(is_named, _)| self.inside && *is_named).map(|(_, lens)| lens).collect()
+    }
+
     /// What is to be woven, where some of the lenses need that.
     pub(super) fn wanted(&self, lenses: &[Lens], each: bool, yes: bool) -> Result<Option<Wanted>, Failure> {
         if !lenses.iter().any(|lens| lens.is_inside()) {
@@ -172,6 +182,45 @@ pub(super) fn lane(
     visit.weave(&Order::Weave { rules, machines, symbols })?;
     plan.sites.extend(sites);
     Ok(Some(InsideLane::new(visit, asked, switches)))
+}
+
+/// What is to be woven into a JVM that jtrace starts.
+pub(super) struct Coming {
+    library: visit::Coming,
+    order: Order,
+    rules: Vec<Rule>,
+    yes: bool,
+}
+
+/// Makes the library ready for a JVM that is to start with it, and adds its sites to the plan.
+pub(super) fn coming(wanted: Wanted, plan: &mut Plan, lenses: &[Lens]) -> Result<(Coming, InsideLane), Failure> {
+    let Wanted { asked, rules, switches, machines, symbols, later: _, yes } = wanted;
+    let sites =
+        library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
+    plan.sites.extend(sites);
+    let library = visit::Coming::place()?;
+    let lane = InsideLane::coming(library.path().to_owned(), asked, switches);
+    let order = Order::Weave { rules: rules.clone(), machines, symbols };
+    Ok((Coming { library, order, rules, yes }, lane))
+}
+
+impl Coming {
+    /// The JVM's option that loads the library.
+    pub(super) fn option(&self) -> OsString {
+        self.library.option()
+    }
+
+    /// Weaves when the JVM is up. Of the program nothing is loaded then, so that a pattern matches nothing yet says nothing.
+    pub(super) fn weave(self, jvm: &Jvm) -> Result<Visit, Failure> {
+        let Self { library, order, rules, yes } = self;
+        let mut visit = library.arrive(jvm)?;
+        let (_, methods) = visit.matched(&rules)?;
+        if !yes {
+            not_too_many(methods)?;
+        }
+        visit.weave(&order)?;
+        Ok(visit)
+    }
 }
 
 /// Refuses what matches nothing, or far too much; nothing was woven then.

@@ -20,7 +20,7 @@ pub(super) struct WatchOptions {
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub(super) duration: Option<Duration>,
 
-    /// Lenses to use, separated by commas; all but offcpu, wall and those of chosen methods and of JNI by default
+    /// Lenses to use, separated by commas; all but offcpu, wall and those of chosen methods and of JNI by default; with --inside those of what is named
     #[arg(short, long, value_name = "LENS", value_delimiter = ',', value_enum, hide_possible_values = false)]
     pub(super) lens: Vec<Lens>,
 
@@ -80,7 +80,9 @@ impl WatchOptions {
 
     /// The lenses, in the order of the report, each once.
     pub(super) fn lenses(&self) -> Vec<Lens> {
-        let asked = if self.lens.is_empty() { Lens::USUAL } else { &self.lens };
+        let inside = self.inside.lenses();
+        let unnamed = if inside.is_empty() { Lens::USUAL } else { &inside };
+        let asked = if self.lens.is_empty() { unnamed } else { &self.lens };
         Lens::ALL.iter().copied().filter(|lens| asked.contains(lens)).collect()
     }
 

@@ -25,6 +25,7 @@ use super::{
     Failure,
     arming::{ArmedJvm, Held},
     attach::{Show, ShowOptions, say, watch_live},
+    inside::{self, Coming, Wanted},
     listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions, cpus},
     output::{self, Files, Format},
@@ -107,26 +108,25 @@ impl Drop for Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let show = show_beside_the_program(&output, &show)?;
+    let watch = watch.with_properties()?;
     let watched = watch.watched(Instant::now())?;
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
-    if watched.lenses.iter().any(|lens| lens.is_inside()) {
-        return Err(Failure::usage(
-            "markers and typestate need a JVM that runs already",
-            "start it, then `jtrace markers PID` or `jtrace typestate PID`; with --later for classes to come"
-                .to_owned(),
-        ));
-    }
+    let wanted = watch.inside.wanted(&watched.lenses, watch.demand.each, watch.demand.yes)?;
     let program = find_program(command.first().expect("the command line asks for at least one"))?;
     let path = libjvm_of(&program)?;
     let libjvm = prepare::read_libjvm(&path)?;
     let mut plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
     prepare::choose_jni(&mut plan, &watched);
-    let waiting = start(&program, path, &with_flags(&command, &plan))?;
+    let outside = wanted.as_ref().and_then(Wanted::outside);
+    let wanted = wanted.filter(|_| outside.is_none());
+    let (coming, lane) = wanted.map(|wanted| inside::coming(wanted, &mut plan, &watched.lenses)).transpose()?.unzip();
+    let option = coming.as_ref().map(Coming::option);
+    let waiting = start(&program, path, &with_flags(&command, &plan, option))?;
     let pid = waiting.pid;
     let files = Files::open(&output, pid.get())?;
     let place = Place { path: waiting.libjvm.clone(), pid };
-    let mut live = Live::attach(Prepared {
+    let prepared = Prepared {
         place,
         plan: plan.clone(),
         layout: TargetLayout::default(),
@@ -138,9 +138,21 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         jni: prepare::jni(&plan, &watched, pid.get()),
         inside: None,
         outside: None,
-    })?;
+    };
+    let mut live = Live::attach(prepared.with_inside(lane).with_outside(outside))?;
     let mut child = waiting.begin()?;
-    let Learned { jvm, missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
+    let Learned { jvm, mut missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
+    if let Some(coming) = coming {
+        match coming.weave(&jvm) {
+            Ok(visit) => live.inside_arrives(visit, &mut missing),
+            Err(failure) => {
+                // The program has not begun.
+                let _: io::Result<()> = child.kill();
+                let _: io::Result<_> = child.wait();
+                return Err(failure);
+            }
+        }
+    }
     let start = live.start(prepare::describe(&jvm, &watched, missing));
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
@@ -156,12 +168,12 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
 
 /// The command with the flags without which some of the sites are silent. So all of the JVM's code reports, from its first
 /// instruction on.
-fn with_flags(command: &[OsString], plan: &Plan) -> Vec<OsString> {
+fn with_flags(command: &[OsString], plan: &Plan, library: Option<OsString>) -> Vec<OsString> {
     // Monitors are armed as they are in a running JVM: that needs no flag at the start.
     let flags = plan.flags.iter().filter(|flag| **flag != Flag::Monitor);
     let flags = flags.map(|flag| OsString::from(format!("-XX:+{}", flag.name())));
     let (program, arguments) = command.split_at(command.len().min(1));
-    program.iter().cloned().chain(flags).chain(arguments.iter().cloned()).collect()
+    program.iter().cloned().chain(flags).chain(library).chain(arguments.iter().cloned()).collect()
 }
 
 /// What the kernel side must be like before anything is known of the JVM.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, ResolveFlags, fchmod, open, openat, openat2, unlinkat},
+    fs::{AtFlags, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fchmod, open, openat, openat2, statvfs, unlinkat},
     io::Errno,
 };
 
@@ -66,6 +66,20 @@ pub(super) fn put(pid: u32, directory: &Path, bytes: &[u8]) -> io::Result<Placed
         return Ok(placed);
     }
     Err(io::Error::other("no free name was found"))
+}
+
+/// Writes the library where a process that jtrace starts will load it: a directory from which files can be run.
+pub(super) fn put_here(bytes: &[u8]) -> io::Result<Placed> {
+    let mut last = io::Error::other("no directory takes it");
+    for directory in directories() {
+        let can_run = statvfs(directory).is_ok_and(|system| !system.f_flag.contains(StatVfsMountFlags::NOEXEC));
+        match put(std::process::id(), directory, bytes) {
+            Ok(placed) if can_run => return Ok(placed),
+            Ok(_) => last = io::Error::other(format!("nothing in {} can be run", directory.display())),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 fn random() -> u64 {

@@ -6,6 +6,7 @@
 
 use std::{
     collections::VecDeque,
+    ffi::OsString,
     io,
     num::NonZeroU32,
     os::{fd::OwnedFd, unix::net::UnixStream},
@@ -36,6 +37,8 @@ const ORDER_LIMIT: Duration = Duration::from_mins(2);
 const POLL: Duration = Duration::from_millis(2);
 /// How long it may take to begin once it is loaded.
 const BEGIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long a JVM that starts may take until it is up.
+const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// Why the library is not there, or does not do what it is asked for.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +91,35 @@ impl Error {
     }
 }
 
+/// The library for a JVM that is to start with it. Its file goes when this does.
+#[derive(Debug)]
+pub struct Coming(place::Placed);
+
+impl Coming {
+    /// Writes the library's file.
+    pub fn place() -> Result<Self, Error> {
+        let failed = |error: io::Error| Error::Place { pid: std::process::id(), reason: error.to_string() };
+        place::put_here(library::BYTES).map(Self).map_err(failed)
+    }
+
+    /// The file, with its sites.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The JVM's option that loads it.
+    pub fn option(&self) -> OsString {
+        let mut option = OsString::from("-agentpath:");
+        option.push(self.path());
+        option
+    }
+
+    /// Waits until the JVM is up: its program has not begun then, and does not before markers are switched on.
+    pub fn arrive(self, jvm: &Jvm) -> Result<Visit, Error> {
+        Visit::meet(jvm, START_LIMIT)
+    }
+}
+
 /// The library in a JVM. It restores everything when this goes.
 #[derive(Debug)]
 pub struct Visit {
@@ -117,7 +149,7 @@ impl Visit {
             match attachment.load(&placed.path, &VERSION.to_string(), LOAD_LIMIT) {
                 Ok(()) => {
                     drop(placed);
-                    return Self::meet(jvm);
+                    return Self::meet(jvm, BEGIN_LIMIT);
                 }
                 Err(attach_protocol::Error::Refused { text, .. }) if is_place(&text) => {
                     reasons.push(format!("{}: {text}", directory.display()));
@@ -130,7 +162,7 @@ impl Visit {
     }
 
     /// Takes the connection.
-    fn meet(jvm: &Jvm) -> Result<Self, Error> {
+    fn meet(jvm: &Jvm, limit: Duration) -> Result<Self, Error> {
         let pid = jvm.target.pid;
         let load = |reason: String| Error::Load { pid, reason };
         let began = Instant::now();
@@ -138,7 +170,7 @@ impl Visit {
             if let Some(found) = find_peer(jvm).map_err(load)? {
                 break found;
             }
-            if began.elapsed() > BEGIN_LIMIT {
+            if began.elapsed() > limit {
                 return Err(load("it does not begin".to_owned()));
             }
             std::thread::sleep(POLL);

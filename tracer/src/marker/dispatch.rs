@@ -221,18 +221,26 @@ impl Dispatch {
         let mut from = From { thread: owner, name: &name };
         let mut java = None;
         self.last = Last::default();
-        let mut marks = batch.marks();
+        let before = self.threads.carried(batch.buffer);
+        let mut marks = batch.marks_from(before);
         loop {
-            while let Some(pass) = marks.next_pass() {
-                self.pass(from, pass);
-            }
-            let Some(mark) = marks.next() else { break };
-            if mark.thread != java {
-                java = mark.thread;
+            if marks.thread != java {
+                java = marks.thread;
                 from.thread = java.map_or(owner, |java| self.threads.index(batch, Some(java)));
                 self.threads.moved(from.thread, batch.buffer);
             }
-            self.take(from, &mark);
+            while let Some(pass) = marks.next_pass() {
+                self.pass(from, pass);
+            }
+            match marks.next_rare() {
+                Some(mark) => self.take(from, &mark),
+                None if marks.is_empty() => break,
+                // A word that is no mark: a thread's number, or damage.
+                None => {}
+            }
+        }
+        if marks.thread != before {
+            self.threads.carry(batch.buffer, marks.thread);
         }
         self.books.undecodable += marks.undecodable;
     }
@@ -274,9 +282,6 @@ impl Dispatch {
     }
 
     fn take(&mut self, from: From<'_>, mark: &Mark) {
-        if let Some(pass) = mark.pass() {
-            return self.pass(from, pass);
-        }
         match &mark.what {
             What::Born { class } => self.known.born(mark.object, *class),
             What::Death { class, .. } => {
@@ -303,7 +308,7 @@ impl Dispatch {
                 let instance = instance(known, thread, site, (place, object, time_ns), true);
                 for_each(told, taps, |tap| tap.client.marker_argument(&instance, *index, value));
             }
-            // A symbol is of a property, and not of a marker; the others are taken already.
+            // A symbol is of a property, and not of a marker; the others are no rare marks.
             What::Symbol { .. } | What::Point | What::Enter | What::Exit | What::Thrown => {}
         }
     }

@@ -59,6 +59,8 @@ pub struct Threads {
     by_key: HashMap<Key, usize>,
     /// Words that are known to have come out of each buffer.
     words: HashMap<u32, u64>,
+    /// Virtual threads whose marks stood last in a buffer.
+    carried: HashMap<u32, u64>,
     /// Whether threads were more than are told apart.
     pub(super) shared: bool,
 }
@@ -121,6 +123,19 @@ impl Threads {
             }
         }
         self.index(batch, None)
+    }
+
+    /// The virtual thread whose marks stood last in a buffer.
+    pub(super) fn carried(&self, buffer: u32) -> Option<u64> {
+        self.carried.get(&buffer).copied()
+    }
+
+    /// Remembers it.
+    pub(super) fn carry(&mut self, buffer: u32, java: Option<u64>) {
+        match java {
+            Some(java) if self.carried.len() < MAX_THREADS => drop(self.carried.insert(buffer, java)),
+            _ => drop(self.carried.remove(&buffer)),
+        }
     }
 
     /// The indices of all threads whose marks stand in a buffer: after a loss none of them is sure.

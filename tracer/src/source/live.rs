@@ -47,6 +47,7 @@ use crate::{
         runtime::{Runs, Statistics},
     },
     event::Tid,
+    inside::visit::Visit,
     jvm::{find::Jvm, java_threads::Layout},
     mark::{Asked, Inside},
     probe::{
@@ -334,6 +335,13 @@ impl Live {
         self.tell_sites()
     }
 
+    /// The library of a JVM that has started with it is there, and has woven: the markers are switched on.
+    pub fn inside_arrives(&mut self, visit: Visit, missing: &mut Vec<String>) {
+        if let Some(inside) = &mut self.inside {
+            inside.arrive(visit, missing);
+        }
+    }
+
     /// Finds and names callers of JNI functions in a JVM that has become known after attaching.
     pub fn look_into_jni(
         &mut self,
@@ -542,9 +550,7 @@ impl Live {
     ) -> Result<(), Error> {
         let began = Instant::now();
         // While its sites still hear what it has left to say.
-        if let Some(mut inside) = self.inside.take() {
-            inside.finish(sink);
-        }
+        let left = self.inside.take().map(|mut inside| inside.finish(sink));
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
@@ -562,6 +568,11 @@ impl Live {
             self.merge.push(record);
         }
         self.release_decided(u64::MAX, true, sink);
+        // A JVM that has ended had no more to say.
+        let is_gone = |left: &Inside| reason == "target exited" && matches!(left, Inside::Lacks(_));
+        if let Some(left) = left.filter(|left| !is_gone(left)) {
+            sink(Item::Inside(left));
+        }
         if let Some(messages) = &mut self.messages {
             messages.flush();
         }

@@ -1,6 +1,7 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.Continuation;
 
 /**
  * What woven code calls. It lies in {@code java.lang} because every class loader finds that package there, also those that
@@ -65,6 +66,9 @@ public final class JtraceMarks {
 
     /** The buffer of a thread that has none; 0 where there is no room. */
     private static native long buffer0(long tid);
+
+    /** A virtual thread goes on in this buffer: what it left in another one is handed over first. */
+    private static native void moved0(long buffer, long id);
 
     /** Hands a full buffer over. */
     private static native void flush0(long buffer);
@@ -158,7 +162,8 @@ public final class JtraceMarks {
     private static void text(int index, String text) {
         long buffer = buffer();
         if (buffer == 0) return;
-        int chars = Math.min(text.length(), MAX_TEXT_CHARS);
+        int length = text.length();
+        int chars = length < MAX_TEXT_CHARS ? length : MAX_TEXT_CHARS;
         long next = U.getLong(buffer + NEXT);
         U.putLong(next, (ARGUMENT | index << 4 | 3 << 12) | (long) (2 * chars) << 32);
         next += 8;
@@ -178,12 +183,14 @@ public final class JtraceMarks {
 
     /** A mark, with its time where that is wanted; or one more of its kind where marks are counted. */
     static void tell(int on, int place, int kind, int value) {
-        long buffer = buffer();
-        if (buffer == 0) return;
         if ((on & COUNT) != 0) {
-            count(buffer, place, kind);
+            // Numbers need no order.
+            long home = home(Thread.currentThread());
+            if (home != 0) count(home, place, kind);
             return;
         }
+        long buffer = buffer();
+        if (buffer == 0) return;
         long next = U.getLong(buffer + NEXT);
         U.putLong(next, kind | (long) place << 12 | (long) value << 32);
         next += 8;
@@ -224,29 +231,46 @@ public final class JtraceMarks {
         if (next >= U.getLong(buffer + END)) flush0(buffer);
     }
 
-    /** The buffer of this thread, or of the one that carries it; 0 where it has none. */
+    /** The buffer of this thread, or of the one that carries it; 0 where it has none. What is written there now is this thread's. */
     static long buffer() {
         Thread thread = Thread.currentThread();
-        if (VIRTUAL != null && thread.getClass() == VIRTUAL) return carried(thread);
+        long buffer = home(thread);
+        if (VIRTUAL != null && buffer != 0) {
+            long id = U.getLong(thread, TID);
+            if (U.getLong(buffer + LAST_THREAD) != id) changes(thread, buffer, id);
+        }
+        return buffer;
+    }
+
+    private static long home(Thread thread) {
+        if (VIRTUAL != null && thread.getClass() == VIRTUAL) {
+            thread = (Thread) U.getReference(thread, CARRIER);
+            if (thread == null) return 0;
+        }
         long tid = U.getLong(thread, TID);
         long slot = SLOTS + ((tid & SLOTS_MASK) << 4);
         return U.getLong(slot) == tid ? U.getLong(slot + 8) : buffer0(tid);
     }
 
-    private static long carried(Thread thread) {
-        Thread carrier = (Thread) U.getReference(thread, CARRIER);
-        if (carrier == null) return 0;
-        long tid = U.getLong(carrier, TID);
-        long slot = SLOTS + ((tid & SLOTS_MASK) << 4);
-        long buffer = U.getLong(slot) == tid ? U.getLong(slot + 8) : buffer0(tid);
-        long id = U.getLong(thread, TID);
-        if (buffer != 0 && U.getLong(buffer + LAST_THREAD) != id) {
-            U.putLong(buffer + LAST_THREAD, id);
-            long next = U.getLong(buffer + NEXT);
-            U.putLong(next, THREAD);
-            U.putLong(next + 8, id);
-            written(buffer, next + 16);
-        }
-        return buffer;
+    /** Another thread goes on in a buffer: a virtual one, or (0) the one whose buffer it is. */
+    private static void changes(Thread thread, long buffer, long id) {
+        boolean isVirtual = thread.getClass() == VIRTUAL;
+        if (isVirtual) moved0(buffer, id);
+        U.putLong(buffer + LAST_THREAD, id);
+        long next = U.getLong(buffer + NEXT);
+        U.putLong(next, THREAD);
+        U.putLong(next + 8, isVirtual ? id : 0);
+        written(buffer, next + 16);
+    }
+
+    /** Lets a virtual thread stay where it is until {@link #unpin}; says whether it is one. */
+    static boolean pin() {
+        if (VIRTUAL == null || Thread.currentThread().getClass() != VIRTUAL) return false;
+        Continuation.pin();
+        return true;
+    }
+
+    static void unpin(boolean pinned) {
+        if (pinned) Continuation.unpin();
     }
 }

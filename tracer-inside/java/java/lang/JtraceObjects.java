@@ -37,6 +37,8 @@ final class JtraceObjects {
         }
     }
 
+    private static final long STATE = U.objectFieldOffset(Known.class, "state");
+
     private final int property;
     private final ReferenceQueue<Object> dead = new ReferenceQueue<>();
     private Known[] buckets = new Known[1024];
@@ -63,14 +65,16 @@ final class JtraceObjects {
         if (all == null) return 0;
         Known known = all.find(object);
         if (known != null) return known.number;
+        boolean pinned = JtraceMarks.pin();
         long buffer = JtraceMarks.buffer();
-        if (buffer == 0 || !enter(buffer)) return 0;
+        boolean entered = buffer != 0 && enter(buffer);
         try {
-            return all.born(object);
+            return entered ? all.born(object) : 0;
         } catch (Throwable full) {
             return 0;
         } finally {
-            U.putLong(buffer + JtraceMarks.BUSY, 0);
+            if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
+            JtraceMarks.unpin(pinned);
         }
     }
 
@@ -118,17 +122,28 @@ final class JtraceObjects {
             if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
             return;
         }
-        take(table, known, place, symbol, next, object);
+        // A virtual thread that waits for the table would leave its buffer to others.
+        boolean pinned = JtraceMarks.pin();
+        try {
+            take(table, known, place, symbol, machine, object);
+        } finally {
+            JtraceMarks.unpin(pinned);
+        }
     }
 
-    private static void take(JtraceObjects table, Known known, int place, int symbol, int next, Object object) {
+    private static void take(JtraceObjects table, Known known, int place, int symbol, long machine, Object object) {
         long buffer = JtraceMarks.buffer();
         if (buffer == 0 || !enter(buffer)) return;
         try {
             if (known == null) known = table.add(object, typeOf(object));
-            int state = known.state;
+            // Whoever looked without the lock may have missed it, and another thread may have moved it on.
+            int state;
+            int next;
+            do {
+                state = known.state;
+                next = U.getByte(machine + state);
+            } while (!U.compareAndSetInt(known, STATE, state, next));
             JtraceMarks.raw1(buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
-            known.state = next;
             if (next == DEAD && state != DEAD) {
                 JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, known.history);
             }

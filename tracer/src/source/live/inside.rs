@@ -1,6 +1,6 @@
 //! The library in the JVM, as a part of a live session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{
     inside::visit::Visit,
@@ -10,7 +10,9 @@ use crate::{
 
 /// What is woven, and the library that has done it.
 pub struct InsideLane {
-    visit: Visit,
+    path: PathBuf,
+    /// Nothing until a JVM that starts with it is up.
+    visit: Option<Visit>,
     asked: Option<Asked>,
     /// Switches of markers and symbols.
     switches: Vec<(u32, u8)>,
@@ -18,18 +20,30 @@ pub struct InsideLane {
 
 impl InsideLane {
     /// A lane whose markers are woven and off.
-    pub const fn new(visit: Visit, asked: Asked, switches: Vec<(u32, u8)>) -> Self {
-        Self { visit, asked: Some(asked), switches }
+    pub fn new(visit: Visit, asked: Asked, switches: Vec<(u32, u8)>) -> Self {
+        Self { path: visit.path.clone(), visit: Some(visit), asked: Some(asked), switches }
+    }
+
+    /// A lane of a JVM that has not begun; this is the library's file.
+    pub const fn coming(path: PathBuf, asked: Asked, switches: Vec<(u32, u8)>) -> Self {
+        Self { path, visit: None, asked: Some(asked), switches }
+    }
+
+    /// The JVM is up, and what was asked for is woven.
+    pub(super) fn arrive(&mut self, visit: Visit, missing: &mut Vec<String>) {
+        self.visit = Some(visit);
+        self.switch_on(missing);
     }
 
     /// Path of the file with its sites.
     pub(super) fn path(&self) -> &Path {
-        &self.visit.path
+        &self.path
     }
 
     /// Everything listens: the markers are switched on.
     pub(super) fn switch_on(&mut self, missing: &mut Vec<String>) {
-        if let Err(error) = self.visit.switch(self.switches.clone()) {
+        let Some(visit) = &mut self.visit else { return };
+        if let Err(error) = visit.switch(self.switches.clone()) {
             missing.push(format!("markers, typestate: {error}"));
         }
     }
@@ -39,17 +53,20 @@ impl InsideLane {
         if let Some(asked) = self.asked.take() {
             sink(Item::Inside(Inside::Asked(asked)));
         }
-        self.visit.pump(&mut |inside| sink(Item::Inside(inside)));
+        if let Some(visit) = &mut self.visit {
+            visit.pump(&mut |inside| sink(Item::Inside(inside)));
+        }
     }
 
-    /// Switches the markers off, restores every class, and lets the library go.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
+    /// Switches the markers off, restores every class, and lets the library go. What it gives comes after all marks, which are still
+    /// on their way.
+    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Inside {
         self.pump(sink);
-        let left = self.visit.leave();
+        let Some(visit) = &mut self.visit else {
+            return Inside::Lacks("the program ended before anything was woven".to_owned());
+        };
+        let left = visit.leave();
         self.pump(sink);
-        match left {
-            Ok(restored) => sink(Item::Inside(Inside::Restored(restored))),
-            Err(error) => sink(Item::Inside(Inside::Lacks(error.to_string()))),
-        }
+        left.map_or_else(|error| Inside::Lacks(error.to_string()), Inside::Restored)
     }
 }

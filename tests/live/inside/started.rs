@@ -1,0 +1,120 @@
+//! `jtrace run --inside`: what is named is woven before the program begins, so that its first call counts.
+
+use std::{fs, path::PathBuf, time::Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    expected::Expected,
+    jdk::{self, Jdk},
+    jtrace::{self, LIMIT},
+    jvm::{Launch, child_of},
+    process::{Process, Signal},
+    report::Report,
+};
+
+use super::counts;
+
+/// How often each release is started.
+const TIMES: usize = 3;
+
+/// A program behind `jtrace run --inside`.
+struct Started {
+    process: Process,
+    report: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Started {
+    fn begin(jdk: &Jdk, feature: &str, program: &[&str], options: &[&str]) -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let report = directory.path().join("report.json");
+        let launch = Launch::new(jdk, feature, program[0]).arguments(&program[1..]);
+        let mut command = jtrace::command(&["run", "--inside", "--max-overhead", "100000%"])?;
+        command.args(options).arg("-o").arg(&report).arg("--").args(launch.command(directory.path()));
+        Ok(Self { process: Process::spawn(&mut command)?, report, _directory: directory })
+    }
+
+    /// Lets the program work once and end; gives what it has printed.
+    fn finish(&mut self) -> Result<(Report, Expected)> {
+        self.process.send_line("GO")?;
+        self.process.stdout.wait_for_line("DONE", 0, LIMIT)?;
+        self.process.close_stdin();
+        ensure!(self.process.wait(LIMIT)?.success(), "{}", self.process.transcript());
+        let report = Report::parse(&fs::read(&self.report)?)?;
+        ensure!(report.completeness("lost")? == 0, "marks were lost");
+        Ok((report, Expected::parse(&self.process.stdout.text())?))
+    }
+}
+
+#[test]
+fn every_call_counts_from_the_first_one_on() -> Result<()> {
+    for jdk in jdk::all()? {
+        for time in 0..TIMES {
+            let way: &[&str] = if time == 1 { &["--each"] } else { &[] };
+            let place = || format!("the {time}. time on JDK {}", jdk.release);
+            // The program's own classes, and some that are there before it.
+            let options =
+                [&["--marker", "fib=Fib::f*b", "--marker", "main=Fib::main", "--marker", "start=Fib::start"], way];
+            let mut started = Started::begin(&jdk, "methods", &["Fib"], &options.concat())?;
+            let (report, mut expected) = started.finish().with_context(place)?;
+            // It was entered before anything could be asked, and is left when stdin ends.
+            expected.add("expected calls Fib.main 1")?;
+            counts::agree_with(&report, &expected, |all| all).with_context(place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Of classes that lie in the JVM's own modules, too.
+#[test]
+fn objects_are_followed_from_the_first_one_on() -> Result<()> {
+    for jdk in jdk::all()? {
+        let place = || format!("on JDK {}", jdk.release);
+        let mut started = Started::begin(&jdk, "typestate", &["HasNextOnce", "bad"], &["-p", "hasnextonce"])?;
+        let (report, expected) = started.finish().with_context(place)?;
+        // The JDK's own code may break it, too, while it starts.
+        let rows = report.table("typestate", "violations")?;
+        let own = rows.iter().filter(|row| super::text(row, "place").starts_with("HasNextOnce.bad"));
+        let count: u64 = own.map(|row| tests::report::cell(row, "count")).sum::<Result<u64>>()?;
+        let number = expected.one("illegal", "HasNextOnce")?;
+        ensure!(count == number, "{count} and not {number} on JDK {}", jdk.release);
+    }
+    Ok(())
+}
+
+/// The thread that waits for jtrace goes on without it.
+#[test]
+fn a_jtrace_that_is_killed_while_the_program_waits_leaves_it_running() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut started = Started::begin(&jdk, "methods", &["Fib"], &["--marker", "fib=Fib::fib"])?;
+        let began = Instant::now();
+        while !has_library(started.process.pid()) {
+            ensure!(began.elapsed() < LIMIT, "the JVM never loads the library: {}", started.process.transcript());
+            std::thread::yield_now();
+        }
+        started.process.signal(Signal::KILL)?;
+        started.process.wait_for_exit(LIMIT)?;
+        started.process.send_line("GO")?;
+        started.process.stdout.wait_for_line("DONE", 0, LIMIT).with_context(|| format!("on JDK {}", jdk.release))?;
+        started.process.close_stdin();
+    }
+    Ok(())
+}
+
+/// Whether the JVM below a jtrace has mapped the library.
+fn has_library(jtrace: u32) -> bool {
+    let maps = child_of(jtrace).ok().and_then(|jvm| fs::read_to_string(format!("/proc/{jvm}/maps")).ok());
+    maps.is_some_and(|maps| maps.contains("/.jtrace-inside-"))
+}
+
+#[test]
+fn a_run_that_is_refused_has_not_begun_the_program() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut started = Started::begin(&jdk, "methods", &["Fib"], &["--marker", "all=*::*"])?;
+    started.process.close_stdin();
+    let status = started.process.wait(LIMIT)?;
+    let said = started.process.stderr.text();
+    ensure!(status.code() == Some(1) && said.contains("methods would be woven"), "{}", started.process.transcript());
+    ensure!(!started.process.stdout.text().contains("READY"), "the program has begun");
+    Ok(())
+}
