@@ -39,6 +39,10 @@ pub(super) struct InsideOptions {
     #[arg(long)]
     pub(super) no_adaptive: bool,
 
+    /// Weave, and leave everything switched off: what woven code costs by itself
+    #[arg(long, hide = true)]
+    pub(super) off: bool,
+
     /// Accept patterns that match nothing yet: classes are woven when they are loaded
     #[arg(long)]
     pub(super) later: bool,
@@ -86,6 +90,9 @@ impl InsideOptions {
         };
         for named in &self.property {
             wanted.add(typestate::property(named)?, !self.no_adaptive)?;
+        }
+        if self.off {
+            wanted.switches.clear();
         }
         if wanted.rules.is_empty() {
             return Err(Failure::usage(
