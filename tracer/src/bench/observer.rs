@@ -18,6 +18,12 @@ pub trait Observer {
         let _: (&[String], u64) = (methods, seed);
     }
 
+    /// Whether it changes the program's code, so that the JVM compiles much of it anew. The timed iteration comes only after as
+    /// many further ones as the warm-up has.
+    fn settles(&self) -> bool {
+        false
+    }
+
     /// Begins to watch a JVM that is warmed up and waits. Returns when everything is in place, so that no part of it falls
     /// into the iteration.
     fn start(&mut self, pid: u32) -> Result<(), Error>;

@@ -14,7 +14,7 @@ use std::{
 
 pub use self::journal::{Journal, read};
 use self::{
-    measure::{Measured, measure},
+    measure::{Measured, Warmth, measure},
     order::Step,
     pace::Pace,
 };
@@ -129,6 +129,7 @@ impl Session {
         let unusable = self.prepare(journal, tell)?;
         let mut rounds = self.rounds(journal.results(), &unusable);
         let methods = self.find_methods(&rounds, journal, interruption, tell)?;
+        let settles = self.configurations.iter().any(|one| one.observer.as_ref().is_some_and(|one| one.settles()));
         while let Some(step) = rounds.steps.pop() {
             if interruption.signal().is_some() {
                 break;
@@ -139,8 +140,9 @@ impl Session {
             let program = programs[step.program].as_ref();
             let configuration = &mut configurations[step.configuration];
             let Method { warm_up, seed, .. } = journal.results().method;
+            let warmth = Warmth { warm_up, settling: if settles { warm_up } else { 0 } };
             let measured = aim(configuration, methods.get(&step.program), seed)
-                .and_then(|()| measure(setting, warm_up, program, configuration, interruption));
+                .and_then(|()| measure(setting, warmth, program, configuration, interruption));
             rounds.pace.took(&step, began.elapsed());
             match measured {
                 Ok(measured) => self.keep(&step, measured, journal, tell)?,

@@ -264,6 +264,49 @@ fn an_observer_that_needs_methods_is_told_those_of_its_program_before_each_run_a
     assert_eq!(results.runs.iter().filter(|run| run.configuration == "choosy").count(), 4);
 }
 
+/// Changes code, as it says.
+struct Settling(Notes);
+
+impl Observer for Settling {
+    fn prepare(&mut self) -> Result<(String, String), Error> {
+        Ok(("settling".to_owned(), "1".to_owned()))
+    }
+
+    fn settles(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, _: u32) -> Result<(), Error> {
+        self.0.0.borrow_mut().push("start");
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Observed, Error> {
+        Ok(Observed { events: Some(9), lost: Some(4), ..Observed::default() })
+    }
+}
+
+#[test]
+fn where_code_is_changed_all_jvms_make_further_iterations_and_events_are_those_of_one() {
+    const COUNTING: &str = "echo READY; n=0; while read line; do n=$((n+1)); echo DONE ns=$n valid=true; done";
+    let fake = Fake { script: COUNTING, ..good("a") };
+    let settling = Configuration { observer: Some(Box::new(Settling(Notes::default()))), ..plain("settling") };
+    let notes = Notes::default();
+    let mut session = session(vec![fake], vec![plain(PLAIN), settling, watched(&notes, "")]);
+    let results = run(&mut session, 1);
+    assert_eq!(results.runs.len(), 3);
+    for run in &results.runs {
+        assert_eq!(run.wall_ns, 3, "the third iteration of {}: one of warm-up, one to settle", run.configuration);
+        let seen = run.observed.as_ref().map(|observed| (observed.events, observed.lost, observed.iterations));
+        let expected = match run.configuration.as_str() {
+            "settling" => Some((Some(4), Some(4), Some(2))),
+            "watched" => Some((Some(3), None, None)),
+            _ => None,
+        };
+        assert_eq!(seen, expected, "{}", run.configuration);
+    }
+}
+
 #[test]
 fn a_configuration_for_some_programs_is_run_with_these_only() {
     let only = Configuration { only: vec!["b".to_owned()], ..plain("special") };

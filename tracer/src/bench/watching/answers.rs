@@ -19,6 +19,8 @@ const SAME: [(&str, &str, &str); 8] = [
     ("classes", "loaded", "loads"),
 ];
 
+/// How the names of the library's own sites begin.
+const OWN: &str = "jtrace_";
 /// The state of a site that was watched from the beginning to the end.
 const ATTACHED: &str = "attached";
 
@@ -75,7 +77,9 @@ pub(super) fn read_inside(json: &[u8]) -> Result<Observed, String> {
     let events = number("events").ok_or("makes a report that counts no events")?;
     let skipped = number("skipped_methods").filter(|skipped| *skipped > 0);
     let skipped = skipped.map(|skipped| format!("{skipped} methods could not be woven"));
-    let parts: Vec<String> = partial(&sites).into_iter().chain(skipped).collect();
+    // The others tell of compiled code, which marks do not need.
+    let own: Vec<Site> = sites.into_iter().filter(|site| site.probe.starts_with(OWN)).collect();
+    let parts: Vec<String> = partial(&own).into_iter().chain(skipped).collect();
     Ok(Observed {
         events: Some(events),
         // Batches of words are lost as events of their site; what lies in them is told where it is known.

@@ -1,7 +1,7 @@
 //! jtrace in the JVM as an observer: markers on a share of the program's methods, or a property of iterators.
 //!
 //! Weaving is done and everything is switched on when jtrace says that it is attached, so no part of that is in the timed
-//! iteration; what the woven code costs is. The report is made while the program runs: nothing is recorded to a file, which
+//! iteration, and what is compiled anew because of it is compiled in iterations before; what the woven code costs is. The report is made while the program runs: nothing is recorded to a file, which
 //! would grow with every mark.
 
 use std::{
@@ -28,6 +28,9 @@ const SPEC: &str = "markers.toml";
 const REPORT: &str = "report.json";
 /// Largest report that is read.
 const MAX_REPORT: u64 = 256 << 20;
+
+/// What is measured is what all events cost, not what the rate guard leaves of them.
+const UNGUARDED: [&str; 2] = ["--max-overhead", "100000%"];
 
 /// Shares that are measured, in percent.
 const SHARES: [u8; 5] = [10, 25, 50, 75, 100];
@@ -87,12 +90,14 @@ impl Inside {
                 let how: &[&str] = match marks {
                     Marks::Off => &["--off"],
                     Marks::Counted => &[],
-                    Marks::Sent => &["--each"],
+                    Marks::Sent => &["--each", UNGUARDED[0], UNGUARDED[1]],
                 };
                 ["markers", &pid, "--spec", &spec].iter().chain(how).copied().collect()
             }
-            Woven::Property(name, Adaptive::Yes) => vec!["typestate", &pid, "-p", name],
-            Woven::Property(name, Adaptive::No) => vec!["typestate", &pid, "-p", name, "--no-adaptive"],
+            Woven::Property(name, adaptive) => {
+                let how: &[&str] = if adaptive == Adaptive::Yes { &[] } else { &["--no-adaptive"] };
+                ["typestate", &pid, "-p", name].iter().chain(how).chain(&UNGUARDED).copied().collect()
+            }
         };
         // A share can be more methods than anybody names by hand, and some of its classes may not be loaded any more.
         let further = ["--yes", "--later", "-o", &path(REPORT)].map(str::to_owned);
@@ -107,6 +112,10 @@ impl Observer for Inside {
 
     fn needs_methods(&self) -> bool {
         matches!(self.woven, Woven::Markers(..))
+    }
+
+    fn settles(&self) -> bool {
+        true
     }
 
     fn aim(&mut self, methods: &[String], seed: u64) {
@@ -224,10 +233,17 @@ mod tests {
         let markers = format!("markers 7 --spec {}", at(SPEC));
         assert_eq!(command(Woven::Markers(Share::ALL, Marks::Off)), format!("{markers} --off {tail}"));
         assert_eq!(command(Woven::Markers(Share::ALL, Marks::Counted)), format!("{markers} {tail}"));
-        assert_eq!(command(Woven::Markers(Share::ALL, Marks::Sent)), format!("{markers} --each {tail}"));
+        assert_eq!(
+            command(Woven::Markers(Share::ALL, Marks::Sent)),
+            format!("{markers} --each --max-overhead 100000% {tail}")
+        );
         let typestate = "typestate 7 -p hasnext";
-        assert_eq!(command(Woven::Property("hasnext", Adaptive::Yes)), format!("{typestate} {tail}"));
-        assert_eq!(command(Woven::Property("hasnext", Adaptive::No)), format!("{typestate} --no-adaptive {tail}"));
+        assert_eq!(
+            command(Woven::Property("hasnext", Adaptive::Yes)),
+            format!("{typestate} --max-overhead 100000% {tail}")
+        );
+        let every = format!("{typestate} --no-adaptive --max-overhead 100000% {tail}");
+        assert_eq!(command(Woven::Property("hasnext", Adaptive::No)), every);
     }
 
     #[test]
