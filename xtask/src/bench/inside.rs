@@ -74,9 +74,18 @@ fn figure(name: &str, jdk: &Jdk, values: &[f64], unit: &str, note: &str) -> Figu
     Figure::new(named(name, jdk), median(values), note)
 }
 
-/// What so many blocks of work take at best, in ns for each unit of work, after others that nobody times: what was exchanged is
+/// What a program is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    /// Calls or passes.
+    units: u64,
+    /// Other work between them, where the program knows any.
+    other: Option<u32>,
+}
+
+/// What a block of work takes, in ns for each unit of work, the best of some after others that nobody times: what was exchanged is
 /// compiled meanwhile. What else the machine does makes blocks slower and none faster.
-fn best(jvm: &mut Jvm, work: u64, [warm_up, blocks]: [usize; 2]) -> Result<f64> {
+fn best(jvm: &mut Jvm, work: Work, [warm_up, blocks]: [usize; 2]) -> Result<f64> {
     for _ in 0..warm_up {
         block(jvm, work)?;
     }
@@ -84,11 +93,11 @@ fn best(jvm: &mut Jvm, work: u64, [warm_up, blocks]: [usize; 2]) -> Result<f64> 
     for _ in 0..blocks {
         best = block(jvm, work)?.min(best);
     }
-    Ok(best / work as f64)
+    Ok(best / work.units as f64)
 }
 
-fn block(jvm: &mut Jvm, work: u64) -> Result<f64> {
-    jvm.process().send_line(&work.to_string())?;
+fn block(jvm: &mut Jvm, Work { units, other }: Work) -> Result<f64> {
+    jvm.process().send_line(&other.map_or(units.to_string(), |other| format!("{units} {other}")))?;
     Ok(jvm.done()?.get("ns")? as f64)
 }
 

@@ -6,7 +6,7 @@ use ::tests::{
 };
 use anyhow::{Result, ensure};
 
-use super::{UNGUARDED, best, events, figure, visit};
+use super::{UNGUARDED, Work, best, events, figure, visit};
 use crate::bench::{
     budget::Figure,
     methods,
@@ -17,6 +17,7 @@ use crate::bench::{
 const PASSES: u64 = 300;
 /// Blocks before those that are timed, and those.
 const BLOCKS: [usize; 2] = [6, 5];
+const WORK: Work = Work { units: PASSES, other: None };
 
 /// A property, and how it is told.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ pub(super) fn measure(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
 fn round(jdk: &Jdk, random: &mut Random) -> Result<Round> {
     let mut jvm = Launch::new(jdk, "inside", "Iterators").start()?;
     methods::pin(jvm.pid(), methods::CPUS[0])?;
-    let plain = best(&mut jvm, PASSES, BLOCKS)?;
+    let plain = best(&mut jvm, WORK, BLOCKS)?;
     jvm.process().send_line(&PASSES.to_string())?;
     let calls = jvm.done()?.get("calls")? as f64 / PASSES as f64;
     let mut round = Round { plain, restored: f64::NAN, watched: <[Watched; WATCHERS.len()]>::default(), calls };
@@ -73,14 +74,14 @@ fn round(jdk: &Jdk, random: &mut Random) -> Result<Round> {
     for index in order {
         round.watched[index] = watched(&mut jvm, &WATCHERS[index], calls)?;
     }
-    round.restored = best(&mut jvm, PASSES, BLOCKS)?;
+    round.restored = best(&mut jvm, WORK, BLOCKS)?;
     jvm.finish()?;
     Ok(round)
 }
 
 fn watched(jvm: &mut Jvm, watcher: &Watcher, calls: f64) -> Result<Watched> {
     let session = visit(jvm, "typestate", &[&["-p", watcher.property], watcher.how, &UNGUARDED].concat())?;
-    let ns = best(jvm, PASSES, BLOCKS)?;
+    let ns = best(jvm, WORK, BLOCKS)?;
     let report = session.report()?;
     let (seen, lost) = (events(&report, "typestate")?, report.completeness("lost")?);
     let passes = (PASSES * BLOCKS.iter().sum::<usize>() as u64) as f64;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use ::tests::{jdk::Jdk, jvm::Launch};
 use anyhow::{Result, ensure};
 
-use super::{best, figure, visit};
+use super::{Work, best, figure, visit};
 use crate::bench::{budget::Figure, statistics::median};
 
 /// Methods of classes that every JVM has loaded.
@@ -13,7 +13,7 @@ const MARKER: &str = "all=java.util.*::*";
 /// Fewer prove nothing.
 const LEAST_METHODS: u64 = 1000;
 /// The program is in the middle of something.
-const CALLS: u64 = 20_000_000;
+const WORK: Work = Work { units: 20_000_000, other: Some(0) };
 
 /// All in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,11 @@ pub(super) fn measure(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
 
 fn round(jdk: &Jdk) -> Result<Round> {
     let mut jvm = Launch::new(jdk, "inside", "HotLoop").start()?;
-    best(&mut jvm, CALLS, [1, 1])?;
+    best(&mut jvm, WORK, [1, 1])?;
     let begun = Instant::now();
     let session = visit(&jvm, "markers", &["--marker", MARKER])?;
     let attach = begun.elapsed().as_secs_f64() * 1e3;
-    best(&mut jvm, CALLS, [1, 1])?;
+    best(&mut jvm, WORK, [1, 1])?;
     let left = Instant::now();
     let report = session.report()?;
     let detach = left.elapsed().as_secs_f64() * 1e3;
