@@ -29,7 +29,8 @@ pub(super) fn measure(jdk: &Jdk) -> Result<Vec<Figure>> {
 fn once(jdk: &Jdk, how: &[&str]) -> Result<(Report, u64)> {
     let mut jvm = Launch::new(jdk, "typestate", "FilePrograms").arguments(&["Main"]).start()?;
     let pid = jvm.pid().to_string();
-    let session = Session::start(&[&["typestate", &pid, "-p", "file", "--json"], how, &UNGUARDED].concat())?;
+    // Its class is loaded when it begins.
+    let session = Session::start(&[&["typestate", &pid, "-p", "file", "--later", "--json"], how, &UNGUARDED].concat())?;
     jvm.work()?;
     let report = session.report()?;
     let calls = Expected::parse(&jvm.stdout().text())?.one("events", "File").context("the program counts its calls")?;
