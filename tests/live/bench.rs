@@ -157,3 +157,42 @@ fn neither_the_jvm_nor_its_observer_outlives_a_bench_that_is_killed() -> Result<
     }
     Ok(())
 }
+
+/// Woven code: what is off makes no event, a share makes some of those of all, and what nobody can tell the methods of is skipped with the
+/// reason.
+#[test]
+fn markers_are_woven_into_shares_of_a_programs_methods() -> Result<()> {
+    let jar = Path::new("/usr/share/java/h2.jar");
+    if !jar.is_file() {
+        eprintln!("skipped: no {}", jar.display());
+        return Ok(());
+    }
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("results.json");
+    let configurations = "plain,markers:0,markers:10,markers:100,typestate:hasnext,typestate:hasnext:adaptive";
+    let mut command = jtrace::command(&["bench", "--suite", "packaged", "--suite", "micro", "--seed", "6"])?;
+    command.args(["--programs", "h2,micro:idle", "--runs", "1", "--warm-up", "1", "--size", "small"]);
+    command.args(["--configurations", configurations]).arg("--java").arg(jdk::any()?.java()).arg("-o").arg(&path);
+    let finished = Finished::of(&mut command, LIMIT)?;
+    let results = read(&path)?;
+    let skipped = results["skipped"].as_array().context("a list")?;
+    let of = |skipped: &Value| (skipped["program"].as_str() == Some("micro:idle")).then(|| skipped["why"].to_string());
+    let reasons: Vec<_> = skipped.iter().filter_map(of).collect();
+    assert_eq!((finished.code, skipped.len(), reasons.len()), (1, 3, 3), "{results:#}");
+    assert!(reasons.iter().all(|why| why.contains("a list of the methods")), "{reasons:?}");
+    let events = |configuration: &str| {
+        let runs = results["runs"].as_array().into_iter().flatten();
+        let mut of = runs.filter(|run| run["program"] == "h2" && run["configuration"] == configuration);
+        let observed = &of.next().with_context(|| format!("no run of {configuration}"))?["observed"];
+        ensure!(observed["iterations"] == 2, "{configuration}: {observed}");
+        observed["events"].as_u64().with_context(|| format!("no events of {configuration}"))
+    };
+    assert_eq!(events("markers:0")?, 0);
+    let (some, all) = (events("markers:10")?, events("markers:100")?);
+    assert!(some > 0 && some < all, "{some} of {all}");
+    let methods = results["programs"][0]["application_methods"].as_u64().context("methods were counted")?;
+    assert!(all > methods, "each of the {methods} methods is executed");
+    // The database's own threads iterate, too, so both differ a little from run to run.
+    assert!(events("typestate:hasnext")? > 0 && events("typestate:hasnext:adaptive")? > 0);
+    Ok(())
+}

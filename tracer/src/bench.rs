@@ -19,6 +19,7 @@ pub mod configuration;
 pub mod observer;
 
 pub mod peers;
+pub mod share;
 pub mod watching;
 
 pub mod process;

@@ -67,9 +67,10 @@ pub trait Program {
     /// Whether all is there that it needs; the error names what is not, with a hint. Called once, before all runs.
     fn prepare(&mut self) -> Result<(), Error>;
 
-    /// How many different methods of its own, not of the JDK, a run with one iteration executes; absent where nobody asks.
-    /// Called after [`Program::prepare`], once a session, with the `java` of the session, and takes such a run.
-    fn count_methods(&self, size: Size, java: &Path, interruption: &Interruption) -> Result<Option<u64>, Error> {
+    /// The different methods of its own, not of the JDK, that a run with one iteration executes, each as the JVM writes it
+    /// (`org/h2/Driver.connect:(I)V`); absent where nobody can tell. Called after [`Program::prepare`], once a session, with the
+    /// `java` of the session, and takes such a run.
+    fn methods(&self, size: Size, java: &Path, interruption: &Interruption) -> Result<Option<Vec<String>>, Error> {
         let _: (Size, &Path, &Interruption) = (size, java, interruption);
         Ok(None)
     }

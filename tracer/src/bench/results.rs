@@ -145,6 +145,9 @@ pub struct Observed {
     /// Largest memory of that process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
+    /// Iterations that it watched, where these were more than the timed one: it saw [`Observed::events`] in each, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
     /// Events that it saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,

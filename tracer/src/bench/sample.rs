@@ -70,6 +70,7 @@ fn run(program: &str, base: f64, round: u32, configuration: &(&str, f64, Option<
             command: ["jtrace", "record", "-p", "42"].map(str::to_owned).to_vec(),
             cpu_ns: Some(wall_ns / 30),
             peak_rss_bytes: Some(20 << 20),
+            iterations: None,
             events,
             lost: Some(u64::from(round == 2)),
             partial: None,

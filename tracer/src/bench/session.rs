@@ -14,7 +14,7 @@ use std::{
 
 pub use self::journal::{Journal, read};
 use self::{
-    measure::{Measured, measure},
+    measure::{Measured, Warmth, measure},
     order::Step,
     pace::Pace,
 };
@@ -128,7 +128,8 @@ impl Session {
     ) -> Result<(), Error> {
         let unusable = self.prepare(journal, tell)?;
         let mut rounds = self.rounds(journal.results(), &unusable);
-        self.count_methods(&rounds, journal, interruption, tell)?;
+        let methods = self.find_methods(&rounds, journal, interruption, tell)?;
+        let settles = self.configurations.iter().any(|one| one.observer.as_ref().is_some_and(|one| one.settles()));
         while let Some(step) = rounds.steps.pop() {
             if interruption.signal().is_some() {
                 break;
@@ -138,8 +139,10 @@ impl Session {
             let Self { setting, programs, configurations } = self;
             let program = programs[step.program].as_ref();
             let configuration = &mut configurations[step.configuration];
-            let warm_up = journal.results().method.warm_up;
-            let measured = measure(setting, warm_up, program, configuration, interruption);
+            let Method { warm_up, seed, .. } = journal.results().method;
+            let warmth = Warmth { warm_up, settling: if settles { warm_up } else { 0 } };
+            let measured = aim(configuration, methods.get(&step.program), seed)
+                .and_then(|()| measure(setting, warmth, program, configuration, interruption));
             rounds.pace.took(&step, began.elapsed());
             match measured {
                 Ok(measured) => self.keep(&step, measured, journal, tell)?,
@@ -192,35 +195,45 @@ impl Session {
         Ok(unusable)
     }
 
-    /// Counts the methods of the programs that will be run, where nobody did before. What cannot be counted is only told:
-    /// the runs do not need it.
-    fn count_methods(
+    /// Finds the methods of the programs that will be run, where nobody counted them before or somebody needs their names. What
+    /// cannot be found is only told: most runs do not need it.
+    fn find_methods(
         &self,
         rounds: &Rounds,
         journal: &mut Journal,
         interruption: &Interruption,
         tell: &mut dyn FnMut(News<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<BTreeMap<usize, Vec<String>>, Error> {
         let Setting { size, java, .. } = &self.setting;
+        let needs = |step: &&Step| {
+            let observer = &self.configurations[step.configuration].observer;
+            observer.as_ref().is_some_and(|observer| observer.needs_methods())
+        };
+        let needed: BTreeSet<_> = rounds.steps.iter().filter(needs).map(|step| step.program).collect();
+        let mut found = BTreeMap::new();
         let programs: BTreeSet<_> = rounds.steps.iter().map(|step| step.program).collect();
         for index in programs {
             let is_known = journal.results().programs.get(index).is_some_and(|it| it.application_methods.is_some());
-            if is_known || interruption.signal().is_some() {
+            if is_known && !needed.contains(&index) || interruption.signal().is_some() {
                 continue;
             }
             let program = self.programs[index].as_ref();
             let name = program.describe().name;
             tell(News::Counts { program: &name });
-            let counted = program.count_methods(*size, java, interruption);
-            if let Ok(Some(methods)) = counted {
-                journal.methods(index, methods)?;
+            let methods = program.methods(*size, java, interruption);
+            let count = |methods: &Option<Vec<String>>| methods.as_ref().map(|methods| methods.len() as u64);
+            let counted = methods.as_ref().map(count);
+            if let Ok(Some(count)) = counted {
+                journal.methods(index, count)?;
             }
-            let methods = counted.as_ref().copied();
-            if let Some(methods) = methods.transpose().filter(|_| interruption.signal().is_none()) {
+            if let Some(methods) = counted.transpose().filter(|_| interruption.signal().is_none()) {
                 tell(News::Counted { program: &name, methods });
             }
+            if needed.contains(&index) {
+                found.extend(methods.ok().flatten().map(|methods| (index, methods)));
+            }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// What is left to do, the next one last.
@@ -286,6 +299,22 @@ impl Rounds {
         if *failures >= MAX_FAILURES {
             self.steps.retain(|other| (other.program, other.configuration) != pair);
         }
+    }
+}
+
+/// Tells an observer the methods of the program that comes next, if it needs them.
+fn aim(configuration: &mut Configuration, methods: Option<&Vec<String>>, seed: u64) -> Result<(), Error> {
+    let observer = configuration.observer.as_deref_mut().filter(|observer| observer.needs_methods());
+    match (observer, methods) {
+        (None, _) => Ok(()),
+        (Some(observer), Some(methods)) => {
+            observer.aim(methods, seed);
+            Ok(())
+        }
+        (Some(_), None) => Err(Error::Missing {
+            what: "a list of the methods that the program executes".to_owned(),
+            hint: "programs of --suite packaged have one, where there is a JDK 11 or 17 to ask".to_owned(),
+        }),
     }
 }
 

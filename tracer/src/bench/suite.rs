@@ -116,12 +116,12 @@ impl Program for Packaged {
     }
 
     /// Asked of a JVM that notes executed methods, JDK 11 or 17: that of the session, or else another one of this machine.
-    fn count_methods(&self, size: Size, java: &Path, interruption: &Interruption) -> Result<Option<u64>, Error> {
+    fn methods(&self, size: Size, java: &Path, interruption: &Interruption) -> Result<Option<Vec<String>>, Error> {
         let java = methods::java(java).ok_or_else(|| Error::Missing {
             what: "a JVM that notes executed methods".to_owned(),
             hint: "install JDK 11 or 17 (newer ones cannot any more) in /usr/lib/jvm, or set JAVA_HOME".to_owned(),
         })?;
-        methods::count(self.name(), &java, &self.words(size)?, self.entry.own, interruption).map(Some)
+        methods::executed(self.name(), &java, &self.words(size)?, self.entry.own, interruption).map(Some)
     }
 
     fn launch(&self, size: Size) -> Result<Launch, Error> {

@@ -1,6 +1,8 @@
-//! jtrace itself as an observer: the same binary records the session, and its own report says what it saw and lost.
+//! jtrace itself as an observer: the same binary records the session, and its own report says what it saw and lost. With its
+//! library in the JVM it is in `inside`.
 
 mod answers;
+mod inside;
 
 use std::{
     fs::File,
@@ -81,18 +83,7 @@ impl Watching {
 
 impl Observer for Watching {
     fn prepare(&mut self) -> Result<(String, String), Error> {
-        if !rustix::process::geteuid().is_root() {
-            return Err(Error::Missing {
-                what: "the right to load eBPF programs".to_owned(),
-                hint: "run `sudo jtrace bench`; `plain` and `flags:...` need no root".to_owned(),
-            });
-        }
-        let mut process = spawn(&self.jtrace, &["--version".to_owned()])?;
-        process.close_stdin();
-        finished(&mut process, "--version")?;
-        let text = String::from_utf8_lossy(&process.stdout.bytes()).trim().to_owned();
-        let version = text.strip_prefix("jtrace ").ok_or_else(|| wrong(&process, "does not say its version"))?;
-        Ok(("jtrace".to_owned(), version.to_owned()))
+        prepare(&self.jtrace)
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
@@ -133,6 +124,22 @@ impl Watching {
         finished(&mut process, "report")?;
         answers::read(&process.stdout.bytes()).map_err(|what| Error::program("jtrace", what))
     }
+}
+
+/// Whether a jtrace can watch here, and its version.
+fn prepare(jtrace: &Path) -> Result<(String, String), Error> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Error::Missing {
+            what: "the right to load eBPF programs".to_owned(),
+            hint: "run `sudo jtrace bench`; `plain` and `flags:...` need no root".to_owned(),
+        });
+    }
+    let mut process = spawn(jtrace, &["--version".to_owned()])?;
+    process.close_stdin();
+    finished(&mut process, "--version")?;
+    let text = String::from_utf8_lossy(&process.stdout.bytes()).trim().to_owned();
+    let version = text.strip_prefix("jtrace ").ok_or_else(|| wrong(&process, "does not say its version"))?;
+    Ok(("jtrace".to_owned(), version.to_owned()))
 }
 
 fn spawn(jtrace: &Path, words: &[String]) -> Result<Process, Error> {
@@ -176,17 +183,6 @@ fn peak_rss(pid: u32) -> Option<u64> {
 
 /// All configurations of jtrace itself, and of the JVM without anybody.
 pub fn configurations(jtrace: &Path) -> Vec<Configuration> {
-    let unwatched = |name: &str, what: &str, flags: &[&str]| Configuration {
-        name: name.to_owned(),
-        what: what.to_owned(),
-        flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
-        observer: None,
-        only: Vec::new(),
-    };
-    let watched = |name: String, what: String, watching: Watching| Configuration {
-        observer: Some(Box::new(watching)),
-        ..unwatched(&name, &what, &[])
-    };
     let mut all = vec![unwatched(PLAIN, "nobody watches", &[])];
     all.extend(FLAGS.map(|(name, flag)| unwatched(name, &format!("{flag}, nobody watches"), &[flag])));
     all.push(watched(
@@ -194,22 +190,38 @@ pub fn configurations(jtrace: &Path) -> Vec<Configuration> {
         "jtrace with its usual lenses".to_owned(),
         Watching::new(jtrace, Lens::USUAL),
     ));
-    for lens in Lens::ALL {
+    // The others need to be told what to weave, and have configurations of their own.
+    for lens in Lens::ALL.iter().filter(|lens| !lens.is_inside()) {
         let id = lens.id();
         let watching = || Watching::new(jtrace, &[*lens]);
         all.push(watched(format!("lens:{id}"), format!("jtrace with the lens {id}"), watching()));
         let what = format!("jtrace with the lens {id}, without its rate guard");
         all.push(watched(format!("every:{id}"), what, watching().unguarded()));
     }
+    all.extend(inside::configurations(jtrace));
     all
+}
+
+fn unwatched(name: &str, what: &str, flags: &[&str]) -> Configuration {
+    Configuration {
+        name: name.to_owned(),
+        what: what.to_owned(),
+        flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+        observer: None,
+        only: Vec::new(),
+    }
+}
+
+fn watched(name: String, what: String, observer: impl Observer + 'static) -> Configuration {
+    Configuration { observer: Some(Box::new(observer)), ..unwatched(&name, &what, &[]) }
 }
 
 /// A configuration that users may ask for and that this jtrace does not have: its observer is never there.
 pub fn absent(name: &str) -> Option<Configuration> {
     let kind = name.split(':').next().unwrap_or(name);
-    ["markers", "typestate", "calls"].contains(&kind).then(|| Configuration {
+    (kind == "calls").then(|| Configuration {
         name: name.to_owned(),
-        what: "jtrace's markers, which it does not have yet".to_owned(),
+        what: "a complete call graph, which jtrace does not record in this form yet".to_owned(),
         flags: Vec::new(),
         observer: Some(Box::new(Absent(name.to_owned()))),
         only: Vec::new(),
@@ -222,7 +234,10 @@ struct Absent(String);
 
 impl Absent {
     fn error(&self) -> Error {
-        Error::Missing { what: self.0.clone(), hint: "jtrace has no markers yet".to_owned() }
+        Error::Missing {
+            what: self.0.clone(),
+            hint: "jtrace bench does not measure complete call graphs yet".to_owned(),
+        }
     }
 }
 

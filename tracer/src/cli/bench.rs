@@ -54,7 +54,8 @@ pub(super) struct Options {
     programs: Vec<String>,
 
     /// Configurations, separated by commas: `plain`, `flags:method`, `flags:alloc`, `flags:monitor`, `attach`,
-    /// `lens:NAME`, `every:NAME` (a lens without its rate guard), `peer:NAME`; the part before the colon alone means all of
+    /// `lens:NAME`, `every:NAME` (a lens without its rate guard), `markers:PERCENT`, `markers-sent:PERCENT`,
+    /// `typestate:NAME`, `typestate:NAME:adaptive`, `peer:NAME`; the part before the colon alone means all of
     /// its kind
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     configurations: Vec<String>,

@@ -42,6 +42,10 @@ pub(super) struct InsideOptions {
     #[arg(long)]
     pub(super) no_adaptive: bool,
 
+    /// Weave, and leave everything switched off: what woven code costs by itself
+    #[arg(long, hide = true)]
+    pub(super) off: bool,
+
     /// Accept patterns that match nothing yet: classes are woven when they are loaded
     #[arg(long)]
     pub(super) later: bool,
@@ -96,6 +100,9 @@ impl InsideOptions {
                 "add --inside if it may be loaded: it weaves what you name, and restores it when jtrace ends"
                     .to_owned(),
             ));
+        }
+        if self.off {
+            wanted.switches.clear();
         }
         if wanted.rules.is_empty() && wanted.asked.properties.is_empty() {
             return Err(Failure::usage(

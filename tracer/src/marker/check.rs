@@ -78,8 +78,10 @@ impl Check {
         for class in &classes.classes {
             check.look(class, &rules, &above, &mut next);
         }
-        for (marker, rule) in check.markers.iter_mut().zip(&rules) {
-            if marker.methods == 0 {
+        for (number, marker) in (0..).zip(&mut check.markers) {
+            if marker.methods == 0
+                && let Some(rule) = rules.iter().find(|rule| rule.marker == number)
+            {
                 marker.nearest = nearest(rule, classes, &above);
             }
         }

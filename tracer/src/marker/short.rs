@@ -48,6 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Draft, Wrong> {
         class,
         method,
         descriptor,
+        also: Vec::new(),
         place,
         place_at: place_at.map_or(start..end, |at| at..end),
         flags,

@@ -17,10 +17,12 @@ use crate::{
     predicate::{self, Field, Predicate, error::nearest, tree::Expr},
 };
 
-/// Largest file.
-pub const MAX_FILE_BYTES: usize = 1 << 20;
+/// Largest file: room for as many methods as can be woven.
+pub const MAX_FILE_BYTES: usize = 32 << 20;
 /// Most markers.
 pub const MAX_MARKERS: usize = 1000;
+/// Most further methods of all markers together.
+pub const MAX_FURTHER: usize = 100_000;
 
 /// The option with short forms, as errors name it.
 const OPTION: &str = "--marker";
@@ -41,12 +43,25 @@ pub struct Wish {
     pub method: Pattern,
     /// Their descriptors.
     pub descriptor: Option<Pattern>,
+    /// Further methods.
+    pub also: Vec<Named>,
     /// Where in them.
     pub place: Place,
     /// Whether receivers are told.
     pub receiver: bool,
     /// Whether arguments are told.
     pub arguments: bool,
+}
+
+/// Methods by the patterns of their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Their classes.
+    pub class: Pattern,
+    /// Their names.
+    pub method: Pattern,
+    /// Their descriptors.
+    pub descriptor: Option<Pattern>,
 }
 
 /// All markers of a session. The index of a wish is the number of its marker.
@@ -75,6 +90,7 @@ pub(super) struct Draft {
     pub(super) class: Pattern,
     pub(super) method: Pattern,
     pub(super) descriptor: Option<Pattern>,
+    pub(super) also: Vec<Named>,
     pub(super) place: Place,
     pub(super) place_at: Range<usize>,
     pub(super) flags: Flags,
@@ -125,6 +141,11 @@ impl Spec {
             let what = format!("{} markers, and there can be {MAX_MARKERS}", drafts.len());
             return Err(Error::of("markers", what, "a pattern with * can stand for many methods"));
         }
+        let further: usize = drafts.iter().map(|(_, draft)| draft.also.len()).sum();
+        if further > MAX_FURTHER {
+            let what = format!("{further} further methods, and there can be {MAX_FURTHER}");
+            return Err(Error::of("markers", what, "a pattern with * can stand for many methods"));
+        }
         check_names(&drafts, clients)?;
         let wishes = drafts.into_iter().map(|(source, draft)| wish(draft).map_err(|wrong| source.error(wrong)));
         Ok(Self { wishes: wishes.collect::<Result<_, _>>()? })
@@ -145,20 +166,31 @@ impl Spec {
         Asked { markers: self.wishes.iter().map(|wish| wish.marker.clone()).collect(), ..Asked::default() }
     }
 
-    /// What the weaver is asked for.
+    /// What the weaver is asked for; a marker's rules stand together.
     pub fn rules(&self) -> Vec<Rule> {
-        let rule = |(marker, wish): (u32, &Wish)| Rule {
-            marker,
-            class: wish.class.clone(),
-            subclasses: wish.subclasses,
-            method: wish.method.clone(),
-            descriptor: wish.descriptor.clone(),
-            place: wish.place.clone(),
-            kind: Kind::Marker(wish.marker.sides),
-            receiver: wish.receiver,
-            arguments: wish.arguments,
+        let rules = |(marker, wish): (u32, &Wish)| {
+            let first = Rule {
+                marker,
+                class: wish.class.clone(),
+                subclasses: wish.subclasses,
+                method: wish.method.clone(),
+                descriptor: wish.descriptor.clone(),
+                place: wish.place.clone(),
+                kind: Kind::Marker(wish.marker.sides),
+                receiver: wish.receiver,
+                arguments: wish.arguments,
+            };
+            let further = wish.also.iter().cloned().map(|Named { class, method, descriptor }| Rule {
+                class,
+                method,
+                descriptor,
+                ..first.clone()
+            });
+            let mut rules: Vec<Rule> = further.collect();
+            rules.insert(0, first);
+            rules
         };
-        (0..).zip(&self.wishes).map(rule).collect()
+        (0..).zip(&self.wishes).flat_map(rules).collect()
     }
 }
 
@@ -209,7 +241,7 @@ fn sides(draft: &Draft) -> Sides {
 /// A draft whose parts fit each other.
 fn wish(draft: Draft) -> Result<Wish, Wrong> {
     let sides = sides(&draft);
-    let Draft { name, token, pattern, class, method, descriptor, place, place_at, flags, .. } = draft;
+    let Draft { name, token, pattern, class, method, descriptor, also, place, place_at, flags, .. } = draft;
     if sides == Sides::Region
         && let Some(why) = no_region(&place)
     {
@@ -241,7 +273,8 @@ fn wish(draft: Draft) -> Result<Wish, Wrong> {
         subscribers: texts(draft.subscribers),
     };
     let Flags { receiver, arguments, subclasses, .. } = flags;
-    Ok(Wish { marker, class, subclasses, method, descriptor, place, receiver, arguments: arguments.is_some() })
+    let arguments = arguments.is_some();
+    Ok(Wish { marker, class, subclasses, method, descriptor, also, place, receiver, arguments })
 }
 
 /// The kind of event that a marker's predicate is about.

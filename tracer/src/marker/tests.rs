@@ -109,6 +109,33 @@ fn a_file_says_all_that_there_is_to_say() {
 }
 
 #[test]
+fn a_marker_can_have_further_methods_and_each_is_a_rule_of_it() {
+    let also = "also = [\"b.C::d(int)\", \"b.*::<init>\"]\n";
+    let spec = file(&format!(
+        "[[marker]]\nclass = \"a.A\"\nmethod = \"m\"\nreceiver = true\n{also}[[marker]]\nclass = \"z\"\nmethod = \"z\"\n"
+    ));
+    let rules = spec.unwrap_or_else(|error| panic!("{}", error.render())).rules();
+    let of = |rule: &tracer_weave::Rule| {
+        let descriptor = rule.descriptor.as_ref().map(|pattern| pattern.as_str().to_owned());
+        (rule.marker, rule.class.as_str().to_owned(), rule.method.as_str().to_owned(), descriptor, rule.receiver)
+    };
+    let row = |marker, class: &str, method: &str, descriptor: Option<&str>, receiver| {
+        (marker, class.to_owned(), method.to_owned(), descriptor.map(str::to_owned), receiver)
+    };
+    let expected = [
+        row(0, "a.A", "m", None, true),
+        row(0, "b.C", "d", Some("(I)*"), true),
+        row(0, "b.*", "<init>", None, true),
+        row(1, "z", "z", None, false),
+    ];
+    assert_eq!(rules.iter().map(of).collect::<Vec<_>>(), expected);
+    for (wrong, at) in [("\"b.C\"", "a method is CLASS::METHOD"), ("[\"b.C::d(Strin\"]", "the parameters do not end")] {
+        let error = file(&format!("[[marker]]\nclass = \"a\"\nmethod = \"m\"\nalso = {wrong}\n")).unwrap_err();
+        assert!(error.render().contains(at), "{}", error.render());
+    }
+}
+
+#[test]
 fn a_file_and_short_forms_are_one_session() {
     let spec = Spec::read(Some(("m.toml", WHOLE)), &["b=a::b".to_owned()], &CLIENTS).unwrap();
     assert_eq!(spec.wishes.len(), 3);

@@ -1,6 +1,6 @@
 //! Figures, and the limits that they are held to.
 
-use std::{fs, path::Path};
+use std::{borrow::Cow, fs, path::Path};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
     /// Its name; ends in the unit.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// The number; NaN where it is absent.
     pub(crate) value: f64,
     /// Where it comes from.
@@ -16,8 +16,8 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    pub(crate) fn new(name: &'static str, value: f64, note: impl Into<String>) -> Self {
-        Self { name, value, note: note.into() }
+    pub(crate) fn new(name: impl Into<Cow<'static, str>>, value: f64, note: impl Into<String>) -> Self {
+        Self { name: name.into(), value, note: note.into() }
     }
 
     /// A number that cannot be had on this machine, and why.

@@ -30,7 +30,7 @@ const UNWATCHED_CALLS: u64 = 20_000_000;
 /// Calls before anything is measured, so that the loop is compiled.
 const WARM_UP: u64 = 20_000_000;
 /// Where the JVM runs, and who watches it.
-const CPUS: [&str; 2] = ["0", "1"];
+pub(super) const CPUS: [&str; 2] = ["0", "1"];
 
 /// Who watches the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ fn times(jvm: &mut Jvm, count: u64) -> Result<Times> {
 }
 
 /// Keeps all threads of a process on a CPU, where there are two.
-fn pin(pid: u32, cpu: &str) -> Result<()> {
+pub(super) fn pin(pid: u32, cpu: &str) -> Result<()> {
     if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < CPUS.len() {
         return Ok(());
     }

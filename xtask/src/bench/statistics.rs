@@ -31,6 +31,14 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
 }
 
+/// The values that a quarter and three quarters of all do not exceed.
+pub(crate) fn quartiles(values: &[f64]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |quarters: usize| sorted[(sorted.len() * quarters).div_ceil(4) - 1];
+    (at(1), at(3))
+}
+
 /// Where the median lies with 95 % certainty: percentiles of the medians of samples drawn from this one (bootstrap).
 pub(crate) fn interval(values: &[f64], random: &mut Random) -> (f64, f64) {
     let mut medians: Vec<f64> = (0..RESAMPLES)
@@ -48,6 +56,13 @@ mod tests {
     fn medians_of_odd_and_even_samples() {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn quartiles_are_values_of_the_sample() {
+        assert_eq!(quartiles(&[4.0, 1.0, 3.0, 2.0]), (1.0, 3.0));
+        assert_eq!(quartiles(&[5.0]), (5.0, 5.0));
+        assert_eq!(quartiles(&[3.0, 1.0, 2.0]), (1.0, 3.0));
     }
 
     #[test]

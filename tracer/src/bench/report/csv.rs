@@ -80,7 +80,7 @@ fn fields(run: &Run, counts: &[&str]) -> Vec<String> {
     let Run { program, configuration, round, wall_ns, cpu_ns, memory, observed, counts: counted } = run;
     let Memory { collections, collection_ns, peak_heap_bytes, allocated_bytes, promoted_bytes } = memory;
     let nobody = Observed::default();
-    let Observed { command, cpu_ns: observer_cpu_ns, peak_rss_bytes, events, lost, partial, answers } =
+    let Observed { command, cpu_ns: observer_cpu_ns, peak_rss_bytes, iterations: _, events, lost, partial, answers } =
         observed.as_ref().unwrap_or(&nobody);
     let answer = run.verdict().map_or("", |verdict| match verdict {
         Verdict::Right => "right",

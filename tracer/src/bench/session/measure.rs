@@ -27,10 +27,20 @@ pub(super) struct Measured {
     pub(super) command: Vec<OsString>,
 }
 
+/// Iterations before the one that is timed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Warmth {
+    /// Before anybody watches.
+    pub(super) warm_up: u32,
+    /// After that, where one of the session's configurations changes code. All configurations make them, so that the code of all is
+    /// as warm; only those that change it do so before.
+    pub(super) settling: u32,
+}
+
 /// Makes a run.
 pub(super) fn measure(
     setting: &Setting,
-    warm_up: u32,
+    warmth: Warmth,
     program: &dyn Program,
     configuration: &mut Configuration,
     interruption: &Interruption,
@@ -45,7 +55,7 @@ pub(super) fn measure(
     let target = Target::start(&name, launch, java, &all_flags, *limits, interruption)?;
     let observer = configuration.observer.as_deref_mut();
     let (iteration, observed) = match agreement {
-        Agreement::Lines => by_lines(target, warm_up, observer)?,
+        Agreement::Lines => by_lines(target, warmth, observer)?,
         Agreement::Exit => by_end(target, setting, observer)?,
     };
     Ok(Measured { iteration, observed, command })
@@ -53,25 +63,38 @@ pub(super) fn measure(
 
 fn by_lines(
     mut target: Target,
-    warm_up: u32,
+    warmth: Warmth,
     observer: Option<&mut (dyn Observer + 'static)>,
 ) -> Result<(Iteration, Option<Observed>), Error> {
     target.wait_until_ready()?;
-    for _ in 0..warm_up {
+    let Warmth { warm_up, settling } = warmth;
+    let watched = if observer.as_ref().is_some_and(|observer| observer.settles()) { settling } else { 0 };
+    for _ in 0..warm_up + settling - watched {
         target.iterate()?;
     }
     let measured = match observer {
         None => (target.iterate()?, None),
         Some(observer) => {
             begin(observer, target.pid())?;
-            let iteration = target.iterate();
+            let settled = (0..watched).try_for_each(|_| target.iterate().map(drop));
+            let iteration = settled.and_then(|()| target.iterate());
             // Also where the iteration failed: nothing may stay behind.
             let observed = observer.stop();
-            (iteration?, Some(observed?))
+            (iteration?, Some(each(observed?, watched)))
         }
     };
     target.finish()?;
     Ok(measured)
+}
+
+/// What was seen in one iteration, where all make the same events.
+fn each(observed: Observed, settling: u32) -> Observed {
+    if settling == 0 {
+        return observed;
+    }
+    let iterations = settling + 1;
+    let events = observed.events.map(|events| events / u64::from(iterations));
+    Observed { events, iterations: Some(iterations), ..observed }
 }
 
 fn by_end(

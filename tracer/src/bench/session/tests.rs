@@ -16,7 +16,7 @@ struct Fake {
     name: &'static str,
     script: &'static str,
     missing: bool,
-    methods: Result<Option<u64>, &'static str>,
+    methods: Result<Option<usize>, &'static str>,
 }
 
 impl Program for Fake {
@@ -29,8 +29,9 @@ impl Program for Fake {
         if self.missing { Err(missing()) } else { Ok(()) }
     }
 
-    fn count_methods(&self, _: Size, _: &Path, _: &Interruption) -> Result<Option<u64>, Error> {
-        self.methods.map_err(|what| Error::program(self.name, what))
+    fn methods(&self, _: Size, _: &Path, _: &Interruption) -> Result<Option<Vec<String>>, Error> {
+        let named = |count: usize| (0..count).map(|number| format!("{}/A.m{number}:()V", self.name)).collect();
+        self.methods.map(|count| count.map(named)).map_err(|what| Error::program(self.name, what))
     }
 
     fn launch(&self, _: Size) -> Result<Launch, Error> {
@@ -198,6 +199,111 @@ fn an_observer_that_fails_is_stopped_and_spoils_only_its_own_runs() {
         assert_eq!((results.runs.len(), results.skipped.len()), (3, 1), "{fails_at}");
         assert!(results.skipped[0].why.contains(&format!("fails at {fails_at}")));
         assert_eq!(*notes.0.borrow(), calls);
+    }
+}
+
+/// Must know the methods.
+struct Choosy(Rc<RefCell<Vec<(String, usize, u64)>>>);
+
+impl Observer for Choosy {
+    fn prepare(&mut self) -> Result<(String, String), Error> {
+        Ok(("choosy".to_owned(), "1".to_owned()))
+    }
+
+    fn needs_methods(&self) -> bool {
+        true
+    }
+
+    fn aim(&mut self, methods: &[String], seed: u64) {
+        self.0.borrow_mut().push((methods[0].clone(), methods.len(), seed));
+    }
+
+    fn start(&mut self, _: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Observed, Error> {
+        Ok(Observed::default())
+    }
+}
+
+#[test]
+fn an_observer_that_needs_methods_is_told_those_of_its_program_before_each_run_and_skips_what_has_none() {
+    let aimed = Rc::new(RefCell::new(Vec::new()));
+    let choosy = || Configuration { observer: Some(Box::new(Choosy(Rc::clone(&aimed)))), ..plain("choosy") };
+    let fakes = || {
+        let (a, b) = (Fake { methods: Ok(Some(3)), ..good("a") }, Fake { methods: Ok(Some(5)), ..good("b") });
+        session(vec![a, b, good("none")], vec![plain(PLAIN), choosy()])
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.json");
+    let asked = fakes().results(Environment::default(), method(2), 1);
+    let mut journal = Journal::create(&path, asked.clone()).unwrap();
+    let interruption = Interruption::default();
+    let mut begun = 0;
+    fakes()
+        .run(&mut journal, &interruption, &mut |news| {
+            begun += u32::from(matches!(news, News::Begins { .. }));
+            if begun == 7 {
+                interruption.raise(2);
+            }
+        })
+        .unwrap();
+    drop(journal);
+    // The counts are known now, and the names are found again.
+    let mut journal = Journal::resume(&path, &asked).unwrap();
+    fakes().run(&mut journal, &Interruption::default(), &mut |_| {}).unwrap();
+    let results = journal.results();
+    let skipped: Vec<_> = results.skipped.iter().map(|skipped| skipped.program.as_deref()).collect();
+    assert_eq!(skipped, [Some("none")], "{:?}", results.skipped);
+    assert!(results.skipped[0].why.contains("a list of the methods"), "{}", results.skipped[0].why);
+    let mut aimed = aimed.borrow().clone();
+    aimed.sort();
+    aimed.dedup();
+    assert_eq!(aimed, [("a/A.m0:()V".to_owned(), 3, 11), ("b/A.m0:()V".to_owned(), 5, 11)]);
+    assert_eq!(results.runs.iter().filter(|run| run.configuration == "choosy").count(), 4);
+}
+
+/// Changes code, as it says.
+struct Settling(Notes);
+
+impl Observer for Settling {
+    fn prepare(&mut self) -> Result<(String, String), Error> {
+        Ok(("settling".to_owned(), "1".to_owned()))
+    }
+
+    fn settles(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, _: u32) -> Result<(), Error> {
+        self.0.0.borrow_mut().push("start");
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Observed, Error> {
+        Ok(Observed { events: Some(9), lost: Some(4), ..Observed::default() })
+    }
+}
+
+#[test]
+fn where_code_is_changed_all_jvms_make_further_iterations_and_events_are_those_of_one() {
+    const COUNTING: &str = "echo READY; n=0; while read line; do n=$((n+1)); echo DONE ns=$n valid=true; done";
+    let fake = Fake { script: COUNTING, ..good("a") };
+    let settling = Configuration { observer: Some(Box::new(Settling(Notes::default()))), ..plain("settling") };
+    let notes = Notes::default();
+    let mut session = session(vec![fake], vec![plain(PLAIN), settling, watched(&notes, "")]);
+    let results = run(&mut session, 1);
+    assert_eq!(results.runs.len(), 3);
+    for run in &results.runs {
+        assert_eq!(run.wall_ns, 3, "the third iteration of {}: one of warm-up, one to settle", run.configuration);
+        let seen = run.observed.as_ref().map(|observed| (observed.events, observed.lost, observed.iterations));
+        let expected = match run.configuration.as_str() {
+            "settling" => Some((Some(4), Some(4), Some(2))),
+            "watched" => Some((Some(3), None, None)),
+            _ => None,
+        };
+        assert_eq!(seen, expected, "{}", run.configuration);
     }
 }
 

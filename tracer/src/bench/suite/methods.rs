@@ -1,10 +1,10 @@
-//! How many methods of a program an iteration executes, asked of the JVM itself.
+//! Which methods of a program an iteration executes, asked of the JVM itself.
 //!
 //! HotSpot of JDK 11 and 17 can note every method that is executed and print them when it exits (`LogTouchedMethods`, taken
-//! out in JDK 21). What is counted is a whole run with one iteration: its set-up is part of it, jtrace's own classes are not.
+//! out in JDK 21). What is noted is a whole run with one iteration: its set-up is part of it, jtrace's own classes are not.
 
 use std::{
-    collections::HashSet,
+    collections::BTreeSet,
     ffi::OsString,
     fs::File,
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -42,14 +42,14 @@ pub(super) fn java(first: &Path) -> Option<PathBuf> {
     std::iter::once(first.to_owned()).chain(others).find(|java| java::accepts(java, &FLAGS))
 }
 
-/// Runs a program once with one iteration, and counts. An interruption ends it.
-pub(super) fn count(
+/// Runs a program once with one iteration; gives the methods in the order of their names. An interruption ends it.
+pub(super) fn executed(
     program: &str,
     java: &Path,
     words: &[OsString],
     own: &[&str],
     interruption: &Interruption,
-) -> Result<u64, Error> {
+) -> Result<Vec<String>, Error> {
     let folder = Folder::new()?;
     let printed = folder.path().join("printed");
     let output = File::create(&printed).map_err(Error::system(format!("write {}", printed.display())))?;
@@ -71,7 +71,7 @@ pub(super) fn count(
     let run = Run::read(lines.map(|line| String::from_utf8_lossy(&line).into_owned()), own);
     match run {
         Run { failed: Some(why), .. } => Err(Error::program(program, format!("failed: {}", java::excerpt(&why)))),
-        Run { done: true, methods: Some(methods), .. } => Ok(methods),
+        Run { done: true, methods: Some(methods), .. } => Ok(methods.into_iter().collect()),
         Run { .. } => {
             Err(Error::program(program, format!("ended early, with {status}, while its methods were counted")))
         }
@@ -102,17 +102,16 @@ struct Run {
     done: bool,
     failed: Option<String>,
     /// Absent where the list of methods did not begin.
-    methods: Option<u64>,
+    methods: Option<BTreeSet<String>>,
 }
 
 impl Run {
     fn read(lines: impl Iterator<Item = String>, own: &[&str]) -> Self {
         let mut run = Self::default();
-        let mut methods = HashSet::new();
         for line in lines {
             if line.starts_with("# Method::print_touched_methods") {
-                run.methods = Some(0);
-            } else if run.methods.is_some() {
+                run.methods = Some(BTreeSet::new());
+            } else if let Some(methods) = &mut run.methods {
                 if is_of_program(&line, own) {
                     methods.insert(line);
                 }
@@ -122,7 +121,6 @@ impl Run {
                 run.done |= line.starts_with("DONE ") && line.contains(" valid=true");
             }
         }
-        run.methods = run.methods.map(|_| methods.len() as u64);
         run
     }
 }
@@ -142,14 +140,17 @@ mod tests {
     }
 
     #[test]
-    fn methods_outside_the_jdk_are_counted_once_each() {
+    fn methods_outside_the_jdk_are_told_once_each() {
         let text = "READY\nDONE ns=5 valid=true pages=2\n# Method::print_touched_methods version 1\n\
                     org/h2/Driver.connect:(Ljava/lang/String;)V\norg/h2/Driver.connect:()V\norg/h2/Driver.connect:()V\n\
                     java/lang/String.hashCode:()I\njtrace/bench/H2Work.iterate:()V\njavax/servlet/Servlet.a:()V\n\
                     com/sun/tools/javac/Main.main:()V\nnonsense\n";
-        let expected = Run { done: true, failed: None, methods: Some(2) };
+        let set = |methods: &[&str]| Some(methods.iter().map(|&method| method.to_owned()).collect());
+        let own = ["org/h2/Driver.connect:()V", "org/h2/Driver.connect:(Ljava/lang/String;)V"];
+        let expected = Run { done: true, failed: None, methods: set(&own) };
         assert_eq!(read(text, &[]), expected);
-        assert_eq!(read(text, &["com/sun/tools/javac/", "javax/servlet/"]), Run { methods: Some(4), ..expected });
+        let named = ["com/sun/tools/javac/Main.main:()V", "javax/servlet/Servlet.a:()V", own[0], own[1]];
+        assert_eq!(read(text, &["com/sun/tools/javac/", "javax/servlet/"]), Run { methods: set(&named), ..expected });
     }
 
     #[test]

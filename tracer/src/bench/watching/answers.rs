@@ -19,6 +19,8 @@ const SAME: [(&str, &str, &str); 8] = [
     ("classes", "loaded", "loads"),
 ];
 
+/// How the names of the library's own sites begin.
+const OWN: &str = "jtrace_";
 /// The state of a site that was watched from the beginning to the end.
 const ATTACHED: &str = "attached";
 
@@ -64,6 +66,29 @@ pub(super) fn read(json: &[u8]) -> Result<Observed, String> {
     Ok(Observed { events: Some(delivered), lost: Some(lost), partial: partial(&sites), answers, ..Observed::default() })
 }
 
+/// Reads a report of what was woven: its events are marks, or symbols of properties.
+pub(super) fn read_inside(json: &[u8]) -> Result<Observed, String> {
+    let report: Report =
+        serde_json::from_slice(json).map_err(|error| format!("makes a report that is not understood: {error}"))?;
+    let Report { completeness: Completeness { lost, sites, .. }, sections } = report;
+    let section = sections.iter().find(|section| ["markers", "typestate"].contains(&section.id.as_str()));
+    let section = section.ok_or("makes a report without markers or typestate")?;
+    let number = |key: &str| section.summary.get(key).and_then(serde_json::Value::as_u64);
+    let events = number("events").ok_or("makes a report that counts no events")?;
+    let skipped = number("skipped_methods").filter(|skipped| *skipped > 0);
+    let skipped = skipped.map(|skipped| format!("{skipped} methods could not be woven"));
+    // The others tell of compiled code, which marks do not need.
+    let own: Vec<Site> = sites.into_iter().filter(|site| site.probe.starts_with(OWN)).collect();
+    let parts: Vec<String> = partial(&own).into_iter().chain(skipped).collect();
+    Ok(Observed {
+        events: Some(events),
+        // Batches of words are lost as events of their site; what lies in them is told where it is known.
+        lost: Some(number("lost_words").unwrap_or(0).max(lost)),
+        partial: (!parts.is_empty()).then(|| parts.join(", ")),
+        ..Observed::default()
+    })
+}
+
 /// The sites that were not watched all the time, or not each time.
 fn partial(sites: &[Site]) -> Option<String> {
     let not_all = |site: &&Site| site.filtered > 0 || site.state != ATTACHED;
@@ -86,6 +111,26 @@ mod tests {
         let expected = [("collections", 7), ("contended_enters", 1026), ("parks", 123_456), ("threads", 41)];
         assert_eq!(observed.answers, expected.map(|(name, count)| (name.to_owned(), count)).into());
         assert!(observed.events.is_some() && observed.lost.is_some());
+    }
+
+    #[test]
+    fn marks_and_symbols_are_the_events_of_what_was_woven() {
+        let report = |id: &str, summary: &str, lost: u32| {
+            format!(
+                r#"{{"completeness":{{"delivered":5,"lost":{lost}}},"sections":[{{"id":"{id}","summary":{{{summary}}}}}]}}"#
+            )
+        };
+        let whole = report("markers", r#""events":700,"skipped_methods":0,"lost_words":0"#, 0);
+        let expected = Observed { events: Some(700), lost: Some(0), ..Observed::default() };
+        assert_eq!(read_inside(whole.as_bytes()), Ok(expected.clone()));
+        let lossy = report("markers", r#""events":700,"skipped_methods":2,"lost_words":40"#, 3);
+        let why = Some("2 methods could not be woven".to_owned());
+        let lost = Some(40);
+        assert_eq!(read_inside(lossy.as_bytes()), Ok(Observed { lost, partial: why, ..expected.clone() }));
+        let symbols = report("typestate", r#""events":9"#, 0);
+        assert_eq!(read_inside(symbols.as_bytes()), Ok(Observed { events: Some(9), ..expected }));
+        assert!(read_inside(report("gc", "", 0).as_bytes()).is_err());
+        assert!(read_inside(report("markers", "", 0).as_bytes()).is_err());
     }
 
     #[test]

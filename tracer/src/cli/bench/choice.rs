@@ -173,11 +173,13 @@ fn are_different(programs: &[Box<dyn Program>]) -> Result<(), Failure> {
     }
 }
 
-/// These of the configurations, in the order of the request; `lens` stands for all `lens:...`.
+/// These of the configurations, in the order of the request; `lens` stands for all `lens:...`, where none has just this name.
 fn pick_configurations(mut all: Vec<Configuration>, words: &[String]) -> Result<Vec<Configuration>, Failure> {
     let known: Vec<_> = all.iter().map(|configuration| configuration.name.clone()).collect();
-    let fits =
-        |name: &str, word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with(':'));
+    let fits = |name: &str, word: &str| {
+        let is_kind = || !known.iter().any(|known| known == word);
+        name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')) && is_kind()
+    };
     let mut picked: Vec<Configuration> = Vec::new();
     for word in words {
         let (fitting, others) = all.into_iter().partition(|configuration| fits(&configuration.name, word));

@@ -18,19 +18,20 @@ use toml::{
 };
 use tracer_weave::{Pattern, Place, Sides};
 
-use super::{Draft, Flags};
+use super::{Draft, Flags, Named};
 use crate::{
     marker::{error::Wrong, name, place},
     predicate::error::nearest,
 };
 
 /// The keys of a marker.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "name",
     "token",
     "class",
     "method",
     "descriptor",
+    "also",
     "place",
     "sides",
     "receiver",
@@ -122,6 +123,7 @@ fn draft(fields: &Fields<'_>) -> Result<Draft, Wrong> {
         class: name::class_pattern(&class.content).map_err(|wrong| class.wrong(wrong))?,
         method: method_name,
         descriptor,
+        also: fields.also()?,
         place,
         place_at: at(&place_text),
         flags: fields.flags()?,
@@ -245,6 +247,25 @@ impl Fields<'_> {
             arguments: self.flag("arguments")?,
             subclasses: self.flag("subclasses")?.is_some(),
         })
+    }
+
+    /// Further methods, each `CLASS::METHOD`.
+    fn also(&self) -> Result<Vec<Named>, Wrong> {
+        let Some(value) = self.get("also") else { return Ok(Vec::new()) };
+        let one = |value: &Value<'_>| {
+            let text = self.read("also", value)?;
+            let Some((class, method)) = text.content.split_once("::") else {
+                return Err(Wrong::new(text.at, "a method is CLASS::METHOD", "as in \"com.shop.Cart::checkout\""));
+            };
+            let class = name::class_pattern(class).map_err(|wrong| text.wrong(wrong))?;
+            let behind = text.content.len() - method.len();
+            let (method, descriptor) = name::method(method).map_err(|wrong| text.wrong(wrong.from(behind)))?;
+            Ok(Named { class, method, descriptor })
+        };
+        match value.get_ref().as_array() {
+            Some(list) => list.iter().map(one).collect(),
+            None => Ok(vec![one(value)?]),
+        }
     }
 
     /// A list of names; a single one can stand without brackets.

@@ -1,0 +1,257 @@
+//! jtrace in the JVM as an observer: markers on a share of the program's methods, or a property of iterators.
+//!
+//! Weaving is done and everything is switched on when jtrace says that it is attached, so no part of that is in the timed
+//! iteration, and what is compiled anew because of it is compiled in iterations before; what the woven code costs is. The report is made while the program runs: nothing is recorded to a file, which
+//! would grow with every mark.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{ATTACH, answers, finished, peak_until_the_end, prepare, spawn, watched, wrong};
+use crate::bench::{
+    Error,
+    configuration::Configuration,
+    folder::Folder,
+    observer::Observer,
+    process::{Process, Signal},
+    results::Observed,
+    share::{self, Share},
+};
+
+/// The file of markers.
+const SPEC: &str = "markers.toml";
+/// The report.
+const REPORT: &str = "report.json";
+/// Largest report that is read.
+const MAX_REPORT: u64 = 256 << 20;
+
+/// What is measured is what all events cost, not what the rate guard leaves of them.
+const UNGUARDED: [&str; 2] = ["--max-overhead", "100000%"];
+
+/// Shares that are measured, in percent.
+const SHARES: [u8; 5] = [10, 25, 50, 75, 100];
+/// Properties that are measured.
+const PROPERTIES: [&str; 2] = ["hasnext", "hasnextonce"];
+
+/// What becomes of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marks {
+    /// None is made: the markers are woven and off.
+    Off,
+    /// It is counted in the JVM.
+    Counted,
+    /// It is sent.
+    Sent,
+}
+
+/// What is woven.
+#[derive(Clone, Copy, Debug)]
+enum Woven {
+    Markers(Share, Marks),
+    Property(&'static str, Adaptive),
+}
+
+/// Whether symbols that leave an object in its state are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adaptive {
+    Yes,
+    No,
+}
+
+/// jtrace with its library in the JVM.
+#[derive(Debug)]
+struct Inside {
+    jtrace: PathBuf,
+    woven: Woven,
+    /// The file of markers for the program that is next.
+    spec: Option<String>,
+    running: Option<Running>,
+}
+
+/// A session under way.
+#[derive(Debug)]
+struct Running {
+    process: Process,
+    command: Vec<String>,
+    folder: Folder,
+}
+
+impl Inside {
+    fn command(&self, pid: u32, folder: &Folder) -> Vec<String> {
+        let path = |name| folder.file(name).to_string_lossy().into_owned();
+        let pid = pid.to_string();
+        let spec = path(SPEC);
+        let words: Vec<&str> = match self.woven {
+            Woven::Markers(_, marks) => {
+                let how: &[&str] = match marks {
+                    Marks::Off => &["--off"],
+                    Marks::Counted => &[],
+                    Marks::Sent => &["--each", UNGUARDED[0], UNGUARDED[1]],
+                };
+                ["markers", &pid, "--spec", &spec].iter().chain(how).copied().collect()
+            }
+            Woven::Property(name, adaptive) => {
+                let how: &[&str] = if adaptive == Adaptive::Yes { &[] } else { &["--no-adaptive"] };
+                ["typestate", &pid, "-p", name].iter().chain(how).chain(&UNGUARDED).copied().collect()
+            }
+        };
+        // A share can be more methods than anybody names by hand, and some of its classes may not be loaded any more.
+        let further = ["--yes", "--later", "-o", &path(REPORT)].map(str::to_owned);
+        words.into_iter().map(str::to_owned).chain(further).collect()
+    }
+}
+
+impl Observer for Inside {
+    fn prepare(&mut self) -> Result<(String, String), Error> {
+        prepare(&self.jtrace)
+    }
+
+    fn needs_methods(&self) -> bool {
+        matches!(self.woven, Woven::Markers(..))
+    }
+
+    fn settles(&self) -> bool {
+        true
+    }
+
+    fn aim(&mut self, methods: &[String], seed: u64) {
+        if let Woven::Markers(share, _) = self.woven {
+            self.spec = share::spec(&share.of(methods, seed));
+        }
+    }
+
+    fn start(&mut self, pid: u32) -> Result<(), Error> {
+        let folder = Folder::new()?;
+        if self.needs_methods() {
+            let text = self.spec.as_deref().ok_or_else(|| Error::program("jtrace", "was given no method to mark"))?;
+            let path = folder.file(SPEC);
+            std::fs::write(&path, text).map_err(Error::system(format!("write {}", path.display())))?;
+        }
+        let command = self.command(pid, &folder);
+        let process = spawn(&self.jtrace, &command)?;
+        let attached = process.stderr.wait_for_line(&["attached"], 0, ATTACH);
+        attached.map_err(|_| wrong(&process, "does not attach"))?;
+        self.running = Some(Running { process, command, folder });
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Observed, Error> {
+        let running = self.running.take();
+        let Running { mut process, command, folder } =
+            running.ok_or_else(|| Error::program("jtrace", "was not started"))?;
+        // It may have ended by itself, with the target.
+        let _: io::Result<()> = process.signal(Signal::INT);
+        let peak_rss_bytes = peak_until_the_end(&process);
+        // Asked of the zombie: once it is waited for, nobody can tell.
+        let cpu_ns = process.ends_within(Duration::ZERO).then(|| process.cpu_ns().ok()).flatten();
+        finished(&mut process, &command[0])?;
+        let report = read(&folder.file(REPORT)).map_err(Error::system("read jtrace's report"))?;
+        let answers = answers::read_inside(&report).map_err(|what| Error::program("jtrace", what))?;
+        let program = self.jtrace.to_string_lossy().into_owned();
+        let command = std::iter::once(program).chain(command).collect();
+        Ok(Observed { command, cpu_ns, peak_rss_bytes, ..answers })
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_REPORT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Configurations with jtrace's library in the JVM.
+pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
+    let inside = |name: String, what: String, woven| {
+        watched(name, what, Inside { jtrace: jtrace.to_owned(), woven, spec: None, running: None })
+    };
+    let off = "markers woven into all methods of its own that the program executes, and off";
+    let mut all = vec![inside("markers:0".to_owned(), off.to_owned(), Woven::Markers(Share::ALL, Marks::Off))];
+    for (kind, marks, what) in
+        [("markers", Marks::Counted, "counted in the JVM"), ("markers-sent", Marks::Sent, "each sent to jtrace")]
+    {
+        all.extend(SHARES.map(|percent| {
+            let what =
+                format!("markers on {percent} % of the program's own methods that it executes; marks are {what}");
+            inside(format!("{kind}:{percent}"), what, Woven::Markers(Share::percent(percent), marks))
+        }));
+    }
+    for property in PROPERTIES {
+        let what = format!("the property {property} of iterators");
+        let told = format!("{what}, every symbol told");
+        all.push(inside(format!("typestate:{property}"), told, Woven::Property(property, Adaptive::No)));
+        let what = format!("{what}, as jtrace does it: symbols that leave an object in its state are not told");
+        all.push(inside(format!("typestate:{property}:adaptive"), what, Woven::Property(property, Adaptive::Yes)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Box<dyn Observer> {
+        let found = configurations(Path::new("jtrace")).into_iter().find(|configuration| configuration.name == name);
+        found.unwrap().observer.unwrap()
+    }
+
+    fn inside(woven: Woven) -> Inside {
+        Inside { jtrace: "jtrace".into(), woven, spec: None, running: None }
+    }
+
+    #[test]
+    fn every_published_column_of_markers_and_typestate_has_its_configuration() {
+        let all = configurations(Path::new("jtrace"));
+        let names: Vec<_> = all.iter().map(|configuration| configuration.name.as_str()).collect();
+        for name in [
+            "markers:0",
+            "markers:10",
+            "markers:25",
+            "markers:50",
+            "markers:75",
+            "markers:100",
+            "typestate:hasnext",
+            "typestate:hasnext:adaptive",
+            "typestate:hasnextonce",
+            "typestate:hasnextonce:adaptive",
+        ] {
+            assert!(names.contains(&name), "{name}");
+        }
+        assert!(named("markers:0").needs_methods() && named("markers-sent:10").needs_methods());
+        assert!(!named("typestate:hasnext").needs_methods());
+    }
+
+    #[test]
+    fn the_command_says_what_is_woven_and_how_it_is_told() {
+        let folder = Folder::new().unwrap();
+        let at = |name| folder.file(name).to_string_lossy().into_owned();
+        let command = |woven| inside(woven).command(7, &folder).join(" ");
+        let tail = format!("--yes --later -o {}", at(REPORT));
+        let markers = format!("markers 7 --spec {}", at(SPEC));
+        assert_eq!(command(Woven::Markers(Share::ALL, Marks::Off)), format!("{markers} --off {tail}"));
+        assert_eq!(command(Woven::Markers(Share::ALL, Marks::Counted)), format!("{markers} {tail}"));
+        assert_eq!(
+            command(Woven::Markers(Share::ALL, Marks::Sent)),
+            format!("{markers} --each --max-overhead 100000% {tail}")
+        );
+        let typestate = "typestate 7 -p hasnext";
+        assert_eq!(
+            command(Woven::Property("hasnext", Adaptive::Yes)),
+            format!("{typestate} --max-overhead 100000% {tail}")
+        );
+        let every = format!("{typestate} --no-adaptive --max-overhead 100000% {tail}");
+        assert_eq!(command(Woven::Property("hasnext", Adaptive::No)), every);
+    }
+
+    #[test]
+    fn without_a_method_nothing_is_started() {
+        let mut inside = inside(Woven::Markers(Share::percent(10), Marks::Counted));
+        inside.aim(&[], 1);
+        let error = inside.start(1).unwrap_err().to_string();
+        assert!(error.contains("no method to mark"), "{error}");
+        assert!(inside.stop().is_err(), "nothing runs");
+    }
+}

@@ -1,0 +1,130 @@
+//! A program that is bound by its iterators, under properties of iterators: each call of `hasNext()` and `next()` is a symbol.
+
+use ::tests::{
+    jdk::Jdk,
+    jvm::{Jvm, Launch},
+};
+use anyhow::{Result, ensure};
+
+use super::{UNGUARDED, Work, best, events, figure, visit};
+use crate::bench::{
+    budget::Figure,
+    methods,
+    statistics::{Random, median},
+};
+
+/// Passes of a block: some two tenths of a second where nobody watches.
+const PASSES: u64 = 300;
+/// Blocks before those that are timed, and those.
+const BLOCKS: [usize; 2] = [6, 5];
+const WORK: Work = Work { units: PASSES, other: None };
+
+/// A property, and how it is told.
+#[derive(Clone, Copy, Debug)]
+struct Watcher {
+    figure: &'static str,
+    property: &'static str,
+    how: &'static [&'static str],
+}
+
+const WATCHERS: [Watcher; 4] = [
+    Watcher { figure: "hasnext_adaptive_ratio", property: "hasnext", how: &[] },
+    Watcher { figure: "hasnext_ratio", property: "hasnext", how: &["--no-adaptive"] },
+    Watcher { figure: "hasnextonce_adaptive_ratio", property: "hasnextonce", how: &[] },
+    Watcher { figure: "hasnextonce_ratio", property: "hasnextonce", how: &["--no-adaptive"] },
+];
+
+/// What one JVM found.
+struct Round {
+    /// Nanoseconds for each pass.
+    plain: f64,
+    restored: f64,
+    /// The same for each watcher, and what it saw.
+    watched: [Watched; WATCHERS.len()],
+    /// Calls of iterators in a pass, by the program's own count.
+    calls: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Watched {
+    ns: f64,
+    /// Events in a pass.
+    events: f64,
+    lost: u64,
+}
+
+pub(super) fn measure(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
+    let mut random = Random::from_clock();
+    let rounds: Vec<Round> = (0..rounds).map(|_| round(jdk, &mut random)).collect::<Result<_>>()?;
+    Ok(figures(jdk, &rounds))
+}
+
+/// All watchers once, in any order.
+fn round(jdk: &Jdk, random: &mut Random) -> Result<Round> {
+    let mut jvm = Launch::new(jdk, "inside", "Iterators").start()?;
+    methods::pin(jvm.pid(), methods::CPUS[0])?;
+    let plain = best(&mut jvm, WORK, BLOCKS)?;
+    jvm.process().send_line(&PASSES.to_string())?;
+    let calls = jvm.done()?.get("calls")? as f64 / PASSES as f64;
+    let mut round = Round { plain, restored: f64::NAN, watched: <[Watched; WATCHERS.len()]>::default(), calls };
+    let mut order: Vec<usize> = (0..WATCHERS.len()).collect();
+    for last in (1..order.len()).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    for index in order {
+        round.watched[index] = watched(&mut jvm, &WATCHERS[index], calls)?;
+    }
+    round.restored = best(&mut jvm, WORK, BLOCKS)?;
+    jvm.finish()?;
+    Ok(round)
+}
+
+fn watched(jvm: &mut Jvm, watcher: &Watcher, calls: f64) -> Result<Watched> {
+    let session = visit(jvm, "typestate", &[&["-p", watcher.property], watcher.how, &UNGUARDED].concat())?;
+    let ns = best(jvm, WORK, BLOCKS)?;
+    let report = session.report()?;
+    let (seen, lost) = (events(&report, "typestate")?, report.completeness("lost")?);
+    let passes = (PASSES * BLOCKS.iter().sum::<usize>() as u64) as f64;
+    let known = seen + report.summary("typestate", "suppressed")?;
+    ensure!(lost > 0 || known as f64 >= calls * passes, "{watcher:?}: {known} symbols of {} calls", calls * passes);
+    Ok(Watched { ns, events: seen as f64 / passes, lost })
+}
+
+fn figures(jdk: &Jdk, rounds: &[Round]) -> Vec<Figure> {
+    let of = |value: &dyn Fn(&Round) -> f64| rounds.iter().map(value).collect::<Vec<f64>>();
+    let calls = median(&of(&|round| round.calls));
+    let per_ms = median(&of(&|round| round.calls / round.plain * 1e6));
+    let program = format!(": after jtrace has left; the program makes {per_ms:.0} calls of iterators a ms");
+    let restored = figure("iterators_restored_ratio", jdk, &of(&|round| round.restored / round.plain), "", &program);
+    let ratios = WATCHERS.iter().enumerate().map(|(index, watcher)| {
+        let watched = |round: &Round| round.watched[index];
+        let ns = median(&of(&|round| (watched(round).ns - round.plain) / round.calls));
+        let events = 100.0 * median(&of(&|round| watched(round).events)) / calls;
+        let lost: u64 = rounds.iter().map(|round| watched(round).lost).sum();
+        let note = format!("; {ns:.1} ns a call, {events:.2} % of the calls were told, {lost} lost");
+        figure(watcher.figure, jdk, &of(&|round| watched(round).ns / round.plain), "", &note)
+    });
+    ratios.chain([restored]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_is_compared_with_its_own_plain_run() {
+        let jdk = Jdk { release: 25, home: "/".into() };
+        let round = |plain: f64| Round {
+            plain,
+            restored: plain,
+            watched: [1.5, 2.0, 1.1, 1.8].map(|ratio| Watched { ns: plain * ratio, events: 50.0, lost: 0 }),
+            calls: 100.0,
+        };
+        let figures = figures(&jdk, &[round(1000.0), round(3000.0), round(1000.0)]);
+        let found = |name: &str| figures.iter().find(|figure| figure.name == name).unwrap();
+        assert!((found("inside_hasnext_adaptive_ratio_25").value - 1.5).abs() < 1e-9);
+        assert!((found("inside_hasnextonce_adaptive_ratio_25").value - 1.1).abs() < 1e-9);
+        let note = &found("inside_hasnext_ratio_25").note;
+        assert!(note.contains("10.0 ns a call, 50.00 % of the calls were told, 0 lost"), "{note}");
+    }
+}
