@@ -21,7 +21,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     net::{AddressFamily, SocketFlags, SocketType, socketpair},
 };
-use tracer_weave::control::{self, Order, Told, VERSION};
+use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
 
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
@@ -33,7 +33,7 @@ use crate::{
 /// How often buffers of idle threads are handed over.
 const TICK: Duration = Duration::from_millis(20);
 /// How often counters are told, and the dead are looked for.
-const SLOW_TICK: Duration = Duration::from_millis(200);
+const SLOW_TICK: Duration = Duration::from_millis(100);
 /// How long jtrace may take to say its first word.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest that a message may take.
@@ -257,7 +257,7 @@ impl Session {
                     }
                     self.properties.push(machine.property);
                 }
-                self.weave(&Arc::new(Weaving::new(rules, &symbols))).map(Told::Woven)
+                self.weave(&Arc::new(Weaving::new(rules, &symbols)), &machines).map(Told::Woven)
             }
             Order::Switch(markers) => {
                 for (marker, bits) in markers {
@@ -269,18 +269,38 @@ impl Session {
                 self.hand_over(true);
                 Ok(Told::Switched)
             }
+            Order::Halve { property, level } => {
+                self.recorder.sample(self.jni, property, 1, level).map(|()| Told::Switched)
+            }
+            Order::Forget { property } => self.forget(property).map(|()| Told::Switched),
             Order::Leave => return,
         };
         tell(followed.unwrap_or_else(Told::Refused));
     }
 
-    fn weave(&mut self, weaving: &Arc<Weaving>) -> Result<control::Done, Failure> {
+    /// What is known of a property's objects goes before its symbols are off: a symbol that is not seen would make a later death wrong.
+    fn forget(&self, property: u8) -> Result<(), Failure> {
+        self.recorder.sweep(self.jni, false)?;
+        self.recorder.forget(self.jni, property)?;
+        if let Some(weaving) = &self.weaving {
+            for marker in weaving.symbols_of(property) {
+                weaving.switch(marker, 0);
+            }
+        }
+        self.hand_over(true);
+        Ok(())
+    }
+
+    fn weave(&mut self, weaving: &Arc<Weaving>, machines: &[MachineTable]) -> Result<control::Done, Failure> {
         if self.weaving.is_some() {
             return Err("something is woven already".to_owned());
         }
         self.recorder.prepare(self.jni, 0)?;
         for property in &self.properties {
             self.recorder.prepare(self.jni, *property)?;
+        }
+        for machine in machines.iter().filter(|machine| machine.one_in > 1) {
+            self.recorder.sample(self.jni, machine.property, machine.one_in, 0)?;
         }
         for event in EVENTS {
             self.jvmti.notify(event, true)?;

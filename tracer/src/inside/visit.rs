@@ -95,6 +95,9 @@ pub struct Visit {
     /// Path of the library's file for uprobes.
     pub path: PathBuf,
     told: VecDeque<Inside>,
+    /// Orders that were given without waiting, and of these, the ones that were followed since that was asked.
+    waiting: u32,
+    followed: u32,
 }
 
 impl Visit {
@@ -144,7 +147,7 @@ impl Visit {
             std::thread::sleep(POLL);
         };
         let stream = take_descriptor(pid, descriptor).map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new() };
+        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: 0 };
         let limit = Some(ORDER_LIMIT);
         visit.stream.set_read_timeout(limit).and_then(|()| visit.stream.set_write_timeout(limit)).map_err(silent)?;
         // The library waits for a first word.
@@ -187,6 +190,18 @@ impl Visit {
         }
     }
 
+    /// Gives an order whose answer is [`Told::Switched`], and does not wait: a JVM that stands still must not hold up what arrives.
+    pub fn order(&mut self, order: &Order) -> Result<(), Error> {
+        control::write(&mut self.stream, order).map_err(silent)?;
+        self.waiting += 1;
+        Ok(())
+    }
+
+    /// How many of such orders were followed since the last time, in their order.
+    pub fn followed(&mut self) -> u32 {
+        std::mem::take(&mut self.followed)
+    }
+
     /// Lets the library restore everything and go.
     pub fn leave(&mut self) -> Result<Woven, Error> {
         control::write(&mut self.stream, &Order::Leave).map_err(silent)?;
@@ -216,6 +231,7 @@ impl Visit {
         loop {
             match self.read()? {
                 Told::Refused(reason) => return Err(Error::Refused(reason)),
+                Told::Switched if self.waiting > 0 => self.keep(Told::Switched),
                 answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched) => {
                     return Ok(answer);
                 }
@@ -228,7 +244,12 @@ impl Visit {
     }
 
     fn keep(&mut self, told: Told) {
+        if told == Told::Switched && self.waiting > 0 {
+            self.waiting -= 1;
+            self.followed += 1;
+        }
         self.told.extend(match told {
+            Told::Sampled(sampled) => Some(Inside::Sampled(sampled)),
             Told::Place(place) => Some(Inside::Place(place)),
             Told::Class { number, name } => Some(Inside::Class { number, name }),
             Told::Lacks(what) => Some(Inside::Lacks(what)),

@@ -157,6 +157,8 @@ pub struct Live {
     attach_cpu_ns: u64,
     governor: Governor,
     drained_bytes: u64,
+    /// Bytes that were drained since the governor looked.
+    step_bytes: u64,
     watermark_ns: u64,
     counters_ns: u64,
     unwinding: Option<Unwinding>,
@@ -235,7 +237,7 @@ impl Live {
         let time_ns = now_ns();
         kernel.set_target(TargetLayout { tgid, ..layout })?;
         if let Some(inside) = &mut inside {
-            inside.switch_on(&mut missing);
+            inside.switch_on(budget, trap_cost_ps, time_ns, &mut missing);
         }
         let mut live = Self {
             unwinding,
@@ -256,6 +258,7 @@ impl Live {
             missing,
             trap_cost_ps,
             drained_bytes: 0,
+            step_bytes: 0,
             governor: Governor::new(&means, trap_cost_ps, budget, told),
             groups,
             specs,
@@ -450,6 +453,8 @@ impl Live {
             governor,
             group_of_site,
             drained_bytes,
+            step_bytes,
+            inside,
             unwinding,
             holders,
             subjects,
@@ -463,6 +468,7 @@ impl Live {
         }
         let more = rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
+            *step_bytes += record.len() as u64;
             if let Some(unwinding) = unwinding
                 && unwinding.take(record)
             {
@@ -486,6 +492,9 @@ impl Live {
             if let Some(filled) = jni.as_mut().and_then(|jni| jni.take(record, kernel)) {
                 merge.push(&filled);
                 return;
+            }
+            if let Some(inside) = inside {
+                inside.take(record);
             }
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),
