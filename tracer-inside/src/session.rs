@@ -88,6 +88,13 @@ fn send(limit: Duration) -> io::Result<()> {
     }
 }
 
+/// What was asked for holds now.
+fn switched() -> Told {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Told::Switched { time_ns: seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0) }
+}
+
 fn is_ready(stream: &UnixStream, how: PollFlags, limit: Duration) -> io::Result<bool> {
     let mut polled = [PollFd::from_borrowed_fd(stream.as_fd(), how)];
     let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
@@ -267,12 +274,12 @@ impl Session {
                 }
                 // What was told before the switch is handed over before the answer.
                 self.hand_over(true);
-                Ok(Told::Switched)
+                Ok(switched())
             }
             Order::Halve { property, level } => {
-                self.recorder.sample(self.jni, property, 1, level).map(|()| Told::Switched)
+                self.recorder.sample(self.jni, property, 1, level).map(|()| switched())
             }
-            Order::Forget { property } => self.forget(property).map(|()| Told::Switched),
+            Order::Forget { property } => self.forget(property).map(|()| switched()),
             Order::Leave => return,
         };
         tell(followed.unwrap_or_else(Told::Refused));

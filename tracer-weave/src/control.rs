@@ -99,8 +99,11 @@ pub enum Told {
     Woven(Done),
     /// Objects of a class that were tracked for a property, and that were not: all so far.
     Sampled(Sampled),
-    /// Switches are set, or what else changes what is told.
-    Switched,
+    /// Switches are set, or what else changes what is told; what was told before has been handed over.
+    Switched {
+        /// When, by `CLOCK_MONOTONIC`.
+        time_ns: u64,
+    },
     /// Everything is as it was; the last message.
     Left(Done),
     /// Something could not be told, as a sentence.

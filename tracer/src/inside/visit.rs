@@ -95,9 +95,9 @@ pub struct Visit {
     /// Path of the library's file for uprobes.
     pub path: PathBuf,
     told: VecDeque<Inside>,
-    /// Orders that were given without waiting, and of these, the ones that were followed since that was asked.
+    /// Orders that were given without waiting, and when those were followed that were since that was asked.
     waiting: u32,
-    followed: u32,
+    followed: Vec<u64>,
 }
 
 impl Visit {
@@ -147,7 +147,7 @@ impl Visit {
             std::thread::sleep(POLL);
         };
         let stream = take_descriptor(pid, descriptor).map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: 0 };
+        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: Vec::new() };
         let limit = Some(ORDER_LIMIT);
         visit.stream.set_read_timeout(limit).and_then(|()| visit.stream.set_write_timeout(limit)).map_err(silent)?;
         // The library waits for a first word.
@@ -185,7 +185,7 @@ impl Visit {
     /// Sets switches of markers.
     pub fn switch(&mut self, markers: Vec<(u32, u8)>) -> Result<(), Error> {
         match self.ask(&Order::Switch(markers))? {
-            Told::Switched => Ok(()),
+            Told::Switched { .. } => Ok(()),
             other => Err(unexpected(&other)),
         }
     }
@@ -197,8 +197,11 @@ impl Visit {
         Ok(())
     }
 
-    /// How many of such orders were followed since the last time, in their order.
-    pub fn followed(&mut self) -> u32 {
+    /// When such orders were followed, of those that were since the last time, in their order.
+    pub fn followed(&mut self) -> Vec<u64> {
+        if self.waiting > 0 {
+            self.listen();
+        }
         std::mem::take(&mut self.followed)
     }
 
@@ -216,6 +219,11 @@ impl Visit {
 
     /// What the library has told besides answers.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Inside)) {
+        self.listen();
+        self.told.drain(..).for_each(sink);
+    }
+
+    fn listen(&mut self) {
         while self.has_message() {
             match self.read() {
                 Ok(told) => self.keep(told),
@@ -223,7 +231,6 @@ impl Visit {
                 Err(_) => break,
             }
         }
-        self.told.drain(..).for_each(sink);
     }
 
     fn ask(&mut self, order: &Order) -> Result<Told, Error> {
@@ -231,8 +238,8 @@ impl Visit {
         loop {
             match self.read()? {
                 Told::Refused(reason) => return Err(Error::Refused(reason)),
-                Told::Switched if self.waiting > 0 => self.keep(Told::Switched),
-                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched) => {
+                switched @ Told::Switched { .. } if self.waiting > 0 => self.keep(switched),
+                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched { .. }) => {
                     return Ok(answer);
                 }
                 Told::Ready { version } if version != VERSION => {
@@ -244,9 +251,11 @@ impl Visit {
     }
 
     fn keep(&mut self, told: Told) {
-        if told == Told::Switched && self.waiting > 0 {
+        if let Told::Switched { time_ns } = told
+            && self.waiting > 0
+        {
             self.waiting -= 1;
-            self.followed += 1;
+            self.followed.push(time_ns);
         }
         self.told.extend(match told {
             Told::Sampled(sampled) => Some(Inside::Sampled(sampled)),

@@ -132,15 +132,17 @@ impl InsideLane {
         }
     }
 
-    /// What the library has followed holds from now on: all that was told before has been handed over.
+    /// What the library has followed holds from then on, by its own account: all that was told before has been handed over.
     fn followed(&mut self, now_ns: u64) -> Vec<GuardAction> {
         let mut followed = Vec::new();
-        for _ in 0..self.visit.followed() {
+        for time_ns in self.visit.followed() {
             followed.extend(self.waiting.pop_front().into_iter().flatten().map(|mut action| {
+                // In another time namespace its clock says something else.
+                let time_ns = if (action.time_ns..=now_ns).contains(&time_ns) { time_ns } else { now_ns };
                 if let Some(reason) = &mut action.reason {
-                    reason.within_ns += now_ns.saturating_sub(action.time_ns);
+                    reason.within_ns += time_ns.saturating_sub(action.time_ns);
                 }
-                GuardAction { time_ns: now_ns, ..action }
+                GuardAction { time_ns, ..action }
             }));
         }
         followed
