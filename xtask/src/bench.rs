@@ -5,6 +5,7 @@
 //! growth, and limits with plenty of room.
 
 mod attach;
+mod budget_inside;
 mod busy;
 mod code;
 mod decode;
@@ -83,9 +84,11 @@ enum Part {
     Page,
     /// What a hit costs where methods are looked at, beside the least possible and bpftrace
     Methods,
+    /// The inside lane within its budget, and what marks and symbols cost
+    BudgetInside,
 }
 
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     Part::Attach,
     Part::Rounds,
     Part::Decode,
@@ -97,7 +100,11 @@ const PARTS: [Part; 11] = [
     Part::Code,
     Part::Page,
     Part::Methods,
+    Part::BudgetInside,
 ];
+
+/// Parts for which a program is built with jtrace's library.
+const NEEDS_LIBRARY: [Part; 4] = [Part::Rounds, Part::Decode, Part::Page, Part::Methods];
 
 /// How often things are measured.
 struct Effort {
@@ -110,6 +117,7 @@ struct Effort {
     unwindings: usize,
     pages: usize,
     hits: usize,
+    inside: usize,
 }
 
 const FULL: Effort = Effort {
@@ -122,6 +130,7 @@ const FULL: Effort = Effort {
     unwindings: 15,
     pages: 5,
     hits: 15,
+    inside: 7,
 };
 const QUICK: Effort = Effort {
     attaches: 5,
@@ -133,6 +142,7 @@ const QUICK: Effort = Effort {
     unwindings: 5,
     pages: 3,
     hits: 5,
+    inside: 3,
 };
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -141,11 +151,16 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     jdks::run(&jdks::Options::default())?;
     workloads::run(&workloads::Options::default())?;
-    build::run(&build::Options::default())?;
+    // A binary that is named is measured as it is.
+    if std::env::var_os("JTRACE_BIN").is_none() {
+        build::run(&build::Options::default())?;
+    }
     if let Some(Subcommand::Guard) = options.command {
         return guard().map(|()| ExitCode::SUCCESS);
     }
-    build_measure()?;
+    if options.only.is_empty() || options.only.iter().any(|part| NEEDS_LIBRARY.contains(part)) {
+        build_measure()?;
+    }
     let effort = if options.quick { QUICK } else { FULL };
     let mut figures = Vec::new();
     for part in PARTS {
@@ -170,7 +185,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
     let jdk = jdk::any()?;
-    let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages, hits } = effort;
+    let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages, hits, inside } = effort;
     match part {
         Part::Attach => attach::measure(&jdk, *attaches),
         Part::Rounds => rounds::measure(&jdk, *rounds),
@@ -183,6 +198,7 @@ fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
         Part::Code => code::measure(&jdk, *attaches),
         Part::Page => page::measure(*pages),
         Part::Methods => methods::measure(&jdk, *hits),
+        Part::BudgetInside => budget_inside::measure(&jdk, *inside),
     }
 }
 

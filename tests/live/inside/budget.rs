@@ -208,7 +208,7 @@ fn objects_are_tracked_or_never_and_verdicts_of_tracked_ones_are_right() -> Resu
         for share in ["1/1", "1/4", "1/64"] {
             let place = || format!("{share} on JDK {}", jdk.release);
             let options = ["--sample", share, "--max-overhead", "100000%"];
-            let (report, expected, told) = sampled(&jdk, &["4000", "2", "0"], &options).with_context(place)?;
+            let (report, expected, told) = sampled(&jdk, &["480", "2", "0"], &options).with_context(place)?;
             verdicts_are_right(&expected, &told).with_context(place)?;
             let all: u64 = expected.of("objects")?.values().sum();
             let of = |key| report.summary("typestate", key);

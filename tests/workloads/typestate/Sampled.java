@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 /**
  * Objects of which each says by its class what is wrong with it: {@code Sampled <objects of a class> <threads> <milliseconds per GO>}.
  * Kept keeps the protocol (open use* close), Unopened is used before it is opened, Unclosed is never closed, and so is Rare, of which there
- * are a thousandth as many. Prints for each class "expected objects Kept 1000"; with a time, it goes on making Kept until that is over.
+ * are a hundredth as many. Prints for each class "expected objects Kept 1000"; with a time, it goes on making Kept until that is over.
  */
 public final class Sampled {
     static class Thing {
@@ -62,7 +62,7 @@ public final class Sampled {
             System.out.println("expected objects Sampled$Kept " + kept);
             System.out.println("expected objects Sampled$Unopened " + (long) objects * threads);
             System.out.println("expected objects Sampled$Unclosed " + (long) objects * threads);
-            System.out.println("expected objects Sampled$Rare " + (long) (objects / 1000) * threads);
+            System.out.println("expected objects Sampled$Rare " + (long) (objects / 100) * threads);
             System.out.println("DONE expected=4");
         }
     }
@@ -74,7 +74,7 @@ public final class Sampled {
             unopened.use();
             unopened.close();
             leave(new Unclosed());
-            if (i % 1000 == 999) leave(new Rare());
+            if (i % 100 == 99) leave(new Rare());
         }
     }
 

@@ -307,12 +307,13 @@ impl Group {
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
         if let Some((at_ns, rate_per_s)) = self.stopped {
             sentences.push(format!(
-                "`{}` was {} for good after {}: it fired {rate_per_s} times a second{}, and even short looks would \
-                 cost more than the budget; its numbers are of the time until then",
+                "`{}` was {} for good after {}: it fired {rate_per_s} times a second{}, and even {} would cost more than the \
+                 budget; its numbers are of the time until then",
                 self.name,
                 if self.lens.is_inside() { "switched off" } else { "taken away" },
                 duration(at_ns.saturating_sub(start_ns) as f64),
                 because(self.reason),
+                if self.lens == Lens::Typestate { "ignoring its objects" } else { "short looks" },
             ));
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
