@@ -7,7 +7,7 @@ use std::{
 };
 
 /// The classes, in the order in which they are defined.
-const CLASSES: [&str; 3] = ["JtraceMarks", "JtraceObjects$Known", "JtraceObjects"];
+const CLASSES: [&str; 4] = ["JtraceMarks", "JtraceObjects$Known", "JtraceObjects$Rate", "JtraceObjects"];
 
 fn main() {
     println!("cargo::rerun-if-changed=java");

@@ -1,5 +1,7 @@
 //! The library in the JVM: what woven code tells equals the closed form that programs print, and every class gets back what it had.
 
+// What holds a session within its budget, and what is sampled.
+mod budget;
 // How often methods are entered and left.
 mod counts;
 // Coming, going, and what is refused.

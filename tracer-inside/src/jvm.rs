@@ -136,9 +136,14 @@ impl Jni {
 
     /// Calls a static method that takes an `int` or a truth value, and gives nothing.
     pub(crate) fn call(self, class: jclass, method: jmethodID, argument: jint) -> Result<(), Failure> {
-        let argument = jvmti_bindings::sys::jni::jvalue { i: argument };
+        self.call_all(class, method, &[argument])
+    }
+
+    /// The same of a method that takes several.
+    pub(crate) fn call_all(self, class: jclass, method: jmethodID, arguments: &[jint]) -> Result<(), Failure> {
+        let arguments: Vec<_> = arguments.iter().map(|i| jvmti_bindings::sys::jni::jvalue { i: *i }).collect();
         // SAFETY: as above; the callers know the method's descriptor.
-        unsafe { ((**self.0).CallStaticVoidMethodA)(self.0, class, method, &raw const argument) };
+        unsafe { ((**self.0).CallStaticVoidMethodA)(self.0, class, method, arguments.as_ptr()) };
         self.check("a method")
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject};
-use tracer_weave::control::Told;
+use tracer_weave::control::{Sampled, Told};
 
 use crate::{
     jvm::{Failure, Jni},
@@ -17,11 +17,15 @@ use crate::{
 };
 
 /// Name and bytes, in the order in which they must be defined.
-const CLASSES: [(&CStr, &[u8]); 3] = [
+const CLASSES: [(&CStr, &[u8]); 4] = [
     (c"java/lang/JtraceMarks", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceMarks.class"))),
     (
         c"java/lang/JtraceObjects$Known",
         include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Known.class")),
+    ),
+    (
+        c"java/lang/JtraceObjects$Rate",
+        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Rate.class")),
     ),
     (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
 ];
@@ -41,6 +45,7 @@ pub(crate) struct Recorder {
     prepare: jmethodID,
     sweep: jmethodID,
     forget: jmethodID,
+    sample: jmethodID,
     tid: jfieldID,
 }
 
@@ -59,7 +64,7 @@ impl Recorder {
             let memory = Memory::new().ok_or("there is no memory")?;
             let _ = MEMORY.set(memory);
         }
-        let [marks, _, objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
+        let [marks, _, _, objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
         let (marks, objects) = (jni.global(marks?), jni.global(objects?));
         jni.register(
             marks,
@@ -70,6 +75,7 @@ impl Recorder {
                 (c"flush0", c"(J)V", flush as *mut c_void),
                 (c"named0", c"(ILjava/lang/String;)V", named as *mut c_void),
                 (c"illegal0", c"(JIIJ)V", illegal as *mut c_void),
+                (c"sampled0", c"(IIJJJ)V", sampled as *mut c_void),
             ],
         )?;
         // Initialises the class before any code that was woven asks for it.
@@ -83,6 +89,7 @@ impl Recorder {
             prepare: jni.static_method(objects, c"prepare", c"(I)V")?,
             sweep: jni.static_method(objects, c"sweepAll", c"(Z)V")?,
             forget: jni.static_method(objects, c"forget", c"(I)V")?,
+            sample: jni.static_method(objects, c"sample", c"(III)V")?,
             tid: jni.long_field(thread, c"tid")?,
         })
     }
@@ -95,6 +102,14 @@ impl Recorder {
     /// Forgets the objects of a property.
     pub(crate) fn forget(&self, jni: Jni, property: u8) -> Result<(), Failure> {
         jni.call(self.objects, self.forget, property.into())
+    }
+
+    /// From now on fewer objects of a property are tracked: one of so many at the beginning, and half as many so often.
+    pub(crate) fn sample(&self, jni: Jni, property: u8, one_in: u32, level: u8) -> Result<(), Failure> {
+        // Objects whose hash of 31 bits is not above this limit.
+        let limit = (1_i64 << 31) / i64::from(one_in.max(1)) - 1;
+        let limit = jint::try_from(limit).unwrap_or(jint::MAX);
+        jni.call_all(self.objects, self.sample, &[property.into(), limit, level.into()])
     }
 
     /// Tells of objects that have died; at the end of the JVM, of all.
@@ -130,6 +145,25 @@ extern "system" fn flush(_env: *mut JNIEnv, _class: jclass, buffer: jlong) {
 
 extern "system" fn named(env: *mut JNIEnv, _class: jclass, number: jint, name: jobject) {
     session::tell(Told::Class { number: number.cast_unsigned(), name: Jni(env).text(name) });
+}
+
+extern "system" fn sampled(
+    _env: *mut JNIEnv,
+    _class: jclass,
+    property: jint,
+    class: jint,
+    tracked: jlong,
+    not_tracked: jlong,
+    one_in: jlong,
+) {
+    let number = |number: jlong| number.cast_unsigned();
+    session::tell(Told::Sampled(Sampled {
+        property: u8::try_from(property).unwrap_or(u8::MAX),
+        class: class.cast_unsigned(),
+        tracked: number(tracked),
+        not_tracked: number(not_tracked),
+        one_in: number(one_in),
+    }));
 }
 
 extern "system" fn illegal(_env: *mut JNIEnv, _class: jclass, at: jlong, object: jint, class: jint, history: jlong) {

@@ -21,7 +21,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     net::{AddressFamily, SocketFlags, SocketType, socketpair},
 };
-use tracer_weave::control::{self, Order, Told, VERSION};
+use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
 
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
@@ -34,7 +34,7 @@ use crate::{
 /// How often buffers of idle threads are handed over.
 const TICK: Duration = Duration::from_millis(20);
 /// How often counters are told, and the dead are looked for.
-const SLOW_TICK: Duration = Duration::from_millis(200);
+const SLOW_TICK: Duration = Duration::from_millis(100);
 /// How long jtrace may take to say its first word, in a JVM that runs and in one that starts: there it looks into it first.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(20)];
 /// Longest that a message may take.
@@ -87,6 +87,13 @@ fn send(limit: Duration) -> io::Result<()> {
         let Some(told) = lock(&OUTGOING).pop_front() else { return Ok(()) };
         control::write(stream, &told)?;
     }
+}
+
+/// What was asked for holds now.
+fn switched() -> Told {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Told::Switched { time_ns: seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0) }
 }
 
 fn is_ready(stream: &UnixStream, how: PollFlags, limit: Duration) -> io::Result<bool> {
@@ -258,7 +265,7 @@ impl Session {
                     }
                     self.properties.push(machine.property);
                 }
-                self.weave(&Arc::new(Weaving::new(rules, &symbols))).map(Told::Woven)
+                self.weave(&Arc::new(Weaving::new(rules, &symbols)), &machines).map(Told::Woven)
             }
             Order::Switch(markers) => {
                 let is_first = !markers.is_empty();
@@ -273,20 +280,38 @@ impl Session {
                 if is_first {
                     startup::release();
                 }
-                Ok(Told::Switched)
+                Ok(switched())
             }
+            Order::Halve { property, level } => self.recorder.sample(self.jni, property, 1, level).map(|()| switched()),
+            Order::Forget { property } => self.forget(property).map(|()| switched()),
             Order::Leave => return,
         };
         tell(followed.unwrap_or_else(Told::Refused));
     }
 
-    fn weave(&mut self, weaving: &Arc<Weaving>) -> Result<control::Done, Failure> {
+    /// What is known of a property's objects goes before its symbols are off: a symbol that is not seen would make a later death wrong.
+    fn forget(&self, property: u8) -> Result<(), Failure> {
+        self.recorder.sweep(self.jni, false)?;
+        self.recorder.forget(self.jni, property)?;
+        if let Some(weaving) = &self.weaving {
+            for marker in weaving.symbols_of(property) {
+                weaving.switch(marker, 0);
+            }
+        }
+        self.hand_over(true);
+        Ok(())
+    }
+
+    fn weave(&mut self, weaving: &Arc<Weaving>, machines: &[MachineTable]) -> Result<control::Done, Failure> {
         if self.weaving.is_some() {
             return Err("something is woven already".to_owned());
         }
         self.recorder.prepare(self.jni, 0)?;
         for property in &self.properties {
             self.recorder.prepare(self.jni, *property)?;
+        }
+        for machine in machines.iter().filter(|machine| machine.one_in > 1) {
+            self.recorder.sample(self.jni, machine.property, machine.one_in, 0)?;
         }
         for event in EVENTS {
             self.jvmti.notify(event, true)?;

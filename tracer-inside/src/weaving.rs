@@ -145,6 +145,12 @@ impl Weaving {
         false
     }
 
+    /// The markers that are symbols of a property.
+    pub(crate) fn symbols_of(&self, property: u8) -> Vec<u32> {
+        let of = |(marker, (of, _)): (&u32, &(u8, u8))| (*of == property).then_some(*marker);
+        self.symbols.iter().filter_map(of).collect()
+    }
+
     /// Rules for a class, in their order.
     fn rules_of(&self, class: &str) -> Vec<&Rule> {
         if is_never(class) {

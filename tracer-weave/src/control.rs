@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Longest message.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Name of the variable of the library in which its end of the connection for jtrace stands, as the number of a file descriptor.
@@ -34,6 +34,18 @@ pub enum Order {
     },
     /// Switches of markers and symbols: their number, and bits of `tracer_common::marks::switch`.
     Switch(Vec<(u32, u8)>),
+    /// Halve the rate at which new objects of a property are tracked so often, from what it was at the beginning; 31: track none.
+    Halve {
+        /// Number of the property.
+        property: u8,
+        /// How often. Less than before changes nothing.
+        level: u8,
+    },
+    /// Forget the objects of a property and switch its symbols off for good; nothing more is said of them.
+    Forget {
+        /// Number of the property.
+        property: u8,
+    },
     /// Restore everything and go.
     Leave,
 }
@@ -50,6 +62,8 @@ pub struct MachineTable {
     pub next: Vec<Vec<u8>>,
     /// Whether an object may die in a state.
     pub may_end: Vec<bool>,
+    /// Of how many objects one is tracked, from the beginning on.
+    pub one_in: u32,
 }
 
 /// What the library says.
@@ -83,12 +97,32 @@ pub enum Told {
     },
     /// An order to weave is done.
     Woven(Done),
-    /// Switches are set.
-    Switched,
+    /// Objects of a class that were tracked for a property, and that were not: all so far.
+    Sampled(Sampled),
+    /// Switches are set, or what else changes what is told; what was told before has been handed over.
+    Switched {
+        /// When, by `CLOCK_MONOTONIC`.
+        time_ns: u64,
+    },
     /// Everything is as it was; the last message.
     Left(Done),
     /// Something could not be told, as a sentence.
     Lacks(String),
+}
+
+/// Objects of a class of which not all are tracked for a property.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Number of the property.
+    pub property: u8,
+    /// Number of the class.
+    pub class: u32,
+    /// Objects that were tracked.
+    pub tracked: u64,
+    /// Objects that were not, as far as that could be seen.
+    pub not_tracked: u64,
+    /// Of how many objects one is tracked now; 0: none.
+    pub one_in: u64,
 }
 
 /// What a rule names.

@@ -63,7 +63,7 @@ use crate::{
 
 pub(crate) use method::interval_percent;
 pub use scaled::Scaled;
-pub(crate) use table::OTHERS;
+pub(crate) use table::{OTHERS, column};
 
 /// What an analysis may look at when it builds its section.
 #[derive(Clone, Copy, Debug)]

@@ -19,6 +19,7 @@
     reason = "rates and pauses are positive and far below 2^64; a cast saturates"
 )]
 
+pub mod lane;
 mod load;
 
 pub use load::Load;
@@ -63,6 +64,13 @@ pub enum Narrowing {
     Stacks,
     /// Only beginnings of calls are seen: no durations, no exceptions.
     Times,
+    /// Marks are counted in the JVM and not sent: no nesting, no durations.
+    Each,
+    /// Of each class with many objects, only one of so many is tracked.
+    Objects {
+        /// Of how many; 0: none but those that are tracked already.
+        one_in: u64,
+    },
 }
 
 /// What may be left out of a group; what is not there cannot be.
@@ -155,6 +163,25 @@ struct Bucket {
 }
 
 impl Bucket {
+    /// For what a target may lose. A larger budget allows larger bursts as well.
+    fn of_target(budget: f64, now_ns: u64) -> Self {
+        let burst_ns = BURST_NS * (budget / USUAL_BUDGET).max(1.0);
+        Self { budget, burst_ns, left_ns: burst_ns, enough_ns: now_ns }
+    }
+
+    /// For what jtrace itself may take.
+    fn of_own(budget: f64, now_ns: u64) -> Self {
+        let budget = budget.max(OWN_BUDGET);
+        let burst_ns = OWN_BURST_NS * (budget / OWN_BUDGET);
+        Self { budget, burst_ns, left_ns: burst_ns.max(OWN_FIRST_NS), enough_ns: now_ns }
+    }
+
+    /// How long it takes until it is half full again, while something takes this share of a core.
+    fn until_half_ns(&self, always: f64) -> f64 {
+        let lacking_ns = (self.burst_ns / 2.0 - self.left_ns).max(0.0);
+        lacking_ns / (self.budget - always).max(self.budget * LOOK_PART)
+    }
+
     fn fill(&mut self, elapsed_ns: f64) {
         // What it began with may be more than it holds later.
         let full_ns = self.left_ns.max(self.burst_ns);
@@ -187,8 +214,7 @@ pub struct RateGuard {
 }
 
 impl RateGuard {
-    /// A guard over groups that are all attached at `now_ns`; `budget` is a share of one core. A larger budget allows larger
-    /// bursts as well.
+    /// A guard over groups that are all attached at `now_ns`; `budget` is a share of one core.
     pub fn new(groups: &[Means], trap_cost_ps: Option<u64>, budget: f64, now_ns: u64) -> Self {
         let group = |means: &Means| Group {
             place: Place::Attached,
@@ -197,19 +223,11 @@ impl RateGuard {
             own_window_ns: 0.0,
             pace: Pace::default(),
         };
-        let burst_ns = BURST_NS * (budget / USUAL_BUDGET).max(1.0);
-        let own_budget = budget.max(OWN_BUDGET);
-        let own_burst_ns = OWN_BURST_NS * (own_budget / OWN_BUDGET);
         Self {
             trap_ns: trap_cost_ps.map_or(USUAL_TRAP_NS, |ps| ps as f64 / 1e3).max(1.0),
             stack_ns: 0.0,
-            target: Bucket { budget, burst_ns, left_ns: burst_ns, enough_ns: now_ns },
-            own: Bucket {
-                budget: own_budget,
-                burst_ns: own_burst_ns,
-                left_ns: own_burst_ns.max(OWN_FIRST_NS),
-                enough_ns: now_ns,
-            },
+            target: Bucket::of_target(budget, now_ns),
+            own: Bucket::of_own(budget, now_ns),
             latest_ns: now_ns,
             groups: groups.iter().map(group).collect(),
         }
@@ -293,7 +311,7 @@ impl RateGuard {
     }
 
     /// Share of one core that the attached groups take of the target.
-    fn share(&self) -> f64 {
+    pub fn share(&self) -> f64 {
         let attached = self.groups.iter().filter(|group| group.place == Place::Attached);
         attached.map(|group| group.pace.share()).sum()
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tracer_common::marks::{Argument as ArgumentKind, MAX_TEXT_CHARS, Word, WordKind};
-use tracer_weave::{PlaceDefinition, Sides, Skipped};
+use tracer_weave::{PlaceDefinition, Sides, Skipped, control::Sampled};
 
 use crate::{event::Tid, typestate::Property};
 
@@ -78,6 +78,45 @@ impl Asked {
     }
 }
 
+/// Markers that are switched together, because one asks where marks lie relative to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switched {
+    /// What the governor calls them.
+    pub name: String,
+    /// Their indices.
+    pub markers: Vec<usize>,
+}
+
+impl Asked {
+    /// All markers, in groups that are on and off together: what is inside of a region that is not told, or is not, would be
+    /// decided wrongly.
+    pub fn switched(&self) -> Vec<Switched> {
+        let mut group: Vec<usize> = (0..self.markers.len()).collect();
+        for (index, marker) in self.markers.iter().enumerate() {
+            for name in marker.inside.iter().chain(&marker.not_under) {
+                if let Some(asked) = self.markers.iter().position(|other| other.name == *name) {
+                    let (from, to) = (group[asked].max(group[index]), group[asked].min(group[index]));
+                    group.iter_mut().filter(|of| **of == from).for_each(|of| *of = to);
+                }
+            }
+        }
+        let members = |of: usize| (0..group.len()).filter(|index| group[*index] == of).collect::<Vec<_>>();
+        let lists = (0..group.len()).map(members).filter(|markers| !markers.is_empty());
+        lists
+            .map(|markers| {
+                let names: Vec<&str> = markers.iter().map(|index| self.markers[*index].name.as_str()).collect();
+                let word = if names.len() == 1 { "marker" } else { "markers" };
+                Switched { name: format!("{word} {}", names.join(", ")), markers }
+            })
+            .collect()
+    }
+
+    /// What the governor calls a property.
+    pub fn property_name(&self, index: usize) -> String {
+        format!("property {}", self.properties.get(index).map_or("", |property| property.name.as_str()))
+    }
+}
+
 /// What came of weaving, or of restoring.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Woven {
@@ -118,6 +157,8 @@ pub enum Inside {
     Woven(Woven),
     /// Everything was restored.
     Restored(Woven),
+    /// Not all objects of a class are tracked; replaces what was said of it before.
+    Sampled(Sampled),
     /// What the library could not tell, as a sentence.
     Lacks(String),
 }

@@ -109,8 +109,12 @@ pub struct Decision {
     pub group: String,
     /// Lens whose numbers are affected.
     pub lens: &'static str,
-    /// `without_stacks`, `without_times`, `detached`, `attached` or `stopped`.
+    /// `without_stacks`, `without_times`, `detached`, `attached` or `stopped`; in the inside lane `counted`, `fewer_objects`,
+    /// `switched_off`, `switched_on` or `stopped`.
     pub action: &'static str,
+    /// Of how many new objects one is tracked from then on; 0: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub one_in: Option<u64>,
     /// Hits per second before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hits_per_s: Option<u64>,

@@ -5,6 +5,7 @@
 //! growth, and limits with plenty of room.
 
 mod attach;
+mod budget_inside;
 mod busy;
 mod code;
 mod decode;
@@ -99,9 +100,11 @@ enum Part {
     InsideFile,
     /// Markers on shares of the methods of the packaged suite; hours, and with --quick half of one. Only where it is named
     InsideSuite,
+    /// The inside lane within its budget, and what marks and symbols cost
+    InsideBudget,
 }
 
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     Part::Attach,
     Part::Rounds,
     Part::Decode,
@@ -118,6 +121,7 @@ const PARTS: [Part; 16] = [
     Part::InsideWeaving,
     Part::InsideFile,
     Part::InsideSuite,
+    Part::InsideBudget,
 ];
 
 /// What the names of figures of [`Part::InsideSuite`] begin with.
@@ -228,8 +232,9 @@ impl Options {
 impl Part {
     /// Whether it is of the inside lane.
     const fn is_inside(self) -> bool {
-        use Part::{Inside, InsideFile, InsideHot, InsideIterators, InsideSuite, InsideWeaving};
-        matches!(self, Inside | InsideHot | InsideIterators | InsideWeaving | InsideFile | InsideSuite)
+        use Part::{Inside, InsideBudget, InsideFile, InsideHot, InsideIterators, InsideSuite, InsideWeaving};
+        let of_its_own = matches!(self, Inside | InsideHot | InsideIterators | InsideWeaving | InsideFile);
+        of_its_own || matches!(self, InsideSuite | InsideBudget)
     }
 }
 
@@ -255,6 +260,7 @@ fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
         Part::InsideWeaving => inside::measure(What::Weaving, effort),
         Part::InsideFile => inside::measure(What::File, effort),
         Part::InsideSuite => inside::measure(What::Suite, effort),
+        Part::InsideBudget => budget_inside::measure(&jdk, effort.inside),
     }
 }
 

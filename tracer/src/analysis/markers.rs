@@ -5,12 +5,13 @@ mod contexts;
 mod counts;
 
 use self::{contexts::Contexts, counts::Counts};
-use super::{Analysis, Context, Lens, table::column};
+use super::{Analysis, Context, Lens, Scaled, table::column};
 use crate::{
     event::Event,
-    mark::{Asked, Inside, MarkBatch, Woven},
+    mark::{Asked, Inside, MarkBatch, Switched, Woven},
     marker::{Client, Dispatch},
     report::{Cell, Section, Shape, Summary, Table, Unit},
+    session::GuardAction,
 };
 
 /// A client that markers can name.
@@ -31,6 +32,8 @@ pub struct Markers {
     woven: Vec<Woven>,
     restored: Option<Woven>,
     lacks: Vec<String>,
+    /// Markers that are on and off together.
+    switched: Vec<Switched>,
 }
 
 /// Most sentences of the library that are kept.
@@ -44,6 +47,7 @@ impl Default for Markers {
             woven: Vec::new(),
             restored: None,
             lacks: Vec::new(),
+            switched: Vec::new(),
         };
         markers.need("counts");
         markers
@@ -135,17 +139,34 @@ impl Analysis for Markers {
 
     fn inside(&mut self, inside: &Inside) {
         match inside {
-            Inside::Asked(asked) => self.need_those_named(asked),
+            Inside::Asked(asked) => {
+                self.need_those_named(asked);
+                self.switched = asked.switched();
+            }
             Inside::Woven(woven) => self.woven.push(woven.clone()),
             Inside::Restored(woven) => self.restored = Some(woven.clone()),
             Inside::Lacks(sentence) if self.lacks.len() < MAX_LACKS => self.lacks.push(sentence.clone()),
-            Inside::Lacks(_) | Inside::Place(_) | Inside::Class { .. } => {}
+            Inside::Lacks(_) | Inside::Place(_) | Inside::Class { .. } | Inside::Sampled(_) => {}
         }
         self.dispatch.inside(inside);
     }
 
     fn marks(&mut self, batch: &MarkBatch<'_>) {
         self.dispatch.marks(batch);
+    }
+
+    /// What was told before it was decided lies in the batches before; what comes later does not know what was open then.
+    fn guard(&mut self, action: &GuardAction) {
+        if action.lens == Lens::Markers
+            && let Some(of) = self.switched.iter().find(|of| of.name == action.group)
+        {
+            self.dispatch.switched(&of.markers);
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        let Some(of) = self.switched.iter().find(|of| of.name == group) else { return Vec::new() };
+        vec![Scaled::events(of.markers.iter().map(|marker| self.dispatch.events(*marker)).sum())]
     }
 
     fn section(&self, context: Context<'_>) -> Section {

@@ -19,6 +19,12 @@ impl Scaled {
         Self { what: "calls", estimate, seen }
     }
 
+    /// Marks.
+    pub const fn events(seen: u64) -> Self {
+        let estimate = ["extrapolated_events", "extrapolated_low_events", "extrapolated_high_events"];
+        Self { what: "events", estimate, seen }
+    }
+
     /// Objects that were made.
     pub const fn objects(seen: u64) -> Self {
         let estimate = ["extrapolated_objects", "extrapolated_low_objects", "extrapolated_high_objects"];

@@ -198,7 +198,7 @@ impl<L: Ord, V: Merge> Groups<L, V> {
 }
 
 /// A column.
-pub(super) const fn column(key: &'static str, title: &'static str, unit: Unit) -> Column {
+pub(crate) const fn column(key: &'static str, title: &'static str, unit: Unit) -> Column {
     Column { key, title, unit }
 }
 

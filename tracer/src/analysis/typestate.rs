@@ -5,10 +5,10 @@
 
 mod outside;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tracer_common::marks::WordKind;
-use tracer_weave::control::DEAD;
+use tracer_weave::control::{DEAD, Sampled};
 
 use self::outside::Outside;
 use super::{
@@ -31,6 +31,8 @@ use crate::{
 
 /// Most violations that are told apart.
 const ROWS: usize = 65_536;
+/// Most classes whose sampling is listed.
+const ROWS_OF_CLASSES: usize = 1000;
 /// Bits of a symbol in a history.
 const HISTORY_BITS: u32 = 8;
 
@@ -48,6 +50,10 @@ pub struct Typestate {
     lacks: Vec<String>,
     /// Marks of places that were not told of yet, by place: suppressed symbols.
     suppressed: HashMap<u32, u64>,
+    /// Symbols of objects that are not tracked, by place.
+    ignored: HashMap<u32, u64>,
+    /// What was said of objects that are not tracked, by property and class.
+    sampled: BTreeMap<(u8, u32), Sampled>,
     outside: Outside,
 }
 
@@ -112,6 +118,8 @@ impl Default for Typestate {
             woven: Woven::default(),
             lacks: Vec::new(),
             suppressed: HashMap::new(),
+            ignored: HashMap::new(),
+            sampled: BTreeMap::new(),
             outside: Outside::default(),
         }
     }
@@ -138,6 +146,7 @@ impl Typestate {
                     seen.transitions += u64::from(next != Some(state));
                 }
             }
+            What::Count { of: WordKind::Enter, count } => *self.ignored.entry(mark.place).or_default() += count,
             What::Count { of: WordKind::Symbol, count } => *self.suppressed.entry(mark.place).or_default() += count,
             What::Death { state, class } => {
                 // Properties are numbered from 1 on.
@@ -165,9 +174,9 @@ impl Typestate {
         }
     }
 
-    /// Symbols that were held back: those of places of symbols.
-    fn suppressed(&self) -> u64 {
-        self.suppressed.iter().filter(|(place, _)| self.places.contains_key(place)).map(|(_, count)| count).sum()
+    /// Symbols that were held back, or are of objects that are not tracked: the sum over the places of symbols.
+    fn sum(&self, by_place: &HashMap<u32, u64>) -> u64 {
+        by_place.iter().filter(|(place, _)| self.places.contains_key(place)).map(|(_, count)| count).sum()
     }
 
     /// Class of what a violation is about.
@@ -189,39 +198,83 @@ impl Typestate {
         self.violations.entry(violation).0 += 1;
     }
 
-    fn by_property(&self) -> Shape {
-        let mut suppressed = vec![0; self.seen.len()];
-        for (place, count) in &self.suppressed {
-            if let Some(of) = self.places.get(place).and_then(|(property, _)| suppressed.get_mut(*property)) {
+    /// Such a sum by property.
+    fn by_its_property(&self, by_place: &HashMap<u32, u64>) -> Vec<u64> {
+        let mut sums = vec![0; self.seen.len()];
+        for (place, count) in by_place {
+            if let Some(of) = self.places.get(place).and_then(|(property, _)| sums.get_mut(*property)) {
                 *of += count;
             }
         }
-        let rows =
-            self.asked.properties.iter().zip(&self.seen).zip(suppressed).map(|((property, seen), suppressed)| {
+        sums
+    }
+
+    /// Objects of a property that are not tracked, as far as that was seen.
+    fn not_tracked(&self, property: usize) -> u64 {
+        let of = self.sampled.values().filter(|sampled| usize::from(sampled.property) == property + 1);
+        of.map(|sampled| sampled.not_tracked).sum()
+    }
+
+    fn by_property(&self) -> Shape {
+        let held = self.by_its_property(&self.suppressed).into_iter().zip(self.by_its_property(&self.ignored));
+        let rows = self.asked.properties.iter().zip(&self.seen).zip(held).enumerate().map(
+            |(index, ((property, seen), (suppressed, ignored)))| {
                 vec![
                     property.name.clone().into(),
                     seen.objects.into(),
+                    self.not_tracked(index).into(),
                     (seen.events + suppressed).into(),
                     suppressed.into(),
+                    ignored.into(),
                     seen.transitions.into(),
                     seen.illegal.into(),
                     seen.dead.into(),
                 ]
-            });
+            },
+        );
         Shape::Table(crate::report::Table {
             id: "properties",
             title: "Properties".to_owned(),
             columns: vec![
                 column("property", "Property", Unit::Text),
                 column("objects", "Objects", Unit::Count),
+                column("not_tracked", "Not tracked", Unit::Count),
                 column("symbols", "Symbols", Unit::Count),
                 column("suppressed", "Held back", Unit::Count),
+                column("ignored", "Ignored", Unit::Count),
                 column("transitions", "Transitions", Unit::Count),
                 column("illegal_transitions", "Illegal", Unit::Count),
                 column("dead_violations", "Dead", Unit::Count),
             ],
             rows: rows.collect(),
         })
+    }
+
+    /// The classes of which not all objects are tracked; nothing where all are.
+    fn sampling(&self) -> Option<Shape> {
+        let mut sampled: Vec<&Sampled> = self.sampled.values().filter(|sampled| sampled.one_in != 1).collect();
+        sampled.sort_by_key(|sampled| std::cmp::Reverse(sampled.tracked.saturating_add(sampled.not_tracked)));
+        let row = |sampled: &Sampled| {
+            let of = usize::from(sampled.property).checked_sub(1).and_then(|index| self.asked.properties.get(index));
+            let cells: Vec<Cell> = vec![
+                of.map(|of| of.name.clone()).into(),
+                self.classes.get(&sampled.class).cloned().unwrap_or_else(|| "(others)".to_owned()).into(),
+                sampled.tracked.into(),
+                sampled.not_tracked.into(),
+                sampled.one_in.into(),
+            ];
+            cells
+        };
+        let rows: Vec<Vec<Cell>> = sampled.into_iter().take(ROWS_OF_CLASSES).map(row).collect();
+        let columns = vec![
+            column("property", "Property", Unit::Text),
+            column("class", "Class", Unit::Text),
+            column("tracked", "Tracked", Unit::Count),
+            column("not_tracked", "Not tracked", Unit::Count),
+            column("one_in", "One in", Unit::Count),
+        ];
+        let title = "Classes of which not all objects are tracked".to_owned();
+        (!rows.is_empty()).then_some(Shape::Table(crate::report::Table { id: "sampled_classes", title, columns, rows }))
     }
 
     fn violations(&self, context: Context<'_>) -> Shape {
@@ -356,6 +409,12 @@ impl Analysis for Typestate {
             Inside::Class { number, name } => drop(self.classes.insert(*number, name.clone())),
             Inside::Woven(woven) => self.woven = woven.clone(),
             Inside::Lacks(what) => self.lacks.push(what.clone()),
+            Inside::Sampled(sampled) => {
+                let key = (sampled.property, sampled.class);
+                if self.sampled.len() < ROWS || self.sampled.contains_key(&key) {
+                    self.sampled.insert(key, sampled.clone());
+                }
+            }
             Inside::Restored(_) => {}
         }
     }
@@ -368,12 +427,13 @@ impl Analysis for Typestate {
 
     fn section(&self, context: Context<'_>) -> Section {
         let sum = |of: fn(&Seen) -> u64| self.seen.iter().map(of).sum();
-        let suppressed = self.suppressed();
         let summary = Summary::new()
             .int("objects", sum(|seen| seen.objects))
+            .int("not_tracked", (0..self.seen.len()).map(|property| self.not_tracked(property)).sum())
             .int("transitions", sum(|seen| seen.transitions))
             .int("events", sum(|seen| seen.events))
-            .int("suppressed", suppressed)
+            .int("suppressed", self.sum(&self.suppressed))
+            .int("ignored", self.sum(&self.ignored))
             .int("illegal_transitions", sum(|seen| seen.illegal))
             .int("dead_violations", sum(|seen| seen.dead))
             .int("properties", self.asked.properties.len() as u64)
@@ -388,6 +448,7 @@ impl Analysis for Typestate {
             self.stacks.iter(),
             self.stacks.others().copied(),
         ));
+        shapes.extend(self.sampling());
         shapes.extend(self.skipped());
         let mut notes = self.lacks.clone();
         notes.extend(self.outside.notes());

@@ -20,12 +20,16 @@ use crate::{
     marker::check::MANY_METHODS,
     predicate::error::nearest,
     probe::plan::Plan,
-    source::live::inside::InsideLane,
+    source::live::inside::{InsideLane, Telling},
     typestate::{Property, machine::Machine},
 };
 
+/// Smallest share of objects that can be asked for is one of so many: hashes have 31 bits.
+const MOST_ONE_IN: u32 = 1 << 20;
+
 /// Options of what needs a library in the JVM.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct InsideOptions {
     /// Load jtrace's library into the JVM, for the lenses markers and typestate; it leaves when jtrace does
     #[arg(long)]
@@ -46,6 +50,10 @@ pub(super) struct InsideOptions {
     #[arg(long, hide = true)]
     pub(super) off: bool,
 
+    /// Follow one of N objects of each class from the beginning on: `1/N`. The others are ignored for all of their life
+    #[arg(long, value_name = "1/N", value_parser = one_in)]
+    pub(super) sample: Option<u32>,
+
     /// Accept patterns that match nothing yet: classes are woven when they are loaded
     #[arg(long)]
     pub(super) later: bool,
@@ -56,7 +64,8 @@ pub(super) struct InsideOptions {
 pub(super) struct Wanted {
     asked: Asked,
     rules: Vec<Rule>,
-    switches: Vec<(u32, u8)>,
+    telling: Vec<Telling>,
+    one_in: u32,
     machines: Vec<MachineTable>,
     symbols: Vec<(u32, u8, u8)>,
     later: bool,
@@ -77,13 +86,16 @@ impl InsideOptions {
             return Ok(None);
         }
         let spec = self.markers.read()?;
-        let switches = (0..).zip(&spec.wishes).map(|(number, wish)| {
-            let count = if !each && spec.is_countable(wish) { switch::COUNT } else { 0 };
+        let telling = spec.wishes.iter().map(|wish| {
+            let can_count = spec.is_countable(wish);
+            let count = if !each && can_count { switch::COUNT } else { 0 };
             let time = if wish.marker.time { switch::TIME } else { 0 };
-            (number, switch::ON | count | time)
+            let (receiver, arguments) = (wish.receiver, wish.arguments);
+            Telling { switch: switch::ON | count | time, can_count, receiver, arguments }
         });
         let mut wanted = Wanted {
-            switches: switches.collect(),
+            telling: telling.collect(),
+            one_in: self.sample.unwrap_or(1),
             asked: spec.asked(),
             rules: spec.rules(),
             machines: Vec::new(),
@@ -102,7 +114,7 @@ impl InsideOptions {
             ));
         }
         if self.off {
-            wanted.switches.clear();
+            wanted.telling.iter_mut().for_each(|telling| telling.switch = 0);
         }
         if wanted.rules.is_empty() && wanted.asked.properties.is_empty() {
             return Err(Failure::usage(
@@ -123,6 +135,8 @@ impl Wanted {
     /// Adds a property: its symbols are numbered behind the markers and the properties before.
     fn add(&mut self, property: Property, is_adaptive: bool) -> Result<(), Failure> {
         if !property.key.is_woven() {
+            // Its symbols have numbers, and nothing is switched by them.
+            self.telling.extend(property.machine.symbols.iter().map(|_| Telling::default()));
             self.asked.properties.push(property);
             return Ok(());
         }
@@ -139,13 +153,21 @@ impl Wanted {
         let mode = switch::ON | if is_adaptive { switch::ADAPTIVE } else { 0 };
         for (symbol, marker) in (0..property.machine.symbols.len()).zip(first..) {
             self.symbols.push((marker, number, u8::try_from(symbol).unwrap_or(u8::MAX)));
-            self.switches.push((marker, mode));
+            self.telling.push(Telling { switch: mode, ..Telling::default() });
         }
-        self.machines.push(table(number, &property.machine));
+        self.machines.push(table(number, &property.machine, self.one_in));
         self.rules.extend(rules);
         self.asked.properties.push(property);
         Ok(())
     }
+}
+
+/// Reads `1/N`.
+fn one_in(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix("1/").and_then(|number| number.parse().ok());
+    number
+        .filter(|number| (1..=MOST_ONE_IN).contains(number))
+        .ok_or_else(|| format!("`{text}` is no share of objects: write 1/N, with N from 1 to {MOST_ONE_IN}, as in 1/4"))
 }
 
 fn too_many() -> Failure {
@@ -153,7 +175,7 @@ fn too_many() -> Failure {
 }
 
 /// A machine as woven code sees it.
-fn table(property: u8, machine: &Machine) -> MachineTable {
+fn table(property: u8, machine: &Machine, one_in: u32) -> MachineTable {
     let numbered = |state: u8| if state == machine.dead() { DEAD } else { state };
     let states = 0..u8::try_from(machine.states.len()).unwrap_or(DEAD);
     let symbols = 0..u8::try_from(machine.symbols.len()).unwrap_or(DEAD);
@@ -164,7 +186,7 @@ fn table(property: u8, machine: &Machine) -> MachineTable {
     for row in &mut next {
         row.resize(usize::from(DEAD) + 1, DEAD);
     }
-    MachineTable { property, next, may_end }
+    MachineTable { property, next, may_end, one_in }
 }
 
 /// Loads the library, weaves, and adds its sites to the plan.
@@ -174,7 +196,7 @@ pub(super) fn lane(
     plan: &mut Plan,
     lenses: &[Lens],
 ) -> Result<Option<InsideLane>, Failure> {
-    let Some(Wanted { asked, rules, switches, machines, symbols, later, yes }) = wanted else { return Ok(None) };
+    let Some(Wanted { asked, rules, telling, one_in, machines, symbols, later, yes }) = wanted else { return Ok(None) };
     if rules.is_empty() {
         return Ok(None);
     }
@@ -188,7 +210,7 @@ pub(super) fn lane(
     check(&mut visit, &asked, &rules, &matched, methods, later, yes)?;
     visit.weave(&Order::Weave { rules, machines, symbols })?;
     plan.sites.extend(sites);
-    Ok(Some(InsideLane::new(visit, asked, switches)))
+    Ok(Some(InsideLane::new(visit, asked, telling, one_in)))
 }
 
 /// What is to be woven into a JVM that jtrace starts.
@@ -201,12 +223,12 @@ pub(super) struct Coming {
 
 /// Makes the library ready for a JVM that is to start with it, and adds its sites to the plan.
 pub(super) fn coming(wanted: Wanted, plan: &mut Plan, lenses: &[Lens]) -> Result<(Coming, InsideLane), Failure> {
-    let Wanted { asked, rules, switches, machines, symbols, later: _, yes } = wanted;
+    let Wanted { asked, rules, telling, one_in, machines, symbols, later: _, yes } = wanted;
     let sites =
         library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
     plan.sites.extend(sites);
     let library = visit::Coming::place()?;
-    let lane = InsideLane::coming(library.path().to_owned(), asked, switches);
+    let lane = InsideLane::coming(library.path().to_owned(), asked, telling, one_in);
     let order = Order::Weave { rules: rules.clone(), machines, symbols };
     Ok((Coming { library, order, rules, yes }, lane))
 }
@@ -334,7 +356,7 @@ mod tests {
     #[test]
     fn a_machine_is_told_with_its_dead_state_last() {
         let property = typestate::property("hasnext").expect("it is in the library");
-        let MachineTable { next, may_end, .. } = table(1, &property.machine);
+        let MachineTable { next, may_end, .. } = table(1, &property.machine, 1);
         assert_eq!(next.len(), property.machine.symbols.len());
         for (symbol, states) in (0..).zip(&next) {
             assert_eq!(states.len(), usize::from(DEAD) + 1);

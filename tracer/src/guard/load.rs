@@ -29,6 +29,8 @@ impl Load {
         narrowings.iter().fold(self, |load, narrowing| match narrowing {
             Narrowing::Stacks => Self { stack_ns: Some(0), ..load },
             Narrowing::Times => Self { hits: load.hits.saturating_sub(load.ends), ends: 0, ..load },
+            // These are of the library in the JVM, and not of sites.
+            Narrowing::Each | Narrowing::Objects { .. } => load,
         })
     }
 }

@@ -73,6 +73,7 @@ impl Firing {
                 self.per_s = self.per_s * (100 - self.ends_percent) / 100;
                 self.ends_percent = 0;
             }
+            Narrowing::Each | Narrowing::Objects { .. } => panic!("that is for the inside lane"),
         }
     }
 }

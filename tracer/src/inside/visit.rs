@@ -127,6 +127,9 @@ pub struct Visit {
     /// Path of the library's file for uprobes.
     pub path: PathBuf,
     told: VecDeque<Inside>,
+    /// Orders that were given without waiting, and when those were followed that were since that was asked.
+    waiting: u32,
+    followed: Vec<u64>,
 }
 
 impl Visit {
@@ -176,7 +179,8 @@ impl Visit {
             std::thread::sleep(POLL);
         };
         let stream = take_descriptor(pid, descriptor).map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new() };
+        let mut visit =
+            Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: Vec::new() };
         let limit = Some(ORDER_LIMIT);
         visit.stream.set_read_timeout(limit).and_then(|()| visit.stream.set_write_timeout(limit)).map_err(silent)?;
         // The library waits for a first word.
@@ -214,9 +218,24 @@ impl Visit {
     /// Sets switches of markers.
     pub fn switch(&mut self, markers: Vec<(u32, u8)>) -> Result<(), Error> {
         match self.ask(&Order::Switch(markers))? {
-            Told::Switched => Ok(()),
+            Told::Switched { .. } => Ok(()),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Gives an order whose answer is [`Told::Switched`], and does not wait: a JVM that stands still must not hold up what arrives.
+    pub fn order(&mut self, order: &Order) -> Result<(), Error> {
+        control::write(&mut self.stream, order).map_err(silent)?;
+        self.waiting += 1;
+        Ok(())
+    }
+
+    /// When such orders were followed, of those that were since the last time, in their order.
+    pub fn followed(&mut self) -> Vec<u64> {
+        if self.waiting > 0 {
+            self.listen();
+        }
+        std::mem::take(&mut self.followed)
     }
 
     /// Lets the library restore everything and go.
@@ -233,6 +252,11 @@ impl Visit {
 
     /// What the library has told besides answers.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Inside)) {
+        self.listen();
+        self.told.drain(..).for_each(sink);
+    }
+
+    fn listen(&mut self) {
         while self.has_message() {
             match self.read() {
                 Ok(told) => self.keep(told),
@@ -240,7 +264,6 @@ impl Visit {
                 Err(_) => break,
             }
         }
-        self.told.drain(..).for_each(sink);
     }
 
     fn ask(&mut self, order: &Order) -> Result<Told, Error> {
@@ -248,7 +271,8 @@ impl Visit {
         loop {
             match self.read()? {
                 Told::Refused(reason) => return Err(Error::Refused(reason)),
-                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched) => {
+                switched @ Told::Switched { .. } if self.waiting > 0 => self.keep(switched),
+                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched { .. }) => {
                     return Ok(answer);
                 }
                 Told::Ready { version } if version != VERSION => {
@@ -260,7 +284,14 @@ impl Visit {
     }
 
     fn keep(&mut self, told: Told) {
+        if let Told::Switched { time_ns } = told
+            && self.waiting > 0
+        {
+            self.waiting -= 1;
+            self.followed.push(time_ns);
+        }
         self.told.extend(match told {
+            Told::Sampled(sampled) => Some(Inside::Sampled(sampled)),
             Told::Place(place) => Some(Inside::Place(place)),
             Told::Class { number, name } => Some(Inside::Class { number, name }),
             Told::Lacks(what) => Some(Inside::Lacks(what)),

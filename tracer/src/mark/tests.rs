@@ -44,6 +44,15 @@ fn every_kind_is_read() {
     assert_eq!(batch.marks().collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn markers_are_switched_together_with_those_that_ask_for_them() {
+    let marker = crate::marker::testing::marker;
+    let asking = Marker { inside: vec!["a".to_owned()], not_under: vec!["d".to_owned()], ..marker("c") };
+    let asked = Asked { markers: vec![marker("a"), marker("b"), asking, marker("d")], ..Asked::default() };
+    let groups: Vec<_> = asked.switched().into_iter().map(|of| (of.name, of.markers)).collect();
+    assert_eq!(groups, [("markers a, c, d".to_owned(), vec![0, 2, 3]), ("marker b".to_owned(), vec![1])]);
+}
+
 proptest! {
     #[test]
     fn any_words_end(words in prop::collection::vec(any::<u8>(), 0..200)) {

@@ -64,6 +64,12 @@ pub trait Client: Send {
         let _ = thread;
     }
 
+    /// How many marks came from a place so far, where it counts them: what is said of sampled markers is estimated from that.
+    fn events(&self, place: u32) -> Option<u64> {
+        let _ = place;
+        None
+    }
+
     /// What it found out so far.
     fn report(&self, at: &Reporting<'_>) -> ClientReport;
 }

@@ -153,7 +153,7 @@ impl Dispatch {
                     }
                 }
             }
-            Inside::Woven(_) | Inside::Lacks(_) => {}
+            Inside::Woven(_) | Inside::Lacks(_) | Inside::Sampled(_) => {}
         }
     }
 
@@ -348,7 +348,15 @@ impl Dispatch {
         let Some(thread) = threads.get_mut(from.thread) else { return };
         let (place, object) = (mark.place, mark.object);
         let entered_ns = mark.time_ns;
-        let entry = Entry { place, marker: site.marker, object, entered_ns, told: site.clients, pending: 0 };
+        let entry = Entry {
+            place,
+            marker: site.marker,
+            object,
+            entered_ns,
+            told: site.clients,
+            pending: 0,
+            is_reopened: false,
+        };
         if !thread.stack.push(entry) {
             self.books.too_deep += 1;
             self.last = Last::default();
@@ -410,7 +418,7 @@ impl Dispatch {
             time_ns,
             on_stack: true,
         };
-        let exit = Exit { ending, was_entered: true, duration_ns, is_late: false };
+        let exit = Exit { ending, was_entered: !entry.is_reopened, duration_ns, is_late: false };
         for_each(entry.told, taps, |tap| tap.client.marker_exit(&instance, &exit));
         if entry.pending != 0
             && ending != Ending::Unseen
@@ -429,10 +437,43 @@ impl Dispatch {
         thread.stack.pop();
     }
 
+    /// Markers were switched off, on again, or from telling to counting: what they had open on any thread is not known from here on.
+    ///
+    /// Such a region ends unseen, so that no later exit closes it and nothing later seems to lie in it. Clients are told of ends from
+    /// the innermost region outwards, so those of other markers within it end unseen for them, too; these stay on the
+    /// stack, and their own end comes as one whose entry was not seen.
+    pub fn switched(&mut self, markers: &[usize]) {
+        let no_name = predicate::Thread { name: String::new(), daemon: false };
+        let is_switched = |marker: u32| markers.contains(&(marker as usize));
+        for thread in 0..self.threads.all().len() {
+            let Self { threads, sites, .. } = self;
+            let Some(of) = threads.get_mut(thread) else { continue };
+            of.stack.forget_suspects(|place| sites.get(place as usize).is_some_and(|site| is_switched(site.marker)));
+            let Some(around) = of.stack.entries().iter().position(|entry| is_switched(entry.marker)) else { continue };
+            let within = of.stack.entries().get(around..).unwrap_or_default().to_vec();
+            for entry in within.iter().rev() {
+                self.books.switched += u64::from(is_switched(entry.marker));
+                self.end(From { thread, name: &no_name }, None, Ending::Unseen);
+            }
+            let Some(of) = self.threads.get_mut(thread) else { continue };
+            for entry in within.iter().filter(|entry| !is_switched(entry.marker)) {
+                of.stack.push(Entry { is_reopened: true, entered_ns: None, pending: 0, ..*entry });
+            }
+        }
+        self.last = Last::default();
+    }
+
     /// What each client has to say, by its name.
     pub fn reports(&self, names: &Names) -> Vec<(String, ClientReport)> {
         let at = Reporting { known: &self.known, threads: &self.threads, names };
         self.taps.iter().map(|tap| (tap.client.name().to_owned(), tap.client.report(&at))).collect()
+    }
+
+    /// How many marks of a marker came so far, where a client counts them.
+    pub fn events(&self, marker: usize) -> u64 {
+        let places = self.known.places().iter().filter(|place| place.marker == marker);
+        let counted = |place: u32| self.taps.iter().find_map(|tap| tap.client.events(place)).unwrap_or(0);
+        places.map(|place| counted(place.definition.id)).sum()
     }
 
     /// Words that were lost before they came here.

@@ -21,6 +21,8 @@ pub struct Entry {
     pub(super) told: u64,
     /// Clients that are told when it has ended, if they want it then.
     pub(super) pending: u64,
+    /// Whether clients think that it has ended: it was inside of a region that was given up, and is still open.
+    pub(super) is_reopened: bool,
 }
 
 /// The open regions of a thread.
@@ -149,6 +151,11 @@ impl Stack {
         }
     }
 
+    /// Ends of regions at these places will not be told any more.
+    pub(super) fn forget_suspects(&mut self, is_silent: impl Fn(u32) -> bool) {
+        self.suspects.retain(|place| !is_silent(*place));
+    }
+
     /// Words were lost: no region is known to be open any more. Says how many were.
     pub(super) fn give_up(&mut self) -> usize {
         let given_up = self.entries.len();
@@ -172,7 +179,7 @@ mod tests {
     use super::*;
 
     fn entry(place: u32, marker: u32) -> Entry {
-        Entry { place, marker, object: 0, entered_ns: None, told: 0, pending: 0 }
+        Entry { place, marker, object: 0, entered_ns: None, told: 0, pending: 0, is_reopened: false }
     }
 
     #[test]

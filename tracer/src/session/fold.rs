@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tracer_common::stats::STATS_WORDS;
 
 use crate::{
-    analysis::{self, Analysis, Context},
+    analysis::{self, Analysis, Context, Lens},
     decode::{Decoded, Header, decode, marks},
     event::{Edge, Event, Payload, Tid},
     finding,
@@ -14,7 +14,7 @@ use crate::{
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
-    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, governed::Governed},
+    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, governed, governed::Governed},
     stack::Stacks,
     subject::Subjects,
 };
@@ -254,6 +254,11 @@ impl Session {
             section.notes.extend(group.notes(lens, span.1, &numbers));
             let summary = std::mem::take(&mut section.summary);
             section.summary = summary.followed_by(group.summary(lens, span, &numbers));
+        }
+        if lens == Lens::Markers {
+            let rows = self.governed.groups().iter().filter(|group| group.lens == lens);
+            let rows = rows.filter_map(|group| group.row(span, &analysis.scaled(group.name()))).collect();
+            section.shapes.extend(governed::windows(rows));
         }
         section
     }

@@ -11,9 +11,9 @@
 //! too much of a difference there is no estimate.
 
 use crate::{
-    analysis::{Lens, Scaled},
+    analysis::{Lens, Scaled, column},
     guard::Narrowing,
-    report::{Decision, Summary},
+    report::{Cell, Decision, Shape, Summary, Table, Unit},
     session::{GuardAction, GuardDecision, GuardReason},
     view::format::{duration, percent},
 };
@@ -75,9 +75,12 @@ impl Governed {
 
 fn decision(action: &GuardAction, start_ns: u64) -> Decision {
     let GuardAction { time_ns, group, sites: _, lens, action, reason } = action;
+    let (gone, back) = if lens.is_inside() { ("switched_off", "switched_on") } else { ("detached", "attached") };
     let (name, rate) = match action {
-        GuardDecision::Detach { rate_per_s } => ("detached", Some(*rate_per_s)),
-        GuardDecision::Attach => ("attached", None),
+        GuardDecision::Detach { rate_per_s } => (gone, Some(*rate_per_s)),
+        GuardDecision::Attach => (back, None),
+        GuardDecision::Narrow { what: Narrowing::Each, rate_per_s } => ("counted", Some(*rate_per_s)),
+        GuardDecision::Narrow { what: Narrowing::Objects { .. }, rate_per_s } => ("fewer_objects", Some(*rate_per_s)),
         GuardDecision::Narrow { what: Narrowing::Stacks, rate_per_s } => ("without_stacks", Some(*rate_per_s)),
         GuardDecision::Narrow { what: Narrowing::Times, rate_per_s } => ("without_times", Some(*rate_per_s)),
         GuardDecision::Stop { rate_per_s } => ("stopped", Some(*rate_per_s)),
@@ -88,6 +91,10 @@ fn decision(action: &GuardAction, start_ns: u64) -> Decision {
         group: group.clone(),
         lens: lens.id(),
         action: name,
+        one_in: match action {
+            GuardDecision::Narrow { what: Narrowing::Objects { one_in }, .. } => Some(*one_in),
+            _ => None,
+        },
         hits_per_s: rate,
         cost_percent: share(|reason| reason.cost_ppm),
         budget_percent: share(|reason| reason.budget_ppm),
@@ -175,7 +182,9 @@ impl Group {
         self.windows += 1;
         self.highest_per_s = self.highest_per_s.max(rate_per_s);
         self.reason = self.reason.or(reason);
-        let slowed = reason.map_or(1.0, |reason| reason.target_ppm as f64 / 1e6 * PROGRAM_FACTOR);
+        // What marks cost is known as a whole.
+        let factor = if self.lens.is_inside() { 1.0 } else { PROGRAM_FACTOR };
+        let slowed = reason.map_or(1.0, |reason| reason.target_ppm as f64 / 1e6 * factor);
         self.slowed = self.slowed.max(slowed);
         if self.first_away_ns.is_none() {
             self.first_away_ns = Some(time_ns);
@@ -246,6 +255,10 @@ impl Group {
             return Summary::new();
         }
         let share = self.attached_share(span.0, span.1);
+        // Several markers can be sampled, so theirs is a table.
+        if lens.is_inside() {
+            return Summary::new();
+        }
         let summary = Summary::new().int("windows", self.windows).float("attached_percent", 100.0 * share.min(1.0));
         estimates.iter().fold(summary, |summary, (number, estimate)| {
             let [value, low, high] = number.estimate;
@@ -259,20 +272,22 @@ impl Group {
     /// What a reader of a lens's numbers must know of the estimates.
     pub(super) fn notes(&self, lens: Lens, end_ns: u64, numbers: &[Scaled]) -> Vec<String> {
         let estimates = self.estimates(lens, end_ns, numbers);
+        let (tells, of) =
+            if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
         let mut notes: Vec<String> = estimates
             .iter()
             .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
                 Some(Estimate { value, low, high, windows }) => format!(
-                    "{seen} {what} were seen; over the whole span there were about {value} (95 % interval {low} to {high}, \
+                    "{seen} {what}{of} were seen; over the whole span there were about {value} (95 % interval {low} to {high}, \
                      from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
-                     end allows for what traps slow the target down in them)."
+                     end allows for what {tells} slow the target down in them)."
                 ),
                 None if self.slowed().is_none() => format!(
-                    "{seen} {what} were seen; how many there were over the whole span is not estimated: in the windows traps \
-                     took so much of the target's time that it did less than outside of them."
+                    "{seen} {what}{of} were seen; how many there were over the whole span is not estimated: in the windows \
+                     {tells} took so much of the target's time that it did less than outside of them."
                 ),
                 None => format!(
-                    "{seen} {what} were seen; how many there were over the whole span is not estimated: that needs \
+                    "{seen} {what}{of} were seen; how many there were over the whole span is not estimated: that needs \
                      {FEWEST_WINDOWS} windows after the part that was seen whole."
                 ),
             })
@@ -293,20 +308,23 @@ impl Group {
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
         if let Some((at_ns, rate_per_s)) = self.stopped {
             sentences.push(format!(
-                "`{}` was taken away for good after {}: it fired {rate_per_s} times a second{}, and even short looks would \
-                 cost more than the budget; its numbers are of the time until then",
+                "`{}` was {} for good after {}: it fired {rate_per_s} times a second{}, and even {} would cost more than the \
+                 budget; its numbers are of the time until then",
                 self.name,
+                if self.lens.is_inside() { "switched off" } else { "taken away" },
                 duration(at_ns.saturating_sub(start_ns) as f64),
                 because(self.reason),
+                if self.lens == Lens::Typestate { "ignoring its objects" } else { "short looks" },
             ));
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
             sentences.push(format!(
-                "`{}` fires {} times a second, which would cost more than the budget{}: it was attached in {} {} that cover \
+                "`{}` fires {} times a second, which would cost more than the budget{}: it was {} in {} {} that cover \
                  {:.1} % of the span; its counts and times are lower bounds",
                 self.name,
                 self.highest_per_s,
                 because(self.reason),
+                if self.lens.is_inside() { "on" } else { "attached" },
                 self.windows + u64::from(self.since_ns.is_some()),
                 if self.windows + u64::from(self.since_ns.is_some()) == 1 { "window" } else { "windows" },
                 100.0 * self.attached_share(start_ns, end_ns).min(1.0),
@@ -319,6 +337,8 @@ impl Group {
         let what = match narrowed.what {
             Narrowing::Stacks => "its events have no stacks,",
             Narrowing::Times => "only beginnings of calls are seen, and no durations and exceptions,",
+            Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting,",
+            Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),
         };
         format!(
             "`{}` fired {} times a second{}: from {} on {what} so that its counts stay exact",
@@ -328,6 +348,55 @@ impl Group {
             duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
         )
     }
+}
+
+impl Group {
+    /// Objects that are tracked are tracked for all of their lives.
+    fn fewer_sentence(&self, narrowed: &Narrowed, one_in: u64, start_ns: u64) -> String {
+        let what = match one_in {
+            0 => "no new object is tracked".to_owned(),
+            _ => format!("one new object of {one_in} is tracked, of a class that has many"),
+        };
+        format!(
+            "`{}` had {} symbols a second{}: from {} on {what}; what is said of tracked objects stays right",
+            self.name,
+            narrowed.rate_per_s,
+            because(narrowed.reason),
+            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
+        )
+    }
+
+    /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span,
+    /// what was seen, the estimate and its interval.
+    pub(super) fn row(&self, span: (u64, u64), numbers: &[Scaled]) -> Option<Vec<Cell>> {
+        self.first_away_ns?;
+        let (number, estimate) = self.estimates(self.lens, span.1, numbers).into_iter().next()?;
+        let share = 100.0 * self.attached_share(span.0, span.1).min(1.0);
+        Some(vec![
+            self.name.clone().into(),
+            (self.windows + u64::from(self.since_ns.is_some())).into(),
+            Cell::Float(share),
+            number.seen.into(),
+            estimate.map(|estimate| estimate.value).into(),
+            estimate.map(|estimate| estimate.low).into(),
+            estimate.map(|estimate| estimate.high).into(),
+        ])
+    }
+}
+
+/// The markers that were on in windows only.
+pub(super) fn windows(rows: Vec<Vec<Cell>>) -> Option<Shape> {
+    let columns = vec![
+        column("group", "Marker", Unit::Text),
+        column("windows", "Windows", Unit::Count),
+        column("on_percent", "On", Unit::Percent),
+        column("seen", "Seen", Unit::Count),
+        column("estimate", "Estimate", Unit::Count),
+        column("low", "Low", Unit::Count),
+        column("high", "High", Unit::Count),
+    ];
+    let title = "Markers that were on in windows".to_owned();
+    (!rows.is_empty()).then_some(Shape::Table(Table { id: "marker_windows", title, columns, rows }))
 }
 
 fn because(reason: Option<GuardReason>) -> String {

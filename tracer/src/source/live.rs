@@ -168,6 +168,8 @@ pub struct Live {
     attach_cpu_ns: u64,
     governor: Governor,
     drained_bytes: u64,
+    /// Bytes that were drained since the governor looked.
+    step_bytes: u64,
     watermark_ns: u64,
     counters_ns: u64,
     unwinding: Option<Unwinding>,
@@ -249,7 +251,8 @@ impl Live {
         let time_ns = now_ns();
         kernel.set_target(TargetLayout { tgid, ..layout })?;
         if let Some(inside) = &mut inside {
-            inside.switch_on(&mut missing);
+            inside.allow(budget, trap_cost_ps);
+            inside.switch_on(time_ns, &mut missing);
         }
         let mut live = Self {
             unwinding,
@@ -271,6 +274,7 @@ impl Live {
             missing,
             trap_cost_ps,
             drained_bytes: 0,
+            step_bytes: 0,
             governor: Governor::new(&means, trap_cost_ps, budget, told),
             groups,
             specs,
@@ -338,7 +342,7 @@ impl Live {
     /// The library of a JVM that has started with it is there, and has woven: the markers are switched on.
     pub fn inside_arrives(&mut self, visit: Visit, missing: &mut Vec<String>) {
         if let Some(inside) = &mut self.inside {
-            inside.arrive(visit, missing);
+            inside.arrive(visit, now_ns(), missing);
         }
     }
 
@@ -475,6 +479,8 @@ impl Live {
             governor,
             group_of_site,
             drained_bytes,
+            step_bytes,
+            inside,
             unwinding,
             holders,
             subjects,
@@ -488,6 +494,7 @@ impl Live {
         }
         let more = rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
+            *step_bytes += record.len() as u64;
             if let Some(unwinding) = unwinding
                 && unwinding.take(record)
             {
@@ -511,6 +518,9 @@ impl Live {
             if let Some(filled) = jni.as_mut().and_then(|jni| jni.take(record, kernel)) {
                 merge.push(&filled);
                 return;
+            }
+            if let Some(inside) = inside {
+                inside.take(record);
             }
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),

@@ -96,6 +96,7 @@ fn completeness() -> Completeness {
             group: "park".into(),
             lens: "locks",
             action: "detached",
+            one_in: None,
             hits_per_s: Some(212_000),
             cost_percent: Some(12.5),
             budget_percent: Some(1.0),

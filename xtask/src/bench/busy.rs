@@ -147,7 +147,7 @@ fn run(jvm: &mut Jvm, attached: bool, arguments: &[&str]) -> Result<Work> {
 }
 
 /// CPU time of a running process.
-fn cpu_s(pid: u32) -> Result<f64> {
+pub(super) fn cpu_s(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, after_name) = stat.rsplit_once(") ").context("an odd stat")?;
     // utime and stime are the fields 14 and 15, and the state is the third.

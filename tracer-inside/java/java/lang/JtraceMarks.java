@@ -79,6 +79,9 @@ public final class JtraceMarks {
     /** A property does not allow a symbol. */
     static native void illegal0(long at, int object, int type, long history);
 
+    /** Objects of a class that a property tracks, and does not; of how many one is tracked. */
+    static native void sampled0(int property, int type, long tracked, long notTracked, long oneIn);
+
     private static Class<?> virtual() {
         try {
             return Class.forName("java.lang.VirtualThread", false, null);

@@ -8,6 +8,12 @@ import jdk.internal.misc.Unsafe;
 /**
  * Numbers and states of objects, which are known by themselves and not by their hashes, however collectors move them. An
  * object that nothing else knows is forgotten: its death is told with its last state.
+ *
+ * <p>Where there are too many, some are tracked and the others never are. That is decided by the object's hash and a limit of its
+ * class, which only ever falls: an object that is not in the table and below the limit was not seen before, because it would
+ * have been tracked under every limit that there was; one above the limit is ignored now and, as the limit never rises, for all of
+ * its life. So none is taken in with a past that nobody knows. Each class begins with the property's first limit, and comes down by
+ * a half for each {@link #FAIR} of its objects that are tracked, as far as the property goes: rare classes are seen whole.
  */
 final class JtraceObjects {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -38,8 +44,45 @@ final class JtraceObjects {
     }
 
     private static final long STATE = U.objectFieldOffset(Known.class, "state");
+    /** How many objects of a class are tracked before its limit falls, each time. */
+    private static final int FAIR = 1000;
+    /** Halvings from which on no object is new. */
+    private static final int NONE = 31;
+    /** Classes with a limit of their own; further ones share one. */
+    private static final int MAX_RATES = 1 << 16;
+
+    /** Which objects of a class are tracked; it does not keep the class alive. */
+    private static final class Rate extends WeakReference<Class<?>> {
+        final int type;
+        /** Objects whose mixed hash is not above it are tracked. */
+        volatile int limit;
+        int level;
+        int atLevel;
+        long tracked;
+        volatile long notTracked;
+        long told;
+        Rate next;
+
+        Rate(Class<?> of, int type, int limit) {
+            super(of);
+            this.type = type;
+            this.limit = limit;
+        }
+    }
+
+    private static final long NOT_TRACKED = U.objectFieldOffset(Rate.class, "notTracked");
+    /** Where the identity hash lies in the first word of an object; negative where that is not known. */
+    private static final int HASH_SHIFT = hashShift();
 
     private final int property;
+    /** Whether not all objects are tracked. */
+    private volatile boolean samples;
+    /** The limit with which classes begin, and how often theirs may be halved. */
+    private int base = Integer.MAX_VALUE;
+    private int level;
+    private final Rate[] rates = new Rate[256];
+    private int classes;
+    private Rate others;
     private final ReferenceQueue<Object> dead = new ReferenceQueue<>();
     private Known[] buckets = new Known[1024];
     private int size;
@@ -56,7 +99,124 @@ final class JtraceObjects {
 
     /** Forgets all objects of a property. */
     static void forget(int property) {
+        JtraceObjects table = TABLES[property];
+        if (table != null) table.tellRates();
         TABLES[property] = null;
+    }
+
+    /** From now on fewer objects of a property are tracked: the limit with which classes begin, and how often it may be halved. */
+    static void sample(int property, int base, int level) {
+        JtraceObjects table = TABLES[property];
+        if (table != null) table.lower(base, level);
+    }
+
+    private synchronized void lower(int base, int level) {
+        this.base = level >= NONE ? -1 : Math.min(this.base, base);
+        this.level = Math.max(this.level, level);
+        if (level >= NONE) {
+            for (Rate chain : rates) {
+                for (; chain != null; chain = chain.next) chain.limit = -1;
+            }
+            if (others != null) others.limit = -1;
+        }
+        samples = true;
+    }
+
+    /** An object that never had a hash shows where it lies, when it gets one. */
+    private static int hashShift() {
+        for (int attempt = 0; attempt < 8; attempt++) {
+            Object object = new Object();
+            long before = U.getLong(object, 0L);
+            long hash = System.identityHashCode(object);
+            long after = U.getLong(object, 0L);
+            if ((after & 3) != 1) continue;
+            for (int shift = 4; shift <= 32; shift++) {
+                boolean fits = (after >>> shift & 0x7fffffff) == hash;
+                if (fits && ((before & 7) == 5 || (before >>> shift & 0x7fffffff) == 0)) return shift;
+            }
+        }
+        return -1;
+    }
+
+    /**
+     * Whether nobody has asked for an object's hash before, from its first word before that was done: so it is told apart from one
+     * that was ignored already, without remembering it. Of a locked object that cannot be seen. 5 are biased locks (until JDK 17).
+     */
+    private static boolean isNew(long mark) {
+        if (HASH_SHIFT < 0) return false;
+        return (mark & 7) == 5 || (mark & 3) == 1 && (mark >>> HASH_SHIFT & 0x7fffffff) == 0;
+    }
+
+    private static int mixed(int hash) {
+        return hash * 0x9e3779b1 >>> 1;
+    }
+
+    private Rate rate(Class<?> type) {
+        for (Rate rate = rates[System.identityHashCode(type) & 255]; rate != null; rate = rate.next) {
+            if (rate.get() == type) return rate;
+        }
+        return others;
+    }
+
+    /** The same, for a class that has none yet; the table's lock is held. */
+    private Rate rateOf(Object object) {
+        Class<?> type = object.getClass();
+        Rate rate = rate(type);
+        if (rate != null && (rate != others || classes >= MAX_RATES)) return rate;
+        if (classes >= MAX_RATES) {
+            others = new Rate(JtraceObjects.class, 0, base);
+            return others;
+        }
+        rate = new Rate(type, typeOf(object), base);
+        int at = System.identityHashCode(type) & 255;
+        rate.next = rates[at];
+        U.storeFence();
+        rates[at] = rate;
+        classes++;
+        return rate;
+    }
+
+    /** Whether an object that is not in the table is none of those that are tracked. */
+    private boolean ignores(Object object, long mark, int place) {
+        Rate rate = rate(object.getClass());
+        // Its first object: the lock decides.
+        if (rate == null || mixed(System.identityHashCode(object)) <= rate.limit) return false;
+        // Another thread may have brought it in before the limit fell.
+        if (find(object) != null) return false;
+        ignored(rate, mark, place);
+        return true;
+    }
+
+    private static void ignored(Rate rate, long mark, int place) {
+        long buffer = JtraceMarks.buffer();
+        if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.ENTER);
+        if (isNew(mark)) U.getAndAddLong(rate, NOT_TRACKED, 1);
+    }
+
+    /** One more object is tracked; the table's lock is held. */
+    private void tracked(Rate rate) {
+        rate.tracked++;
+        if (++rate.atLevel < FAIR || rate.level >= level) return;
+        rate.atLevel = 0;
+        rate.level++;
+        rate.limit >>= 1;
+    }
+
+    /** Tells how many objects of each class were tracked, and were not. */
+    private synchronized void tellRates() {
+        for (Rate chain : rates) {
+            for (; chain != null; chain = chain.next) tell(chain);
+        }
+        if (others != null) tell(others);
+    }
+
+    private void tell(Rate rate) {
+        long notTracked = rate.notTracked;
+        long now = rate.tracked + notTracked;
+        if (now == rate.told) return;
+        rate.told = now;
+        int limit = rate.limit;
+        JtraceMarks.sampled0(property, rate.type, rate.tracked, notTracked, limit < 0 ? 0 : (1L << 31) / (limit + 1L));
     }
 
     /** The number of an object; 0 where it gets none. */
@@ -81,7 +241,7 @@ final class JtraceObjects {
     /** A new object of the table of all: its class is an object, too, and comes first. */
     private int born(Object object) {
         int type = object instanceof Class ? 0 : typeOf(object);
-        Known known = add(object, type);
+        Known known = add(object, type, 0, 0);
         JtraceMarks.raw(JtraceMarks.BORN | (long) known.number << 32, type);
         return known.number;
     }
@@ -92,7 +252,7 @@ final class JtraceObjects {
         Class<?> type = object.getClass();
         Known known = all.find(type);
         if (known == null) {
-            known = all.add(type, 0);
+            known = all.add(type, 0, 0, 0);
             JtraceMarks.named0(known.number, type.getName());
         }
         return known.number;
@@ -114,28 +274,35 @@ final class JtraceObjects {
         JtraceObjects table = TABLES[property];
         if (table == null) return;
         long machine = JtraceMarks.MACHINES + (property << 12) + (symbol << 6);
+        boolean samples = table.samples;
+        long mark = samples ? U.getLong(object, 0L) : 0;
         Known known = table.find(object);
-        int state = known == null ? 0 : known.state;
-        int next = U.getByte(machine + state);
-        if (known != null && next == state && (on & JtraceMarks.ADAPTIVE) != 0) {
-            long buffer = JtraceMarks.buffer();
-            if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
-            return;
+        if (known == null) {
+            if (samples && table.ignores(object, mark, place)) return;
+        } else if ((on & JtraceMarks.ADAPTIVE) != 0) {
+            int state = known.state;
+            if (U.getByte(machine + state) == state) {
+                long buffer = JtraceMarks.buffer();
+                if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
+                return;
+            }
         }
         // A virtual thread that waits for the table would leave its buffer to others.
         boolean pinned = JtraceMarks.pin();
         try {
-            take(table, known, place, symbol, machine, object);
+            take(table, known, place, symbol, machine, object, mark);
         } finally {
             JtraceMarks.unpin(pinned);
         }
     }
 
-    private static void take(JtraceObjects table, Known known, int place, int symbol, long machine, Object object) {
+    private static void take(
+            JtraceObjects table, Known known, int place, int symbol, long machine, Object object, long mark) {
         long buffer = JtraceMarks.buffer();
         if (buffer == 0 || !enter(buffer)) return;
         try {
-            if (known == null) known = table.add(object, typeOf(object));
+            if (known == null) known = table.add(object, typeOf(object), mark, place);
+            if (known == null) return;
             // Whoever looked without the lock may have missed it, and another thread may have moved it on.
             int state;
             int next;
@@ -164,9 +331,19 @@ final class JtraceObjects {
         return null;
     }
 
-    private synchronized Known add(Object object, int type) {
+    /** The object's entry, which is made unless the object is ignored: then there is none. */
+    private synchronized Known add(Object object, int type, long mark, int place) {
         Known found = find(object);
         if (found != null) return found;
+        if (samples) {
+            // Asked again under the lock: the limit may have fallen since.
+            Rate rate = rateOf(object);
+            if (mixed(System.identityHashCode(object)) > rate.limit) {
+                ignored(rate, mark, place);
+                return null;
+            }
+            tracked(rate);
+        }
         sweep();
         if (size >= buckets.length) grow();
         int hash = System.identityHashCode(object);
@@ -231,6 +408,7 @@ final class JtraceObjects {
 
     private synchronized void sweep(boolean atEnd) {
         sweep();
+        if (samples) tellRates();
         if (!atEnd || property == 0) return;
         for (Known chain : buckets) {
             for (; chain != null; chain = chain.next) died(chain);

@@ -220,6 +220,10 @@ impl Client for Counts {
         }
     }
 
+    fn events(&self, place: u32) -> Option<u64> {
+        Some(self.places.get(place as usize).map_or(0, Sums::events))
+    }
+
     fn report(&self, at: &Reporting<'_>) -> ClientReport {
         tables::report(self, at)
     }

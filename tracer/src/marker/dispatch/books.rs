@@ -23,6 +23,8 @@ pub(super) struct Books {
     pub(super) unseen_beginnings: u64,
     /// Entries without their exit, within a region that was left.
     pub(super) unseen_ends: u64,
+    /// Regions that were open when their marker was switched.
+    pub(super) switched: u64,
     /// Whatever else there is to say.
     pub(super) sentences: Vec<String>,
 }
@@ -38,6 +40,12 @@ impl Books {
                 plural(*lost_words, "word", "words"),
                 plural(*gaps, "gap", "gaps"),
                 plural(*given_up, "region", "regions"),
+            ));
+        }
+        if self.switched > 0 {
+            notes.push(format!(
+                "{} open when the governor switched its marker off, or to counting: it ends there, without a duration.",
+                plural(self.switched, "region was", "regions were"),
             ));
         }
         let counted = [

@@ -157,3 +157,62 @@ fn a_report_names_so_many_decisions() {
     assert_eq!(governed.decisions().len(), MAX_DECISIONS);
     assert!(governed.sentences(0, 200 * S).iter().any(|sentence| sentence.starts_with("101 further")));
 }
+
+/// A decision about something in the inside lane.
+fn inside(time_ns: u64, group: &str, lens: Lens, what: GuardDecision) -> GuardAction {
+    GuardAction { group: group.to_owned(), lens, sites: Vec::new(), ..action(time_ns, what) }
+}
+
+#[test]
+fn markers_in_windows_are_a_table_and_no_keys_of_the_summary() {
+    let mut governed = Governed::default();
+    let marker = |time_ns, what| inside(time_ns, "marker step", Lens::Markers, what);
+    let numbers = |seen| vec![(Lens::Markers, Scaled::events(seen))];
+    let counted = GuardDecision::Narrow { what: Narrowing::Each, rate_per_s: 9 };
+    governed.take(&marker(S / 2, counted), 0, numbers(500));
+    governed.take(&marker(S, DETACH), 0, numbers(1_000));
+    for at in 2..6 {
+        governed.take(&marker(at * S - S / 10, GuardDecision::Attach), 0, numbers(1_000 + (at - 2) * 500));
+        governed.take(&marker(at * S, DETACH), 0, numbers(1_000 + (at - 1) * 500));
+    }
+    let names: Vec<&str> = governed.decisions().iter().map(|decision| decision.action).collect();
+    assert_eq!(names[..4], ["counted", "switched_off", "switched_on", "switched_off"]);
+    let group = &governed.groups()[0];
+    let row = group.row((0, 5 * S), &[Scaled::events(3_000)]).expect("it had windows");
+    let share = 28.0;
+    assert!(matches!(row[2], Cell::Float(on) if (on - share).abs() < 1e-9), "{row:?}");
+    assert_eq!(row[3..], [3_000_u64, 21_000, 21_000, 21_000].map(Cell::Int), "5,000 a second after the first");
+    assert_eq!(group.summary(Lens::Markers, (0, 5 * S), &[Scaled::events(3_000)]), Summary::new());
+    let sentences = governed.sentences(0, 5 * S).join("\n");
+    assert!(sentences.contains("counted in the JVM") && sentences.contains("it was on in 5 windows"), "{sentences}");
+}
+
+#[test]
+fn fewer_objects_are_said_with_their_rate_and_a_property_that_is_off() {
+    let mut governed = Governed::default();
+    let property = |time_ns, what| inside(time_ns, "property Thing", Lens::Typestate, what);
+    for (at, one_in) in [(1, 16), (2, 0)] {
+        let what = GuardDecision::Narrow { what: Narrowing::Objects { one_in }, rate_per_s: 7 };
+        governed.take(&property(at * S, what), 0, Vec::new());
+    }
+    governed.take(&property(3 * S, GuardDecision::Stop { rate_per_s: 7 }), 0, Vec::new());
+    let decisions: Vec<_> = governed.decisions().iter().map(|decision| (decision.action, decision.one_in)).collect();
+    assert_eq!(decisions, [("fewer_objects", Some(16)), ("fewer_objects", Some(0)), ("stopped", None)]);
+    let sentences = governed.sentences(0, 5 * S).join("\n");
+    for part in
+        ["one new object of 16 is tracked", "no new object is tracked", "switched off for good after 3", "ignoring its"]
+    {
+        assert!(sentences.contains(part), "{part}: {sentences}");
+    }
+    assert!(governed.groups()[0].row((0, 5 * S), &[]).is_none());
+}
+
+/// Recordings of before have no such decisions, and those of now are read as they are written.
+#[test]
+fn decisions_about_woven_code_go_through_a_recording() {
+    for what in [Narrowing::Each, Narrowing::Objects { one_in: 1 << 40 }, Narrowing::Times] {
+        let action = inside(1, "property Thing", Lens::Typestate, GuardDecision::Narrow { what, rate_per_s: 3 });
+        let text = serde_json::to_string(&action).expect("it is written");
+        assert_eq!(serde_json::from_str::<GuardAction>(&text).expect("it is read"), action, "{text}");
+    }
+}

@@ -19,7 +19,7 @@ use crate::{
     ebpf::{Error, attach::detach_all, load::Kernel},
     guard::{Decision, Load, Means, Narrowing, RateGuard, Reason},
     probe::{
-        catalog::{CODE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
+        catalog::{CODE_GROUP, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
         clock::Source,
         plan::Plan,
     },
@@ -130,7 +130,8 @@ impl Live {
         self.end_work();
         self.begin_work();
         let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns);
-        let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns);
+        let lane_ns = self.govern_lane(time_ns, own_cpu_ns);
+        let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns - lane_ns);
         self.governor.loads.fill(Load::default());
         // Those that go wait for the kernel side by side.
         let leaves = |decision: &Decision| match decision {
@@ -143,6 +144,22 @@ impl Live {
             self.obey(decision, gone_ns)?;
         }
         Ok(())
+    }
+
+    /// Lets the inside lane govern itself: its sites are a small part of what it costs. Gives what jtrace took for it.
+    fn govern_lane(&mut self, time_ns: u64, own_cpu_ns: u64) -> u64 {
+        let Self { inside, governor, step_bytes, groups, .. } = self;
+        let drained = std::mem::take(step_bytes);
+        let Some(inside) = inside else { return 0 };
+        for (load, state) in governor.loads.iter_mut().zip(groups) {
+            if state.name() == INSIDE_GROUP {
+                *load = Load::default();
+            }
+        }
+        let own_ns = own_cpu_ns as f64 * inside.own_part(drained).min(1.0);
+        let others = governor.guard.share();
+        governor.pending.extend(inside.govern(time_ns, own_ns, others).into_iter().map(|action| (action, None)));
+        to_whole(own_ns).min(own_cpu_ns)
     }
 
     /// Tells the guard what the groups fire. Events that arrived are counted as they come; where a ring buffer may have
@@ -213,13 +230,7 @@ impl Live {
             GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => gone_ns.unwrap_or_else(now_ns),
             GuardDecision::Narrow { what, .. } => self.narrow(group, what)?,
         };
-        let reason = reason.map(|reason| GuardReason {
-            cost_ppm: to_whole(reason.cost * 1e6),
-            budget_ppm: to_whole(reason.budget * 1e6),
-            target_ppm: to_whole(reason.target * 1e6),
-            own: reason.own,
-            within_ns: now_ns().saturating_sub(reason.enough_ns),
-        });
+        let reason = reason.map(|reason| GuardReason::of(&reason, now_ns()));
         self.announce(group, time_ns, action, reason)
     }
 
@@ -333,6 +344,8 @@ impl Live {
                 self.tell_sites()?;
                 Ok(now_ns())
             }
+            // The inside lane's own.
+            Narrowing::Each | Narrowing::Objects { .. } => Ok(now_ns()),
             Narrowing::Times => {
                 let Self { kernel, groups, subjects, .. } = self;
                 if let Some(subjects) = subjects {
@@ -376,8 +389,21 @@ fn paused_by(state: &GroupState) -> u32 {
     }
 }
 
+impl GuardReason {
+    /// A reason as the flow has it; what follows from it holds from `now_ns` on.
+    pub(super) fn of(reason: &Reason, now_ns: u64) -> Self {
+        Self {
+            cost_ppm: to_whole(reason.cost * 1e6),
+            budget_ppm: to_whole(reason.budget * 1e6),
+            target_ppm: to_whole(reason.target * 1e6),
+            own: reason.own,
+            within_ns: now_ns.saturating_sub(reason.enough_ns),
+        }
+    }
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
-const fn to_whole(number: f64) -> u64 {
+pub(super) const fn to_whole(number: f64) -> u64 {
     number.round() as u64
 }
 

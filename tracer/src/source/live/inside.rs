@@ -1,11 +1,26 @@
 //! The library in the JVM, as a part of a live session.
 
-use std::path::{Path, PathBuf};
+mod load;
 
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+};
+
+use tracer_common::marks::switch;
+use tracer_weave::control::Order;
+
+use self::load::Loads;
+pub use self::load::Telling;
 use crate::{
+    analysis::Lens,
+    guard::{
+        Narrowing, Reason,
+        lane::{Kind, LaneDecision, LaneGuard, NO_NEW_OBJECTS},
+    },
     inside::visit::Visit,
     mark::{Asked, Inside},
-    session::Item,
+    session::{GuardAction, GuardDecision, GuardReason, Item},
 };
 
 /// What is woven, and the library that has done it.
@@ -14,25 +29,46 @@ pub struct InsideLane {
     /// Nothing until a JVM that starts with it is up.
     visit: Option<Visit>,
     asked: Option<Asked>,
-    /// Switches of markers and symbols.
-    switches: Vec<(u32, u8)>,
+    /// How markers and symbols tell, by their number.
+    telling: Vec<Telling>,
+    members: Vec<Member>,
+    loads: Loads,
+    guard: Option<LaneGuard>,
+    /// What may be taken of one core.
+    budget: f64,
+    /// What waits for the library: it has been told, and has not said that it is done.
+    waiting: VecDeque<Vec<GuardAction>>,
+}
+
+/// What the governor decides about.
+struct Member {
+    /// As decisions name it.
+    name: String,
+    lens: Lens,
+    kind: Kind,
+    /// Numbers of its markers or symbols.
+    numbers: Vec<u32>,
+    /// Number of the property; 0 for markers.
+    property: u8,
+    /// Of how many objects one was tracked at the beginning.
+    one_in: u32,
+    is_counted: bool,
 }
 
 impl InsideLane {
-    /// A lane whose markers are woven and off.
-    pub fn new(visit: Visit, asked: Asked, switches: Vec<(u32, u8)>) -> Self {
-        Self { path: visit.path.clone(), visit: Some(visit), asked: Some(asked), switches }
+    /// A lane whose markers are woven and off; `telling` is about markers and symbols in the order of their numbers, `one_in` says of how
+    /// many objects one is tracked.
+    pub fn new(visit: Visit, asked: Asked, telling: Vec<Telling>, one_in: u32) -> Self {
+        let lane = Self::coming(visit.path.clone(), asked, telling, one_in);
+        Self { visit: Some(visit), ..lane }
     }
 
-    /// A lane of a JVM that has not begun; this is the library's file.
-    pub const fn coming(path: PathBuf, asked: Asked, switches: Vec<(u32, u8)>) -> Self {
-        Self { path, visit: None, asked: Some(asked), switches }
-    }
-
-    /// The JVM is up, and what was asked for is woven.
-    pub(super) fn arrive(&mut self, visit: Visit, missing: &mut Vec<String>) {
-        self.visit = Some(visit);
-        self.switch_on(missing);
+    /// The same of a JVM that has not begun; this is the library's file.
+    pub fn coming(path: PathBuf, asked: Asked, telling: Vec<Telling>, one_in: u32) -> Self {
+        let members = members(&asked, &telling, one_in);
+        let loads = Loads::new(&asked, &telling);
+        let waiting = VecDeque::new();
+        Self { path, visit: None, asked: Some(asked), telling, members, loads, guard: None, budget: 0.0, waiting }
     }
 
     /// Path of the file with its sites.
@@ -40,12 +76,32 @@ impl InsideLane {
         &self.path
     }
 
-    /// Everything listens: the markers are switched on.
-    pub(super) fn switch_on(&mut self, missing: &mut Vec<String>) {
+    /// The JVM is up, and what was asked for is woven.
+    pub(super) fn arrive(&mut self, visit: Visit, now_ns: u64, missing: &mut Vec<String>) {
+        self.visit = Some(visit);
+        self.switch_on(now_ns, missing);
+    }
+
+    /// What it may cost, and what a trap does.
+    pub(super) fn allow(&mut self, budget: f64, trap_cost_ps: Option<u64>) {
+        self.budget = budget;
+        self.loads.trap_costs(trap_cost_ps);
+    }
+
+    /// Everything listens: the markers are switched on. From now on the governor looks.
+    pub(super) fn switch_on(&mut self, now_ns: u64, missing: &mut Vec<String>) {
         let Some(visit) = &mut self.visit else { return };
-        if let Err(error) = visit.switch(self.switches.clone()) {
+        let switches = (0..).zip(self.telling.iter().map(|telling| telling.switch)).collect();
+        if let Err(error) = visit.switch(switches) {
             missing.push(format!("markers, typestate: {error}"));
         }
+        let kinds: Vec<Kind> = self.members.iter().map(|member| member.kind).collect();
+        self.guard = Some(LaneGuard::new(&kinds, self.budget, now_ns));
+    }
+
+    /// Takes notice of a record.
+    pub(super) fn take(&mut self, record: &[u8]) {
+        self.loads.take(record);
     }
 
     /// Passes on what it tells besides marks.
@@ -53,9 +109,70 @@ impl InsideLane {
         if let Some(asked) = self.asked.take() {
             sink(Item::Inside(Inside::Asked(asked)));
         }
-        if let Some(visit) = &mut self.visit {
-            visit.pump(&mut |inside| sink(Item::Inside(inside)));
+        let Self { visit: Some(visit), loads, .. } = self else { return };
+        visit.pump(&mut |inside| {
+            loads.inside(&inside);
+            sink(Item::Inside(inside));
+        });
+    }
+
+    /// Part of jtrace's work since the last step that was for what woven code told.
+    pub(super) fn own_part(&self, drained_bytes: u64) -> f64 {
+        self.loads.bytes() as f64 / drained_bytes.max(1) as f64
+    }
+
+    /// Lets the governor look, and obeys; `others` is what probe sites take of the budget. Gives what holds from now on.
+    pub(super) fn govern(&mut self, now_ns: u64, own_ns: f64, others: f64) -> Vec<GuardAction> {
+        let by_number = self.loads.finish_step(own_ns);
+        let of = |member: &Member| load::sum(&by_number, &member.numbers);
+        let loads: Vec<_> = self.members.iter().map(of).collect();
+        let decisions = self.guard.as_mut().map_or_else(Vec::new, |guard| guard.step(now_ns, &loads, others));
+        let mut done = Vec::new();
+        let mut switches = Vec::new();
+        let mut waiting = Vec::new();
+        for (index, decision) in decisions {
+            let Some(member) = self.members.get_mut(index) else { continue };
+            switches.extend(member.switches(&decision, &self.telling));
+            let action = member.action(now_ns, &decision);
+            if let Some(order) = member.order(&decision) {
+                self.give(&order, vec![action]);
+            } else if decision == LaneDecision::On {
+                // Before that nothing was told, so a window begins here, whenever the library follows.
+                done.push(action);
+            } else {
+                waiting.push(action);
+            }
         }
+        if !switches.is_empty() {
+            self.give(&Order::Switch(switches), waiting);
+        }
+        done.extend(self.followed(now_ns));
+        done
+    }
+
+    fn give(&mut self, order: &Order, actions: Vec<GuardAction>) {
+        let Some(visit) = &mut self.visit else { return };
+        match visit.order(order) {
+            Ok(()) => self.waiting.push_back(actions),
+            // The target is gone, most likely.
+            Err(error) => log::debug!("the governor's order was not given: {error}"),
+        }
+    }
+
+    /// What the library has followed holds from then on, by its own account: all that was told before has been handed over.
+    fn followed(&mut self, now_ns: u64) -> Vec<GuardAction> {
+        let mut followed = Vec::new();
+        for time_ns in self.visit.as_mut().map(Visit::followed).into_iter().flatten() {
+            followed.extend(self.waiting.pop_front().into_iter().flatten().map(|mut action| {
+                // In another time namespace its clock says something else.
+                let time_ns = if (action.time_ns..=now_ns).contains(&time_ns) { time_ns } else { now_ns };
+                if let Some(reason) = &mut action.reason {
+                    reason.within_ns += time_ns.saturating_sub(action.time_ns);
+                }
+                GuardAction { time_ns, ..action }
+            }));
+        }
+        followed
     }
 
     /// Switches the markers off, restores every class, and lets the library go. What it gives comes after all marks, which are still
@@ -68,5 +185,102 @@ impl InsideLane {
         let left = visit.leave();
         self.pump(sink);
         left.map_or_else(|error| Inside::Lacks(error.to_string()), Inside::Restored)
+    }
+}
+
+/// Markers in groups that go together, then properties.
+fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
+    let can_count = |number: &usize| telling.get(*number).is_some_and(|telling| telling.can_count);
+    let is_counted = |number: &usize| telling.get(*number).is_some_and(|telling| telling.switch & switch::COUNT != 0);
+    let markers = asked.switched().into_iter().map(|of| Member {
+        name: of.name,
+        lens: Lens::Markers,
+        kind: Kind::Marker { can_count: of.markers.iter().all(can_count) && !of.markers.iter().all(is_counted) },
+        is_counted: of.markers.iter().all(is_counted),
+        numbers: of.markers.iter().filter_map(|number| u32::try_from(*number).ok()).collect(),
+        property: 0,
+        one_in: 1,
+    });
+    let mut first = u32::try_from(asked.markers.len()).unwrap_or(u32::MAX);
+    let properties = asked.properties.iter().enumerate().map(|(index, property)| {
+        let end = first.saturating_add(u32::try_from(property.machine.symbols.len()).unwrap_or(u32::MAX));
+        let numbers = (first..end).collect();
+        first = end;
+        Member {
+            name: asked.property_name(index),
+            lens: Lens::Typestate,
+            kind: Kind::Property,
+            numbers,
+            property: u8::try_from(index + 1).unwrap_or(u8::MAX),
+            one_in,
+            is_counted: false,
+        }
+    });
+    markers.chain(properties).collect()
+}
+
+impl Member {
+    /// Switches that follow from a decision.
+    fn switches(&mut self, decision: &LaneDecision, telling: &[Telling]) -> Vec<(u32, u8)> {
+        if self.property != 0 {
+            return Vec::new();
+        }
+        if matches!(decision, LaneDecision::Count(_)) {
+            self.is_counted = true;
+        }
+        let count = if self.is_counted { switch::COUNT } else { 0 };
+        let bits = |number: &u32| match decision {
+            LaneDecision::Off(_) | LaneDecision::Stop(_) => 0,
+            LaneDecision::Count(_) | LaneDecision::On | LaneDecision::Halve { .. } => {
+                telling.get(*number as usize).map_or(0, |telling| telling.switch) | count
+            }
+        };
+        self.numbers.iter().map(|number| (*number, bits(number))).collect()
+    }
+
+    /// What the library is asked for where that is no switch.
+    const fn order(&self, decision: &LaneDecision) -> Option<Order> {
+        let property = self.property;
+        match decision {
+            LaneDecision::Halve { level, .. } if property != 0 => Some(Order::Halve { property, level: *level }),
+            LaneDecision::Stop(_) if property != 0 => Some(Order::Forget { property }),
+            _ => None,
+        }
+    }
+
+    /// A decision as the flow has it.
+    fn action(&self, time_ns: u64, decision: &LaneDecision) -> GuardAction {
+        let rate = |reason: &Reason| super::governor::to_whole(reason.rate_per_s);
+        let (action, reason) = match decision {
+            LaneDecision::Count(reason) => {
+                (GuardDecision::Narrow { what: Narrowing::Each, rate_per_s: rate(reason) }, Some(reason))
+            }
+            LaneDecision::Halve { level, reason } => {
+                let one_in = if *level >= NO_NEW_OBJECTS { 0 } else { u64::from(self.one_in) << level };
+                (GuardDecision::Narrow { what: Narrowing::Objects { one_in }, rate_per_s: rate(reason) }, Some(reason))
+            }
+            LaneDecision::Off(reason) => (GuardDecision::Detach { rate_per_s: rate(reason) }, Some(reason)),
+            LaneDecision::Stop(reason) => (GuardDecision::Stop { rate_per_s: rate(reason) }, Some(reason)),
+            LaneDecision::On => (GuardDecision::Attach, None),
+        };
+        log::info!("`{}`: {action:?}", self.name);
+        let reason = reason.map(|reason| GuardReason::of(reason, time_ns));
+        GuardAction { time_ns, group: self.name.clone(), sites: Vec::new(), lens: self.lens, action, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_that_is_counted_already_cannot_be_narrowed() {
+        let asked = Asked { markers: vec![crate::marker::testing::marker("a")], ..Asked::default() };
+        for (bits, can_count) in [(switch::ON, true), (switch::ON | switch::COUNT, false)] {
+            let telling = Telling { switch: bits, can_count: true, ..Telling::default() };
+            let members = members(&asked, &[telling], 1);
+            assert_eq!(members[0].kind, Kind::Marker { can_count });
+            assert_eq!(members[0].is_counted, !can_count);
+        }
     }
 }

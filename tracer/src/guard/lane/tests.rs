@@ -1,0 +1,205 @@
+//! Made-up programs under the lane's governor: what they cost stays within the budget, whatever they do.
+
+use super::*;
+
+const STEP_NS: u64 = 20_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A marker or property of a made-up program.
+#[derive(Clone, Copy)]
+struct Made {
+    kind: Kind,
+    /// Share of a core that it takes of the target when it is on, and if it is counted.
+    sent: f64,
+    counted: f64,
+    /// What jtrace takes for it.
+    own: f64,
+}
+
+const fn marker(sent: f64, can_count: bool) -> Made {
+    Made { kind: Kind::Marker { can_count }, sent, counted: sent / 4.0, own: 0.0 }
+}
+
+/// What happened in a play.
+#[derive(Default)]
+struct Played {
+    decisions: Vec<(u64, usize, LaneDecision)>,
+    cost_ns: f64,
+    on_ns: Vec<u64>,
+    /// Cost by member.
+    by: Vec<f64>,
+}
+
+impl Played {
+    fn actions(&self, member: usize) -> Vec<&'static str> {
+        let of = self.decisions.iter().filter(|(_, index, _)| *index == member);
+        of.map(|(.., decision)| match decision {
+            LaneDecision::Count(_) => "count",
+            LaneDecision::Halve { .. } => "halve",
+            LaneDecision::Off(_) => "off",
+            LaneDecision::On => "on",
+            LaneDecision::Stop(_) => "stop",
+        })
+        .collect()
+    }
+}
+
+/// Plays so many seconds; what is decided holds one step later, as the library needs a moment.
+fn play(made: &[Made], budget: f64, others: f64, seconds: u64) -> Played {
+    let kinds: Vec<Kind> = made.iter().map(|made| made.kind).collect();
+    let mut guard = LaneGuard::new(&kinds, budget, 0);
+    let (mut is_on, mut is_counted, mut level) =
+        (vec![true; made.len()], vec![false; made.len()], vec![0_u8; made.len()]);
+    let mut played = Played { on_ns: vec![0; made.len()], by: vec![0.0; made.len()], ..Played::default() };
+    let mut next: Vec<(usize, LaneDecision)> = Vec::new();
+    for step in 1..=seconds * SECOND_NS / STEP_NS {
+        let loads: Vec<LaneLoad> = (0..made.len())
+            .map(|index| {
+                if !is_on[index] {
+                    return LaneLoad::default();
+                }
+                played.on_ns[index] += STEP_NS;
+                let Made { kind, sent, counted, own } = made[index];
+                let is_none = level[index] >= NO_NEW_OBJECTS;
+                let tracked = if is_none { 0.0 } else { 0.5_f64.powi(level[index].into()) };
+                let share = match kind {
+                    Kind::Property => counted + (sent - counted) * tracked,
+                    Kind::Marker { .. } if is_counted[index] => counted,
+                    Kind::Marker { .. } => sent,
+                };
+                let ns = |share: f64| share * STEP_NS as f64;
+                LaneLoad {
+                    events: 1000,
+                    cost_ns: ns(share),
+                    counted_ns: ns(counted),
+                    own_ns: if is_counted[index] { 0.0 } else { ns(own) * tracked },
+                }
+            })
+            .collect();
+        for (by, load) in played.by.iter_mut().zip(&loads) {
+            *by += load.cost_ns;
+        }
+        played.cost_ns += loads.iter().map(|load| load.cost_ns).sum::<f64>();
+        for (index, decision) in std::mem::take(&mut next) {
+            match decision {
+                LaneDecision::Count(_) => is_counted[index] = true,
+                LaneDecision::Halve { level: to, .. } => level[index] = to,
+                LaneDecision::Off(_) | LaneDecision::Stop(_) => is_on[index] = false,
+                LaneDecision::On => is_on[index] = true,
+            }
+        }
+        next = guard.step(step * STEP_NS, &loads, others);
+        played.decisions.extend(next.iter().map(|(index, decision)| (step * STEP_NS, *index, *decision)));
+    }
+    played
+}
+
+/// The budget, and what a burst, one more step and the time that a decision needs may take.
+fn within(played: &Played, budget: f64, seconds: u64, most: f64) {
+    let slack_ns = 2.0 * BURST_OF_5 + 3.0 * most * STEP_NS as f64;
+    let allowed_ns = budget * (seconds * SECOND_NS) as f64 + slack_ns;
+    assert!(played.cost_ns <= allowed_ns, "{} ns of {allowed_ns}: {:?}", played.cost_ns, played.decisions);
+}
+
+/// A burst with 5 % of a core.
+const BURST_OF_5: f64 = 35e6;
+
+#[test]
+fn what_is_cheap_is_left_alone() {
+    let played = play(&[marker(0.02, true), marker(0.02, false)], 0.05, 0.0, 20);
+    assert!(played.decisions.is_empty(), "{:?}", played.decisions);
+}
+
+#[test]
+fn markers_are_counted_where_that_is_enough_and_within_200_ms() {
+    for excess in [0.06, 0.12] {
+        let played = play(&[marker(excess, true), marker(0.001, true)], 0.05, 0.0, 20);
+        assert_eq!(played.actions(0), ["count"], "{:?}", played.decisions);
+        assert_eq!(played.actions(1), [""; 0]);
+    }
+    // Twenty times the budget: it acts long before 200 ms have passed.
+    let played = play(&[marker(1.0, true)], 0.05, 0.0, 20);
+    assert!(played.decisions[0].0 <= 200_000_000, "{:?}", played.decisions[0]);
+    assert_eq!(played.actions(0)[..2], ["count", "off"], "a quarter of that is too much, too");
+    within(&played, 0.05, 20, 1.0);
+}
+
+#[test]
+fn what_cannot_be_counted_is_sampled_and_the_rest_goes_on() {
+    let played = play(&[marker(1.0, false), marker(0.01, false), marker(0.5, false)], 0.05, 0.0, 60);
+    for noisy in [0, 2] {
+        let actions = played.actions(noisy);
+        assert!(
+            actions.len() > 10 && actions.iter().zip(["off", "on"].iter().cycle()).all(|(a, b)| a == b),
+            "{actions:?}"
+        );
+    }
+    assert!(played.actions(1).is_empty(), "{:?}", played.actions(1));
+    // They share their windows.
+    assert_eq!(played.on_ns[0], played.on_ns[2]);
+    within(&played, 0.05, 60, 1.51);
+    // And the budget is used.
+    assert!(played.cost_ns >= 0.5 * 0.05 * 60e9, "{}", played.cost_ns);
+}
+
+#[test]
+fn probe_sites_come_first() {
+    let played = play(&[marker(0.04, false)], 0.05, 0.03, 60);
+    assert_eq!(played.actions(0)[..2], ["off", "on"]);
+    within(&played, 0.02, 60, 0.04);
+}
+
+#[test]
+fn what_even_a_window_costs_too_much_is_stopped() {
+    let played = play(&[marker(1.0, false)], 0.000_2, 0.0, 20);
+    let actions = played.actions(0);
+    assert_eq!(actions.last(), Some(&"stop"), "{actions:?}");
+    assert!(actions.len() <= 3, "{actions:?}");
+}
+
+#[test]
+fn of_properties_fewer_objects_are_tracked_and_none_is_ever_in_windows() {
+    let property = Made { kind: Kind::Property, sent: 0.8, counted: 0.01, own: 0.0 };
+    let played = play(&[property, marker(0.001, false)], 0.05, 0.0, 30);
+    let actions = played.actions(0);
+    assert!(!actions.is_empty() && actions.iter().all(|action| *action == "halve"), "{actions:?}");
+    let levels: Vec<u8> = played
+        .decisions
+        .iter()
+        .filter_map(|(.., decision)| match decision {
+            LaneDecision::Halve { level, .. } => Some(*level),
+            _ => None,
+        })
+        .collect();
+    assert!(levels.is_sorted() && levels.last() < Some(&8), "{levels:?}");
+    assert!(played.decisions[0].0 <= 200_000_000, "{:?}", played.decisions[0]);
+    // Where ignoring all of them would be too much already, nothing else helps.
+    let played = play(&[Made { counted: 0.2, ..property }], 0.05, 0.0, 30);
+    assert_eq!(played.actions(0), ["stop"]);
+}
+
+#[test]
+fn what_jtrace_itself_takes_is_bounded_as_well() {
+    let busy = Made { own: 0.9, ..marker(0.001, false) };
+    let played = play(&[busy, marker(0.001, false)], 0.05, 0.0, 60);
+    assert!(played.actions(0).len() > 2 && played.actions(1).is_empty(), "{:?}", played.decisions);
+    let share = played.on_ns[0] as f64 / 60e9;
+    assert!(share < 0.15, "{share}");
+    let counted = play(&[Made { own: 0.9, ..marker(0.001, true) }], 0.05, 0.0, 60);
+    assert_eq!(counted.actions(0), ["count"]);
+}
+
+/// Whatever costs what: never more than the budget, bursts and the steps that a decision takes.
+#[test]
+fn random_programs_stay_within_the_budget() {
+    let mut random = crate::bench::random::Random::new(3);
+    let share = |random: &mut crate::bench::random::Random| random.below(1000) as f64 / 1000.0;
+    for _ in 0..200 {
+        let made: Vec<Made> = (0..=random.below(6))
+            .map(|_| Made { own: share(&mut random) / 4.0, ..marker(share(&mut random).powi(4), random.below(2) == 0) })
+            .collect();
+        let most: f64 = made.iter().map(|made| made.sent).sum();
+        let played = play(&made, 0.05, 0.0, 30);
+        within(&played, 0.05, 30, most);
+    }
+}

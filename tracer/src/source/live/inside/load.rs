@@ -1,0 +1,374 @@
+//! What woven code costs: how much it tells, by marker and symbol, and what each of that takes.
+//!
+//! How many words came out of a buffer stands in every batch, so what was lost counts as well. Which markers they are of is told
+//! from the first words of each batch: all of them are read later anyhow, and twice would be too much.
+
+use std::collections::HashMap;
+
+use tracer_common::marks::{WordKind, switch};
+
+use crate::{
+    decode::{Decoded, decode, marks},
+    event::Payload,
+    guard::lane::LaneLoad,
+    mark::{Asked, Inside, Mark, MarkBatch, Meaning, What as Told},
+};
+
+/// What single things cost a target, in nanoseconds, on the machine on which jtrace was written. `cargo xtask bench --only budget-inside`
+/// measures them anew.
+mod cost {
+    /// A mark that is sent; its share of handing a buffer over included.
+    pub(super) const SENT: f64 = 1.3;
+    /// A mark that is counted.
+    pub(super) const COUNTED: f64 = 0.7;
+    /// The number of a receiver.
+    pub(super) const RECEIVER: f64 = 4.0;
+    /// A time: two words, and the JVM's clock.
+    pub(super) const TIME: f64 = 33.0;
+    /// Arguments, whichever they are.
+    pub(super) const ARGUMENTS: f64 = 4.0;
+    /// A symbol of a tracked object that is held back.
+    pub(super) const HELD_BACK: f64 = 4.0;
+    /// One that is sent.
+    pub(super) const SYMBOL: f64 = 8.0;
+    /// One of an object that is not tracked.
+    pub(super) const IGNORED: f64 = 4.0;
+    /// An object that is tracked from now on.
+    pub(super) const TRACKED: f64 = 250.0;
+    /// An object that is not: its identity hash is made.
+    pub(super) const NOT_TRACKED: f64 = 45.0;
+    /// A trap where it was not calibrated.
+    pub(super) const TRAP: f64 = 700.0;
+    /// A stack of 32 frames (`cargo xtask bench --only unwind`).
+    pub(super) const STACK: f64 = 1300.0;
+}
+
+/// Words of a batch that are looked at.
+const LOOK_WORDS: u32 = 256;
+/// Most buffers that are followed: as many threads as clients are told of.
+const MAX_BUFFERS: usize = 1 << 16;
+
+/// How a marker or symbol tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Telling {
+    /// Bits of [`switch`].
+    pub switch: u8,
+    /// Whether counting does for all who want its marks.
+    pub can_count: bool,
+    /// Whether its marks have their receivers.
+    pub receiver: bool,
+    /// Whether arguments follow its marks.
+    pub arguments: bool,
+}
+
+/// What one mark costs.
+#[derive(Clone, Copy, Debug)]
+struct What {
+    sent_ns: f64,
+}
+
+impl What {
+    fn of(telling: &Telling) -> Self {
+        let Telling { switch: bits, can_count: _, receiver, arguments } = *telling;
+        let parts = [
+            (true, cost::SENT),
+            (receiver, cost::RECEIVER),
+            (arguments, cost::ARGUMENTS),
+            (bits & switch::TIME != 0, cost::TIME),
+        ];
+        Self { sent_ns: parts.iter().filter(|(is_there, _)| *is_there).map(|(_, ns)| ns).sum() }
+    }
+}
+
+/// What a marker or symbol did in a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Did {
+    /// Of these, sent ones; they are taken from the words that were looked at.
+    sent: f64,
+    counted: u64,
+    held_back: u64,
+    ignored: u64,
+    illegal: u64,
+}
+
+/// What everything did since the last step.
+pub(super) struct Loads {
+    what: Vec<What>,
+    /// Property of a marker's or symbol's number; `None` for markers.
+    property_of: Vec<Option<usize>>,
+    /// Number of the marker or symbol of each place.
+    places: Vec<Option<u32>>,
+    did: Vec<Did>,
+    /// Words that came out of each buffer so far.
+    buffers: HashMap<u32, u64>,
+    batches: u64,
+    bytes: u64,
+    /// Objects of each property: the highest number so far, those since the last step, and those that were not tracked.
+    highest: Vec<u32>,
+    tracked: Vec<u64>,
+    not_tracked: Vec<u64>,
+    /// What was said of objects that are not tracked, by property and class.
+    said: HashMap<(u8, u32), u64>,
+    trap_ns: f64,
+}
+
+impl Loads {
+    pub(super) fn new(asked: &Asked, telling: &[Telling]) -> Self {
+        let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+        let property = |index: usize| match asked.meaning(number(index)) {
+            Some(Meaning::Symbol { property, .. }) => Some(property),
+            _ => None,
+        };
+        let properties = asked.properties.len();
+        Self {
+            what: telling.iter().map(What::of).collect(),
+            property_of: (0..telling.len()).map(property).collect(),
+            places: Vec::new(),
+            did: vec![Did::default(); telling.len()],
+            buffers: HashMap::new(),
+            batches: 0,
+            bytes: 0,
+            highest: vec![0; properties],
+            tracked: vec![0; properties],
+            not_tracked: vec![0; properties],
+            said: HashMap::new(),
+            trap_ns: cost::TRAP,
+        }
+    }
+
+    pub(super) fn trap_costs(&mut self, ps: Option<u64>) {
+        self.trap_ns = ps.map_or(cost::TRAP, |ps| ps as f64 / 1e3);
+    }
+
+    /// Bytes that woven code has told since the last step.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes notice of what is said besides marks.
+    pub(super) fn inside(&mut self, inside: &Inside) {
+        match inside {
+            Inside::Place(place) => {
+                let at = place.id as usize;
+                if self.places.len() <= at {
+                    self.places.resize(at + 1, None);
+                }
+                self.places[at] = Some(place.marker);
+            }
+            Inside::Sampled(sampled) => {
+                let before = self.said.insert((sampled.property, sampled.class), sampled.not_tracked).unwrap_or(0);
+                let of = usize::from(sampled.property).checked_sub(1).and_then(|at| self.not_tracked.get_mut(at));
+                if let Some(of) = of {
+                    *of += sampled.not_tracked.saturating_sub(before);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn did(&mut self, place: u32) -> Option<&mut Did> {
+        let number = (*self.places.get(place as usize)?)?;
+        self.did.get_mut(number as usize)
+    }
+
+    /// Takes notice of a record.
+    pub(super) fn take(&mut self, record: &[u8]) {
+        let Ok(Decoded::Event(event)) = decode(record) else { return };
+        match event.payload {
+            Payload::Marks { buffer, first, count, .. } => {
+                self.batches += 1;
+                self.bytes += record.len() as u64;
+                self.take_batch(record, buffer, first, count);
+            }
+            Payload::IllegalTransition { place, .. } => {
+                if let Some(did) = self.did(place) {
+                    did.illegal += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_batch(&mut self, record: &[u8], buffer: u32, first: u64, count: u32) {
+        let end = first.saturating_add(count.into());
+        if self.buffers.len() >= MAX_BUFFERS && !self.buffers.contains_key(&buffer) {
+            self.buffers.clear();
+        }
+        let known = self.buffers.insert(buffer, end).unwrap_or(first);
+        let words = end.saturating_sub(known);
+        let is_counters = marks(record, 1).first().is_some_and(|byte| byte & 0xf == WordKind::Count as u8);
+        let looked = if is_counters { count } else { count.min(LOOK_WORDS) };
+        let batch = MarkBatch::new(0, None, buffer, first, marks(record, looked));
+        let scale = words as f64 / f64::from(looked.max(1));
+        for mark in batch.marks() {
+            self.take_mark(&mark, scale);
+        }
+    }
+
+    fn take_mark(&mut self, mark: &Mark, scale: f64) {
+        match mark.what {
+            Told::Symbol { .. } => {
+                let Some(number) = self.places.get(mark.place as usize).copied().flatten() else { return };
+                if let Some(did) = self.did.get_mut(number as usize) {
+                    did.sent += scale;
+                }
+                if let Some(Some(property)) = self.property_of.get(number as usize).copied()
+                    && let Some(highest) = self.highest.get_mut(property)
+                    && mark.object > *highest
+                {
+                    // They are given one after another.
+                    self.tracked[property] += u64::from(mark.object - *highest);
+                    *highest = mark.object;
+                }
+            }
+            Told::Point | Told::Enter | Told::Exit | Told::Thrown => {
+                if let Some(did) = self.did(mark.place) {
+                    did.sent += scale;
+                }
+            }
+            Told::Count { of, count } => {
+                let Some(number) = self.places.get(mark.place as usize).copied().flatten() else { return };
+                let is_symbol = self.property_of.get(number as usize).is_some_and(Option::is_some);
+                let Some(did) = self.did.get_mut(number as usize) else { return };
+                match of {
+                    WordKind::Symbol => did.held_back += count,
+                    // So woven code counts the symbols of objects that are not tracked.
+                    WordKind::Enter if is_symbol => did.ignored += count,
+                    _ => did.counted += count,
+                }
+            }
+            Told::Death { .. } | Told::Born { .. } | Told::Argument { .. } => {}
+        }
+    }
+
+    /// What each marker and symbol did since the last step; `own_ns` is what jtrace took for all of it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
+    pub(super) fn finish_step(&mut self, own_ns: f64) -> Vec<LaneLoad> {
+        let sent: f64 = self.did.iter().map(|did| did.sent).sum();
+        let traps_ns = self.batches as f64 * self.trap_ns;
+        let mut loads: Vec<LaneLoad> = (0..self.did.len())
+            .map(|number| {
+                let (did, what) = (self.did[number], self.what[number]);
+                let part = if sent > 0.0 { did.sent / sent } else { 0.0 };
+                let shared_ns = part * traps_ns;
+                let events = did.sent as u64 + did.counted + did.held_back + did.ignored;
+                let (cost_ns, counted_ns) = if self.property_of[number].is_some() {
+                    let illegal_ns = did.illegal as f64 * (self.trap_ns + cost::STACK);
+                    let kept_ns = did.held_back as f64 * cost::HELD_BACK + did.sent * cost::SYMBOL;
+                    (
+                        illegal_ns + kept_ns + did.ignored as f64 * cost::IGNORED + shared_ns,
+                        events as f64 * cost::IGNORED,
+                    )
+                } else {
+                    let counted_ns = (did.sent + did.counted as f64) * cost::COUNTED;
+                    (did.sent * what.sent_ns + did.counted as f64 * cost::COUNTED + shared_ns, counted_ns)
+                };
+                LaneLoad { events, cost_ns, counted_ns, own_ns: part * own_ns }
+            })
+            .collect();
+        self.add_objects(&mut loads);
+        self.did.fill(Did::default());
+        (self.batches, self.bytes) = (0, 0);
+        loads
+    }
+
+    /// Objects of a property are a cost of its first symbol.
+    fn add_objects(&mut self, loads: &mut [LaneLoad]) {
+        for property in 0..self.tracked.len() {
+            let first = self.property_of.iter().position(|of| *of == Some(property));
+            let Some(load) = first.and_then(|number| loads.get_mut(number)) else { continue };
+            let tracked = std::mem::take(&mut self.tracked[property]) as f64;
+            let not_tracked = std::mem::take(&mut self.not_tracked[property]) as f64;
+            load.cost_ns += tracked * cost::TRACKED + not_tracked * cost::NOT_TRACKED;
+            load.counted_ns += (tracked + not_tracked) * cost::NOT_TRACKED;
+        }
+    }
+}
+
+/// The sum over some numbers.
+pub(super) fn sum(loads: &[LaneLoad], numbers: &[u32]) -> LaneLoad {
+    let of = |number: &u32| loads.get(*number as usize).copied().unwrap_or_default();
+    numbers.iter().map(of).fold(LaneLoad::default(), |sum, load| LaneLoad {
+        events: sum.events + load.events,
+        cost_ns: sum.cost_ns + load.cost_ns,
+        counted_ns: sum.counted_ns + load.counted_ns,
+        own_ns: sum.own_ns + load.own_ns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_common::{
+        marks::{MARKS_HEADER_BYTES, MarksHeader, Word},
+        record::{EventKind, HEADER_BYTES},
+    };
+    use tracer_weave::control::Sampled;
+
+    use super::*;
+    use crate::marker::testing::{marker, place};
+
+    /// A record of a batch, as the kernel writes it.
+    fn record(buffer: u32, first: u64, words: &[u64]) -> Vec<u8> {
+        let mut record = vec![0; MARKS_HEADER_BYTES];
+        record[..2].copy_from_slice(&(EventKind::Marks as u16).to_le_bytes());
+        let count = u16::try_from((size_of::<MarksHeader>()) / 8).expect("few");
+        record[4..6].copy_from_slice(&count.to_le_bytes());
+        record[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&buffer.to_le_bytes());
+        record[HEADER_BYTES + 8..HEADER_BYTES + 16].copy_from_slice(&first.to_le_bytes());
+        let number = u32::try_from(words.len()).expect("few");
+        record[HEADER_BYTES + 16..HEADER_BYTES + 20].copy_from_slice(&number.to_le_bytes());
+        record.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        record
+    }
+
+    fn loads() -> Loads {
+        let mut asked = Asked { markers: vec![marker("a"), marker("b")], ..Asked::default() };
+        let entry = crate::typestate::library::Entry::find("hasnextonce").expect("it is there");
+        asked.properties.push(crate::typestate::Property::parse(entry.file, entry.text).expect("it is right"));
+        let symbols = asked.properties[0].machine.symbols.len();
+        let telling = vec![Telling { switch: switch::ON, ..Telling::default() }; 2 + symbols];
+        let mut loads = Loads::new(&asked, &telling);
+        for (number, marker) in [(1, 0), (2, 1), (3, 2)] {
+            loads.inside(&Inside::Place(place(number, marker)));
+        }
+        loads
+    }
+
+    fn enter(place: u32) -> u64 {
+        Word::new(WordKind::Enter, 0, place, 0).0
+    }
+
+    #[test]
+    fn marks_are_counted_with_those_that_were_lost_and_by_marker() {
+        let mut loads = loads();
+        let words: Vec<u64> = [1, 1, 1, 2].iter().map(|place| enter(*place)).cycle().take(1000).collect();
+        loads.take(&record(7, 0, &words));
+        // A batch of 1,000 words before this one never came.
+        loads.take(&record(7, 2000, &words));
+        let step = loads.finish_step(1e6);
+        assert_eq!([step[0].events, step[1].events], [2250, 750]);
+        assert!(step[0].cost_ns > 2250.0 * cost::SENT && step[0].cost_ns > step[0].counted_ns);
+        assert!((step[0].own_ns - 0.75e6).abs() < 1.0, "{}", step[0].own_ns);
+        assert_eq!(loads.finish_step(0.0)[0], LaneLoad::default());
+    }
+
+    #[test]
+    fn counters_are_exact_and_objects_are_a_cost_of_their_property() {
+        let mut loads = loads();
+        let count = |of: WordKind, place, number| [Word::new(WordKind::Count, of as u8, place, 0).0, number];
+        let words =
+            [count(WordKind::Exit, 1, 5_000_000), count(WordKind::Symbol, 3, 300), count(WordKind::Enter, 3, 40)];
+        loads.take(&record(1, 0, &words.concat()));
+        loads.take(&record(1, 6, &[Word::new(WordKind::Symbol, 0, 3, 10).0]));
+        let sampled = Sampled { property: 1, class: 4, tracked: 10, not_tracked: 6, one_in: 2 };
+        loads.inside(&Inside::Sampled(sampled.clone()));
+        let step = loads.finish_step(0.0);
+        assert_eq!([step[0].events, step[2].events], [5_000_000, 341]);
+        let objects = 10.0 * cost::TRACKED + 6.0 * cost::NOT_TRACKED;
+        let symbols = 300.0 * cost::HELD_BACK + 40.0 * cost::IGNORED + cost::SYMBOL + 2.0 * cost::TRAP;
+        assert!((step[2].cost_ns - objects - symbols).abs() < 1.0, "{}", step[2].cost_ns);
+        // What was said before is no news.
+        loads.inside(&Inside::Sampled(sampled));
+        assert!(loads.finish_step(0.0)[2].cost_ns.abs() < 1e-9);
+    }
+}

@@ -1,0 +1,157 @@
+//! The inside lane under its governor: what single marks and symbols cost, which is what the governor reckons with
+//! (`source/live/inside/load.rs`), and what is left of a slowdown that would be twenty times the budget.
+//!
+//! Speed is work per CPU time of the target, so what else the machine does matters little.
+
+use std::fs;
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    expected::Expected,
+    jdk::Jdk,
+    jtrace::Session,
+    jvm::{Jvm, Launch},
+};
+
+use super::{
+    budget::Figure,
+    busy::cpu_s,
+    statistics::{Random, interval, median},
+};
+
+/// Multiplications of a call, which takes some 3 ns, and milliseconds of a piece of work.
+const SPIN: [&str; 2] = ["3", "2500"];
+/// So much that nothing is decided.
+const ANY: &str = "100000%";
+/// Uses of an object: few, for what an object costs, and many, for what a symbol does.
+const USES: [&str; 2] = ["2", "1002"];
+const MORE_USES: f64 = 1000.0;
+
+const PROPERTY: &str = r#"
+name = "Thing"
+message = "a thing is used while it is not open, or never closed"
+classes = "Symbols$Thing"
+regex = "(open use* close)*"
+
+[symbols]
+open = "open()"
+use = "use()"
+close = "close()"
+"#;
+
+/// All of it.
+pub(crate) fn measure(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
+    let mut figures = marks(jdk, rounds)?;
+    figures.extend(symbols(jdk, rounds)?);
+    figures.extend(slowdown(jdk, rounds)?);
+    Ok(figures)
+}
+
+/// A JVM that has worked once, so that its code is compiled.
+fn warm(jdk: &Jdk, feature: &str, main: &str, arguments: &[&str]) -> Result<Jvm> {
+    let mut jvm = Launch::new(jdk, feature, main).arguments(arguments).start()?;
+    jvm.work()?;
+    Ok(jvm)
+}
+
+/// CPU time in ns of the target for each of what it did in one piece of work.
+fn ns_each(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>) -> Result<f64> {
+    let session = match options {
+        Some(options) => Some(Session::attach(jvm.pid(), &[&["--inside"], options].concat())?),
+        None => None,
+    };
+    // Weaving makes compiled code invalid; that is no part of what marks cost.
+    if session.is_some() {
+        jvm.work()?;
+    }
+    let printed = jvm.stdout().text().len();
+    let before = cpu_s(jvm.pid())?;
+    jvm.work()?;
+    let seconds = cpu_s(jvm.pid())? - before;
+    let text = jvm.stdout().text();
+    let number = Expected::parse(text.get(printed..).unwrap_or_default())?.one(kind, of)?;
+    ensure!(number > 0, "it did nothing");
+    if let Some(session) = session {
+        session.report()?;
+    }
+    Ok(seconds * 1e9 / number as f64)
+}
+
+/// What is added to each call of `Spin`, by its two marks.
+fn added(jdk: &Jdk, rounds: usize, options: &[&str]) -> Result<Vec<f64>> {
+    let mut jvm = warm(jdk, "methods", "Spin", &SPIN)?;
+    let mut spin = |options| ns_each(&mut jvm, "calls", "Spin.step", options);
+    let pairs = (0..rounds).map(|_| Ok(-spin(None)? + spin(Some(options))?));
+    pairs.collect()
+}
+
+fn marks(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
+    let ways: [(&str, &[&str]); 3] = [
+        ("inside_sent_ns", &["-l", "markers", "--marker", "step=Spin::step", "--each", "--max-overhead", ANY]),
+        ("inside_counted_ns", &["-l", "markers", "--marker", "step=Spin::step", "--max-overhead", ANY]),
+        ("inside_timed_ns", &["-l", "markers", "--marker", "step=Spin::step+time", "--max-overhead", ANY]),
+    ];
+    let figure = |(name, options): (&'static str, &[&str])| {
+        let each: Vec<f64> = added(jdk, rounds, options)?.into_iter().map(|ns| ns / 2.0).collect();
+        Ok(Figure::new(name, median(&each), format!("for each mark, of {rounds} pairs: {each:.2?}")))
+    };
+    ways.into_iter().map(figure).collect()
+}
+
+/// What symbols and objects cost: the first from how much more objects with many uses take, the second is the rest.
+fn symbols(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("thing.toml");
+    fs::write(&file, PROPERTY)?;
+    let path = file.to_str().context("a path")?;
+    let ways: [(&str, &str, &[&str]); 3] = [
+        ("inside_ignored_ns", "inside_not_tracked_ns", &["--sample", "1/1048576"]),
+        ("inside_held_back_ns", "inside_tracked_ns", &[]),
+        ("inside_symbol_ns", "inside_tracked_each_ns", &["--no-adaptive"]),
+    ];
+    let mut figures = Vec::new();
+    for (symbol, object, more) in ways {
+        let options = [&["-l", "typestate", "-p", path, "--later", "--max-overhead", ANY], more].concat();
+        let mut costs = [Vec::new(), Vec::new()];
+        for (uses, costs) in USES.into_iter().zip(&mut costs) {
+            let mut jvm = warm(jdk, "typestate", "Symbols", &[uses, "1500"])?;
+            for _ in 0..rounds {
+                let mut make = |options| ns_each(&mut jvm, "objects", "Symbols$Thing", options);
+                costs.push(-make(None)? + make(Some(&options))?);
+            }
+        }
+        let [few, many] = costs.map(|costs| median(&costs));
+        let each = (many - few) / MORE_USES;
+        // Two uses, opening and closing.
+        figures.push(Figure::new(symbol, each, format!("for each symbol of {MORE_USES} more")));
+        figures.push(Figure::new(object, few - 4.0 * each, "for each object, besides its symbols"));
+    }
+    Ok(figures)
+}
+
+/// What is left under a budget of 5 %, and what there would be without.
+fn slowdown(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
+    let ways: [(&str, &[&str]); 2] = [
+        ("inside_budget_slowdown_percent", &["-l", "markers", "--marker", "step=Spin::step", "--each"]),
+        ("inside_budget_timed_slowdown_percent", &["-l", "markers", "--marker", "step=Spin::step+time"]),
+    ];
+    let mut random = Random::from_clock();
+    let mut figures = Vec::new();
+    for (name, options) in ways {
+        let mut jvm = warm(jdk, "methods", "Spin", &SPIN)?;
+        let mut spin = |options| ns_each(&mut jvm, "calls", "Spin.step", options);
+        let [within, without] = ["5%", ANY].map(|budget| [options, &["--max-overhead", budget]].concat());
+        let mut percent = Vec::new();
+        for _ in 0..rounds {
+            let plain = spin(None)?;
+            let held = spin(Some(&within))?;
+            percent.push((held / plain - 1.0) * 100.0);
+        }
+        let plain = spin(None)?;
+        let free = (spin(Some(&without))? / plain - 1.0) * 100.0;
+        let (low, high) = interval(&percent, &mut random);
+        let note = format!("of {rounds} pairs, 95 % interval {low:.2} to {high:.2}; without a budget {free:.0} %");
+        figures.push(Figure::new(name, median(&percent), note));
+    }
+    Ok(figures)
+}
