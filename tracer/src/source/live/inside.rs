@@ -31,6 +31,7 @@ impl InsideLane {
 
     /// The JVM is up, and what was asked for is woven.
     pub(super) fn arrive(&mut self, visit: Visit, missing: &mut Vec<String>) {
+        self.path.clone_from(&visit.path);
         self.visit = Some(visit);
         self.switch_on(missing);
     }
