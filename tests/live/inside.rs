@@ -10,6 +10,8 @@ mod visits;
 mod loaders;
 // Many objects that move and die.
 mod objects;
+// Containers, refusals and sudden ends.
+mod places;
 // Regions of threads that sleep and move.
 mod regions;
 // Classes get back what they had, also beside other agents.

@@ -16,7 +16,7 @@ mod site;
 mod startup;
 mod weaving;
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 use jvmti_bindings::sys::jni::{JavaVM, jint};
 
@@ -46,7 +46,13 @@ extern "system" fn Agent_OnAttach(vm: *mut JavaVM, _options: *const c_char, _res
 
 /// A JVM that starts has loaded the library. It starts all the same where that does not work: jtrace says so then.
 #[unsafe(no_mangle)]
-extern "system" fn Agent_OnLoad(vm: *mut JavaVM, _options: *const c_char, _reserved: *mut c_void) -> jint {
-    let _ = std::panic::catch_unwind(|| startup::begin(vm));
+extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+    let _ = std::panic::catch_unwind(|| {
+        if options.is_null() {
+            return Err("nobody has asked for it".to_owned());
+        }
+        // SAFETY: the JVM passes a C string.
+        startup::begin(vm, &unsafe { CStr::from_ptr(options) }.to_string_lossy())
+    });
     OK
 }

@@ -222,7 +222,7 @@ impl Session {
         loop {
             if self.theirs.is_none() {
                 send(TICK)?;
-            } else if began.elapsed() > patience {
+            } else if began.elapsed() > patience || startup::is_left() {
                 return Ok(());
             }
             if is_ready(&self.stream, PollFlags::IN, TICK)? {

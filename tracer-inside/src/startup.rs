@@ -5,7 +5,10 @@
 #![expect(unsafe_code, reason = "a callback of JVMTI")]
 
 use std::{
-    sync::{Condvar, Mutex, OnceLock, PoisonError},
+    sync::{
+        Condvar, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicI32, Ordering},
+    },
     time::Duration,
 };
 
@@ -13,6 +16,8 @@ use jvmti_bindings::sys::{
     jni::{JNIEnv, JavaVM, jobject},
     jvmti::{jvmtiEnv, jvmtiEventCallbacks},
 };
+
+use rustix::process::{Pid, getppid};
 
 use crate::{
     jvm::{Failure, Jvmti, Vm},
@@ -29,8 +34,21 @@ static STARTS: OnceLock<Vm> = OnceLock::new();
 /// Whether the program may go on.
 static GOES_ON: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
-/// Asks to be called when the JVM is up.
-pub(crate) fn begin(vm: *mut JavaVM) -> Result<(), Failure> {
+/// Process id of the jtrace that has started the JVM.
+static JTRACE: AtomicI32 = AtomicI32::new(0);
+
+/// Whether the jtrace that has started the JVM is gone, so that another process is the parent.
+pub(crate) fn is_left() -> bool {
+    let jtrace = JTRACE.load(Ordering::Relaxed);
+    jtrace != 0 && getppid().map(Pid::as_raw_pid) != Some(jtrace)
+}
+
+/// Asks to be called when the JVM is up. The options are jtrace's process id, a comma, and the path of the library's file: it has served.
+pub(crate) fn begin(vm: *mut JavaVM, options: &str) -> Result<(), Failure> {
+    if let Some((jtrace, file)) = options.split_once(',') {
+        JTRACE.store(jtrace.parse().unwrap_or(0), Ordering::Relaxed);
+        let _ = std::fs::remove_file(file);
+    }
     // SAFETY: the JVM passes itself.
     let vm = unsafe { Vm::new(vm) }?;
     let jvmti = vm.jvmti()?;
@@ -43,6 +61,7 @@ pub(crate) fn begin(vm: *mut JavaVM) -> Result<(), Failure> {
 
 /// Lets the program go on, whether it waits or not.
 pub(crate) fn release() {
+    JTRACE.store(0, Ordering::Relaxed);
     *GOES_ON.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
     GOES_ON.1.notify_all();
 }

@@ -1,6 +1,10 @@
 //! `jtrace run --inside`: what is named is woven before the program begins, so that its first call counts.
 
-use std::{fs, path::PathBuf, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{
@@ -8,7 +12,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, LIMIT},
     jvm::{Launch, child_of},
-    process::{Process, Signal},
+    process::{Finished, Process, Signal},
     report::Report,
 };
 
@@ -77,7 +81,7 @@ fn objects_are_followed_from_the_first_one_on() -> Result<()> {
         let own = rows.iter().filter(|row| super::text(row, "place").starts_with("HasNextOnce.bad"));
         let count: u64 = own.map(|row| tests::report::cell(row, "count")).sum::<Result<u64>>()?;
         let number = expected.one("illegal", "HasNextOnce")?;
-        ensure!(count == number, "{count} and not {number} on JDK {}", jdk.release);
+        ensure!(count == number, "{count} and not {number} on JDK {}: {:?}", jdk.release, rows.first());
     }
     Ok(())
 }
@@ -109,12 +113,12 @@ fn has_library(jtrace: u32) -> bool {
 
 #[test]
 fn a_run_that_is_refused_has_not_begun_the_program() -> Result<()> {
-    let jdk = jdk::any()?;
-    let mut started = Started::begin(&jdk, "methods", &["Fib"], &["--marker", "all=*::*"])?;
-    started.process.close_stdin();
-    let status = started.process.wait(LIMIT)?;
-    let said = started.process.stderr.text();
-    ensure!(status.code() == Some(1) && said.contains("methods would be woven"), "{}", started.process.transcript());
-    ensure!(!started.process.stdout.text().contains("READY"), "the program has begun");
+    let launch = Launch::new(&jdk::any()?, "methods", "Fib");
+    for options in [&["--inside", "-l", "markers"][..], &["-l", "markers", "--marker", "fib=Fib::fib"]] {
+        let mut command = jtrace::command(&["run"])?;
+        command.args(options).arg("--").args(launch.command(Path::new("/")));
+        // A program that began would say READY.
+        jtrace::refused(&Finished::of(&mut command, LIMIT)?, 2).with_context(|| format!("{options:?}"))?;
+    }
     Ok(())
 }

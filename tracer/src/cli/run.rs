@@ -15,7 +15,7 @@ use std::{
         unix::process::CommandExt as _,
     },
     path::{Path, PathBuf},
-    process::{Child, Command, ExitCode, Stdio},
+    process::{Child, Command, ExitCode, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -37,6 +37,7 @@ use crate::{
         attach::Place,
         load::{KernelOptions, ring_share},
     },
+    inside::visit::Visit,
     jvm::find::{Jvm, process::Identity},
     probe::{
         catalog::Flag,
@@ -141,17 +142,11 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     };
     let mut live = Live::attach(prepared.with_inside(lane).with_outside(outside))?;
     let mut child = waiting.begin()?;
+    // First, so that what is read of the JVM then has the library in it. The JVM waits.
+    let visit = coming.map(|coming| arrive(coming, &mut child)).transpose()?;
     let Learned { jvm, mut missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
-    if let Some(coming) = coming {
-        match coming.weave(&jvm) {
-            Ok(visit) => live.inside_arrives(visit, &mut missing),
-            Err(failure) => {
-                // The program has not begun.
-                let _: io::Result<()> = child.kill();
-                let _: io::Result<_> = child.wait();
-                return Err(failure);
-            }
-        }
+    if let Some(visit) = visit {
+        live.inside_arrives(visit, &mut missing);
     }
     let start = live.start(prepare::describe(&jvm, &watched, missing));
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
@@ -242,13 +237,42 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
             ));
         }
         if let Some(status) = child.try_wait()? {
-            return Err(Failure::new(
-                format!("the program ended before its JVM could be looked into ({status})"),
-                "run it without jtrace to see what is wrong with it".to_owned(),
-            ));
+            return Err(ended_early(status));
         }
         std::thread::sleep(LOOK_AGAIN);
     }
+}
+
+/// Waits until the JVM is up, and weaves. A program of which that is refused does not begin.
+fn arrive(coming: Coming, child: &mut Child) -> Result<Visit, Failure> {
+    let began = Instant::now();
+    let jvm = loop {
+        match Jvm::open(child.id()) {
+            Ok(jvm) => break jvm,
+            Err(error) if began.elapsed() > LEARN_AT_MOST => return Err(Failure::new(error, None)),
+            Err(_) => {}
+        }
+        if let Some(status) = child.try_wait()? {
+            return Err(ended_early(status));
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    };
+    let woven = coming.weave(&jvm);
+    if woven.is_err() {
+        if let Some(status) = child.try_wait()? {
+            return Err(ended_early(status));
+        }
+        let _: io::Result<()> = child.kill();
+        let _: io::Result<_> = child.wait();
+    }
+    woven
+}
+
+fn ended_early(status: ExitStatus) -> Failure {
+    Failure::new(
+        format!("the program ended before its JVM could be looked into ({status})"),
+        "run it without jtrace to see what is wrong with it".to_owned(),
+    )
 }
 
 fn start(program: &Path, libjvm: PathBuf, command: &[OsString]) -> Result<Waiting, Failure> {

@@ -28,7 +28,11 @@ pub(super) struct Placed {
 
 impl Drop for Placed {
     fn drop(&mut self) {
-        if let Err(error) = unlinkat(&self.directory, self.name.as_str(), AtFlags::empty()) {
+        let gone = unlinkat(&self.directory, self.name.as_str(), AtFlags::empty());
+        // A library that a JVM has started with takes its own file away.
+        if let Err(error) = gone
+            && error != Errno::NOENT
+        {
             log::warn!("{} stays behind: {error}", self.path.display());
         }
     }

@@ -111,6 +111,8 @@ impl Coming {
     pub fn option(&self) -> OsString {
         let mut option = OsString::from("-agentpath:");
         option.push(self.path());
+        option.push(format!("={},", std::process::id()));
+        option.push(self.path());
         option
     }
 

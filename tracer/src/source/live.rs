@@ -343,6 +343,10 @@ impl Live {
     pub fn inside_arrives(&mut self, visit: Visit, missing: &mut Vec<String>) {
         if let Some(inside) = &mut self.inside {
             inside.arrive(visit, now_ns(), missing);
+            // The library's file is gone, but for those that have mapped it.
+            for state in self.groups.iter_mut().filter(|state| state.name() == INSIDE_GROUP) {
+                state.set_path(inside.path());
+            }
         }
     }
 

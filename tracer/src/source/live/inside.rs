@@ -78,6 +78,7 @@ impl InsideLane {
 
     /// The JVM is up, and what was asked for is woven.
     pub(super) fn arrive(&mut self, visit: Visit, now_ns: u64, missing: &mut Vec<String>) {
+        self.path.clone_from(&visit.path);
         self.visit = Some(visit);
         self.switch_on(now_ns, missing);
     }

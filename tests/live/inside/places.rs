@@ -1,0 +1,70 @@
+//! JVMs in containers, JVMs that refuse libraries, and JVMs that end in the middle.
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    expected::Expected,
+    jdk,
+    jtrace::{self, LIMIT},
+    jvm::Launch,
+};
+
+use super::{attach, counts, start};
+
+const FIB: [&str; 2] = ["--marker", "fib=Fib::fib"];
+
+/// The library's file is put where the JVM sees it, and is gone when it was loaded.
+#[test]
+fn a_jvm_in_a_container_is_woven_and_restored() -> Result<()> {
+    for jdk in jdk::all()? {
+        let place = || format!("on JDK {}", jdk.release);
+        let mut jvm = Launch::new(&jdk, "methods", "Fib").start_in_container(&jdk)?;
+        let session = attach(&jvm, "markers", &[FIB[0], FIB[1], "--marker", "start=Fib::start"]).with_context(place)?;
+        jvm.work()?;
+        let report = session.report()?;
+        let expected = Expected::parse(&jvm.stdout().text())?;
+        counts::agree_with(&report, &expected, |all| all).with_context(place)?;
+        let left = std::fs::read_dir(jvm.directory().join("root/tmp"))?.flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = left.filter(|name| name.to_string_lossy().contains("jtrace")).collect();
+        ensure!(left.is_empty(), "{left:?} stayed behind on JDK {}", jdk.release);
+        // A second visit finds the library of the first one.
+        let session = attach(&jvm, "markers", &FIB).with_context(place)?;
+        jvm.work()?;
+        let again = session.report()?.summary("markers", "events")?;
+        ensure!(again == 2 * expected.one("calls", "Fib.fib")?, "{again} the second time on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// From 21 on a JVM can be told to take no libraries while it runs.
+#[test]
+fn a_jvm_that_takes_no_libraries_is_refused_in_one_line() -> Result<()> {
+    for jdk in jdk::all()?.iter().filter(|jdk| jdk.release >= 21) {
+        let mut jvm = start(jdk, "methods", "Fib", &[], &["-XX:-EnableDynamicAgentLoading"])?;
+        let pid = jvm.pid().to_string();
+        let finished = jtrace::run(&["markers", &pid, FIB[0], FIB[1], "-d", "1s"])?;
+        let errors: Vec<&str> = finished.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        ensure!(finished.code == 1 && errors.len() == 1, "{}: {}", finished.code, finished.stderr);
+        ensure!(errors[0].contains("EnableDynamicAgentLoading"), "{errors:?} on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// What was handed over by then is told, as with other lenses, and jtrace ends well.
+#[test]
+fn a_jvm_that_is_killed_while_it_is_woven_has_a_report() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = start(&jdk, "methods", "Fib", &[], &[])?;
+        let session = attach(&jvm, "markers", &FIB)?;
+        jvm.work()?;
+        jvm.kill()?;
+        let report = session.final_report()?;
+        ensure!(report.end() == "target exited", "it ends with {}", report.end());
+        let expected = Expected::parse(&jvm.stdout().text())?.one("calls", "Fib.fib")?;
+        let told = report.summary("markers", "events")?;
+        ensure!(told <= 2 * expected, "{told} of {expected} calls on JDK {}", jdk.release);
+        jvm.process().wait_for_exit(LIMIT)?;
+    }
+    Ok(())
+}
