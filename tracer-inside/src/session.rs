@@ -276,9 +276,7 @@ impl Session {
                 self.hand_over(true);
                 Ok(switched())
             }
-            Order::Halve { property, level } => {
-                self.recorder.sample(self.jni, property, 1, level).map(|()| switched())
-            }
+            Order::Halve { property, level } => self.recorder.sample(self.jni, property, 1, level).map(|()| switched()),
             Order::Forget { property } => self.forget(property).map(|()| switched()),
             Order::Leave => return,
         };

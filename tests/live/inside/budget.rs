@@ -56,7 +56,8 @@ fn within_budget(report: &Report, decisions: &[&Value]) -> Result<()> {
             Some("switched_off") => {
                 if let Some(since_s) = since_s.take() {
                     let window_s = at_s(decision) - since_s;
-                    let share = if decision["own"] == true { 0.0 } else { decision["cost_percent"].as_f64().unwrap_or(100.0) };
+                    let share =
+                        if decision["own"] == true { 0.0 } else { decision["cost_percent"].as_f64().unwrap_or(100.0) };
                     cost_s += window_s * share / 100.0;
                     longest_s = longest_s.max(window_s);
                 }
@@ -84,7 +85,11 @@ fn a_marker_that_is_told_too_often_is_counted_and_no_mark_is_missing() -> Result
         let lost = report.summary("markers", "lost_words")?;
         if actions.len() == 1 {
             // What a ring buffer had no room for is marks of one word each.
-            ensure!(entered <= calls && calls <= entered + lost, "{entered} of {calls}, {lost} lost on JDK {}", jdk.release);
+            ensure!(
+                entered <= calls && calls <= entered + lost,
+                "{entered} of {calls}, {lost} lost on JDK {}",
+                jdk.release
+            );
         } else {
             ensure!(entered < calls, "{entered} of {calls} on JDK {}", jdk.release);
         }
@@ -100,7 +105,10 @@ fn a_marker_that_cannot_be_counted_is_on_in_windows() -> Result<()> {
     let of_step = decisions(&report, "marker step");
     let actions = actions(&of_step);
     let expected = ["switched_off", "switched_on"].iter().cycle();
-    ensure!(actions.len() > 1 && actions.iter().zip(expected).all(|(action, expected)| action == expected), "{actions:?}");
+    ensure!(
+        actions.len() > 1 && actions.iter().zip(expected).all(|(action, expected)| action == expected),
+        "{actions:?}"
+    );
     ensure!(decisions(&report, "marker rare").is_empty(), "what is rare was touched");
     within_budget(&report, &of_step)?;
     let windows = report.table("markers", "marker_windows")?;
@@ -232,7 +240,10 @@ fn a_budget_makes_fewer_objects_tracked_and_never_a_wrong_verdict() -> Result<()
     let of_thing = decisions(&report, "property Thing");
     let actions = actions(&of_thing);
     ensure!(!actions.is_empty(), "nothing was decided");
-    ensure!(actions.iter().all(|action| ["fewer_objects", "stopped"].contains(action)), "never in windows: {actions:?}");
+    ensure!(
+        actions.iter().all(|action| ["fewer_objects", "stopped"].contains(action)),
+        "never in windows: {actions:?}"
+    );
     ensure!(report.missing().iter().any(|text| text.contains("property Thing")), "{:?}", report.missing());
     let of = |class: &str| told.get(class).copied().unwrap_or_default();
     ensure!(of("Sampled$Kept").illegal == 0 && of("Sampled$Kept").dead == 0, "{told:?}");

@@ -142,9 +142,9 @@ impl Wanted {
 /// Reads `1/N`.
 fn one_in(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix("1/").and_then(|number| number.parse().ok());
-    number.filter(|number| (1..=MOST_ONE_IN).contains(number)).ok_or_else(|| {
-        format!("`{text}` is no share of objects: write 1/N, with N from 1 to {MOST_ONE_IN}, as in 1/4")
-    })
+    number
+        .filter(|number| (1..=MOST_ONE_IN).contains(number))
+        .ok_or_else(|| format!("`{text}` is no share of objects: write 1/N, with N from 1 to {MOST_ONE_IN}, as in 1/4"))
 }
 
 fn too_many() -> Failure {

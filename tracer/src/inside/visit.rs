@@ -147,7 +147,8 @@ impl Visit {
             std::thread::sleep(POLL);
         };
         let stream = take_descriptor(pid, descriptor).map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit = Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: Vec::new() };
+        let mut visit =
+            Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: Vec::new() };
         let limit = Some(ORDER_LIMIT);
         visit.stream.set_read_timeout(limit).and_then(|()| visit.stream.set_write_timeout(limit)).map_err(silent)?;
         // The library waits for a first word.

@@ -338,7 +338,15 @@ impl Dispatch {
         let Some(thread) = threads.get_mut(from.thread) else { return };
         let (place, object) = (mark.place, mark.object);
         let entered_ns = mark.time_ns;
-        let entry = Entry { place, marker: site.marker, object, entered_ns, told: site.clients, pending: 0, is_reopened: false };
+        let entry = Entry {
+            place,
+            marker: site.marker,
+            object,
+            entered_ns,
+            told: site.clients,
+            pending: 0,
+            is_reopened: false,
+        };
         if !thread.stack.push(entry) {
             self.books.too_deep += 1;
             self.last = Last::default();

@@ -272,7 +272,8 @@ impl Group {
     /// What a reader of a lens's numbers must know of the estimates.
     pub(super) fn notes(&self, lens: Lens, end_ns: u64, numbers: &[Scaled]) -> Vec<String> {
         let estimates = self.estimates(lens, end_ns, numbers);
-        let (tells, of) = if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
+        let (tells, of) =
+            if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
         let mut notes: Vec<String> = estimates
             .iter()
             .map(|(Scaled { what, seen, .. }, estimate)| match estimate {

@@ -48,7 +48,8 @@ impl Played {
 fn play(made: &[Made], budget: f64, others: f64, seconds: u64) -> Played {
     let kinds: Vec<Kind> = made.iter().map(|made| made.kind).collect();
     let mut guard = LaneGuard::new(&kinds, budget, 0);
-    let (mut is_on, mut is_counted, mut level) = (vec![true; made.len()], vec![false; made.len()], vec![0_u8; made.len()]);
+    let (mut is_on, mut is_counted, mut level) =
+        (vec![true; made.len()], vec![false; made.len()], vec![0_u8; made.len()]);
     let mut played = Played { on_ns: vec![0; made.len()], by: vec![0.0; made.len()], ..Played::default() };
     let mut next: Vec<(usize, LaneDecision)> = Vec::new();
     for step in 1..=seconds * SECOND_NS / STEP_NS {
@@ -128,7 +129,10 @@ fn what_cannot_be_counted_is_sampled_and_the_rest_goes_on() {
     let played = play(&[marker(1.0, false), marker(0.01, false), marker(0.5, false)], 0.05, 0.0, 60);
     for noisy in [0, 2] {
         let actions = played.actions(noisy);
-        assert!(actions.len() > 10 && actions.iter().zip(["off", "on"].iter().cycle()).all(|(a, b)| a == b), "{actions:?}");
+        assert!(
+            actions.len() > 10 && actions.iter().zip(["off", "on"].iter().cycle()).all(|(a, b)| a == b),
+            "{actions:?}"
+        );
     }
     assert!(played.actions(1).is_empty(), "{:?}", played.actions(1));
     // They share their windows.

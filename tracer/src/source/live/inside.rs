@@ -7,8 +7,8 @@ use std::{collections::VecDeque, path::Path};
 use tracer_common::marks::switch;
 use tracer_weave::control::Order;
 
-pub use self::load::Telling;
 use self::load::Loads;
+pub use self::load::Telling;
 use crate::{
     analysis::Lens,
     guard::{
@@ -167,9 +167,7 @@ fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
     let markers = asked.switched().into_iter().map(|of| Member {
         name: of.name,
         lens: Lens::Markers,
-        kind: Kind::Marker {
-            can_count: of.markers.iter().all(can_count) && !of.markers.iter().all(is_counted),
-        },
+        kind: Kind::Marker { can_count: of.markers.iter().all(can_count) && !of.markers.iter().all(is_counted) },
         is_counted: of.markers.iter().all(is_counted),
         numbers: of.markers.iter().filter_map(|number| u32::try_from(*number).ok()).collect(),
         property: 0,

@@ -68,8 +68,8 @@ struct What {
 }
 
 impl What {
-    fn of(telling: &Telling) -> Self {
-        let Telling { switch: bits, can_count: _, receiver, arguments } = *telling;
+    fn of(telling: Telling) -> Self {
+        let Telling { switch: bits, can_count: _, receiver, arguments } = telling;
         let parts = [
             (true, cost::SENT),
             (receiver, cost::RECEIVER),
@@ -121,7 +121,7 @@ impl Loads {
         };
         let properties = asked.properties.len();
         Self {
-            what: telling.iter().map(What::of).collect(),
+            what: telling.iter().copied().map(What::of).collect(),
             property_of: (0..telling.len()).map(property).collect(),
             places: Vec::new(),
             did: vec![Did::default(); telling.len()],
@@ -255,7 +255,10 @@ impl Loads {
                 let (cost_ns, counted_ns) = if self.property_of[number].is_some() {
                     let illegal_ns = did.illegal as f64 * (self.trap_ns + cost::STACK);
                     let kept_ns = did.held_back as f64 * cost::HELD_BACK + did.sent * cost::SYMBOL;
-                    (illegal_ns + kept_ns + did.ignored as f64 * cost::IGNORED + shared_ns, events as f64 * cost::IGNORED)
+                    (
+                        illegal_ns + kept_ns + did.ignored as f64 * cost::IGNORED + shared_ns,
+                        events as f64 * cost::IGNORED,
+                    )
                 } else {
                     let counted_ns = (did.sent + did.counted as f64) * cost::COUNTED;
                     (did.sent * what.sent_ns + did.counted as f64 * cost::COUNTED + shared_ns, counted_ns)
@@ -353,7 +356,8 @@ mod tests {
     fn counters_are_exact_and_objects_are_a_cost_of_their_property() {
         let mut loads = loads();
         let count = |of: WordKind, place, number| [Word::new(WordKind::Count, of as u8, place, 0).0, number];
-        let words = [count(WordKind::Exit, 1, 5_000_000), count(WordKind::Symbol, 3, 300), count(WordKind::Enter, 3, 40)];
+        let words =
+            [count(WordKind::Exit, 1, 5_000_000), count(WordKind::Symbol, 3, 300), count(WordKind::Enter, 3, 40)];
         loads.take(&record(1, 0, &words.concat()));
         loads.take(&record(1, 6, &[Word::new(WordKind::Symbol, 0, 3, 10).0]));
         let sampled = Sampled { property: 1, class: 4, tracked: 10, not_tracked: 6, one_in: 2 };
