@@ -68,8 +68,8 @@ struct What {
 }
 
 impl What {
-    fn of(telling: &Telling) -> Self {
-        let Telling { switch: bits, can_count: _, receiver, arguments } = *telling;
+    fn of(telling: Telling) -> Self {
+        let Telling { switch: bits, can_count: _, receiver, arguments } = telling;
         let parts = [
             (true, cost::SENT),
             (receiver, cost::RECEIVER),
@@ -121,7 +121,7 @@ impl Loads {
         };
         let properties = asked.properties.len();
         Self {
-            what: telling.iter().map(What::of).collect(),
+            what: telling.iter().copied().map(What::of).collect(),
             property_of: (0..telling.len()).map(property).collect(),
             places: Vec::new(),
             did: vec![Did::default(); telling.len()],
