@@ -213,7 +213,7 @@ fn unwatched(name: &str, what: &str, flags: &[&str]) -> Configuration {
 }
 
 fn watched(name: String, what: String, observer: impl Observer + 'static) -> Configuration {
-    Configuration { observer: Some(Box::new(observer)), ..unwatched(&name, &what, &[]) }
+    Configuration { name, what, flags: Vec::new(), observer: Some(Box::new(observer)), only: Vec::new() }
 }
 
 /// A configuration that users may ask for and that this jtrace does not have: its observer is never there.
