@@ -7,7 +7,7 @@ use std::{
 };
 
 use jvmti_bindings::sys::{
-    jni::{JNIEnv, JNINativeMethod, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jmethodID, jobject},
+    jni::{JNIEnv, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jmethodID, jobject},
     jvmti::{jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks, jvmtiInterface_1_},
 };
 
@@ -107,23 +107,6 @@ impl Jni {
             unsafe { ((**self.0).DefineClass)(self.0, name.as_ptr(), ptr::null_mut(), bytes.as_ptr().cast(), len) };
         self.check("DefineClass")?;
         if class.is_null() { Err(format!("{} was not defined", name.to_string_lossy())) } else { Ok(class) }
-    }
-
-    /// Binds native methods: name, descriptor, function.
-    pub(crate) fn register(self, class: jclass, natives: &[(&CStr, &CStr, *mut c_void)]) -> Result<(), Failure> {
-        let methods: Vec<JNINativeMethod> = natives
-            .iter()
-            .map(|(name, descriptor, function)| JNINativeMethod {
-                name: name.as_ptr(),
-                signature: descriptor.as_ptr(),
-                fnPtr: *function,
-            })
-            .collect();
-        let len = jint::try_from(methods.len()).map_err(|error| error.to_string())?;
-        // SAFETY: as above.
-        let code = unsafe { ((**self.0).RegisterNatives)(self.0, class, methods.as_ptr(), len) };
-        self.check("RegisterNatives")?;
-        if code == 0 { Ok(()) } else { Err(format!("RegisterNatives says {code}")) }
     }
 
     /// A static method; initialises the class.

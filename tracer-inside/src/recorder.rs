@@ -58,7 +58,8 @@ unsafe impl Sync for Recorder {}
 pub(crate) const MARKS: &CStr = CLASSES[0].0;
 
 impl Recorder {
-    /// Defines the classes.
+    /// Defines the classes. Their native methods are found by their names, as those of any agent, once the JVM counts this library
+    /// among its agents: it would print a warning for each that was registered.
     pub(crate) fn define(jni: Jni) -> Result<Self, Failure> {
         if MEMORY.get().is_none() {
             let memory = Memory::new().ok_or("there is no memory")?;
@@ -66,18 +67,6 @@ impl Recorder {
         }
         let [marks, _, _, objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
         let (marks, objects) = (jni.global(marks?), jni.global(objects?));
-        jni.register(
-            marks,
-            &[
-                (c"at", c"(I)J", at as *mut c_void),
-                (c"buffer0", c"(J)J", buffer as *mut c_void),
-                (c"moved0", c"(JJ)V", moved as *mut c_void),
-                (c"flush0", c"(J)V", flush as *mut c_void),
-                (c"named0", c"(ILjava/lang/String;)V", named as *mut c_void),
-                (c"illegal0", c"(JIIJ)V", illegal as *mut c_void),
-                (c"sampled0", c"(IIJJJ)V", sampled as *mut c_void),
-            ],
-        )?;
         // Initialises the class before any code that was woven asks for it.
         jni.static_method(marks, c"prepare", c"()V")?;
         let library = jni.static_long_field(marks, c"library")?;
@@ -123,30 +112,36 @@ impl Recorder {
     }
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_at")]
 extern "system" fn at(_env: *mut JNIEnv, _class: jclass, which: jint) -> jlong {
     memory().map_or(0, |memory| memory.at(which))
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_buffer0")]
 extern "system" fn buffer(_env: *mut JNIEnv, _class: jclass, tid: jlong) -> jlong {
     memory().map_or(0, |memory| memory.buffer_of(tid))
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_moved0")]
 extern "system" fn moved(_env: *mut JNIEnv, _class: jclass, buffer: jlong, thread: jlong) {
     if let Some(memory) = memory() {
         memory.moved(buffer, thread);
     }
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_flush0")]
 extern "system" fn flush(_env: *mut JNIEnv, _class: jclass, buffer: jlong) {
     if let Some(memory) = memory() {
         memory.flush(buffer);
     }
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_named0")]
 extern "system" fn named(env: *mut JNIEnv, _class: jclass, number: jint, name: jobject) {
     session::tell(Told::Class { number: number.cast_unsigned(), name: Jni(env).text(name) });
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_sampled0")]
 extern "system" fn sampled(
     _env: *mut JNIEnv,
     _class: jclass,
@@ -166,6 +161,7 @@ extern "system" fn sampled(
     }));
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_illegal0")]
 extern "system" fn illegal(_env: *mut JNIEnv, _class: jclass, at: jlong, object: jint, class: jint, history: jlong) {
     let number = |number: jint| u64::from(number.cast_unsigned());
     jtrace_illegal_transition(at.cast_unsigned(), number(object), number(class), history.cast_unsigned());

@@ -109,22 +109,19 @@ fn is_ready(stream: &UnixStream, how: PollFlags, limit: Duration) -> io::Result<
 /// Begins a session. Where another copy of this library has defined the recorder already, that one does.
 pub(crate) fn begin(vm: Vm, is_start: bool) -> Result<(), Failure> {
     let jni = vm.jni()?;
-    let mut recorder = lock(&RECORDER);
-    if recorder.is_none() {
-        if let Some(marks) = jni.find(MARKS) {
-            let library = jni.static_long_field(marks, c"library")?;
-            let again =
-                std::ptr::with_exposed_provenance::<()>(usize::try_from(jni.static_long(marks, library)).unwrap_or(0));
-            if again.is_null() {
-                return Err("the recorder belongs to nobody".to_owned());
-            }
-            // SAFETY: the library that has defined the class has written the address of this very function there.
-            let again: extern "system" fn(*mut JavaVM) -> jint = unsafe { std::mem::transmute(again) };
-            return if again(vm.raw()) == 0 { Ok(()) } else { Err("the library that is there refuses".to_owned()) };
+    if lock(&RECORDER).is_none()
+        && let Some(marks) = jni.find(MARKS)
+    {
+        let library = jni.static_long_field(marks, c"library")?;
+        let again =
+            std::ptr::with_exposed_provenance::<()>(usize::try_from(jni.static_long(marks, library)).unwrap_or(0));
+        if again.is_null() {
+            return Err("the recorder belongs to nobody".to_owned());
         }
-        *recorder = Some(Recorder::define(jni)?);
+        // SAFETY: the library that has defined the class has written the address of this very function there.
+        let again: extern "system" fn(*mut JavaVM) -> jint = unsafe { std::mem::transmute(again) };
+        return if again(vm.raw()) == 0 { Ok(()) } else { Err("the library that is there refuses".to_owned()) };
     }
-    drop(recorder);
     start(vm, is_start)
 }
 
@@ -169,7 +166,8 @@ fn connect() -> Result<(UnixStream, OwnedFd), Failure> {
 struct Session {
     jvmti: Jvmti,
     jni: Jni,
-    recorder: Recorder,
+    /// What woven code calls; nothing before the first order in this JVM.
+    recorder: Option<Recorder>,
     stream: UnixStream,
     /// jtrace's end, until it has taken it.
     theirs: Option<OwnedFd>,
@@ -180,7 +178,7 @@ struct Session {
 impl Session {
     fn run(vm: Vm, stream: UnixStream, theirs: OwnedFd, patience: Duration) {
         let Ok(jni) = vm.attach(c"jtrace") else { return };
-        let Some(recorder) = *lock(&RECORDER) else { return };
+        let recorder = *lock(&RECORDER);
         if let Ok(jvmti) = vm.jvmti() {
             lock(&OUTGOING).clear();
             *lock(&WRITER) = stream.try_clone().ok();
@@ -237,15 +235,32 @@ impl Session {
                 if order == Order::Leave {
                     return Ok(());
                 }
+                if let Err(error) = self.define() {
+                    tell(Told::Refused(error));
+                    return Ok(());
+                }
                 self.follow(order);
             }
             let is_slow = slow.elapsed() > SLOW_TICK;
             if is_slow {
                 slow = Instant::now();
-                let _ = self.recorder.sweep(self.jni, false);
+                if let Some(recorder) = self.recorder {
+                    let _ = recorder.sweep(self.jni, false);
+                }
             }
             self.hand_over(is_slow);
         }
+    }
+
+    /// Defines what woven code calls, where that was not done in this JVM. jtrace asks for something only after the JVM has told it
+    /// that the library is loaded.
+    fn define(&mut self) -> Result<(), Failure> {
+        if self.recorder.is_none() {
+            let recorder = Recorder::define(self.jni)?;
+            *lock(&RECORDER) = Some(recorder);
+            self.recorder = Some(recorder);
+        }
+        Ok(())
     }
 
     fn hand_over(&self, counters: bool) {
@@ -306,9 +321,10 @@ impl Session {
         if self.weaving.is_some() {
             return Err("something is woven already".to_owned());
         }
-        self.recorder.prepare(self.jni, 0)?;
+        let recorder = self.recorder.ok_or("there is no recorder")?;
+        recorder.prepare(self.jni, 0)?;
         for property in &self.properties {
-            self.recorder.prepare(self.jni, *property)?;
+            recorder.prepare(self.jni, *property)?;
         }
         for machine in machines.iter().filter(|machine| machine.one_in > 1) {
             self.recorder.sample(self.jni, machine.property, machine.one_in, 0)?;
@@ -326,15 +342,15 @@ impl Session {
         if let Some(memory) = memory() {
             memory.switch_off();
         }
-        let Some(weaving) = self.weaving.clone() else { return };
+        let (Some(weaving), Some(recorder)) = (self.weaving.clone(), self.recorder) else { return };
         let restored = weaving::end(self.jvmti, self.jni, &weaving);
-        let _ = self.recorder.sweep(self.jni, false);
+        let _ = recorder.sweep(self.jni, false);
         self.hand_over(true);
         for event in EVENTS {
             let _ = self.jvmti.notify(event, false);
         }
         for property in [0].iter().chain(&self.properties) {
-            let _ = self.recorder.forget(self.jni, *property);
+            let _ = recorder.forget(self.jni, *property);
         }
         *lock(&WEAVING) = None;
         tell(restored.map_or_else(Told::Refused, Told::Left));

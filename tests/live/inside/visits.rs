@@ -121,3 +121,25 @@ fn a_jvm_that_ends_while_it_is_woven_has_told_everything() -> Result<()> {
     }
     Ok(())
 }
+
+/// A method that began in one visit runs what was woven then, to its end: in the next visit that says nothing.
+#[test]
+fn what_was_woven_by_an_earlier_visit_is_never_counted_by_a_later_one() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = start(&jdk, "methods", "Lasting", &[], &[])?;
+        let session = attach(
+            &jvm,
+            "markers",
+            &["--marker", "round=Lasting::last@call:Lasting::round", "--marker", "other=Lasting::next"],
+        )?;
+        jvm.work()?;
+        ensure!(calls(&session.report()?)? >= 1000, "the loop was not seen on JDK {}", jdk.release);
+        let session =
+            attach(&jvm, "markers", &["--marker", "called=Lasting::called", "--marker", "none=Lasting::main"])?;
+        jvm.work()?;
+        let report = session.report()?;
+        jvm.finish()?;
+        ensure!(calls(&report)? == 20, "{} marks of 10 calls on JDK {}", calls(&report)?, jdk.release);
+    }
+    Ok(())
+}

@@ -87,6 +87,8 @@ final class JtraceObjects {
     private Known[] buckets = new Known[1024];
     private int size;
     private int last;
+    /** Whether the JVM ends, and all deaths were told. */
+    private boolean over;
 
     private JtraceObjects(int property) {
         this.property = property;
@@ -292,6 +294,8 @@ final class JtraceObjects {
         try {
             take(table, known, place, symbol, machine, object, mark);
         } finally {
+            // Else it could die before its last symbol counts: nobody need hold it any more.
+            Reference.reachabilityFence(object);
             JtraceMarks.unpin(pinned);
         }
     }
@@ -374,6 +378,7 @@ final class JtraceObjects {
 
     /** Tells of objects that have died. */
     private void sweep() {
+        if (over) return;
         for (Reference<?> gone = dead.poll(); gone != null; gone = dead.poll()) {
             Known known = (Known) gone;
             remove(known);
@@ -413,5 +418,7 @@ final class JtraceObjects {
         for (Known chain : buckets) {
             for (; chain != null; chain = chain.next) died(chain);
         }
+        // Those of them that a collector finds now have been told.
+        over = true;
     }
 }
