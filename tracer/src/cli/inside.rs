@@ -23,6 +23,7 @@ use crate::{
 
 /// Options of what needs a library in the JVM.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct InsideOptions {
     /// Load jtrace's library into the JVM, for the lenses markers and typestate; it leaves when jtrace does
     #[arg(long)]
