@@ -165,26 +165,26 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Configurations with jtrace's library in the JVM.
 pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
-    let inside = |name: String, what: String, woven| {
+    let inside = |name: &str, what: &str, woven| {
         watched(name, what, Inside { jtrace: jtrace.to_owned(), woven, spec: None, running: None })
     };
     let off = "markers woven into all methods of its own that the program executes, and off";
-    let mut all = vec![inside("markers:0".to_owned(), off.to_owned(), Woven::Markers(Share::ALL, Marks::Off))];
+    let mut all = vec![inside("markers:0", off, Woven::Markers(Share::ALL, Marks::Off))];
     for (kind, marks, what) in
         [("markers", Marks::Counted, "counted in the JVM"), ("markers-sent", Marks::Sent, "each sent to jtrace")]
     {
         all.extend(SHARES.map(|percent| {
             let what =
                 format!("markers on {percent} % of the program's own methods that it executes; marks are {what}");
-            inside(format!("{kind}:{percent}"), what, Woven::Markers(Share::percent(percent), marks))
+            inside(&format!("{kind}:{percent}"), &what, Woven::Markers(Share::percent(percent), marks))
         }));
     }
     for property in PROPERTIES {
         let what = format!("the property {property} of iterators");
         let told = format!("{what}, every symbol told");
-        all.push(inside(format!("typestate:{property}"), told, Woven::Property(property, Adaptive::No)));
+        all.push(inside(&format!("typestate:{property}"), &told, Woven::Property(property, Adaptive::No)));
         let what = format!("{what}, as jtrace does it: symbols that leave an object in its state are not told");
-        all.push(inside(format!("typestate:{property}:adaptive"), what, Woven::Property(property, Adaptive::Yes)));
+        all.push(inside(&format!("typestate:{property}:adaptive"), &what, Woven::Property(property, Adaptive::Yes)));
     }
     all
 }
