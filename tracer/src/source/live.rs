@@ -535,7 +535,8 @@ impl Live {
         let began = Instant::now();
         // While its sites still hear what it has left to say.
         if let Some(mut inside) = self.inside.take() {
-            inside.finish(sink);
+            let followed = inside.finish(now_ns(), sink);
+            self.governor.has_followed(followed);
         }
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.

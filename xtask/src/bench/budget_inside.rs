@@ -142,7 +142,8 @@ fn slowdown(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
         let mut jvm = warm(jdk, "methods", "Spin", &program)?;
         let mut spin = |options| ns_each(&mut jvm, "calls", "Spin.step", options);
         // Switched off at once and for good: what is left is the test of a switch, which no budget can hold.
-        let [within, without, off] = ["5%", ANY, "0.00001%"].map(|budget| [options, &["--max-overhead", budget]].concat());
+        let [within, without, off] =
+            ["5%", ANY, "0.00001%"].map(|budget| [options, &["--max-overhead", budget]].concat());
         let (mut percent, mut tests) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             let plain = spin(None)?;

@@ -148,8 +148,8 @@ impl InsideLane {
         followed
     }
 
-    /// Switches the markers off, restores every class, and lets the library go.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
+    /// Switches the markers off, restores every class, and lets the library go. Gives what it has followed by then.
+    pub(super) fn finish(&mut self, now_ns: u64, sink: &mut dyn FnMut(Item<'_>)) -> Vec<GuardAction> {
         self.pump(sink);
         let left = self.visit.leave();
         self.pump(sink);
@@ -157,6 +157,7 @@ impl InsideLane {
             Ok(restored) => sink(Item::Inside(Inside::Restored(restored))),
             Err(error) => sink(Item::Inside(Inside::Lacks(error.to_string()))),
         }
+        self.followed(now_ns)
     }
 }
 

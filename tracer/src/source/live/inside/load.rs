@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use tracer_common::marks::{WordKind, switch};
+use tracer_common::marks::{MAX_PLACES, WordKind, switch};
 
 use crate::{
     decode::{Decoded, decode, marks},
@@ -148,14 +148,14 @@ impl Loads {
     /// Takes notice of what is said besides marks.
     pub(super) fn inside(&mut self, inside: &Inside) {
         match inside {
-            Inside::Place(place) => {
+            Inside::Place(place) if place.id < MAX_PLACES => {
                 let at = place.id as usize;
                 if self.places.len() <= at {
                     self.places.resize(at + 1, None);
                 }
                 self.places[at] = Some(place.marker);
             }
-            Inside::Sampled(sampled) => {
+            Inside::Sampled(sampled) if self.said.len() < MAX_BUFFERS => {
                 let before = self.said.insert((sampled.property, sampled.class), sampled.not_tracked).unwrap_or(0);
                 let of = usize::from(sampled.property).checked_sub(1).and_then(|at| self.not_tracked.get_mut(at));
                 if let Some(of) = of {
