@@ -263,6 +263,10 @@ impl Session {
         Ok(())
     }
 
+    fn recorder(&self) -> Result<Recorder, Failure> {
+        self.recorder.ok_or_else(|| "there is no recorder".to_owned())
+    }
+
     fn hand_over(&self, counters: bool) {
         if let (Some(memory), Some(weaving)) = (memory(), &self.weaving) {
             memory.flush_idle(&weaving.places(), counters);
@@ -297,7 +301,9 @@ impl Session {
                 }
                 Ok(switched())
             }
-            Order::Halve { property, level } => self.recorder.sample(self.jni, property, 1, level).map(|()| switched()),
+            Order::Halve { property, level } => {
+                self.recorder().and_then(|recorder| recorder.sample(self.jni, property, 1, level)).map(|()| switched())
+            }
             Order::Forget { property } => self.forget(property).map(|()| switched()),
             Order::Leave => return,
         };
@@ -306,8 +312,9 @@ impl Session {
 
     /// What is known of a property's objects goes before its symbols are off: a symbol that is not seen would make a later death wrong.
     fn forget(&self, property: u8) -> Result<(), Failure> {
-        self.recorder.sweep(self.jni, false)?;
-        self.recorder.forget(self.jni, property)?;
+        let recorder = self.recorder()?;
+        recorder.sweep(self.jni, false)?;
+        recorder.forget(self.jni, property)?;
         if let Some(weaving) = &self.weaving {
             for marker in weaving.symbols_of(property) {
                 weaving.switch(marker, 0);
@@ -321,13 +328,13 @@ impl Session {
         if self.weaving.is_some() {
             return Err("something is woven already".to_owned());
         }
-        let recorder = self.recorder.ok_or("there is no recorder")?;
+        let recorder = self.recorder()?;
         recorder.prepare(self.jni, 0)?;
         for property in &self.properties {
             recorder.prepare(self.jni, *property)?;
         }
         for machine in machines.iter().filter(|machine| machine.one_in > 1) {
-            self.recorder.sample(self.jni, machine.property, machine.one_in, 0)?;
+            recorder.sample(self.jni, machine.property, machine.one_in, 0)?;
         }
         for event in EVENTS {
             self.jvmti.notify(event, true)?;

@@ -19,8 +19,8 @@ use super::{start, text};
 const PERCENT: f64 = 5.0;
 /// Part of a second's budget that may be spent at once (`guard.rs`): 7 ms of 1 % of a core.
 const BURST_S: f64 = 0.7;
-/// Multiplications of a call of `Spin`, and how long it goes on: marks of it alone would take some 100 % of a core.
-const SPIN: [&str; 2] = ["3", "6000"];
+/// Steps of a call of `Spin`, and how long it goes on: marks of it alone would take some 100 % of a core.
+const SPIN: [&str; 2] = ["2", "6000"];
 
 /// What the governor did with something, in its order.
 fn decisions<'a>(report: &'a Report, group: &str) -> Vec<&'a Value> {

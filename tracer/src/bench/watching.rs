@@ -185,18 +185,14 @@ fn peak_rss(pid: u32) -> Option<u64> {
 pub fn configurations(jtrace: &Path) -> Vec<Configuration> {
     let mut all = vec![unwatched(PLAIN, "nobody watches", &[])];
     all.extend(FLAGS.map(|(name, flag)| unwatched(name, &format!("{flag}, nobody watches"), &[flag])));
-    all.push(watched(
-        "attach".to_owned(),
-        "jtrace with its usual lenses".to_owned(),
-        Watching::new(jtrace, Lens::USUAL),
-    ));
+    all.push(watched("attach", "jtrace with its usual lenses", Watching::new(jtrace, Lens::USUAL)));
     // The others need to be told what to weave, and have configurations of their own.
     for lens in Lens::ALL.iter().filter(|lens| !lens.is_inside()) {
         let id = lens.id();
         let watching = || Watching::new(jtrace, &[*lens]);
-        all.push(watched(format!("lens:{id}"), format!("jtrace with the lens {id}"), watching()));
+        all.push(watched(&format!("lens:{id}"), &format!("jtrace with the lens {id}"), watching()));
         let what = format!("jtrace with the lens {id}, without its rate guard");
-        all.push(watched(format!("every:{id}"), what, watching().unguarded()));
+        all.push(watched(&format!("every:{id}"), &what, watching().unguarded()));
     }
     all.extend(inside::configurations(jtrace));
     all
@@ -212,8 +208,8 @@ fn unwatched(name: &str, what: &str, flags: &[&str]) -> Configuration {
     }
 }
 
-fn watched(name: String, what: String, observer: impl Observer + 'static) -> Configuration {
-    Configuration { name, what, flags: Vec::new(), observer: Some(Box::new(observer)), only: Vec::new() }
+fn watched(name: &str, what: &str, observer: impl Observer + 'static) -> Configuration {
+    Configuration { observer: Some(Box::new(observer)), ..unwatched(name, what, &[]) }
 }
 
 /// A configuration that users may ask for and that this jtrace does not have: its observer is never there.

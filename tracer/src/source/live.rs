@@ -564,7 +564,11 @@ impl Live {
     ) -> Result<(), Error> {
         let began = Instant::now();
         // While its sites still hear what it has left to say.
-        let left = self.inside.take().map(|mut inside| inside.finish(sink));
+        let left = self.inside.take().map(|mut inside| {
+            let (left, followed) = inside.finish(now_ns(), sink);
+            self.governor.has_followed(followed);
+            left
+        });
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;

@@ -19,8 +19,9 @@ use super::{
     statistics::{Random, interval, median},
 };
 
-/// Multiplications of a call, which takes some 3 ns, and milliseconds of a piece of work.
-const SPIN: [&str; 2] = ["3", "2500"];
+/// Steps of a call that takes some 3 ns, and of one that takes as long as two marks with times; milliseconds of a piece of work.
+const SPIN: [&str; 2] = ["2", "2500"];
+const SPIN_AS_LONG: [&str; 2] = ["40", "2500"];
 /// So much that nothing is decided.
 const ANY: &str = "100000%";
 /// Uses of an object: few, for what an object costs, and many, for what a symbol does.
@@ -131,26 +132,32 @@ fn symbols(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
 
 /// What is left under a budget of 5 %, and what there would be without.
 fn slowdown(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
-    let ways: [(&str, &[&str]); 2] = [
-        ("inside_budget_slowdown_percent", &["-l", "markers", "--marker", "step=Spin::step", "--each"]),
-        ("inside_budget_timed_slowdown_percent", &["-l", "markers", "--marker", "step=Spin::step+time"]),
+    let ways: [(&str, [&str; 2], &[&str]); 2] = [
+        ("inside_budget_slowdown_percent", SPIN_AS_LONG, &["-l", "markers", "--marker", "step=Spin::step+time"]),
+        ("inside_budget_each_slowdown_percent", SPIN, &["-l", "markers", "--marker", "step=Spin::step", "--each"]),
     ];
     let mut random = Random::from_clock();
     let mut figures = Vec::new();
-    for (name, options) in ways {
-        let mut jvm = warm(jdk, "methods", "Spin", &SPIN)?;
+    for (name, program, options) in ways {
+        let mut jvm = warm(jdk, "methods", "Spin", &program)?;
         let mut spin = |options| ns_each(&mut jvm, "calls", "Spin.step", options);
-        let [within, without] = ["5%", ANY].map(|budget| [options, &["--max-overhead", budget]].concat());
-        let mut percent = Vec::new();
+        // Switched off at once and for good: what is left is the test of a switch, which no budget can hold.
+        let [within, without, off] =
+            ["5%", ANY, "0.00001%"].map(|budget| [options, &["--max-overhead", budget]].concat());
+        let (mut percent, mut tests) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             let plain = spin(None)?;
             let held = spin(Some(&within))?;
             percent.push((held / plain - 1.0) * 100.0);
+            tests.push((spin(Some(&off))? / plain - 1.0) * 100.0);
         }
         let plain = spin(None)?;
         let free = (spin(Some(&without))? / plain - 1.0) * 100.0;
         let (low, high) = interval(&percent, &mut random);
-        let note = format!("of {rounds} pairs, 95 % interval {low:.2} to {high:.2}; without a budget {free:.0} %");
+        let off = median(&tests);
+        let note = format!(
+            "of {rounds} pairs, 95 % interval {low:.2} to {high:.2}; woven and off {off:.2} %, without a budget {free:.0} %"
+        );
         figures.push(Figure::new(name, median(&percent), note));
     }
     Ok(figures)

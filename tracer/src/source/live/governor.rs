@@ -81,6 +81,11 @@ impl Governor {
         !self.without_stacks.get(group).copied().unwrap_or(false)
     }
 
+    /// The library in the JVM has done what was decided.
+    pub(super) fn has_followed(&mut self, actions: Vec<GuardAction>) {
+        self.pending.extend(actions.into_iter().map(|action| (action, None)));
+    }
+
     /// It became known what can be left out.
     pub(super) fn allow(&mut self, means: &[Means]) {
         self.guard.allow(means);
@@ -158,7 +163,7 @@ impl Live {
         }
         let own_ns = own_cpu_ns as f64 * inside.own_part(drained).min(1.0);
         let others = governor.guard.share();
-        governor.pending.extend(inside.govern(time_ns, own_ns, others).into_iter().map(|action| (action, None)));
+        governor.has_followed(inside.govern(time_ns, own_ns, others));
         to_whole(own_ns).min(own_cpu_ns)
     }
 

@@ -176,16 +176,17 @@ impl InsideLane {
         followed
     }
 
-    /// Switches the markers off, restores every class, and lets the library go. What it gives comes after all marks, which are still
-    /// on their way.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Inside {
+    /// Switches the markers off, restores every class, and lets the library go. Gives what comes after all marks, which are still on
+    /// their way, and what it has followed by then.
+    pub(super) fn finish(&mut self, now_ns: u64, sink: &mut dyn FnMut(Item<'_>)) -> (Inside, Vec<GuardAction>) {
         self.pump(sink);
         let Some(visit) = &mut self.visit else {
-            return Inside::Lacks("the program ended before anything was woven".to_owned());
+            return (Inside::Lacks("the program ended before anything was woven".to_owned()), Vec::new());
         };
         let left = visit.leave();
         self.pump(sink);
-        left.map_or_else(|error| Inside::Lacks(error.to_string()), Inside::Restored)
+        let left = left.map_or_else(|error| Inside::Lacks(error.to_string()), Inside::Restored);
+        (left, self.followed(now_ns))
     }
 }
 

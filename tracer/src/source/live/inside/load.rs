@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use tracer_common::marks::{WordKind, switch};
+use tracer_common::marks::{MAX_PLACES, WordKind, switch};
 
 use crate::{
     decode::{Decoded, decode, marks},
@@ -18,25 +18,25 @@ use crate::{
 /// measures them anew.
 mod cost {
     /// A mark that is sent; its share of handing a buffer over included.
-    pub(super) const SENT: f64 = 1.3;
+    pub(super) const SENT: f64 = 1.6;
     /// A mark that is counted.
-    pub(super) const COUNTED: f64 = 0.7;
+    pub(super) const COUNTED: f64 = 0.75;
     /// The number of a receiver.
     pub(super) const RECEIVER: f64 = 4.0;
     /// A time: two words, and the JVM's clock.
-    pub(super) const TIME: f64 = 33.0;
+    pub(super) const TIME: f64 = 26.0;
     /// Arguments, whichever they are.
     pub(super) const ARGUMENTS: f64 = 4.0;
     /// A symbol of a tracked object that is held back.
-    pub(super) const HELD_BACK: f64 = 4.0;
+    pub(super) const HELD_BACK: f64 = 5.4;
     /// One that is sent.
-    pub(super) const SYMBOL: f64 = 8.0;
+    pub(super) const SYMBOL: f64 = 8.4;
     /// One of an object that is not tracked.
-    pub(super) const IGNORED: f64 = 4.0;
-    /// An object that is tracked from now on.
-    pub(super) const TRACKED: f64 = 250.0;
+    pub(super) const IGNORED: f64 = 6.8;
+    /// An object that is tracked from now on: a weak reference, and what collectors do with it when it dies.
+    pub(super) const TRACKED: f64 = 1100.0;
     /// An object that is not: its identity hash is made.
-    pub(super) const NOT_TRACKED: f64 = 45.0;
+    pub(super) const NOT_TRACKED: f64 = 27.0;
     /// A trap where it was not calibrated.
     pub(super) const TRAP: f64 = 700.0;
     /// A stack of 32 frames (`cargo xtask bench --only unwind`).
@@ -148,14 +148,14 @@ impl Loads {
     /// Takes notice of what is said besides marks.
     pub(super) fn inside(&mut self, inside: &Inside) {
         match inside {
-            Inside::Place(place) => {
+            Inside::Place(place) if place.id < MAX_PLACES => {
                 let at = place.id as usize;
                 if self.places.len() <= at {
                     self.places.resize(at + 1, None);
                 }
                 self.places[at] = Some(place.marker);
             }
-            Inside::Sampled(sampled) => {
+            Inside::Sampled(sampled) if self.said.len() < MAX_BUFFERS => {
                 let before = self.said.insert((sampled.property, sampled.class), sampled.not_tracked).unwrap_or(0);
                 let of = usize::from(sampled.property).checked_sub(1).and_then(|at| self.not_tracked.get_mut(at));
                 if let Some(of) = of {
