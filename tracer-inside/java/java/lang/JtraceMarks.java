@@ -55,6 +55,7 @@ public final class JtraceMarks {
     private static final int END = 8;
     private static final int COUNTS = 16;
     private static final int LAST_THREAD = 24;
+    /** Not 0 while the recorder is at work. */
     static final int BUSY = 32;
 
     private static final int MAX_TEXT_CHARS = 64;
@@ -189,11 +190,12 @@ public final class JtraceMarks {
         if ((on & COUNT) != 0) {
             // Numbers need no order.
             long home = home(Thread.currentThread());
-            if (home != 0) count(home, place, kind);
+            if (home != 0 && U.getLong(home + BUSY) == 0) count(home, place, kind);
             return;
         }
         long buffer = buffer();
-        if (buffer == 0) return;
+        // What the recorder itself calls is not told of.
+        if (buffer == 0 || U.getLong(buffer + BUSY) != 0) return;
         long next = U.getLong(buffer + NEXT);
         U.putLong(next, kind | (long) place << 12 | (long) value << 32);
         next += 8;

@@ -285,7 +285,9 @@ final class JtraceObjects {
             int state = known.state;
             if (U.getByte(machine + state) == state) {
                 long buffer = JtraceMarks.buffer();
-                if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
+                if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0) {
+                    JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
+                }
                 return;
             }
         }
@@ -406,8 +408,15 @@ final class JtraceObjects {
 
     /** Tells of the dead of all tables; at the end of the JVM, all that is left counts as dead. */
     static void sweepAll(boolean atEnd) {
-        for (JtraceObjects table : TABLES) {
-            if (table != null) table.sweep(atEnd);
+        long buffer = JtraceMarks.buffer();
+        // Queues of references have locks, which may be woven.
+        boolean entered = buffer != 0 && enter(buffer);
+        try {
+            for (JtraceObjects table : TABLES) {
+                if (table != null) table.sweep(atEnd);
+            }
+        } finally {
+            if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
         }
     }
 
