@@ -90,7 +90,7 @@ fn what_matches_nothing_is_refused_with_the_nearest_name_and_nothing_is_woven() 
     ensure!(error.contains("Fab") && error.contains("Fib"), "{error}");
     ensure!(exchanges(&jvm)? == 0, "{} classes were exchanged", exchanges(&jvm)?);
     // The lenses alone load nothing.
-    let error = jtrace::refuse(&["attach", &pid, "-l", "markers", "-d", "1s"], 2)?;
+    let error = jtrace::refuse(&["attach", &pid, "-l", "markers", "--marker", "fib=Fib::fib", "-d", "1s"], 2)?;
     ensure!(error.contains("--inside"), "{error}");
     jvm.finish().map(drop)
 }
