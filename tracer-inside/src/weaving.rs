@@ -45,15 +45,15 @@ const SETTLES: Duration = Duration::from_millis(10);
 const MAX_SKIPPED: usize = 1000;
 /// Names of classes that the recorder needs itself, or that the JVM treats as it treats no others.
 const NEVER: [&str; 9] = [
-    "java.lang.Jtrace",
+    "java.lang.Jtrace*",
     "java.lang.Object",
     "java.lang.Thread",
     "java.lang.VirtualThread",
-    "java.lang.ref.",
+    "java.lang.ref.*",
     "java.lang.Class",
     "java.lang.String",
     "jdk.internal.misc.Unsafe",
-    "java.lang.invoke.",
+    "java.lang.invoke.*",
 ];
 
 /// Number of the next place. A method that began in an earlier visit runs the code of that visit to its end, so numbers are not used
@@ -275,7 +275,7 @@ impl Weaving {
 }
 
 fn is_never(class: &str) -> bool {
-    NEVER.iter().any(|never| class == *never || never.ends_with(['.', 'e']) && class.starts_with(never))
+    NEVER.iter().any(|never| never.strip_suffix('*').map_or(class == *never, |prefix| class.starts_with(prefix)))
 }
 
 fn current() -> Option<Arc<Weaving>> {

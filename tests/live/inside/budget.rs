@@ -1,6 +1,6 @@
 //! What the governor of the inside lane does where a session would cost more than its budget: markers are counted, or on in windows;
 //! of properties fewer objects are tracked. Costs are judged by what the report says was told and when, not by the time that something
-//! took; `cargo xtask bench --only budget-inside` prints the slowdown.
+//! took; `cargo xtask bench --only inside-budget` prints the slowdown.
 
 use std::{collections::BTreeMap, fs};
 

@@ -69,3 +69,22 @@ pub(super) fn agree_with(report: &Report, expected: &Expected, watched: impl Fn(
     ensure!(report.summary("markers", "events")? > 0, "no events");
     Ok(())
 }
+
+/// The recorder reads texts by methods that are woven themselves: nothing of that is told, and the texts do no harm to what is.
+#[test]
+fn texts_are_read_by_methods_that_are_woven() -> Result<()> {
+    for jdk in jdk::all()? {
+        let jvm = start(&jdk, "methods", "Texts", &[], &[])?;
+        let options =
+            ["--each", "--marker", "greet=Texts::greet+arguments", "--marker", "reads=java.lang.String*::charAt"];
+        let (report, expected) = watch(jvm, "markers", &options)?;
+        let rows = report.table("markers", "markers")?;
+        let greet = rows.iter().find(|row| text(row, "marker") == "greet").context("no row")?;
+        let (entered, calls) = (cell(greet, "entered")?, expected.one("calls", "Texts.greet")?);
+        ensure!(entered == calls, "{entered} and not {calls} on JDK {}", jdk.release);
+        let notes = report.0.to_string();
+        ensure!(!notes.contains("could not be read"), "garbage among the marks on JDK {}", jdk.release);
+        ensure!(!notes.contains("places that are not defined"), "garbage among the marks on JDK {}", jdk.release);
+    }
+    Ok(())
+}

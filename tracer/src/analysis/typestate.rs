@@ -1,7 +1,7 @@
 //! Lens `typestate`: whether objects are used as their protocols say.
 //!
 //! Every symbol of an object comes with the state in which the object was, so what it means does not depend on the order in which
-//! buffers of different threads arrive. Threads, monitors and classes have their states here ([`outside`]).
+//! buffers of different threads arrive. Threads, monitors and classes have their states here (`outside`).
 
 mod outside;
 

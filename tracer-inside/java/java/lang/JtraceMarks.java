@@ -165,20 +165,26 @@ public final class JtraceMarks {
 
     private static void text(int index, String text) {
         long buffer = buffer();
-        if (buffer == 0) return;
-        int length = text.length();
-        int chars = length < MAX_TEXT_CHARS ? length : MAX_TEXT_CHARS;
-        long next = U.getLong(buffer + NEXT);
-        U.putLong(next, (ARGUMENT | index << 4 | 3 << 12) | (long) (2 * chars) << 32);
-        next += 8;
-        for (int from = 0; from < chars; from += 4, next += 8) {
-            long word = 0;
-            for (int at = from; at < chars && at < from + 4; at++) {
-                word |= (long) text.charAt(at) << 16 * (at - from);
+        if (buffer == 0 || U.getLong(buffer + BUSY) != 0) return;
+        // What reads the text may be woven, too: marks of that would come into the middle of this one.
+        U.putLong(buffer + BUSY, 1);
+        try {
+            int length = text.length();
+            int chars = length < MAX_TEXT_CHARS ? length : MAX_TEXT_CHARS;
+            long next = U.getLong(buffer + NEXT);
+            U.putLong(next, (ARGUMENT | index << 4 | 3 << 12) | (long) (2 * chars) << 32);
+            next += 8;
+            for (int from = 0; from < chars; from += 4, next += 8) {
+                long word = 0;
+                for (int at = from; at < chars && at < from + 4; at++) {
+                    word |= (long) text.charAt(at) << 16 * (at - from);
+                }
+                U.putLong(next, word);
             }
-            U.putLong(next, word);
+            written(buffer, next);
+        } finally {
+            U.putLong(buffer + BUSY, 0);
         }
-        written(buffer, next);
     }
 
     private static void tellOf(int on, int place, int kind, Object receiver) {

@@ -144,9 +144,20 @@ fn a_virtual_thread_keeps_its_stack_from_buffer_to_buffer() {
     let mut play = Play::new(vec![marker("a"), marker("b")], vec![Box::new(scribe.clone())]);
     play.batch(1, Words::default().push(ENTER, 2, 0).thread(50).push(ENTER, 1, 0), false);
     play.batch(2, Words::default().push(ENTER, 2, 0).thread(50).push(EXIT, 1, 0), false);
-    play.batch(1, Words::default().push(EXIT, 2, 0), false);
+    // A buffer goes on with the thread that it ended with, until it says otherwise.
+    play.batch(1, Words::default().push(EXIT, 2, 0).thread(0).push(EXIT, 2, 0), false);
     let marks: Vec<String> = scribe.text().lines().skip(2).map(str::to_owned).collect();
-    assert_eq!(marks, ["enter b t0 d1", "enter a t1 d1", "enter b t2 d1", "exit a t1 d1 Left", "exit b t0 d1 Left"]);
+    assert_eq!(
+        marks,
+        [
+            "enter b t0 d1",
+            "enter a t1 d1",
+            "enter b t2 d1",
+            "exit a t1 d1 Left",
+            "exit b t1 d0 Left unknown",
+            "exit b t0 d1 Left"
+        ]
+    );
 }
 
 /// Random marks of several threads in batches, and how each mark should look: depth, and how many regions of each marker are open.

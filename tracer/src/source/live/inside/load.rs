@@ -14,7 +14,7 @@ use crate::{
     mark::{Asked, Inside, Mark, MarkBatch, Meaning, What as Told},
 };
 
-/// What single things cost a target, in nanoseconds, on the machine on which jtrace was written. `cargo xtask bench --only budget-inside`
+/// What single things cost a target, in nanoseconds, on the machine on which jtrace was written. `cargo xtask bench --only inside-budget`
 /// measures them anew.
 mod cost {
     /// A mark that is sent; its share of handing a buffer over included.
