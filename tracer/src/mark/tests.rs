@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use tracer_common::marks::{Argument as ArgumentKind, Word, WordKind};
+
 use super::*;
 
 fn batch(words: &[u64]) -> Vec<u8> {
