@@ -137,8 +137,9 @@ impl InsideLane {
             let action = member.action(now_ns, &decision);
             if let Some(order) = member.order(&decision) {
                 self.give(&order, vec![action]);
-            } else if decision == LaneDecision::On {
-                // Before that nothing was told, so a window begins here, whenever the library follows.
+            } else if decision == LaneDecision::On && self.waiting.is_empty() {
+                // Before that nothing was told, so a window begins here, whenever the library follows. It does what it is told in
+                // its order: what waits for it holds before.
                 done.push(action);
             } else {
                 waiting.push(action);
