@@ -69,7 +69,7 @@ fn off(jvm: &mut Jvm) -> Result<f64> {
 }
 
 fn counted(jvm: &mut Jvm) -> Result<f64> {
-    let session = visit(jvm, "markers", &MARKER)?;
+    let session = visit(jvm, "markers", &[&MARKER[..], &UNGUARDED].concat())?;
     let ns = best(jvm, BARE, BLOCKS)?;
     let (seen, made) = (events(&session.report()?, "markers")?, all(BARE));
     ensure!(seen == made, "{seen} events were counted of {made}");
