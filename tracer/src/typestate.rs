@@ -30,7 +30,7 @@ pub use method::Method;
 pub use read::MAX_BYTES;
 
 /// What has a state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
     /// Every object whose methods are the symbols.

@@ -44,6 +44,9 @@ public final class Outside {
         static void close() {}
     }
 
+    /** Nobody notifies those who wait for it. */
+    private static final class Forgotten {}
+
     private interface Work {
         void run() throws Exception;
     }
@@ -125,7 +128,8 @@ public final class Outside {
             teller.join();
         });
         if (bad) {
-            Object forgotten = new Object();
+            // Of a class of its own: a JVM may give it the structure that the other lock had.
+            Object forgotten = new Forgotten();
             alone("forgotten", () -> {
                 synchronized (forgotten) {
                     forgotten.wait(WAIT_MS);

@@ -19,7 +19,7 @@ impl WatchOptions {
             return Ok(self);
         }
         if self.lens.is_empty() {
-            self.lens = Lens::USUAL.to_vec();
+            self.lens = self.lenses();
         }
         let named = std::mem::take(&mut self.inside.property);
         let (order, named): (Vec<_>, Vec<_>) =
@@ -95,6 +95,11 @@ mod tests {
             (true, vec!["PushLocalFrame".to_owned(), "PopLocalFrame".to_owned()])
         );
         assert_eq!(with(&["-l", "typestate", "-p", "hasnext"]).unwrap().lenses(), [Lens::Typestate]);
+        assert_eq!(
+            with(&["--inside", "-p", "hasnext"]).unwrap().lenses(),
+            [Lens::Typestate],
+            "the lens of what is named"
+        );
         let order = with(&["-l", "typestate", "-p", "LockOrder"]).unwrap();
         assert_eq!((order.lenses(), order.inside.property), (vec![Lens::Locks], Vec::new()));
     }

@@ -5,10 +5,14 @@ use std::collections::{HashMap, HashSet};
 use super::{HISTORY_BITS, Of, Seen, Violation};
 use crate::{
     analysis::Lens,
-    event::{Edge, Event, Payload, StackId, SubjectId, Tid},
+    event::{Edge, Event, MonitorAction, NameId, Payload, StackId, SubjectId, Tid},
     session::GuardAction,
     subject::SubjectDefinition,
-    typestate::{Key, Property, machine::Symbol, outside::States},
+    typestate::{
+        Key, Property,
+        machine::Symbol,
+        outside::{States, names},
+    },
 };
 
 /// Most threads, monitors and classes with a state, of all properties.
@@ -20,8 +24,8 @@ const BEGUN: usize = 65_536;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Who {
     Thread(Tid),
-    /// By the address of its structure.
-    Monitor(u64),
+    /// By the address of its structure, and the class of its object: a structure that rests is used again for other objects.
+    Monitor(u64, NameId),
     /// By the number that it got here.
     Class(u32),
 }
@@ -51,6 +55,8 @@ pub(super) struct Outside {
     properties: Vec<Property>,
     followed: HashMap<(usize, Who), Followed>,
     methods: HashMap<(SubjectId, Edge), Called>,
+    /// Symbols of functions of JNI and of what is done with monitors: all their names are known beforehand.
+    named: HashMap<(Key, &'static str), Vec<(usize, Symbol)>>,
     classes: Vec<String>,
     begun: HashSet<Tid>,
     /// Properties whose events were not all seen.
@@ -71,7 +77,16 @@ const fn lens(key: Key) -> Option<Lens> {
 
 impl Outside {
     pub(super) fn new(properties: &[Property]) -> Self {
-        Self { properties: properties.to_vec(), interrupted: vec![false; properties.len()], ..Self::default() }
+        let mut named: HashMap<_, Vec<_>> = HashMap::new();
+        for (property, of) in properties.iter().enumerate() {
+            for name in names(of.key).into_iter().flatten() {
+                if let Some(symbol) = of.symbol_named(name) {
+                    named.entry((of.key, name)).or_default().push((property, symbol));
+                }
+            }
+        }
+        let interrupted = vec![false; properties.len()];
+        Self { properties: properties.to_vec(), named, interrupted, ..Self::default() }
     }
 
     /// Name of a class, by the number that violations have.
@@ -124,7 +139,7 @@ impl Outside {
                 self.named((Key::Jni, function.name()), (thread, Of::Thread), event, seen)
             }
             Payload::Monitor { action, monitor, class } => {
-                self.named((Key::Monitor, action.word()), (Who::Monitor(monitor), Of::Name(class)), event, seen)
+                self.named((Key::Monitor, action.word()), (Who::Monitor(monitor, class), Of::Name(class)), event, seen)
             }
             Payload::Method { edge, method, wanted: true, .. } => self.method((method, edge), event, seen),
             Payload::Thread { edge: Edge::Begin, .. } => {
@@ -143,12 +158,8 @@ impl Outside {
     }
 
     /// A function of JNI, or what was done with a monitor.
-    fn named(&mut self, (key, name): (Key, &str), who: (Who, Of), event: &Event, seen: &mut [Seen]) -> Vec<Violation> {
-        let symbol = |(property, of): (usize, &Property)| {
-            let symbol = (of.key == key).then(|| of.symbol_named(name))??;
-            Some((property, symbol))
-        };
-        let symbols: Vec<_> = self.properties.iter().enumerate().filter_map(symbol).collect();
+    fn named(&mut self, name: (Key, &'static str), who: (Who, Of), event: &Event, seen: &mut [Seen]) -> Vec<Violation> {
+        let Some(symbols) = self.named.get(&name).cloned() else { return Vec::new() };
         symbols.into_iter().filter_map(|symbol| self.take(symbol, who, event, seen)).collect()
     }
 
@@ -183,14 +194,21 @@ impl Outside {
             seen.objects += 1;
             let begins_here = match who {
                 Who::Thread(tid) => self.begun.contains(&tid),
-                Who::Monitor(_) => true,
+                // What it ends began before.
+                Who::Monitor(..) => !matches!(
+                    event.payload,
+                    Payload::Monitor {
+                        action: MonitorAction::Waited | MonitorAction::ContendedEntered | MonitorAction::ContendedExit,
+                        ..
+                    }
+                ),
                 Who::Class(_) => false,
             };
             let is_new = begins_here && self.interrupted.get(property) == Some(&false);
             let states = if is_new { States::only(machine.start) } else { States::any(machine) };
             let number = match who {
                 Who::Thread(tid) => tid.0,
-                Who::Monitor(_) | Who::Class(_) => u32::try_from(seen.objects).unwrap_or(u32::MAX),
+                Who::Monitor(..) | Who::Class(_) => u32::try_from(seen.objects).unwrap_or(u32::MAX),
             };
             Followed { states, history: 0, of, number }
         });
@@ -220,7 +238,7 @@ impl Outside {
             }
             let tid = match who {
                 Who::Thread(tid) => Some(tid),
-                Who::Monitor(_) | Who::Class(_) => None,
+                Who::Monitor(..) | Who::Class(_) => None,
             };
             violations.push(violation(property, &followed, None, tid, event.stack));
         }

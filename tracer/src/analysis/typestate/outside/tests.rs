@@ -1,12 +1,7 @@
 //! What is known of a thread decides what is said of it.
 
 use super::*;
-use crate::{
-    event::{NameId, SiteId},
-    jni::Function,
-    session::GuardDecision,
-    typestate::library::Entry,
-};
+use crate::{event::SiteId, jni::Function, session::GuardDecision, typestate::library::Entry};
 
 const OLD: Tid = Tid(7);
 const NEW: Tid = Tid(8);
@@ -46,6 +41,11 @@ impl Play {
             wanted: true,
         };
         functions.iter().map(|name| self.event(tid, call(name))).sum()
+    }
+
+    fn monitor(&mut self, monitor: u64, class: u64, actions: &[MonitorAction]) -> usize {
+        let act = |&action: &_| Payload::Monitor { action, monitor, class: NameId(class) };
+        actions.iter().map(|action| self.event(NEW, act(action))).sum()
     }
 
     fn guard(&mut self, lens: Lens) {
@@ -96,4 +96,20 @@ fn what_happens_while_sites_are_away_is_not_known() {
     // Nor is it known of threads that came meanwhile.
     play.thread(Tid(9), Edge::Begin);
     assert_eq!(play.calls(Tid(9), &["PopLocalFrame"]), 0);
+}
+
+#[test]
+fn a_structure_that_is_used_again_for_another_class_is_another_monitor() {
+    let mut play = Play::new("waitunnotified");
+    let wait = MonitorAction::Wait { timeout_ms: 20 };
+    assert_eq!(play.monitor(64, 1, &[wait, MonitorAction::NotifyAll, MonitorAction::Waited]), 0);
+    assert_eq!(play.monitor(64, 2, &[wait, MonitorAction::Waited]), 1);
+    assert_eq!(play.seen[0].objects, 2);
+}
+
+#[test]
+fn a_wait_that_began_before_may_have_been_notified() {
+    let mut play = Play::new("waitunnotified");
+    let wait = MonitorAction::Wait { timeout_ms: 0 };
+    assert_eq!(play.monitor(64, 1, &[MonitorAction::Waited, wait, MonitorAction::Waited]), 0);
 }
