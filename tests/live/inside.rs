@@ -16,6 +16,8 @@ mod places;
 mod regions;
 // Classes get back what they had, also beside other agents.
 mod restored;
+// Whose marks they are.
+mod threads;
 // Programs that begin woven.
 mod started;
 // Objects and their protocols.

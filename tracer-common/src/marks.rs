@@ -11,14 +11,22 @@ use crate::record::HEADER_BYTES;
 pub struct MarksHeader {
     /// Number of the buffer; a thread has one until it ends.
     pub buffer: u32,
-    /// 1 where the thread of the record is the one whose marks these are, and not one that looks after idle buffers.
-    pub is_owner: u32,
+    /// Bits of [`hand`].
+    pub hand: u32,
     /// Words that came out of this buffer before, also those that were lost.
     pub first: u64,
     /// Words that follow.
     pub words: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// Words that would follow, had the kernel not kept them back: nobody wants marks of this thread.
+    pub kept_back: u32,
+}
+
+/// Bits of [`MarksHeader::hand`]: who hands over what.
+pub mod hand {
+    /// The thread of the record is the one whose buffer it is, and not one that looks after idle buffers.
+    pub const OWNER: u32 = 1;
+    /// The thread has carried virtual threads, whose marks may be among these.
+    pub const CARRIER: u32 = 2;
 }
 
 /// Bytes of a batch's two headers.

@@ -61,6 +61,8 @@ pub const MAP_CONTEXTS: &str = "CONTEXTS";
 pub const MAP_OUTCOMES: &str = "OUTCOMES";
 /// Hash map of masks ([`crate::filter::Input::Thread`]), by thread.
 pub const MAP_MASKS: &str = "MASKS";
+/// Hash map of the buffers whose marks nobody wants ([`crate::marks::MarksHeader::buffer`]).
+pub const MAP_UNWANTED: &str = "UNWANTED";
 /// One-element array of [`crate::filter::Answer`].
 pub const MAP_ANSWER: &str = "ANSWER";
 /// One-element array of [`crate::jni::JniDemand`].

@@ -234,8 +234,8 @@ event_kinds! {
     /// place and state (as in a [`crate::marks::Word`]), object's number, number of its class, history: a symbol has come that the
     /// property does not allow in this state. The history has the last symbols before, 8 bits each, the latest lowest.
     IllegalTransition = 192, 4;
-    /// buffer and (from bit 32 on) whether it is this thread's own, words that came out of that buffer before, words that follow: what
-    /// woven code has told ([`crate::marks::MarksHeader`]).
+    /// buffer and (from bit 32 on) [`crate::marks::hand`], words that came out of that buffer before, words that follow and (from bit
+    /// 32 on) words that were kept back: what woven code has told ([`crate::marks::MarksHeader`]).
     Marks = 193, 3;
 }
 

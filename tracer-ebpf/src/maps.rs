@@ -111,6 +111,10 @@ pub(crate) static SUBJECTS: HashMap<u64, Subject, MAX_SUBJECTS> = HashMap::new()
 #[btf_map]
 pub(crate) static MASKS: HashMap<u32, u64, MAX_THREADS, ON_DEMAND> = HashMap::new();
 
+/// Buffers of woven code whose marks nobody wants.
+#[btf_map]
+pub(crate) static UNWANTED: HashMap<u32, u8, MAX_THREADS, ON_DEMAND> = HashMap::new();
+
 #[btf_map]
 pub(crate) static CELLS: PerCpuArray<Cell, MAX_CELLS> = PerCpuArray::new();
 

@@ -16,7 +16,7 @@ use std::{
 };
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
-use tracer_common::marks::{Word, WordKind};
+use tracer_common::marks::{Word, WordKind, hand};
 
 use crate::site::jtrace_marks_flushed;
 
@@ -72,6 +72,8 @@ struct Buffer {
     from: usize,
     /// Words that were handed over.
     handed: u64,
+    /// Whether virtual threads have written here.
+    carries: bool,
     /// What was told of the counters, by their index.
     told: HashMap<usize, u64>,
 }
@@ -99,6 +101,19 @@ fn map(bytes: usize) -> Option<usize> {
         )
     };
     mapped.ok().map(<*mut std::ffi::c_void>::expose_provenance)
+}
+
+impl Buffer {
+    /// Its number, and who hands it over.
+    fn by(&self, is_owner: bool) -> u64 {
+        let by = if is_owner { hand::OWNER } else { 0 } | if self.carries { hand::CARRIER } else { 0 };
+        u64::from(self.number) | u64::from(by) << 32
+    }
+
+    /// Tells how much has come out of it, so that a loss at its end is not unseen.
+    fn close(&self) {
+        jtrace_marks_flushed(ptr::null(), 0, self.by(false), self.handed);
+    }
 }
 
 impl Memory {
@@ -194,14 +209,23 @@ impl Memory {
         Self::word(base + COUNTS).store(counts.cast_signed() as i64, Ordering::Relaxed);
         Self::word(base + LAST_THREAD).store(tid, Ordering::Relaxed);
         let number = u32::try_from(self.made.fetch_add(1, Ordering::Relaxed) + 1).unwrap_or(u32::MAX);
-        buffers.push(Buffer { number, tid, base, counts, from: words, handed: 0, told: HashMap::new() });
+        buffers.push(Buffer {
+            number,
+            tid,
+            base,
+            counts,
+            from: words,
+            handed: 0,
+            carries: false,
+            told: HashMap::new(),
+        });
         let slot = self.slot(tid);
         if Self::word(slot).load(Ordering::Relaxed) == 0 {
             Self::word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
             Self::word(slot).store(tid, Ordering::Release);
         }
         // The kernel learns whose buffer this is.
-        jtrace_marks_flushed(ptr::null(), 0, u64::from(number) | 1 << 32, 0);
+        jtrace_marks_flushed(ptr::null(), 0, u64::from(number) | u64::from(hand::OWNER) << 32, 0);
         base.cast_signed() as i64
     }
 
@@ -214,6 +238,9 @@ impl Memory {
             carried.clear();
         }
         let last = carried.insert(thread, base).filter(|last| *last != base);
+        if let Some(buffer) = self.buffers().iter_mut().find(|buffer| buffer.base == base) {
+            buffer.carries = true;
+        }
         if !is_full && last.is_none() {
             return;
         }
@@ -249,6 +276,12 @@ impl Memory {
         }
     }
 
+    /// The last time: hands over everything.
+    pub(crate) fn flush_last(&self, places: &Range<u32>) {
+        self.flush_idle(places, true);
+        self.buffers().iter().for_each(Buffer::close);
+    }
+
     fn hand_over(buffer: &mut Buffer, is_owner: bool) {
         let words = buffer.base + HEADER_BYTES;
         let end = words + 8 * (WORDS + SLACK_WORDS);
@@ -257,7 +290,7 @@ impl Memory {
             return;
         }
         let count = (next - buffer.from) / 8;
-        let number = u64::from(buffer.number) | u64::from(is_owner) << 32;
+        let number = buffer.by(is_owner);
         jtrace_marks_flushed(ptr::with_exposed_provenance(buffer.from), count as u64, number, buffer.handed);
         buffer.handed += count as u64;
         buffer.from = next;
@@ -297,6 +330,7 @@ impl Memory {
         }
         Self::hand_over(&mut buffer, true);
         Self::tell_counters(&mut buffer, places);
+        buffer.close();
         for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, PLACES * COUNTERS * 8)] {
             // SAFETY: only that thread knew them, and it has ended.
             let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };

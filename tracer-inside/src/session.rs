@@ -352,7 +352,9 @@ impl Session {
         let (Some(weaving), Some(recorder)) = (self.weaving.clone(), self.recorder) else { return };
         let restored = weaving::end(self.jvmti, self.jni, &weaving);
         let _ = recorder.sweep(self.jni, false);
-        self.hand_over(true);
+        if let Some(memory) = memory() {
+            memory.flush_last(&weaving.places());
+        }
         for event in EVENTS {
             let _ = self.jvmti.notify(event, false);
         }
@@ -371,7 +373,7 @@ unsafe extern "system" fn vm_death(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv) {
         recorder.sweep(Jni(jni), true).ok()?;
         let memory = memory()?;
         memory.switch_off();
-        memory.flush_idle(&weaving.places(), true);
+        memory.flush_last(&weaving.places());
         Some(())
     });
 }

@@ -5,7 +5,7 @@
 
 use tracer_common::{
     jni::Flags,
-    marks::{MARKS_HEADER_BYTES, MAX_MARKS_WORDS, Word},
+    marks::{MARKS_HEADER_BYTES, MAX_MARKS_WORDS, Word, hand},
     record::{DEFINITION_HEADER_BYTES, EventKind, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES, SubjectState, Timed},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES, StackEnd},
 };
@@ -213,6 +213,11 @@ impl Words<'_> {
         u32::try_from(self.at(index) & 0xffff_ffff).unwrap_or(0)
     }
 
+    /// The upper half.
+    fn upper(&self, index: usize) -> u32 {
+        u32::try_from(self.at(index) >> 32).unwrap_or(0)
+    }
+
     fn function(&self) -> Function {
         Function(u16::try_from(self.at(0) & 0xffff).unwrap_or(u16::MAX))
     }
@@ -231,9 +236,10 @@ fn inside(kind: EventKind, words: &Words<'_>) -> Payload {
     if kind == EventKind::Marks {
         return Payload::Marks {
             buffer: words.number(0),
-            is_owner: words.at(0) >> 32 != 0,
+            is_owner: words.upper(0) & hand::OWNER != 0,
             first: words.at(1),
             count: words.number(2),
+            kept_back: words.upper(2),
         };
     }
     let at = Word(words.at(0));

@@ -516,6 +516,8 @@ pub enum Payload {
         first: u64,
         /// Words that follow.
         count: u32,
+        /// Words that came out of it now, and that the kernel kept back: nobody wants them.
+        kept_back: u32,
     },
     /// An object was made.
     ObjectAlloc {

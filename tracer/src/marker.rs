@@ -28,6 +28,7 @@ mod gate;
 pub use client::{Client, ClientReport, Ending, Exit, Instance, Object, Reporting};
 pub use dispatch::Dispatch;
 pub use error::Error;
+pub use gate::predicate_of;
 pub use known::{Known, Place};
 pub use spec::{Spec, Wish};
 pub use stack::{Entry, Stack};

@@ -186,6 +186,7 @@ impl Analysis for Markers {
         let summary = summary
             .int("skipped_methods", skipped)
             .int("lost_words", self.dispatch.lost_words())
+            .int("kept_back_words", self.dispatch.kept_back_words())
             .int("woven_classes", sum(|woven| woven.classes))
             .int("weaving_ns", sum(|woven| woven.took_ns))
             .int("longest_step_ns", self.woven.iter().map(|woven| woven.longest_step_ns).max().unwrap_or(0))

@@ -17,6 +17,7 @@ use super::{
     prepare::{self, Known, Watched},
 };
 use crate::{
+    analysis::Lens,
     ebpf::{
         calibrate,
         load::{Kernel, KernelOptions},
@@ -145,7 +146,12 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
     let outside = inside.as_ref().and_then(Wanted::outside);
-    let inside = inside::lane(inside, &jvm, &mut known.plan, &watched.lenses)?;
+    let questions = inside.as_ref().and_then(Wanted::questions);
+    if questions.is_some() {
+        prepare::add_starts(&mut known.plan, &libjvm, Lens::Markers);
+    }
+    let gate = questions.map(|questions| known.thread_gate(&jvm, &questions));
+    let inside = inside::lane(inside, &jvm, &mut known.plan, &watched.lenses)?.map(|lane| lane.with_gate(gate));
     let armed = ArmedJvm::new(&known.plan, &jvm, watch.demand.arm, &watched.predicate, &mut known.missing)?;
     let path = jvm.library.attach_path.clone();
     let holders = known.holders(&jvm, &watched.lenses);

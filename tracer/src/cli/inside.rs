@@ -20,7 +20,10 @@ use crate::{
     marker::check::MANY_METHODS,
     predicate::error::nearest,
     probe::plan::Plan,
-    source::live::inside::{InsideLane, Telling},
+    source::live::{
+        inside::{InsideLane, Telling},
+        thread_gate::Questions,
+    },
     typestate::{Property, machine::Machine},
 };
 
@@ -130,6 +133,11 @@ impl Wanted {
     /// What properties are followed without anything in the JVM, where that goes for all that is wanted.
     pub(super) fn outside(&self) -> Option<Asked> {
         self.rules.is_empty().then(|| self.asked.clone())
+    }
+
+    /// What markers ask of threads.
+    pub(super) fn questions(&self) -> Option<Questions> {
+        Questions::of(&self.asked, self.telling.iter().any(|telling| telling.receiver))
     }
 
     /// Adds a property: its symbols are numbered behind the markers and the properties before.

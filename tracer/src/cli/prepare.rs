@@ -41,6 +41,7 @@ use crate::{
         jni::JniCalls,
         judge::Judge,
         subjects::{Asked, Subjects},
+        thread_gate::{Questions, ThreadGate},
         unwinding::Unwinding,
     },
 };
@@ -191,8 +192,10 @@ impl Known {
             .ok();
         let mut plan = plan_of(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
         choose_jni(&mut plan, watched);
-        if watched.predicate.asks_for(&[Field::Thread, Field::Daemon]) {
-            add_starts(&mut plan, libjvm);
+        if watched.predicate.asks_for(&[Field::Thread, Field::Daemon])
+            && let Some(lens) = plan.sites.iter().find(|site| site.flag.is_some()).map(|site| site.lens)
+        {
+            add_starts(&mut plan, libjvm, lens);
         }
         if !watched.timed {
             plan.sites.retain(|site| !matches!(site.kind, EventKind::MethodReturn | EventKind::FrameUnwound));
@@ -280,6 +283,12 @@ impl Known {
             .ok()
     }
 
+    /// What judges the threads of marks, where markers ask for them.
+    pub(super) fn thread_gate(&mut self, jvm: &Jvm, questions: &Questions) -> ThreadGate {
+        let names = self.thread_names(jvm);
+        ThreadGate::new(questions.clone(), ThreadBook::new(jvm.target.pid, Namespace::of(jvm), names))
+    }
+
     /// What finds the holders of monitors, where that is wanted and possible.
     pub(super) fn holders(&self, jvm: &Jvm, lenses: &[Lens]) -> Option<Holders> {
         let layout = self.threads.filter(|_| lenses.contains(&Lens::Locks))?;
@@ -329,10 +338,9 @@ pub(super) fn jni(plan: &Plan, watched: &Watched, pid: u32) -> Option<JniCalls> 
     (!functions.is_empty()).then(|| JniCalls::new(&watched.predicate, pid, functions, jni_one_by_one(watched)))
 }
 
-/// Adds the sites at which new threads tell their names, where a plan has sites to judge by them and these are missing.
-fn add_starts(plan: &mut Plan, libjvm: &Libjvm) {
+/// Adds the sites at which new threads tell their names, for a lens that judges by them, where these are missing.
+pub(super) fn add_starts(plan: &mut Plan, libjvm: &Libjvm, lens: Lens) {
     let starts = |site: &PlannedSite| site.kind == EventKind::ThreadStart;
-    let Some(lens) = plan.sites.iter().find(|site| site.flag.is_some()).map(|site| site.lens) else { return };
     if plan.sites.iter().any(starts) {
         return;
     }

@@ -43,7 +43,10 @@ use crate::{
         catalog::Flag,
         plan::{Facts, Libjvm, Plan, plan},
     },
-    source::live::{Live, Prepared},
+    source::live::{
+        Live, Prepared,
+        thread_gate::{Questions, ThreadGate},
+    },
 };
 
 /// How long a JVM may take to make its tables and counters.
@@ -121,6 +124,10 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     prepare::choose_jni(&mut plan, &watched);
     let outside = wanted.as_ref().and_then(Wanted::outside);
     let wanted = wanted.filter(|_| outside.is_none());
+    let questions = wanted.as_ref().and_then(Wanted::questions);
+    if questions.is_some() {
+        prepare::add_starts(&mut plan, &libjvm, Lens::Markers);
+    }
     let (coming, lane) = wanted.map(|wanted| inside::coming(wanted, &mut plan, &watched.lenses)).transpose()?.unzip();
     let option = coming.as_ref().map(Coming::option);
     let waiting = start(&program, path, &with_flags(&command, &plan, option))?;
@@ -144,9 +151,10 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let mut child = waiting.begin()?;
     // First, so that what is read of the JVM then has the library in it. The JVM waits.
     let visit = coming.map(|coming| arrive(coming, &mut child)).transpose()?;
-    let Learned { jvm, mut missing, armed } = learn(&mut live, &mut child, &libjvm, &watched)?;
+    let Learned { jvm, mut missing, armed, gate } =
+        learn(&mut live, &mut child, &libjvm, &watched, questions.as_ref())?;
     if let Some(visit) = visit {
-        live.inside_arrives(visit, &mut missing);
+        live.inside_arrives(visit, gate, &mut missing);
     }
     let start = live.start(prepare::describe(&jvm, &watched, missing));
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
@@ -198,12 +206,19 @@ struct Learned {
     jvm: Jvm,
     missing: Vec<String>,
     armed: Option<ArmedJvm>,
+    gate: Option<ThreadGate>,
 }
 
 /// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
 ///
 /// There is no event for any of that; the looks come in quick succession, because every one that comes late costs names.
-fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched) -> Result<Learned, Failure> {
+fn learn(
+    live: &mut Live,
+    child: &mut Child,
+    libjvm: &Libjvm,
+    watched: &Watched,
+    questions: Option<&Questions>,
+) -> Result<Learned, Failure> {
     let deadline = Instant::now() + LEARN_AT_MOST;
     let mut armed = None;
     loop {
@@ -222,13 +237,14 @@ fn learn(live: &mut Live, child: &mut Child, libjvm: &Libjvm, watched: &Watched)
                 let subjects = known.subjects(&jvm, watched);
                 live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, subjects)?;
                 live.look_into_jni(&jvm, known.threads, &mut known.missing)?;
+                let gate = questions.map(|questions| known.thread_gate(&jvm, questions));
                 let mut missing = known.missing;
                 missing.push(
                     "until the JVM's tables could be read, some ms after its start, monitors were not seen, and causes of \
                      collections and names of allocated classes are unknown"
                         .to_owned(),
                 );
-                return Ok(Learned { jvm, missing, armed });
+                return Ok(Learned { jvm, missing, armed, gate });
             }
         } else if late {
             return Err(Failure::new(

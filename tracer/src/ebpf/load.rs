@@ -13,7 +13,10 @@ use aya::{
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
-    names::{MAP_CELLS, MAP_CONTEXTS, MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_SUBJECTS, MAP_TARGET},
+    names::{
+        MAP_CELLS, MAP_CONTEXTS, MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_SUBJECTS, MAP_TARGET,
+        MAP_UNWANTED,
+    },
     site::{MAX_SITES, SiteSpec, TargetLayout},
     stats::{STATS_WORDS, SiteStats},
     tally::{MAX_CELLS, MAX_CONTEXTS, MAX_CUT_CONTEXTS, MAX_SUBJECTS},
@@ -104,6 +107,7 @@ pub struct Kernel {
     stats: PerCpuArray<MapData, StatsValue>,
     unwinding: Unwinding,
     away: maps::HashMap<MapData, u64, AwayValue>,
+    unwanted: maps::HashMap<MapData, u32, u8>,
     ring_bytes: u32,
     clocks: ClockOptions,
     /// What the programs were told last.
@@ -146,6 +150,8 @@ impl Kernel {
             unwinding: Unwinding::take(&mut ebpf)?,
             away: maps::HashMap::try_from(take(&mut ebpf, MAP_OFFCPU)?)
                 .map_err(|error| map_error(MAP_OFFCPU, &error))?,
+            unwanted: maps::HashMap::try_from(take(&mut ebpf, MAP_UNWANTED)?)
+                .map_err(|error| map_error(MAP_UNWANTED, &error))?,
             ring_bytes,
             clocks,
             told: TargetLayout::default(),
@@ -172,6 +178,11 @@ impl Kernel {
     /// Unread bytes in a ring buffer from which on the reader is woken; one that gives fewer at a time loses nothing.
     pub fn wakeup_bytes(&self) -> u64 {
         u64::from((self.ring_bytes / 4).min(MAX_WAKEUP_BYTES))
+    }
+
+    /// Marks out of this buffer of woven code are kept back.
+    pub fn keep_back(&mut self, buffer: u32) -> Result<(), Error> {
+        self.unwanted.insert(buffer, 1, 0).map_err(|error| map_error(MAP_UNWANTED, &error))
     }
 
     /// Tells the programs where the words of a site's event are.

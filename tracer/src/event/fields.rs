@@ -168,9 +168,14 @@ fn on_demand(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
                 ("history", Number(history)),
             ],
         ),
-        Payload::Marks { buffer, is_owner: _, first, count } => (
+        Payload::Marks { buffer, is_owner: _, first, count, kept_back } => (
             "marks",
-            vec![("buffer", Number(buffer.into())), ("first", Number(first)), ("words", Number(count.into()))],
+            vec![
+                ("buffer", Number(buffer.into())),
+                ("first", Number(first)),
+                ("words", Number(count.into())),
+                ("kept_back", Number(kept_back.into())),
+            ],
         ),
         Payload::ObjectAlloc { class, bytes, length, wanted: _ } => {
             let mut fields = vec![("class", Subject(class)), ("bytes", Number(bytes))];

@@ -35,6 +35,8 @@ const LOAD_LIMIT: Duration = Duration::from_secs(20);
 const ORDER_LIMIT: Duration = Duration::from_mins(2);
 /// How often it is looked whether the library has begun.
 const POLL: Duration = Duration::from_millis(2);
+/// How long the library of another visit may take to leave: one whose jtrace was killed notices within a second, and restores first.
+const LEAVE_LIMIT: Duration = Duration::from_secs(2);
 /// How long it may take to begin once it is loaded.
 const BEGIN_LIMIT: Duration = Duration::from_secs(5);
 /// How long a JVM that starts may take until it is up.
@@ -138,8 +140,12 @@ impl Visit {
     /// Loads the library and begins.
     pub fn begin(jvm: &Jvm) -> Result<Self, Error> {
         let pid = jvm.target.pid;
-        if is_taken(jvm).map_err(|reason| Error::Load { pid, reason })? {
-            return Err(Error::Taken { pid });
+        let began = Instant::now();
+        while is_taken(jvm).map_err(|reason| Error::Load { pid, reason })? {
+            if began.elapsed() > LEAVE_LIMIT {
+                return Err(Error::Taken { pid });
+            }
+            std::thread::sleep(POLL);
         }
         let attachment = attach_protocol::Attachment::open(jvm)?;
         let mut reasons = Vec::new();

@@ -15,6 +15,8 @@ pub struct MarkBatch<'a> {
     pub buffer: u32,
     /// Words that came out of this buffer before; where more did than were delivered, the difference was lost.
     pub first: u64,
+    /// Words that came out of it now, and that the kernel kept back: no marker wants marks of this thread.
+    pub kept_back: u32,
     /// Name of the thread, where it is known.
     pub thread_name: Option<&'a str>,
     /// The words, little-endian.
@@ -24,7 +26,13 @@ pub struct MarkBatch<'a> {
 impl<'a> MarkBatch<'a> {
     /// A batch of these words.
     pub const fn new(time_ns: u64, tid: Option<Tid>, buffer: u32, first: u64, words: &'a [u8]) -> Self {
-        Self { time_ns, tid, buffer, first, thread_name: None, words }
+        Self { time_ns, tid, buffer, first, kept_back: 0, thread_name: None, words }
+    }
+
+    /// The same, where the kernel kept so many words back.
+    #[must_use]
+    pub const fn keeping_back(self, kept_back: u32) -> Self {
+        Self { kept_back, ..self }
     }
 
     /// The same, of a thread with this name.

@@ -20,6 +20,7 @@ use super::{
     thread::{Arrival, Thread, Threads},
 };
 use crate::{
+    event::Tid,
     mark::{Asked, Inside, Mark, MarkBatch, Pass, Way, What},
     names::Names,
     predicate::{self, Outlook, Predicate},
@@ -93,6 +94,7 @@ struct Last {
 struct From<'a> {
     thread: usize,
     name: &'a predicate::Thread,
+    tid: Option<Tid>,
 }
 
 impl std::fmt::Debug for Dispatch {
@@ -217,8 +219,9 @@ impl Dispatch {
     pub fn marks(&mut self, batch: &MarkBatch<'_>) {
         let owner = self.threads.owner(batch);
         self.arrive(batch, owner);
+        self.books.kept_back += u64::from(batch.kept_back);
         let name = predicate::Thread { name: batch.thread_name.unwrap_or_default().to_owned(), daemon: false };
-        let mut from = From { thread: owner, name: &name };
+        let mut from = From { thread: owner, name: &name, tid: batch.tid };
         let mut java = None;
         self.last = Last::default();
         let before = self.threads.carried(batch.buffer);
@@ -453,7 +456,7 @@ impl Dispatch {
             let within = of.stack.entries().get(around..).unwrap_or_default().to_vec();
             for entry in within.iter().rev() {
                 self.books.switched += u64::from(is_switched(entry.marker));
-                self.end(From { thread, name: &no_name }, None, Ending::Unseen);
+                self.end(From { thread, name: &no_name, tid: None }, None, Ending::Unseen);
             }
             let Some(of) = self.threads.get_mut(thread) else { continue };
             for entry in within.iter().filter(|entry| !is_switched(entry.marker)) {
@@ -474,6 +477,11 @@ impl Dispatch {
         let places = self.known.places().iter().filter(|place| place.marker == marker);
         let counted = |place: u32| self.taps.iter().find_map(|tap| tap.client.events(place)).unwrap_or(0);
         places.map(|place| counted(place.definition.id)).sum()
+    }
+
+    /// Words that the kernel kept back, because no marker wants marks of their threads.
+    pub const fn kept_back_words(&self) -> u64 {
+        self.books.kept_back
     }
 
     /// Words that were lost before they came here.
@@ -515,7 +523,7 @@ const fn instance<'a>(known: &'a Known, thread: &'a Thread, site: Site, made: Ma
 fn asking<'a>(instance: Instance<'a>, subjects: &'a [predicate::Subject], subject: u32, from: From<'a>) -> Asking<'a> {
     static NOBODY: std::sync::LazyLock<predicate::Subject> = std::sync::LazyLock::new(predicate::Subject::default);
     let subject = subjects.get(subject as usize).unwrap_or(&NOBODY);
-    Asking { instance, subject, thread: from.name, duration_ns: None }
+    Asking { instance, subject, thread: from.name, tid: from.tid, duration_ns: None }
 }
 
 #[inline]

@@ -2,6 +2,7 @@
 
 use super::Instance;
 use crate::{
+    event::Tid,
     mark::Marker,
     predicate::{self, Counters, Field, Known as KnownNames, Outlook, Predicate},
 };
@@ -43,8 +44,7 @@ impl Gate {
 
     /// The gate of a marker among all; a sentence where its predicate is none, as only a damaged recording has it.
     pub(super) fn of_marker(marker: &Marker, all: &[Marker]) -> (Self, Option<String>) {
-        let parsed = marker.predicate.as_deref().map(|text| Predicate::parse(text, predicate_kind(marker.sides)));
-        let (predicate, note) = match parsed.transpose() {
+        let (predicate, note) = match parsed(marker).transpose() {
             Ok(predicate) => (predicate, None),
             Err(error) => {
                 let note = format!(
@@ -78,7 +78,6 @@ impl Gate {
 
     /// Whether a mark is wanted.
     pub(super) fn lets(&mut self, mark: &Asking<'_>) -> bool {
-        let thread = mark.instance.thread;
         if !self.inside.iter().all(|marker| mark.instance.is_inside(*marker))
             || !self.not_under.iter().all(|marker| mark.instance.is_not_under(*marker))
         {
@@ -90,7 +89,7 @@ impl Gate {
             subject: mark.subject,
             caller: None,
             thread: mark.thread,
-            tid: thread.tid.map_or(0, |tid| u64::from(tid.0)),
+            tid: mark.tid.map_or(0, |tid| u64::from(tid.0)),
             cpu: 0,
             size: 0,
             duration: mark.duration_ns.unwrap_or(0),
@@ -102,11 +101,22 @@ impl Gate {
     }
 }
 
+fn parsed(marker: &Marker) -> Option<Result<Predicate, predicate::Error>> {
+    marker.predicate.as_deref().map(|text| Predicate::parse(text, predicate_kind(marker.sides)))
+}
+
+/// The predicate of a marker; nothing where it has none that can be read.
+pub fn predicate_of(marker: &Marker) -> Option<Predicate> {
+    parsed(marker)?.ok()
+}
+
 /// What a gate is asked about.
 pub(super) struct Asking<'a> {
     pub(super) instance: Instance<'a>,
     pub(super) subject: &'a predicate::Subject,
     pub(super) thread: &'a predicate::Thread,
+    /// The thread whose buffer it is.
+    pub(super) tid: Option<Tid>,
     pub(super) duration_ns: Option<u64>,
 }
 

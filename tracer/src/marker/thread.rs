@@ -81,7 +81,7 @@ impl Threads {
 
     /// Whether words are missing before a batch.
     pub(super) fn arrival(&mut self, batch: &MarkBatch<'_>) -> Arrival {
-        let next = batch.first.saturating_add(batch.len() as u64);
+        let next = batch.first.saturating_add(batch.len() as u64).saturating_add(batch.kept_back.into());
         if self.words.len() >= MAX_THREADS && !self.words.contains_key(&batch.buffer) {
             return Arrival::Next;
         }

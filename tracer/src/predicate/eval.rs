@@ -52,17 +52,27 @@ impl Condition {
         match self {
             Self::Text { field, wanted, test } => event.text(*field).is_some_and(|text| test.holds(text)) == *wanted,
             Self::Daemon { wanted } => event.thread.daemon == *wanted,
-            Self::Number { field, comparison: Comparison::Unequal, value } => event.number(*field) != Some(*value),
-            Self::Number { field, comparison, value } => {
-                event.number(*field).is_some_and(|number| comparison.holds(number, *value))
-            }
-            Self::OneOf { field, wanted, values } => {
-                event.number(*field).is_some_and(|number| values.contains(&number)) == *wanted
-            }
+            Self::Number { field, .. } | Self::OneOf { field, .. } => self.holds_for(event.number(*field)),
             Self::Sample { one_in } => u64::from(event.random).is_multiple_of(*one_in),
             Self::Nth { nth, counter } => counters.count(*counter).is_multiple_of(*nth),
             Self::First { count, counter } => counters.count(*counter) <= *count,
         }
+    }
+
+    /// What a condition on a number says of one.
+    fn holds_for(&self, number: Option<u64>) -> bool {
+        match self {
+            Self::Number { comparison: Comparison::Unequal, value, .. } => number != Some(*value),
+            Self::Number { comparison, value, .. } => number.is_some_and(|number| comparison.holds(number, *value)),
+            Self::OneOf { wanted, values, .. } => number.is_some_and(|number| values.contains(&number)) == *wanted,
+            _ => false,
+        }
+    }
+
+    /// The same, where it asks for this field.
+    fn of_number(&self, field: Field, number: u64) -> Option<bool> {
+        let asks = matches!(self, Self::Number { .. } | Self::OneOf { .. }) && self.field() == Some(field);
+        asks.then(|| self.holds_for(Some(number)))
     }
 }
 
@@ -75,6 +85,13 @@ pub enum Known<'a> {
     Caller(Option<&'a Subject>),
     /// The thread.
     Thread(&'a Thread),
+    /// The thread, and its number.
+    ThreadOf {
+        /// The thread.
+        thread: &'a Thread,
+        /// Its number.
+        tid: u64,
+    },
 }
 
 /// What is known of a predicate's answers to the events of a thing.
@@ -139,6 +156,9 @@ impl Open {
 impl Known<'_> {
     /// Whether a condition holds, if that is known.
     fn answer(self, condition: &Condition) -> Option<bool> {
+        if let Self::ThreadOf { thread, tid } = self {
+            return condition.of_number(Field::Tid, tid).or_else(|| Known::Thread(thread).answer(condition));
+        }
         let whose = condition.field().and_then(Field::whose)?;
         let subject = match self {
             Self::Subject(subject) if whose == Whose::Subject => Some(subject),

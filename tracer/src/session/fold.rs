@@ -179,12 +179,13 @@ impl Session {
 
     /// A thread hands its marks over itself, but for those that it leaves for long.
     fn pass_marks(&mut self, event: &Event, bytes: &[u8]) {
-        let Payload::Marks { buffer, is_owner, first, count } = event.payload else { return };
+        let Payload::Marks { buffer, is_owner, first, count, kept_back } = event.payload else { return };
         if is_owner {
             self.owners.insert(buffer, event.tid);
         }
         let owner = self.owners.get(&buffer).copied();
         let batch = MarkBatch::new(event.time_ns, owner, buffer, first, marks(bytes, count))
+            .keeping_back(kept_back)
             .named(owner.and_then(|tid| self.names.named_thread(tid)));
         for analysis in &mut self.analyses {
             analysis.marks(&batch);

@@ -9,6 +9,7 @@ pub mod inside;
 pub mod jni;
 pub mod judge;
 pub mod subjects;
+pub mod thread_gate;
 pub mod unwinding;
 
 mod away;
@@ -32,6 +33,7 @@ use self::{
     inside::InsideLane,
     jni::JniCalls,
     subjects::{Subjects, Taken},
+    thread_gate::ThreadGate,
     unwinding::Unwinding,
 };
 use crate::{
@@ -340,9 +342,9 @@ impl Live {
     }
 
     /// The library of a JVM that has started with it is there, and has woven: the markers are switched on.
-    pub fn inside_arrives(&mut self, visit: Visit, missing: &mut Vec<String>) {
+    pub fn inside_arrives(&mut self, visit: Visit, gate: Option<ThreadGate>, missing: &mut Vec<String>) {
         if let Some(inside) = &mut self.inside {
-            inside.arrive(visit, now_ns(), missing);
+            inside.arrive(visit, gate, now_ns(), missing);
             // The library's file is gone, but for those that have mapped it.
             for state in self.groups.iter_mut().filter(|state| state.name() == INSIDE_GROUP) {
                 state.set_path(inside.path());
@@ -490,6 +492,7 @@ impl Live {
             subjects,
             jni,
             kernel,
+            threads,
             ..
         } = self;
         let loads = &mut governor.loads;
@@ -542,6 +545,12 @@ impl Live {
         if let Some(jni) = jni {
             jni.define(sink);
         }
+        if let Some(inside) = inside.as_mut().filter(|_| !more) {
+            for name in inside.decide(kernel) {
+                threads.named(&name);
+                sink(Item::Thread(name));
+            }
+        }
         more
     }
 
@@ -564,7 +573,7 @@ impl Live {
     ) -> Result<(), Error> {
         let began = Instant::now();
         // While its sites still hear what it has left to say.
-        let left = self.inside.take().map(|mut inside| {
+        let left = self.inside.as_mut().map(|inside| {
             let (left, followed) = inside.finish(now_ns(), sink);
             self.governor.has_followed(followed);
             left

@@ -11,6 +11,8 @@ pub(super) struct Books {
     pub(super) gaps: u64,
     /// Batches that went back.
     pub(super) out_of_order: u64,
+    /// Words that the kernel kept back.
+    pub(super) kept_back: u64,
     /// Words that could not be read.
     pub(super) undecodable: u64,
     /// Marks of places that nobody defined.
@@ -40,6 +42,12 @@ impl Books {
                 plural(*lost_words, "word", "words"),
                 plural(*gaps, "gap", "gaps"),
                 plural(*given_up, "region", "regions"),
+            ));
+        }
+        if self.kept_back > 0 {
+            notes.push(format!(
+                "{} of marks were turned down in the kernel: no marker wants those of their threads.",
+                plural(self.kept_back, "word", "words"),
             ));
         }
         if self.switched > 0 {

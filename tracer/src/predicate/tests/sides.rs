@@ -177,7 +177,8 @@ fn an_outlook_is_never_wrong() {
         let event = happening.event();
         let mut counters = Counters::default();
         let wanted = predicate.eval(&event, &mut counters);
-        for known in [Known::Subject(event.subject), Known::Caller(event.caller), Known::Thread(event.thread)] {
+        let of = Known::ThreadOf { thread: event.thread, tid: event.tid };
+        for known in [Known::Subject(event.subject), Known::Caller(event.caller), Known::Thread(event.thread), of] {
             match predicate.outlook(known) {
                 Outlook::Depends => continue,
                 Outlook::Never => assert!(!wanted, "{known:?} {}", written(&predicate)),

@@ -12,15 +12,17 @@ use tracer_weave::control::Order;
 
 use self::load::Loads;
 pub use self::load::Telling;
+use super::thread_gate::ThreadGate;
 use crate::{
     analysis::Lens,
+    ebpf::load::Kernel,
     guard::{
         Narrowing, Reason,
         lane::{Kind, LaneDecision, LaneGuard, NO_NEW_OBJECTS},
     },
     inside::visit::Visit,
     mark::{Asked, Inside},
-    session::{GuardAction, GuardDecision, GuardReason, Item},
+    session::{GuardAction, GuardDecision, GuardReason, Item, ThreadName},
 };
 
 /// What is woven, and the library that has done it.
@@ -34,6 +36,7 @@ pub struct InsideLane {
     members: Vec<Member>,
     loads: Loads,
     guard: Option<LaneGuard>,
+    gate: Option<ThreadGate>,
     /// What may be taken of one core.
     budget: f64,
     /// What waits for the library: it has been told, and has not said that it is done.
@@ -68,7 +71,18 @@ impl InsideLane {
         let members = members(&asked, &telling, one_in);
         let loads = Loads::new(&asked, &telling);
         let waiting = VecDeque::new();
-        Self { path, visit: None, asked: Some(asked), telling, members, loads, guard: None, budget: 0.0, waiting }
+        Self {
+            path,
+            visit: None,
+            asked: Some(asked),
+            telling,
+            members,
+            loads,
+            guard: None,
+            gate: None,
+            budget: 0.0,
+            waiting,
+        }
     }
 
     /// Path of the file with its sites.
@@ -77,9 +91,10 @@ impl InsideLane {
     }
 
     /// The JVM is up, and what was asked for is woven.
-    pub(super) fn arrive(&mut self, visit: Visit, now_ns: u64, missing: &mut Vec<String>) {
+    pub(super) fn arrive(&mut self, visit: Visit, gate: Option<ThreadGate>, now_ns: u64, missing: &mut Vec<String>) {
         self.path.clone_from(&visit.path);
         self.visit = Some(visit);
+        self.gate = gate;
         self.switch_on(now_ns, missing);
     }
 
@@ -100,9 +115,24 @@ impl InsideLane {
         self.guard = Some(LaneGuard::new(&kinds, self.budget, now_ns));
     }
 
+    /// What judges threads, where markers ask for them.
+    #[must_use]
+    pub fn with_gate(mut self, gate: Option<ThreadGate>) -> Self {
+        self.gate = gate;
+        self
+    }
+
     /// Takes notice of a record.
     pub(super) fn take(&mut self, record: &[u8]) {
         self.loads.take(record);
+        if let Some(gate) = &mut self.gate {
+            gate.take(record);
+        }
+    }
+
+    /// Once the ring buffers are empty: tells the kernel whose marks nobody wants, and gives the names of new threads.
+    pub(super) fn decide(&mut self, kernel: &mut Kernel) -> Vec<ThreadName> {
+        self.gate.as_mut().map_or_else(Vec::new, |gate| gate.decide(kernel))
     }
 
     /// Passes on what it tells besides marks.

@@ -51,6 +51,11 @@ impl Threads {
         self.first_name(pid, holder.thread()?, false)
     }
 
+    /// A thread has been named by what knows its whole name.
+    pub(super) fn named(&mut self, name: &ThreadName) {
+        self.seen.insert(name.tid);
+    }
+
     fn first_name(&mut self, pid: NonZeroU32, tid: Tid, begins: bool) -> Option<ThreadName> {
         if self.seen.len() >= MAX_THREADS {
             self.seen.clear();

@@ -101,6 +101,8 @@ pub(super) struct Loads {
     did: Vec<Did>,
     /// Words that came out of each buffer so far.
     buffers: HashMap<u32, u64>,
+    /// Words that the kernel kept back: woven code wrote them all the same.
+    kept_back: u64,
     batches: u64,
     bytes: u64,
     /// Objects of each property: the highest number so far, those since the last step, and those that were not tracked.
@@ -126,6 +128,7 @@ impl Loads {
             places: Vec::new(),
             did: vec![Did::default(); telling.len()],
             buffers: HashMap::new(),
+            kept_back: 0,
             batches: 0,
             bytes: 0,
             highest: vec![0; properties],
@@ -175,10 +178,12 @@ impl Loads {
     pub(super) fn take(&mut self, record: &[u8]) {
         let Ok(Decoded::Event(event)) = decode(record) else { return };
         match event.payload {
-            Payload::Marks { buffer, first, count, .. } => {
+            Payload::Marks { buffer, first, count, kept_back, .. } => {
                 self.batches += 1;
                 self.bytes += record.len() as u64;
+                self.kept_back += u64::from(kept_back);
                 self.take_batch(record, buffer, first, count);
+                self.buffers.entry(buffer).and_modify(|end| *end += u64::from(kept_back));
             }
             Payload::IllegalTransition { place, .. } => {
                 if let Some(did) = self.did(place) {
@@ -244,6 +249,7 @@ impl Loads {
     /// What each marker and symbol did since the last step; `own_ns` is what jtrace took for all of it.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
     pub(super) fn finish_step(&mut self, own_ns: f64) -> Vec<LaneLoad> {
+        self.share_kept_back();
         let sent: f64 = self.did.iter().map(|did| did.sent).sum();
         let traps_ns = self.batches as f64 * self.trap_ns;
         let mut loads: Vec<LaneLoad> = (0..self.did.len())
@@ -270,6 +276,16 @@ impl Loads {
         self.did.fill(Did::default());
         (self.batches, self.bytes) = (0, 0);
         loads
+    }
+
+    /// Whose words were kept back is not known: they are taken to be of the markers that the others are of, or of all.
+    fn share_kept_back(&mut self) {
+        let words = std::mem::take(&mut self.kept_back) as f64;
+        let sent: f64 = self.did.iter().map(|did| did.sent).sum();
+        let all = self.did.len().max(1) as f64;
+        for did in &mut self.did {
+            did.sent += words * if sent > 0.0 { did.sent / sent } else { 1.0 / all };
+        }
     }
 
     /// Objects of a property are a cost of its first symbol.
@@ -336,6 +352,21 @@ mod tests {
 
     fn enter(place: u32) -> u64 {
         Word::new(WordKind::Enter, 0, place, 0).0
+    }
+
+    #[test]
+    fn marks_that_the_kernel_keeps_back_cost_what_others_cost() {
+        let mut loads = loads();
+        let words: Vec<u64> = [1, 1, 1, 2].iter().map(|place| enter(*place)).cycle().take(1000).collect();
+        loads.take(&record(7, 0, &words));
+        let mut kept_back = record(8, 0, &[]);
+        kept_back[HEADER_BYTES + 20..HEADER_BYTES + 24].copy_from_slice(&4000_u32.to_le_bytes());
+        loads.take(&kept_back);
+        let done = loads.finish_step(0.0);
+        assert_eq!((done[0].events, done[1].events), (3750, 1250));
+        // What comes out of that buffer next was not lost before.
+        loads.take(&record(8, 4000, &[enter(2)]));
+        assert_eq!(loads.finish_step(0.0)[1].events, 1);
     }
 
     #[test]

@@ -1,0 +1,76 @@
+//! Predicates on threads: whole names, of threads that were there before and of those that come; what nobody wants stays in the
+//! kernel.
+
+use anyhow::{Result, ensure};
+use tests::{
+    expected::Expected,
+    jdk::{self, Jdk},
+    report::Report,
+};
+
+use super::{attach, start};
+
+/// Counts marks while the program works so often; gives what it did meanwhile, too.
+fn count(jdk: &Jdk, rounds: usize, options: &[&str]) -> Result<(Report, Expected)> {
+    let mut jvm = start(jdk, "methods", "Named", &[], &[])?;
+    let session = attach(&jvm, "markers", options)?;
+    for _ in 0..rounds {
+        jvm.work()?;
+    }
+    let report = session.report()?;
+    let expected = Expected::parse(&jvm.stdout().text())?;
+    jvm.finish()?;
+    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    Ok((report, expected))
+}
+
+/// The sum of what threads with such names call.
+fn by_thread(expected: &Expected, part: &str) -> u64 {
+    let threads = expected.0.iter().filter(|((kind, thread), _)| kind == "thread_calls" && thread.contains(part));
+    threads.map(|(_, calls)| calls).sum()
+}
+
+#[test]
+fn whole_names_choose_the_threads_of_marks() -> Result<()> {
+    for jdk in jdk::all()? {
+        for (predicate, part) in [
+            ("thread == \"worker-of-the-shop-resident-a\"", "resident-a"),
+            ("thread ~ \"*-shop-short-lived-*\"", "short-lived"),
+            ("thread !~ \"*-resident-a\"", ""),
+        ] {
+            let marker = format!("step=Named::step where {predicate}");
+            let (report, expected) = count(&jdk, 2, &["--marker", &marker])?;
+            let all = by_thread(&expected, part);
+            let wanted = if part.is_empty() { all - by_thread(&expected, "resident-a") } else { all };
+            let told = report.summary("markers", "events")?;
+            // Each call is entered and left.
+            ensure!(wanted > 0 && told == 2 * wanted, "JDK {}, {predicate}: {told} of {wanted} calls", jdk.release);
+            ensure!(report.summary("markers", "lost_words")? == 0, "words are missing on JDK {}", jdk.release);
+        }
+    }
+    Ok(())
+}
+
+/// The kernel keeps back what no marker wants. Of two markers one may want a thread that the other one does not.
+#[test]
+fn marks_of_threads_that_no_marker_wants_stay_in_the_kernel() -> Result<()> {
+    const ROUNDS: usize = 200;
+    let of_a = "a=Named::step where thread ~ \"*-resident-a\"";
+    for jdk in jdk::all()? {
+        let (report, expected) = count(&jdk, ROUNDS, &["--marker", of_a])?;
+        let (wanted, kept_back) = (by_thread(&expected, "resident-a"), report.summary("markers", "kept_back_words")?);
+        let told = report.summary("markers", "events")?;
+        ensure!(told == 2 * wanted, "{told} of {wanted} calls on JDK {}", jdk.release);
+        // Until a thread is known, its marks come.
+        let others = 2 * (by_thread(&expected, "") - wanted);
+        ensure!(kept_back > others / 2, "{kept_back} of {others} words on JDK {}", jdk.release);
+        ensure!(report.summary("markers", "lost_words")? == 0, "words are missing on JDK {}", jdk.release);
+    }
+    let jdk = jdk::any()?;
+    let (report, expected) = count(&jdk, ROUNDS, &["--marker", of_a, "--marker", "all=Named::step"])?;
+    let kept_back = report.summary("markers", "kept_back_words")?;
+    let (told, wanted) =
+        (report.summary("markers", "events")?, by_thread(&expected, "resident-a") + by_thread(&expected, ""));
+    ensure!(kept_back == 0 && told == 2 * wanted, "{kept_back} words, {told} of {wanted} calls");
+    Ok(())
+}
