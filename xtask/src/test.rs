@@ -4,6 +4,7 @@
 use std::{
     ffi::OsString,
     io::{BufRead as _, BufReader},
+    iter::Sum,
     process::{Command, ExitCode, Stdio},
     time::Instant,
 };
@@ -16,6 +17,10 @@ use crate::{bench, build, check, jdks, process, setup, verifier, workloads, work
 /// How many inputs the fuzz ring gives to each parser.
 const FUZZ_CASES: &str = "1000000";
 
+/// Live tests that are judged by what the whole machine does, or that leave for a moment what any other jtrace would tidy up.
+const ALONE: [&str; 7] =
+    ["arming::", "bench::", "governor::", "harmless::", "inside::budget::", "integrity::", "run::"];
+
 /// Takes no options.
 #[derive(Args)]
 pub(crate) struct Options {}
@@ -25,6 +30,12 @@ pub(crate) struct Options {}
 struct Count {
     passed: u64,
     failed: u64,
+}
+
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |all, of| Self { passed: all.passed + of.passed, failed: all.failed + of.failed })
+    }
 }
 
 /// All rings so far.
@@ -116,13 +127,26 @@ fn weave() -> Result<Count> {
     let of_files = counted(&mut cargo)?;
     cargo.args(["--test", "jvm", "--", "--ignored", "counts::"]);
     let in_jvms = counted(&mut cargo)?;
-    Ok(Count { passed: of_files.passed + in_jvms.passed, failed: of_files.failed + in_jvms.failed })
+    Ok([of_files, in_jvms].into_iter().sum())
 }
 
-/// Real JVMs on this kernel, one test at a time because each measures its machine.
+/// Real JVMs on this kernel. Most tests look at no more than their own JVM; where they are judged by what the machine does, they run
+/// alone.
 fn live() -> Result<Count> {
+    let alone = ["--test-threads=1"].into_iter().chain(ALONE);
+    let others = ["--test-threads=2"].into_iter().chain(ALONE.into_iter().flat_map(|module| ["--skip", module]));
+    let beside = ["--lib", "--test", "cost", "--test", "report_schema", "--test", "ruler", "--test", "stacks"];
+    let parts = [
+        counted(cargo_live()?.args(beside).args(["--", "--test-threads=1"]))?,
+        counted(cargo_live()?.args(["--test", "live", "--"]).args(others))?,
+        counted(cargo_live()?.args(["--test", "live", "--"]).args(alone))?,
+    ];
+    Ok(parts.into_iter().sum())
+}
+
+fn cargo_live() -> Result<Command> {
     let mut cargo = cargo_test();
-    cargo.args(["--package", "tests", "--", "--test-threads=1"]);
+    cargo.args(["--package", "tests"]);
     cargo.env("JTRACE_BIN", workspace::jtrace());
     cargo.env("JTRACE_JDKS", workspace::jdks());
     cargo.env("JTRACE_WORKLOADS", workspace::workloads());
@@ -133,7 +157,7 @@ fn live() -> Result<Count> {
         let host = host.to_uppercase().replace('-', "_");
         cargo.env(format!("CARGO_TARGET_{host}_RUNNER"), OsString::from("sudo -E"));
     }
-    counted(&mut cargo)
+    Ok(cargo)
 }
 
 fn cargo_test() -> Command {

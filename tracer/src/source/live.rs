@@ -14,41 +14,32 @@ pub mod unwinding;
 
 mod away;
 mod contexts;
+mod end;
 mod governor;
 mod groups;
+mod host;
+mod prepared;
+mod records;
 mod threads;
 mod usage;
 
-use std::{
-    num::NonZeroU32,
-    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
-    time::Instant,
-};
+use std::{os::fd::OwnedFd, time::Instant};
 
-use rustix::{process::Pid, time::ClockId};
 use tracer_common::site::{SiteSpec, TargetLayout};
 
 use self::{
-    holders::Holders,
-    inside::InsideLane,
-    jni::JniCalls,
-    subjects::{Subjects, Taken},
-    thread_gate::ThreadGate,
+    holders::Holders, inside::InsideLane, jni::JniCalls, subjects::Subjects, thread_gate::ThreadGate,
     unwinding::Unwinding,
 };
 use crate::{
-    analysis::Lens,
-    coverage::Coverage,
-    decode::Header,
     ebpf::{
         Error,
-        attach::{Place, detach_all},
+        attach::Place,
         calibrate,
-        load::{Kernel, KernelOptions, Messages},
+        load::{Kernel, Messages},
         rings::Rings,
-        runtime::{Runs, Statistics},
+        runtime::Statistics,
     },
-    event::Tid,
     inside::visit::Visit,
     jvm::{find::Jvm, java_threads::Layout},
     mark::{Asked, Inside},
@@ -57,97 +48,27 @@ use crate::{
         clock::Source,
         plan::Plan,
     },
-    session::{Counters, End, Item, Site, Start, Target},
+    session::{Item, Site, Start},
     source::merge::Merge,
-    tally::Tallies,
 };
 
 use self::{
-    away::Returns,
     governor::{Governor, loads_of_groups, means},
     groups::{GroupState, groups, site_id, sites},
+    host::{known_tgid, wall_ms},
     threads::Threads,
     usage::own_usage,
 };
-
-/// Records that are taken from one ring buffer before the others get their turn.
-const DRAIN_LIMIT: usize = 5000;
-/// How often that is done before records are passed on, also where they never end: taking them is what must not be late.
-const DRAIN_ROUNDS: usize = 40;
-/// How often at most where stacks wait for their names: a JVM that starts sends thousands, and naming them takes longer than a
-/// ring buffer holds.
-const NAMING_ROUNDS: usize = 1000;
+pub use self::{
+    host::{exit_descriptor, in_initial_pid_namespace, now_ns},
+    prepared::{Description, Prepared},
+};
 
 /// How often counters are put into the flow.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
 
 /// How often all threads are looked at.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
-
-/// Which sites to attach, and where.
-pub struct Prepared {
-    /// The file with the sites, and the process.
-    pub place: Place,
-    /// The sites.
-    pub plan: Plan,
-    /// Offsets in the JVM's structures; all 0 where they are not known yet.
-    pub layout: TargetLayout,
-    /// What the kernel side shall be like.
-    pub kernel: KernelOptions,
-    /// Share of one core that the target may lose to traps.
-    pub budget: f64,
-    /// What is known about the target's code; nothing where stacks are not wanted.
-    pub unwinding: Option<Unwinding>,
-    /// What finds the holders of monitors; nothing where they are not wanted.
-    pub holders: Option<Holders>,
-    /// What names methods and classes of objects; nothing where nobody asks for them.
-    pub subjects: Option<Subjects>,
-    /// What names callers of JNI functions; nothing where nobody asks for them.
-    pub jni: Option<JniCalls>,
-    /// The library in the JVM; nothing where it is not wanted.
-    pub inside: Option<InsideLane>,
-    /// Properties, where all are followed without that library.
-    pub outside: Option<Asked>,
-}
-
-impl Prepared {
-    /// With properties that are followed by events alone.
-    #[must_use]
-    pub fn with_outside(mut self, outside: Option<Asked>) -> Self {
-        self.outside = outside;
-        self
-    }
-
-    /// With the library in the JVM, where it is wanted.
-    #[must_use]
-    pub fn with_inside(mut self, inside: Option<InsideLane>) -> Self {
-        self.kernel.marks = inside.is_some();
-        self.inside = inside;
-        self
-    }
-
-    /// With JNI calls, where they are wanted.
-    #[must_use]
-    pub fn with_jni(mut self, jni: Option<JniCalls>) -> Self {
-        self.kernel.jni = jni.is_some();
-        self.jni = jni;
-        self
-    }
-}
-
-/// What a session's first item says besides what attaching found out.
-pub struct Description {
-    /// The JVM.
-    pub target: Target,
-    /// Lenses that are shown.
-    pub lenses: Vec<Lens>,
-    /// What is missing besides what the plan says.
-    pub missing: Vec<String>,
-    /// Threads that live already.
-    pub threads: Vec<(Tid, String)>,
-    /// When jtrace began.
-    pub began: Instant,
-}
 
 /// An attached session.
 pub struct Live {
@@ -414,225 +335,6 @@ impl Live {
         self.end_work();
         Ok(())
     }
-
-    /// Passes on what the kernel has counted itself.
-    fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>), at_end: bool) -> Result<(), Error> {
-        let Self { subjects, jni, kernel, .. } = self;
-        let mut tallies = match subjects.as_mut().filter(|subjects| subjects.tallied()) {
-            Some(subjects) => {
-                let tallies = subjects.tallies(kernel.tallying(), now_ns(), at_end)?;
-                subjects.define(sink);
-                tallies
-            }
-            None if jni.is_none() => return Ok(()),
-            None => Tallies { time_ns: now_ns(), ..Tallies::default() },
-        };
-        if let Some(jni) = jni {
-            tallies.jni = jni.reading(kernel)?;
-            jni.define(sink);
-        }
-        sink(Item::Tallies(tallies));
-        Ok(())
-    }
-
-    fn release(&mut self, until_ns: u64, sink: &mut dyn FnMut(Item<'_>)) {
-        let Self { merge, threads, .. } = self;
-        merge.release(until_ns, |record| {
-            for name in [threads.name(record), threads.holder_name(record)].into_iter().flatten() {
-                sink(Item::Thread(name));
-            }
-            sink(Item::Record(record));
-        });
-    }
-
-    /// Index of a clock's group and id of its site.
-    fn clock(&self, source: Source) -> Option<(usize, u16)> {
-        let group = self.groups.iter().position(|state| state.clock() == Some(source))?;
-        Some((group, *self.groups[group].sites().first()?))
-    }
-
-    /// Takes what is in the ring buffers, and names stacks before their code can go away; says whether there may be more. It
-    /// does something else in between, however long it takes.
-    fn drain(
-        &mut self,
-        between: impl Fn(&mut Self) -> Result<(), Error>,
-        sink: &mut dyn FnMut(Item<'_>),
-    ) -> Result<bool, Error> {
-        let mut more = self.take_records(sink);
-        for round in 1.. {
-            // Names can take long, and what is too much should be away before.
-            between(self)?;
-            let named = self.name_stacks(sink);
-            let may_take = round < if named { NAMING_ROUNDS } else { DRAIN_ROUNDS };
-            if !(named || more && may_take) {
-                break;
-            }
-            if may_take {
-                more = self.take_records(sink);
-            }
-        }
-        Ok(more)
-    }
-
-    fn name_stacks(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        self.unwinding.as_mut().is_some_and(|unwinding| unwinding.name_some(sink))
-    }
-
-    fn take_records(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        let Self {
-            rings,
-            merge,
-            governor,
-            group_of_site,
-            drained_bytes,
-            step_bytes,
-            inside,
-            unwinding,
-            holders,
-            subjects,
-            jni,
-            kernel,
-            threads,
-            ..
-        } = self;
-        let loads = &mut governor.loads;
-        if let Some(holders) = holders {
-            holders.forget();
-        }
-        let more = rings.drain(DRAIN_LIMIT, |record| {
-            *drained_bytes += record.len() as u64;
-            *step_bytes += record.len() as u64;
-            if let Some(unwinding) = unwinding
-                && unwinding.take(record)
-            {
-                return;
-            }
-            if let Ok(header) = Header::read(record)
-                && !header.is_definition()
-                && let Some(group) = group_of_site.get(usize::from(header.site.0))
-            {
-                loads[*group].hits += 1;
-                loads[*group].delivered += 1;
-            }
-            if subjects.as_mut().is_some_and(|subjects| subjects.holds_back(record)) {
-                return;
-            }
-            match subjects.as_mut().map_or(Taken::Other, |subjects| subjects.take(record, kernel.tallying())) {
-                Taken::Filled(filled) => return merge.push(filled.record()),
-                Taken::Counted => return,
-                Taken::Other => {}
-            }
-            if let Some(filled) = jni.as_mut().and_then(|jni| jni.take(record, kernel)) {
-                merge.push(&filled);
-                return;
-            }
-            if let Some(inside) = inside {
-                inside.take(record);
-            }
-            match holders.as_mut().and_then(|holders| holders.fill(record)) {
-                Some(filled) => merge.push(&filled),
-                None => merge.push(record),
-            }
-        });
-        if let Some(subjects) = subjects {
-            if !more {
-                for filled in subjects.take_held(kernel.tallying()) {
-                    merge.push(filled.record());
-                }
-            }
-            subjects.define(sink);
-        }
-        if let Some(jni) = jni {
-            jni.define(sink);
-        }
-        if let Some(inside) = inside.as_mut().filter(|_| !more) {
-            for name in inside.decide(kernel) {
-                threads.named(&name);
-                sink(Item::Thread(name));
-            }
-        }
-        more
-    }
-
-    /// Looks at all threads of the JVM: who is blocked, and who holds what they wait for.
-    fn look(&mut self, time_ns: u64) {
-        self.looked_ns = time_ns;
-        for record in self.holders.iter_mut().flat_map(|holders| holders.look(time_ns)) {
-            self.merge.push(&record);
-        }
-    }
-
-    /// Detaches everything, delivers the rest, and ends the session.
-    ///
-    /// `coverage` is what could not be seen; it is found out before, while the target still is as it was.
-    pub fn finish(
-        mut self,
-        reason: &str,
-        coverage: Vec<Coverage>,
-        sink: &mut dyn FnMut(Item<'_>),
-    ) -> Result<(), Error> {
-        let began = Instant::now();
-        // While its sites still hear what it has left to say.
-        let left = self.inside.as_mut().map(|inside| {
-            let (left, followed) = inside.finish(now_ns(), sink);
-            self.governor.has_followed(followed);
-            left
-        });
-        self.look(now_ns());
-        // All sites fall silent at once, and go away one group after another.
-        self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
-        let time_ns = now_ns();
-        let scheduler = self.clock(Source::Scheduler).filter(|(group, _)| self.groups[*group].is_attached());
-        let attached = self.groups.iter_mut().flat_map(GroupState::take).collect();
-        detach_all(attached);
-        log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
-        while self.drain(|_| Ok(()), sink)? {}
-        let returns = scheduler.map(|(_, site)| {
-            let away = self.kernel.away(time_ns);
-            (site, Returns::of(&away, site, time_ns, self.kernel.clocks().min_block_ns))
-        });
-        for record in returns.iter().flat_map(|(_, returns)| &returns.records) {
-            self.merge.push(record);
-        }
-        self.release_decided(u64::MAX, true, sink);
-        // A JVM that has ended had no more to say.
-        let is_gone = |left: &Inside| reason == "target exited" && matches!(left, Inside::Lacks(_));
-        if let Some(left) = left.filter(|left| !is_gone(left)) {
-            sink(Item::Inside(left));
-        }
-        if let Some(messages) = &mut self.messages {
-            messages.flush();
-        }
-        let mut counters = self.counters()?;
-        if let Some((site, returns)) = returns {
-            returns.count(&mut counters.sites[usize::from(site)]);
-        }
-        sink(Item::Counters(counters));
-        self.tell_tallies(sink, true)?;
-        for coverage in coverage {
-            sink(Item::Coverage(coverage));
-        }
-        sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
-        Ok(())
-    }
-
-    fn counters(&mut self) -> Result<Counters, Error> {
-        let usage = own_usage();
-        let programs = self.statistics.as_mut().map(Statistics::read);
-        for Runs { program, run_ns, runs } in programs.iter().flatten() {
-            log::debug!("`{program}` ran {runs} times for {run_ns} ns");
-        }
-        let sum = |of: fn(&Runs) -> u64| programs.as_ref().map(|programs| programs.iter().map(of).sum());
-        Ok(Counters {
-            time_ns: now_ns(),
-            sites: self.kernel.stats(self.group_of_site.len())?,
-            stack_ns: Some(self.kernel.stack_ns(self.group_of_site.len())?),
-            own_cpu_ns: usage.cpu_ns,
-            own_memory_bytes: usage.memory_bytes,
-            program_ns: sum(|program| program.run_ns),
-            program_runs: sum(|program| program.runs),
-        })
-    }
 }
 
 /// Attaches all groups; what cannot be is said. An error where that is everything.
@@ -659,37 +361,7 @@ fn attach_groups(
     }
 }
 
-/// The inode of the initial pid namespace, which the kernel gives a fixed number.
-const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;
-
-/// Whether this process counts pids as the kernel's programs see them.
-pub fn in_initial_pid_namespace() -> bool {
-    std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == INITIAL_PID_NAMESPACE)
-}
-
-/// What the programs compare pids with; in another pid namespace the process has another number, which is not known.
-fn known_tgid(pid: NonZeroU32) -> u32 {
-    if in_initial_pid_namespace() { pid.get() } else { 0 }
-}
-
 /// Whether every unloading of code will be seen.
 fn sees_code(groups: &[GroupState]) -> bool {
     groups.iter().any(|state| state.name() == CODE_GROUP && state.is_attached())
-}
-
-/// `CLOCK_MONOTONIC`, the clock of the records.
-pub fn now_ns() -> u64 {
-    let time = rustix::time::clock_gettime(ClockId::Monotonic);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
-}
-
-fn wall_ms() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A descriptor that becomes readable when the process ends.
-pub fn exit_descriptor(pid: NonZeroU32) -> rustix::io::Result<OwnedFd> {
-    let pid = i32::try_from(pid.get()).ok().and_then(Pid::from_raw).ok_or(rustix::io::Errno::SRCH)?;
-    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::NONBLOCK)
 }

@@ -1,0 +1,80 @@
+//! What a session is to be, before anything is attached.
+
+use std::time::Instant;
+
+use tracer_common::site::TargetLayout;
+
+use super::{holders::Holders, inside::InsideLane, jni::JniCalls, subjects::Subjects, unwinding::Unwinding};
+use crate::{
+    analysis::Lens,
+    ebpf::{attach::Place, load::KernelOptions},
+    event::Tid,
+    mark::Asked,
+    probe::plan::Plan,
+    session::Target,
+};
+
+/// Which sites to attach, and where.
+pub struct Prepared {
+    /// The file with the sites, and the process.
+    pub place: Place,
+    /// The sites.
+    pub plan: Plan,
+    /// Offsets in the JVM's structures; all 0 where they are not known yet.
+    pub layout: TargetLayout,
+    /// What the kernel side shall be like.
+    pub kernel: KernelOptions,
+    /// Share of one core that the target may lose to traps.
+    pub budget: f64,
+    /// What is known about the target's code; nothing where stacks are not wanted.
+    pub unwinding: Option<Unwinding>,
+    /// What finds the holders of monitors; nothing where they are not wanted.
+    pub holders: Option<Holders>,
+    /// What names methods and classes of objects; nothing where nobody asks for them.
+    pub subjects: Option<Subjects>,
+    /// What names callers of JNI functions; nothing where nobody asks for them.
+    pub jni: Option<JniCalls>,
+    /// The library in the JVM; nothing where it is not wanted.
+    pub inside: Option<InsideLane>,
+    /// Properties, where all are followed without that library.
+    pub outside: Option<Asked>,
+}
+
+impl Prepared {
+    /// With properties that are followed by events alone.
+    #[must_use]
+    pub fn with_outside(mut self, outside: Option<Asked>) -> Self {
+        self.outside = outside;
+        self
+    }
+
+    /// With the library in the JVM, where it is wanted.
+    #[must_use]
+    pub fn with_inside(mut self, inside: Option<InsideLane>) -> Self {
+        self.kernel.marks = inside.is_some();
+        self.inside = inside;
+        self
+    }
+
+    /// With JNI calls, where they are wanted.
+    #[must_use]
+    pub fn with_jni(mut self, jni: Option<JniCalls>) -> Self {
+        self.kernel.jni = jni.is_some();
+        self.jni = jni;
+        self
+    }
+}
+
+/// What a session's first item says besides what attaching found out.
+pub struct Description {
+    /// The JVM.
+    pub target: Target,
+    /// Lenses that are shown.
+    pub lenses: Vec<Lens>,
+    /// What is missing besides what the plan says.
+    pub missing: Vec<String>,
+    /// Threads that live already.
+    pub threads: Vec<(Tid, String)>,
+    /// When jtrace began.
+    pub began: Instant,
+}
