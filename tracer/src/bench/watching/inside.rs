@@ -8,16 +8,18 @@ use std::{
     fs::File,
     io::{self, Read as _},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use super::{ATTACH, answers, finished, peak_until_the_end, prepare, spawn, watched, wrong};
+use super::{
+    UNGUARDED, answers,
+    session::{self, Session},
+    watched,
+};
 use crate::bench::{
     Error,
     configuration::Configuration,
     folder::Folder,
     observer::Observer,
-    process::{Process, Signal},
     results::Observed,
     share::{self, Share},
 };
@@ -28,9 +30,6 @@ const SPEC: &str = "markers.toml";
 const REPORT: &str = "report.json";
 /// Largest report that is read.
 const MAX_REPORT: u64 = 256 << 20;
-
-/// What is measured is what all events cost, not what the rate guard leaves of them.
-const UNGUARDED: [&str; 2] = ["--max-overhead", "100000%"];
 
 /// Shares that are measured, in percent.
 const SHARES: [u8; 5] = [10, 25, 50, 75, 100];
@@ -69,15 +68,7 @@ struct Inside {
     woven: Woven,
     /// The file of markers for the program that is next.
     spec: Option<String>,
-    running: Option<Running>,
-}
-
-/// A session under way.
-#[derive(Debug)]
-struct Running {
-    process: Process,
-    command: Vec<String>,
-    folder: Folder,
+    running: Option<Session>,
 }
 
 impl Inside {
@@ -90,24 +81,24 @@ impl Inside {
                 let how: &[&str] = match marks {
                     Marks::Off => &["--off"],
                     Marks::Counted => &[],
-                    Marks::Sent => &["--each", UNGUARDED[0], UNGUARDED[1]],
+                    Marks::Sent => &["--each"],
                 };
                 ["markers", &pid, "--spec", &spec].iter().chain(how).copied().collect()
             }
             Woven::Property(name, adaptive) => {
                 let how: &[&str] = if adaptive == Adaptive::Yes { &[] } else { &["--no-adaptive"] };
-                ["typestate", &pid, "-p", name].iter().chain(how).chain(&UNGUARDED).copied().collect()
+                ["typestate", &pid, "-p", name].iter().chain(how).copied().collect()
             }
         };
         // A share can be more methods than anybody names by hand, and some of its classes may not be loaded any more.
         let further = ["--yes", "--later", "-o", &path(REPORT)].map(str::to_owned);
-        words.into_iter().map(str::to_owned).chain(further).collect()
+        words.into_iter().chain(UNGUARDED).map(str::to_owned).chain(further).collect()
     }
 }
 
 impl Observer for Inside {
     fn prepare(&mut self) -> Result<(String, String), Error> {
-        prepare(&self.jtrace)
+        session::prepare(&self.jtrace)
     }
 
     fn needs_methods(&self) -> bool {
@@ -132,28 +123,16 @@ impl Observer for Inside {
             std::fs::write(&path, text).map_err(Error::system(format!("write {}", path.display())))?;
         }
         let command = self.command(pid, &folder);
-        let process = spawn(&self.jtrace, &command)?;
-        let attached = process.stderr.wait_for_line(&["attached"], 0, ATTACH);
-        attached.map_err(|_| wrong(&process, "does not attach"))?;
-        self.running = Some(Running { process, command, folder });
+        self.running = Some(Session::begin(&self.jtrace, command, folder)?);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Observed, Error> {
-        let running = self.running.take();
-        let Running { mut process, command, folder } =
-            running.ok_or_else(|| Error::program("jtrace", "was not started"))?;
-        // It may have ended by itself, with the target.
-        let _: io::Result<()> = process.signal(Signal::INT);
-        let peak_rss_bytes = peak_until_the_end(&process);
-        // Asked of the zombie: once it is waited for, nobody can tell.
-        let cpu_ns = process.ends_within(Duration::ZERO).then(|| process.cpu_ns().ok()).flatten();
-        finished(&mut process, &command[0])?;
-        let report = read(&folder.file(REPORT)).map_err(Error::system("read jtrace's report"))?;
-        let answers = answers::read_inside(&report).map_err(|what| Error::program("jtrace", what))?;
-        let program = self.jtrace.to_string_lossy().into_owned();
-        let command = std::iter::once(program).chain(command).collect();
-        Ok(Observed { command, cpu_ns, peak_rss_bytes, ..answers })
+        let session = self.running.take().ok_or_else(session::not_started)?;
+        session.end(|folder| {
+            let report = read(&folder.file(REPORT)).map_err(Error::system("read jtrace's report"))?;
+            answers::read_inside(&report).map_err(|what| Error::program("jtrace", what))
+        })
     }
 }
 
@@ -229,21 +208,15 @@ mod tests {
         let folder = Folder::new().unwrap();
         let at = |name| folder.file(name).to_string_lossy().into_owned();
         let command = |woven| inside(woven).command(7, &folder).join(" ");
-        let tail = format!("--yes --later -o {}", at(REPORT));
+        let tail = format!("--max-overhead 100000% --yes --later -o {}", at(REPORT));
         let markers = format!("markers 7 --spec {}", at(SPEC));
-        assert_eq!(command(Woven::Markers(Share::ALL, Marks::Off)), format!("{markers} --off {tail}"));
-        assert_eq!(command(Woven::Markers(Share::ALL, Marks::Counted)), format!("{markers} {tail}"));
-        assert_eq!(
-            command(Woven::Markers(Share::ALL, Marks::Sent)),
-            format!("{markers} --each --max-overhead 100000% {tail}")
-        );
-        let typestate = "typestate 7 -p hasnext";
-        assert_eq!(
-            command(Woven::Property("hasnext", Adaptive::Yes)),
-            format!("{typestate} --max-overhead 100000% {tail}")
-        );
-        let every = format!("{typestate} --no-adaptive --max-overhead 100000% {tail}");
-        assert_eq!(command(Woven::Property("hasnext", Adaptive::No)), every);
+        let of_all = |marks| command(Woven::Markers(Share::ALL, marks));
+        assert_eq!(of_all(Marks::Off), format!("{markers} --off {tail}"));
+        assert_eq!(of_all(Marks::Counted), format!("{markers} {tail}"));
+        assert_eq!(of_all(Marks::Sent), format!("{markers} --each {tail}"));
+        let of_hasnext = |adaptive| command(Woven::Property("hasnext", adaptive));
+        assert_eq!(of_hasnext(Adaptive::Yes), format!("typestate 7 -p hasnext {tail}"));
+        assert_eq!(of_hasnext(Adaptive::No), format!("typestate 7 -p hasnext --no-adaptive {tail}"));
     }
 
     #[test]
