@@ -40,8 +40,24 @@ impl Started {
 
     /// Lets the program work once and end; gives what it has printed.
     fn finish(&mut self) -> Result<(Report, Expected)> {
+        self.work()?;
+        self.end()
+    }
+
+    /// The same, where the session ends first: code and methods of a JVM that has ended have no names.
+    fn finish_before_the_program(&mut self) -> Result<(Report, Expected)> {
+        self.work()?;
+        self.process.signal(Signal::INT)?;
+        self.process.stderr.wait_for_line("wrote", 0, LIMIT)?;
+        self.end()
+    }
+
+    fn work(&mut self) -> Result<()> {
         self.process.send_line("GO")?;
-        self.process.stdout.wait_for_line("DONE", 0, LIMIT)?;
+        self.process.stdout.wait_for_line("DONE", 0, LIMIT).map(drop)
+    }
+
+    fn end(&mut self) -> Result<(Report, Expected)> {
         self.process.close_stdin();
         ensure!(self.process.wait(LIMIT)?.success(), "{}", self.process.transcript());
         let report = Report::parse(&fs::read(&self.report)?)?;
@@ -75,13 +91,14 @@ fn objects_are_followed_from_the_first_one_on() -> Result<()> {
     for jdk in jdk::all()? {
         let place = || format!("on JDK {}", jdk.release);
         let mut started = Started::begin(&jdk, "typestate", &["HasNextOnce", "bad"], &["-p", "hasnextonce"])?;
-        let (report, expected) = started.finish().with_context(place)?;
+        let (report, expected) = started.finish_before_the_program().with_context(place)?;
         // The JDK's own code may break it, too, while it starts.
         let rows = report.table("typestate", "violations")?;
         let own = rows.iter().filter(|row| super::text(row, "place").starts_with("HasNextOnce.bad"));
         let count: u64 = own.map(|row| tests::report::cell(row, "count")).sum::<Result<u64>>()?;
         let number = expected.one("illegal", "HasNextOnce")?;
-        ensure!(count == number, "{count} and not {number} on JDK {}: {:?}", jdk.release, rows.first());
+        let missing = report.missing();
+        ensure!(count == number, "{count} and not {number} on JDK {}: {:?}, {missing:?}", jdk.release, rows.first());
     }
     Ok(())
 }
