@@ -8,7 +8,7 @@ use tracer_weave::{
     control::{DEAD, MachineTable, Matched, Order},
 };
 
-use super::{Failure, attach::say, markers::MarkerOptions, typestate};
+use super::{Failure, attach::say, markers::MarkerOptions};
 use crate::{
     analysis::Lens,
     inside::{
@@ -44,6 +44,10 @@ pub(super) struct InsideOptions {
     /// A property: a file, or a name of `jtrace typestate list`; can be repeated
     #[arg(short, long, value_name = "FILE|NAME")]
     pub(super) property: Vec<String>,
+
+    /// What these are: they are read once.
+    #[arg(skip)]
+    pub(super) properties: Vec<Property>,
 
     /// Tell also of symbols that leave an object in its state
     #[arg(long)]
@@ -106,8 +110,8 @@ impl InsideOptions {
             later: self.later,
             yes,
         };
-        for named in &self.property {
-            wanted.add(typestate::property(named)?, !self.no_adaptive)?;
+        for property in &self.properties {
+            wanted.add(property.clone(), !self.no_adaptive)?;
         }
         if !self.inside && !wanted.rules.is_empty() {
             return Err(Failure::usage(
@@ -363,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_machine_is_told_with_its_dead_state_last() {
-        let property = typestate::property("hasnext").expect("it is in the library");
+        let property = crate::cli::typestate::property("hasnext").expect("it is in the library");
         let MachineTable { next, may_end, .. } = table(1, &property.machine, 1);
         assert_eq!(next.len(), property.machine.symbols.len());
         for (symbol, states) in (0..).zip(&next) {

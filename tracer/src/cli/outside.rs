@@ -13,7 +13,7 @@ pub(super) const LOCK_ORDER_MESSAGE: &str =
     "two monitors are taken in both orders by different threads (a finding of the lens locks)";
 
 impl WatchOptions {
-    /// With the lenses and the events that the properties need which are followed from outside.
+    /// With the properties that are named, and with the lenses and the events that those need which are followed from outside.
     pub(super) fn with_properties(mut self) -> Result<Self, Failure> {
         if self.inside.property.is_empty() {
             return Ok(self);
@@ -42,6 +42,7 @@ impl WatchOptions {
                     "leave out -I, -X and --where".to_owned(),
                 ));
             }
+            self.inside.properties.push(property);
         }
         self.inside.property = named;
         Ok(self)
