@@ -132,9 +132,17 @@ pub struct Matched {
     pub classes: u64,
     /// Methods.
     pub methods: u64,
-    /// Classes that cannot be exchanged.
+    /// Some of the classes with such methods that cannot be exchanged.
     pub fixed: Vec<String>,
+    /// Some of those that are never woven, because woven code needs them itself.
+    pub needed: Vec<String>,
 }
+
+/// Most classes of a kind that a [`Matched`] names.
+pub const MAX_NAMED: usize = 8;
+
+/// Why a class is never woven.
+pub const NEEDED: &str = "woven code needs this class itself";
 
 /// What came of weaving or restoring.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -85,8 +85,26 @@ impl Markers {
             notes.push(sentence);
         }
         notes.extend(self.lacks.iter().cloned());
+        notes.extend(self.without_places());
         notes.extend(self.dispatch.notes());
         notes
+    }
+
+    /// Markers that stand nowhere.
+    fn without_places(&self) -> Option<String> {
+        let known = self.dispatch.known();
+        let mut has_place = vec![self.woven.is_empty(); known.markers().len()];
+        for place in known.places() {
+            has_place[place.marker] = true;
+        }
+        let without = known.markers().iter().zip(has_place).filter(|(_, has_place)| !has_place);
+        let names: Vec<&str> = without.map(|(marker, _)| marker.name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "Nothing was woven for {}: no method that was named has such a place, or all were left as they were.",
+                names.join(", ")
+            )
+        })
     }
 
     /// What was left as it was.

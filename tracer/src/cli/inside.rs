@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 use tracer_common::marks::switch;
 use tracer_weave::{
     Rule,
-    control::{DEAD, MachineTable, Matched, Order},
+    control::{DEAD, MachineTable, Matched, NEEDED, Order},
 };
 
 use super::{Failure, attach::say, markers::MarkerOptions};
@@ -279,11 +279,27 @@ fn check(
     for (rule, matched) in rules.iter().zip(matched) {
         *methods_of.entry(rule.marker).or_default() += matched.methods;
     }
+    let classes = |marker: u32, of: fn(&Matched) -> &Vec<String>| {
+        let all = rules.iter().zip(matched).filter(move |(rule, _)| rule.marker == marker);
+        all.flat_map(move |(_, matched)| of(matched)).next()
+    };
     for (marker, methods) in &methods_of {
         if *methods > 0 || later {
             continue;
         }
         let Some(rule) = rules.iter().find(|rule| rule.marker == *marker) else { continue };
+        if let Some(class) = classes(*marker, |matched| &matched.fixed) {
+            return Err(Failure::new(
+                format!("the JVM does not let anybody change {class}"),
+                "hidden classes and some of the JVM's own cannot be woven; name others".to_owned(),
+            ));
+        }
+        if let Some(class) = classes(*marker, |matched| &matched.needed) {
+            return Err(Failure::new(
+                format!("{class} cannot be woven: {NEEDED}"),
+                "mark the calls of its method in other classes: `CLASSES::*@call:CLASS::METHOD`".to_owned(),
+            ));
+        }
         match asked.meaning(*marker) {
             Some(Meaning::Marker(index)) => return Err(nothing(visit, asked, index, rule)),
             // A property's symbols need not all be there; that none is there is a mistake.
@@ -303,13 +319,6 @@ fn check(
             }
             None => {}
         }
-    }
-    let fixed: Vec<&String> = matched.iter().flat_map(|matched| &matched.fixed).collect();
-    if let (0, Some(class)) = (methods, fixed.first()) {
-        return Err(Failure::new(
-            format!("the JVM does not let anybody change {class}"),
-            "hidden classes and some of the JVM's own cannot be woven; name others".to_owned(),
-        ));
     }
     if yes { Ok(()) } else { not_too_many(methods) }
 }
