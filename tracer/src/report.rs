@@ -127,6 +127,9 @@ pub struct Decision {
     /// Whether that is about jtrace's own CPU time, and not the target's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+    /// What woven code would take of one core while it is off, where that is why it was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_percent: Option<f64>,
     /// The time from when the budget was last seen to be enough until the decision was carried out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within_ns: Option<u64>,

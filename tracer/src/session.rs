@@ -182,6 +182,9 @@ pub struct GuardReason {
     /// Whether it is jtrace's own CPU time that was too much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+    /// What woven code would take of the target's time while it is off, in millionths of a core, where that is why it was taken out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off_ppm: Option<u64>,
     /// The time from when the budget was last seen to be enough until the decision was carried out.
     pub within_ns: u64,
 }

@@ -30,6 +30,7 @@ pub struct Markers {
     /// Names of the built-in clients that are there.
     clients: Vec<&'static str>,
     woven: Vec<Woven>,
+    unwoven: Vec<Woven>,
     restored: Option<Woven>,
     lacks: Vec<String>,
     /// Markers that are on and off together.
@@ -45,6 +46,7 @@ impl Default for Markers {
             dispatch: Dispatch::default(),
             clients: Vec::new(),
             woven: Vec::new(),
+            unwoven: Vec::new(),
             restored: None,
             lacks: Vec::new(),
             switched: Vec::new(),
@@ -79,6 +81,9 @@ impl Markers {
         if let Some(sentence) = said("Weaving", "was", &self.woven) {
             notes.push(sentence);
         }
+        if let Some(sentence) = said("Taking markers out of", "was", &self.unwoven) {
+            notes.push(sentence);
+        }
         if let Some(sentence) =
             self.restored.as_ref().and_then(|woven| said("Restoring", "was", std::slice::from_ref(woven)))
         {
@@ -91,7 +96,7 @@ impl Markers {
 
     /// What was left as it was.
     fn skipped(&self) -> Option<Shape> {
-        let entries = self.woven.iter().chain(&self.restored).flat_map(|woven| &woven.skipped);
+        let entries = self.woven.iter().chain(&self.unwoven).chain(&self.restored).flat_map(|woven| &woven.skipped);
         let row = |skipped: &tracer_weave::Skipped| {
             let method = skipped.method.as_ref().map(|(name, descriptor)| format!("{name}{descriptor}"));
             let cells: Vec<Cell> = vec![skipped.class.clone().into(), method.into(), skipped.reason.clone().into()];
@@ -144,6 +149,8 @@ impl Analysis for Markers {
                 self.switched = asked.switched();
             }
             Inside::Woven(woven) => self.woven.push(woven.clone()),
+            // At most once for each marker.
+            Inside::Unwoven(woven) => self.unwoven.push(woven.clone()),
             Inside::Restored(woven) => self.restored = Some(woven.clone()),
             Inside::Lacks(sentence) if self.lacks.len() < MAX_LACKS => self.lacks.push(sentence.clone()),
             Inside::Lacks(_) | Inside::Place(_) | Inside::Class { .. } | Inside::Sampled(_) => {}

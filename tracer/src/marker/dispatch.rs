@@ -153,7 +153,7 @@ impl Dispatch {
                     }
                 }
             }
-            Inside::Woven(_) | Inside::Lacks(_) | Inside::Sampled(_) => {}
+            Inside::Woven(_) | Inside::Unwoven(_) | Inside::Lacks(_) | Inside::Sampled(_) => {}
         }
     }
 

@@ -99,6 +99,7 @@ fn decision(action: &GuardAction, start_ns: u64) -> Decision {
         cost_percent: share(|reason| reason.cost_ppm),
         budget_percent: share(|reason| reason.budget_ppm),
         own: reason.is_some_and(|reason| reason.own),
+        off_percent: reason.and_then(|reason| reason.off_ppm).map(|ppm| ppm as f64 / 1e4),
         within_ns: reason.map(|reason| reason.within_ns),
     }
 }
@@ -124,6 +125,8 @@ pub(super) struct Group {
     reason: Option<GuardReason>,
     narrowed: Vec<Narrowed>,
     stopped: Option<(u64, u64)>,
+    /// What it would have cost while it was off, where that is why it was stopped.
+    off_ppm: Option<u64>,
     numbers: Vec<Number>,
 }
 
@@ -151,6 +154,7 @@ impl Group {
             reason: None,
             narrowed: Vec::new(),
             stopped: None,
+            off_ppm: None,
             numbers: Vec::new(),
         }
     }
@@ -161,6 +165,7 @@ impl Group {
             GuardDecision::Detach { rate_per_s } => self.goes(time_ns, rate_per_s, action.reason, numbers),
             GuardDecision::Stop { rate_per_s } => {
                 self.stopped = Some((time_ns, rate_per_s));
+                self.off_ppm = action.reason.and_then(|reason| reason.off_ppm);
                 self.goes(time_ns, rate_per_s, action.reason, numbers);
             }
             GuardDecision::Attach => {
@@ -307,14 +312,25 @@ impl Group {
         let mut sentences: Vec<String> =
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
         if let Some((at_ns, rate_per_s)) = self.stopped {
+            let too_much = match self.off_ppm {
+                Some(ppm) => {
+                    format!(
+                        "and while it is off, its tests of a switch would still take {} of a core",
+                        percent(ppm as f64 / 1e4)
+                    )
+                }
+                None if self.lens == Lens::Typestate => {
+                    "and even ignoring its objects would cost more than the budget".to_owned()
+                }
+                None => "and even short looks would cost more than the budget".to_owned(),
+            };
             sentences.push(format!(
-                "`{}` was {} for good after {}: it fired {rate_per_s} times a second{}, and even {} would cost more than the \
-                 budget; its numbers are of the time until then",
+                "`{}` was taken {} for good after {}: it fired {rate_per_s} times a second{}, {too_much}; its numbers are of \
+                 the time until then",
                 self.name,
-                if self.lens.is_inside() { "switched off" } else { "taken away" },
+                if self.lens.is_inside() { "out of the code" } else { "away" },
                 duration(at_ns.saturating_sub(start_ns) as f64),
                 because(self.reason),
-                if self.lens == Lens::Typestate { "ignoring its objects" } else { "short looks" },
             ));
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {

@@ -5,8 +5,14 @@ use super::*;
 const S: u64 = 1_000_000_000;
 
 fn action(time_ns: u64, action: GuardDecision) -> GuardAction {
-    let reason =
-        GuardReason { cost_ppm: 240_000, budget_ppm: 50_000, target_ppm: 0, own: false, within_ns: 30_000_000 };
+    let reason = GuardReason {
+        cost_ppm: 240_000,
+        budget_ppm: 50_000,
+        target_ppm: 0,
+        own: false,
+        off_ppm: None,
+        within_ns: 30_000_000,
+    };
     GuardAction {
         time_ns,
         group: "methods".to_owned(),
@@ -199,9 +205,12 @@ fn fewer_objects_are_said_with_their_rate_and_a_property_that_is_off() {
     let decisions: Vec<_> = governed.decisions().iter().map(|decision| (decision.action, decision.one_in)).collect();
     assert_eq!(decisions, [("fewer_objects", Some(16)), ("fewer_objects", Some(0)), ("stopped", None)]);
     let sentences = governed.sentences(0, 5 * S).join("\n");
-    for part in
-        ["one new object of 16 is tracked", "no new object is tracked", "switched off for good after 3", "ignoring its"]
-    {
+    for part in [
+        "one new object of 16 is tracked",
+        "no new object is tracked",
+        "taken out of the code for good after 3",
+        "ignoring its",
+    ] {
         assert!(sentences.contains(part), "{part}: {sentences}");
     }
     assert!(governed.groups()[0].row((0, 5 * S), &[]).is_none());

@@ -402,6 +402,7 @@ impl GuardReason {
             budget_ppm: to_whole(reason.budget * 1e6),
             target_ppm: to_whole(reason.target * 1e6),
             own: reason.own,
+            off_ppm: reason.off.map(|off| to_whole(off * 1e6)),
             within_ns: now_ns.saturating_sub(reason.enough_ns),
         }
     }

@@ -124,16 +124,22 @@ impl InsideLane {
 
     /// Lets the governor look, and obeys; `others` is what probe sites take of the budget. Gives what holds from now on.
     pub(super) fn govern(&mut self, now_ns: u64, own_ns: f64, others: f64) -> Vec<GuardAction> {
+        let threads = self.loads.threads();
         let by_number = self.loads.finish_step(own_ns);
         let of = |member: &Member| load::sum(&by_number, &member.numbers);
         let loads: Vec<_> = self.members.iter().map(of).collect();
-        let decisions = self.guard.as_mut().map_or_else(Vec::new, |guard| guard.step(now_ns, &loads, others));
+        let decisions = self.guard.as_mut().map_or_else(Vec::new, |guard| guard.step(now_ns, &loads, threads, others));
         let mut done = Vec::new();
-        let mut switches = Vec::new();
-        let mut waiting = Vec::new();
+        let (mut switches, mut waiting) = (Vec::new(), Vec::new());
+        let (mut gone, mut going) = (Vec::new(), Vec::new());
         for (index, decision) in decisions {
             let Some(member) = self.members.get_mut(index) else { continue };
-            switches.extend(member.switches(&decision, &self.telling));
+            let is_stop = matches!(decision, LaneDecision::Stop(_));
+            if is_stop {
+                gone.extend(&member.numbers);
+            } else {
+                switches.extend(member.switches(&decision, &self.telling));
+            }
             let action = member.action(now_ns, &decision);
             if let Some(order) = member.order(&decision) {
                 self.give(&order, vec![action]);
@@ -141,12 +147,17 @@ impl InsideLane {
                 // Before that nothing was told, so a window begins here, whenever the library follows. It does what it is told in
                 // its order: what waits for it holds before.
                 done.push(action);
+            } else if is_stop {
+                going.push(action);
             } else {
                 waiting.push(action);
             }
         }
         if !switches.is_empty() {
             self.give(&Order::Switch(switches), waiting);
+        }
+        if !gone.is_empty() {
+            self.give(&Order::Unweave(gone), going);
         }
         done.extend(self.followed(now_ns));
         done
