@@ -18,6 +18,8 @@ mod regions;
 mod restored;
 // Programs that begin woven.
 mod started;
+// What is taken out of the code before the end.
+mod taken_out;
 // Objects and their protocols.
 mod typestate;
 

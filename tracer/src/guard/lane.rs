@@ -23,6 +23,8 @@ use super::{Bucket, LONGEST_PAUSE_NS, Reason};
 
 /// Part of the budget that may go to what is always on while other markers are sampled; the rest is for their windows.
 const ALWAYS_PART: f64 = 0.75;
+/// Part of the budget below which a member is left as it is, whatever others cost.
+const LITTLE_PART: f64 = 0.01;
 /// Shortest stretch of time that a pace is told from: counters arrive every 100 ms.
 const PACE_NS: f64 = 200e6;
 /// How long a property with fewer objects is looked at before it gets fewer still.
@@ -115,6 +117,11 @@ impl Stretch {
         self.load.off_ns += load.off_ns;
         self.load.own_ns += load.own_ns;
     }
+
+    fn with(mut self, later: &Self) -> Self {
+        self.add(later.elapsed_ns, &later.load);
+        self
+    }
 }
 
 impl Member {
@@ -125,15 +132,9 @@ impl Member {
         self.growing.add(elapsed_ns, load);
     }
 
-    fn lately(&self) -> Stretch {
-        let mut lately = self.before;
-        lately.add(self.growing.elapsed_ns, &self.growing.load);
-        lately
-    }
-
     /// Per nanosecond, over what is known lately.
     fn rate(&self, of: impl Fn(&LaneLoad) -> f64) -> f64 {
-        let lately = self.lately();
+        let lately = self.before.with(&self.growing);
         // What was decided takes a moment to have an effect, and what came before that arrives at once.
         of(&lately.load) / lately.elapsed_ns.max(PACE_NS / 2.0)
     }
@@ -353,7 +354,8 @@ impl LaneGuard {
         let mut share: f64 = order.iter().map(|index| self.members[*index].rate(cost)).sum();
         let before = decisions.len();
         for index in &order {
-            if share > room {
+            // What costs next to nothing helps nobody.
+            if share > room && self.members[*index].rate(cost) > room * LITTLE_PART {
                 share -= self.narrow(now_ns, *index, own, share - room, room, decisions);
             }
         }
@@ -375,9 +377,9 @@ impl LaneGuard {
         }
         for index in sampled {
             let reason = self.reason(&self.members[index], own);
-            let lately = self.members[index].lately();
-            self.members[index].looks.begin_with(lately);
-            self.members[index].state = State::Sampled;
+            let member = &mut self.members[index];
+            member.looks.begin_with(member.before, member.growing);
+            member.state = State::Sampled;
             decisions.push((index, LaneDecision::Off(reason)));
         }
         if self.has_sampled() {

@@ -110,6 +110,7 @@ pub(super) struct Group {
     name: String,
     pub(super) lens: Lens,
     sites: Vec<u16>,
+    start_ns: u64,
     /// When it went away first.
     first_away_ns: Option<u64>,
     /// Since when it is attached.
@@ -145,6 +146,7 @@ impl Group {
             name: action.group.clone(),
             lens: action.lens,
             sites: action.sites.clone(),
+            start_ns,
             first_away_ns: None,
             since_ns: Some(start_ns),
             attached_ns: 0,
@@ -279,20 +281,28 @@ impl Group {
         let estimates = self.estimates(lens, end_ns, numbers);
         let (tells, of) =
             if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
+        // What was stopped says nothing of what came later.
+        let span = self.stopped.map_or_else(
+            || "over the whole span".to_owned(),
+            |(at_ns, _)| {
+                let after = duration(at_ns.saturating_sub(self.start_ns) as f64);
+                format!("until that was stopped {after} after the beginning,")
+            },
+        );
         let mut notes: Vec<String> = estimates
             .iter()
             .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
                 Some(Estimate { value, low, high, windows }) => format!(
-                    "{seen} {what}{of} were seen; over the whole span there were about {value} (95 % interval {low} to {high}, \
+                    "{seen} {what}{of} were seen; {span} there were about {value} (95 % interval {low} to {high}, \
                      from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
                      end allows for what {tells} slow the target down in them)."
                 ),
                 None if self.slowed().is_none() => format!(
-                    "{seen} {what}{of} were seen; how many there were over the whole span is not estimated: in the windows \
+                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: in the windows \
                      {tells} took so much of the target's time that it did less than outside of them."
                 ),
                 None => format!(
-                    "{seen} {what}{of} were seen; how many there were over the whole span is not estimated: that needs \
+                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: that needs \
                      {FEWEST_WINDOWS} windows after the part that was seen whole."
                 ),
             })
@@ -382,8 +392,8 @@ impl Group {
         )
     }
 
-    /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span,
-    /// what was seen, the estimate and its interval.
+    /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span, when it was
+    /// taken out, what was seen, the estimate and its interval.
     pub(super) fn row(&self, span: (u64, u64), numbers: &[Scaled]) -> Option<Vec<Cell>> {
         self.first_away_ns?;
         let (number, estimate) = self.estimates(self.lens, span.1, numbers).into_iter().next()?;
@@ -392,6 +402,7 @@ impl Group {
             self.name.clone().into(),
             (self.windows + u64::from(self.since_ns.is_some())).into(),
             Cell::Float(share),
+            self.stopped.map(|(at_ns, _)| at_ns.saturating_sub(self.start_ns)).into(),
             number.seen.into(),
             estimate.map(|estimate| estimate.value).into(),
             estimate.map(|estimate| estimate.low).into(),
@@ -406,6 +417,7 @@ pub(super) fn windows(rows: Vec<Vec<Cell>>) -> Option<Shape> {
         column("group", "Marker", Unit::Text),
         column("windows", "Windows", Unit::Count),
         column("on_percent", "On", Unit::Percent),
+        column("until_ns", "Until", Unit::Ns),
         column("seen", "Seen", Unit::Count),
         column("estimate", "Estimate", Unit::Count),
         column("low", "Low", Unit::Count),

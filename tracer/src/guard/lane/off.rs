@@ -2,12 +2,15 @@
 //! from doing. Nobody can switch that off, so where it is too much they are taken out of the code.
 //!
 //! How often code is passed while nobody counts is taken from the windows: as often as in them, and more often by what the windows slow
-//! its threads down. One window can lie, and nothing comes back that was taken out, so two must agree.
+//! its threads down. One look can lie, and nothing comes back that was taken out, so two must agree: two windows, or two parts of the time
+//! before the first one.
 
 use super::{LaneLoad, Stretch};
 
 /// How long marks of a window may take until they have arrived.
 pub(super) const ARRIVED_NS: u64 = 150_000_000;
+/// Shortest part of the time before the first window that is a look by itself.
+const LOOK_NS: f64 = 100e6;
 /// Most that marks are believed to slow down the threads that make them: close to all of their time it is told too roughly.
 const MOST_SLOWED: f64 = 0.95;
 
@@ -15,9 +18,11 @@ const MOST_SLOWED: f64 = 0.95;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Looks {
     window: Stretch,
+    /// What was before it, where that is a look by itself.
+    older: Option<Stretch>,
     /// Whether the window has not been judged.
     pub(super) is_new: bool,
-    /// What it costs off, as a share of a core, by the last two windows.
+    /// What it costs off, as a share of a core, by the last two looks.
     estimates: [Option<f64>; 2],
 }
 
@@ -32,9 +37,12 @@ impl Looks {
         self.window.add(elapsed_ns, load);
     }
 
-    /// It went off after it was on for long; this is what is known of it lately.
-    pub(super) fn begin_with(&mut self, window: Stretch) {
-        *self = Self { window, is_new: true, ..*self };
+    /// It goes off after it was always on; this is what is known of it lately.
+    pub(super) fn begin_with(&mut self, before: Stretch, latest: Stretch) {
+        let is_look = latest.elapsed_ns >= LOOK_NS && before.elapsed_ns >= LOOK_NS;
+        let older = is_look.then_some(before);
+        let window = if is_look { latest } else { before.with(&latest) };
+        *self = Self { window, older, is_new: true, ..*self };
     }
 
     /// Per nanosecond of the window.
@@ -45,11 +53,13 @@ impl Looks {
     /// Its window is over; while it is off, it is passed so many times as often.
     fn judge(&mut self, faster: f64) {
         self.is_new = false;
-        let [latest, _] = self.estimates;
-        self.estimates = [Some(self.rate(|load| load.off_ns) * faster), latest];
+        for look in self.older.take().iter().chain([&self.window]) {
+            let [latest, _] = self.estimates;
+            self.estimates = [Some(look.load.off_ns / look.elapsed_ns.max(1.0) * faster), latest];
+        }
     }
 
-    /// The least that it costs off by both windows; 0 where there were not two.
+    /// The least that it costs off by both looks; 0 where there were not two.
     pub(super) fn sure(&self) -> f64 {
         match self.estimates {
             [Some(latest), Some(before)] => latest.min(before),

@@ -218,7 +218,7 @@ fn random_programs_stay_within_the_budget() {
 fn what_is_too_much_while_it_is_off_is_taken_out_once_two_windows_agree() {
     let hot = Made { off: 0.08, ..marker(0.5, false) };
     let cool = Made { off: 0.002, ..marker(0.06, false) };
-    let played = play(&[cool, hot, marker(0.01, false)], 0.05, 0.0, 60);
+    let played = play(&[cool, hot, marker(0.000_1, true)], 0.05, 0.0, 60);
     assert_eq!(played.actions(1), ["off", "on", "off", "stop"], "{:?}", played.decisions);
     let (at_ns, _, stop) = *played
         .decisions
@@ -265,4 +265,24 @@ fn threads_that_tell_little_count_little() {
     assert!((threads(&[1000; 8]) - 8.0).abs() < 1e-9);
     assert!((threads(&[1000, 1, 1, 1]) - 1.0).abs() < 0.01);
     assert!(threads(&[]).abs() < 1e-9);
+}
+
+/// Where it took long until it was switched off, what was seen until then is enough.
+#[test]
+fn two_parts_of_the_time_before_the_first_window_can_agree() {
+    let mut guard = LaneGuard::new(&[Kind::Marker { can_count: false }], 0.05, 0);
+    let load = LaneLoad { events: 1000, cost_ns: 0.5 * 500e6, off_ns: 0.1 * 500e6, ..LaneLoad::default() };
+    let mut actions = Vec::new();
+    for (at_ms, load) in [(500, load), (1000, load), (1020, LaneLoad::default()), (1200, LaneLoad::default())] {
+        actions.extend(guard.step(at_ms * 1_000_000, &[load], 1.0, 0.0).into_iter().map(|(_, decision)| decision));
+    }
+    assert!(matches!(actions[..], [LaneDecision::Off(_)]), "a single step is one look: {actions:?}");
+    let mut guard = LaneGuard::new(&[Kind::Marker { can_count: false }], 0.9, 0);
+    let mut actions = Vec::new();
+    for at in 1..200 {
+        let busy = if actions.is_empty() { 0.029 } else { 0.0 };
+        let load = LaneLoad { events: 1000, cost_ns: busy * 1e9, off_ns: 0.9 * busy * 1e9, ..LaneLoad::default() };
+        actions.extend(guard.step(at * STEP_NS, &[load], 1.0, 0.0).into_iter().map(|(_, decision)| decision));
+    }
+    assert!(matches!(actions[..], [LaneDecision::Off(_), LaneDecision::Stop(_)]), "{actions:?}");
 }

@@ -187,7 +187,8 @@ fn markers_in_windows_are_a_table_and_no_keys_of_the_summary() {
     let row = group.row((0, 5 * S), &[Scaled::events(3_000)]).expect("it had windows");
     let share = 28.0;
     assert!(matches!(row[2], Cell::Float(on) if (on - share).abs() < 1e-9), "{row:?}");
-    assert_eq!(row[3..], [3_000_u64, 21_000, 21_000, 21_000].map(Cell::Int), "5,000 a second after the first");
+    assert_eq!(row[3], Cell::Missing, "it was not stopped");
+    assert_eq!(row[4..], [3_000_u64, 21_000, 21_000, 21_000].map(Cell::Int), "5,000 a second after the first");
     assert_eq!(group.summary(Lens::Markers, (0, 5 * S), &[Scaled::events(3_000)]), Summary::new());
     let sentences = governed.sentences(0, 5 * S).join("\n");
     assert!(sentences.contains("counted in the JVM") && sentences.contains("it was on in 5 windows"), "{sentences}");
@@ -224,4 +225,32 @@ fn decisions_about_woven_code_go_through_a_recording() {
         let text = serde_json::to_string(&action).expect("it is written");
         assert_eq!(serde_json::from_str::<GuardAction>(&text).expect("it is read"), action, "{text}");
     }
+}
+
+/// What it was taken to cost while it was off is said, and its numbers are of the time until then.
+#[test]
+fn what_was_taken_out_is_labelled_with_when_and_why() {
+    let mut governed = Governed::default();
+    let marker = |time_ns, what| inside(time_ns, "marker step", Lens::Markers, what);
+    let numbers = |seen| vec![(Lens::Markers, Scaled::events(seen))];
+    governed.take(&marker(S, DETACH), 0, numbers(1_000));
+    for at in 2..5 {
+        governed.take(&marker(at * S - S / 10, GuardDecision::Attach), 0, numbers(1_000 + (at - 2) * 500));
+        governed.take(&marker(at * S, DETACH), 0, numbers(1_000 + (at - 1) * 500));
+    }
+    let mut stop = marker(5 * S, GuardDecision::Stop { rate_per_s: 9 });
+    stop.reason = stop.reason.map(|reason| GuardReason { off_ppm: Some(81_000), ..reason });
+    governed.take(&stop, 0, numbers(2_500));
+    let decision = governed.decisions().last().expect("one");
+    assert_eq!((decision.action, decision.off_percent, decision.at_ns), ("stopped", Some(8.1), 5 * S));
+    let sentences = governed.sentences(0, 100 * S).join("\n");
+    for part in ["taken out of the code for good after 5.00 s", "still take 8.1 % of a core", "of the time until then"] {
+        assert!(sentences.contains(part), "{part}: {sentences}");
+    }
+    let seen = [Scaled::events(2_500)];
+    let row = governed.groups()[0].row((0, 100 * S), &seen).expect("it had windows");
+    // 1,000 in the first second, then 5,000 a second for four.
+    assert_eq!((&row[3], &row[5]), (&Cell::Int(5 * S), &Cell::Int(21_000)), "{row:?}");
+    let notes = governed.groups()[0].notes(Lens::Markers, 100 * S, &seen);
+    assert!(notes[0].contains("until that was stopped 5.00 s after the beginning, there were about 21000"), "{notes:?}");
 }
