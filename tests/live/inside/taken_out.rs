@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 use tests::{
     expected::Expected,
@@ -18,6 +18,8 @@ const CLASSES: [&str; 3] = ["Spinning$Only", "Spinning$Both", "Spinning$Cool"];
 /// Times cannot be counted, so that it is on in windows; two of them must agree.
 const HOT: [&str; 2] = ["--marker", "hot=Spinning$*::step+time"];
 const COOL: [&str; 3] = ["--marker", "cool=Spinning$*::cool", "--each"];
+/// Has more than five places: instructions that push their numbers are others than those for larger ones.
+const MANY: [&str; 2] = ["--marker", "many=Subjects*::*"];
 /// A piece of work, and most of them until the marker must have gone.
 const PIECE: &str = "SPIN 250";
 const MOST_PIECES: usize = 80;
@@ -31,7 +33,7 @@ fn a_marker_that_is_too_hot_is_taken_out_and_others_go_on() -> Result<()> {
 }
 
 fn attach(jvm: &Visited, options: &[&str]) -> Result<Session> {
-    let options = [&["--inside", "-l", "markers", "--ring-size", "64m"], options].concat();
+    let options = [&["--inside", "-l", "markers", "--ring-size", "256m"], options].concat();
     Session::attach(jvm.pid(), &options)
 }
 
@@ -40,18 +42,26 @@ fn visit(jdk: &Jdk) -> Result<()> {
     // So that the classes are linked.
     jvm.ask("SPIN 1")?;
     let code = jvm.sums("CODE", CLASSES)?;
+    attach(&jvm, &MANY)?.report()?;
     let session = attach(&jvm, &COOL)?;
     let with_cool = jvm.sums("CODE", CLASSES)?;
     session.report()?;
     ensure!(jvm.sums("CODE", CLASSES)? == code, "a session has left something");
 
-    let session = attach(&jvm, &[&HOT[..], &COOL, &["--max-overhead", "5%"]].concat())?;
+    let session = attach(&jvm, &[&HOT[..], &COOL, &["--max-overhead", "2%"]].concat())?;
     let woven = jvm.sums("CODE", CLASSES)?;
     ensure!(woven[..2].iter().zip(&with_cool).all(|(woven, other)| woven != other), "the marker is not woven");
     let printed = jvm.stdout().len();
     let mut pieces = 0;
-    while jvm.sums("CODE", CLASSES)? != with_cool {
-        ensure!(pieces < MOST_PIECES, "the marker is still woven");
+    loop {
+        let now = jvm.sums("CODE", CLASSES)?;
+        if now == with_cool {
+            break;
+        }
+        if pieces >= MOST_PIECES {
+            let report = session.report()?;
+            bail!("still {now:?}, not {with_cool:?}: {}", report.0["completeness"]["decisions"]);
+        }
         jvm.ask(PIECE)?;
         pieces += 1;
     }
@@ -75,9 +85,9 @@ fn is_told(report: &Report) -> Result<()> {
     let decisions = report.0["completeness"]["decisions"].as_array().context("no decisions")?;
     ensure!(decisions.iter().all(|decision| decision["group"] == "marker hot"), "something else was decided");
     let stopped: Vec<&Value> = decisions.iter().filter(|decision| decision["action"] == "stopped").collect();
-    let [stopped] = stopped.as_slice() else { anyhow::bail!("stopped {} times", stopped.len()) };
+    let [stopped] = stopped.as_slice() else { bail!("stopped {} times", stopped.len()) };
     let number = |key: &str| stopped[key].as_f64().with_context(|| format!("no {key}"));
-    ensure!(number("off_percent")? > 3.0 && number("at_ns")? > 0.0 && number("hits_per_s")? > 0.0, "{stopped}");
+    ensure!(number("off_percent")? > 1.0 && number("at_ns")? > 0.0 && number("hits_per_s")? > 0.0, "{stopped}");
     ensure!(decisions.last() == Some(*stopped), "something was decided later");
     ensure!(
         report.missing().iter().any(|text| text.starts_with("`marker hot` was taken out of the code for good after")),
@@ -89,9 +99,9 @@ fn is_told(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// No mark of the others is missing, and none is told twice.
+/// No mark of the others is missing but what a ring buffer had no room for, and none is told twice.
 fn others_are_exact(report: &Report, expected: &Expected) -> Result<()> {
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    let lost = report.summary("markers", "lost_words")?;
     let mut seen: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for row in report.table("markers", "marker_places")? {
         if text(&row, "marker") == "cool" {
@@ -100,10 +110,14 @@ fn others_are_exact(report: &Report, expected: &Expected) -> Result<()> {
             seen.insert(name, [cell(&row, "entered")?, cell(&row, "left")?]);
         }
     }
-    let mut sums: BTreeMap<String, [u64; 2]> = BTreeMap::new();
-    for (of, number) in expected.of("calls")? {
-        sums.insert(of.to_owned(), [number, number]);
+    let expected = expected.of("calls")?;
+    ensure!(seen.len() == expected.len(), "{seen:?}");
+    for (of, calls) in expected {
+        let sides = seen.get(of).with_context(|| format!("nothing of {of}"))?;
+        ensure!(
+            sides.iter().all(|side| *side <= calls && calls <= side + lost),
+            "{of}: {sides:?} of {calls}, {lost} words lost"
+        );
     }
-    ensure!(seen == sums, "{seen:?}, not {sums:?}");
     Ok(())
 }

@@ -126,8 +126,7 @@ pub(super) struct Group {
     reason: Option<GuardReason>,
     narrowed: Vec<Narrowed>,
     stopped: Option<(u64, u64)>,
-    /// What it would have cost while it was off, where that is why it was stopped.
-    off_ppm: Option<u64>,
+    stop_reason: Option<GuardReason>,
     numbers: Vec<Number>,
 }
 
@@ -156,7 +155,7 @@ impl Group {
             reason: None,
             narrowed: Vec::new(),
             stopped: None,
-            off_ppm: None,
+            stop_reason: None,
             numbers: Vec::new(),
         }
     }
@@ -167,7 +166,7 @@ impl Group {
             GuardDecision::Detach { rate_per_s } => self.goes(time_ns, rate_per_s, action.reason, numbers),
             GuardDecision::Stop { rate_per_s } => {
                 self.stopped = Some((time_ns, rate_per_s));
-                self.off_ppm = action.reason.and_then(|reason| reason.off_ppm);
+                self.stop_reason = action.reason;
                 self.goes(time_ns, rate_per_s, action.reason, numbers);
             }
             GuardDecision::Attach => {
@@ -286,7 +285,7 @@ impl Group {
             || "over the whole span".to_owned(),
             |(at_ns, _)| {
                 let after = duration(at_ns.saturating_sub(self.start_ns) as f64);
-                format!("until that was stopped {after} after the beginning,")
+                format!("until that was stopped, {after} after the beginning,")
             },
         );
         let mut notes: Vec<String> = estimates
@@ -322,7 +321,7 @@ impl Group {
         let mut sentences: Vec<String> =
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
         if let Some((at_ns, rate_per_s)) = self.stopped {
-            let too_much = match self.off_ppm {
+            let too_much = match self.stop_reason.and_then(|reason| reason.off_ppm) {
                 Some(ppm) => {
                     format!(
                         "and while it is off, its tests of a switch would still take {} of a core",
@@ -340,7 +339,7 @@ impl Group {
                 self.name,
                 if self.lens.is_inside() { "out of the code" } else { "away" },
                 duration(at_ns.saturating_sub(start_ns) as f64),
-                because(self.reason),
+                because(self.stop_reason),
             ));
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {

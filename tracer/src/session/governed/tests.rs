@@ -244,7 +244,8 @@ fn what_was_taken_out_is_labelled_with_when_and_why() {
     let decision = governed.decisions().last().expect("one");
     assert_eq!((decision.action, decision.off_percent, decision.at_ns), ("stopped", Some(8.1), 5 * S));
     let sentences = governed.sentences(0, 100 * S).join("\n");
-    for part in ["taken out of the code for good after 5.00 s", "still take 8.1 % of a core", "of the time until then"] {
+    for part in ["taken out of the code for good after 5.00 s", "still take 8.1 % of a core", "of the time until then"]
+    {
         assert!(sentences.contains(part), "{part}: {sentences}");
     }
     let seen = [Scaled::events(2_500)];
@@ -252,5 +253,8 @@ fn what_was_taken_out_is_labelled_with_when_and_why() {
     // 1,000 in the first second, then 5,000 a second for four.
     assert_eq!((&row[3], &row[5]), (&Cell::Int(5 * S), &Cell::Int(21_000)), "{row:?}");
     let notes = governed.groups()[0].notes(Lens::Markers, 100 * S, &seen);
-    assert!(notes[0].contains("until that was stopped 5.00 s after the beginning, there were about 21000"), "{notes:?}");
+    assert!(
+        notes[0].contains("until that was stopped, 5.00 s after the beginning, there were about 21000"),
+        "{notes:?}"
+    );
 }
