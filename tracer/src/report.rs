@@ -110,7 +110,7 @@ pub struct Decision {
     /// Lens whose numbers are affected.
     pub lens: &'static str,
     /// `without_stacks`, `without_times`, `detached`, `attached` or `stopped`; in the inside lane `counted`, `fewer_objects`,
-    /// `switched_off`, `switched_on` or `stopped`.
+    /// `switched_off`, `switched_on` or `stopped`, and `held` and `released` where somebody asked for it.
     pub action: &'static str,
     /// Of how many new objects one is tracked from then on; 0: none.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -138,9 +138,9 @@ impl GuardAction {
     /// Whether ends of calls that are under way will not be seen.
     pub const fn hides_ends(&self) -> bool {
         match self.action {
-            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => true,
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } | GuardDecision::Hold => true,
             GuardDecision::Narrow { what, .. } => matches!(what, Narrowing::Times),
-            GuardDecision::Attach => false,
+            GuardDecision::Attach | GuardDecision::Release => false,
         }
     }
 }
@@ -168,6 +168,19 @@ pub enum GuardDecision {
         /// Hits per second until then.
         rate_per_s: u64,
     },
+    /// Switched off because the user, or all who wanted it, asked for that: no decision of the governor.
+    Hold,
+    /// Switched on again for the same reason.
+    Release,
+}
+
+/// A marker, or those that are on and off with it, is to be on or off: what the user and clients can ask for while a session is live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What the governor calls it.
+    pub group: String,
+    /// Whether it is to be on.
+    pub on: bool,
 }
 
 /// Why the governor decided something.

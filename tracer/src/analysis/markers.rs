@@ -11,7 +11,7 @@ use crate::{
     mark::{Asked, Inside, MarkBatch, Switched, Woven},
     marker::{Client, Dispatch},
     report::{Cell, Section, Shape, Summary, Table, Unit},
-    session::GuardAction,
+    session::{GuardAction, Wish},
 };
 
 /// A client that markers can name.
@@ -33,8 +33,9 @@ pub struct Markers {
     unwoven: Vec<Woven>,
     restored: Option<Woven>,
     lacks: Vec<String>,
-    /// Markers that are on and off together.
+    /// Markers that are on and off together, and whether any client wants one of them.
     switched: Vec<Switched>,
+    wanted: Vec<bool>,
 }
 
 /// Most sentences of the library that are kept.
@@ -50,6 +51,7 @@ impl Default for Markers {
             restored: None,
             lacks: Vec::new(),
             switched: Vec::new(),
+            wanted: Vec::new(),
         };
         markers.need("counts");
         markers
@@ -147,6 +149,7 @@ impl Analysis for Markers {
             Inside::Asked(asked) => {
                 self.need_those_named(asked);
                 self.switched = asked.switched();
+                self.wanted = vec![true; self.switched.len()];
             }
             Inside::Woven(woven) => self.woven.push(woven.clone()),
             // At most once for each marker.
@@ -169,6 +172,19 @@ impl Analysis for Markers {
         {
             self.dispatch.switched(&of.markers);
         }
+    }
+
+    fn wishes(&mut self) -> Vec<Wish> {
+        let by_marker = self.dispatch.wanted();
+        let mut wishes = Vec::new();
+        for (of, wanted) in self.switched.iter().zip(&mut self.wanted) {
+            let on = of.markers.iter().any(|marker| by_marker.get(*marker).copied().unwrap_or(true));
+            if on != *wanted {
+                *wanted = on;
+                wishes.push(Wish { group: of.name.clone(), on });
+            }
+        }
+        wishes
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {

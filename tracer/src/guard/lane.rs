@@ -86,6 +86,8 @@ enum State {
     Always,
     Sampled,
     Stopped,
+    /// Off until somebody asks for it again.
+    Held,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -226,6 +228,21 @@ impl LaneGuard {
             self.relieve(now_ns, own, &mut decisions);
         }
         decisions
+    }
+
+    /// Somebody asks that a member is off, or on again, whatever it costs. Says whether that changes anything.
+    pub fn hold(&mut self, index: usize, is_held: bool) -> bool {
+        let Some(member) = self.members.get_mut(index) else { return false };
+        match (member.state, is_held) {
+            (State::Always | State::Sampled, true) => member.state = State::Held,
+            (State::Held, false) => {
+                member.state = State::Always;
+                member.forget();
+            }
+            (State::Stopped, _) | (State::Held, true) | (State::Always | State::Sampled, false) => return false,
+        }
+        member.looks = Looks::default();
+        true
     }
 
     fn has_sampled(&self) -> bool {

@@ -84,6 +84,8 @@ fn decision(action: &GuardAction, start_ns: u64) -> Decision {
         GuardDecision::Narrow { what: Narrowing::Stacks, rate_per_s } => ("without_stacks", Some(*rate_per_s)),
         GuardDecision::Narrow { what: Narrowing::Times, rate_per_s } => ("without_times", Some(*rate_per_s)),
         GuardDecision::Stop { rate_per_s } => ("stopped", Some(*rate_per_s)),
+        GuardDecision::Hold => ("held", None),
+        GuardDecision::Release => ("released", None),
     };
     let share = |of: fn(&GuardReason) -> u64| reason.as_ref().map(|reason| of(reason) as f64 / 1e4);
     Decision {
@@ -127,7 +129,16 @@ pub(super) struct Group {
     narrowed: Vec<Narrowed>,
     stopped: Option<(u64, u64)>,
     stop_reason: Option<GuardReason>,
+    held: Held,
     numbers: Vec<Number>,
+}
+
+/// When somebody asked that it is off.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    times: u64,
+    since_ns: Option<u64>,
+    total_ns: u64,
 }
 
 /// Something that was left out.
@@ -156,6 +167,7 @@ impl Group {
             narrowed: Vec::new(),
             stopped: None,
             stop_reason: None,
+            held: Held::default(),
             numbers: Vec::new(),
         }
     }
@@ -169,15 +181,34 @@ impl Group {
                 self.stop_reason = action.reason;
                 self.goes(time_ns, rate_per_s, action.reason, numbers);
             }
-            GuardDecision::Attach => {
-                self.since_ns = Some(time_ns);
-                for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
-                    number.base = now.seen;
-                }
-            }
+            GuardDecision::Attach => self.returns(time_ns, numbers),
             GuardDecision::Narrow { what, rate_per_s } => {
                 self.narrowed.push(Narrowed { what, at_ns: time_ns, rate_per_s, reason: action.reason });
             }
+            GuardDecision::Hold => self.hold(time_ns, numbers),
+            GuardDecision::Release => {
+                self.held.total_ns += self.held.since_ns.take().map_or(0, |since_ns| time_ns.saturating_sub(since_ns));
+                self.returns(time_ns, numbers);
+            }
+        }
+    }
+
+    fn returns(&mut self, time_ns: u64, numbers: Vec<(Lens, Scaled)>) {
+        self.since_ns = Some(time_ns);
+        for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
+            number.base = now.seen;
+        }
+    }
+
+    /// It is off because somebody asked for that. A window that is open ends.
+    fn hold(&mut self, time_ns: u64, numbers: Vec<(Lens, Scaled)>) {
+        self.held.times += 1;
+        self.held.since_ns = Some(time_ns);
+        let Some(since_ns) = self.since_ns.take() else { return };
+        let window_ns = time_ns.saturating_sub(since_ns);
+        self.attached_ns += window_ns;
+        for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
+            number.sample.add(window_ns, now.seen.saturating_sub(number.base));
         }
     }
 
@@ -210,6 +241,11 @@ impl Group {
         &self.name
     }
 
+    /// Whether it is off because somebody asked for that.
+    pub(super) const fn is_held(&self) -> bool {
+        self.held.since_ns.is_some()
+    }
+
     /// Whether it has this site.
     pub(super) fn has(&self, site: usize) -> bool {
         self.sites.iter().any(|known| usize::from(*known) == site)
@@ -220,6 +256,7 @@ impl Group {
         match (self.stopped, self.first_away_ns) {
             (Some(_), _) => "stopped by the rate guard",
             (None, Some(_)) => "sampled by the rate guard",
+            (None, None) if self.held.times > 0 => "switched off by request",
             (None, None) => "narrowed by the rate guard",
         }
     }
@@ -320,6 +357,14 @@ impl Group {
     pub(super) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
         let mut sentences: Vec<String> =
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
+        if self.held.times > 0 {
+            let open_ns = self.held.since_ns.map_or(0, |since_ns| end_ns.saturating_sub(since_ns));
+            sentences.push(format!(
+                "`{}` was switched off for {} of the span because that was asked for: its numbers are of the rest",
+                self.name,
+                duration((self.held.total_ns + open_ns) as f64),
+            ));
+        }
         if let Some((at_ns, rate_per_s)) = self.stopped {
             let too_much = match self.stop_reason.and_then(|reason| reason.off_ppm) {
                 Some(ppm) => {

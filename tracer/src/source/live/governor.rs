@@ -234,6 +234,8 @@ impl Live {
             },
             GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => gone_ns.unwrap_or_else(now_ns),
             GuardDecision::Narrow { what, .. } => self.narrow(group, what)?,
+            // Only markers are.
+            GuardDecision::Hold | GuardDecision::Release => return Ok(()),
         };
         let reason = reason.map(|reason| GuardReason::of(&reason, now_ns()));
         self.announce(group, time_ns, action, reason)
@@ -256,6 +258,7 @@ impl Live {
             GuardDecision::Narrow { what, rate_per_s } => {
                 log::info!("`{name}` fires {rate_per_s} times a second: no {what:?} any more");
             }
+            GuardDecision::Hold | GuardDecision::Release => {}
         }
         let counts = paused_by(state) != 0;
         let action = GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason };

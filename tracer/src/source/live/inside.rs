@@ -20,7 +20,7 @@ use crate::{
     },
     inside::visit::Visit,
     mark::{Asked, Inside},
-    session::{GuardAction, GuardDecision, GuardReason, Item},
+    session::{GuardAction, GuardDecision, GuardReason, Item, Wish},
 };
 
 /// What is woven, and the library that has done it.
@@ -48,6 +48,8 @@ struct Member {
     kind: Kind,
     /// Numbers of its markers or symbols.
     numbers: Vec<u32>,
+    /// Names of its markers.
+    markers: Vec<String>,
     /// Number of the property; 0 for markers.
     property: u8,
     /// Of how many objects one was tracked at the beginning.
@@ -172,6 +174,28 @@ impl InsideLane {
         }
     }
 
+    /// Switches a marker off, or on again, with those that go with it; says whether that changes anything.
+    pub(super) fn ask(&mut self, now_ns: u64, wish: &Wish) -> bool {
+        let is_it = |member: &Member| member.property == 0 && member.name == wish.group;
+        let Some(index) = self.members.iter().position(is_it) else { return false };
+        let Some(guard) = &mut self.guard else { return false };
+        if !guard.hold(index, !wish.on) {
+            return false;
+        }
+        let Some(member) = self.members.get(index) else { return false };
+        let action = if wish.on { GuardDecision::Release } else { GuardDecision::Hold };
+        let switches = member.all(&self.telling, wish.on);
+        let action = member.decided(now_ns, action, None);
+        self.give(&Order::Switch(switches), vec![action]);
+        true
+    }
+
+    /// Name of what is switched with a marker.
+    pub(super) fn group_of(&self, marker: &str) -> Option<&str> {
+        let is_it = |member: &&Member| member.property == 0 && member.markers.iter().any(|name| name == marker);
+        self.members.iter().find(is_it).map(|member| member.name.as_str())
+    }
+
     /// What the library has followed holds from then on, by its own account: all that was told before has been handed over.
     fn followed(&mut self, now_ns: u64) -> Vec<GuardAction> {
         let mut followed = Vec::new();
@@ -212,6 +236,7 @@ fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
         kind: Kind::Marker { can_count: of.markers.iter().all(can_count) && !of.markers.iter().all(is_counted) },
         is_counted: of.markers.iter().all(is_counted),
         numbers: of.markers.iter().filter_map(|number| u32::try_from(*number).ok()).collect(),
+        markers: of.markers.iter().filter_map(|number| Some(asked.markers.get(*number)?.name.clone())).collect(),
         property: 0,
         one_in: 1,
     });
@@ -225,6 +250,7 @@ fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
             lens: Lens::Typestate,
             kind: Kind::Property,
             numbers,
+            markers: Vec::new(),
             property: u8::try_from(index + 1).unwrap_or(u8::MAX),
             one_in,
             is_counted: false,
@@ -242,14 +268,14 @@ impl Member {
         if matches!(decision, LaneDecision::Count(_)) {
             self.is_counted = true;
         }
+        self.all(telling, !matches!(decision, LaneDecision::Off(_) | LaneDecision::Stop(_)))
+    }
+
+    /// All its switches.
+    fn all(&self, telling: &[Telling], on: bool) -> Vec<(u32, u8)> {
         let count = if self.is_counted { switch::COUNT } else { 0 };
-        let bits = |number: &u32| match decision {
-            LaneDecision::Off(_) | LaneDecision::Stop(_) => 0,
-            LaneDecision::Count(_) | LaneDecision::On | LaneDecision::Halve { .. } => {
-                telling.get(*number as usize).map_or(0, |telling| telling.switch) | count
-            }
-        };
-        self.numbers.iter().map(|number| (*number, bits(number))).collect()
+        let bits = |number: &u32| telling.get(*number as usize).map_or(0, |telling| telling.switch) | count;
+        self.numbers.iter().map(|number| (*number, if on { bits(number) } else { 0 })).collect()
     }
 
     /// What the library is asked for where that is no switch.
@@ -277,8 +303,11 @@ impl Member {
             LaneDecision::Stop(reason) => (GuardDecision::Stop { rate_per_s: rate(reason) }, Some(reason)),
             LaneDecision::On => (GuardDecision::Attach, None),
         };
+        self.decided(time_ns, action, reason.map(|reason| GuardReason::of(reason, time_ns)))
+    }
+
+    fn decided(&self, time_ns: u64, action: GuardDecision, reason: Option<GuardReason>) -> GuardAction {
         log::info!("`{}`: {action:?}", self.name);
-        let reason = reason.map(|reason| GuardReason::of(reason, time_ns));
         GuardAction { time_ns, group: self.name.clone(), sites: Vec::new(), lens: self.lens, action, reason }
     }
 }
