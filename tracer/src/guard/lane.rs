@@ -23,6 +23,8 @@ use super::{Bucket, LONGEST_PAUSE_NS, Reason};
 
 /// Part of the budget that may go to what is always on while other markers are sampled; the rest is for their windows.
 const ALWAYS_PART: f64 = 0.75;
+/// Part of the budget that markers may take while they are off. That is estimated, and more roughly than what is on.
+const OFF_PART: f64 = 0.5;
 /// Part of the budget below which a member is left as it is, whatever others cost.
 const LITTLE_PART: f64 = 0.01;
 /// Shortest stretch of time that a pace is told from: counters arrive every 100 ms.
@@ -59,6 +61,8 @@ pub struct LaneLoad {
     pub off_ns: f64,
     /// What jtrace took for them.
     pub own_ns: f64,
+    /// CPU time of all of the target meanwhile; 0 where it is not known.
+    pub target_ns: f64,
 }
 
 /// What to do.
@@ -118,6 +122,7 @@ impl Stretch {
         self.load.counted_ns += load.counted_ns;
         self.load.off_ns += load.off_ns;
         self.load.own_ns += load.own_ns;
+        self.load.target_ns += load.target_ns;
     }
 
     fn with(mut self, later: &Self) -> Self {
@@ -210,7 +215,11 @@ impl LaneGuard {
             self.threads[0] += threads * load.cost_ns;
             self.threads[1] += load.cost_ns;
             if member.state == State::Sampled && (self.is_open || member.looks.is_new) {
-                member.looks.add(if self.is_open { elapsed_ns } else { 0.0 }, load);
+                if self.is_open {
+                    member.looks.add(elapsed_ns, load);
+                } else {
+                    member.looks.add(0.0, &LaneLoad { target_ns: 0.0, ..*load });
+                }
             }
             // What comes late from a window that is over costs, and says nothing of the time since.
             if member.state == State::Always || member.state == State::Sampled && self.is_open {
@@ -326,9 +335,9 @@ impl LaneGuard {
 
     /// Stops what costs most while it is off, until the rest leaves something for windows.
     fn take_out(&mut self, decisions: &mut Vec<(usize, LaneDecision)>) {
-        let room = self.target.budget * ALWAYS_PART;
         let [always, _] = self.always();
-        let mut share = always.min(room) + self.off();
+        let room = (self.target.budget * ALWAYS_PART - always).clamp(0.0, self.target.budget * OFF_PART);
+        let mut share = self.off();
         let mut order: Vec<usize> =
             (0..self.members.len()).filter(|index| self.members[*index].state == State::Sampled).collect();
         order.sort_by(|a, b| self.members[*b].looks.sure().total_cmp(&self.members[*a].looks.sure()));

@@ -72,7 +72,10 @@ impl Looks {
 pub(super) fn judge<'a>(off: impl Iterator<Item = &'a mut Looks>, threads: f64) {
     let mut off: Vec<&mut Looks> = off.collect();
     let saved: f64 = off.iter().map(|looks| looks.rate(|load| (load.cost_ns - load.off_ns).max(0.0))).sum();
-    let faster = 1.0 / (1.0 - (saved / threads.max(1.0)).min(MOST_SLOWED));
+    // Threads that wait for a CPU are slowed down by a larger part of what they do.
+    let cores = off.iter().map(|looks| looks.rate(|load| load.target_ns)).fold(0.0, f64::max);
+    let busy = if cores > 0.0 { threads.max(1.0).min(cores) } else { threads.max(1.0) };
+    let faster = 1.0 / (1.0 - (saved / busy).min(MOST_SLOWED));
     off.iter_mut().filter(|looks| looks.is_new).for_each(|looks| looks.judge(faster));
 }
 

@@ -80,6 +80,7 @@ fn play(made: &[Made], budget: f64, others: f64, seconds: u64) -> Played {
                     counted_ns: ns(counted),
                     // While it is on, its thread comes to it less often.
                     off_ns: ns(off * (1.0 - (share - off).clamp(0.0, 0.95))),
+                    target_ns: STEP_NS as f64,
                     own_ns: if is_counted[index] { 0.0 } else { ns(own) * tracked },
                 }
             })

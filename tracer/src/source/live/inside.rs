@@ -16,7 +16,7 @@ use crate::{
     analysis::Lens,
     guard::{
         Narrowing, Reason,
-        lane::{Kind, LaneDecision, LaneGuard, NO_NEW_OBJECTS},
+        lane::{Kind, LaneDecision, LaneGuard, LaneLoad, NO_NEW_OBJECTS},
     },
     inside::visit::Visit,
     mark::{Asked, Inside},
@@ -36,6 +36,8 @@ pub struct InsideLane {
     guard: Option<LaneGuard>,
     /// What may be taken of one core.
     budget: f64,
+    /// CPU time of the target so far.
+    target_ns: Option<u64>,
     /// What waits for the library: it has been told, and has not said that it is done.
     waiting: VecDeque<Vec<GuardAction>>,
 }
@@ -70,7 +72,8 @@ impl InsideLane {
         let members = members(&asked, &telling, one_in);
         let loads = Loads::new(&asked, &telling);
         let waiting = VecDeque::new();
-        Self { path, visit: None, asked: Some(asked), telling, members, loads, guard: None, budget: 0.0, waiting }
+        let asked = Some(asked);
+        Self { path, visit: None, asked, telling, members, loads, guard: None, budget: 0.0, target_ns: None, waiting }
     }
 
     /// Path of the file with its sites.
@@ -124,11 +127,14 @@ impl InsideLane {
         self.loads.bytes() as f64 / drained_bytes.max(1) as f64
     }
 
-    /// Lets the governor look, and obeys; `others` is what probe sites take of the budget. Gives what holds from now on.
-    pub(super) fn govern(&mut self, now_ns: u64, own_ns: f64, others: f64) -> Vec<GuardAction> {
+    /// Lets the governor look, and obeys; `others` is what probe sites take of the budget, `target_ns` the CPU time of the target so far,
+    /// where that is known. Gives what holds from now on.
+    pub(super) fn govern(&mut self, now_ns: u64, own_ns: f64, others: f64, target_ns: Option<u64>) -> Vec<GuardAction> {
         let threads = self.loads.threads();
         let by_number = self.loads.finish_step(own_ns);
-        let of = |member: &Member| load::sum(&by_number, &member.numbers);
+        let before_ns = std::mem::replace(&mut self.target_ns, target_ns);
+        let target_ns = target_ns.zip(before_ns).map_or(0.0, |(now, before)| now.saturating_sub(before) as f64);
+        let of = |member: &Member| LaneLoad { target_ns, ..load::sum(&by_number, &member.numbers) };
         let loads: Vec<_> = self.members.iter().map(of).collect();
         let decisions = self.guard.as_mut().map_or_else(Vec::new, |guard| guard.step(now_ns, &loads, threads, others));
         let mut done = Vec::new();

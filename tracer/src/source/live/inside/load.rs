@@ -289,7 +289,7 @@ impl Loads {
                     let cost_ns = did.sent * what.sent_ns + did.counted as f64 * cost::COUNTED + shared_ns;
                     (cost_ns, marks * cost::COUNTED, marks * what.off_ns)
                 };
-                LaneLoad { events, cost_ns, counted_ns, off_ns, own_ns: part * own_ns }
+                LaneLoad { events, cost_ns, counted_ns, off_ns, own_ns: part * own_ns, target_ns: 0.0 }
             })
             .collect();
         self.add_objects(&mut loads);
@@ -321,6 +321,7 @@ pub(super) fn sum(loads: &[LaneLoad], numbers: &[u32]) -> LaneLoad {
         counted_ns: sum.counted_ns + load.counted_ns,
         off_ns: sum.off_ns + load.off_ns,
         own_ns: sum.own_ns + load.own_ns,
+        target_ns: 0.0,
     })
 }
 
