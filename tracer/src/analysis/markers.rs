@@ -217,3 +217,37 @@ impl Analysis for Markers {
         Section { id: Lens::Markers.id(), title: "Markers".to_owned(), summary, notes, shapes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mark::Marker,
+        marker::testing::{Scribe, marker},
+    };
+
+    /// What a client asks for is said once, and of markers that go together when none of them is wanted.
+    #[test]
+    fn wishes_are_about_what_is_switched_together() {
+        let scribe = Scribe::new("mine");
+        let mut markers = Markers::default();
+        assert!(markers.add_client(Box::new(scribe.clone())).is_none());
+        let mine = |name: &str, inside: &[&str]| Marker {
+            subscribers: vec!["mine".to_owned()],
+            inside: inside.iter().map(|name| (*name).to_owned()).collect(),
+            ..marker(name)
+        };
+        let asked = vec![mine("a", &[]), mine("b", &["a"]), mine("c", &[]), marker("shared")];
+        markers.inside(&Inside::Asked(Asked { markers: asked, ..Asked::default() }));
+        let mut wishes = |switches: &[(usize, bool)]| {
+            *scribe.switches.lock().expect("no panic") = switches.to_vec();
+            let wishes = markers.wishes();
+            wishes.into_iter().map(|wish| (wish.group, wish.on)).collect::<Vec<_>>()
+        };
+        let wish = |group: &str, on| (group.to_owned(), on);
+        assert_eq!(wishes(&[(0, false), (2, false), (3, false)]), [wish("marker c", false)], "counts wants the last");
+        assert_eq!(wishes(&[(1, false)]), [wish("markers a, b", false)]);
+        assert!(wishes(&[]).is_empty());
+        assert_eq!(wishes(&[(0, true)]), [wish("markers a, b", true)]);
+    }
+}

@@ -221,6 +221,9 @@ impl LaneGuard {
                     member.looks.add(0.0, &LaneLoad { target_ns: 0.0, ..*load });
                 }
             }
+            if member.state == State::Always {
+                member.looks.follow(elapsed_ns, load);
+            }
             // What comes late from a window that is over costs, and says nothing of the time since.
             if member.state == State::Always || member.state == State::Sampled && self.is_open {
                 member.take(elapsed_ns, load);
@@ -403,9 +406,8 @@ impl LaneGuard {
         }
         for index in sampled {
             let reason = self.reason(&self.members[index], own);
-            let member = &mut self.members[index];
-            member.looks.begin_with(member.before, member.growing);
-            member.state = State::Sampled;
+            self.members[index].looks.go_off();
+            self.members[index].state = State::Sampled;
             decisions.push((index, LaneDecision::Off(reason)));
         }
         if self.has_sampled() {

@@ -20,6 +20,8 @@ pub(super) struct Looks {
     window: Stretch,
     /// What was before it, where that is a look by itself.
     older: Option<Stretch>,
+    /// The latest stretches of the time before the first window, newest first; the first one grows.
+    always: [Stretch; 3],
     /// Whether the window has not been judged.
     pub(super) is_new: bool,
     /// What it costs off, as a share of a core, by the last two looks.
@@ -37,12 +39,20 @@ impl Looks {
         self.window.add(elapsed_ns, load);
     }
 
-    /// It goes off after it was always on; this is what is known of it lately.
-    pub(super) fn begin_with(&mut self, before: Stretch, latest: Stretch) {
-        let is_look = latest.elapsed_ns >= LOOK_NS && before.elapsed_ns >= LOOK_NS;
-        let older = is_look.then_some(before);
-        let window = if is_look { latest } else { before.with(&latest) };
-        *self = Self { window, older, is_new: true, ..*self };
+    /// What came while it was always on.
+    pub(super) fn follow(&mut self, elapsed_ns: f64, load: &LaneLoad) {
+        let [growing, latest, _] = self.always;
+        if growing.elapsed_ns >= LOOK_NS {
+            self.always = [Stretch::default(), growing, latest];
+        }
+        self.always[0].add(elapsed_ns, load);
+    }
+
+    /// It goes off after it was always on.
+    pub(super) fn go_off(&mut self) {
+        let [growing, latest, before] = self.always;
+        let older = (before.elapsed_ns > 0.0).then_some(before);
+        *self = Self { window: latest.with(&growing), older, is_new: true, ..*self };
     }
 
     /// Per nanosecond of the window.

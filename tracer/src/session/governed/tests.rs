@@ -258,3 +258,25 @@ fn what_was_taken_out_is_labelled_with_when_and_why() {
         "{notes:?}"
     );
 }
+
+/// What was asked for is no decision of the governor, and no window.
+#[test]
+fn a_marker_that_was_off_by_request_has_its_own_sentence() {
+    let mut governed = Governed::default();
+    let marker = |time_ns, what| GuardAction { reason: None, ..inside(time_ns, "marker step", Lens::Markers, what) };
+    governed.take(&marker(S, GuardDecision::Hold), 0, Vec::new());
+    assert!(governed.groups()[0].is_held());
+    governed.take(&marker(3 * S, GuardDecision::Release), 0, Vec::new());
+    governed.take(&marker(9 * S, GuardDecision::Hold), 0, Vec::new());
+    let names: Vec<&str> = governed.decisions().iter().map(|decision| decision.action).collect();
+    assert_eq!(names, ["held", "released", "held"]);
+    assert_eq!(
+        governed.sentences(0, 10 * S),
+        [
+            "`marker step` was switched off for 3.00 s of the span because that was asked for: its numbers are of the rest"
+        ]
+    );
+    let group = &governed.groups()[0];
+    assert_eq!(group.state(), "switched off by request");
+    assert!(group.row((0, 10 * S), &[Scaled::events(5)]).is_none());
+}
