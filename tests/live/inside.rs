@@ -20,6 +20,8 @@ mod restored;
 mod threads;
 // Programs that begin woven.
 mod started;
+// What is taken out of the code before the end.
+mod taken_out;
 // Objects and their protocols.
 mod typestate;
 

@@ -301,6 +301,16 @@ impl Jvmti {
         unsafe { ask!(self, GetClassStatus, class, &raw mut status).is_ok() && status & PREPARED != 0 }
     }
 
+    /// The identity hash of an object; 0 for none.
+    pub(crate) fn hash(self, object: jobject) -> jint {
+        let mut hash = 0;
+        if !object.is_null() {
+            // SAFETY: as above. Where it says nothing, 0 does.
+            let _ = unsafe { ask!(self, GetObjectHashCode, object, &raw mut hash) };
+        }
+        hash
+    }
+
     /// Exchanges classes: each is offered to all that want to change it.
     pub(crate) fn retransform(self, classes: &[jclass]) -> Result<(), Failure> {
         let count = jint::try_from(classes.len()).map_err(|error| error.to_string())?;

@@ -8,6 +8,7 @@
 //! Nothing here may take the JVM down: entry points catch panics, and what fails is told and left as it was.
 #![expect(unsafe_code, reason = "JNI and JVMTI are C")]
 
+mod exchange;
 mod jvm;
 mod memory;
 mod recorder;

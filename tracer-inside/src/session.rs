@@ -25,6 +25,7 @@ use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
 
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
+    exchange::{self, TakingOut},
     jvm::{Failure, Jni, Jvmti, Vm},
     recorder::{MARKS, Recorder, memory},
     startup,
@@ -33,6 +34,8 @@ use crate::{
 
 /// How often buffers of idle threads are handed over.
 const TICK: Duration = Duration::from_millis(20);
+/// How long orders are waited for while classes are being exchanged.
+const STEP: Duration = Duration::from_millis(1);
 /// How often counters are told, and the dead are looked for.
 const SLOW_TICK: Duration = Duration::from_millis(100);
 /// How long jtrace may take to say its first word, in a JVM that runs and in one that starts: there it looks into it first.
@@ -173,6 +176,8 @@ struct Session {
     theirs: Option<OwnedFd>,
     weaving: Option<Arc<Weaving>>,
     properties: Vec<u8>,
+    /// Markers that are being taken out, in the order in which that was asked for.
+    going: VecDeque<TakingOut>,
 }
 
 impl Session {
@@ -182,8 +187,16 @@ impl Session {
         if let Ok(jvmti) = vm.jvmti() {
             lock(&OUTGOING).clear();
             *lock(&WRITER) = stream.try_clone().ok();
-            let mut session =
-                Self { jvmti, jni, recorder, stream, theirs: Some(theirs), weaving: None, properties: Vec::new() };
+            let mut session = Self {
+                jvmti,
+                jni,
+                recorder,
+                stream,
+                theirs: Some(theirs),
+                weaving: None,
+                properties: Vec::new(),
+                going: VecDeque::new(),
+            };
             let outcome = session.prepare().and_then(|()| session.serve(patience).map_err(|error| error.to_string()));
             if let Err(error) = outcome {
                 tell(Told::Refused(error));
@@ -223,7 +236,8 @@ impl Session {
             } else if began.elapsed() > patience || startup::is_left() {
                 return Ok(());
             }
-            if is_ready(&self.stream, PollFlags::IN, TICK)? {
+            let limit = if self.going.is_empty() { TICK } else { STEP };
+            if is_ready(&self.stream, PollFlags::IN, limit)? {
                 let order = match control::read(&mut self.stream) {
                     Ok(order) => order,
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -241,6 +255,7 @@ impl Session {
                 }
                 self.follow(order);
             }
+            self.take_out();
             let is_slow = slow.elapsed() > SLOW_TICK;
             if is_slow {
                 slow = Instant::now();
@@ -305,6 +320,7 @@ impl Session {
                 self.recorder().and_then(|recorder| recorder.sample(self.jni, property, 1, level)).map(|()| switched())
             }
             Order::Forget { property } => self.forget(property).map(|()| switched()),
+            Order::Unweave(markers) => self.unweave(markers).map(|()| switched()),
             Order::Leave => return,
         };
         tell(followed.unwrap_or_else(Told::Refused));
@@ -322,6 +338,26 @@ impl Session {
         }
         self.hand_over(true);
         Ok(())
+    }
+
+    /// They are off when this returns, and what they told before is handed over; exchanging classes takes longer.
+    fn unweave(&mut self, markers: Vec<u32>) -> Result<(), Failure> {
+        let weaving = self.weaving.as_ref().ok_or_else(|| "nothing is woven".to_owned())?;
+        for marker in &markers {
+            weaving.switch(*marker, 0);
+        }
+        self.hand_over(true);
+        self.going.push_back(TakingOut::begin(self.jvmti, self.jni, weaving, markers)?);
+        Ok(())
+    }
+
+    /// Exchanges some of the classes of which markers are being taken out.
+    fn take_out(&mut self) {
+        let (Some(going), Some(weaving)) = (self.going.front_mut(), &self.weaving) else { return };
+        if let Some(done) = going.step(self.jvmti, self.jni, weaving) {
+            self.going.pop_front();
+            tell(done.map_or_else(Told::Lacks, Told::Unwoven));
+        }
     }
 
     fn weave(&mut self, weaving: &Arc<Weaving>, machines: &[MachineTable]) -> Result<control::Done, Failure> {
@@ -350,7 +386,7 @@ impl Session {
             memory.switch_off();
         }
         let (Some(weaving), Some(recorder)) = (self.weaving.clone(), self.recorder) else { return };
-        let restored = weaving::end(self.jvmti, self.jni, &weaving);
+        let restored = exchange::end(self.jvmti, self.jni, &weaving);
         let _ = recorder.sweep(self.jni, false);
         if let Some(memory) = memory() {
             memory.flush_last(&weaving.places());

@@ -1,12 +1,11 @@
-//! Which classes are woven, and how they get what they had back.
+//! Which classes are woven, with what.
 //!
-//! Classes that are there are exchanged in steps by JVMTI's retransformation: the JVM offers the original bytes to
-//! [`hook`], which answers with woven ones while there are rules for the class, and with nothing when there are none any more. A
-//! class that is loaded later is offered to the same function.
+//! Classes that are there are exchanged ([`crate::exchange`]): the JVM offers the original bytes to [`hook`], which answers with woven
+//! ones while there are rules for the class, and with nothing when there are none any more. A class that is loaded later is offered
+//! to the same function.
 #![expect(unsafe_code, reason = "a callback of JVMTI")]
 
 use std::{
-    cell::Cell,
     collections::{BTreeSet, HashMap, HashSet},
     ffi::{CStr, c_char},
     ops::Range,
@@ -15,7 +14,6 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU32, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use jvmti_bindings::sys::{
@@ -25,22 +23,19 @@ use jvmti_bindings::sys::{
 use tracer_common::marks::FIRST_PLACE;
 use tracer_weave::{
     PlaceDefinition, Rule, Skipped,
-    control::{Done, Matched, Told},
+    control::{Done, MAX_NAMED, Matched, NEEDED, Told},
     outline::outline,
     weave::{Woven, weave},
 };
 
 use crate::{
+    exchange::{exchange, is_exchanging},
     jvm::{Failure, Jni, Jvmti, java_name},
     memory::PLACES,
     recorder::memory,
     session,
 };
 
-/// Classes that are exchanged at a time: the JVM stands still for each step.
-const STEP_CLASSES: usize = 32;
-/// How long a class may need from its bytes to its place among those that are loaded.
-const SETTLES: Duration = Duration::from_millis(10);
 /// Most entries of what was left out.
 const MAX_SKIPPED: usize = 1000;
 /// Names of classes that the recorder needs itself, or that the JVM treats as it treats no others.
@@ -60,11 +55,6 @@ const NEVER: [&str; 9] = [
 /// again, but for those of long ago.
 static NEXT_PLACE: AtomicU32 = AtomicU32::new(FIRST_PLACE);
 
-thread_local! {
-    /// Whether this thread exchanges classes, and links some of them by that.
-    static EXCHANGES: Cell<bool> = const { Cell::new(false) };
-}
-
 /// What is woven at present.
 static WEAVING: RwLock<Option<Arc<Weaving>>> = RwLock::new(None);
 
@@ -81,6 +71,8 @@ pub(crate) struct Weaving {
     first_place: u32,
     /// Of each name that rules name: classes whose bytes came here and that are not linked yet.
     passed: Mutex<HashMap<String, u32>>,
+    /// Markers that are to be in no code any more.
+    taken_out: RwLock<HashSet<u32>>,
     state: Mutex<State>,
 }
 
@@ -91,12 +83,16 @@ struct Base(jclass);
 // SAFETY: global references may be used by any thread.
 unsafe impl Send for Base {}
 
+/// A class: the hash of its loader, 0 for the JVM's own, and its name.
+pub(crate) type OfLoader = (jint, String);
+
 #[derive(Default)]
 struct State {
     bits: HashMap<u32, u8>,
     /// Places by marker.
     places: HashMap<u32, Vec<u32>>,
-    methods: HashSet<(String, String, String)>,
+    /// What is woven at present: places by class.
+    classes: HashMap<OfLoader, Vec<PlaceDefinition>>,
     skipped: Vec<Skipped>,
     skipped_count: u64,
 }
@@ -110,6 +106,7 @@ impl Weaving {
             bases: Mutex::new(Vec::new()),
             first_place: first_place(),
             passed: Mutex::new(HashMap::new()),
+            taken_out: RwLock::new(HashSet::new()),
             state: Mutex::new(State::default()),
         }
     }
@@ -158,8 +155,11 @@ impl Weaving {
         }
         let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
         let below = below.get(class);
-        let is_for =
-            |(index, rule): &(usize, &Rule)| rule.is_for(class) || below.is_some_and(|below| below.contains(index));
+        let taken_out = self.taken_out.read().unwrap_or_else(PoisonError::into_inner);
+        let is_for = |(index, rule): &(usize, &Rule)| {
+            !taken_out.contains(&rule.marker)
+                && (rule.is_for(class) || below.is_some_and(|below| below.contains(index)))
+        };
         self.rules.iter().enumerate().filter(is_for).map(|(_, rule)| rule).collect()
     }
 
@@ -224,29 +224,55 @@ impl Weaving {
         }
     }
 
+    /// From now on no class is woven with these markers.
+    pub(crate) fn want_no_more(&self, markers: &[u32]) {
+        self.taken_out.write().unwrap_or_else(PoisonError::into_inner).extend(markers);
+    }
+
+    /// Names of the classes that are woven at present, and in how many methods: with some of these markers, or with any.
+    pub(crate) fn woven_with(&self, markers: Option<&[u32]>) -> (HashSet<String>, u64) {
+        let state = self.state();
+        let is_asked = |place: &&PlaceDefinition| markers.is_none_or(|markers| markers.contains(&place.marker));
+        let (mut names, mut methods) = (HashSet::new(), HashSet::new());
+        for ((_, name), places) in &state.classes {
+            for place in places.iter().filter(is_asked) {
+                if methods.insert((name, &place.method, &place.descriptor)) {
+                    names.insert(name.clone());
+                }
+            }
+        }
+        (names, methods.len() as u64)
+    }
+
     /// Weaves one class file.
-    fn weave(&self, class: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-        let rules = self.rules_of(class);
+    fn weave(&self, class: OfLoader, bytes: &[u8]) -> Option<Vec<u8>> {
+        let name = &class.1;
+        let rules = self.rules_of(name);
+        let known = self.state().classes.remove(&class).unwrap_or_default();
         if rules.is_empty() {
             return None;
         }
-        let woven = {
-            let mut next = || {
-                let place = NEXT_PLACE.fetch_add(1, Ordering::Relaxed);
-                ((place as usize) < PLACES).then_some(place)
-            };
-            weave(bytes, &rules, &mut next)
+        let woven = if known.is_empty() {
+            weave(bytes, &rules, &mut next_place)
+        } else {
+            weave_again(bytes, &rules, known.clone())
         };
         match woven {
             Ok(Woven { class_file, places, skipped }) => {
-                self.skip(skipped);
-                for place in places {
-                    self.place(place);
+                if known.is_empty() {
+                    self.skip(skipped);
+                }
+                let told: HashSet<u32> = known.iter().map(|place| place.id).collect();
+                for place in places.iter().filter(|place| !told.contains(&place.id)) {
+                    self.place(place.clone());
+                }
+                if !places.is_empty() {
+                    self.state().classes.insert(class, places);
                 }
                 class_file
             }
             Err(error) => {
-                self.skip(vec![Skipped { class: class.to_owned(), method: None, reason: error.to_string() }]);
+                self.skip(vec![Skipped { class: name.clone(), method: None, reason: error.to_string() }]);
                 None
             }
         }
@@ -261,17 +287,44 @@ impl Weaving {
             memory.switch(place.id, state.bits.get(&place.marker).copied().unwrap_or(0));
         }
         state.places.entry(place.marker).or_default().push(place.id);
-        state.methods.insert((place.class.clone(), place.method.clone(), place.descriptor.clone()));
         drop(state);
         session::tell(Told::Place(place));
     }
 
-    fn skip(&self, skipped: Vec<Skipped>) {
+    /// Takes note of what was left as it was.
+    pub(crate) fn skip(&self, skipped: Vec<Skipped>) {
         let mut state = self.state();
         state.skipped_count += skipped.len() as u64;
         let room = MAX_SKIPPED.saturating_sub(state.skipped.len());
         state.skipped.extend(skipped.into_iter().take(room));
     }
+}
+
+/// Number of the next place; `None` where there are no more.
+fn next_place() -> Option<u32> {
+    let place = NEXT_PLACE.fetch_add(1, Ordering::Relaxed);
+    ((place as usize) < PLACES).then_some(place)
+}
+
+/// Weaves a class that is woven already. Places that are there keep their numbers, so that what is counted at them goes on.
+fn weave_again(
+    bytes: &[u8],
+    rules: &[&Rule],
+    mut known: Vec<PlaceDefinition>,
+) -> Result<Woven, tracer_weave::weave::Error> {
+    // Which place asks for a number when is found out with numbers that nobody uses.
+    let mut trial = 0..u32::try_from(PLACES).unwrap_or(u32::MAX);
+    let places = weave(bytes, rules, &mut || trial.next())?.places;
+    let mut kept = HashMap::new();
+    for place in places {
+        let number = place.id;
+        let is_same = |before: &PlaceDefinition| PlaceDefinition { id: before.id, ..place.clone() } == *before;
+        if let Some(at) = known.iter().position(is_same) {
+            kept.insert(number, known.remove(at).id);
+        }
+    }
+    let mut asked = 0..;
+    weave(bytes, rules, &mut || asked.next().and_then(|number| kept.get(&number).copied()).or_else(next_place))
 }
 
 fn is_never(class: &str) -> bool {
@@ -282,7 +335,8 @@ fn current() -> Option<Arc<Weaving>> {
     WEAVING.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-fn set_current(weaving: Option<Arc<Weaving>>) {
+/// What is woven from now on.
+pub(crate) fn set_current(weaving: Option<Arc<Weaving>>) {
     *WEAVING.write().unwrap_or_else(PoisonError::into_inner) = weaving;
 }
 
@@ -291,7 +345,7 @@ pub(crate) unsafe extern "system" fn hook(
     jvmti: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
     redefined: jclass,
-    _loader: jobject,
+    loader: jobject,
     name: *const c_char,
     _domain: jobject,
     len: jint,
@@ -313,8 +367,9 @@ pub(crate) unsafe extern "system" fn hook(
         if redefined.is_null() {
             weaving.pass(&name);
         }
-        let woven = weaving.weave(&name, bytes)?;
-        let memory = Jvmti(jvmti).allocate(&woven).ok()?;
+        let jvmti = Jvmti(jvmti);
+        let woven = weaving.weave((jvmti.hash(loader), name), bytes)?;
+        let memory = jvmti.allocate(&woven).ok()?;
         // SAFETY: the JVM passes where it wants the answer.
         unsafe {
             *new_bytes = memory;
@@ -325,7 +380,7 @@ pub(crate) unsafe extern "system" fn hook(
 }
 
 /// Classes that are loaded now, with their names.
-fn loaded(jvmti: Jvmti) -> Result<Vec<(jclass, String)>, Failure> {
+pub(crate) fn loaded(jvmti: Jvmti) -> Result<Vec<(jclass, String)>, Failure> {
     Ok(jvmti.loaded()?.into_iter().filter_map(|class| Some((class, jvmti.name(class)?))).collect())
 }
 
@@ -358,8 +413,9 @@ pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JN
         let name = jvmti.name(class)?;
         weaving.add_base(jni, class, &name);
         let is_new = weaving.add_below(jni, class, &name);
-        let is_missed = weaving.is_missed(&name) && !EXCHANGES.get();
+        let is_missed = weaving.is_missed(&name) && !is_exchanging();
         if (is_new || is_missed)
+            && !weaving.rules_of(&name).is_empty()
             && jvmti.is_modifiable(class)
             && let Err(reason) = jvmti.retransform(&[class])
         {
@@ -378,6 +434,9 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
     let mut all = 0;
     for (class, name) in &loaded {
         let rules = weaving.rules_of(name);
+        for rule in needed(jvmti, *class, name, &weaving) {
+            name_one(&mut counts[rule].needed, name);
+        }
         if !rules.is_empty() && jvmti.is_prepared(*class) {
             let methods = jvmti.methods(*class)?;
             let is_named =
@@ -391,7 +450,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
                 }
                 let of = methods.iter().filter(|(name, descriptor)| rule.is_for_method(name, descriptor)).count();
                 if of > 0 && !jvmti.is_modifiable(*class) {
-                    count.fixed.push(name.clone());
+                    name_one(&mut count.fixed, name);
                 } else if of > 0 {
                     count.classes += 1;
                     count.methods += of as u64;
@@ -401,6 +460,24 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
         jni.forget(*class);
     }
     Ok(Told::Matched { rules: counts, methods: all })
+}
+
+fn name_one(named: &mut Vec<String>, class: &str) {
+    if named.len() < MAX_NAMED {
+        named.push(class.to_owned());
+    }
+}
+
+/// Rules that name methods of a class that is never woven, by their indices.
+fn needed(jvmti: Jvmti, class: jclass, name: &str, weaving: &Weaving) -> Vec<usize> {
+    let of_class = |(_, rule): &(usize, &Rule)| rule.is_for(name);
+    let rules: Vec<(usize, &Rule)> = weaving.rules.iter().enumerate().filter(of_class).collect();
+    if rules.is_empty() || !is_never(name) || !jvmti.is_prepared(class) {
+        return Vec::new();
+    }
+    let methods = jvmti.methods(class).unwrap_or_default();
+    let has = |rule: &Rule| methods.iter().any(|(name, descriptor)| rule.is_for_method(name, descriptor));
+    rules.into_iter().filter(|(_, rule)| has(rule)).map(|(index, _)| index).collect()
 }
 
 /// Weaves loaded classes, and those that are loaded from now on.
@@ -414,43 +491,21 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Do
     // Again: what was loaded until now came past the hook before it was there.
     let loaded = loaded(jvmti)?;
     look_below(weaving, &loaded, jni);
-    let mut done = exchange(jvmti, jni, weaving, &loaded);
+    let (wanted, others): (Vec<_>, Vec<_>) =
+        loaded.into_iter().partition(|(_, name)| !weaving.rules_of(name).is_empty());
+    for (class, name) in others {
+        if !needed(jvmti, class, &name, weaving).is_empty() {
+            weaving.skip(vec![Skipped { class: name, method: None, reason: NEEDED.to_owned() }]);
+        }
+        jni.forget(class);
+    }
+    let mut done = exchange(jvmti, jni, wanted);
+    weaving.skip(std::mem::take(&mut done.skipped));
+    done.methods = weaving.woven_with(None).1;
     let state = weaving.state();
-    done.methods = state.methods.len() as u64;
     done.skipped.clone_from(&state.skipped);
     done.skipped_count = state.skipped_count;
     Ok(done)
-}
-
-/// Gives all woven classes their original bytes back.
-pub(crate) fn end(jvmti: Jvmti, jni: Jni, weaving: &Weaving) -> Result<Done, Failure> {
-    let woven: HashSet<String> = weaving.state().methods.iter().map(|(class, ..)| class.clone()).collect();
-    set_current(None);
-    let ours = of_names(jvmti, jni, &woven)?;
-    let mut done = exchange(jvmti, jni, weaving, &ours);
-    // A class that was being loaded got woven bytes, and is there by now.
-    std::thread::sleep(SETTLES);
-    let mut late = of_names(jvmti, jni, &woven)?;
-    if late.len() > ours.len() {
-        let again = exchange(jvmti, jni, weaving, &late);
-        done.classes += again.classes - done.classes.min(again.classes);
-        done.took_ns += again.took_ns;
-        done.longest_step_ns = done.longest_step_ns.max(again.longest_step_ns);
-        late.clear();
-    }
-    for (class, _) in late {
-        jni.forget(class);
-    }
-    Ok(done)
-}
-
-/// Loaded classes of these names.
-fn of_names(jvmti: Jvmti, jni: Jni, names: &HashSet<String>) -> Result<Vec<(jclass, String)>, Failure> {
-    let (ours, others): (Vec<_>, Vec<_>) = loaded(jvmti)?.into_iter().partition(|(_, name)| names.contains(name));
-    for (class, _) in others {
-        jni.forget(class);
-    }
-    Ok(ours)
 }
 
 /// Number of the first place of a new visit.
@@ -461,51 +516,4 @@ fn first_place() -> u32 {
     }
     NEXT_PLACE.store(FIRST_PLACE, Ordering::Relaxed);
     FIRST_PLACE
-}
-
-/// Exchanges the classes for which there are rules.
-fn exchange(jvmti: Jvmti, jni: Jni, weaving: &Weaving, loaded: &[(jclass, String)]) -> Done {
-    let began = Instant::now();
-    let mut done = Done::default();
-    let mut wanted: Vec<(jclass, &str)> = Vec::new();
-    for (class, name) in loaded {
-        if !weaving.rules_of(name).is_empty() {
-            if jvmti.is_modifiable(*class) {
-                wanted.push((*class, name));
-                continue;
-            }
-            let reason = "the JVM does not let anybody change this class".to_owned();
-            weaving.skip(vec![Skipped { class: name.clone(), method: None, reason }]);
-        }
-        jni.forget(*class);
-    }
-    for step in wanted.chunks(STEP_CLASSES) {
-        let classes: Vec<jclass> = step.iter().map(|(class, _)| *class).collect();
-        let step_began = Instant::now();
-        EXCHANGES.set(true);
-        let whole = jvmti.retransform(&classes);
-        done.longest_step_ns = done.longest_step_ns.max(nanoseconds(step_began));
-        if whole.is_ok() {
-            done.classes += step.len() as u64;
-        } else {
-            for (class, name) in step {
-                match jvmti.retransform(&[*class]) {
-                    Ok(()) => done.classes += 1,
-                    Err(reason) => {
-                        weaving.skip(vec![Skipped { class: (*name).to_owned(), method: None, reason }]);
-                    }
-                }
-            }
-        }
-        EXCHANGES.set(false);
-        for class in classes {
-            jni.forget(class);
-        }
-    }
-    done.took_ns = nanoseconds(began);
-    done
-}
-
-fn nanoseconds(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Longest message.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Name of the variable of the library in which its end of the connection for jtrace stands, as the number of a file descriptor.
@@ -46,6 +46,9 @@ pub enum Order {
         /// Number of the property.
         property: u8,
     },
+    /// Switch markers or symbols off for good and take them out of the code: classes in which nothing else is woven get their original
+    /// bytes back, others are woven anew with the rest. [`Told::Switched`] comes first, and [`Told::Unwoven`] when that is done.
+    Unweave(Vec<u32>),
     /// Restore everything and go.
     Leave,
 }
@@ -104,6 +107,8 @@ pub enum Told {
         /// When, by `CLOCK_MONOTONIC`.
         time_ns: u64,
     },
+    /// Markers were taken out of the code of these classes.
+    Unwoven(Done),
     /// Everything is as it was; the last message.
     Left(Done),
     /// Something could not be told, as a sentence.

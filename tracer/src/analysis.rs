@@ -55,7 +55,7 @@ use crate::{
     marker::Client,
     names::Names,
     report::{Section, Span},
-    session::{GuardAction, Target},
+    session::{GuardAction, Target, Wish},
     stack::Stacks,
     subject::{SubjectDefinition, Subjects},
     tally::Tallies,
@@ -99,6 +99,11 @@ pub trait Analysis: Send {
 
     /// Takes notice that sites went away, came back, or tell less from now on.
     fn guard(&mut self, _action: &GuardAction) {}
+
+    /// What its clients want to be switched off or on; asked of live sessions only, many times a second.
+    fn wishes(&mut self) -> Vec<Wish> {
+        Vec::new()
+    }
 
     /// What was counted so far at the sites of a group, of what is more the longer they are attached.
     fn scaled(&self, _group: &str) -> Vec<Scaled> {

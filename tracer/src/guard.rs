@@ -97,6 +97,8 @@ pub struct Reason {
     pub own: bool,
     /// When the budget was last seen to be enough.
     pub enough_ns: u64,
+    /// What it would take of the target's while it is off, where that is why it goes for good.
+    pub off: Option<f64>,
 }
 
 /// What to do with a group of sites.
@@ -330,6 +332,7 @@ impl RateGuard {
             budget: target.budget,
             own: false,
             enough_ns: target.enough_ns,
+            off: None,
         };
         target.relieve();
         let room = target.budget - (others - share);
@@ -356,6 +359,7 @@ impl RateGuard {
             budget: own.budget,
             own: true,
             enough_ns: own.enough_ns,
+            off: None,
         };
         own.relieve();
         let window_ns = group.own_window_ns.min(own.burst_ns).max(group.pace.latest_ns()[1]);

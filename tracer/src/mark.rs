@@ -157,6 +157,8 @@ pub enum Inside {
     },
     /// Classes were woven.
     Woven(Woven),
+    /// Markers were taken out of the code of these classes, while the session went on.
+    Unwoven(Woven),
     /// Everything was restored.
     Restored(Woven),
     /// Not all objects of a class are tracked; replaces what was said of it before.

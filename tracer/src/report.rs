@@ -110,7 +110,7 @@ pub struct Decision {
     /// Lens whose numbers are affected.
     pub lens: &'static str,
     /// `without_stacks`, `without_times`, `detached`, `attached` or `stopped`; in the inside lane `counted`, `fewer_objects`,
-    /// `switched_off`, `switched_on` or `stopped`.
+    /// `switched_off`, `switched_on` or `stopped`, and `held` and `released` where somebody asked for it.
     pub action: &'static str,
     /// Of how many new objects one is tracked from then on; 0: none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +127,9 @@ pub struct Decision {
     /// Whether that is about jtrace's own CPU time, and not the target's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+    /// What woven code would take of one core while it is off, where that is why it was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_percent: Option<f64>,
     /// The time from when the budget was last seen to be enough until the decision was carried out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within_ns: Option<u64>,

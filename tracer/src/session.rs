@@ -138,9 +138,9 @@ impl GuardAction {
     /// Whether ends of calls that are under way will not be seen.
     pub const fn hides_ends(&self) -> bool {
         match self.action {
-            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => true,
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } | GuardDecision::Hold => true,
             GuardDecision::Narrow { what, .. } => matches!(what, Narrowing::Times),
-            GuardDecision::Attach => false,
+            GuardDecision::Attach | GuardDecision::Release => false,
         }
     }
 }
@@ -168,6 +168,19 @@ pub enum GuardDecision {
         /// Hits per second until then.
         rate_per_s: u64,
     },
+    /// Switched off because the user, or all who wanted it, asked for that: no decision of the governor.
+    Hold,
+    /// Switched on again for the same reason.
+    Release,
+}
+
+/// A marker, or those that are on and off with it, is to be on or off: what the user and clients can ask for while a session is live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What the governor calls it.
+    pub group: String,
+    /// Whether it is to be on.
+    pub on: bool,
 }
 
 /// Why the governor decided something.
@@ -182,6 +195,9 @@ pub struct GuardReason {
     /// Whether it is jtrace's own CPU time that was too much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+    /// What woven code would take of the target's time while it is off, in millionths of a core, where that is why it was taken out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off_ppm: Option<u64>,
     /// The time from when the budget was last seen to be enough until the decision was carried out.
     pub within_ns: u64,
 }

@@ -23,6 +23,8 @@ const PERCENT: f64 = 5.0;
 const BURST_S: f64 = 0.7;
 /// Steps of a call of `Spin`, and how long it goes on: marks of it alone would take some 100 % of a core.
 const SPIN: [&str; 2] = ["2", "6000"];
+/// So many that marks with times are too much for the budget while they are on, and less than half of it while they are off.
+const SLOW_SPIN: [&str; 2] = ["200", "6000"];
 
 /// What the governor did with something, in its order.
 fn decisions<'a>(report: &'a Report, group: &str) -> Vec<&'a Value> {
@@ -36,12 +38,12 @@ fn actions<'a>(decisions: &[&'a Value]) -> Vec<&'a str> {
 
 /// Watches one piece of work of `Spin`; gives the report and how often it called.
 fn spin(jdk: &Jdk, options: &[&str]) -> Result<(Report, u64)> {
-    spin_times(jdk, 1, options)
+    spin_times(jdk, SPIN, 1, options)
 }
 
 /// Watches so many pieces.
-fn spin_times(jdk: &Jdk, times: u64, options: &[&str]) -> Result<(Report, u64)> {
-    let mut jvm = start(jdk, "methods", "Spin", &SPIN, &[])?;
+fn spin_times(jdk: &Jdk, program: [&str; 2], times: u64, options: &[&str]) -> Result<(Report, u64)> {
+    let mut jvm = start(jdk, "methods", "Spin", &program, &[])?;
     let options = [&["--inside", "-l", "markers", "--max-overhead", "5%"], options].concat();
     let session = Session::attach(jvm.pid(), &options)?;
     for _ in 0..times {
@@ -112,11 +114,11 @@ fn a_marker_that_cannot_be_counted_is_on_in_windows() -> Result<()> {
     let jdk = jdk::any()?;
     let options = ["--marker", "step=Spin::step+time", "--marker", "rare=Spin::spin+time"];
     let mut times = 1;
-    let (mut report, mut calls) = spin_times(&jdk, times, &options)?;
+    let (mut report, mut calls) = spin_times(&jdk, SLOW_SPIN, times, &options)?;
     // How late the first window ends, and so how long the pause behind it is, is for the machine to say.
     while decisions(&report, "marker step").len() < 2 && times < MOST_PIECES {
         times *= 4;
-        (report, calls) = spin_times(&jdk, times, &options)?;
+        (report, calls) = spin_times(&jdk, SLOW_SPIN, times, &options)?;
     }
     let of_step = decisions(&report, "marker step");
     let actions = actions(&of_step);

@@ -23,10 +23,11 @@ const CLASSES: [&str; 7] = [
 
 const MARKERS: [&str; 4] = ["--marker", "all=Subjects*::*", "--marker", "itr=java.util.ArrayList$Itr::*"];
 
-struct Visited(Jvm);
+/// A program that can look at its own classes.
+pub(super) struct Visited(Jvm);
 
 impl Visited {
-    fn start(jdk: &Jdk) -> Result<Self> {
+    pub(super) fn start(jdk: &Jdk) -> Result<Self> {
         let built = classes("agents");
         let agent = |name: &str| format!("-javaagent:{}={name}", built.join("agents.jar").display());
         let library = built.join("libagentscode.so").display().to_string();
@@ -34,15 +35,37 @@ impl Visited {
         Launch::new(jdk, "agents", "Visited").flags(&flags).arguments(&[library]).start().map(Self)
     }
 
-    fn ask(&mut self, what: &str) -> Result<Counts> {
+    pub(super) fn ask(&mut self, what: &str) -> Result<Counts> {
         self.0.process().send_line(what)?;
         self.0.done()
     }
 
     /// Checksums of each class, as one look has them.
     fn look(&mut self, what: &str) -> Result<Vec<u64>> {
+        Ok(self.sums(what, CLASSES)?.to_vec())
+    }
+
+    /// The same of some classes.
+    pub(super) fn sums<const N: usize>(&mut self, what: &str, classes: [&str; N]) -> Result<[u64; N]> {
         let sums = self.ask(what)?;
-        CLASSES.iter().map(|class| sums.get(class)).collect()
+        let mut found = [0; N];
+        for (sum, class) in found.iter_mut().zip(classes) {
+            *sum = sums.get(class)?;
+        }
+        Ok(found)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    /// What it has printed so far.
+    pub(super) fn stdout(&self) -> String {
+        self.0.stdout().text()
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.0.finish().map(drop)
     }
 
     /// Which texts agents have changed: of the class that was changed when it was loaded, before jtrace came, and meanwhile.

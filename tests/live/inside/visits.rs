@@ -95,6 +95,27 @@ fn what_matches_nothing_is_refused_with_the_nearest_name_and_nothing_is_woven() 
     jvm.finish().map(drop)
 }
 
+/// Where that is all that is named it is refused, else it is said.
+#[test]
+fn what_cannot_be_woven_is_named() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = start(&jdk, "methods", "Fib", &[], &[])?;
+    let pid = jvm.pid().to_string();
+    let error = jtrace::refuse(&["markers", &pid, "--inside", "--marker", "start=java.lang.Thread::start", "-d", "1s"], 1)?;
+    ensure!(error.contains("java.lang.Thread cannot be woven"), "{error}");
+    let of_java = ["--marker", "native=java.lang.Runtime::availableProcessors", "--marker", "gc=java.lang.*::gc"];
+    let report = attach(&jvm, "markers", &[&of_java[..], &FIB, &["--marker", "hash=java.lang.*::hashCode"]].concat())?.report()?;
+    let skipped = report.table("markers", "marker_skipped")?;
+    let says = |class: &str, reason: &str| {
+        skipped.iter().any(|row| text(row, "class") == class && text(row, "reason").contains(reason))
+    };
+    ensure!(says("java.lang.Runtime", "native"), "{skipped:?}");
+    ensure!(says("java.lang.String", "needs this class itself"), "{skipped:?}");
+    let notes = report.notes("markers")?;
+    ensure!(notes.iter().any(|note| note.starts_with("Nothing was woven for native:")), "{notes:?}");
+    jvm.finish().map(drop)
+}
+
 #[test]
 fn a_jvm_that_cannot_be_attached_to_is_refused() -> Result<()> {
     let jdk = jdk::any()?;

@@ -7,6 +7,7 @@ import java.util.zip.CRC32;
  *
  * <ul>
  *   <li>GO: calls the methods of {@link Subjects}, and tells how often, and which texts agents have changed.
+ *   <li>SPIN ms: calls those of {@link Spinning} for so long, and tells how often it called what is called now and then.
  *   <li>BYTES agent: checksums of the classes' bytes as they come to that agent; "behind" is one that all others come before.
  *   <li>CODE: checksums of the instructions that the JVM runs, without indices of constants.
  *   <li>CHANGE agent: that agent changes the text of another class.
@@ -32,6 +33,9 @@ public final class Visited {
             Subjects.Weighs.class,
             Subjects.Mixed.class,
             Class.forName("java.util.ArrayList$Itr"),
+            Spinning.Only.class,
+            Spinning.Both.class,
+            Spinning.Cool.class,
         };
         Agent.change("first", Subjects.Before.class);
         work();
@@ -53,6 +57,11 @@ public final class Visited {
                     done.append(" loaded=").append(changed(Subjects.Loaded.text()));
                     done.append(" before=").append(changed(Subjects.Before.text()));
                     done.append(" during=").append(changed(Subjects.During.text()));
+                    break;
+                case "SPIN":
+                    long batches = Spinning.spin(Long.parseLong(words[1]) * 1_000_000);
+                    System.out.println("expected calls Spinning$Both.cool " + batches);
+                    System.out.println("expected calls Spinning$Cool.cool " + batches);
                     break;
                 case "BYTES":
                     for (Class<?> of : classes) {

@@ -11,7 +11,7 @@ use crate::{
     mark::{Asked, Inside, MarkBatch, Switched, Woven},
     marker::{Client, Dispatch},
     report::{Cell, Section, Shape, Summary, Table, Unit},
-    session::GuardAction,
+    session::{GuardAction, Wish},
 };
 
 /// A client that markers can name.
@@ -30,10 +30,12 @@ pub struct Markers {
     /// Names of the built-in clients that are there.
     clients: Vec<&'static str>,
     woven: Vec<Woven>,
+    unwoven: Vec<Woven>,
     restored: Option<Woven>,
     lacks: Vec<String>,
-    /// Markers that are on and off together.
+    /// Markers that are on and off together, and whether any client wants one of them.
     switched: Vec<Switched>,
+    wanted: Vec<bool>,
 }
 
 /// Most sentences of the library that are kept.
@@ -45,9 +47,11 @@ impl Default for Markers {
             dispatch: Dispatch::default(),
             clients: Vec::new(),
             woven: Vec::new(),
+            unwoven: Vec::new(),
             restored: None,
             lacks: Vec::new(),
             switched: Vec::new(),
+            wanted: Vec::new(),
         };
         markers.need("counts");
         markers
@@ -77,6 +81,9 @@ impl Markers {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(sentence) = said("Weaving", "was", &self.woven) {
+            notes.push(sentence);
+        }
+        if let Some(sentence) = said("Taking markers out of", "was", &self.unwoven) {
             notes.push(sentence);
         }
         if let Some(sentence) =
@@ -109,7 +116,7 @@ impl Markers {
 
     /// What was left as it was.
     fn skipped(&self) -> Option<Shape> {
-        let entries = self.woven.iter().chain(&self.restored).flat_map(|woven| &woven.skipped);
+        let entries = self.woven.iter().chain(&self.unwoven).chain(&self.restored).flat_map(|woven| &woven.skipped);
         let row = |skipped: &tracer_weave::Skipped| {
             let method = skipped.method.as_ref().map(|(name, descriptor)| format!("{name}{descriptor}"));
             let cells: Vec<Cell> = vec![skipped.class.clone().into(), method.into(), skipped.reason.clone().into()];
@@ -160,8 +167,11 @@ impl Analysis for Markers {
             Inside::Asked(asked) => {
                 self.need_those_named(asked);
                 self.switched = asked.switched();
+                self.wanted = vec![true; self.switched.len()];
             }
             Inside::Woven(woven) => self.woven.push(woven.clone()),
+            // At most once for each marker.
+            Inside::Unwoven(woven) => self.unwoven.push(woven.clone()),
             Inside::Restored(woven) => self.restored = Some(woven.clone()),
             Inside::Lacks(sentence) if self.lacks.len() < MAX_LACKS => self.lacks.push(sentence.clone()),
             Inside::Lacks(_) | Inside::Place(_) | Inside::Class { .. } | Inside::Sampled(_) => {}
@@ -180,6 +190,19 @@ impl Analysis for Markers {
         {
             self.dispatch.switched(&of.markers);
         }
+    }
+
+    fn wishes(&mut self) -> Vec<Wish> {
+        let by_marker = self.dispatch.wanted();
+        let mut wishes = Vec::new();
+        for (of, wanted) in self.switched.iter().zip(&mut self.wanted) {
+            let on = of.markers.iter().any(|marker| by_marker.get(*marker).copied().unwrap_or(true));
+            if on != *wanted {
+                *wanted = on;
+                wishes.push(Wish { group: of.name.clone(), on });
+            }
+        }
+        wishes
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
@@ -211,5 +234,39 @@ impl Analysis for Markers {
             .int("restoring_ns", self.restored.as_ref().map_or(0, |woven| woven.took_ns));
         shapes.extend(self.skipped());
         Section { id: Lens::Markers.id(), title: "Markers".to_owned(), summary, notes, shapes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        mark::Marker,
+        marker::testing::{Scribe, marker},
+    };
+
+    /// What a client asks for is said once, and of markers that go together when none of them is wanted.
+    #[test]
+    fn wishes_are_about_what_is_switched_together() {
+        let scribe = Scribe::new("mine");
+        let mut markers = Markers::default();
+        assert!(markers.add_client(Box::new(scribe.clone())).is_none());
+        let mine = |name: &str, inside: &[&str]| Marker {
+            subscribers: vec!["mine".to_owned()],
+            inside: inside.iter().map(|name| (*name).to_owned()).collect(),
+            ..marker(name)
+        };
+        let asked = vec![mine("a", &[]), mine("b", &["a"]), mine("c", &[]), marker("shared")];
+        markers.inside(&Inside::Asked(Asked { markers: asked, ..Asked::default() }));
+        let mut wishes = |switches: &[(usize, bool)]| {
+            *scribe.switches.lock().expect("no panic") = switches.to_vec();
+            let wishes = markers.wishes();
+            wishes.into_iter().map(|wish| (wish.group, wish.on)).collect::<Vec<_>>()
+        };
+        let wish = |group: &str, on| (group.to_owned(), on);
+        assert_eq!(wishes(&[(0, false), (2, false), (3, false)]), [wish("marker c", false)], "counts wants the last");
+        assert_eq!(wishes(&[(1, false)]), [wish("markers a, b", false)]);
+        assert!(wishes(&[]).is_empty());
+        assert_eq!(wishes(&[(0, true)]), [wish("markers a, b", true)]);
     }
 }

@@ -415,7 +415,7 @@ impl Analysis for Typestate {
                     self.sampled.insert(key, sampled.clone());
                 }
             }
-            Inside::Restored(_) => {}
+            Inside::Unwoven(_) | Inside::Restored(_) => {}
         }
     }
 

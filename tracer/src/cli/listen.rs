@@ -20,7 +20,7 @@ use crate::{
     coverage::Coverage,
     event::stream::EventStream,
     report::Report,
-    session::{Item, Session, Start},
+    session::{Item, Session, Start, Wish},
     source::live::{Live, exit_descriptor},
     view::tui::{Flow, Tui, input::Input, terminal::Screen},
 };
@@ -152,11 +152,18 @@ async fn run(
         tokio::select! {
             biased;
             reason = ends.next() => return Ok(reason),
-            flow = key(&mut screen) => if flow == Flow::Quit { return Ok("quit") },
+            flow = key(&mut screen) => match flow {
+                Flow::Quit => return Ok("quit"),
+                Flow::Switch(marker) => toggle(live, &pipeline.session, &marker),
+                Flow::Continue => {}
+            },
             ready = rings.readable() => ready?.clear_ready(),
             _ = ticks.tick() => {}
         }
         live.pump(&mut |item| pipeline.take(&item))?;
+        for wish in pipeline.session.wishes() {
+            live.switch(&wish);
+        }
         pipeline.flush()?;
         if let Some(screen) = &mut screen {
             screen.draw(&pipeline.session)?;
@@ -167,6 +174,15 @@ async fn run(
                 return Ok("target replaced its program");
             }
         }
+    }
+}
+
+/// Switches a marker off, or on again where it is off because that was asked for.
+fn toggle(live: &mut Live, session: &Session, marker: &str) {
+    let Some(group) = live.group_of(marker).map(str::to_owned) else { return };
+    let on = session.is_held(&group);
+    if !live.switch(&Wish { group, on }) {
+        log::warn!("`{marker}` cannot be switched: the governor has taken it out of the code");
     }
 }
 

@@ -8,15 +8,25 @@
 //!   is true within each. A window ends when the bucket is empty, and the next one begins when it is half full
 //!   again: so, however costs vary, they stay below `budget * time + burst`. Properties are never on in windows only, because
 //!   a symbol that is not seen makes every later verdict wrong;
-//! - *stopped*: where the bucket would need more than a minute to fill again, or a property would be too much without any
-//!   new object.
+//! - *stopped*: where the bucket would need more than a minute to fill again, a property would be too much without any
+//!   new object, or a marker would be too much while it is off. It is taken out of the code then.
+//!
+//! What is sampled costs something between its windows, too ([`off`]): that is a part of the budget like what is always on. Where it
+//! leaves too little for the windows, markers are stopped, those first that cost most, until it does not.
 //!
 //! Pure: it reads no clock and switches nothing.
 
+pub mod off;
+
+use self::off::Looks;
 use super::{Bucket, LONGEST_PAUSE_NS, Reason};
 
 /// Part of the budget that may go to what is always on while other markers are sampled; the rest is for their windows.
 const ALWAYS_PART: f64 = 0.75;
+/// Part of the budget that markers may take while they are off. That is estimated, and more roughly than what is on.
+const OFF_PART: f64 = 0.5;
+/// Part of the budget below which a member is left as it is, whatever others cost.
+const LITTLE_PART: f64 = 0.01;
 /// Shortest stretch of time that a pace is told from: counters arrive every 100 ms.
 const PACE_NS: f64 = 200e6;
 /// How long a property with fewer objects is looked at before it gets fewer still.
@@ -47,8 +57,12 @@ pub struct LaneLoad {
     pub cost_ns: f64,
     /// What they would have cost it if marks had been counted only, or no object been new.
     pub counted_ns: f64,
+    /// What they would cost it if the code were as it is, and everything off.
+    pub off_ns: f64,
     /// What jtrace took for them.
     pub own_ns: f64,
+    /// CPU time of all of the target meanwhile; 0 where it is not known.
+    pub target_ns: f64,
 }
 
 /// What to do.
@@ -67,7 +81,7 @@ pub enum LaneDecision {
     Off(Reason),
     /// Switch it on again.
     On,
-    /// Switch it off for good.
+    /// Switch it off for good, and take it out of the code.
     Stop(Reason),
 }
 
@@ -76,6 +90,8 @@ enum State {
     Always,
     Sampled,
     Stopped,
+    /// Off until somebody asks for it again.
+    Held,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +104,7 @@ struct Member {
     changed_ns: u64,
     growing: Stretch,
     before: Stretch,
+    looks: Looks,
 }
 
 /// Sums over a stretch of time in which a member was on.
@@ -103,7 +120,14 @@ impl Stretch {
         self.load.events += load.events;
         self.load.cost_ns += load.cost_ns;
         self.load.counted_ns += load.counted_ns;
+        self.load.off_ns += load.off_ns;
         self.load.own_ns += load.own_ns;
+        self.load.target_ns += load.target_ns;
+    }
+
+    fn with(mut self, later: &Self) -> Self {
+        self.add(later.elapsed_ns, &later.load);
+        self
     }
 }
 
@@ -117,8 +141,7 @@ impl Member {
 
     /// Per nanosecond, over what is known lately.
     fn rate(&self, of: impl Fn(&LaneLoad) -> f64) -> f64 {
-        let mut lately = self.before;
-        lately.add(self.growing.elapsed_ns, &self.growing.load);
+        let lately = self.before.with(&self.growing);
         // What was decided takes a moment to have an effect, and what came before that arrives at once.
         of(&lately.load) / lately.elapsed_ns.max(PACE_NS / 2.0)
     }
@@ -132,7 +155,7 @@ impl Member {
         let target = self.rate(|load| load.cost_ns);
         let cost = if own { self.rate(|load| load.own_ns) } else { target };
         let rate_per_s = self.rate(|load| load.events as f64) * 1e9;
-        Reason { rate_per_s, cost, target, budget, own, enough_ns }
+        Reason { rate_per_s, cost, target, budget, own, enough_ns, off: None }
     }
 }
 
@@ -145,6 +168,10 @@ pub struct LaneGuard {
     members: Vec<Member>,
     /// Whether what is sampled is on.
     is_open: bool,
+    /// When it went off last.
+    closed_ns: u64,
+    /// Threads that make marks, weighted by what these cost, and that cost.
+    threads: [f64; 2],
     latest_ns: u64,
 }
 
@@ -159,6 +186,7 @@ impl LaneGuard {
             changed_ns: 0,
             growing: Stretch::default(),
             before: Stretch::default(),
+            looks: Looks::default(),
         };
         Self {
             budget,
@@ -166,13 +194,15 @@ impl LaneGuard {
             own: Bucket::of_own(budget, now_ns),
             members: kinds.iter().map(member).collect(),
             is_open: true,
+            closed_ns: now_ns,
+            threads: [0.0; 2],
             latest_ns: now_ns,
         }
     }
 
-    /// Takes what members did since the last step; `others` is what probe sites take of the budget at present. What is decided
-    /// names members by their index.
-    pub fn step(&mut self, now_ns: u64, loads: &[LaneLoad], others: f64) -> Vec<(usize, LaneDecision)> {
+    /// Takes what members did since the last step, in about so many threads; `others` is what probe sites take of the budget at present.
+    /// What is decided names members by their index.
+    pub fn step(&mut self, now_ns: u64, loads: &[LaneLoad], threads: f64, others: f64) -> Vec<(usize, LaneDecision)> {
         let elapsed_ns = now_ns.saturating_sub(self.latest_ns) as f64;
         self.latest_ns = now_ns;
         // Sites come first: they cannot be had for less.
@@ -182,10 +212,25 @@ impl LaneGuard {
         for (member, load) in self.members.iter_mut().zip(loads) {
             self.target.left_ns -= load.cost_ns;
             self.own.left_ns -= load.own_ns;
+            self.threads[0] += threads * load.cost_ns;
+            self.threads[1] += load.cost_ns;
+            if member.state == State::Sampled && (self.is_open || member.looks.is_new) {
+                if self.is_open {
+                    member.looks.add(elapsed_ns, load);
+                } else {
+                    member.looks.add(0.0, &LaneLoad { target_ns: 0.0, ..*load });
+                }
+            }
+            if member.state == State::Always {
+                member.looks.follow(elapsed_ns, load);
+            }
             // What comes late from a window that is over costs, and says nothing of the time since.
             if member.state == State::Always || member.state == State::Sampled && self.is_open {
                 member.take(elapsed_ns, load);
             }
+        }
+        if !self.is_open {
+            self.target.left_ns -= self.off() * elapsed_ns;
         }
         let empty = [self.target.is_empty(now_ns), self.own.is_empty(now_ns)];
         let mut decisions = Vec::new();
@@ -195,6 +240,21 @@ impl LaneGuard {
             self.relieve(now_ns, own, &mut decisions);
         }
         decisions
+    }
+
+    /// Somebody asks that a member is off, or on again, whatever it costs. Says whether that changes anything.
+    pub fn hold(&mut self, index: usize, is_held: bool) -> bool {
+        let Some(member) = self.members.get_mut(index) else { return false };
+        match (member.state, is_held) {
+            (State::Always | State::Sampled, true) => member.state = State::Held,
+            (State::Held, false) => {
+                member.state = State::Always;
+                member.forget();
+            }
+            (State::Stopped, _) | (State::Held, true) | (State::Always | State::Sampled, false) => return false,
+        }
+        member.looks = Looks::default();
+        true
     }
 
     fn has_sampled(&self) -> bool {
@@ -207,13 +267,29 @@ impl LaneGuard {
         [always().map(|member| member.rate(|load| load.cost_ns)).sum(), always().map(|m| m.rate(|l| l.own_ns)).sum()]
     }
 
+    /// Share of a core that markers take that are off at present.
+    fn off(&self) -> f64 {
+        self.members.iter().filter(|member| member.state == State::Sampled).map(|member| member.looks.sure()).sum()
+    }
+
     /// Ends a window, or begins the next one.
     fn turn(&mut self, now_ns: u64, empty: [bool; 2], decisions: &mut Vec<(usize, LaneDecision)>) {
         let [target, own] = empty;
         if self.is_open {
             if target || own {
-                self.close(own && !target, decisions);
+                self.close(now_ns, own && !target, decisions);
             }
+            return;
+        }
+        let is_new = self.members.iter().any(|member| member.looks.is_new);
+        if is_new && now_ns.saturating_sub(self.closed_ns) < off::ARRIVED_NS {
+            return;
+        }
+        if is_new {
+            self.judge();
+        }
+        self.take_out(decisions);
+        if !self.has_sampled() {
             return;
         }
         // What is always on must leave something for the windows.
@@ -222,14 +298,16 @@ impl LaneGuard {
         if let Some(at) = (0..2).find(|at| empty[*at] && too_much[*at]) {
             return self.relieve(now_ns, at == 1, decisions);
         }
-        let pause_ns = self.target.until_half_ns(always).max(self.own.until_half_ns(always_own));
+        let pause_ns = self.target.until_half_ns(always + self.off()).max(self.own.until_half_ns(always_own));
         if pause_ns > LONGEST_PAUSE_NS {
             self.stop_sampled(own && !target, decisions);
         } else if pause_ns <= 0.0 {
             self.is_open = true;
+            self.threads = [0.0; 2];
             for (index, member) in self.members.iter_mut().enumerate() {
                 if member.state == State::Sampled {
                     member.forget();
+                    member.looks.begin();
                     decisions.push((index, LaneDecision::On));
                 }
             }
@@ -241,12 +319,47 @@ impl LaneGuard {
         member.reason(bucket.budget, own, bucket.enough_ns)
     }
 
-    fn close(&mut self, own: bool, decisions: &mut Vec<(usize, LaneDecision)>) {
-        self.is_open = false;
-        for (index, member) in self.members.iter().enumerate() {
-            if member.state == State::Sampled {
-                decisions.push((index, LaneDecision::Off(self.reason(member, own))));
+    fn close(&mut self, now_ns: u64, own: bool, decisions: &mut Vec<(usize, LaneDecision)>) {
+        (self.is_open, self.closed_ns) = (false, now_ns);
+        for index in 0..self.members.len() {
+            if self.members[index].state == State::Sampled {
+                decisions.push((index, LaneDecision::Off(self.reason(&self.members[index], own))));
+                self.members[index].looks.is_new = true;
             }
+        }
+    }
+
+    /// All marks of the last window have arrived.
+    fn judge(&mut self) {
+        let [weighted, cost] = self.threads;
+        let sampled = self.members.iter_mut().filter(|member| member.state == State::Sampled);
+        off::judge(sampled.map(|member| &mut member.looks), if cost > 0.0 { weighted / cost } else { 1.0 });
+    }
+
+    /// Stops what costs most while it is off, until the rest leaves something for windows.
+    fn take_out(&mut self, decisions: &mut Vec<(usize, LaneDecision)>) {
+        let [always, _] = self.always();
+        let room = (self.target.budget * ALWAYS_PART - always).clamp(0.0, self.target.budget * OFF_PART);
+        let mut share = self.off();
+        let mut order: Vec<usize> =
+            (0..self.members.len()).filter(|index| self.members[*index].state == State::Sampled).collect();
+        order.sort_by(|a, b| self.members[*b].looks.sure().total_cmp(&self.members[*a].looks.sure()));
+        for index in order {
+            let Member { looks, .. } = self.members[index];
+            if share <= room || looks.sure() <= 0.0 {
+                break;
+            }
+            share -= looks.sure();
+            let cost = looks.rate(|load| load.cost_ns);
+            let reason = Reason {
+                rate_per_s: looks.rate(|load| load.events as f64) * 1e9,
+                cost,
+                target: cost,
+                off: Some(looks.sure()),
+                ..self.reason(&self.members[index], false)
+            };
+            self.members[index].state = State::Stopped;
+            decisions.push((index, LaneDecision::Stop(reason)));
         }
     }
 
@@ -270,7 +383,8 @@ impl LaneGuard {
         let mut share: f64 = order.iter().map(|index| self.members[*index].rate(cost)).sum();
         let before = decisions.len();
         for index in &order {
-            if share > room {
+            // What costs next to nothing helps nobody.
+            if share > room && self.members[*index].rate(cost) > room * LITTLE_PART {
                 share -= self.narrow(now_ns, *index, own, share - room, room, decisions);
             }
         }
@@ -292,11 +406,12 @@ impl LaneGuard {
         }
         for index in sampled {
             let reason = self.reason(&self.members[index], own);
+            self.members[index].looks.go_off();
             self.members[index].state = State::Sampled;
             decisions.push((index, LaneDecision::Off(reason)));
         }
         if self.has_sampled() {
-            self.is_open = false;
+            (self.is_open, self.closed_ns) = (false, now_ns);
         }
         for (index, decision) in &decisions[before..] {
             if !matches!(decision, LaneDecision::Off(_)) {

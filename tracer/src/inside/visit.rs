@@ -302,6 +302,7 @@ impl Visit {
             Told::Sampled(sampled) => Some(Inside::Sampled(sampled)),
             Told::Place(place) => Some(Inside::Place(place)),
             Told::Class { number, name } => Some(Inside::Class { number, name }),
+            Told::Unwoven(done) => Some(Inside::Unwoven(woven(done))),
             Told::Lacks(what) => Some(Inside::Lacks(what)),
             _ => None,
         });

@@ -64,6 +64,13 @@ pub trait Client: Send {
         let _ = thread;
     }
 
+    /// Which markers it wants to be off from now on, and which on again, by their indices: asked many times a second while a session is
+    /// live, and never of a recording. A marker is off in the JVM when no client is left that subscribed to it and wants it on, and
+    /// then costs next to nothing; until then its marks come as before. Regions that are open end unseen.
+    fn switch(&mut self) -> Vec<(usize, bool)> {
+        Vec::new()
+    }
+
     /// How many marks came from a place so far, where it counts them: what is said of sampled markers is estimated from that.
     fn events(&self, place: u32) -> Option<u64> {
         let _ = place;

@@ -56,6 +56,8 @@ struct Tap {
     gate: Option<Gate>,
     /// Markers to which it subscribed.
     markers: Vec<bool>,
+    /// Those of them that it wants to be on.
+    wants: Vec<bool>,
 }
 
 /// What happens to the marks of a place.
@@ -116,7 +118,7 @@ impl Dispatch {
             return Err(TooManyClients);
         }
         let gate = predicate.map(|predicate| Gate::of(Some(predicate)));
-        let mut tap = Tap { client, gate, markers: Vec::new() };
+        let mut tap = Tap { client, gate, markers: Vec::new(), wants: Vec::new() };
         tap.subscribe(self.known.asked());
         self.taps.push(tap);
         let places: Vec<PlaceDefinition> = self.known.places().iter().map(|place| place.definition.clone()).collect();
@@ -155,7 +157,7 @@ impl Dispatch {
                     }
                 }
             }
-            Inside::Woven(_) | Inside::Lacks(_) | Inside::Sampled(_) => {}
+            Inside::Woven(_) | Inside::Unwoven(_) | Inside::Lacks(_) | Inside::Sampled(_) => {}
         }
     }
 
@@ -466,6 +468,21 @@ impl Dispatch {
         self.last = Last::default();
     }
 
+    /// Of each marker, whether any client wants it to be on; so it is where nobody subscribed to it, as others can ask for what lies in it.
+    pub fn wanted(&mut self) -> Vec<bool> {
+        let is_nobodys = |marker: usize| !self.taps.iter().any(|tap| tap.markers.get(marker) == Some(&true));
+        let mut wanted: Vec<bool> = (0..self.known.markers().len()).map(is_nobodys).collect();
+        for tap in &mut self.taps {
+            for (marker, on) in tap.client.switch() {
+                if let (Some(wants), Some(true)) = (tap.wants.get_mut(marker), tap.markers.get(marker)) {
+                    *wants = on;
+                }
+            }
+            wanted.iter_mut().zip(&tap.wants).for_each(|(wanted, wants)| *wanted |= wants);
+        }
+        wanted
+    }
+
     /// What each client has to say, by its name.
     pub fn reports(&self, names: &Names) -> Vec<(String, ClientReport)> {
         let at = Reporting { known: &self.known, threads: &self.threads, names };
@@ -503,6 +520,7 @@ impl Tap {
             is_asked && client.subscribe(marker)
         };
         self.markers = asked.markers.iter().map(wants).collect();
+        self.wants.clone_from(&self.markers);
     }
 }
 

@@ -109,11 +109,13 @@ impl Play {
 pub(crate) struct Scribe {
     pub(crate) name: &'static str,
     pub(crate) lines: Arc<Mutex<String>>,
+    /// What it wants to be switched next.
+    pub(crate) switches: Arc<Mutex<Vec<(usize, bool)>>>,
 }
 
 impl Scribe {
     pub(crate) fn new(name: &'static str) -> Self {
-        Self { name, lines: Arc::default() }
+        Self { name, ..Self::default() }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -173,6 +175,10 @@ impl Client for Scribe {
 
     fn stack_lost(&mut self, thread: &Thread) {
         self.write(format_args!("lost t{}", thread.index));
+    }
+
+    fn switch(&mut self) -> Vec<(usize, bool)> {
+        std::mem::take(&mut self.switches.lock().expect("no panic"))
     }
 
     fn report(&self, _at: &Reporting<'_>) -> ClientReport {

@@ -14,7 +14,7 @@ use crate::{
     names::Names,
     probe::clock,
     report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
-    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, governed, governed::Governed},
+    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, Wish, governed, governed::Governed},
     stack::Stacks,
     subject::Subjects,
 };
@@ -92,6 +92,16 @@ impl Session {
     /// lens.
     pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
         self.analyses.iter_mut().try_fold(client, |left, analysis| analysis.add_client(left))
+    }
+
+    /// What clients want to be switched off or on since the last time: for [`crate::source::live::Live::switch`].
+    pub fn wishes(&mut self) -> Vec<Wish> {
+        self.analyses.iter_mut().flat_map(|analysis| analysis.wishes()).collect()
+    }
+
+    /// Whether a marker, or those that go with it, are off because somebody asked for that.
+    pub fn is_held(&self, group: &str) -> bool {
+        self.governed.groups().iter().any(|of| of.name() == group && of.is_held())
     }
 
     /// Takes the next item.

@@ -84,6 +84,8 @@ fn decision(action: &GuardAction, start_ns: u64) -> Decision {
         GuardDecision::Narrow { what: Narrowing::Stacks, rate_per_s } => ("without_stacks", Some(*rate_per_s)),
         GuardDecision::Narrow { what: Narrowing::Times, rate_per_s } => ("without_times", Some(*rate_per_s)),
         GuardDecision::Stop { rate_per_s } => ("stopped", Some(*rate_per_s)),
+        GuardDecision::Hold => ("held", None),
+        GuardDecision::Release => ("released", None),
     };
     let share = |of: fn(&GuardReason) -> u64| reason.as_ref().map(|reason| of(reason) as f64 / 1e4);
     Decision {
@@ -99,6 +101,7 @@ fn decision(action: &GuardAction, start_ns: u64) -> Decision {
         cost_percent: share(|reason| reason.cost_ppm),
         budget_percent: share(|reason| reason.budget_ppm),
         own: reason.is_some_and(|reason| reason.own),
+        off_percent: reason.and_then(|reason| reason.off_ppm).map(|ppm| ppm as f64 / 1e4),
         within_ns: reason.map(|reason| reason.within_ns),
     }
 }
@@ -109,6 +112,7 @@ pub(super) struct Group {
     name: String,
     pub(super) lens: Lens,
     sites: Vec<u16>,
+    start_ns: u64,
     /// When it went away first.
     first_away_ns: Option<u64>,
     /// Since when it is attached.
@@ -124,7 +128,17 @@ pub(super) struct Group {
     reason: Option<GuardReason>,
     narrowed: Vec<Narrowed>,
     stopped: Option<(u64, u64)>,
+    stop_reason: Option<GuardReason>,
+    held: Held,
     numbers: Vec<Number>,
+}
+
+/// When somebody asked that it is off.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    times: u64,
+    since_ns: Option<u64>,
+    total_ns: u64,
 }
 
 /// Something that was left out.
@@ -142,6 +156,7 @@ impl Group {
             name: action.group.clone(),
             lens: action.lens,
             sites: action.sites.clone(),
+            start_ns,
             first_away_ns: None,
             since_ns: Some(start_ns),
             attached_ns: 0,
@@ -151,6 +166,8 @@ impl Group {
             reason: None,
             narrowed: Vec::new(),
             stopped: None,
+            stop_reason: None,
+            held: Held::default(),
             numbers: Vec::new(),
         }
     }
@@ -161,17 +178,37 @@ impl Group {
             GuardDecision::Detach { rate_per_s } => self.goes(time_ns, rate_per_s, action.reason, numbers),
             GuardDecision::Stop { rate_per_s } => {
                 self.stopped = Some((time_ns, rate_per_s));
+                self.stop_reason = action.reason;
                 self.goes(time_ns, rate_per_s, action.reason, numbers);
             }
-            GuardDecision::Attach => {
-                self.since_ns = Some(time_ns);
-                for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
-                    number.base = now.seen;
-                }
-            }
+            GuardDecision::Attach => self.returns(time_ns, numbers),
             GuardDecision::Narrow { what, rate_per_s } => {
                 self.narrowed.push(Narrowed { what, at_ns: time_ns, rate_per_s, reason: action.reason });
             }
+            GuardDecision::Hold => self.hold(time_ns, numbers),
+            GuardDecision::Release => {
+                self.held.total_ns += self.held.since_ns.take().map_or(0, |since_ns| time_ns.saturating_sub(since_ns));
+                self.returns(time_ns, numbers);
+            }
+        }
+    }
+
+    fn returns(&mut self, time_ns: u64, numbers: Vec<(Lens, Scaled)>) {
+        self.since_ns = Some(time_ns);
+        for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
+            number.base = now.seen;
+        }
+    }
+
+    /// It is off because somebody asked for that. A window that is open ends.
+    fn hold(&mut self, time_ns: u64, numbers: Vec<(Lens, Scaled)>) {
+        self.held.times += 1;
+        self.held.since_ns = Some(time_ns);
+        let Some(since_ns) = self.since_ns.take() else { return };
+        let window_ns = time_ns.saturating_sub(since_ns);
+        self.attached_ns += window_ns;
+        for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
+            number.sample.add(window_ns, now.seen.saturating_sub(number.base));
         }
     }
 
@@ -204,6 +241,11 @@ impl Group {
         &self.name
     }
 
+    /// Whether it is off because somebody asked for that.
+    pub(super) const fn is_held(&self) -> bool {
+        self.held.since_ns.is_some()
+    }
+
     /// Whether it has this site.
     pub(super) fn has(&self, site: usize) -> bool {
         self.sites.iter().any(|known| usize::from(*known) == site)
@@ -214,6 +256,7 @@ impl Group {
         match (self.stopped, self.first_away_ns) {
             (Some(_), _) => "stopped by the rate guard",
             (None, Some(_)) => "sampled by the rate guard",
+            (None, None) if self.held.times > 0 => "switched off by request",
             (None, None) => "narrowed by the rate guard",
         }
     }
@@ -274,20 +317,28 @@ impl Group {
         let estimates = self.estimates(lens, end_ns, numbers);
         let (tells, of) =
             if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
+        // What was stopped says nothing of what came later.
+        let span = self.stopped.map_or_else(
+            || "over the whole span".to_owned(),
+            |(at_ns, _)| {
+                let after = duration(at_ns.saturating_sub(self.start_ns) as f64);
+                format!("until that was stopped, {after} after the beginning,")
+            },
+        );
         let mut notes: Vec<String> = estimates
             .iter()
             .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
                 Some(Estimate { value, low, high, windows }) => format!(
-                    "{seen} {what}{of} were seen; over the whole span there were about {value} (95 % interval {low} to {high}, \
+                    "{seen} {what}{of} were seen; {span} there were about {value} (95 % interval {low} to {high}, \
                      from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
                      end allows for what {tells} slow the target down in them)."
                 ),
                 None if self.slowed().is_none() => format!(
-                    "{seen} {what}{of} were seen; how many there were over the whole span is not estimated: in the windows \
+                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: in the windows \
                      {tells} took so much of the target's time that it did less than outside of them."
                 ),
                 None => format!(
-                    "{seen} {what}{of} were seen; how many there were over the whole span is not estimated: that needs \
+                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: that needs \
                      {FEWEST_WINDOWS} windows after the part that was seen whole."
                 ),
             })
@@ -306,15 +357,34 @@ impl Group {
     pub(super) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
         let mut sentences: Vec<String> =
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
-        if let Some((at_ns, rate_per_s)) = self.stopped {
+        if self.held.times > 0 {
+            let open_ns = self.held.since_ns.map_or(0, |since_ns| end_ns.saturating_sub(since_ns));
             sentences.push(format!(
-                "`{}` was {} for good after {}: it fired {rate_per_s} times a second{}, and even {} would cost more than the \
-                 budget; its numbers are of the time until then",
+                "`{}` was switched off for {} of the span because that was asked for: its numbers are of the rest",
                 self.name,
-                if self.lens.is_inside() { "switched off" } else { "taken away" },
+                duration((self.held.total_ns + open_ns) as f64),
+            ));
+        }
+        if let Some((at_ns, rate_per_s)) = self.stopped {
+            let too_much = match self.stop_reason.and_then(|reason| reason.off_ppm) {
+                Some(ppm) => {
+                    format!(
+                        "and while it is off, its tests of a switch would still take {} of a core",
+                        percent(ppm as f64 / 1e4)
+                    )
+                }
+                None if self.lens == Lens::Typestate => {
+                    "and even ignoring its objects would cost more than the budget".to_owned()
+                }
+                None => "and even short looks would cost more than the budget".to_owned(),
+            };
+            sentences.push(format!(
+                "`{}` was taken {} for good after {}: it fired {rate_per_s} times a second{}, {too_much}; its numbers are of \
+                 the time until then",
+                self.name,
+                if self.lens.is_inside() { "out of the code" } else { "away" },
                 duration(at_ns.saturating_sub(start_ns) as f64),
-                because(self.reason),
-                if self.lens == Lens::Typestate { "ignoring its objects" } else { "short looks" },
+                because(self.stop_reason),
             ));
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
@@ -366,8 +436,8 @@ impl Group {
         )
     }
 
-    /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span,
-    /// what was seen, the estimate and its interval.
+    /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span, when it was
+    /// taken out, what was seen, the estimate and its interval.
     pub(super) fn row(&self, span: (u64, u64), numbers: &[Scaled]) -> Option<Vec<Cell>> {
         self.first_away_ns?;
         let (number, estimate) = self.estimates(self.lens, span.1, numbers).into_iter().next()?;
@@ -376,6 +446,7 @@ impl Group {
             self.name.clone().into(),
             (self.windows + u64::from(self.since_ns.is_some())).into(),
             Cell::Float(share),
+            self.stopped.map(|(at_ns, _)| at_ns.saturating_sub(self.start_ns)).into(),
             number.seen.into(),
             estimate.map(|estimate| estimate.value).into(),
             estimate.map(|estimate| estimate.low).into(),
@@ -390,6 +461,7 @@ pub(super) fn windows(rows: Vec<Vec<Cell>>) -> Option<Shape> {
         column("group", "Marker", Unit::Text),
         column("windows", "Windows", Unit::Count),
         column("on_percent", "On", Unit::Percent),
+        column("until_ns", "Until", Unit::Ns),
         column("seen", "Seen", Unit::Count),
         column("estimate", "Estimate", Unit::Count),
         column("low", "Low", Unit::Count),

@@ -48,7 +48,7 @@ use crate::{
         clock::Source,
         plan::Plan,
     },
-    session::{Item, Site, Start},
+    session::{Item, Site, Start, Wish},
     source::merge::Merge,
 };
 
@@ -286,6 +286,17 @@ impl Live {
             "jni: until the JVM's tables could be read, some ms after its start, callers were not known".to_owned(),
         );
         jni.install(&mut self.kernel)
+    }
+
+    /// Switches a marker off, or on again, as soon as the library follows; what is decided is a part of the flow. Says whether that
+    /// changes anything: a marker that the governor has taken out of the code stays away.
+    pub fn switch(&mut self, wish: &Wish) -> bool {
+        self.inside.as_mut().is_some_and(|inside| inside.ask(now_ns(), wish))
+    }
+
+    /// Name of what is switched together with a marker.
+    pub fn group_of(&self, marker: &str) -> Option<&str> {
+        self.inside.as_ref()?.group_of(marker)
     }
 
     /// Becomes readable when much has arrived before the caller's timer.

@@ -101,6 +101,7 @@ fn completeness() -> Completeness {
             cost_percent: Some(12.5),
             budget_percent: Some(1.0),
             own: false,
+            off_percent: None,
             within_ns: Some(41_000_000),
         }],
     }

@@ -27,12 +27,14 @@ use self::state::State;
 use crate::report::Report;
 
 /// What comes after a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
     Continue,
     /// The user wants to leave.
     Quit,
+    /// A marker is to be switched off, or on again.
+    Switch(String),
 }
 
 /// The screen: what is shown and what the user chose.

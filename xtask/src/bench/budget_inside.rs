@@ -3,7 +3,7 @@
 //!
 //! Speed is work per CPU time of the target, so what else the machine does matters little.
 
-use std::fs;
+use std::{fs, time::Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{
@@ -55,8 +55,22 @@ fn warm(jdk: &Jdk, feature: &str, main: &str, arguments: &[&str]) -> Result<Jvm>
     Ok(jvm)
 }
 
+/// One piece of work.
+struct Worked {
+    /// CPU time in ns of the target for each of what it did.
+    ns: f64,
+    /// CPUs that it had on average.
+    cpus: f64,
+    /// Whether something was taken out of its code meanwhile.
+    taken_out: bool,
+}
+
 /// CPU time in ns of the target for each of what it did in one piece of work.
 fn ns_each(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>) -> Result<f64> {
+    Ok(work(jvm, kind, of, options)?.ns)
+}
+
+fn work(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>) -> Result<Worked> {
     let session = match options {
         Some(options) => Some(Session::attach(jvm.pid(), &[&["--inside"], options].concat())?),
         None => None,
@@ -67,15 +81,20 @@ fn ns_each(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>) -> Res
     }
     let printed = jvm.stdout().text().len();
     let before = cpu_s(jvm.pid())?;
+    let began = Instant::now();
     jvm.work()?;
     let seconds = cpu_s(jvm.pid())? - before;
+    let cpus = seconds / began.elapsed().as_secs_f64();
     let text = jvm.stdout().text();
     let number = Expected::parse(text.get(printed..).unwrap_or_default())?.one(kind, of)?;
     ensure!(number > 0, "it did nothing");
+    let mut taken_out = false;
     if let Some(session) = session {
-        session.report()?;
+        let report = session.report()?;
+        let decisions = report.0["completeness"]["decisions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        taken_out = decisions.iter().any(|decision| decision["action"] == "stopped");
     }
-    Ok(seconds * 1e9 / number as f64)
+    Ok(Worked { ns: seconds * 1e9 / number as f64, cpus, taken_out })
 }
 
 /// What is added to each call of `Spin`, by its two marks.
@@ -140,23 +159,29 @@ fn slowdown(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, program, options) in ways {
         let mut jvm = warm(jdk, "methods", "Spin", &program)?;
-        let mut spin = |options| ns_each(&mut jvm, "calls", "Spin.step", options);
-        // Switched off at once and for good: what is left is the test of a switch, which no budget can hold.
-        let [within, without, off] =
-            ["5%", ANY, "0.00001%"].map(|budget| [options, &["--max-overhead", budget]].concat());
-        let (mut percent, mut tests) = (Vec::new(), Vec::new());
+        let mut spin = |options| work(&mut jvm, "calls", "Spin.step", options);
+        // With the least of them it is off after a moment, and its second window, which would tell that it has to be taken out, comes
+        // later than this takes: what is left is the test of a switch, and code that was compiled while it was on.
+        let [within, without, off] = ["5%", ANY, "0.2%"].map(|budget| [options, &["--max-overhead", budget]].concat());
+        let (mut percent, mut tests, mut cpus, mut taken_out) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for _ in 0..rounds {
-            let plain = spin(None)?;
+            let plain = spin(None)?.ns;
             let held = spin(Some(&within))?;
-            percent.push((held / plain - 1.0) * 100.0);
-            tests.push((spin(Some(&off))? / plain - 1.0) * 100.0);
+            percent.push((held.ns / plain - 1.0) * 100.0);
+            cpus.push(held.cpus);
+            taken_out += usize::from(held.taken_out);
+            let off = spin(Some(&off))?;
+            ensure!(!off.taken_out, "what was to be off was taken out");
+            tests.push((off.ns / plain - 1.0) * 100.0);
         }
-        let plain = spin(None)?;
-        let free = (spin(Some(&without))? / plain - 1.0) * 100.0;
+        let plain = spin(None)?.ns;
+        let free = (spin(Some(&without))?.ns / plain - 1.0) * 100.0;
         let (low, high) = interval(&percent, &mut random);
         let off = median(&tests);
         let note = format!(
-            "of {rounds} pairs, 95 % interval {low:.2} to {high:.2}; woven and off {off:.2} %, without a budget {free:.0} %"
+            "of {rounds} pairs, 95 % interval {low:.2} to {high:.2}, taken out in {taken_out}; the target had {:.2} of a CPU; \
+             woven and off {off:.2} %, without a budget {free:.0} %",
+            median(&cpus)
         );
         figures.push(Figure::new(name, median(&percent), note));
     }

@@ -138,6 +138,25 @@ fn subscribers_are_told_and_nobody_else() {
     assert_eq!(scribes[1].text(), "loaded a m1\nloaded .p m2\nenter a t0 d1\npoint .p t0 d1\n");
 }
 
+/// A marker that several share is off when none of them wants it on.
+#[test]
+fn a_marker_is_wanted_as_long_as_one_client_wants_it() {
+    let scribes = [Scribe::new("one"), Scribe::new("two")];
+    let named = |name: &str, of: &str| Marker { subscribers: vec![of.to_owned()], ..marker(name) };
+    let clients = scribes.iter().map(|scribe| Box::new(scribe.clone()) as Box<dyn Client>).collect();
+    let markers = vec![marker("both"), named("first", "one"), named("nobody", "three")];
+    let mut play = Play::new(markers, clients);
+    let mut after = |client: usize, switches: &[(usize, bool)]| {
+        *scribes[client].switches.lock().expect("no panic") = switches.to_vec();
+        play.dispatch.wanted()
+    };
+    assert_eq!(after(0, &[]), [true; 3]);
+    assert_eq!(after(0, &[(0, false), (1, false), (2, false), (9, false)]), [true, false, true]);
+    assert_eq!(after(1, &[(0, false), (1, true)]), [false, false, true], "the second has not subscribed");
+    assert_eq!(after(0, &[(1, true)]), [false, true, true]);
+    assert_eq!(after(1, &[(0, true)]), [true, true, true]);
+}
+
 #[test]
 fn a_virtual_thread_keeps_its_stack_from_buffer_to_buffer() {
     let scribe = Scribe::new("scribe");

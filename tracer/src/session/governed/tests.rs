@@ -5,8 +5,14 @@ use super::*;
 const S: u64 = 1_000_000_000;
 
 fn action(time_ns: u64, action: GuardDecision) -> GuardAction {
-    let reason =
-        GuardReason { cost_ppm: 240_000, budget_ppm: 50_000, target_ppm: 0, own: false, within_ns: 30_000_000 };
+    let reason = GuardReason {
+        cost_ppm: 240_000,
+        budget_ppm: 50_000,
+        target_ppm: 0,
+        own: false,
+        off_ppm: None,
+        within_ns: 30_000_000,
+    };
     GuardAction {
         time_ns,
         group: "methods".to_owned(),
@@ -181,7 +187,8 @@ fn markers_in_windows_are_a_table_and_no_keys_of_the_summary() {
     let row = group.row((0, 5 * S), &[Scaled::events(3_000)]).expect("it had windows");
     let share = 28.0;
     assert!(matches!(row[2], Cell::Float(on) if (on - share).abs() < 1e-9), "{row:?}");
-    assert_eq!(row[3..], [3_000_u64, 21_000, 21_000, 21_000].map(Cell::Int), "5,000 a second after the first");
+    assert_eq!(row[3], Cell::Missing, "it was not stopped");
+    assert_eq!(row[4..], [3_000_u64, 21_000, 21_000, 21_000].map(Cell::Int), "5,000 a second after the first");
     assert_eq!(group.summary(Lens::Markers, (0, 5 * S), &[Scaled::events(3_000)]), Summary::new());
     let sentences = governed.sentences(0, 5 * S).join("\n");
     assert!(sentences.contains("counted in the JVM") && sentences.contains("it was on in 5 windows"), "{sentences}");
@@ -199,9 +206,12 @@ fn fewer_objects_are_said_with_their_rate_and_a_property_that_is_off() {
     let decisions: Vec<_> = governed.decisions().iter().map(|decision| (decision.action, decision.one_in)).collect();
     assert_eq!(decisions, [("fewer_objects", Some(16)), ("fewer_objects", Some(0)), ("stopped", None)]);
     let sentences = governed.sentences(0, 5 * S).join("\n");
-    for part in
-        ["one new object of 16 is tracked", "no new object is tracked", "switched off for good after 3", "ignoring its"]
-    {
+    for part in [
+        "one new object of 16 is tracked",
+        "no new object is tracked",
+        "taken out of the code for good after 3",
+        "ignoring its",
+    ] {
         assert!(sentences.contains(part), "{part}: {sentences}");
     }
     assert!(governed.groups()[0].row((0, 5 * S), &[]).is_none());
@@ -215,4 +225,58 @@ fn decisions_about_woven_code_go_through_a_recording() {
         let text = serde_json::to_string(&action).expect("it is written");
         assert_eq!(serde_json::from_str::<GuardAction>(&text).expect("it is read"), action, "{text}");
     }
+}
+
+/// What it was taken to cost while it was off is said, and its numbers are of the time until then.
+#[test]
+fn what_was_taken_out_is_labelled_with_when_and_why() {
+    let mut governed = Governed::default();
+    let marker = |time_ns, what| inside(time_ns, "marker step", Lens::Markers, what);
+    let numbers = |seen| vec![(Lens::Markers, Scaled::events(seen))];
+    governed.take(&marker(S, DETACH), 0, numbers(1_000));
+    for at in 2..5 {
+        governed.take(&marker(at * S - S / 10, GuardDecision::Attach), 0, numbers(1_000 + (at - 2) * 500));
+        governed.take(&marker(at * S, DETACH), 0, numbers(1_000 + (at - 1) * 500));
+    }
+    let mut stop = marker(5 * S, GuardDecision::Stop { rate_per_s: 9 });
+    stop.reason = stop.reason.map(|reason| GuardReason { off_ppm: Some(81_000), ..reason });
+    governed.take(&stop, 0, numbers(2_500));
+    let decision = governed.decisions().last().expect("one");
+    assert_eq!((decision.action, decision.off_percent, decision.at_ns), ("stopped", Some(8.1), 5 * S));
+    let sentences = governed.sentences(0, 100 * S).join("\n");
+    for part in ["taken out of the code for good after 5.00 s", "still take 8.1 % of a core", "of the time until then"]
+    {
+        assert!(sentences.contains(part), "{part}: {sentences}");
+    }
+    let seen = [Scaled::events(2_500)];
+    let row = governed.groups()[0].row((0, 100 * S), &seen).expect("it had windows");
+    // 1,000 in the first second, then 5,000 a second for four.
+    assert_eq!((&row[3], &row[5]), (&Cell::Int(5 * S), &Cell::Int(21_000)), "{row:?}");
+    let notes = governed.groups()[0].notes(Lens::Markers, 100 * S, &seen);
+    assert!(
+        notes[0].contains("until that was stopped, 5.00 s after the beginning, there were about 21000"),
+        "{notes:?}"
+    );
+}
+
+/// What was asked for is no decision of the governor, and no window.
+#[test]
+fn a_marker_that_was_off_by_request_has_its_own_sentence() {
+    let mut governed = Governed::default();
+    let marker = |time_ns, what| GuardAction { reason: None, ..inside(time_ns, "marker step", Lens::Markers, what) };
+    governed.take(&marker(S, GuardDecision::Hold), 0, Vec::new());
+    assert!(governed.groups()[0].is_held());
+    governed.take(&marker(3 * S, GuardDecision::Release), 0, Vec::new());
+    governed.take(&marker(9 * S, GuardDecision::Hold), 0, Vec::new());
+    let names: Vec<&str> = governed.decisions().iter().map(|decision| decision.action).collect();
+    assert_eq!(names, ["held", "released", "held"]);
+    assert_eq!(
+        governed.sentences(0, 10 * S),
+        [
+            "`marker step` was switched off for 3.00 s of the span because that was asked for: its numbers are of the rest"
+        ]
+    );
+    let group = &governed.groups()[0];
+    assert_eq!(group.state(), "switched off by request");
+    assert!(group.row((0, 10 * S), &[Scaled::events(5)]).is_none());
 }

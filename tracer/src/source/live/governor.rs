@@ -113,6 +113,15 @@ fn cpu_ns() -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
+/// CPU time of a process so far, in all its threads.
+fn cpu_ns_of(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it can have spaces and brackets.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11).map(str::parse::<u64>);
+    let ticks = fields.next()?.ok()?.saturating_add(fields.next()?.ok()?);
+    ticks.checked_mul(1_000_000_000)?.checked_div(rustix::param::clock_ticks_per_second())
+}
+
 impl Live {
     /// What jtrace takes for the session counts from now on.
     pub(super) fn begin_work(&mut self) {
@@ -153,7 +162,7 @@ impl Live {
 
     /// Lets the inside lane govern itself: its sites are a small part of what it costs. Gives what jtrace took for it.
     fn govern_lane(&mut self, time_ns: u64, own_cpu_ns: u64) -> u64 {
-        let Self { inside, governor, step_bytes, groups, .. } = self;
+        let Self { inside, governor, step_bytes, groups, place, .. } = self;
         let drained = std::mem::take(step_bytes);
         let Some(inside) = inside else { return 0 };
         for (load, state) in governor.loads.iter_mut().zip(groups) {
@@ -163,7 +172,7 @@ impl Live {
         }
         let own_ns = own_cpu_ns as f64 * inside.own_part(drained).min(1.0);
         let others = governor.guard.share();
-        governor.has_followed(inside.govern(time_ns, own_ns, others));
+        governor.has_followed(inside.govern(time_ns, own_ns, others, cpu_ns_of(place.pid.get())));
         to_whole(own_ns).min(own_cpu_ns)
     }
 
@@ -234,6 +243,8 @@ impl Live {
             },
             GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => gone_ns.unwrap_or_else(now_ns),
             GuardDecision::Narrow { what, .. } => self.narrow(group, what)?,
+            // Only markers are.
+            GuardDecision::Hold | GuardDecision::Release => return Ok(()),
         };
         let reason = reason.map(|reason| GuardReason::of(&reason, now_ns()));
         self.announce(group, time_ns, action, reason)
@@ -256,6 +267,7 @@ impl Live {
             GuardDecision::Narrow { what, rate_per_s } => {
                 log::info!("`{name}` fires {rate_per_s} times a second: no {what:?} any more");
             }
+            GuardDecision::Hold | GuardDecision::Release => {}
         }
         let counts = paused_by(state) != 0;
         let action = GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason };
@@ -402,6 +414,7 @@ impl GuardReason {
             budget_ppm: to_whole(reason.budget * 1e6),
             target_ppm: to_whole(reason.target * 1e6),
             own: reason.own,
+            off_ppm: reason.off.map(|off| to_whole(off * 1e6)),
             within_ns: now_ns.saturating_sub(reason.enough_ns),
         }
     }

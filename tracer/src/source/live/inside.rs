@@ -18,11 +18,11 @@ use crate::{
     ebpf::load::Kernel,
     guard::{
         Narrowing, Reason,
-        lane::{Kind, LaneDecision, LaneGuard, NO_NEW_OBJECTS},
+        lane::{Kind, LaneDecision, LaneGuard, LaneLoad, NO_NEW_OBJECTS},
     },
     inside::visit::Visit,
     mark::{Asked, Inside},
-    session::{GuardAction, GuardDecision, GuardReason, Item, ThreadName},
+    session::{GuardAction, GuardDecision, GuardReason, Item, ThreadName, Wish},
 };
 
 /// What is woven, and the library that has done it.
@@ -39,6 +39,8 @@ pub struct InsideLane {
     gate: Option<ThreadGate>,
     /// What may be taken of one core.
     budget: f64,
+    /// CPU time of the target so far.
+    target_ns: Option<u64>,
     /// What waits for the library: it has been told, and has not said that it is done.
     waiting: VecDeque<Vec<GuardAction>>,
 }
@@ -51,6 +53,8 @@ struct Member {
     kind: Kind,
     /// Numbers of its markers or symbols.
     numbers: Vec<u32>,
+    /// Names of its markers.
+    markers: Vec<String>,
     /// Number of the property; 0 for markers.
     property: u8,
     /// Of how many objects one was tracked at the beginning.
@@ -81,6 +85,7 @@ impl InsideLane {
             guard: None,
             gate: None,
             budget: 0.0,
+            target_ns: None,
             waiting,
         }
     }
@@ -152,18 +157,27 @@ impl InsideLane {
         self.loads.bytes() as f64 / drained_bytes.max(1) as f64
     }
 
-    /// Lets the governor look, and obeys; `others` is what probe sites take of the budget. Gives what holds from now on.
-    pub(super) fn govern(&mut self, now_ns: u64, own_ns: f64, others: f64) -> Vec<GuardAction> {
+    /// Lets the governor look, and obeys; `others` is what probe sites take of the budget, `target_ns` the CPU time of the target so far,
+    /// where that is known. Gives what holds from now on.
+    pub(super) fn govern(&mut self, now_ns: u64, own_ns: f64, others: f64, target_ns: Option<u64>) -> Vec<GuardAction> {
+        let threads = self.loads.threads();
         let by_number = self.loads.finish_step(own_ns);
-        let of = |member: &Member| load::sum(&by_number, &member.numbers);
+        let before_ns = std::mem::replace(&mut self.target_ns, target_ns);
+        let target_ns = target_ns.zip(before_ns).map_or(0.0, |(now, before)| now.saturating_sub(before) as f64);
+        let of = |member: &Member| LaneLoad { target_ns, ..load::sum(&by_number, &member.numbers) };
         let loads: Vec<_> = self.members.iter().map(of).collect();
-        let decisions = self.guard.as_mut().map_or_else(Vec::new, |guard| guard.step(now_ns, &loads, others));
+        let decisions = self.guard.as_mut().map_or_else(Vec::new, |guard| guard.step(now_ns, &loads, threads, others));
         let mut done = Vec::new();
-        let mut switches = Vec::new();
-        let mut waiting = Vec::new();
+        let (mut switches, mut waiting) = (Vec::new(), Vec::new());
+        let (mut gone, mut going) = (Vec::new(), Vec::new());
         for (index, decision) in decisions {
             let Some(member) = self.members.get_mut(index) else { continue };
-            switches.extend(member.switches(&decision, &self.telling));
+            let is_stop = matches!(decision, LaneDecision::Stop(_));
+            if is_stop {
+                gone.extend(&member.numbers);
+            } else {
+                switches.extend(member.switches(&decision, &self.telling));
+            }
             let action = member.action(now_ns, &decision);
             if let Some(order) = member.order(&decision) {
                 self.give(&order, vec![action]);
@@ -171,12 +185,17 @@ impl InsideLane {
                 // Before that nothing was told, so a window begins here, whenever the library follows. It does what it is told in
                 // its order: what waits for it holds before.
                 done.push(action);
+            } else if is_stop {
+                going.push(action);
             } else {
                 waiting.push(action);
             }
         }
         if !switches.is_empty() {
             self.give(&Order::Switch(switches), waiting);
+        }
+        if !gone.is_empty() {
+            self.give(&Order::Unweave(gone), going);
         }
         done.extend(self.followed(now_ns));
         done
@@ -189,6 +208,28 @@ impl InsideLane {
             // The target is gone, most likely.
             Err(error) => log::debug!("the governor's order was not given: {error}"),
         }
+    }
+
+    /// Switches a marker off, or on again, with those that go with it; says whether that changes anything.
+    pub(super) fn ask(&mut self, now_ns: u64, wish: &Wish) -> bool {
+        let is_it = |member: &Member| member.property == 0 && member.name == wish.group;
+        let Some(index) = self.members.iter().position(is_it) else { return false };
+        let Some(guard) = &mut self.guard else { return false };
+        if !guard.hold(index, !wish.on) {
+            return false;
+        }
+        let Some(member) = self.members.get(index) else { return false };
+        let action = if wish.on { GuardDecision::Release } else { GuardDecision::Hold };
+        let switches = member.all(&self.telling, wish.on);
+        let action = member.decided(now_ns, action, None);
+        self.give(&Order::Switch(switches), vec![action]);
+        true
+    }
+
+    /// Name of what is switched with a marker.
+    pub(super) fn group_of(&self, marker: &str) -> Option<&str> {
+        let is_it = |member: &&Member| member.property == 0 && member.markers.iter().any(|name| name == marker);
+        self.members.iter().find(is_it).map(|member| member.name.as_str())
     }
 
     /// What the library has followed holds from then on, by its own account: all that was told before has been handed over.
@@ -231,6 +272,7 @@ fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
         kind: Kind::Marker { can_count: of.markers.iter().all(can_count) && !of.markers.iter().all(is_counted) },
         is_counted: of.markers.iter().all(is_counted),
         numbers: of.markers.iter().filter_map(|number| u32::try_from(*number).ok()).collect(),
+        markers: of.markers.iter().filter_map(|number| Some(asked.markers.get(*number)?.name.clone())).collect(),
         property: 0,
         one_in: 1,
     });
@@ -244,6 +286,7 @@ fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
             lens: Lens::Typestate,
             kind: Kind::Property,
             numbers,
+            markers: Vec::new(),
             property: u8::try_from(index + 1).unwrap_or(u8::MAX),
             one_in,
             is_counted: false,
@@ -261,14 +304,14 @@ impl Member {
         if matches!(decision, LaneDecision::Count(_)) {
             self.is_counted = true;
         }
+        self.all(telling, !matches!(decision, LaneDecision::Off(_) | LaneDecision::Stop(_)))
+    }
+
+    /// All its switches.
+    fn all(&self, telling: &[Telling], on: bool) -> Vec<(u32, u8)> {
         let count = if self.is_counted { switch::COUNT } else { 0 };
-        let bits = |number: &u32| match decision {
-            LaneDecision::Off(_) | LaneDecision::Stop(_) => 0,
-            LaneDecision::Count(_) | LaneDecision::On | LaneDecision::Halve { .. } => {
-                telling.get(*number as usize).map_or(0, |telling| telling.switch) | count
-            }
-        };
-        self.numbers.iter().map(|number| (*number, bits(number))).collect()
+        let bits = |number: &u32| telling.get(*number as usize).map_or(0, |telling| telling.switch) | count;
+        self.numbers.iter().map(|number| (*number, if on { bits(number) } else { 0 })).collect()
     }
 
     /// What the library is asked for where that is no switch.
@@ -296,8 +339,11 @@ impl Member {
             LaneDecision::Stop(reason) => (GuardDecision::Stop { rate_per_s: rate(reason) }, Some(reason)),
             LaneDecision::On => (GuardDecision::Attach, None),
         };
+        self.decided(time_ns, action, reason.map(|reason| GuardReason::of(reason, time_ns)))
+    }
+
+    fn decided(&self, time_ns: u64, action: GuardDecision, reason: Option<GuardReason>) -> GuardAction {
         log::info!("`{}`: {action:?}", self.name);
-        let reason = reason.map(|reason| GuardReason::of(reason, time_ns));
         GuardAction { time_ns, group: self.name.clone(), sites: Vec::new(), lens: self.lens, action, reason }
     }
 }

@@ -72,6 +72,7 @@ pub(super) fn parse(first: &str, rest: &[Token]) -> Result<Option<Said>, String>
             Said::Skipped(Skipped { class: lossy(class), method, reason: lossy(reason) })
         }
         ("woven", fields) => Said::Inside(Inside::Woven(woven(fields)?)),
+        ("unwoven", fields) => Said::Inside(Inside::Unwoven(woven(fields)?)),
         ("restored", fields) => Said::Inside(Inside::Restored(woven(fields)?)),
         ("lacks", [Token::Text(sentence)]) => Said::Inside(Inside::Lacks(lossy(sentence))),
         _ => return Ok(None),

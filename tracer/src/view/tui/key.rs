@@ -25,6 +25,8 @@ pub(super) enum Action {
     /// Calls or callers, in a tree of a profile.
     Invert,
     Freeze,
+    /// The marker of the row, off or on.
+    Switch,
     Help,
     Close,
 }
@@ -85,6 +87,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     bind(&[KeyCode::Char('/')], "/", "show only rows with a text", Action::Filter),
     bind(&[KeyCode::Char('i')], "i", "calls or callers of a profile", Action::Invert),
     bind(&[KeyCode::Char('f'), KeyCode::Char(' ')], "f, space", "freeze the screen, or go on", Action::Freeze),
+    bind(&[KeyCode::Char('o')], "o", "the row's marker off, or on", Action::Switch),
     bind(&[KeyCode::Char('?')], "?", "this help", Action::Help),
     bind(&[KeyCode::Esc], "Esc", "close, or take the filter away", Action::Close),
 ];

@@ -196,6 +196,7 @@ impl State {
         }
         match action {
             Action::Quit => return Flow::Quit,
+            Action::Switch => return self.marker().map_or(Flow::Continue, Flow::Switch),
             Action::NextTab => self.show_tab((self.tab() + 1) % self.tabs().len()),
             Action::PreviousTab => self.show_tab((self.tab() + self.tabs().len() - 1) % self.tabs().len()),
             Action::Tab => self.show_numbered_tab(event.code),
@@ -219,6 +220,17 @@ impl State {
             Action::Close => self.filter.clear(),
         }
         Flow::Continue
+    }
+
+    /// The marker that the selected row is about.
+    fn marker(&self) -> Option<String> {
+        let (section, table) = self.table()?;
+        let at = table.columns.iter().position(|column| section == "markers" && column.key == "marker")?;
+        let row = table.rows.get(*self.rows(section, table).get(self.row)?)?;
+        match row.get(at)? {
+            Cell::Text(marker) => Some(marker.clone()),
+            Cell::Int(_) | Cell::Float(_) | Cell::Missing => None,
+        }
     }
 
     fn type_key(&mut self, code: KeyCode) {

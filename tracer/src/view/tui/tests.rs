@@ -10,7 +10,7 @@ use ratatui::{
 
 use super::{Flow, Tui};
 use crate::{
-    report::Shape,
+    report::{Cell, Column, Section, Shape, Summary, Table, Unit},
     view::{escape, sample},
 };
 
@@ -249,6 +249,29 @@ fn quit_works_everywhere() {
     press(&mut tui, "\x1b?");
     assert_eq!(tui.key(quit), Flow::Quit);
     assert_eq!(Tui::new().key(quit), Flow::Quit);
+}
+
+/// Only in a table of markers, and of the row that is selected.
+#[test]
+fn a_key_switches_the_marker_of_the_row() {
+    let mut report = sample::report();
+    let columns = vec![
+        Column { key: "marker", title: "Marker", unit: Unit::Text },
+        Column { key: "entered", title: "Entered", unit: Unit::Count },
+    ];
+    let rows = [("a", 3_u64), ("b", 2)].map(|(name, count)| vec![Cell::from(name.to_owned()), count.into()]).to_vec();
+    let table = Shape::Table(Table { id: "markers", title: "Markers".to_owned(), columns, rows });
+    let (summary, notes) = (Summary::new(), Vec::new());
+    let section = Section { id: "markers", title: "Markers".to_owned(), summary, notes, shapes: vec![table] };
+    report.sections.insert(0, section);
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    let switch = KeyEvent::new(KeyCode::Char('o'), KeyModifiers::NONE);
+    assert_eq!(tui.key(switch), Flow::Continue, "the overview has no markers");
+    press(&mut tui, "2↓");
+    assert_eq!(tui.key(switch), Flow::Switch("b".to_owned()));
+    press(&mut tui, "3");
+    assert_eq!(tui.key(switch), Flow::Continue);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tracer_common::marks::{MAX_PLACES, WordKind, switch};
 use crate::{
     decode::{Decoded, decode, marks},
     event::Payload,
-    guard::lane::LaneLoad,
+    guard::lane::{LaneLoad, off::equal_threads},
     mark::{Asked, Inside, Mark, MarkBatch, Meaning, What as Told},
 };
 
@@ -27,6 +27,10 @@ mod cost {
     pub(super) const TIME: f64 = 26.0;
     /// Arguments, whichever they are.
     pub(super) const ARGUMENTS: f64 = 4.0;
+    /// A marker that is off, in code that was compiled while it was on: the test of its switch, and what it keeps the compiler from.
+    pub(super) const OFF: f64 = 0.15;
+    /// The same where marks have times.
+    pub(super) const OFF_TIMED: f64 = 2.2;
     /// A symbol of a tracked object that is held back.
     pub(super) const HELD_BACK: f64 = 5.4;
     /// One that is sent.
@@ -65,6 +69,7 @@ pub struct Telling {
 #[derive(Clone, Copy, Debug)]
 struct What {
     sent_ns: f64,
+    off_ns: f64,
 }
 
 impl What {
@@ -76,7 +81,10 @@ impl What {
             (arguments, cost::ARGUMENTS),
             (bits & switch::TIME != 0, cost::TIME),
         ];
-        Self { sent_ns: parts.iter().filter(|(is_there, _)| *is_there).map(|(_, ns)| ns).sum() }
+        Self {
+            sent_ns: parts.iter().filter(|(is_there, _)| *is_there).map(|(_, ns)| ns).sum(),
+            off_ns: if bits & switch::TIME != 0 { cost::OFF_TIMED } else { cost::OFF },
+        }
     }
 }
 
@@ -103,6 +111,8 @@ pub(super) struct Loads {
     buffers: HashMap<u32, u64>,
     /// Words that the kernel kept back: woven code wrote them all the same.
     kept_back: u64,
+    /// Marks that came out of each since the last step.
+    marks: HashMap<u32, u64>,
     batches: u64,
     bytes: u64,
     /// Objects of each property: the highest number so far, those since the last step, and those that were not tracked.
@@ -129,6 +139,7 @@ impl Loads {
             did: vec![Did::default(); telling.len()],
             buffers: HashMap::new(),
             kept_back: 0,
+            marks: HashMap::new(),
             batches: 0,
             bytes: 0,
             highest: vec![0; properties],
@@ -205,9 +216,16 @@ impl Loads {
         let looked = if is_counters { count } else { count.min(LOOK_WORDS) };
         let batch = MarkBatch::new(0, None, buffer, first, marks(record, looked));
         let scale = words as f64 / f64::from(looked.max(1));
+        let mut marks = if is_counters { 0 } else { words };
         for mark in batch.marks() {
+            if let Told::Count { count, .. } = mark.what {
+                marks = marks.saturating_add(count);
+            }
             self.take_mark(&mark, scale);
         }
+        // The number of a buffer is never used again, so that there are no more of them in a step than there are threads.
+        let of = self.marks.entry(buffer).or_default();
+        *of = of.saturating_add(marks);
     }
 
     fn take_mark(&mut self, mark: &Mark, scale: f64) {
@@ -246,6 +264,11 @@ impl Loads {
         }
     }
 
+    /// By about how many threads marks were made since the last step.
+    pub(super) fn threads(&self) -> f64 {
+        equal_threads(self.marks.values().copied())
+    }
+
     /// What each marker and symbol did since the last step; `own_ns` is what jtrace took for all of it.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
     pub(super) fn finish_step(&mut self, own_ns: f64) -> Vec<LaneLoad> {
@@ -258,23 +281,27 @@ impl Loads {
                 let part = if sent > 0.0 { did.sent / sent } else { 0.0 };
                 let shared_ns = part * traps_ns;
                 let events = did.sent as u64 + did.counted + did.held_back + did.ignored;
-                let (cost_ns, counted_ns) = if self.property_of[number].is_some() {
+                let (cost_ns, counted_ns, off_ns) = if self.property_of[number].is_some() {
                     let illegal_ns = did.illegal as f64 * (self.trap_ns + cost::STACK);
                     let kept_ns = did.held_back as f64 * cost::HELD_BACK + did.sent * cost::SYMBOL;
                     (
                         illegal_ns + kept_ns + did.ignored as f64 * cost::IGNORED + shared_ns,
                         events as f64 * cost::IGNORED,
+                        // They are never off for a while.
+                        0.0,
                     )
                 } else {
-                    let counted_ns = (did.sent + did.counted as f64) * cost::COUNTED;
-                    (did.sent * what.sent_ns + did.counted as f64 * cost::COUNTED + shared_ns, counted_ns)
+                    let marks = did.sent + did.counted as f64;
+                    let cost_ns = did.sent * what.sent_ns + did.counted as f64 * cost::COUNTED + shared_ns;
+                    (cost_ns, marks * cost::COUNTED, marks * what.off_ns)
                 };
-                LaneLoad { events, cost_ns, counted_ns, own_ns: part * own_ns }
+                LaneLoad { events, cost_ns, counted_ns, off_ns, own_ns: part * own_ns, target_ns: 0.0 }
             })
             .collect();
         self.add_objects(&mut loads);
         self.did.fill(Did::default());
         (self.batches, self.bytes) = (0, 0);
+        self.marks.clear();
         loads
     }
 
@@ -308,7 +335,9 @@ pub(super) fn sum(loads: &[LaneLoad], numbers: &[u32]) -> LaneLoad {
         events: sum.events + load.events,
         cost_ns: sum.cost_ns + load.cost_ns,
         counted_ns: sum.counted_ns + load.counted_ns,
+        off_ns: sum.off_ns + load.off_ns,
         own_ns: sum.own_ns + load.own_ns,
+        target_ns: 0.0,
     })
 }
 
