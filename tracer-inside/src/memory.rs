@@ -30,6 +30,8 @@ const SLOT_BYTES: usize = 16;
 const PROPERTIES: usize = 256;
 /// Bytes of a property's automaton: 64 symbols of 64 states.
 const MACHINE_BYTES: usize = 64 * 64;
+/// Bits of a symbol where it lies beside its property, so that both together lead to a row of the automata.
+const SYMBOL_BITS: u32 = 6;
 /// Symbols that a property can have.
 const MAX_SYMBOLS: usize = 63;
 /// Behind them: whether an object may die in a state.
@@ -47,7 +49,8 @@ const WORDS: usize = 4000;
 const SLACK_WORDS: usize = 64;
 /// Bytes of a buffer.
 const BUFFER_BYTES: usize = HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
-/// Counters of a place: entered, left, thrown, held back.
+/// Counters of a place: entered, left, thrown, held back. Of a symbol's place they are symbols of objects that are not tracked, those
+/// that changed their object's state, none, and those that left it.
 const COUNTERS: usize = 4;
 /// What they count.
 const COUNTED: [WordKind; COUNTERS] = [WordKind::Enter, WordKind::Exit, WordKind::Thrown, WordKind::Symbol];
@@ -138,8 +141,10 @@ impl Memory {
     /// Says what a place's symbol is.
     pub(crate) fn set_symbol(&self, place: u32, property: u8, symbol: u8) {
         if (place as usize) < PLACES {
-            Self::byte(self.symbols + 2 * place as usize).store(property, Ordering::Release);
-            Self::byte(self.symbols + 2 * place as usize + 1).store(symbol, Ordering::Release);
+            let of = u16::from(property) << SYMBOL_BITS | u16::from(symbol);
+            for (at, byte) in of.to_ne_bytes().into_iter().enumerate() {
+                Self::byte(self.symbols + 2 * place as usize + at).store(byte, Ordering::Release);
+            }
         }
     }
 

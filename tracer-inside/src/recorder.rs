@@ -30,6 +30,11 @@ const CLASSES: [(&CStr, &[u8]); 4] = [
     (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
 ];
 
+/// How thoroughly the dead are looked for, as `JtraceObjects` has it.
+const NOW_AND_THEN: jint = 0;
+const ALL: jint = 1;
+const AT_END: jint = 2;
+
 /// The memory, which lives as long as the JVM.
 static MEMORY: OnceLock<Memory> = OnceLock::new();
 
@@ -76,7 +81,7 @@ impl Recorder {
         Ok(Self {
             objects,
             prepare: jni.static_method(objects, c"prepare", c"(I)V")?,
-            sweep: jni.static_method(objects, c"sweepAll", c"(Z)V")?,
+            sweep: jni.static_method(objects, c"sweepAll", c"(I)V")?,
             forget: jni.static_method(objects, c"forget", c"(I)V")?,
             sample: jni.static_method(objects, c"sample", c"(III)V")?,
             tid: jni.long_field(thread, c"tid")?,
@@ -103,7 +108,12 @@ impl Recorder {
 
     /// Tells of objects that have died; at the end of the JVM, of all.
     pub(crate) fn sweep(&self, jni: Jni, at_end: bool) -> Result<(), Failure> {
-        jni.call(self.objects, self.sweep, at_end.into())
+        jni.call(self.objects, self.sweep, if at_end { AT_END } else { ALL })
+    }
+
+    /// Tells of objects that have died, where that costs little.
+    pub(crate) fn sweep_lightly(&self, jni: Jni) -> Result<(), Failure> {
+        jni.call(self.objects, self.sweep, NOW_AND_THEN)
     }
 
     /// `Thread.getId()`.

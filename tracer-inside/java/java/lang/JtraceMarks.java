@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * What woven code calls. It lies in {@code java.lang} because every class loader finds that package there, also those that
@@ -19,7 +20,7 @@ public final class JtraceMarks {
     /** Thread id and buffer, by the lower bits of the id. */
     private static final long SLOTS = at(1);
     private static final long SLOTS_MASK = at(2);
-    /** Property and symbol of each place, two bytes. */
+    /** Property and symbol of each place, two bytes: the symbol is the lower 6 bits. */
     static final long SYMBOLS = at(3);
     /** Next states, by property, state and symbol. */
     static final long MACHINES = at(4);
@@ -27,7 +28,7 @@ public final class JtraceMarks {
     /** Where the library begins that has defined this class; one that comes later asks there. */
     private static long library;
 
-    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    static final long TID = U.objectFieldOffset(Thread.class, "tid");
     private static final Class<?> VIRTUAL = virtual();
     private static final long CARRIER = VIRTUAL == null ? 0 : U.objectFieldOffset(VIRTUAL, "carrierThread");
 
@@ -47,8 +48,11 @@ public final class JtraceMarks {
     static final int THREAD = 10;
     static final int ARGUMENT = 11;
 
-    /** Which of the four counters of a place a kind has: entered, left, thrown, held back. */
-    private static final int[] COUNTER = {0, 0, 0, 1, 2, 3};
+    /** The four counters of a place; the last two kinds of symbols are those that change their object's state and those that do not. */
+    static final int ENTERED = 0;
+    static final int LEFT = 1;
+    static final int MOVED = LEFT;
+    static final int HELD_BACK = 3;
 
     /** The header of a buffer. */
     private static final int NEXT = 0;
@@ -134,6 +138,7 @@ public final class JtraceMarks {
         if (on != 0) tellOf(on, place, THROWN, receiver);
     }
 
+    @ForceInline
     public static void symbol(int place, Object object) {
         int on = U.getByte(SWITCHES + place);
         if (on != 0) JtraceObjects.symbol(on, place, object);
@@ -196,7 +201,7 @@ public final class JtraceMarks {
         if ((on & COUNT) != 0) {
             // Numbers need no order.
             long home = home(Thread.currentThread());
-            if (home != 0 && U.getLong(home + BUSY) == 0) count(home, place, kind);
+            if (home != 0 && U.getLong(home + BUSY) == 0) count(home, place, kind < EXIT ? ENTERED : kind - EXIT + LEFT);
             return;
         }
         long buffer = buffer();
@@ -213,8 +218,9 @@ public final class JtraceMarks {
         written(buffer, next);
     }
 
-    static void count(long buffer, int place, int kind) {
-        long counter = U.getLong(buffer + COUNTS) + ((long) place << 5) + (COUNTER[kind] << 3);
+    @ForceInline
+    static void count(long buffer, int place, int which) {
+        long counter = U.getLong(buffer + COUNTS) + ((long) place << 5) + (which << 3);
         U.putLong(counter, U.getLong(counter) + 1);
     }
 
@@ -253,7 +259,14 @@ public final class JtraceMarks {
         return buffer;
     }
 
-    private static long home(Thread thread) {
+    /** The buffer of the thread with this id, if its slot has it; virtual threads have none. */
+    @ForceInline
+    static long near(long tid) {
+        long slot = SLOTS + ((tid & SLOTS_MASK) << 4);
+        return U.getLong(slot) == tid ? U.getLong(slot + 8) : 0;
+    }
+
+    static long home(Thread thread) {
         if (VIRTUAL != null && thread.getClass() == VIRTUAL) {
             thread = (Thread) U.getReference(thread, CARRIER);
             if (thread == null) return 0;

@@ -1,9 +1,10 @@
 package java.lang;
 
 import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Numbers and states of objects, which are known by themselves and not by their hashes, however collectors move them. An
@@ -18,6 +19,13 @@ import jdk.internal.misc.Unsafe;
 final class JtraceObjects {
     private static final Unsafe U = Unsafe.getUnsafe();
 
+    /** Least places of a table of objects, a power of two; more than half of them are never taken. */
+    private static final int LEAST = 1024;
+    /** Most places of one that is made anew after each collection: larger ones would not be young themselves. */
+    private static final int MOST_NEW = 1 << 15;
+    /** Old objects are looked at for this part of the time at most. */
+    private static final int LOOK_SHARE = 64;
+
     /** The table of objects that only have a number; those of properties follow. */
     private static final JtraceObjects[] TABLES = new JtraceObjects[256];
 
@@ -26,24 +34,45 @@ final class JtraceObjects {
     /** In the place of a symbol: whether an object may die in a state. */
     private static final int MAY_END = 63 << 6;
 
-    /** What is known of an object; it does not keep it alive. */
+    /**
+     * What is known of an object; it does not keep it alive. No queue gets it when the object has died: each would take the queue's
+     * lock twice. Whoever has collected is noticed by a reference of our own, and then all that are young are looked at.
+     */
     private static final class Known extends WeakReference<Object> {
         final int hash;
         final int number;
         final int type;
-        int state;
-        long history;
-        Known next;
+        /** The state, and the last symbols: one word, so that a step is one exchange. */
+        long word;
 
-        Known(Object object, ReferenceQueue<Object> dead, int hash, int number, int type) {
-            super(object, dead);
+        Known(Object object, int hash, int number, int type) {
+            super(object);
             this.hash = hash;
             this.number = number;
             this.type = type;
         }
     }
 
-    private static final long STATE = U.objectFieldOffset(Known.class, "state");
+    /** Where an object was. */
+    private static final Known GONE = new Known(null, 0, 0, 0);
+
+    private static final long WORD = U.objectFieldOffset(Known.class, "word");
+    /** Bits of a state, the lowest of a word, and of a symbol: the latest one lies above the state. 0 is none. */
+    private static final int STATE_BITS = 6;
+    private static final int STATE_MASK = (1 << STATE_BITS) - 1;
+    /** Symbols of a history that is told, of a byte each. */
+    private static final int TOLD_SYMBOLS = 8;
+
+    /**
+     * What threads were at last, by the lower bits of their ids and by property. Loops use one object again and again, and find it here
+     * without its hash. Entries may be anybody's: what counts is whose object it is.
+     */
+    private static final Known[] RECENT = new Known[64 << 8];
+
+    /** Whether references can be asked without keeping their objects alive (since 16). */
+    private static final boolean CAN_ASK = Runtime.version().feature() >= 16;
+    private static final long REFERENT = U.objectFieldOffset(Reference.class, "referent");
+    private static final boolean IS_NARROW = U.arrayIndexScale(Object[].class) == 4;
     /** How many objects of a class are tracked before its limit falls, each time. */
     private static final int FAIR = 1000;
     /** Halvings from which on no object is new. */
@@ -83,9 +112,20 @@ final class JtraceObjects {
     private final Rate[] rates = new Rate[256];
     private int classes;
     private Rate others;
-    private final ReferenceQueue<Object> dead = new ReferenceQueue<>();
-    private Known[] buckets = new Known[1024];
-    private int size;
+    /** Objects since the last collection that was noticed. */
+    private Known[] young = new Known[LEAST];
+    private int youngCount;
+    /** Those that have lived on. */
+    private Known[] old = new Known[LEAST];
+    /** Places there that are not empty. */
+    private int oldUsed;
+    /** Dies with the next collection. */
+    private WeakReference<Object> sentinel = new WeakReference<>(new Object());
+    /** Whether there was a collection since the old ones were looked at, and when they may be again. */
+    private boolean collected;
+    private long nextLook = System.nanoTime();
+    /** The class whose number was asked for last. */
+    private Known lastType;
     private int last;
     /** Whether the JVM ends, and all deaths were told. */
     private boolean over;
@@ -104,6 +144,9 @@ final class JtraceObjects {
         JtraceObjects table = TABLES[property];
         if (table != null) table.tellRates();
         TABLES[property] = null;
+        // Who has found an object in the table looks at it again.
+        U.fullFence();
+        for (int at = property; at < RECENT.length; at += 256) RECENT[at] = null;
     }
 
     /** From now on fewer objects of a property are tracked: the limit with which classes begin, and how often it may be halved. */
@@ -169,7 +212,7 @@ final class JtraceObjects {
             others = new Rate(JtraceObjects.class, 0, base);
             return others;
         }
-        rate = new Rate(type, typeOf(object), base);
+        rate = new Rate(type, typeOf(type), base);
         int at = System.identityHashCode(type) & 255;
         rate.next = rates[at];
         U.storeFence();
@@ -184,14 +227,14 @@ final class JtraceObjects {
         // Its first object: the lock decides.
         if (rate == null || mixed(System.identityHashCode(object)) <= rate.limit) return false;
         // Another thread may have brought it in before the limit fell.
-        if (find(object) != null) return false;
+        if (findSurely(object) != null) return false;
         ignored(rate, mark, place);
         return true;
     }
 
     private static void ignored(Rate rate, long mark, int place) {
         long buffer = JtraceMarks.buffer();
-        if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.ENTER);
+        if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.ENTERED);
         if (isNew(mark)) U.getAndAddLong(rate, NOT_TRACKED, 1);
     }
 
@@ -242,21 +285,24 @@ final class JtraceObjects {
 
     /** A new object of the table of all: its class is an object, too, and comes first. */
     private int born(Object object) {
-        int type = object instanceof Class ? 0 : typeOf(object);
+        int type = object instanceof Class ? 0 : typeOf(object.getClass());
         Known known = add(object, type, 0, 0);
         JtraceMarks.raw(JtraceMarks.BORN | (long) known.number << 32, type);
         return known.number;
     }
 
-    private static int typeOf(Object object) {
+    private int typeOf(Class<?> type) {
+        Known last = lastType;
+        if (last != null && last.get() == type) return last.number;
         JtraceObjects all = TABLES[0];
         if (all == null) return 0;
-        Class<?> type = object.getClass();
         Known known = all.find(type);
         if (known == null) {
             known = all.add(type, 0, 0, 0);
             JtraceMarks.named0(known.number, type.getName());
         }
+        U.storeFence();
+        lastType = known;
         return known.number;
     }
 
@@ -267,34 +313,73 @@ final class JtraceObjects {
         return true;
     }
 
-    /** A symbol of a property: the object goes to its next state. */
+    /** A symbol of a property: the object goes to its next state. What happens again and again is here, and all else elsewhere. */
+    @ForceInline
     static void symbol(int on, int place, Object object) {
+        long tid = U.getLong(Thread.currentThread(), JtraceMarks.TID);
+        int of = U.getShort(JtraceMarks.SYMBOLS + ((long) place << 1));
+        Known known = RECENT[recent(tid, of >> STATE_BITS)];
+        if (object == null || known == null || known.get() != object) known = null;
+        if (known != null && (on & JtraceMarks.ADAPTIVE) != 0) {
+            long buffer = JtraceMarks.near(tid);
+            if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0 && steps(known, of, place, buffer)) return;
+        }
+        seldom(on, place, object, known);
+    }
+
+    /** Where a thread's last object of a property is. */
+    @ForceInline
+    private static int recent(long tid, int property) {
+        return ((int) tid & 63) << 8 | property & 255;
+    }
+
+    /** The row of an automaton for a property and its symbol. */
+    @ForceInline
+    private static long row(int of) {
+        return JtraceMarks.MACHINES + ((long) of << STATE_BITS);
+    }
+
+    /** The object goes to its next state, and that is counted; unless it is illegal, or another thread was faster. */
+    @ForceInline
+    private static boolean steps(Known known, int of, int place, long buffer) {
+        long word = known.word;
+        long state = word & STATE_MASK;
+        long next = U.getByte(row(of) + state);
+        if (next == state) {
+            JtraceMarks.count(buffer, place, JtraceMarks.HELD_BACK);
+            return true;
+        }
+        if (next == DEAD || !U.compareAndSetLong(known, WORD, word, after(word, of, next))) return false;
+        JtraceMarks.count(buffer, place, JtraceMarks.MOVED);
+        return true;
+    }
+
+    @ForceInline
+    private static long after(long word, int of, long next) {
+        return (word & ~STATE_MASK) << STATE_BITS | (of & STATE_MASK) + 1L << STATE_BITS | next;
+    }
+
+    @DontInline
+    private static void seldom(int on, int place, Object object, Known known) {
         if (object == null) return;
         int of = U.getShort(JtraceMarks.SYMBOLS + ((long) place << 1));
-        int property = of & 0xff;
-        int symbol = of >> 8 & 0xff;
-        JtraceObjects table = TABLES[property];
+        JtraceObjects table = TABLES[of >> STATE_BITS];
         if (table == null) return;
-        long machine = JtraceMarks.MACHINES + (property << 12) + (symbol << 6);
         boolean samples = table.samples;
         long mark = samples ? U.getLong(object, 0L) : 0;
-        Known known = table.find(object);
         if (known == null) {
-            if (samples && table.ignores(object, mark, place)) return;
-        } else if ((on & JtraceMarks.ADAPTIVE) != 0) {
-            int state = known.state;
-            if (U.getByte(machine + state) == state) {
-                long buffer = JtraceMarks.buffer();
-                if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0) {
-                    JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
-                }
-                return;
-            }
+            known = table.find(object);
+            if (known != null) table.remember(known);
+            else if (samples && table.ignores(object, mark, place)) return;
+        }
+        if (known != null && (on & JtraceMarks.ADAPTIVE) != 0) {
+            long buffer = JtraceMarks.home(Thread.currentThread());
+            if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0 && steps(known, of, place, buffer)) return;
         }
         // A virtual thread that waits for the table would leave its buffer to others.
         boolean pinned = JtraceMarks.pin();
         try {
-            take(table, known, place, symbol, machine, object, mark);
+            take(table, known, on, place, of, object, mark);
         } finally {
             // Else it could die before its last symbol counts: nobody need hold it any more.
             Reference.reachabilityFence(object);
@@ -303,24 +388,35 @@ final class JtraceObjects {
     }
 
     private static void take(
-            JtraceObjects table, Known known, int place, int symbol, long machine, Object object, long mark) {
+            JtraceObjects table, Known known, int on, int place, int of, Object object, long mark) {
         long buffer = JtraceMarks.buffer();
         if (buffer == 0 || !enter(buffer)) return;
         try {
-            if (known == null) known = table.add(object, typeOf(object), mark, place);
-            if (known == null) return;
-            // Whoever looked without the lock may have missed it, and another thread may have moved it on.
-            int state;
-            int next;
-            do {
-                state = known.state;
-                next = U.getByte(machine + state);
-            } while (!U.compareAndSetInt(known, STATE, state, next));
-            JtraceMarks.raw1(buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
-            if (next == DEAD && state != DEAD) {
-                JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, known.history);
+            boolean isNew = known == null;
+            if (isNew) {
+                known = table.add(object, table.typeOf(object.getClass()), mark, place);
+                if (known == null) return;
+                table.remember(known);
             }
-            known.history = known.history << 8 | symbol + 1;
+            // Whoever looked without the lock may have missed it, and another thread may have moved it on.
+            long word;
+            long state;
+            long next;
+            do {
+                word = known.word;
+                state = word & STATE_MASK;
+                next = U.getByte(row(of) + state);
+            } while (!U.compareAndSetLong(known, WORD, word, after(word, of, next)));
+            boolean isIllegal = next == DEAD && state != DEAD;
+            if (isNew || isIllegal || (on & JtraceMarks.ADAPTIVE) == 0) {
+                JtraceMarks.raw1(
+                    buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
+            } else {
+                JtraceMarks.count(buffer, place, next == state ? JtraceMarks.HELD_BACK : JtraceMarks.MOVED);
+            }
+            if (isIllegal) {
+                JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, history(word));
+            }
         } catch (Throwable full) {
             // It is as if the object had not been seen.
         } finally {
@@ -328,13 +424,56 @@ final class JtraceObjects {
         }
     }
 
+    /** The last symbols of a word as they are told. */
+    private static long history(long word) {
+        long history = 0;
+        for (int at = TOLD_SYMBOLS; at > 0; at--) history = history << 8 | word >>> at * STATE_BITS & STATE_MASK;
+        return history;
+    }
+
+    /** The thread is at this object now. */
+    private void remember(Known known) {
+        int at = recent(U.getLong(Thread.currentThread(), JtraceMarks.TID), property);
+        U.storeFence();
+        RECENT[at] = known;
+        // Who forgets the table either finds it there, or is found out here.
+        U.fullFence();
+        if (TABLES[property] != this) RECENT[at] = null;
+    }
+
+    /** What is known of an object; without the lock, one that lives on just now may be missed. */
     private Known find(Object object) {
         int hash = System.identityHashCode(object);
-        Known[] buckets = this.buckets;
-        for (Known known = buckets[hash & buckets.length - 1]; known != null; known = known.next) {
-            if (known.hash == hash && known.get() == object) return known;
+        Known known = find(old, hash, object);
+        return known != null ? known : find(young, hash, object);
+    }
+
+    /** The same, and none is missed: an object lies among the old ones before it is away from the young ones. */
+    private Known findSurely(Object object) {
+        int hash = System.identityHashCode(object);
+        Known known = find(young, hash, object);
+        if (known != null) return known;
+        U.loadFence();
+        return find(old, hash, object);
+    }
+
+    private static Known find(Known[] table, int hash, Object object) {
+        int mask = table.length - 1;
+        for (int at = hash & mask; ; at = at + 1 & mask) {
+            Known known = table[at];
+            if (known == null || known.hash == hash && known.get() == object) return known;
         }
-        return null;
+    }
+
+    /** Puts what is not there into a table that has room; says whether the place was empty. Readers take no lock. */
+    private static boolean put(Known[] table, Known known) {
+        int mask = table.length - 1;
+        int at = known.hash & mask;
+        while (table[at] != null && table[at] != GONE) at = at + 1 & mask;
+        boolean isEmpty = table[at] == null;
+        U.storeFence();
+        table[at] = known;
+        return isEmpty;
     }
 
     /** The object's entry, which is made unless the object is ignored: then there is none. */
@@ -350,84 +489,138 @@ final class JtraceObjects {
             }
             tracked(rate);
         }
-        sweep();
-        if (size >= buckets.length) grow();
+        if (isDead(sentinel)) sweepYoung();
+        if (2 * youngCount >= young.length) grow();
         int hash = System.identityHashCode(object);
-        Known known = new Known(object, dead, hash, ++last, type);
-        int at = hash & buckets.length - 1;
-        known.next = buckets[at];
-        // Readers take no lock.
-        U.storeFence();
-        buckets[at] = known;
-        size++;
+        Known known = new Known(object, hash, ++last, type);
+        put(young, known);
+        youngCount++;
         return known;
     }
 
     private void grow() {
-        Known[] larger = new Known[2 * buckets.length];
-        for (Known chain : buckets) {
-            while (chain != null) {
-                Known next = chain.next;
-                int at = chain.hash & larger.length - 1;
-                chain.next = larger[at];
-                larger[at] = chain;
-                chain = next;
-            }
+        Known[] larger = new Known[2 * young.length];
+        for (Known known : young) {
+            if (known != null) put(larger, known);
         }
         U.storeFence();
-        buckets = larger;
+        young = larger;
     }
 
-    /** Tells of objects that have died. */
-    private void sweep() {
-        if (over) return;
-        for (Reference<?> gone = dead.poll(); gone != null; gone = dead.poll()) {
-            Known known = (Known) gone;
-            remove(known);
+    /** Whether a reference's object has died; that does not keep it alive, as asking for it would while objects are marked. */
+    private static boolean isDead(WeakReference<?> reference) {
+        if (CAN_ASK) return reference.refersTo(null);
+        return IS_NARROW ? U.getInt(reference, REFERENT) == 0 : U.getLong(reference, REFERENT) == 0;
+    }
+
+    /** After a collection: tells of the young that have died, and moves the others. */
+    private void sweepYoung() {
+        collected = true;
+        Known[] all = young;
+        int alive = 0;
+        for (Known known : all) {
+            if (known != null && !isDead(known)) alive++;
+        }
+        // Whatever needs memory comes first, so that nothing is done by halves.
+        boolean isNew = all.length <= MOST_NEW;
+        Known[] empty = isNew ? new Known[4 * youngCount > all.length ? all.length : Math.max(all.length / 2, LEAST)] : all;
+        WeakReference<Object> next = new WeakReference<>(new Object());
+        if (2 * (oldUsed + alive) >= old.length) rebuild(alive);
+        for (Known known : all) {
+            if (known == null) continue;
+            if (isDead(known)) died(known);
+            else if (put(old, known)) oldUsed++;
+        }
+        U.storeFence();
+        if (!isNew) java.util.Arrays.fill(all, null);
+        young = empty;
+        youngCount = 0;
+        sentinel = next;
+    }
+
+    /** Makes room for so many more. */
+    private void rebuild(int more) {
+        int alive = more;
+        for (Known known : old) {
+            if (known != null && !isDead(known)) alive++;
+        }
+        int length = LEAST;
+        while (length < 4 * alive) length *= 2;
+        Known[] all = old;
+        Known[] next = new Known[length];
+        int used = 0;
+        for (Known known : all) {
+            if (known == null || known == GONE) continue;
+            if (isDead(known)) {
+                died(known);
+            } else {
+                put(next, known);
+                used++;
+            }
+        }
+        oldUsed = used;
+        U.storeFence();
+        old = next;
+    }
+
+    /** Tells of the old that have died. */
+    private void sweepOld() {
+        collected = false;
+        Known[] all = old;
+        for (int at = 0; at < all.length; at++) {
+            Known known = all[at];
+            if (known == null || known == GONE || !isDead(known)) continue;
+            all[at] = GONE;
             died(known);
         }
-    }
-
-    private void remove(Known known) {
-        int at = known.hash & buckets.length - 1;
-        Known before = null;
-        for (Known one = buckets[at]; one != null; before = one, one = one.next) {
-            if (one != known) continue;
-            if (before == null) buckets[at] = one.next;
-            else before.next = one.next;
-            size--;
-            return;
+        for (int at = property; at < RECENT.length; at += 256) {
+            Known known = RECENT[at];
+            if (known != null && isDead(known)) RECENT[at] = null;
         }
     }
 
     private void died(Known known) {
-        if (property != 0 && U.getByte(JtraceMarks.MACHINES + (property << 12) + MAY_END + known.state) != 0) return;
+        if (property != 0 && U.getByte(JtraceMarks.MACHINES + (property << 12) + MAY_END + (known.word & STATE_MASK)) != 0) return;
         JtraceMarks.raw(
-            JtraceMarks.DEATH | known.state << 4 | (long) property << 12 | (long) known.number << 32, known.type);
+            JtraceMarks.DEATH | (known.word & STATE_MASK) << 4 | (long) property << 12 | (long) known.number << 32, known.type);
     }
 
-    /** Tells of the dead of all tables; at the end of the JVM, all that is left counts as dead. */
-    static void sweepAll(boolean atEnd) {
+    /** Looks now and then whether objects have died. */
+    static final int NOW_AND_THEN = 0;
+    /** Tells of all that have died. */
+    static final int ALL = 1;
+    /** The JVM ends: all that is left counts as dead. */
+    static final int AT_END = 2;
+
+    /** Tells of the dead of all tables. */
+    static void sweepAll(int how) {
         long buffer = JtraceMarks.buffer();
-        // Queues of references have locks, which may be woven.
+        // Nothing of this is told, should it be woven.
         boolean entered = buffer != 0 && enter(buffer);
         try {
             for (JtraceObjects table : TABLES) {
-                if (table != null) table.sweep(atEnd);
+                if (table != null) table.sweep(how);
             }
         } finally {
             if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
         }
     }
 
-    private synchronized void sweep(boolean atEnd) {
-        sweep();
+    private synchronized void sweep(int how) {
         if (samples) tellRates();
-        if (!atEnd || property == 0) return;
-        for (Known chain : buckets) {
-            for (; chain != null; chain = chain.next) died(chain);
+        // Those that a collector finds after the end have been told.
+        if (over) return;
+        if (how != NOW_AND_THEN || isDead(sentinel)) sweepYoung();
+        long now = System.nanoTime();
+        if (how != NOW_AND_THEN || collected && now - nextLook >= 0) {
+            sweepOld();
+            long after = System.nanoTime();
+            nextLook = after + LOOK_SHARE * (after - now);
         }
-        // Those of them that a collector finds now have been told.
+        if (how != AT_END || property == 0) return;
+        for (Known known : old) {
+            if (known != null && known != GONE) died(known);
+        }
         over = true;
     }
 }
