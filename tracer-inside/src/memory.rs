@@ -11,7 +11,7 @@ use std::{
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -24,14 +24,17 @@ use crate::site::jtrace_marks_flushed;
 pub(crate) const PLACES: usize = 1 << 18;
 /// Threads that have a buffer at the same time.
 const SLOTS: usize = 1 << 12;
-/// Bytes of a slot: a thread's id, and its buffer.
-const SLOT_BYTES: usize = 16;
+/// Bytes of a slot: a thread's id, its buffer, and the counters of that.
+const SLOT_BYTES: usize = 32;
 /// Most properties, with room for one that is none.
 const PROPERTIES: usize = 256;
 /// Bytes of a property's automaton: 64 symbols of 64 states.
 const MACHINE_BYTES: usize = 64 * 64;
-/// Bits of a symbol where it lies beside its property, so that both together lead to a row of the automata.
-const SYMBOL_BITS: u32 = 6;
+/// Bytes of the word of a place: its switch in the lowest bits, then its symbol and its property, which lead to a row of the automata.
+const PLACE_BYTES: usize = 4;
+const SWITCH_MASK: u32 = 63;
+const SYMBOL_SHIFT: u32 = 6;
+const PROPERTY_SHIFT: u32 = 12;
 /// Symbols that a property can have.
 const MAX_SYMBOLS: usize = 63;
 /// Behind them: whether an object may die in a state.
@@ -60,6 +63,7 @@ const NEXT: usize = 0;
 const END: usize = 8;
 const COUNTS: usize = 16;
 const LAST_THREAD: usize = 24;
+const SLOT: usize = 40;
 
 /// No thread has this id.
 const NOBODY: i64 = -1;
@@ -83,7 +87,6 @@ struct Buffer {
 pub(crate) struct Memory {
     switches: usize,
     slots: usize,
-    symbols: usize,
     machines: usize,
     buffers: Mutex<Vec<Buffer>>,
     /// In which buffer each virtual thread has written last.
@@ -108,9 +111,8 @@ impl Memory {
     /// Maps it; pages come as they are used.
     pub(crate) fn new() -> Option<Self> {
         Some(Self {
-            switches: map(PLACES)?,
+            switches: map(PLACES * PLACE_BYTES)?,
             slots: map(SLOTS * SLOT_BYTES)?,
-            symbols: map(2 * PLACES)?,
             machines: map(PROPERTIES * MACHINE_BYTES)?,
             buffers: Mutex::new(Vec::new()),
             carried: Mutex::new(HashMap::new()),
@@ -124,8 +126,7 @@ impl Memory {
             0 => self.switches,
             1 => self.slots,
             2 => SLOTS - 1,
-            3 => self.symbols,
-            4 => self.machines,
+            3 => self.machines,
             _ => 0,
         };
         value.cast_signed() as i64
@@ -134,17 +135,17 @@ impl Memory {
     /// Sets the switch of a place.
     pub(crate) fn switch(&self, place: u32, bits: u8) {
         if (place as usize) < PLACES {
-            Self::byte(self.switches + place as usize).store(bits, Ordering::Release);
+            let word = self.place(place);
+            let symbol = word.load(Ordering::Relaxed) & !SWITCH_MASK;
+            word.store(symbol | u32::from(bits) & SWITCH_MASK, Ordering::Release);
         }
     }
 
     /// Says what a place's symbol is.
     pub(crate) fn set_symbol(&self, place: u32, property: u8, symbol: u8) {
         if (place as usize) < PLACES {
-            let of = u16::from(property) << SYMBOL_BITS | u16::from(symbol);
-            for (at, byte) in of.to_ne_bytes().into_iter().enumerate() {
-                Self::byte(self.symbols + 2 * place as usize + at).store(byte, Ordering::Release);
-            }
+            let of = u32::from(property) << PROPERTY_SHIFT | u32::from(symbol) << SYMBOL_SHIFT;
+            self.place(place).store(of, Ordering::Release);
         }
     }
 
@@ -160,6 +161,12 @@ impl Memory {
                 Self::byte(at).store(*to, Ordering::Release);
             }
         }
+    }
+
+    /// The word of a place; only the thread that follows orders writes it, or one that loads a class and is alone with its places.
+    fn place(&self, place: u32) -> &'static AtomicU32 {
+        // SAFETY: all callers stay in a mapping that is never taken away; words are aligned.
+        unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(self.switches + place as usize * PLACE_BYTES) }
     }
 
     fn byte(address: usize) -> &'static AtomicU8 {
@@ -202,7 +209,9 @@ impl Memory {
         buffers.push(Buffer { number, tid, base, counts, from: words, handed: 0, told: HashMap::new() });
         let slot = self.slot(tid);
         if Self::word(slot).load(Ordering::Relaxed) == 0 {
+            Self::word(base + SLOT).store(slot.cast_signed() as i64, Ordering::Relaxed);
             Self::word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
+            Self::word(slot + 16).store(counts.cast_signed() as i64, Ordering::Relaxed);
             Self::word(slot).store(tid, Ordering::Release);
         }
         // The kernel learns whose buffer this is.
@@ -299,6 +308,7 @@ impl Memory {
         if Self::word(slot).load(Ordering::Relaxed) == tid {
             Self::word(slot).store(0, Ordering::Release);
             Self::word(slot + 8).store(0, Ordering::Release);
+            Self::word(slot + 16).store(0, Ordering::Release);
         }
         Self::hand_over(&mut buffer, true);
         Self::tell_counters(&mut buffer, places);
@@ -310,7 +320,7 @@ impl Memory {
 
     /// Switches everything off.
     pub(crate) fn switch_off(&self) {
-        discard(self.switches, PLACES);
+        discard(self.switches, PLACES * PLACE_BYTES);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Name and bytes, in the order in which they must be defined.
-const CLASSES: [(&CStr, &[u8]); 4] = [
+const CLASSES: [(&CStr, &[u8]); 5] = [
     (c"java/lang/JtraceMarks", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceMarks.class"))),
     (
         c"java/lang/JtraceObjects$Known",
@@ -26,6 +26,10 @@ const CLASSES: [(&CStr, &[u8]); 4] = [
     (
         c"java/lang/JtraceObjects$Rate",
         include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Rate.class")),
+    ),
+    (
+        c"java/lang/JtraceObjects$Young",
+        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Young.class")),
     ),
     (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
 ];
@@ -70,7 +74,7 @@ impl Recorder {
             let memory = Memory::new().ok_or("there is no memory")?;
             let _ = MEMORY.set(memory);
         }
-        let [marks, _, _, objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
+        let [marks, .., objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
         let (marks, objects) = (jni.global(marks?), jni.global(objects?));
         // Initialises the class before any code that was woven asks for it.
         jni.static_method(marks, c"prepare", c"()V")?;

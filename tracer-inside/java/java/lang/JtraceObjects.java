@@ -21,8 +21,8 @@ final class JtraceObjects {
 
     /** Least places of a table of objects, a power of two; more than half of them are never taken. */
     private static final int LEAST = 1024;
-    /** Most places of one that is made anew after each collection: larger ones would not be young themselves. */
-    private static final int MOST_NEW = 1 << 15;
+    /** Young ones that are entered into the index at the same time. */
+    private static final int TOGETHER = 32;
     /** Old objects are looked at for this part of the time at most. */
     private static final int LOOK_SHARE = 64;
 
@@ -56,10 +56,92 @@ final class JtraceObjects {
     /** Where an object was. */
     private static final Known GONE = new Known(null, 0, 0, 0);
 
+    /**
+     * Objects since the last collection that was noticed, in the order of their births. They are entered into an index some at a time:
+     * each lies elsewhere in that, and so the memory's answers are waited for together. Readers take no lock.
+     */
+    private static final class Young {
+        final Known[] known;
+        final int[] hashes;
+        /** Places and 1, by their hashes. */
+        final int[] index;
+        int count;
+        /** Those before are in the index. */
+        int indexed;
+
+        Young(int length) {
+            known = new Known[length];
+            hashes = new int[length];
+            index = new int[2 * length];
+        }
+
+        Known find(int hash, Object object) {
+            for (int at = indexed; at < count; at++) {
+                if (is(at, hash, object)) return known[at];
+            }
+            U.loadFence();
+            int mask = index.length - 1;
+            for (int at = hash & mask; index[at] != 0; at = at + 1 & mask) {
+                int place = index[at] - 1;
+                if (place >= 0 && is(place, hash, object)) return known[place];
+            }
+            return null;
+        }
+
+        private boolean is(int at, int hash, Object object) {
+            if (hashes[at] != hash) return false;
+            Known one = known[at];
+            return one != null && one.get() == object;
+        }
+
+        void add(Known one) {
+            known[count] = one;
+            hashes[count] = one.hash;
+            U.storeFence();
+            count++;
+            if (count - indexed >= TOGETHER) enterIndex();
+        }
+
+        void enterIndex() {
+            int mask = index.length - 1;
+            for (int at = indexed; at < count; at++) {
+                int to = hashes[at] & mask;
+                while (index[to] != 0) to = to + 1 & mask;
+                index[to] = at + 1;
+            }
+            U.storeFence();
+            indexed = count;
+        }
+
+        /** The same with more room. */
+        Young larger() {
+            Young larger = new Young(2 * known.length);
+            System.arraycopy(known, 0, larger.known, 0, count);
+            System.arraycopy(hashes, 0, larger.hashes, 0, count);
+            larger.count = count;
+            larger.enterIndex();
+            U.storeFence();
+            return larger;
+        }
+
+        void clear() {
+            int all = count;
+            count = 0;
+            indexed = 0;
+            java.util.Arrays.fill(index, 0);
+            java.util.Arrays.fill(known, 0, all, null);
+        }
+    }
+
     private static final long WORD = U.objectFieldOffset(Known.class, "word");
     /** Bits of a state, the lowest of a word, and of a symbol: the latest one lies above the state. 0 is none. */
     private static final int STATE_BITS = 6;
     private static final int STATE_MASK = (1 << STATE_BITS) - 1;
+    /** Where symbol and property lie in the word of a place. */
+    private static final int SYMBOL_SHIFT = 6;
+    private static final int PROPERTY_SHIFT = 12;
+    /** Both of them. */
+    private static final int ROW_MASK = 0xfffc0;
     /** Symbols of a history that is told, of a byte each. */
     private static final int TOLD_SYMBOLS = 8;
 
@@ -67,7 +149,8 @@ final class JtraceObjects {
      * What threads were at last, by the lower bits of their ids and by property. Loops use one object again and again, and find it here
      * without its hash. Entries may be anybody's: what counts is whose object it is.
      */
-    private static final Known[] RECENT = new Known[64 << 8];
+    private static final Known[] RECENT = nobody(64 << 8);
+    private static final int RECENT_MASK = (64 << 8) - 1;
 
     /** Whether references can be asked without keeping their objects alive (since 16). */
     private static final boolean CAN_ASK = Runtime.version().feature() >= 16;
@@ -112,9 +195,7 @@ final class JtraceObjects {
     private final Rate[] rates = new Rate[256];
     private int classes;
     private Rate others;
-    /** Objects since the last collection that was noticed. */
-    private Known[] young = new Known[LEAST];
-    private int youngCount;
+    private Young young = new Young(LEAST);
     /** Those that have lived on. */
     private Known[] old = new Known[LEAST];
     /** Places there that are not empty. */
@@ -129,6 +210,12 @@ final class JtraceObjects {
     private int last;
     /** Whether the JVM ends, and all deaths were told. */
     private boolean over;
+
+    private static Known[] nobody(int length) {
+        Known[] nobody = new Known[length];
+        java.util.Arrays.fill(nobody, GONE);
+        return nobody;
+    }
 
     private JtraceObjects(int property) {
         this.property = property;
@@ -146,7 +233,7 @@ final class JtraceObjects {
         TABLES[property] = null;
         // Who has found an object in the table looks at it again.
         U.fullFence();
-        for (int at = property; at < RECENT.length; at += 256) RECENT[at] = null;
+        for (int at = property; at < RECENT.length; at += 256) RECENT[at] = GONE;
     }
 
     /** From now on fewer objects of a property are tracked: the limit with which classes begin, and how often it may be halved. */
@@ -272,13 +359,13 @@ final class JtraceObjects {
         if (known != null) return known.number;
         boolean pinned = JtraceMarks.pin();
         long buffer = JtraceMarks.buffer();
-        boolean entered = buffer != 0 && enter(buffer);
+        boolean entered = buffer != 0 && JtraceMarks.enter(buffer);
         try {
             return entered ? all.born(object) : 0;
         } catch (Throwable full) {
             return 0;
         } finally {
-            if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
+            if (entered) JtraceMarks.leave(buffer);
             JtraceMarks.unpin(pinned);
         }
     }
@@ -306,80 +393,78 @@ final class JtraceObjects {
         return known.number;
     }
 
-    /** Nothing here may be told of while it is at work. */
-    private static boolean enter(long buffer) {
-        if (U.getLong(buffer + JtraceMarks.BUSY) != 0) return false;
-        U.putLong(buffer + JtraceMarks.BUSY, 1);
-        return true;
-    }
-
-    /** A symbol of a property: the object goes to its next state. What happens again and again is here, and all else elsewhere. */
+    /**
+     * A symbol of a property that counts legal ones: the object goes to its next state. What happens again and again is here, and all
+     * else elsewhere.
+     */
     @ForceInline
     static void symbol(int on, int place, Object object) {
         long tid = U.getLong(Thread.currentThread(), JtraceMarks.TID);
-        int of = U.getShort(JtraceMarks.SYMBOLS + ((long) place << 1));
-        Known known = RECENT[recent(tid, of >> STATE_BITS)];
-        if (object == null || known == null || known.get() != object) known = null;
-        if (known != null && (on & JtraceMarks.ADAPTIVE) != 0) {
-            long buffer = JtraceMarks.near(tid);
-            if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0 && steps(known, of, place, buffer)) return;
+        Known known = RECENT[recent(tid, on >> PROPERTY_SHIFT)];
+        if (object != null && known.get() == object) {
+            long slot = JtraceMarks.slot(tid);
+            if (U.getLong(slot) == tid && steps(known, on, JtraceMarks.counters(slot, place))) return;
         }
-        seldom(on, place, object, known);
+        seldom(on, place, object);
     }
 
     /** Where a thread's last object of a property is. */
     @ForceInline
     private static int recent(long tid, int property) {
-        return ((int) tid & 63) << 8 | property & 255;
+        return ((int) tid << 8 | property & 255) & RECENT_MASK;
     }
 
-    /** The row of an automaton for a property and its symbol. */
+    /** The row of the automaton of the property to which a place belongs, for its symbol. */
     @ForceInline
-    private static long row(int of) {
-        return JtraceMarks.MACHINES + ((long) of << STATE_BITS);
+    private static long row(int on) {
+        return JtraceMarks.MACHINES + (on & ROW_MASK);
     }
 
     /** The object goes to its next state, and that is counted; unless it is illegal, or another thread was faster. */
     @ForceInline
-    private static boolean steps(Known known, int of, int place, long buffer) {
+    private static boolean steps(Known known, int on, long counters) {
         long word = known.word;
         long state = word & STATE_MASK;
-        long next = U.getByte(row(of) + state);
+        long next = U.getByte(row(on) + state);
         if (next == state) {
-            JtraceMarks.count(buffer, place, JtraceMarks.HELD_BACK);
+            JtraceMarks.count(counters, JtraceMarks.HELD_BACK);
             return true;
         }
-        if (next == DEAD || !U.compareAndSetLong(known, WORD, word, after(word, of, next))) return false;
-        JtraceMarks.count(buffer, place, JtraceMarks.MOVED);
+        if (next == DEAD || !U.compareAndSetLong(known, WORD, word, after(word, on, next))) return false;
+        JtraceMarks.count(counters, JtraceMarks.MOVED);
         return true;
     }
 
+    /** The word behind a symbol. */
     @ForceInline
-    private static long after(long word, int of, long next) {
-        return (word & ~STATE_MASK) << STATE_BITS | (of & STATE_MASK) + 1L << STATE_BITS | next;
+    private static long after(long word, int on, long next) {
+        return (word & ~STATE_MASK) << STATE_BITS | (on >> SYMBOL_SHIFT & STATE_MASK) + 1L << STATE_BITS | next;
     }
 
+    /** The same of any property, where the object is another one, or it is illegal, or told, or whatever else. */
     @DontInline
-    private static void seldom(int on, int place, Object object, Known known) {
+    static void seldom(int on, int place, Object object) {
         if (object == null) return;
-        int of = U.getShort(JtraceMarks.SYMBOLS + ((long) place << 1));
-        JtraceObjects table = TABLES[of >> STATE_BITS];
+        JtraceObjects table = TABLES[on >> PROPERTY_SHIFT & 255];
         if (table == null) return;
         boolean samples = table.samples;
-        long mark = samples ? U.getLong(object, 0L) : 0;
-        if (known == null) {
-            known = table.find(object);
-            if (known != null) table.remember(known);
-            else if (samples && table.ignores(object, mark, place)) return;
-        }
-        if (known != null && (on & JtraceMarks.ADAPTIVE) != 0) {
-            long buffer = JtraceMarks.home(Thread.currentThread());
-            if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0 && steps(known, of, place, buffer)) return;
+        long mark = U.getLong(object, 0L);
+        // All that are known have a hash.
+        Known known = isNew(mark) ? null : table.find(object);
+        if (known != null) {
+            table.remember(known);
+            if ((on & JtraceMarks.ADAPTIVE) != 0) {
+                long tid = U.getLong(Thread.currentThread(), JtraceMarks.TID);
+                long slot = JtraceMarks.slot(tid);
+                if (U.getLong(slot) == tid && steps(known, on, JtraceMarks.counters(slot, place))) return;
+            }
+        } else if (samples && table.ignores(object, mark, place)) {
+            return;
         }
         // A virtual thread that waits for the table would leave its buffer to others.
         boolean pinned = JtraceMarks.pin();
         try {
-            take(table, known, on, place, of, object, mark);
+            take(table, known, on, place, object, mark);
         } finally {
             // Else it could die before its last symbol counts: nobody need hold it any more.
             Reference.reachabilityFence(object);
@@ -388,9 +473,9 @@ final class JtraceObjects {
     }
 
     private static void take(
-            JtraceObjects table, Known known, int on, int place, int of, Object object, long mark) {
+            JtraceObjects table, Known known, int on, int place, Object object, long mark) {
         long buffer = JtraceMarks.buffer();
-        if (buffer == 0 || !enter(buffer)) return;
+        if (buffer == 0 || !JtraceMarks.enter(buffer)) return;
         try {
             boolean isNew = known == null;
             if (isNew) {
@@ -405,8 +490,8 @@ final class JtraceObjects {
             do {
                 word = known.word;
                 state = word & STATE_MASK;
-                next = U.getByte(row(of) + state);
-            } while (!U.compareAndSetLong(known, WORD, word, after(word, of, next)));
+                next = U.getByte(row(on) + state);
+            } while (!U.compareAndSetLong(known, WORD, word, after(word, on, next)));
             boolean isIllegal = next == DEAD && state != DEAD;
             if (isNew || isIllegal || (on & JtraceMarks.ADAPTIVE) == 0) {
                 JtraceMarks.raw1(
@@ -420,7 +505,7 @@ final class JtraceObjects {
         } catch (Throwable full) {
             // It is as if the object had not been seen.
         } finally {
-            U.putLong(buffer + JtraceMarks.BUSY, 0);
+            JtraceMarks.leave(buffer);
         }
     }
 
@@ -438,20 +523,20 @@ final class JtraceObjects {
         RECENT[at] = known;
         // Who forgets the table either finds it there, or is found out here.
         U.fullFence();
-        if (TABLES[property] != this) RECENT[at] = null;
+        if (TABLES[property] != this) RECENT[at] = GONE;
     }
 
     /** What is known of an object; without the lock, one that lives on just now may be missed. */
     private Known find(Object object) {
         int hash = System.identityHashCode(object);
         Known known = find(old, hash, object);
-        return known != null ? known : find(young, hash, object);
+        return known != null ? known : young.find(hash, object);
     }
 
     /** The same, and none is missed: an object lies among the old ones before it is away from the young ones. */
     private Known findSurely(Object object) {
         int hash = System.identityHashCode(object);
-        Known known = find(young, hash, object);
+        Known known = young.find(hash, object);
         if (known != null) return known;
         U.loadFence();
         return find(old, hash, object);
@@ -478,7 +563,7 @@ final class JtraceObjects {
 
     /** The object's entry, which is made unless the object is ignored: then there is none. */
     private synchronized Known add(Object object, int type, long mark, int place) {
-        Known found = find(object);
+        Known found = isNew(U.getLong(object, 0L)) ? null : find(object);
         if (found != null) return found;
         if (samples) {
             // Asked again under the lock: the limit may have fallen since.
@@ -490,21 +575,11 @@ final class JtraceObjects {
             tracked(rate);
         }
         if (isDead(sentinel)) sweepYoung();
-        if (2 * youngCount >= young.length) grow();
+        if (young.count == young.known.length) young = young.larger();
         int hash = System.identityHashCode(object);
         Known known = new Known(object, hash, ++last, type);
-        put(young, known);
-        youngCount++;
+        young.add(known);
         return known;
-    }
-
-    private void grow() {
-        Known[] larger = new Known[2 * young.length];
-        for (Known known : young) {
-            if (known != null) put(larger, known);
-        }
-        U.storeFence();
-        young = larger;
     }
 
     /** Whether a reference's object has died; that does not keep it alive, as asking for it would while objects are marked. */
@@ -516,26 +591,26 @@ final class JtraceObjects {
     /** After a collection: tells of the young that have died, and moves the others. */
     private void sweepYoung() {
         collected = true;
-        Known[] all = young;
+        Young all = young;
         int alive = 0;
-        for (Known known : all) {
-            if (known != null && !isDead(known)) alive++;
+        for (int at = 0; at < all.count; at++) {
+            if (!isDead(all.known[at])) alive++;
         }
         // Whatever needs memory comes first, so that nothing is done by halves.
-        boolean isNew = all.length <= MOST_NEW;
-        Known[] empty = isNew ? new Known[4 * youngCount > all.length ? all.length : Math.max(all.length / 2, LEAST)] : all;
-        WeakReference<Object> next = new WeakReference<>(new Object());
+        boolean isLarge = all.known.length > LEAST && all.count < all.known.length / 8;
+        Young next = isLarge ? new Young(all.known.length / 2) : all;
+        WeakReference<Object> another = new WeakReference<>(new Object());
         if (2 * (oldUsed + alive) >= old.length) rebuild(alive);
-        for (Known known : all) {
-            if (known == null) continue;
+        for (int at = 0; at < all.count; at++) {
+            Known known = all.known[at];
             if (isDead(known)) died(known);
             else if (put(old, known)) oldUsed++;
         }
+        // Readers find there what is no longer here.
         U.storeFence();
-        if (!isNew) java.util.Arrays.fill(all, null);
-        young = empty;
-        youngCount = 0;
-        sentinel = next;
+        if (next == all) all.clear();
+        else young = next;
+        sentinel = another;
     }
 
     /** Makes room for so many more. */
@@ -574,8 +649,7 @@ final class JtraceObjects {
             died(known);
         }
         for (int at = property; at < RECENT.length; at += 256) {
-            Known known = RECENT[at];
-            if (known != null && isDead(known)) RECENT[at] = null;
+            if (isDead(RECENT[at])) RECENT[at] = GONE;
         }
     }
 
@@ -596,13 +670,13 @@ final class JtraceObjects {
     static void sweepAll(int how) {
         long buffer = JtraceMarks.buffer();
         // Nothing of this is told, should it be woven.
-        boolean entered = buffer != 0 && enter(buffer);
+        boolean entered = buffer != 0 && JtraceMarks.enter(buffer);
         try {
             for (JtraceObjects table : TABLES) {
                 if (table != null) table.sweep(how);
             }
         } finally {
-            if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
+            if (entered) JtraceMarks.leave(buffer);
         }
     }
 
