@@ -17,20 +17,15 @@ use crate::{
 };
 
 /// Name and bytes, in the order in which they must be defined.
-const CLASSES: [(&CStr, &[u8]); 5] = [
+const CLASSES: [(&CStr, &[u8]); 6] = [
     (c"java/lang/JtraceMarks", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceMarks.class"))),
+    (c"java/lang/JtraceKnown", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceKnown.class"))),
+    (c"java/lang/JtraceYoung", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceYoung.class"))),
     (
-        c"java/lang/JtraceObjects$Known",
-        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Known.class")),
+        c"java/lang/JtraceRates$Rate",
+        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceRates$Rate.class")),
     ),
-    (
-        c"java/lang/JtraceObjects$Rate",
-        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Rate.class")),
-    ),
-    (
-        c"java/lang/JtraceObjects$Young",
-        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Young.class")),
-    ),
+    (c"java/lang/JtraceRates", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceRates.class"))),
     (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
 ];
 

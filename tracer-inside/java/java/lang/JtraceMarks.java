@@ -226,7 +226,12 @@ public final class JtraceMarks {
     }
 
     static void count(long buffer, int place, int which) {
-        count(U.getLong(buffer + COUNTS) + ((long) place << 5), which);
+        count(countersOf(buffer, place), which);
+    }
+
+    /** A buffer's counters of a place. */
+    static long countersOf(long buffer, int place) {
+        return U.getLong(buffer + COUNTS) + ((long) place << 5);
     }
 
     /** A word by itself. */
