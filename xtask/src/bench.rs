@@ -168,8 +168,8 @@ const QUICK: Effort = Effort {
     pages: 3,
     hits: 5,
     inside: 3,
-    // Two minutes, with both JDKs.
-    iterators: inside::Iterators { rounds: 1, short: false, blocks: [6, 6], passes_told: 10 },
+    // Less than two minutes, with both JDKs.
+    iterators: inside::Iterators { rounds: 2, short: false, blocks: [6, 6], passes_told: 10 },
     suite: inside::Size {
         words: &["--programs", "h2,ecj,xalan,sunflow", "--size", "small", "--runs", "3", "--warm-up", "12"],
     },
