@@ -32,7 +32,7 @@ pub(in crate::bench) struct Size {
     pub(in crate::bench) passes_told: u64,
 }
 
-/// Passes of a block: more than a tenth of a second where nobody watches, and a collection in most of them.
+/// Passes of a block: more than a tenth of a second where nobody watches. Not each has a collection; means have all of them.
 const PASSES: u64 = 100;
 const WORK: Work = Work { units: PASSES, other: None };
 /// Every symbol is told: the burst needs room.
@@ -65,9 +65,9 @@ const WATCHERS: [Watcher; 4] = [
 
 /// What one JVM found.
 struct Round {
-    /// Nanoseconds for each pass before anybody came, and after all have left.
-    never: f64,
-    restored: f64,
+    /// Nanoseconds for each pass, of the best block and in the mean of all, before anybody came, and after all have left.
+    never: [f64; 2],
+    restored: [f64; 2],
     /// The same for each watcher, and what it saw.
     watched: [Watched; WATCHERS.len()],
     /// Calls of iterators in a pass, by the program's own count.
@@ -76,7 +76,7 @@ struct Round {
 
 #[derive(Clone, Copy, Default)]
 struct Watched {
-    ns: f64,
+    ns: [f64; 2],
     /// In a pass: objects that were followed, symbols that were told one by one, and those that were counted in the JVM.
     objects: f64,
     events: f64,
@@ -102,7 +102,7 @@ fn round(jdk: &Jdk, program: &Program, size: &Size, random: &mut Random) -> Resu
     let never = best_cpu(&mut jvm, WORK, size.blocks)?;
     jvm.process().send_line(&PASSES.to_string())?;
     let calls = jvm.done()?.get("calls")? as f64 / PASSES as f64;
-    let mut round = Round { never, restored: f64::NAN, watched: <[Watched; WATCHERS.len()]>::default(), calls };
+    let mut round = Round { never, restored: [f64::NAN; 2], watched: <[Watched; WATCHERS.len()]>::default(), calls };
     let mut order: Vec<usize> = (0..WATCHERS.len()).collect();
     for last in (1..order.len()).rev() {
         order.swap(last, random.below(last + 1));
@@ -129,18 +129,19 @@ fn watched(jvm: &mut Jvm, watcher: &Watcher, size: &Size, calls: f64) -> Result<
 }
 
 /// What a block of work takes, in ns of CPU time of the whole JVM for each unit of work, its collectors and jtrace's own thread included: the
-/// best of some after others that nobody times. The clock on the wall would say what else the machine does.
-fn best_cpu(jvm: &mut Jvm, work: Work, [warm_up, blocks]: [usize; 2]) -> Result<f64> {
+/// best of some after others that nobody times, and the mean. The clock on the wall would say what else the machine does.
+fn best_cpu(jvm: &mut Jvm, work: Work, [warm_up, blocks]: [usize; 2]) -> Result<[f64; 2]> {
     for _ in 0..warm_up {
         block(jvm, work)?;
     }
-    let mut best = u64::MAX;
+    let (mut best, mut sum) = (u64::MAX, 0);
     for _ in 0..blocks {
         let before = cpu_ns(jvm.pid())?;
         block(jvm, work)?;
-        best = best.min(cpu_ns(jvm.pid())?.saturating_sub(before));
+        let took = cpu_ns(jvm.pid())?.saturating_sub(before);
+        (best, sum) = (best.min(took), sum + took);
     }
-    Ok(best as f64 / work.units as f64)
+    Ok([best as f64, sum as f64 / blocks as f64].map(|ns| ns / work.units as f64))
 }
 
 /// CPU time of all threads of a process.
@@ -157,7 +158,12 @@ fn cpu_ns(pid: u32) -> Result<u64> {
 impl Round {
     /// What all are compared with: the better of both times without anybody, as the JVM does not compile everything equally well each time.
     const fn plain(&self) -> f64 {
-        self.never.min(self.restored)
+        self.never[0].min(self.restored[0])
+    }
+
+    /// The same of the means.
+    const fn plain_mean(&self) -> f64 {
+        self.never[1].min(self.restored[1])
     }
 }
 
@@ -168,10 +174,10 @@ fn figures(jdk: &Jdk, program: &Program, rounds: &[Round]) -> Vec<Figure> {
     let named = |name: &str| format!("{}{name}", program.prefix);
     let note = format!(": after jtrace has left; the program makes {per_ms:.0} calls of iterators a ms");
     let restored =
-        figure(&named("iterators_restored_ratio"), jdk, &of(&|round| round.restored / round.never), "", &note);
+        figure(&named("iterators_restored_ratio"), jdk, &of(&|round| round.restored[0] / round.never[0]), "", &note);
     let ratios = WATCHERS.iter().enumerate().map(|(index, watcher)| {
         let watched = |round: &Round| round.watched[index];
-        let ns = median(&of(&|round| (watched(round).ns - round.plain()) / round.calls));
+        let ns = median(&of(&|round| (watched(round).ns[0] - round.plain()) / round.calls));
         let [objects, events, suppressed] = [
             &(|round: &Round| watched(round).objects) as &dyn Fn(&Round) -> f64,
             &|round: &Round| watched(round).events,
@@ -179,11 +185,12 @@ fn figures(jdk: &Jdk, program: &Program, rounds: &[Round]) -> Vec<Figure> {
         ]
         .map(|value| median(&of(value)));
         let lost: u64 = rounds.iter().map(|round| watched(round).lost).sum();
+        let mean = median(&of(&|round| watched(round).ns[1] / round.plain_mean()));
         let note = format!(
-            "; {ns:.1} ns a call; a pass has {calls:.0} calls: {objects:.0} objects, {events:.0} events told, \
+            "; {mean:.2} in the mean of blocks; {ns:.1} ns a call; a pass has {calls:.0} calls: {objects:.0} objects, {events:.0} events told, \
              {suppressed:.0} counted (suppressed), {lost} lost"
         );
-        figure(&named(watcher.figure), jdk, &of(&|round| watched(round).ns / round.plain()), "", &note)
+        figure(&named(watcher.figure), jdk, &of(&|round| watched(round).ns[0] / round.plain()), "", &note)
     });
     ratios.chain([restored]).collect()
 }
@@ -196,10 +203,10 @@ mod tests {
     fn a_round_is_compared_with_its_own_plain_run() {
         let jdk = Jdk { release: 25, home: "/".into() };
         let round = |plain: f64| Round {
-            never: 1.2 * plain,
-            restored: plain,
+            never: [1.2 * plain; 2],
+            restored: [plain; 2],
             watched: [1.5, 2.0, 1.1, 1.8].map(|ratio| Watched {
-                ns: plain * ratio,
+                ns: [plain * ratio, 2.0 * plain * ratio],
                 objects: 3.0,
                 events: 50.0,
                 suppressed: 50.0,
@@ -212,6 +219,7 @@ mod tests {
         assert!((found("inside_hasnext_adaptive_ratio_25").value - 1.5).abs() < 1e-9);
         assert!((found("inside_hasnextonce_adaptive_ratio_25").value - 1.1).abs() < 1e-9);
         let note = &found("inside_hasnext_ratio_25").note;
+        assert!(note.contains("4.00 in the mean of blocks"), "{note}");
         assert!(note.contains("10.0 ns a call; a pass has 100 calls: 3 objects, 50 events told, 50 counted"), "{note}");
     }
 }

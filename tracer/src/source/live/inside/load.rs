@@ -28,15 +28,15 @@ mod cost {
     /// Arguments, whichever they are.
     pub(super) const ARGUMENTS: f64 = 4.0;
     /// A symbol of a tracked object that is held back.
-    pub(super) const HELD_BACK: f64 = 5.4;
+    pub(super) const HELD_BACK: f64 = 2.5;
     /// One that changes a state.
-    pub(super) const MOVED: f64 = 8.4;
+    pub(super) const MOVED: f64 = 6.5;
     /// One that is sent.
-    pub(super) const SYMBOL: f64 = 8.4;
+    pub(super) const SYMBOL: f64 = 13.0;
     /// One of an object that is not tracked.
     pub(super) const IGNORED: f64 = 6.8;
     /// An object that is tracked from now on: a weak reference, and what collectors do with it when it dies.
-    pub(super) const TRACKED: f64 = 1100.0;
+    pub(super) const TRACKED: f64 = 400.0;
     /// An object that is not: its identity hash is made.
     pub(super) const NOT_TRACKED: f64 = 27.0;
     /// A trap where it was not calibrated.
