@@ -7,7 +7,8 @@ use std::{
 };
 
 /// The classes, in the order in which they are defined.
-const CLASSES: [&str; 4] = ["JtraceMarks", "JtraceObjects$Known", "JtraceObjects$Rate", "JtraceObjects"];
+const CLASSES: [&str; 6] =
+    ["JtraceMarks", "JtraceKnown", "JtraceYoung", "JtraceRates$Rate", "JtraceRates", "JtraceObjects"];
 
 fn main() {
     println!("cargo::rerun-if-changed=java");

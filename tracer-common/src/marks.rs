@@ -61,7 +61,8 @@ pub enum WordKind {
     /// An object has got its number, which is the value. A raw word follows: the number of its class, which is an object, too.
     Born = 7,
     /// Marks that were counted and not sent: the place, what they were (a number of this enumeration) as the state. A raw word follows:
-    /// how many, since the last such word of this place and buffer.
+    /// how many, since the last such word of this place and buffer. At the place of a symbol they are symbols: of objects that are not
+    /// tracked (`Enter`), legal ones that changed their object's state (`Exit`), and those that left it (`Symbol`).
     Count = 8,
     /// A raw word follows: `CLOCK_MONOTONIC` in nanoseconds at which the mark before was made.
     Time = 9,
@@ -158,7 +159,7 @@ pub mod switch {
     pub const COUNT: u8 = 2;
     /// Its marks have their time.
     pub const TIME: u8 = 4;
-    /// Symbols that leave an object in its state are counted and not sent.
+    /// Legal symbols of an object that is known are counted and not sent.
     pub const ADAPTIVE: u8 = 8;
 }
 

@@ -11,7 +11,7 @@ use std::{
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -24,12 +24,17 @@ use crate::site::jtrace_marks_flushed;
 pub(crate) const PLACES: usize = 1 << 18;
 /// Threads that have a buffer at the same time.
 const SLOTS: usize = 1 << 12;
-/// Bytes of a slot: a thread's id, and its buffer.
-const SLOT_BYTES: usize = 16;
+/// Bytes of a slot: a thread's id, its buffer, and the counters of that.
+const SLOT_BYTES: usize = 32;
 /// Most properties, with room for one that is none.
 const PROPERTIES: usize = 256;
 /// Bytes of a property's automaton: 64 symbols of 64 states.
 const MACHINE_BYTES: usize = 64 * 64;
+/// Bytes of the word of a place: its switch in the lowest bits, then its symbol and its property, which lead to a row of the automata.
+const PLACE_BYTES: usize = 4;
+const SWITCH_MASK: u32 = 63;
+const SYMBOL_SHIFT: u32 = 6;
+const PROPERTY_SHIFT: u32 = 12;
 /// Symbols that a property can have.
 const MAX_SYMBOLS: usize = 63;
 /// Behind them: whether an object may die in a state.
@@ -47,7 +52,8 @@ const WORDS: usize = 4000;
 const SLACK_WORDS: usize = 64;
 /// Bytes of a buffer.
 const BUFFER_BYTES: usize = HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
-/// Counters of a place: entered, left, thrown, held back.
+/// Counters of a place: entered, left, thrown, held back. Of a symbol's place they are symbols of objects that are not tracked, those
+/// that changed their object's state, none, and those that left it.
 const COUNTERS: usize = 4;
 /// What they count.
 const COUNTED: [WordKind; COUNTERS] = [WordKind::Enter, WordKind::Exit, WordKind::Thrown, WordKind::Symbol];
@@ -57,6 +63,7 @@ const NEXT: usize = 0;
 const END: usize = 8;
 const COUNTS: usize = 16;
 const LAST_THREAD: usize = 24;
+const SLOT: usize = 40;
 
 /// No thread has this id.
 const NOBODY: i64 = -1;
@@ -82,7 +89,6 @@ struct Buffer {
 pub(crate) struct Memory {
     switches: usize,
     slots: usize,
-    symbols: usize,
     machines: usize,
     buffers: Mutex<Vec<Buffer>>,
     /// In which buffer each virtual thread has written last.
@@ -120,9 +126,8 @@ impl Memory {
     /// Maps it; pages come as they are used.
     pub(crate) fn new() -> Option<Self> {
         Some(Self {
-            switches: map(PLACES)?,
+            switches: map(PLACES * PLACE_BYTES)?,
             slots: map(SLOTS * SLOT_BYTES)?,
-            symbols: map(2 * PLACES)?,
             machines: map(PROPERTIES * MACHINE_BYTES)?,
             buffers: Mutex::new(Vec::new()),
             carried: Mutex::new(HashMap::new()),
@@ -136,8 +141,7 @@ impl Memory {
             0 => self.switches,
             1 => self.slots,
             2 => SLOTS - 1,
-            3 => self.symbols,
-            4 => self.machines,
+            3 => self.machines,
             _ => 0,
         };
         value.cast_signed() as i64
@@ -146,15 +150,17 @@ impl Memory {
     /// Sets the switch of a place.
     pub(crate) fn switch(&self, place: u32, bits: u8) {
         if (place as usize) < PLACES {
-            Self::byte(self.switches + place as usize).store(bits, Ordering::Release);
+            let word = self.place(place);
+            let symbol = word.load(Ordering::Relaxed) & !SWITCH_MASK;
+            word.store(symbol | u32::from(bits) & SWITCH_MASK, Ordering::Release);
         }
     }
 
     /// Says what a place's symbol is.
     pub(crate) fn set_symbol(&self, place: u32, property: u8, symbol: u8) {
         if (place as usize) < PLACES {
-            Self::byte(self.symbols + 2 * place as usize).store(property, Ordering::Release);
-            Self::byte(self.symbols + 2 * place as usize + 1).store(symbol, Ordering::Release);
+            let of = u32::from(property) << PROPERTY_SHIFT | u32::from(symbol) << SYMBOL_SHIFT;
+            self.place(place).store(of, Ordering::Release);
         }
     }
 
@@ -170,6 +176,12 @@ impl Memory {
                 Self::byte(at).store(*to, Ordering::Release);
             }
         }
+    }
+
+    /// The word of a place; only the thread that follows orders writes it, or one that loads a class and is alone with its places.
+    fn place(&self, place: u32) -> &'static AtomicU32 {
+        // SAFETY: all callers stay in a mapping that is never taken away; words are aligned.
+        unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(self.switches + place as usize * PLACE_BYTES) }
     }
 
     fn byte(address: usize) -> &'static AtomicU8 {
@@ -221,7 +233,9 @@ impl Memory {
         });
         let slot = self.slot(tid);
         if Self::word(slot).load(Ordering::Relaxed) == 0 {
+            Self::word(base + SLOT).store(slot.cast_signed() as i64, Ordering::Relaxed);
             Self::word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
+            Self::word(slot + 16).store(counts.cast_signed() as i64, Ordering::Relaxed);
             Self::word(slot).store(tid, Ordering::Release);
         }
         // The kernel learns whose buffer this is.
@@ -327,6 +341,7 @@ impl Memory {
         if Self::word(slot).load(Ordering::Relaxed) == tid {
             Self::word(slot).store(0, Ordering::Release);
             Self::word(slot + 8).store(0, Ordering::Release);
+            Self::word(slot + 16).store(0, Ordering::Release);
         }
         Self::hand_over(&mut buffer, true);
         Self::tell_counters(&mut buffer, places);
@@ -339,7 +354,7 @@ impl Memory {
 
     /// Switches everything off.
     pub(crate) fn switch_off(&self) {
-        discard(self.switches, PLACES);
+        discard(self.switches, PLACES * PLACE_BYTES);
     }
 }
 

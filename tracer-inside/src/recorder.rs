@@ -17,18 +17,22 @@ use crate::{
 };
 
 /// Name and bytes, in the order in which they must be defined.
-const CLASSES: [(&CStr, &[u8]); 4] = [
+const CLASSES: [(&CStr, &[u8]); 6] = [
     (c"java/lang/JtraceMarks", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceMarks.class"))),
+    (c"java/lang/JtraceKnown", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceKnown.class"))),
+    (c"java/lang/JtraceYoung", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceYoung.class"))),
     (
-        c"java/lang/JtraceObjects$Known",
-        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Known.class")),
+        c"java/lang/JtraceRates$Rate",
+        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceRates$Rate.class")),
     ),
-    (
-        c"java/lang/JtraceObjects$Rate",
-        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects$Rate.class")),
-    ),
+    (c"java/lang/JtraceRates", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceRates.class"))),
     (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
 ];
+
+/// How thoroughly the dead are looked for, as `JtraceObjects` has it.
+const NOW_AND_THEN: jint = 0;
+const ALL: jint = 1;
+const AT_END: jint = 2;
 
 /// The memory, which lives as long as the JVM.
 static MEMORY: OnceLock<Memory> = OnceLock::new();
@@ -65,7 +69,7 @@ impl Recorder {
             let memory = Memory::new().ok_or("there is no memory")?;
             let _ = MEMORY.set(memory);
         }
-        let [marks, _, _, objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
+        let [marks, .., objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
         let (marks, objects) = (jni.global(marks?), jni.global(objects?));
         // Initialises the class before any code that was woven asks for it.
         jni.static_method(marks, c"prepare", c"()V")?;
@@ -76,7 +80,7 @@ impl Recorder {
         Ok(Self {
             objects,
             prepare: jni.static_method(objects, c"prepare", c"(I)V")?,
-            sweep: jni.static_method(objects, c"sweepAll", c"(Z)V")?,
+            sweep: jni.static_method(objects, c"sweepAll", c"(I)V")?,
             forget: jni.static_method(objects, c"forget", c"(I)V")?,
             sample: jni.static_method(objects, c"sample", c"(III)V")?,
             tid: jni.long_field(thread, c"tid")?,
@@ -103,7 +107,12 @@ impl Recorder {
 
     /// Tells of objects that have died; at the end of the JVM, of all.
     pub(crate) fn sweep(&self, jni: Jni, at_end: bool) -> Result<(), Failure> {
-        jni.call(self.objects, self.sweep, at_end.into())
+        jni.call(self.objects, self.sweep, if at_end { AT_END } else { ALL })
+    }
+
+    /// Tells of objects that have died, where that costs little.
+    pub(crate) fn sweep_lightly(&self, jni: Jni) -> Result<(), Failure> {
+        jni.call(self.objects, self.sweep, NOW_AND_THEN)
     }
 
     /// `Thread.getId()`.

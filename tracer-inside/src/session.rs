@@ -260,7 +260,7 @@ impl Session {
             if is_slow {
                 slow = Instant::now();
                 if let Some(recorder) = self.recorder {
-                    let _ = recorder.sweep(self.jni, false);
+                    let _ = recorder.sweep_lightly(self.jni);
                 }
             }
             self.hand_over(is_slow);

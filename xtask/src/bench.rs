@@ -139,6 +139,7 @@ struct Effort {
     pages: usize,
     hits: usize,
     inside: usize,
+    iterators: inside::Iterators,
     suite: inside::Size,
 }
 
@@ -153,6 +154,7 @@ const FULL: Effort = Effort {
     pages: 5,
     hits: 15,
     inside: 9,
+    iterators: inside::Iterators { rounds: 9, short: true, blocks: [8, 5], passes_told: 20 },
     suite: inside::Size { words: &["--runs", "5", "--warm-up", "2"] },
 };
 const QUICK: Effort = Effort {
@@ -166,6 +168,8 @@ const QUICK: Effort = Effort {
     pages: 3,
     hits: 5,
     inside: 3,
+    // Less than two minutes, with both JDKs.
+    iterators: inside::Iterators { rounds: 2, short: false, blocks: [6, 6], passes_told: 10 },
     suite: inside::Size {
         words: &["--programs", "h2,ecj,xalan,sunflow", "--size", "small", "--runs", "3", "--warm-up", "12"],
     },

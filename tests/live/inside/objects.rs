@@ -12,7 +12,7 @@ use tests::{
 
 use super::{attach, start};
 
-const TABLE: &str = "java.lang.JtraceObjects$Known";
+const TABLE: &str = "java.lang.JtraceKnown";
 /// How long a test that is large may take for one step.
 const PATIENCE: Duration = Duration::from_mins(30);
 

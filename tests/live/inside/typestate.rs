@@ -81,8 +81,8 @@ fn programs_that_break_a_property_are_found_and_others_are_not() -> Result<()> {
     Ok(())
 }
 
-/// Of the 6,000,008 events of Main, 4 change a state. What is held back and what is told add up, and verdicts are the same where
-/// everything is told.
+/// Of the 6,000,008 events of Main, 4 change a state, and 2 are the first ones of their files. What is held back and what is told add up,
+/// and verdicts and transitions are the same where everything is told.
 #[test]
 fn the_micro_tests_of_files_have_their_numbers_with_and_without_adaptation() -> Result<()> {
     for jdk in jdk::all()? {
@@ -96,7 +96,8 @@ fn the_micro_tests_of_files_have_their_numbers_with_and_without_adaptation() -> 
                 let told = |key| report.summary("typestate", key);
                 let all = expected.one("events", "File")?;
                 ensure!(told("events")? + told("suppressed")? == all, "{}: not {all} events", place());
-                let least = expected.one("transitions", "File")?;
+                // The illegal symbol is the first one of its file.
+                let least = expected.one("objects", "File")?;
                 ensure!(told("events")? == if adaptive { least } else { all }, "{}: {}", place(), told("events")?);
                 for (kind, key) in [
                     ("illegal", "illegal_transitions"),

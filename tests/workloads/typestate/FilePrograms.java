@@ -7,7 +7,7 @@ import java.io.InputStreamReader;
  * <ul>
  *   <li>Main: two files, each opened, read to its end, asked after each read whether that is it, and closed. Of a file of n elements these
  *       are 2n + 2 events, and n is 1,500,001: 3,000,004 events a file, 6,000,008 for both. All is legal. Only opening and closing change a
- *       state, so 4 events must be told.
+ *       state: 4 events.
  *   <li>NoEof: a file that is read without ever being asked for its end, which is legal: n + 2 events.
  *   <li>NoOpen: a file that is read and closed without having been opened: its first read is illegal, and no more is said of it.
  *   <li>NoClose: a file that is never closed, which is found when it dies.
@@ -32,7 +32,6 @@ public final class FilePrograms {
         }
     }
 
-    /** The least that must be told is what changes a state, and an object's first event. */
     private static void run(String program, int n) {
         switch (program) {
             case "Main":

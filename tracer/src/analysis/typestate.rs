@@ -48,8 +48,9 @@ pub struct Typestate {
     stacks: Amounts,
     woven: Woven,
     lacks: Vec<String>,
-    /// Marks of places that were not told of yet, by place: suppressed symbols.
+    /// Symbols that were counted where they happened, by place: those that left the object in its state, and legal ones that did not.
     suppressed: HashMap<u32, u64>,
+    moved: HashMap<u32, u64>,
     /// Symbols of objects that are not tracked, by place.
     ignored: HashMap<u32, u64>,
     /// What was said of objects that are not tracked, by property and class.
@@ -75,6 +76,7 @@ enum Of {
 struct Seen {
     /// The highest number of an object: they are given one after another.
     objects: u64,
+    /// Symbols that were told one by one, and those of them that changed a state.
     events: u64,
     transitions: u64,
     illegal: u64,
@@ -118,6 +120,7 @@ impl Default for Typestate {
             woven: Woven::default(),
             lacks: Vec::new(),
             suppressed: HashMap::new(),
+            moved: HashMap::new(),
             ignored: HashMap::new(),
             sampled: BTreeMap::new(),
             outside: Outside::default(),
@@ -147,6 +150,7 @@ impl Typestate {
                 }
             }
             What::Count { of: WordKind::Enter, count } => *self.ignored.entry(mark.place).or_default() += count,
+            What::Count { of: WordKind::Exit, count } => *self.moved.entry(mark.place).or_default() += count,
             What::Count { of: WordKind::Symbol, count } => *self.suppressed.entry(mark.place).or_default() += count,
             What::Death { state, class } => {
                 // Properties are numbered from 1 on.
@@ -216,9 +220,11 @@ impl Typestate {
     }
 
     fn by_property(&self) -> Shape {
-        let held = self.by_its_property(&self.suppressed).into_iter().zip(self.by_its_property(&self.ignored));
-        let rows = self.asked.properties.iter().zip(&self.seen).zip(held).enumerate().map(
-            |(index, ((property, seen), (suppressed, ignored)))| {
+        let [held, moved, ignored] = [&self.suppressed, &self.moved, &self.ignored].map(|of| self.by_its_property(of));
+        let counted = held.into_iter().zip(moved).zip(ignored);
+        let rows = self.asked.properties.iter().zip(&self.seen).zip(counted).enumerate().map(
+            |(index, ((property, seen), ((held, moved), ignored)))| {
+                let suppressed = held + moved;
                 vec![
                     property.name.clone().into(),
                     seen.objects.into(),
@@ -226,7 +232,7 @@ impl Typestate {
                     (seen.events + suppressed).into(),
                     suppressed.into(),
                     ignored.into(),
-                    seen.transitions.into(),
+                    (seen.transitions + moved).into(),
                     seen.illegal.into(),
                     seen.dead.into(),
                 ]
@@ -430,9 +436,9 @@ impl Analysis for Typestate {
         let summary = Summary::new()
             .int("objects", sum(|seen| seen.objects))
             .int("not_tracked", (0..self.seen.len()).map(|property| self.not_tracked(property)).sum())
-            .int("transitions", sum(|seen| seen.transitions))
+            .int("transitions", sum(|seen| seen.transitions) + self.sum(&self.moved))
             .int("events", sum(|seen| seen.events))
-            .int("suppressed", self.sum(&self.suppressed))
+            .int("suppressed", self.sum(&self.suppressed) + self.sum(&self.moved))
             .int("ignored", self.sum(&self.ignored))
             .int("illegal_transitions", sum(|seen| seen.illegal))
             .int("dead_violations", sum(|seen| seen.dead))

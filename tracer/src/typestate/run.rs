@@ -22,12 +22,12 @@ pub enum Verdict {
     Dead(u64, State),
 }
 
-/// Whether symbols that change nothing are told.
+/// Whether symbols that are no news are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     /// All are told.
     All,
-    /// Those that leave a known object in its state are not (AOPA).
+    /// Legal ones of an object that is known are not (AOPA): they are counted.
     Adaptive,
 }
 
@@ -55,16 +55,16 @@ impl Machine {
             match event {
                 Event::Symbol(object, symbol) => {
                     let known = states.get(&object).copied();
-                    let quiet = known.is_some_and(|state| self.loops(state) >> symbol & 1 == 1);
-                    if quiet && telling == Telling::Adaptive {
-                        outcome.suppressed += 1;
-                        continue;
-                    }
-                    outcome.objects += u64::from(known.is_none());
-                    outcome.events += 1;
                     let state = known.unwrap_or(self.start);
                     let next = self.step(state, symbol);
-                    if next == self.dead() && state != next {
+                    let is_illegal = next == self.dead() && state != next;
+                    if telling == Telling::Adaptive && known.is_some() && !is_illegal {
+                        outcome.suppressed += 1;
+                    } else {
+                        outcome.events += 1;
+                    }
+                    outcome.objects += u64::from(known.is_none());
+                    if is_illegal {
                         outcome.verdicts.push(Verdict::Illegal(object, state, symbol));
                     }
                     outcome.transitions += u64::from(next != state);

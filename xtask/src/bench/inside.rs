@@ -11,7 +11,7 @@ mod weaving;
 
 use std::path::PathBuf;
 
-pub(super) use self::suite::Size;
+pub(super) use self::{iterators::Size as Iterators, suite::Size};
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{
@@ -52,7 +52,7 @@ pub(super) fn measure(what: What, effort: &Effort) -> Result<Vec<Figure>> {
         eprintln!("bench: {what:?} on JDK {release}");
         figures.extend(match what {
             What::Hot => hot::measure(&jdk, effort.inside)?,
-            What::Iterators => iterators::measure(&jdk, effort.inside)?,
+            What::Iterators => iterators::measure(&jdk, &effort.iterators)?,
             What::Weaving => weaving::measure(&jdk, effort.inside)?,
             What::File => file::measure(&jdk)?,
             What::Suite => suite::measure(&jdk, &effort.suite)?,

@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * What woven code calls. It lies in {@code java.lang} because every class loader finds that package there, also those that
@@ -14,23 +15,23 @@ import jdk.internal.vm.Continuation;
 public final class JtraceMarks {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** A byte for each place. */
-    static final long SWITCHES = at(0);
-    /** Thread id and buffer, by the lower bits of the id. */
+    /** A word of four bytes for each place: its switch, and above that the row of its symbol among the automata. */
+    private static final long SWITCHES = at(0);
+    /** Thread id, buffer and counters, by the lower bits of the id; the id is negative while the recorder is at work. */
     private static final long SLOTS = at(1);
     private static final long SLOTS_MASK = at(2);
-    /** Property and symbol of each place, two bytes. */
-    static final long SYMBOLS = at(3);
-    /** Next states, by property, state and symbol. */
-    static final long MACHINES = at(4);
+    /** Next states, by property, symbol and state. */
+    static final long MACHINES = at(3);
 
     /** Where the library begins that has defined this class; one that comes later asks there. */
     private static long library;
 
-    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    static final long TID = U.objectFieldOffset(Thread.class, "tid");
     private static final Class<?> VIRTUAL = virtual();
     private static final long CARRIER = VIRTUAL == null ? 0 : U.objectFieldOffset(VIRTUAL, "carrierThread");
 
+    /** The bits of a switch. */
+    private static final int BITS = 63;
     static final int ON = 1;
     static final int COUNT = 2;
     static final int TIME = 4;
@@ -47,8 +48,11 @@ public final class JtraceMarks {
     static final int THREAD = 10;
     static final int ARGUMENT = 11;
 
-    /** Which of the four counters of a place a kind has: entered, left, thrown, held back. */
-    private static final int[] COUNTER = {0, 0, 0, 1, 2, 3};
+    /** The four counters of a place; the last two kinds of symbols are those that change their object's state and those that do not. */
+    static final int ENTERED = 0;
+    static final int LEFT = 1;
+    static final int MOVED = LEFT;
+    static final int HELD_BACK = 3;
 
     /** The header of a buffer. */
     private static final int NEXT = 0;
@@ -57,6 +61,8 @@ public final class JtraceMarks {
     private static final int LAST_THREAD = 24;
     /** Not 0 while the recorder is at work. */
     static final int BUSY = 32;
+    /** Where the buffer's slot is; 0: it has none. */
+    private static final int SLOT = 40;
 
     private static final int MAX_TEXT_CHARS = 64;
 
@@ -94,49 +100,56 @@ public final class JtraceMarks {
     /** Makes sure that the class is initialised. */
     static void prepare() {}
 
+    @ForceInline
+    static int on(int place) {
+        return U.getInt(SWITCHES + ((long) place << 2));
+    }
+
     public static void point(int place) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tell(on, place, POINT, 0);
     }
 
     public static void enter(int place) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tell(on, place, ENTER, 0);
     }
 
     public static void exit(int place) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tell(on, place, EXIT, 0);
     }
 
     public static void thrown(int place) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tell(on, place, THROWN, 0);
     }
 
     public static void point(int place, Object receiver) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tellOf(on, place, POINT, receiver);
     }
 
     public static void enter(int place, Object receiver) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tellOf(on, place, ENTER, receiver);
     }
 
     public static void exit(int place, Object receiver) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tellOf(on, place, EXIT, receiver);
     }
 
     public static void thrown(int place, Object receiver) {
-        int on = U.getByte(SWITCHES + place);
+        int on = on(place);
         if (on != 0) tellOf(on, place, THROWN, receiver);
     }
 
+    @ForceInline
     public static void symbol(int place, Object object) {
-        int on = U.getByte(SWITCHES + place);
-        if (on != 0) JtraceObjects.symbol(on, place, object);
+        int on = on(place);
+        if ((on & BITS) == (ON | ADAPTIVE)) JtraceObjects.symbol(on, place, object);
+        else if ((on & BITS) != 0) JtraceObjects.seldom(on, place, object);
     }
 
     public static void argument(int place, int index, long value) {
@@ -160,14 +173,13 @@ public final class JtraceMarks {
     }
 
     private static boolean isSent(int place) {
-        return (U.getByte(SWITCHES + place) & (ON | COUNT)) == ON;
+        return (on(place) & (ON | COUNT)) == ON;
     }
 
     private static void text(int index, String text) {
         long buffer = buffer();
-        if (buffer == 0 || U.getLong(buffer + BUSY) != 0) return;
         // What reads the text may be woven, too: marks of that would come into the middle of this one.
-        U.putLong(buffer + BUSY, 1);
+        if (buffer == 0 || !enter(buffer)) return;
         try {
             int length = text.length();
             int chars = length < MAX_TEXT_CHARS ? length : MAX_TEXT_CHARS;
@@ -183,7 +195,7 @@ public final class JtraceMarks {
             }
             written(buffer, next);
         } finally {
-            U.putLong(buffer + BUSY, 0);
+            leave(buffer);
         }
     }
 
@@ -196,7 +208,7 @@ public final class JtraceMarks {
         if ((on & COUNT) != 0) {
             // Numbers need no order.
             long home = home(Thread.currentThread());
-            if (home != 0 && U.getLong(home + BUSY) == 0) count(home, place, kind);
+            if (home != 0 && U.getLong(home + BUSY) == 0) count(home, place, kind < EXIT ? ENTERED : kind - EXIT + LEFT);
             return;
         }
         long buffer = buffer();
@@ -213,9 +225,13 @@ public final class JtraceMarks {
         written(buffer, next);
     }
 
-    static void count(long buffer, int place, int kind) {
-        long counter = U.getLong(buffer + COUNTS) + ((long) place << 5) + (COUNTER[kind] << 3);
-        U.putLong(counter, U.getLong(counter) + 1);
+    static void count(long buffer, int place, int which) {
+        count(countersOf(buffer, place), which);
+    }
+
+    /** A buffer's counters of a place. */
+    static long countersOf(long buffer, int place) {
+        return U.getLong(buffer + COUNTS) + ((long) place << 5);
     }
 
     /** A word by itself. */
@@ -253,14 +269,47 @@ public final class JtraceMarks {
         return buffer;
     }
 
-    private static long home(Thread thread) {
+    /** Nothing here may be told of while it is at work. */
+    static boolean enter(long buffer) {
+        if (U.getLong(buffer + BUSY) != 0) return false;
+        U.putLong(buffer + BUSY, 1);
+        long slot = U.getLong(buffer + SLOT);
+        if (slot != 0) U.putLong(slot, -U.getLong(slot));
+        return true;
+    }
+
+    static void leave(long buffer) {
+        U.putLong(buffer + BUSY, 0);
+        long slot = U.getLong(buffer + SLOT);
+        if (slot != 0) U.putLong(slot, -U.getLong(slot));
+    }
+
+    /** The slot of a thread; virtual threads have none, and others may have it. */
+    @ForceInline
+    static long slot(long tid) {
+        return SLOTS + ((tid & SLOTS_MASK) << 5);
+    }
+
+    /** The thread's counters of a place; its slot is known to be the thread's own, and the recorder not at work. */
+    @ForceInline
+    static long counters(long slot, int place) {
+        return U.getLong(slot + 16) + ((long) place << 5);
+    }
+
+    @ForceInline
+    static void count(long counters, int which) {
+        U.putLong(counters + (which << 3), U.getLong(counters + (which << 3)) + 1);
+    }
+
+    static long home(Thread thread) {
         if (VIRTUAL != null && thread.getClass() == VIRTUAL) {
             thread = (Thread) U.getReference(thread, CARRIER);
             if (thread == null) return 0;
         }
         long tid = U.getLong(thread, TID);
-        long slot = SLOTS + ((tid & SLOTS_MASK) << 4);
-        return U.getLong(slot) == tid ? U.getLong(slot + 8) : buffer0(tid);
+        long slot = slot(tid);
+        long of = U.getLong(slot);
+        return of == tid || of == -tid ? U.getLong(slot + 8) : buffer0(tid);
     }
 
     /** Another thread goes on in a buffer: a virtual one, or (0) the one whose buffer it is. */

@@ -1,22 +1,22 @@
 package java.lang;
 
 import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Numbers and states of objects, which are known by themselves and not by their hashes, however collectors move them. An
  * object that nothing else knows is forgotten: its death is told with its last state.
- *
- * <p>Where there are too many, some are tracked and the others never are. That is decided by the object's hash and a limit of its
- * class, which only ever falls: an object that is not in the table and below the limit was not seen before, because it would
- * have been tracked under every limit that there was; one above the limit is ignored now and, as the limit never rises, for all of
- * its life. So none is taken in with a past that nobody knows. Each class begins with the property's first limit, and comes down by
- * a half for each {@link #FAIR} of its objects that are tracked, as far as the property goes: rare classes are seen whole.
  */
 final class JtraceObjects {
     private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** Least places of a table of objects, a power of two; more than half of them are never taken. */
+    private static final int LEAST = 1024;
+    /** Old objects are looked at for this part of the time at most. */
+    private static final int LOOK_SHARE = 64;
 
     /** The table of objects that only have a number; those of properties follow. */
     private static final JtraceObjects[] TABLES = new JtraceObjects[256];
@@ -26,69 +26,49 @@ final class JtraceObjects {
     /** In the place of a symbol: whether an object may die in a state. */
     private static final int MAY_END = 63 << 6;
 
-    /** What is known of an object; it does not keep it alive. */
-    private static final class Known extends WeakReference<Object> {
-        final int hash;
-        final int number;
-        final int type;
-        int state;
-        long history;
-        Known next;
+    private static final long WORD = U.objectFieldOffset(JtraceKnown.class, "word");
+    /** Bits of a state, the lowest of a word, and of a symbol: the latest one lies above the state. 0 is none. */
+    private static final int STATE_BITS = 6;
+    private static final int STATE_MASK = (1 << STATE_BITS) - 1;
+    /** Where symbol and property lie in the word of a place. */
+    private static final int SYMBOL_SHIFT = 6;
+    private static final int PROPERTY_SHIFT = 12;
+    /** Both of them. */
+    private static final int ROW_MASK = 0xfffc0;
+    /** Symbols of a history that is told, of a byte each. */
+    private static final int TOLD_SYMBOLS = 8;
 
-        Known(Object object, ReferenceQueue<Object> dead, int hash, int number, int type) {
-            super(object, dead);
-            this.hash = hash;
-            this.number = number;
-            this.type = type;
-        }
-    }
-
-    private static final long STATE = U.objectFieldOffset(Known.class, "state");
-    /** How many objects of a class are tracked before its limit falls, each time. */
-    private static final int FAIR = 1000;
-    /** Halvings from which on no object is new. */
-    private static final int NONE = 31;
-    /** Classes with a limit of their own; further ones share one. */
-    private static final int MAX_RATES = 1 << 16;
-
-    /** Which objects of a class are tracked; it does not keep the class alive. */
-    private static final class Rate extends WeakReference<Class<?>> {
-        final int type;
-        /** Objects whose mixed hash is not above it are tracked. */
-        volatile int limit;
-        int level;
-        int atLevel;
-        long tracked;
-        volatile long notTracked;
-        long told;
-        Rate next;
-
-        Rate(Class<?> of, int type, int limit) {
-            super(of);
-            this.type = type;
-            this.limit = limit;
-        }
-    }
-
-    private static final long NOT_TRACKED = U.objectFieldOffset(Rate.class, "notTracked");
-    /** Where the identity hash lies in the first word of an object; negative where that is not known. */
-    private static final int HASH_SHIFT = hashShift();
+    /**
+     * What threads were at last, by the lower bits of their ids and by property. Loops use one object again and again, and find it here
+     * without its hash. Entries may be anybody's: what counts is whose object it is.
+     */
+    private static final JtraceKnown[] RECENT = nobody(64 << 8);
+    private static final int RECENT_MASK = (64 << 8) - 1;
 
     private final int property;
-    /** Whether not all objects are tracked. */
-    private volatile boolean samples;
-    /** The limit with which classes begin, and how often theirs may be halved. */
-    private int base = Integer.MAX_VALUE;
-    private int level;
-    private final Rate[] rates = new Rate[256];
-    private int classes;
-    private Rate others;
-    private final ReferenceQueue<Object> dead = new ReferenceQueue<>();
-    private Known[] buckets = new Known[1024];
-    private int size;
+    /** Which objects are tracked, where those are not all. */
+    private volatile JtraceRates rates;
+    private JtraceYoung young = new JtraceYoung(LEAST);
+    /** Those that have lived on. */
+    private JtraceKnown[] old = new JtraceKnown[LEAST];
+    /** Places there that are not empty. */
+    private int oldUsed;
+    /** Dies with the next collection. */
+    private WeakReference<Object> sentinel = new WeakReference<>(new Object());
+    /** Whether there was a collection since the old ones were looked at, and when they may be again. */
+    private boolean collected;
+    private long nextLook = System.nanoTime();
+    /** The class whose number was asked for last. */
+    private JtraceKnown lastType;
     private int last;
     /** Whether the JVM ends, and all deaths were told. */
     private boolean over;
+
+    private static JtraceKnown[] nobody(int length) {
+        JtraceKnown[] nobody = new JtraceKnown[length];
+        java.util.Arrays.fill(nobody, JtraceKnown.GONE);
+        return nobody;
+    }
 
     private JtraceObjects(int property) {
         this.property = property;
@@ -104,6 +84,9 @@ final class JtraceObjects {
         JtraceObjects table = TABLES[property];
         if (table != null) table.tellRates();
         TABLES[property] = null;
+        // Who has found an object in the table looks at it again.
+        U.fullFence();
+        for (int at = property; at < RECENT.length; at += 256) RECENT[at] = JtraceKnown.GONE;
     }
 
     /** From now on fewer objects of a property are tracked: the limit with which classes begin, and how often it may be halved. */
@@ -113,188 +96,135 @@ final class JtraceObjects {
     }
 
     private synchronized void lower(int base, int level) {
-        this.base = level >= NONE ? -1 : Math.min(this.base, base);
-        this.level = Math.max(this.level, level);
-        if (level >= NONE) {
-            for (Rate chain : rates) {
-                for (; chain != null; chain = chain.next) chain.limit = -1;
-            }
-            if (others != null) others.limit = -1;
-        }
-        samples = true;
+        JtraceRates rates = this.rates == null ? new JtraceRates(property) : this.rates;
+        rates.lower(base, level);
+        this.rates = rates;
     }
 
-    /** An object that never had a hash shows where it lies, when it gets one. */
-    private static int hashShift() {
-        for (int attempt = 0; attempt < 8; attempt++) {
-            Object object = new Object();
-            long before = U.getLong(object, 0L);
-            long hash = System.identityHashCode(object);
-            long after = U.getLong(object, 0L);
-            if ((after & 3) != 1) continue;
-            for (int shift = 4; shift <= 32; shift++) {
-                boolean fits = (after >>> shift & 0x7fffffff) == hash;
-                if (fits && ((before & 7) == 5 || (before >>> shift & 0x7fffffff) == 0)) return shift;
-            }
-        }
-        return -1;
-    }
-
-    /**
-     * Whether nobody has asked for an object's hash before, from its first word before that was done: so it is told apart from one
-     * that was ignored already, without remembering it. Of a locked object that cannot be seen. 5 are biased locks (until JDK 17).
-     */
-    private static boolean isNew(long mark) {
-        if (HASH_SHIFT < 0) return false;
-        return (mark & 7) == 5 || (mark & 3) == 1 && (mark >>> HASH_SHIFT & 0x7fffffff) == 0;
-    }
-
-    private static int mixed(int hash) {
-        return hash * 0x9e3779b1 >>> 1;
-    }
-
-    private Rate rate(Class<?> type) {
-        for (Rate rate = rates[System.identityHashCode(type) & 255]; rate != null; rate = rate.next) {
-            if (rate.get() == type) return rate;
-        }
-        return others;
-    }
-
-    /** The same, for a class that has none yet; the table's lock is held. */
-    private Rate rateOf(Object object) {
-        Class<?> type = object.getClass();
-        Rate rate = rate(type);
-        if (rate != null && (rate != others || classes >= MAX_RATES)) return rate;
-        if (classes >= MAX_RATES) {
-            others = new Rate(JtraceObjects.class, 0, base);
-            return others;
-        }
-        rate = new Rate(type, typeOf(object), base);
-        int at = System.identityHashCode(type) & 255;
-        rate.next = rates[at];
-        U.storeFence();
-        rates[at] = rate;
-        classes++;
-        return rate;
+    private synchronized void tellRates() {
+        if (rates != null) rates.tell();
     }
 
     /** Whether an object that is not in the table is none of those that are tracked. */
-    private boolean ignores(Object object, long mark, int place) {
-        Rate rate = rate(object.getClass());
-        // Its first object: the lock decides.
-        if (rate == null || mixed(System.identityHashCode(object)) <= rate.limit) return false;
-        // Another thread may have brought it in before the limit fell.
-        if (find(object) != null) return false;
-        ignored(rate, mark, place);
+    private boolean ignores(JtraceRates rates, Object object, long mark, int place) {
+        JtraceRates.Rate rate = rates.above(object);
+        if (rate == null || findSurely(object) != null) return false;
+        JtraceRates.ignored(rate, mark, place);
         return true;
-    }
-
-    private static void ignored(Rate rate, long mark, int place) {
-        long buffer = JtraceMarks.buffer();
-        if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.ENTER);
-        if (isNew(mark)) U.getAndAddLong(rate, NOT_TRACKED, 1);
-    }
-
-    /** One more object is tracked; the table's lock is held. */
-    private void tracked(Rate rate) {
-        rate.tracked++;
-        if (++rate.atLevel < FAIR || rate.level >= level) return;
-        rate.atLevel = 0;
-        rate.level++;
-        rate.limit >>= 1;
-    }
-
-    /** Tells how many objects of each class were tracked, and were not. */
-    private synchronized void tellRates() {
-        for (Rate chain : rates) {
-            for (; chain != null; chain = chain.next) tell(chain);
-        }
-        if (others != null) tell(others);
-    }
-
-    private void tell(Rate rate) {
-        long notTracked = rate.notTracked;
-        long now = rate.tracked + notTracked;
-        if (now == rate.told) return;
-        rate.told = now;
-        int limit = rate.limit;
-        JtraceMarks.sampled0(property, rate.type, rate.tracked, notTracked, limit < 0 ? 0 : (1L << 31) / (limit + 1L));
     }
 
     /** The number of an object; 0 where it gets none. */
     static int number(Object object) {
         JtraceObjects all = TABLES[0];
         if (all == null) return 0;
-        Known known = all.find(object);
+        JtraceKnown known = all.find(object);
         if (known != null) return known.number;
         boolean pinned = JtraceMarks.pin();
         long buffer = JtraceMarks.buffer();
-        boolean entered = buffer != 0 && enter(buffer);
+        boolean entered = buffer != 0 && JtraceMarks.enter(buffer);
         try {
             return entered ? all.born(object) : 0;
         } catch (Throwable full) {
             return 0;
         } finally {
-            if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
+            if (entered) JtraceMarks.leave(buffer);
             JtraceMarks.unpin(pinned);
         }
     }
 
     /** A new object of the table of all: its class is an object, too, and comes first. */
     private int born(Object object) {
-        int type = object instanceof Class ? 0 : typeOf(object);
-        Known known = add(object, type, 0, 0);
+        int type = object instanceof Class ? 0 : typeOf(object.getClass());
+        JtraceKnown known = add(object, type, 0, 0);
         JtraceMarks.raw(JtraceMarks.BORN | (long) known.number << 32, type);
         return known.number;
     }
 
-    private static int typeOf(Object object) {
+    private int typeOf(Class<?> type) {
+        JtraceKnown last = lastType;
+        if (last != null && last.get() == type) return last.number;
         JtraceObjects all = TABLES[0];
         if (all == null) return 0;
-        Class<?> type = object.getClass();
-        Known known = all.find(type);
+        JtraceKnown known = all.find(type);
         if (known == null) {
             known = all.add(type, 0, 0, 0);
             JtraceMarks.named0(known.number, type.getName());
         }
+        U.storeFence();
+        lastType = known;
         return known.number;
     }
 
-    /** Nothing here may be told of while it is at work. */
-    private static boolean enter(long buffer) {
-        if (U.getLong(buffer + JtraceMarks.BUSY) != 0) return false;
-        U.putLong(buffer + JtraceMarks.BUSY, 1);
+    /**
+     * A symbol of a property that counts legal ones: the object goes to its next state. What happens again and again is here, and all
+     * else elsewhere.
+     */
+    @ForceInline
+    static void symbol(int on, int place, Object object) {
+        long tid = U.getLong(Thread.currentThread(), JtraceMarks.TID);
+        JtraceKnown known = RECENT[recent(tid, on >> PROPERTY_SHIFT)];
+        if (object != null && known.get() == object) {
+            long slot = JtraceMarks.slot(tid);
+            if (U.getLong(slot) == tid && steps(known, on, JtraceMarks.counters(slot, place))) return;
+        }
+        seldom(on, place, object);
+    }
+
+    /** Where a thread's last object of a property is. */
+    @ForceInline
+    private static int recent(long tid, int property) {
+        return ((int) tid << 8 | property & 255) & RECENT_MASK;
+    }
+
+    /** The row of the automaton of the property to which a place belongs, for its symbol. */
+    @ForceInline
+    private static long row(int on) {
+        return JtraceMarks.MACHINES + (on & ROW_MASK);
+    }
+
+    /** The object goes to its next state, and that is counted; unless it is illegal, or another thread was faster. */
+    @ForceInline
+    private static boolean steps(JtraceKnown known, int on, long counters) {
+        long word = known.word;
+        long state = word & STATE_MASK;
+        long next = U.getByte(row(on) + state);
+        if (next == state) {
+            JtraceMarks.count(counters, JtraceMarks.HELD_BACK);
+            return true;
+        }
+        if (next == DEAD || !U.compareAndSetLong(known, WORD, word, after(word, on, next))) return false;
+        JtraceMarks.count(counters, JtraceMarks.MOVED);
         return true;
     }
 
-    /** A symbol of a property: the object goes to its next state. */
-    static void symbol(int on, int place, Object object) {
+    /** The word behind a symbol. */
+    @ForceInline
+    private static long after(long word, int on, long next) {
+        return (word & ~STATE_MASK) << STATE_BITS | (on >> SYMBOL_SHIFT & STATE_MASK) + 1L << STATE_BITS | next;
+    }
+
+    /** The same of any property, where the object is another one, or it is illegal, or told, or whatever else. */
+    @DontInline
+    static void seldom(int on, int place, Object object) {
         if (object == null) return;
-        int of = U.getShort(JtraceMarks.SYMBOLS + ((long) place << 1));
-        int property = of & 0xff;
-        int symbol = of >> 8 & 0xff;
-        JtraceObjects table = TABLES[property];
+        JtraceObjects table = TABLES[on >> PROPERTY_SHIFT & 255];
         if (table == null) return;
-        long machine = JtraceMarks.MACHINES + (property << 12) + (symbol << 6);
-        boolean samples = table.samples;
-        long mark = samples ? U.getLong(object, 0L) : 0;
-        Known known = table.find(object);
-        if (known == null) {
-            if (samples && table.ignores(object, mark, place)) return;
-        } else if ((on & JtraceMarks.ADAPTIVE) != 0) {
-            int state = known.state;
-            if (U.getByte(machine + state) == state) {
-                long buffer = JtraceMarks.buffer();
-                if (buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0) {
-                    JtraceMarks.count(buffer, place, JtraceMarks.SYMBOL);
-                }
-                return;
-            }
+        JtraceRates rates = table.rates;
+        long mark = U.getLong(object, 0L);
+        // All that are known have a hash.
+        JtraceKnown known = JtraceRates.isNew(mark) ? null : table.known(object);
+        if (known != null && (on & JtraceMarks.ADAPTIVE) != 0) {
+            // A virtual thread stays where it is until that is done.
+            long buffer = JtraceMarks.home(Thread.currentThread());
+            boolean isFree = buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0;
+            if (isFree && steps(known, on, JtraceMarks.countersOf(buffer, place))) return;
+        } else if (known == null && rates != null && table.ignores(rates, object, mark, place)) {
+            return;
         }
         // A virtual thread that waits for the table would leave its buffer to others.
         boolean pinned = JtraceMarks.pin();
         try {
-            take(table, known, place, symbol, machine, object, mark);
+            take(table, known, on, place, object, mark);
         } finally {
             // Else it could die before its last symbol counts: nobody need hold it any more.
             Reference.reachabilityFence(object);
@@ -303,131 +233,224 @@ final class JtraceObjects {
     }
 
     private static void take(
-            JtraceObjects table, Known known, int place, int symbol, long machine, Object object, long mark) {
+            JtraceObjects table, JtraceKnown known, int on, int place, Object object, long mark) {
         long buffer = JtraceMarks.buffer();
-        if (buffer == 0 || !enter(buffer)) return;
+        if (buffer == 0 || !JtraceMarks.enter(buffer)) return;
         try {
-            if (known == null) known = table.add(object, typeOf(object), mark, place);
-            if (known == null) return;
-            // Whoever looked without the lock may have missed it, and another thread may have moved it on.
-            int state;
-            int next;
-            do {
-                state = known.state;
-                next = U.getByte(machine + state);
-            } while (!U.compareAndSetInt(known, STATE, state, next));
-            JtraceMarks.raw1(buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
-            if (next == DEAD && state != DEAD) {
-                JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, known.history);
+            boolean isNew = known == null;
+            if (isNew) {
+                known = table.add(object, table.typeOf(object.getClass()), mark, place);
+                if (known == null) return;
+                table.remember(known);
             }
-            known.history = known.history << 8 | symbol + 1;
+            // Whoever looked without the lock may have missed it, and another thread may have moved it on.
+            long word;
+            long state;
+            long next;
+            do {
+                word = known.word;
+                state = word & STATE_MASK;
+                next = U.getByte(row(on) + state);
+            } while (!U.compareAndSetLong(known, WORD, word, after(word, on, next)));
+            boolean isIllegal = next == DEAD && state != DEAD;
+            if (isNew || isIllegal || (on & JtraceMarks.ADAPTIVE) == 0) {
+                JtraceMarks.raw1(
+                    buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
+            } else {
+                JtraceMarks.count(buffer, place, next == state ? JtraceMarks.HELD_BACK : JtraceMarks.MOVED);
+            }
+            if (isIllegal) {
+                JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, history(word));
+            }
         } catch (Throwable full) {
             // It is as if the object had not been seen.
         } finally {
-            U.putLong(buffer + JtraceMarks.BUSY, 0);
+            JtraceMarks.leave(buffer);
         }
     }
 
-    private Known find(Object object) {
-        int hash = System.identityHashCode(object);
-        Known[] buckets = this.buckets;
-        for (Known known = buckets[hash & buckets.length - 1]; known != null; known = known.next) {
-            if (known.hash == hash && known.get() == object) return known;
-        }
-        return null;
+    /** The last symbols of a word as they are told. */
+    private static long history(long word) {
+        long history = 0;
+        for (int at = TOLD_SYMBOLS; at > 0; at--) history = history << 8 | word >>> at * STATE_BITS & STATE_MASK;
+        return history;
     }
 
-    /** The object's entry, which is made unless the object is ignored: then there is none. */
-    private synchronized Known add(Object object, int type, long mark, int place) {
-        Known found = find(object);
-        if (found != null) return found;
-        if (samples) {
-            // Asked again under the lock: the limit may have fallen since.
-            Rate rate = rateOf(object);
-            if (mixed(System.identityHashCode(object)) > rate.limit) {
-                ignored(rate, mark, place);
-                return null;
-            }
-            tracked(rate);
-        }
-        sweep();
-        if (size >= buckets.length) grow();
-        int hash = System.identityHashCode(object);
-        Known known = new Known(object, dead, hash, ++last, type);
-        int at = hash & buckets.length - 1;
-        known.next = buckets[at];
-        // Readers take no lock.
-        U.storeFence();
-        buckets[at] = known;
-        size++;
+    /** What is known of an object that has a hash. */
+    private JtraceKnown known(Object object) {
+        JtraceKnown known = RECENT[recent(U.getLong(Thread.currentThread(), JtraceMarks.TID), property)];
+        if (known.get() == object) return known;
+        known = find(object);
+        if (known != null) remember(known);
         return known;
     }
 
-    private void grow() {
-        Known[] larger = new Known[2 * buckets.length];
-        for (Known chain : buckets) {
-            while (chain != null) {
-                Known next = chain.next;
-                int at = chain.hash & larger.length - 1;
-                chain.next = larger[at];
-                larger[at] = chain;
-                chain = next;
-            }
-        }
+    /** The thread is at this object now. */
+    private void remember(JtraceKnown known) {
+        int at = recent(U.getLong(Thread.currentThread(), JtraceMarks.TID), property);
         U.storeFence();
-        buckets = larger;
+        RECENT[at] = known;
+        // Who forgets the table either finds it there, or is found out here.
+        U.fullFence();
+        if (TABLES[property] != this) RECENT[at] = JtraceKnown.GONE;
     }
 
-    /** Tells of objects that have died. */
-    private void sweep() {
-        if (over) return;
-        for (Reference<?> gone = dead.poll(); gone != null; gone = dead.poll()) {
-            Known known = (Known) gone;
-            remove(known);
+    /** What is known of an object; without the lock, one that lives on just now may be missed. */
+    private JtraceKnown find(Object object) {
+        int hash = System.identityHashCode(object);
+        JtraceKnown known = find(old, hash, object);
+        return known != null ? known : young.find(hash, object);
+    }
+
+    /** The same, and none is missed: an object lies among the old ones before it is away from the young ones. */
+    private JtraceKnown findSurely(Object object) {
+        int hash = System.identityHashCode(object);
+        JtraceKnown known = young.find(hash, object);
+        if (known != null) return known;
+        U.loadFence();
+        return find(old, hash, object);
+    }
+
+    private static JtraceKnown find(JtraceKnown[] table, int hash, Object object) {
+        int mask = table.length - 1;
+        for (int at = hash & mask; ; at = at + 1 & mask) {
+            JtraceKnown known = table[at];
+            if (known == null || known.hash == hash && known.get() == object) return known;
+        }
+    }
+
+    /** Puts what is not there into a table that has room; says whether the place was empty. Readers take no lock. */
+    private static boolean put(JtraceKnown[] table, JtraceKnown known) {
+        int mask = table.length - 1;
+        int at = known.hash & mask;
+        while (table[at] != null && table[at] != JtraceKnown.GONE) at = at + 1 & mask;
+        boolean isEmpty = table[at] == null;
+        U.storeFence();
+        table[at] = known;
+        return isEmpty;
+    }
+
+    /** The object's entry, which is made unless the object is ignored: then there is none. */
+    private synchronized JtraceKnown add(Object object, int type, long mark, int place) {
+        JtraceKnown found = JtraceRates.isNew(U.getLong(object, 0L)) ? null : find(object);
+        if (found != null) return found;
+        if (rates != null && !rates.admits(object, type, mark, place)) return null;
+        if (JtraceKnown.isDead(sentinel)) sweepYoung();
+        if (young.count == young.known.length) young = young.larger();
+        int hash = System.identityHashCode(object);
+        JtraceKnown known = new JtraceKnown(object, hash, ++last, type);
+        young.add(known);
+        return known;
+    }
+
+    /** After a collection: tells of the young that have died, and moves the others. */
+    private void sweepYoung() {
+        collected = true;
+        JtraceYoung all = young;
+        int alive = 0;
+        for (int at = 0; at < all.count; at++) {
+            if (!JtraceKnown.isDead(all.known[at])) alive++;
+        }
+        // Whatever needs memory comes first, so that nothing is done by halves.
+        boolean isLarge = all.known.length > LEAST && all.count < all.known.length / 8;
+        JtraceYoung next = isLarge ? new JtraceYoung(all.known.length / 2) : all;
+        WeakReference<Object> another = new WeakReference<>(new Object());
+        if (2 * (oldUsed + alive) >= old.length) rebuild(alive);
+        for (int at = 0; at < all.count; at++) {
+            JtraceKnown known = all.known[at];
+            if (JtraceKnown.isDead(known)) died(known);
+            else if (put(old, known)) oldUsed++;
+        }
+        // Readers find there what is no longer here.
+        U.storeFence();
+        if (next == all) all.clear();
+        else young = next;
+        sentinel = another;
+    }
+
+    /** Makes room for so many more. */
+    private void rebuild(int more) {
+        int alive = more;
+        for (JtraceKnown known : old) {
+            if (known != null && !JtraceKnown.isDead(known)) alive++;
+        }
+        int length = LEAST;
+        while (length < 4 * alive) length *= 2;
+        JtraceKnown[] all = old;
+        JtraceKnown[] next = new JtraceKnown[length];
+        int used = 0;
+        for (JtraceKnown known : all) {
+            if (known == null || known == JtraceKnown.GONE) continue;
+            if (JtraceKnown.isDead(known)) {
+                died(known);
+            } else {
+                put(next, known);
+                used++;
+            }
+        }
+        oldUsed = used;
+        U.storeFence();
+        old = next;
+    }
+
+    /** Tells of the old that have died. */
+    private void sweepOld() {
+        collected = false;
+        JtraceKnown[] all = old;
+        for (int at = 0; at < all.length; at++) {
+            JtraceKnown known = all[at];
+            if (known == null || known == JtraceKnown.GONE || !JtraceKnown.isDead(known)) continue;
+            all[at] = JtraceKnown.GONE;
             died(known);
         }
-    }
-
-    private void remove(Known known) {
-        int at = known.hash & buckets.length - 1;
-        Known before = null;
-        for (Known one = buckets[at]; one != null; before = one, one = one.next) {
-            if (one != known) continue;
-            if (before == null) buckets[at] = one.next;
-            else before.next = one.next;
-            size--;
-            return;
+        for (int at = property; at < RECENT.length; at += 256) {
+            if (JtraceKnown.isDead(RECENT[at])) RECENT[at] = JtraceKnown.GONE;
         }
     }
 
-    private void died(Known known) {
-        if (property != 0 && U.getByte(JtraceMarks.MACHINES + (property << 12) + MAY_END + known.state) != 0) return;
+    private void died(JtraceKnown known) {
+        if (over) return;
+        long state = known.word & STATE_MASK;
+        if (property != 0 && U.getByte(JtraceMarks.MACHINES + (property << 12) + MAY_END + state) != 0) return;
         JtraceMarks.raw(
-            JtraceMarks.DEATH | known.state << 4 | (long) property << 12 | (long) known.number << 32, known.type);
+            JtraceMarks.DEATH | state << 4 | (long) property << 12 | (long) known.number << 32, known.type);
     }
 
-    /** Tells of the dead of all tables; at the end of the JVM, all that is left counts as dead. */
-    static void sweepAll(boolean atEnd) {
+    /** Looks now and then whether objects have died. */
+    static final int NOW_AND_THEN = 0;
+    /** Tells of all that have died. */
+    static final int ALL = 1;
+    /** The JVM ends: all that is left counts as dead. */
+    static final int AT_END = 2;
+
+    /** Tells of the dead of all tables. */
+    static void sweepAll(int how) {
         long buffer = JtraceMarks.buffer();
-        // Queues of references have locks, which may be woven.
-        boolean entered = buffer != 0 && enter(buffer);
+        // Nothing of this is told, should it be woven.
+        boolean entered = buffer != 0 && JtraceMarks.enter(buffer);
         try {
             for (JtraceObjects table : TABLES) {
-                if (table != null) table.sweep(atEnd);
+                if (table != null) table.sweep(how);
             }
         } finally {
-            if (entered) U.putLong(buffer + JtraceMarks.BUSY, 0);
+            if (entered) JtraceMarks.leave(buffer);
         }
     }
 
-    private synchronized void sweep(boolean atEnd) {
-        sweep();
-        if (samples) tellRates();
-        if (!atEnd || property == 0) return;
-        for (Known chain : buckets) {
-            for (; chain != null; chain = chain.next) died(chain);
+    private synchronized void sweep(int how) {
+        tellRates();
+        if (how != NOW_AND_THEN || JtraceKnown.isDead(sentinel)) sweepYoung();
+        long now = System.nanoTime();
+        if (how != NOW_AND_THEN || collected && now - nextLook >= 0) {
+            sweepOld();
+            long after = System.nanoTime();
+            nextLook = after + LOOK_SHARE * (after - now);
         }
-        // Those of them that a collector finds now have been told.
+        if (how != AT_END || property == 0) return;
+        for (JtraceKnown known : old) {
+            if (known != null && known != JtraceKnown.GONE) died(known);
+        }
+        // Those that a collector finds from now on have been told.
         over = true;
     }
 }

@@ -4,24 +4,39 @@
 //! (147,604,481 to 941,270), and 45 calls a microsecond (in 3,277 ms). With short lists the cost of following one more object shows, which
 //! long ones hide.
 
+use std::fs;
+
 use ::tests::{
     jdk::Jdk,
     jvm::{Jvm, Launch},
 };
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
-use super::{UNGUARDED, Work, best, events, figure, visit};
+use super::{UNGUARDED, Work, block, events, figure, visit};
 use crate::bench::{
     budget::Figure,
     methods,
     statistics::{Random, median},
 };
 
-/// Passes of a block: more than a tenth of a second where nobody watches.
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::bench) struct Size {
+    /// JVMs.
+    pub(in crate::bench) rounds: usize,
+    /// Whether the program with short lists is measured as well.
+    pub(in crate::bench) short: bool,
+    /// Blocks before those that are timed, and those.
+    pub(in crate::bench) blocks: [usize; 2],
+    /// Passes of a block where every symbol is told: that takes jtrace longer than the program.
+    pub(in crate::bench) passes_told: u64,
+}
+
+/// Passes of a block: more than a tenth of a second where nobody watches. Not each has a collection; means have all of them.
 const PASSES: u64 = 100;
-/// Blocks before those that are timed, and those.
-const BLOCKS: [usize; 2] = [8, 5];
 const WORK: Work = Work { units: PASSES, other: None };
+/// Every symbol is told: the burst needs room.
+const TOLD: [&str; 3] = ["--no-adaptive", "--ring-size", "64m"];
 
 /// A property, and how it is told.
 #[derive(Clone, Copy, Debug)]
@@ -43,16 +58,16 @@ const PROGRAMS: [Program; 2] = [Program { prefix: "", length: "75" }, Program { 
 
 const WATCHERS: [Watcher; 4] = [
     Watcher { figure: "hasnext_adaptive_ratio", property: "hasnext", how: &[] },
-    Watcher { figure: "hasnext_ratio", property: "hasnext", how: &["--no-adaptive"] },
+    Watcher { figure: "hasnext_ratio", property: "hasnext", how: &TOLD },
     Watcher { figure: "hasnextonce_adaptive_ratio", property: "hasnextonce", how: &[] },
-    Watcher { figure: "hasnextonce_ratio", property: "hasnextonce", how: &["--no-adaptive"] },
+    Watcher { figure: "hasnextonce_ratio", property: "hasnextonce", how: &TOLD },
 ];
 
 /// What one JVM found.
 struct Round {
-    /// Nanoseconds for each pass before anybody came, and after all have left.
-    never: f64,
-    restored: f64,
+    /// Nanoseconds for each pass, of the best block and in the mean of all, before anybody came, and after all have left.
+    never: [f64; 2],
+    restored: [f64; 2],
     /// The same for each watcher, and what it saw.
     watched: [Watched; WATCHERS.len()],
     /// Calls of iterators in a pass, by the program's own count.
@@ -61,57 +76,94 @@ struct Round {
 
 #[derive(Clone, Copy, Default)]
 struct Watched {
-    ns: f64,
-    /// Events in a pass.
+    ns: [f64; 2],
+    /// In a pass: objects that were followed, symbols that were told one by one, and those that were counted in the JVM.
+    objects: f64,
     events: f64,
+    suppressed: f64,
     lost: u64,
 }
 
-pub(super) fn measure(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
+pub(super) fn measure(jdk: &Jdk, size: &Size) -> Result<Vec<Figure>> {
     let mut random = Random::from_clock();
     let mut all = Vec::new();
-    for program in &PROGRAMS {
-        let rounds: Vec<Round> = (0..rounds).map(|_| round(jdk, program, &mut random)).collect::<Result<_>>()?;
+    for program in PROGRAMS.iter().take(if size.short { PROGRAMS.len() } else { 1 }) {
+        let rounds: Vec<Round> =
+            (0..size.rounds).map(|_| round(jdk, program, size, &mut random)).collect::<Result<_>>()?;
         all.extend(figures(jdk, program, &rounds));
     }
     Ok(all)
 }
 
 /// All watchers once, in any order.
-fn round(jdk: &Jdk, program: &Program, random: &mut Random) -> Result<Round> {
+fn round(jdk: &Jdk, program: &Program, size: &Size, random: &mut Random) -> Result<Round> {
     let mut jvm = Launch::new(jdk, "inside", "Iterators").arguments(&[program.length]).start()?;
     methods::pin(jvm.pid(), methods::CPUS[0])?;
-    let never = best(&mut jvm, WORK, BLOCKS)?;
+    let never = best_cpu(&mut jvm, WORK, size.blocks)?;
     jvm.process().send_line(&PASSES.to_string())?;
     let calls = jvm.done()?.get("calls")? as f64 / PASSES as f64;
-    let mut round = Round { never, restored: f64::NAN, watched: <[Watched; WATCHERS.len()]>::default(), calls };
+    let mut round = Round { never, restored: [f64::NAN; 2], watched: <[Watched; WATCHERS.len()]>::default(), calls };
     let mut order: Vec<usize> = (0..WATCHERS.len()).collect();
     for last in (1..order.len()).rev() {
         order.swap(last, random.below(last + 1));
     }
     for index in order {
-        round.watched[index] = watched(&mut jvm, &WATCHERS[index], calls)?;
+        round.watched[index] = watched(&mut jvm, &WATCHERS[index], size, calls)?;
     }
-    round.restored = best(&mut jvm, WORK, BLOCKS)?;
+    round.restored = best_cpu(&mut jvm, WORK, size.blocks)?;
     jvm.finish()?;
     Ok(round)
 }
 
-fn watched(jvm: &mut Jvm, watcher: &Watcher, calls: f64) -> Result<Watched> {
+fn watched(jvm: &mut Jvm, watcher: &Watcher, size: &Size, calls: f64) -> Result<Watched> {
+    let work = if watcher.how.is_empty() { WORK } else { Work { units: size.passes_told, ..WORK } };
     let session = visit(jvm, "typestate", &[&["-p", watcher.property], watcher.how, &UNGUARDED].concat())?;
-    let ns = best(jvm, WORK, BLOCKS)?;
+    let ns = best_cpu(jvm, work, size.blocks)?;
     let report = session.report()?;
-    let (seen, lost) = (events(&report, "typestate")?, report.completeness("lost")?);
-    let passes = (PASSES * BLOCKS.iter().sum::<usize>() as u64) as f64;
-    let known = seen + report.summary("typestate", "suppressed")?;
-    ensure!(lost > 0 || known as f64 >= calls * passes, "{watcher:?}: {known} symbols of {} calls", calls * passes);
-    Ok(Watched { ns, events: seen as f64 / passes, lost })
+    let passes = (work.units * size.blocks.iter().sum::<usize>() as u64) as f64;
+    let in_a_pass = |key| Ok::<_, anyhow::Error>(report.summary("typestate", key)? as f64 / passes);
+    let (events, lost) = (events(&report, "typestate")? as f64 / passes, report.completeness("lost")?);
+    let (objects, suppressed) = (in_a_pass("objects")?, in_a_pass("suppressed")?);
+    ensure!(lost > 0 || events + suppressed >= calls, "{watcher:?}: {} of {calls} calls", events + suppressed);
+    Ok(Watched { ns, objects, events, suppressed, lost })
+}
+
+/// What a block of work takes, in ns of CPU time of the whole JVM for each unit of work, its collectors and jtrace's own thread included: the
+/// best of some after others that nobody times, and the mean. The clock on the wall would say what else the machine does.
+fn best_cpu(jvm: &mut Jvm, work: Work, [warm_up, blocks]: [usize; 2]) -> Result<[f64; 2]> {
+    for _ in 0..warm_up {
+        block(jvm, work)?;
+    }
+    let (mut best, mut sum) = (u64::MAX, 0);
+    for _ in 0..blocks {
+        let before = cpu_ns(jvm.pid())?;
+        block(jvm, work)?;
+        let took = cpu_ns(jvm.pid())?.saturating_sub(before);
+        (best, sum) = (best.min(took), sum + took);
+    }
+    Ok([best as f64, sum as f64 / blocks as f64].map(|ns| ns / work.units as f64))
+}
+
+/// CPU time of all threads of a process.
+fn cpu_ns(pid: u32) -> Result<u64> {
+    let mut sum = 0;
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // One that ends meanwhile has nothing more to say.
+        let Ok(text) = fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+        sum += text.split(' ').next().context("an empty schedstat")?.parse::<u64>()?;
+    }
+    Ok(sum)
 }
 
 impl Round {
     /// What all are compared with: the better of both times without anybody, as the JVM does not compile everything equally well each time.
     const fn plain(&self) -> f64 {
-        self.never.min(self.restored)
+        self.never[0].min(self.restored[0])
+    }
+
+    /// The same of the means.
+    const fn plain_mean(&self) -> f64 {
+        self.never[1].min(self.restored[1])
     }
 }
 
@@ -122,14 +174,23 @@ fn figures(jdk: &Jdk, program: &Program, rounds: &[Round]) -> Vec<Figure> {
     let named = |name: &str| format!("{}{name}", program.prefix);
     let note = format!(": after jtrace has left; the program makes {per_ms:.0} calls of iterators a ms");
     let restored =
-        figure(&named("iterators_restored_ratio"), jdk, &of(&|round| round.restored / round.never), "", &note);
+        figure(&named("iterators_restored_ratio"), jdk, &of(&|round| round.restored[0] / round.never[0]), "", &note);
     let ratios = WATCHERS.iter().enumerate().map(|(index, watcher)| {
         let watched = |round: &Round| round.watched[index];
-        let ns = median(&of(&|round| (watched(round).ns - round.plain()) / round.calls));
-        let events = 100.0 * median(&of(&|round| watched(round).events)) / calls;
+        let ns = median(&of(&|round| (watched(round).ns[0] - round.plain()) / round.calls));
+        let [objects, events, suppressed] = [
+            &(|round: &Round| watched(round).objects) as &dyn Fn(&Round) -> f64,
+            &|round: &Round| watched(round).events,
+            &|round: &Round| watched(round).suppressed,
+        ]
+        .map(|value| median(&of(value)));
         let lost: u64 = rounds.iter().map(|round| watched(round).lost).sum();
-        let note = format!("; {ns:.1} ns a call, {events:.2} % of the calls were told, {lost} lost");
-        figure(&named(watcher.figure), jdk, &of(&|round| watched(round).ns / round.plain()), "", &note)
+        let mean = median(&of(&|round| watched(round).ns[1] / round.plain_mean()));
+        let note = format!(
+            "; {mean:.2} in the mean of blocks; {ns:.1} ns a call; a pass has {calls:.0} calls: {objects:.0} objects, {events:.0} events told, \
+             {suppressed:.0} counted (suppressed), {lost} lost"
+        );
+        figure(&named(watcher.figure), jdk, &of(&|round| watched(round).ns[0] / round.plain()), "", &note)
     });
     ratios.chain([restored]).collect()
 }
@@ -142,9 +203,15 @@ mod tests {
     fn a_round_is_compared_with_its_own_plain_run() {
         let jdk = Jdk { release: 25, home: "/".into() };
         let round = |plain: f64| Round {
-            never: 1.2 * plain,
-            restored: plain,
-            watched: [1.5, 2.0, 1.1, 1.8].map(|ratio| Watched { ns: plain * ratio, events: 50.0, lost: 0 }),
+            never: [1.2 * plain; 2],
+            restored: [plain; 2],
+            watched: [1.5, 2.0, 1.1, 1.8].map(|ratio| Watched {
+                ns: [plain * ratio, 2.0 * plain * ratio],
+                objects: 3.0,
+                events: 50.0,
+                suppressed: 50.0,
+                lost: 0,
+            }),
             calls: 100.0,
         };
         let figures = figures(&jdk, &PROGRAMS[0], &[round(1000.0), round(3000.0), round(1000.0)]);
@@ -152,6 +219,7 @@ mod tests {
         assert!((found("inside_hasnext_adaptive_ratio_25").value - 1.5).abs() < 1e-9);
         assert!((found("inside_hasnextonce_adaptive_ratio_25").value - 1.1).abs() < 1e-9);
         let note = &found("inside_hasnext_ratio_25").note;
-        assert!(note.contains("10.0 ns a call, 50.00 % of the calls were told, 0 lost"), "{note}");
+        assert!(note.contains("4.00 in the mean of blocks"), "{note}");
+        assert!(note.contains("10.0 ns a call; a pass has 100 calls: 3 objects, 50 events told, 50 counted"), "{note}");
     }
 }

@@ -32,13 +32,15 @@ mod cost {
     /// The same where marks have times.
     pub(super) const OFF_TIMED: f64 = 2.2;
     /// A symbol of a tracked object that is held back.
-    pub(super) const HELD_BACK: f64 = 5.4;
+    pub(super) const HELD_BACK: f64 = 2.5;
+    /// One that changes a state.
+    pub(super) const MOVED: f64 = 6.5;
     /// One that is sent.
-    pub(super) const SYMBOL: f64 = 8.4;
+    pub(super) const SYMBOL: f64 = 13.0;
     /// One of an object that is not tracked.
     pub(super) const IGNORED: f64 = 6.8;
     /// An object that is tracked from now on: a weak reference, and what collectors do with it when it dies.
-    pub(super) const TRACKED: f64 = 1100.0;
+    pub(super) const TRACKED: f64 = 400.0;
     /// An object that is not: its identity hash is made.
     pub(super) const NOT_TRACKED: f64 = 27.0;
     /// A trap where it was not calibrated.
@@ -95,6 +97,7 @@ struct Did {
     sent: f64,
     counted: u64,
     held_back: u64,
+    moved: u64,
     ignored: u64,
     illegal: u64,
 }
@@ -257,6 +260,8 @@ impl Loads {
                     WordKind::Symbol => did.held_back += count,
                     // So woven code counts the symbols of objects that are not tracked.
                     WordKind::Enter if is_symbol => did.ignored += count,
+                    // And those that change a state.
+                    WordKind::Exit if is_symbol => did.moved += count,
                     _ => did.counted += count,
                 }
             }
@@ -280,10 +285,11 @@ impl Loads {
                 let (did, what) = (self.did[number], self.what[number]);
                 let part = if sent > 0.0 { did.sent / sent } else { 0.0 };
                 let shared_ns = part * traps_ns;
-                let events = did.sent as u64 + did.counted + did.held_back + did.ignored;
+                let events = did.sent as u64 + did.counted + did.held_back + did.moved + did.ignored;
                 let (cost_ns, counted_ns, off_ns) = if self.property_of[number].is_some() {
                     let illegal_ns = did.illegal as f64 * (self.trap_ns + cost::STACK);
-                    let kept_ns = did.held_back as f64 * cost::HELD_BACK + did.sent * cost::SYMBOL;
+                    let counted_ns = did.held_back as f64 * cost::HELD_BACK + did.moved as f64 * cost::MOVED;
+                    let kept_ns = counted_ns + did.sent * cost::SYMBOL;
                     (
                         illegal_ns + kept_ns + did.ignored as f64 * cost::IGNORED + shared_ns,
                         events as f64 * cost::IGNORED,
