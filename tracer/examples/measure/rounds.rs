@@ -41,7 +41,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             subjects: None,
             jni: None,
             inside: None,
-            outside: None,
+            asked: None,
         };
         let start = Instant::now();
         let live = Live::attach(prepared)?;

@@ -145,7 +145,7 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let mut waiter = Waiter::new()?;
-    let outside = inside.as_ref().and_then(Wanted::outside);
+    let asked = inside.as_ref().map(Wanted::asked);
     let questions = inside.as_ref().and_then(Wanted::questions);
     if questions.is_some() {
         prepare::add_starts(&mut known.plan, &libjvm, Lens::Markers);
@@ -163,8 +163,7 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     let unwinding = watched.unwinding(&jvm);
     let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects)
         .with_jni(jni)
-        .with_inside(inside)
-        .with_outside(outside);
+        .with_asked(asked, inside);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate };

@@ -134,9 +134,14 @@ impl InsideOptions {
 }
 
 impl Wanted {
-    /// What properties are followed without anything in the JVM, where that goes for all that is wanted.
-    pub(super) fn outside(&self) -> Option<Asked> {
-        self.rules.is_empty().then(|| self.asked.clone())
+    /// The markers and properties.
+    pub(super) fn asked(&self) -> Asked {
+        self.asked.clone()
+    }
+
+    /// Whether some of them need something in the JVM.
+    pub(super) fn is_woven(&self) -> bool {
+        !self.rules.is_empty()
     }
 
     /// What markers ask of threads.
@@ -208,10 +213,8 @@ pub(super) fn lane(
     plan: &mut Plan,
     lenses: &[Lens],
 ) -> Result<Option<InsideLane>, Failure> {
-    let Some(Wanted { asked, rules, telling, one_in, machines, symbols, later, yes }) = wanted else { return Ok(None) };
-    if rules.is_empty() {
-        return Ok(None);
-    }
+    let Some(wanted) = wanted.filter(Wanted::is_woven) else { return Ok(None) };
+    let Wanted { asked, rules, telling, one_in, machines, symbols, later, yes } = wanted;
     let sites =
         library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
     if jvm.target.jdk_release >= 21 {
@@ -222,7 +225,7 @@ pub(super) fn lane(
     check(&mut visit, &asked, &rules, &matched, methods, later, yes)?;
     visit.weave(&Order::Weave { rules, machines, symbols })?;
     plan.sites.extend(sites);
-    Ok(Some(InsideLane::new(visit, asked, telling, one_in)))
+    Ok(Some(InsideLane::new(visit, &asked, telling, one_in)))
 }
 
 /// What is to be woven into a JVM that jtrace starts.
@@ -240,7 +243,7 @@ pub(super) fn coming(wanted: Wanted, plan: &mut Plan, lenses: &[Lens]) -> Result
         library::sites(lenses).map_err(|reason| Failure::new(format!("the library in jtrace: {reason}"), None))?;
     plan.sites.extend(sites);
     let library = visit::Coming::place()?;
-    let lane = InsideLane::coming(library.path().to_owned(), asked, telling, one_in);
+    let lane = InsideLane::coming(library.path().to_owned(), &asked, telling, one_in);
     let order = Order::Weave { rules: rules.clone(), machines, symbols };
     Ok((Coming { library, order, rules, yes }, lane))
 }

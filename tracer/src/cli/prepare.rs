@@ -385,7 +385,7 @@ pub(super) fn prepared(
         subjects,
         jni: None,
         inside: None,
-        outside: None,
+        asked: None,
     }
 }
 

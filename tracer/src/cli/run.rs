@@ -122,8 +122,8 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let libjvm = prepare::read_libjvm(&path)?;
     let mut plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
     prepare::choose_jni(&mut plan, &watched);
-    let outside = wanted.as_ref().and_then(Wanted::outside);
-    let wanted = wanted.filter(|_| outside.is_none());
+    let asked = wanted.as_ref().map(Wanted::asked);
+    let wanted = wanted.filter(Wanted::is_woven);
     let questions = wanted.as_ref().and_then(Wanted::questions);
     if questions.is_some() {
         prepare::add_starts(&mut plan, &libjvm, Lens::Markers);
@@ -145,9 +145,9 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         subjects: None,
         jni: prepare::jni(&plan, &watched, pid.get()),
         inside: None,
-        outside: None,
+        asked: None,
     };
-    let mut live = Live::attach(prepared.with_inside(lane).with_outside(outside))?;
+    let mut live = Live::attach(prepared.with_asked(asked, lane))?;
     let mut child = waiting.begin()?;
     // First, so that what is read of the JVM then has the library in it. The JVM waits.
     let visit = coming.map(|coming| arrive(coming, &mut child)).transpose()?;

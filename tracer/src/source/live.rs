@@ -101,7 +101,7 @@ pub struct Live {
     jni: Option<JniCalls>,
     inside: Option<InsideLane>,
     /// Until it has been told.
-    outside: Option<Asked>,
+    asked: Option<Asked>,
     /// When all threads were looked at last.
     looked_ns: u64,
 }
@@ -125,7 +125,7 @@ impl Live {
             mut subjects,
             mut jni,
             mut inside,
-            outside,
+            asked,
         } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
@@ -183,7 +183,7 @@ impl Live {
             subjects,
             jni,
             inside,
-            outside,
+            asked,
             looked_ns: 0,
             layout,
             threads: Threads::new((tgid != 0).then_some(place.pid)),
@@ -311,8 +311,8 @@ impl Live {
         if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
             self.look(began_ns);
         }
-        if let Some(outside) = self.outside.take() {
-            sink(Item::Inside(Inside::Asked(outside)));
+        if let Some(asked) = self.asked.take() {
+            sink(Item::Inside(Inside::Asked(asked)));
         }
         if let Some(inside) = &mut self.inside {
             inside.pump(sink);

@@ -30,7 +30,6 @@ pub struct InsideLane {
     path: PathBuf,
     /// Nothing until a JVM that starts with it is up.
     visit: Option<Visit>,
-    asked: Option<Asked>,
     /// How markers and symbols tell, by their number.
     telling: Vec<Telling>,
     members: Vec<Member>,
@@ -65,20 +64,19 @@ struct Member {
 impl InsideLane {
     /// A lane whose markers are woven and off; `telling` is about markers and symbols in the order of their numbers, `one_in` says of how
     /// many objects one is tracked.
-    pub fn new(visit: Visit, asked: Asked, telling: Vec<Telling>, one_in: u32) -> Self {
+    pub fn new(visit: Visit, asked: &Asked, telling: Vec<Telling>, one_in: u32) -> Self {
         let lane = Self::coming(visit.path.clone(), asked, telling, one_in);
         Self { visit: Some(visit), ..lane }
     }
 
     /// The same of a JVM that has not begun; this is the library's file.
-    pub fn coming(path: PathBuf, asked: Asked, telling: Vec<Telling>, one_in: u32) -> Self {
-        let members = members(&asked, &telling, one_in);
-        let loads = Loads::new(&asked, &telling);
+    pub fn coming(path: PathBuf, asked: &Asked, telling: Vec<Telling>, one_in: u32) -> Self {
+        let members = members(asked, &telling, one_in);
+        let loads = Loads::new(asked, &telling);
         let waiting = VecDeque::new();
         Self {
             path,
             visit: None,
-            asked: Some(asked),
             telling,
             members,
             loads,
@@ -142,9 +140,6 @@ impl InsideLane {
 
     /// Passes on what it tells besides marks.
     pub(super) fn pump(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
-        if let Some(asked) = self.asked.take() {
-            sink(Item::Inside(Inside::Asked(asked)));
-        }
         let Self { visit: Some(visit), loads, .. } = self else { return };
         visit.pump(&mut |inside| {
             loads.inside(&inside);

@@ -36,23 +36,16 @@ pub struct Prepared {
     pub jni: Option<JniCalls>,
     /// The library in the JVM; nothing where it is not wanted.
     pub inside: Option<InsideLane>,
-    /// Properties, where all are followed without that library.
-    pub outside: Option<Asked>,
+    /// Markers and properties, wherever they are followed.
+    pub asked: Option<Asked>,
 }
 
 impl Prepared {
-    /// With properties that are followed by events alone.
+    /// With markers and properties, and the library in the JVM, where they need it.
     #[must_use]
-    pub fn with_outside(mut self, outside: Option<Asked>) -> Self {
-        self.outside = outside;
-        self
-    }
-
-    /// With the library in the JVM, where it is wanted.
-    #[must_use]
-    pub fn with_inside(mut self, inside: Option<InsideLane>) -> Self {
+    pub fn with_asked(mut self, asked: Option<Asked>, inside: Option<InsideLane>) -> Self {
         self.kernel.marks = inside.is_some();
-        self.inside = inside;
+        (self.asked, self.inside) = (asked, inside);
         self
     }
 
