@@ -32,17 +32,17 @@ mod cost {
     /// The same where marks have times.
     pub(super) const OFF_TIMED: f64 = 2.2;
     /// A symbol of a tracked object that is held back.
-    pub(super) const HELD_BACK: f64 = 2.5;
+    pub(super) const HELD_BACK: f64 = 2.1;
     /// One that changes a state.
     pub(super) const MOVED: f64 = 6.5;
     /// One that is sent.
-    pub(super) const SYMBOL: f64 = 13.0;
+    pub(super) const SYMBOL: f64 = 11.0;
     /// One of an object that is not tracked.
-    pub(super) const IGNORED: f64 = 6.8;
+    pub(super) const IGNORED: f64 = 9.5;
     /// An object that is tracked from now on: a weak reference, and what collectors do with it when it dies.
-    pub(super) const TRACKED: f64 = 400.0;
+    pub(super) const TRACKED: f64 = 620.0;
     /// An object that is not: its identity hash is made.
-    pub(super) const NOT_TRACKED: f64 = 27.0;
+    pub(super) const NOT_TRACKED: f64 = 39.0;
     /// A trap where it was not calibrated.
     pub(super) const TRAP: f64 = 700.0;
     /// A stack of 32 frames (`cargo xtask bench --only unwind`).
