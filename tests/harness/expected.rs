@@ -45,6 +45,11 @@ impl Expected {
         Ok(numbers)
     }
 
+    /// The sum of a kind's numbers, of those things that are wanted.
+    pub fn sum(&self, kind: &str, wanted: impl Fn(&str) -> bool) -> u64 {
+        self.0.iter().filter(|((is, of), _)| is == kind && wanted(of)).map(|(_, number)| number).sum()
+    }
+
     /// The number of a kind of one thing.
     ///
     /// # Errors

@@ -55,9 +55,16 @@ fn attach(jvm: &Jvm, lens: &str, options: &[&str]) -> Result<Session> {
 }
 
 /// Lets a program work while its methods are woven; everything has arrived.
-fn watch(mut jvm: Jvm, lens: &str, options: &[&str]) -> Result<(Report, Expected)> {
+fn watch(jvm: Jvm, lens: &str, options: &[&str]) -> Result<(Report, Expected)> {
+    watch_rounds(jvm, 1, lens, options)
+}
+
+/// The same where it works so often.
+fn watch_rounds(mut jvm: Jvm, rounds: usize, lens: &str, options: &[&str]) -> Result<(Report, Expected)> {
     let session = attach(&jvm, lens, options)?;
-    jvm.work()?;
+    for _ in 0..rounds {
+        jvm.work()?;
+    }
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;

@@ -35,12 +35,6 @@ fn count_rounds(rounds: usize, jdk: &Jdk, flags: &[&str], options: &[&str]) -> R
     Ok((calls, expected, report))
 }
 
-/// The sum of what threads with such names call.
-fn by_thread(expected: &Expected, wanted: impl Fn(&str) -> bool) -> u64 {
-    let threads = expected.0.iter().filter(|((kind, thread), _)| kind == "thread_calls" && wanted(thread));
-    threads.map(|(_, calls)| calls).sum()
-}
-
 #[test]
 fn whole_names_choose_threads_on_every_jdk() -> Result<()> {
     for jdk in jdk::all()? {
@@ -50,7 +44,7 @@ fn whole_names_choose_threads_on_every_jdk() -> Result<()> {
             ("thread ~ \"*-resident-*\"", "resident"),
         ] {
             let (calls, expected, report) = count(&jdk, &[], &["--where", predicate])?;
-            let wanted = by_thread(&expected, |name| name.contains(part));
+            let wanted = expected.sum("thread_calls", |name| name.contains(part));
             ensure!(wanted > 0 && calls == wanted, "JDK {}: {calls} of {wanted}, {:?}", jdk.release, report.missing());
         }
     }
@@ -83,7 +77,7 @@ fn names_are_read_however_objects_lie() -> Result<()> {
     ] {
         let options = ["--where", "thread ~ \"*-resident-b\" && daemon", "--each"];
         let (calls, expected, report) = count(&latest, flags, &options)?;
-        let wanted = by_thread(&expected, |name| name.ends_with("resident-b"));
+        let wanted = expected.sum("thread_calls", |name| name.ends_with("resident-b"));
         ensure!(wanted > 0 && calls == wanted, "{flags:?}: {calls} of {wanted}, {:?}", report.missing());
     }
     Ok(())
@@ -95,7 +89,7 @@ fn names_are_read_however_objects_lie() -> Result<()> {
 fn a_thread_is_turned_down_at_entry_where_the_duration_decides() -> Result<()> {
     let options = ["--where", "thread ~ \"*-resident-a\" && duration >= 0ns"];
     let (calls, expected, report) = count_rounds(200, &jdk::any()?, &[], &options)?;
-    let wanted = by_thread(&expected, |name| name.ends_with("resident-a"));
+    let wanted = expected.sum("thread_calls", |name| name.ends_with("resident-a"));
     ensure!(wanted > 0 && calls == wanted, "{calls} of {wanted}");
     let filtered =
         |probe: &str| -> u64 { report.sites(probe).iter().filter_map(|site| site["filtered"].as_u64()).sum() };

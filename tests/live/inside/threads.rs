@@ -8,26 +8,16 @@ use tests::{
     report::Report,
 };
 
-use super::{attach, start};
+use super::{start, watch_rounds};
 
-/// Counts marks while the program works so often; gives what it did meanwhile, too.
+/// Marks while the program works so often, and what it did meanwhile.
 fn count(jdk: &Jdk, rounds: usize, options: &[&str]) -> Result<(Report, Expected)> {
-    let mut jvm = start(jdk, "methods", "Named", &[], &[])?;
-    let session = attach(&jvm, "markers", options)?;
-    for _ in 0..rounds {
-        jvm.work()?;
-    }
-    let report = session.report()?;
-    let expected = Expected::parse(&jvm.stdout().text())?;
-    jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
-    Ok((report, expected))
+    watch_rounds(start(jdk, "methods", "Named", &[], &[])?, rounds, "markers", options)
 }
 
 /// The sum of what threads with such names call.
 fn by_thread(expected: &Expected, part: &str) -> u64 {
-    let threads = expected.0.iter().filter(|((kind, thread), _)| kind == "thread_calls" && thread.contains(part));
-    threads.map(|(_, calls)| calls).sum()
+    expected.sum("thread_calls", |thread| thread.contains(part))
 }
 
 #[test]
