@@ -17,9 +17,10 @@ use crate::{bench, build, check, jdks, process, setup, verifier, workloads, work
 /// How many inputs the fuzz ring gives to each parser.
 const FUZZ_CASES: &str = "1000000";
 
-/// Live tests that are judged by what the whole machine does, or that leave for a moment what any other jtrace would tidy up.
-const ALONE: [&str; 7] =
-    ["arming::", "bench::", "governor::", "harmless::", "inside::budget::", "integrity::", "run::"];
+/// Live tests that count exactly what their own JVM does, whatever the machine does meanwhile.
+const SIDE_BY_SIDE: [&str; 5] = ["inside::", "jni::", "methods::", "objects::", "outside::"];
+/// Those of them that are judged by time all the same.
+const APART: &str = "inside::budget::";
 
 /// Takes no options.
 #[derive(Args)]
@@ -130,16 +131,16 @@ fn weave() -> Result<Count> {
     Ok([of_files, in_jvms].into_iter().sum())
 }
 
-/// Real JVMs on this kernel. Most tests look at no more than their own JVM; where they are judged by what the machine does, they run
-/// alone.
+/// Real JVMs on this kernel. Tests that look at no more than their own JVM run two at a time; where the machine as a whole decides, or
+/// what a killed jtrace has left and any other would tidy up, one.
 fn live() -> Result<Count> {
-    let alone = ["--test-threads=1"].into_iter().chain(ALONE);
-    let others = ["--test-threads=2"].into_iter().chain(ALONE.into_iter().flat_map(|module| ["--skip", module]));
     let beside = ["--lib", "--test", "cost", "--test", "report_schema", "--test", "ruler", "--test", "stacks"];
+    let alone = ["--test-threads=1"].into_iter().chain(SIDE_BY_SIDE.into_iter().flat_map(|module| ["--skip", module]));
     let parts = [
         counted(cargo_live()?.args(beside).args(["--", "--test-threads=1"]))?,
-        counted(cargo_live()?.args(["--test", "live", "--"]).args(others))?,
         counted(cargo_live()?.args(["--test", "live", "--"]).args(alone))?,
+        counted(cargo_live()?.args(["--test", "live", "--", "--test-threads=1", APART]))?,
+        counted(cargo_live()?.args(["--test", "live", "--", "--test-threads=2", "--skip", APART]).args(SIDE_BY_SIDE))?,
     ];
     Ok(parts.into_iter().sum())
 }

@@ -42,7 +42,7 @@ use crate::{
     },
     inside::visit::Visit,
     jvm::{find::Jvm, java_threads::Layout},
-    mark::{Asked, Inside},
+    mark::Asked,
     probe::{
         catalog::{CODE_GROUP, INSIDE_GROUP},
         clock::Source,
@@ -311,9 +311,7 @@ impl Live {
         if began_ns.saturating_sub(self.looked_ns) >= LOOK_EVERY_NS {
             self.look(began_ns);
         }
-        if let Some(asked) = self.asked.take() {
-            sink(Item::Inside(Inside::Asked(asked)));
-        }
+        self.tell_asked(sink);
         if let Some(inside) = &mut self.inside {
             inside.pump(sink);
         }

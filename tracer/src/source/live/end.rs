@@ -28,6 +28,7 @@ impl Live {
         sink: &mut dyn FnMut(Item<'_>),
     ) -> Result<(), Error> {
         let began = Instant::now();
+        self.tell_asked(sink);
         // While its sites still hear what it has left to say.
         let left = self.inside.as_mut().map(|inside| {
             let (left, followed) = inside.finish(now_ns(), sink);

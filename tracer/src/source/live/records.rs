@@ -1,7 +1,7 @@
 //! What a session takes out of the ring buffers, and passes on.
 
 use super::{Live, host::now_ns, subjects::Taken};
-use crate::{decode::Header, ebpf::Error, probe::clock::Source, session::Item, tally::Tallies};
+use crate::{decode::Header, ebpf::Error, mark::Inside, probe::clock::Source, session::Item, tally::Tallies};
 
 /// Records that are taken from one ring buffer before the others get their turn.
 const DRAIN_LIMIT: usize = 5000;
@@ -12,6 +12,13 @@ const DRAIN_ROUNDS: usize = 40;
 const NAMING_ROUNDS: usize = 1000;
 
 impl Live {
+    /// What is asked for comes before all that is told of it, also where a session ends before it was pumped.
+    pub(super) fn tell_asked(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
+        if let Some(asked) = self.asked.take() {
+            sink(Item::Inside(Inside::Asked(asked)));
+        }
+    }
+
     /// Passes on what the kernel has counted itself.
     pub(super) fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>), at_end: bool) -> Result<(), Error> {
         let Self { subjects, jni, kernel, .. } = self;
