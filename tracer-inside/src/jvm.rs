@@ -7,7 +7,7 @@ use std::{
 };
 
 use jvmti_bindings::sys::{
-    jni::{JNIEnv, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jmethodID, jobject},
+    jni::{JNIEnv, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue},
     jvmti::{jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks, jvmtiInterface_1_},
 };
 
@@ -124,7 +124,16 @@ impl Jni {
 
     /// The same of a method that takes several.
     pub(crate) fn call_all(self, class: jclass, method: jmethodID, arguments: &[jint]) -> Result<(), Failure> {
-        let arguments: Vec<_> = arguments.iter().map(|i| jvmti_bindings::sys::jni::jvalue { i: *i }).collect();
+        let arguments: Vec<_> = arguments.iter().map(|i| jvalue { i: *i }).collect();
+        self.call_with(class, method, &arguments)
+    }
+
+    /// The same of a method that takes a `long`.
+    pub(crate) fn call_long(self, class: jclass, method: jmethodID, argument: jlong) -> Result<(), Failure> {
+        self.call_with(class, method, &[jvalue { j: argument }])
+    }
+
+    fn call_with(self, class: jclass, method: jmethodID, arguments: &[jvalue]) -> Result<(), Failure> {
         // SAFETY: as above; the callers know the method's descriptor.
         unsafe { ((**self.0).CallStaticVoidMethodA)(self.0, class, method, arguments.as_ptr()) };
         self.check("a method")

@@ -11,21 +11,20 @@ use std::{
     ptr,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use tracer_common::marks::{Word, WordKind, hand};
+use tracer_weave::control::Told;
 
-use crate::site::jtrace_marks_flushed;
+use crate::{session, site::jtrace_marks_flushed};
 
 /// Most places of one JVM.
 pub(crate) const PLACES: usize = 1 << 18;
 /// Threads that have a buffer at the same time.
 const SLOTS: usize = 1 << 12;
-/// Bytes of a slot: a thread's id, its buffer, and the counters of that.
-const SLOT_BYTES: usize = 32;
 /// Most properties, with room for one that is none.
 const PROPERTIES: usize = 256;
 /// Bytes of a property's automaton: 64 symbols of 64 states.
@@ -52,18 +51,22 @@ const WORDS: usize = 4000;
 const SLACK_WORDS: usize = 64;
 /// Bytes of a buffer.
 const BUFFER_BYTES: usize = HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
-/// Counters of a place: entered, left, thrown, held back. Of a symbol's place they are symbols of objects that are not tracked, those
-/// that changed their object's state, none, and those that left it.
+/// Counters of a place: entered, left, thrown, entered and left. Of a symbol's place they are symbols of objects that are not tracked,
+/// those that changed their object's state, none, and those that left it.
 const COUNTERS: usize = 4;
 /// What they count.
-const COUNTED: [WordKind; COUNTERS] = [WordKind::Enter, WordKind::Exit, WordKind::Thrown, WordKind::Symbol];
+const OF_MARKER: [&[WordKind]; COUNTERS] =
+    [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Enter, WordKind::Exit]];
+const OF_SYMBOL: [&[WordKind]; COUNTERS] =
+    [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Symbol]];
 
 /// Offsets in a buffer's header, as `JtraceMarks` has them.
 const NEXT: usize = 0;
 const END: usize = 8;
 const COUNTS: usize = 16;
 const LAST_THREAD: usize = 24;
-const SLOT: usize = 40;
+const MAY_HAVE_SLOT: usize = 40;
+const TID: usize = 48;
 
 /// No thread has this id.
 const NOBODY: i64 = -1;
@@ -88,12 +91,13 @@ struct Buffer {
 /// All of it.
 pub(crate) struct Memory {
     switches: usize,
-    slots: usize,
     machines: usize,
     buffers: Mutex<Vec<Buffer>>,
     /// In which buffer each virtual thread has written last.
     carried: Mutex<HashMap<i64, usize>>,
     made: AtomicU64,
+    /// Whether a thread got no buffer.
+    refused: AtomicBool,
 }
 
 fn map(bytes: usize) -> Option<usize> {
@@ -127,11 +131,11 @@ impl Memory {
     pub(crate) fn new() -> Option<Self> {
         Some(Self {
             switches: map(PLACES * PLACE_BYTES)?,
-            slots: map(SLOTS * SLOT_BYTES)?,
             machines: map(PROPERTIES * MACHINE_BYTES)?,
             buffers: Mutex::new(Vec::new()),
             carried: Mutex::new(HashMap::new()),
             made: AtomicU64::new(0),
+            refused: AtomicBool::new(false),
         })
     }
 
@@ -139,9 +143,8 @@ impl Memory {
     pub(crate) const fn at(&self, which: i32) -> i64 {
         let value = match which {
             0 => self.switches,
-            1 => self.slots,
-            2 => SLOTS - 1,
-            3 => self.machines,
+            1 => SLOTS,
+            2 => self.machines,
             _ => 0,
         };
         value.cast_signed() as i64
@@ -198,28 +201,37 @@ impl Memory {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The slot of a thread.
-    fn slot(&self, tid: i64) -> usize {
-        self.slots + (usize::try_from(tid).unwrap_or(0) & (SLOTS - 1)) * SLOT_BYTES
+    /// Lets a buffer's thread have the slot that the lower bits of its id name, unless another one that lives has it.
+    fn give_slot(buffers: &[Buffer], to: &Buffer) {
+        let may_have = |of: &Buffer| Self::word(of.base + MAY_HAVE_SLOT);
+        let same = |of: &&Buffer| (of.tid ^ to.tid).cast_unsigned().is_multiple_of(SLOTS as u64);
+        if buffers.iter().filter(same).all(|of| may_have(of).load(Ordering::Relaxed) == 0) {
+            may_have(to).store(1, Ordering::Relaxed);
+        }
     }
 
     /// The buffer of a thread that has none in its slot; 0 where there is no room.
     pub(crate) fn buffer_of(&self, tid: i64) -> i64 {
         let mut buffers = self.buffers();
         if let Some(buffer) = buffers.iter().find(|buffer| buffer.tid == tid) {
-            // Another thread has the slot.
+            Self::give_slot(&buffers, buffer);
             return buffer.base.cast_signed() as i64;
         }
-        if tid <= 0 || buffers.len() >= SLOTS {
+        if tid <= 0 {
             return 0;
         }
-        let Some(base) = map(BUFFER_BYTES) else { return 0 };
-        let Some(counts) = map(PLACES * COUNTERS * 8) else { return 0 };
+        let room = (buffers.len() < SLOTS).then(|| map(BUFFER_BYTES).zip(map(PLACES * COUNTERS * 8))).flatten();
+        let Some((base, counts)) = room else {
+            drop(buffers);
+            self.refuse();
+            return 0;
+        };
         let words = base + HEADER_BYTES;
         Self::word(base + NEXT).store(words.cast_signed() as i64, Ordering::Relaxed);
         Self::word(base + END).store((words + 8 * WORDS).cast_signed() as i64, Ordering::Relaxed);
         Self::word(base + COUNTS).store(counts.cast_signed() as i64, Ordering::Relaxed);
         Self::word(base + LAST_THREAD).store(tid, Ordering::Relaxed);
+        Self::word(base + TID).store(tid, Ordering::Relaxed);
         let number = u32::try_from(self.made.fetch_add(1, Ordering::Relaxed) + 1).unwrap_or(u32::MAX);
         buffers.push(Buffer {
             number,
@@ -231,16 +243,18 @@ impl Memory {
             carries: false,
             told: HashMap::new(),
         });
-        let slot = self.slot(tid);
-        if Self::word(slot).load(Ordering::Relaxed) == 0 {
-            Self::word(base + SLOT).store(slot.cast_signed() as i64, Ordering::Relaxed);
-            Self::word(slot + 8).store(base.cast_signed() as i64, Ordering::Relaxed);
-            Self::word(slot + 16).store(counts.cast_signed() as i64, Ordering::Relaxed);
-            Self::word(slot).store(tid, Ordering::Release);
-        }
+        Self::give_slot(&buffers, &buffers[buffers.len() - 1]);
         // The kernel learns whose buffer this is.
         jtrace_marks_flushed(ptr::null(), 0, u64::from(number) | u64::from(hand::OWNER) << 32, 0);
         base.cast_signed() as i64
+    }
+
+    /// A thread gets no buffer: that is said once.
+    fn refuse(&self) {
+        if !self.refused.swap(true, Ordering::Relaxed) {
+            let why = format!("marks of some threads were not told: no more than {SLOTS} can have a buffer");
+            session::tell(Told::Lacks(why));
+        }
     }
 
     /// A virtual thread goes on in another buffer. What it wrote elsewhere is handed over now, so that it comes first.
@@ -285,15 +299,17 @@ impl Memory {
         for buffer in self.buffers().iter_mut() {
             Self::hand_over(buffer, false);
             if counters {
-                Self::tell_counters(buffer, places);
+                self.tell_counters(buffer, places);
             }
         }
     }
 
-    /// The last time: hands over everything.
+    /// The last time: hands over everything, and forgets what the places were.
     pub(crate) fn flush_last(&self, places: &Range<u32>) {
         self.flush_idle(places, true);
         self.buffers().iter().for_each(Buffer::close);
+        self.refused.store(false, Ordering::Relaxed);
+        discard(self.switches, PLACES * PLACE_BYTES);
     }
 
     fn hand_over(buffer: &mut Buffer, is_owner: bool) {
@@ -311,7 +327,7 @@ impl Memory {
     }
 
     /// Tells what was counted since the last time.
-    fn tell_counters(buffer: &mut Buffer, places: &Range<u32>) {
+    fn tell_counters(&self, buffer: &mut Buffer, places: &Range<u32>) {
         let mut words = Vec::new();
         for index in places.start as usize * COUNTERS..places.end as usize * COUNTERS {
             let now = Self::word(buffer.counts + 8 * index).load(Ordering::Relaxed).cast_unsigned();
@@ -321,13 +337,17 @@ impl Memory {
             let told = buffer.told.entry(index).or_default();
             if now > *told {
                 let place = u32::try_from(index / COUNTERS).unwrap_or(0);
-                words.push(Word::new(WordKind::Count, COUNTED[index % COUNTERS] as u8, place, 0).0);
-                words.push(now - *told);
+                let is_symbol = self.place(place).load(Ordering::Relaxed) >> PROPERTY_SHIFT != 0;
+                let counted = if is_symbol { OF_SYMBOL } else { OF_MARKER };
+                for kind in counted[index % COUNTERS] {
+                    words.push(Word::new(WordKind::Count, *kind as u8, place, 0).0);
+                    words.push(now - *told);
+                }
                 *told = now;
             }
         }
         for words in words.chunks(WORDS) {
-            jtrace_marks_flushed(words.as_ptr(), words.len() as u64, u64::from(buffer.number), buffer.handed);
+            jtrace_marks_flushed(words.as_ptr(), words.len() as u64, buffer.by(false), buffer.handed);
             buffer.handed += words.len() as u64;
         }
     }
@@ -337,14 +357,8 @@ impl Memory {
         let mut buffers = self.buffers();
         let Some(at) = buffers.iter().position(|buffer| buffer.tid == tid) else { return };
         let mut buffer = buffers.swap_remove(at);
-        let slot = self.slot(tid);
-        if Self::word(slot).load(Ordering::Relaxed) == tid {
-            Self::word(slot).store(0, Ordering::Release);
-            Self::word(slot + 8).store(0, Ordering::Release);
-            Self::word(slot + 16).store(0, Ordering::Release);
-        }
         Self::hand_over(&mut buffer, true);
-        Self::tell_counters(&mut buffer, places);
+        self.tell_counters(&mut buffer, places);
         buffer.close();
         for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, PLACES * COUNTERS * 8)] {
             // SAFETY: only that thread knew them, and it has ended.
@@ -353,8 +367,8 @@ impl Memory {
     }
 
     /// Switches everything off.
-    pub(crate) fn switch_off(&self) {
-        discard(self.switches, PLACES * PLACE_BYTES);
+    pub(crate) fn switch_off(&self, places: &Range<u32>) {
+        places.clone().for_each(|place| self.switch(place, 0));
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) fn memory() -> Option<&'static Memory> {
 /// What was defined.
 #[derive(Clone, Copy)]
 pub(crate) struct Recorder {
+    marks: jclass,
+    ended: jmethodID,
     objects: jclass,
     prepare: jmethodID,
     sweep: jmethodID,
@@ -78,6 +80,8 @@ impl Recorder {
         jni.set_static_long(marks, library, jlong::try_from(again).map_err(|error| error.to_string())?);
         let thread = jni.find(c"java/lang/Thread").ok_or("there is no java.lang.Thread")?;
         Ok(Self {
+            marks,
+            ended: jni.static_method(marks, c"ended", c"(J)V")?,
             objects,
             prepare: jni.static_method(objects, c"prepare", c"(I)V")?,
             sweep: jni.static_method(objects, c"sweepAll", c"(I)V")?,
@@ -113,6 +117,11 @@ impl Recorder {
     /// Tells of objects that have died, where that costs little.
     pub(crate) fn sweep_lightly(&self, jni: Jni) -> Result<(), Failure> {
         jni.call(self.objects, self.sweep, NOW_AND_THEN)
+    }
+
+    /// A thread ends: from now on its code does not find its buffer.
+    pub(crate) fn ended(&self, jni: Jni, tid: i64) -> Result<(), Failure> {
+        jni.call_long(self.marks, self.ended, tid)
     }
 
     /// `Thread.getId()`.

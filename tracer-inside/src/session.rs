@@ -382,10 +382,10 @@ impl Session {
 
     /// Switches everything off and restores every class.
     fn leave(&mut self) {
-        if let Some(memory) = memory() {
-            memory.switch_off();
-        }
         let (Some(weaving), Some(recorder)) = (self.weaving.clone(), self.recorder) else { return };
+        if let Some(memory) = memory() {
+            memory.switch_off(&weaving.places());
+        }
         let restored = exchange::end(self.jvmti, self.jni, &weaving);
         let _ = recorder.sweep(self.jni, false);
         if let Some(memory) = memory() {
@@ -408,7 +408,7 @@ unsafe extern "system" fn vm_death(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv) {
         let weaving = lock(&WEAVING).clone()?;
         recorder.sweep(Jni(jni), true).ok()?;
         let memory = memory()?;
-        memory.switch_off();
+        memory.switch_off(&weaving.places());
         memory.flush_last(&weaving.places());
         Some(())
     });
@@ -418,7 +418,10 @@ unsafe extern "system" fn thread_end(_jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, th
     let _ = std::panic::catch_unwind(|| {
         let recorder = (*lock(&RECORDER))?;
         let weaving = lock(&WEAVING).clone()?;
-        memory()?.end_thread(recorder.thread_id(Jni(jni), thread), &weaving.places());
+        let tid = recorder.thread_id(Jni(jni), thread);
+        // Where that fails, its buffer stays.
+        recorder.ended(Jni(jni), tid).ok()?;
+        memory()?.end_thread(tid, &weaving.places());
         Some(())
     });
 }

@@ -83,6 +83,7 @@ pub enum Kind {
 
 /// One wish: a marker or symbol, and where it is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "wishes that are independent of each other")]
 pub struct Rule {
     /// Number of the marker or symbol.
     pub marker: u32,
@@ -106,6 +107,9 @@ pub struct Rule {
     /// Whether the method's arguments are told, at entry: numbers, truth values, and the beginnings of `String`s.
     #[serde(default)]
     pub arguments: bool,
+    /// Whether its marks are counted and never sent, so that nobody sees their order.
+    #[serde(default)]
+    pub counted: bool,
 }
 
 impl Rule {

@@ -1,6 +1,7 @@
 //! Weaving: a class file with calls of [`RECORDER`] at the places that rules name.
 
 mod blocks;
+mod brief;
 mod code;
 mod constructor;
 mod descriptor;
@@ -31,6 +32,9 @@ use pool::Additions;
 /// | `enter(I)V`, `enter(ILjava/lang/Object;)V` | where a region begins |
 /// | `exit(I)V`, `exit(ILjava/lang/Object;)V` | where a region ends |
 /// | `thrown(I)V`, `thrown(ILjava/lang/Object;)V` | where an exception leaves a region |
+/// | `passed(I)V`, `passedThrown(I)V` | where a region ends, or an exception leaves it, that is entered by no call of its own: it is over at once, and nobody sees the order of its marks |
+/// | `entered(I)J` | where another such region begins; what it says is kept to the end |
+/// | `left(JI)V`, `threw(JI)V` | where that region ends, or an exception leaves it |
 /// | `symbol(ILjava/lang/Object;)V` | at a symbol; `null` in static methods |
 /// | `argument(IIJ)V`, `argument(IID)V`, `argument(IILjava/lang/Object;)V` | behind `enter` or `point`: index and value of an argument |
 pub const RECORDER: &str = "java/lang/JtraceMarks";

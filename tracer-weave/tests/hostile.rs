@@ -37,6 +37,7 @@ fn rules() -> Vec<Rule> {
         kind,
         receiver: true,
         arguments: true,
+        counted: false,
     })
     .collect()
 }

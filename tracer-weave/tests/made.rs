@@ -109,6 +109,7 @@ fn rule(place: Place, kind: Kind) -> Rule {
         kind,
         receiver: false,
         arguments: false,
+        counted: false,
     }
 }
 

@@ -184,6 +184,7 @@ impl Property {
                     kind: symbol.at.into(),
                     receiver: true,
                     arguments: false,
+                    counted: false,
                 }));
             }
         }

@@ -79,6 +79,28 @@ impl Frames {
         Ok(all)
     }
 
+    /// Whether one stands at an instruction.
+    pub(crate) fn is_at(&self, index: usize) -> bool {
+        self.frames.iter().any(|(at, _)| *at == index)
+    }
+
+    /// The same, where so many `long`s more are kept behind `slots` of local variables, from an instruction on.
+    pub(crate) fn keeping(
+        &self,
+        begin: &[VerificationType],
+        from: usize,
+        slots: u16,
+        longs: u8,
+    ) -> Result<Self, Reason> {
+        let frames = self.written_out(begin)?.into_iter().map(|(index, Full { mut locals, stack })| {
+            if index >= from {
+                keep(&mut locals, slots, longs);
+            }
+            (index, StackFrame::FullFrame { frame_type: 255, offset_delta: 0, locals, stack })
+        });
+        Ok(Self { frames: frames.collect() })
+    }
+
     /// Writes the frames for moved code: `label` says where an instruction's frame is now, `new_at` where an instruction
     /// `new` is; `appended` stand behind all others, by their places.
     pub(crate) fn write(
@@ -123,6 +145,18 @@ impl Frames {
     }
 }
 
+/// Adds `long`s behind so many slots.
+pub(crate) fn keep(locals: &mut Vec<VerificationType>, slots: u16, longs: u8) {
+    let words = |known: &VerificationType| if is_wide(known) { 2 } else { 1 };
+    let taken: usize = locals.iter().map(words).sum();
+    locals.extend((taken..usize::from(slots)).map(|_| VerificationType::Top));
+    locals.extend((0..longs).map(|_| VerificationType::Long));
+}
+
+const fn is_wide(known: &VerificationType) -> bool {
+    matches!(known, VerificationType::Long | VerificationType::Double)
+}
+
 type Types = Vec<VerificationType>;
 
 /// The same frame at another distance from the one before.
@@ -165,7 +199,7 @@ pub(crate) fn in_slot(locals: &[VerificationType], slot: u16) -> Option<&Verific
         if at == usize::from(slot) {
             return Some(known);
         }
-        at += if matches!(known, VerificationType::Long | VerificationType::Double) { 2 } else { 1 };
+        at += if is_wide(known) { 2 } else { 1 };
     }
     None
 }

@@ -5,14 +5,19 @@ use super::pool::{Additions, Full};
 
 const ACONST_NULL: u8 = 1;
 const ALOAD_0: u8 = 42;
+const LLOAD: u8 = 22;
+const LSTORE: u8 = 55;
 const I2L: u8 = 133;
 const F2D: u8 = 141;
 const INVOKESTATIC: u8 = 184;
 
-/// Stack that a call takes at most: number, receiver.
-pub(crate) const STACK: u16 = 2;
+/// Stack that a call takes at most: where it is counted, number.
+pub(crate) const STACK: u16 = 3;
 /// Stack that a call for an argument takes: number, index, and a value of two words.
 pub(crate) const ARGUMENT_STACK: u16 = 4;
+
+/// The recorder's method that says where a region's marks are counted.
+pub(crate) const BEGINS: &str = "entered";
 
 /// A call of the recorder.
 #[derive(Clone, Debug)]
@@ -25,6 +30,8 @@ pub(crate) struct Mark {
     pub(crate) receiver: bool,
     /// Whether the method's arguments are told behind it.
     pub(crate) arguments: bool,
+    /// The local variable that keeps where the region's marks are counted, from its entry to its end.
+    pub(crate) kept_in: Option<u8>,
 }
 
 impl Mark {
@@ -36,6 +43,9 @@ impl Mark {
         pool: &mut Additions,
         to: &mut Vec<u8>,
     ) -> Result<(), Full> {
+        if let Some(slot) = self.kept_in {
+            return self.write_kept(slot, pool, to);
+        }
         push(self.id.cast_signed(), pool, to)?;
         if self.receiver {
             to.push(if this { ALOAD_0 } else { ACONST_NULL });
@@ -49,12 +59,25 @@ impl Mark {
         Ok(())
     }
 
+    fn write_kept(&self, slot: u8, pool: &mut Additions, to: &mut Vec<u8>) -> Result<(), Full> {
+        let begins = self.method == BEGINS;
+        if !begins {
+            to.extend([LLOAD, slot]);
+        }
+        push(self.id.cast_signed(), pool, to)?;
+        call(self.method, if begins { "(I)J" } else { "(JI)V" }, pool, to)?;
+        if begins {
+            to.extend([LSTORE, slot]);
+        }
+        Ok(())
+    }
+
     fn argument(&self, index: i32, parameter: &Parameter, pool: &mut Additions, to: &mut Vec<u8>) -> Result<(), Full> {
         push(self.id.cast_signed(), pool, to)?;
         push(index, pool, to)?;
         let (load, convert, descriptor) = match parameter.kind {
             Kind::Int => (21, Some(I2L), "(IIJ)V"),
-            Kind::Long => (22, None, "(IIJ)V"),
+            Kind::Long => (LLOAD, None, "(IIJ)V"),
             Kind::Float => (23, Some(F2D), "(IID)V"),
             Kind::Double => (24, None, "(IID)V"),
             Kind::Object(_) => (25, None, "(IILjava/lang/Object;)V"),

@@ -91,11 +91,12 @@ impl<'a> Method<'a> {
         let mut layout = Layout::new(code, &paths)?;
         let bytes = layout.write(code, &paths)?;
         let handlers = layout.write_handlers(code, &paths)?;
-        let stack_map = if self.wants_frames() { self.stack_map(&paths, &layout, pool)? } else { None };
+        let stack_map = if self.wants_frames() { self.stack_map(plan, &paths, &layout, pool)? } else { None };
+        let max_locals = code.max_locals + 2 * u16::from(plan.keeping);
 
         let mut content = Vec::with_capacity(bytes.len() + handlers.len() + 64);
         content.extend(self.max_stack(plan, &paths)?.to_be_bytes());
-        content.extend(code.max_locals.to_be_bytes());
+        content.extend(max_locals.to_be_bytes());
         content.extend(u32::try_from(bytes.len()).map_err(|_| Fail::Full)?.to_be_bytes());
         content.extend(bytes);
         content.extend(handlers);
@@ -131,29 +132,43 @@ impl<'a> Method<'a> {
     }
 
     /// The stack map; `None` where there was none, and none is needed.
-    fn stack_map(&self, paths: &Paths, layout: &Layout, pool: &mut Additions) -> Result<Option<Vec<u8>>, Fail> {
+    fn stack_map(
+        &self,
+        plan: &Plan,
+        paths: &Paths,
+        layout: &Layout,
+        pool: &mut Additions,
+    ) -> Result<Option<Vec<u8>>, Fail> {
         let mut appended = Vec::new();
+        let kept = match plan.keeping {
+            0 => None,
+            longs => Some(self.frames.keeping(&self.first_locals(pool)?, self.begin, self.code.max_locals, longs)?),
+        };
+        let frames = kept.as_ref().unwrap_or(&self.frames);
         if !paths.last.is_empty() {
             let throwable = VerificationType::Object { cpool_index: pool.class("java/lang/Throwable")? };
             let this = VerificationType::Object { cpool_index: self.class.this_class };
             for (handler, at) in paths.last.iter().zip(&layout.last) {
-                let locals = if handler.this { vec![this.clone()] } else { Vec::new() };
+                let mut locals = if handler.this { vec![this.clone()] } else { Vec::new() };
+                if plan.keeping > 0 {
+                    frames::keep(&mut locals, self.code.max_locals, plan.keeping);
+                }
                 appended.push((*at, frames::Full { locals, stack: vec![throwable.clone()] }));
             }
         }
         if !paths.detours.is_empty() {
-            let known = self.frames.written_out(&self.first_locals(pool)?)?;
+            let known = frames.written_out(&self.first_locals(pool)?)?;
             for (detour, at) in paths.detours.iter().zip(&layout.detours) {
                 let frame =
                     known.binary_search_by_key(&detour.target, |(index, _)| *index).map(|found| known[found].1.clone());
                 appended.push((*at, frame.map_err(|_| "a branch goes where its stack map says nothing".to_owned())?));
             }
         }
-        if appended.is_empty() && self.frames.count() == 0 {
+        if appended.is_empty() && frames.count() == 0 {
             return Ok(None);
         }
         let (label, instruction) = (|index| layout.label(index), |index| layout.instruction(index));
-        Ok(Some(self.frames.write(&self.code, label, instruction, &appended)?))
+        Ok(Some(frames.write(&self.code, label, instruction, &appended)?))
     }
 
     /// The local variables that the method begins with.

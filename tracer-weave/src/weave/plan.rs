@@ -45,6 +45,8 @@ pub(crate) struct Zone {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) zones: Vec<Zone>,
+    /// Zones that keep something in a local variable of two slots; these lie behind the method's own.
+    pub(crate) keeping: u8,
     /// Calls before instructions, whoever comes there.
     pub(crate) points: BTreeMap<usize, Vec<(Order, Mark)>>,
     /// Calls on the way from one instruction to another.

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 
 use super::blocks::Blocks;
+use super::brief;
 use super::code::{GETSTATIC, INVOKEINTERFACE, INVOKEVIRTUAL, PUTFIELD, Reason};
 use super::loops::{self, Loop};
-use super::mark::Mark;
+use super::mark::{self, Mark};
 use super::method::{Fail, Method};
 use super::plan::{Order, Plan, Rank, Zone};
 use crate::class::java_name;
@@ -78,7 +79,20 @@ impl<'a> Wishes<'a> {
         let receiver = method == "symbol" || rule.receiver && !is_static;
         // Further on, other things may stand where the arguments were.
         let arguments = rule.arguments && rule.place == Place::Method && matches!(method, "enter" | "point");
-        Mark { method, id, receiver, arguments }
+        Mark { method, id, receiver, arguments, kept_in: None }
+    }
+
+    /// A local variable of two slots for the whole method; `None` where it cannot have one more. It has no value before the method's entry
+    /// is told, so there must be no frame.
+    fn keep(&mut self) -> Option<u8> {
+        if self.method.frames.is_at(self.method.begin) {
+            return None;
+        }
+        let slot = u8::try_from(self.method.code.max_locals).ok()?.checked_add(2 * self.plan.keeping)?;
+        // Its second slot must be there, too.
+        slot.checked_add(2)?;
+        self.plan.keeping = self.plan.keeping.checked_add(1).filter(|keeping| *keeping < 64)?;
+        Some(slot)
     }
 
     fn order(rank: Rank, size: usize, rule: usize) -> Order {
@@ -88,8 +102,14 @@ impl<'a> Wishes<'a> {
     /// Adds a zone. `members` are in order, and there is one at least.
     fn zone(&mut self, order: Order, rule: &Rule, begins: usize, members: Vec<usize>) -> Result<(), Fail> {
         let id = self.place(rule, begins)?;
-        let mark = |method| Some(self.mark(rule, method, id));
+        let is_counted = rule.counted && !rule.receiver && !rule.arguments && rule.place == Place::Method;
+        let is_brief = is_counted && brief::is_brief(self.method);
+        let is_kept = is_counted && rule.kind == Kind::Marker(Sides::Region) && !is_brief;
+        let kept_in = if is_kept { self.keep() } else { None };
+        let mark = |method| Some(Mark { kept_in, ..self.mark(rule, method, id) });
         let (on_enter, on_exit, on_thrown) = match rule.kind {
+            Kind::Marker(Sides::Region) if is_brief => (None, mark("passed"), mark("passedThrown")),
+            Kind::Marker(Sides::Region) if kept_in.is_some() => (mark(mark::BEGINS), mark("left"), mark("threw")),
             Kind::Marker(Sides::Region) => (mark("enter"), mark("exit"), mark("thrown")),
             Kind::Marker(Sides::Point) => (mark("point"), None, None),
             Kind::Entry => (mark("symbol"), None, None),

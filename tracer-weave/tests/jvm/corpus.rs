@@ -20,6 +20,7 @@ pub(crate) fn rule(marker: u32, method: &str, place: Place, kind: Kind) -> Rule 
         kind,
         receiver: false,
         arguments: false,
+        counted: false,
     }
 }
 

@@ -170,6 +170,35 @@ fn methods_and_constructors_are_entered_and_left_as_often_as_their_source_says()
 
 #[test]
 #[ignore = "needs JDKs"]
+fn counted_methods_are_entered_and_left_as_often_as_their_source_says() {
+    // Alone, twice in one method, and beside what has detours of its own.
+    let counted = |marker| Rule { counted: true, ..rule(marker, "*", WHOLE, REGION) };
+    let sets = [
+        vec![counted(1)],
+        vec![counted(1), counted(2)],
+        vec![rule(3, "*", Place::Loop, REGION), counted(1), rule(4, "*", Place::Block, POINT)],
+    ];
+    for rules in sets {
+        let program = Program::woven("counted", &rules);
+        for jvm in jvms() {
+            let (found, _) = program.run(&jvm, "Methods");
+            let methods = METHODS.iter().filter(|(method, ..)| *method != "risky" && *method != "plain");
+            for (method, enters, exits, thrown) in methods {
+                for marker in rules.iter().filter(|rule| rule.counted).map(|rule| rule.marker) {
+                    let counted = &found[&((*method).to_owned(), marker)];
+                    assert_eq!(counted.iter().map(|one| one.enters).sum::<u32>(), *enters, "{method} {jvm:?}");
+                    assert_eq!(counted.iter().map(|one| one.exits).sum::<u32>(), *exits, "{method} {jvm:?}");
+                    assert_eq!(counted.iter().map(|one| one.thrown).sum::<u32>(), *thrown, "{method} {jvm:?}");
+                }
+            }
+            let derived: Vec<_> = found[&("Derived.<init>".to_owned(), 1)].clone();
+            assert_eq!(derived, [region(10, 10, 0), region(40, 30, 10)], "{jvm:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs JDKs"]
 fn arguments_are_told_with_their_index_and_value() {
     let mut told = rule(1, "arguments", WHOLE, REGION);
     told.arguments = true;

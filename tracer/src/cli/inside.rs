@@ -100,11 +100,17 @@ impl InsideOptions {
             let (receiver, arguments) = (wish.receiver, wish.arguments);
             Telling { switch: switch::ON | count | time, can_count, receiver, arguments }
         });
+        let telling: Vec<Telling> = telling.collect();
+        let mut rules = spec.rules();
+        for rule in &mut rules {
+            let telling = telling.get(rule.marker as usize);
+            rule.counted = telling.is_some_and(|telling| telling.switch & switch::COUNT != 0);
+        }
         let mut wanted = Wanted {
-            telling: telling.collect(),
+            telling,
             one_in: self.sample.unwrap_or(1),
             asked: spec.asked(),
-            rules: spec.rules(),
+            rules,
             machines: Vec::new(),
             symbols: Vec::new(),
             later: self.later,

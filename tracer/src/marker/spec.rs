@@ -179,6 +179,7 @@ impl Spec {
                 kind: Kind::Marker(wish.marker.sides),
                 receiver: wish.receiver,
                 arguments: wish.arguments,
+                counted: false,
             };
             let further = wish.also.iter().cloned().map(|Named { class, method, descriptor }| Rule {
                 class,

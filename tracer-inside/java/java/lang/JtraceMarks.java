@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
@@ -17,11 +18,17 @@ public final class JtraceMarks {
 
     /** A word of four bytes for each place: its switch, and above that the row of its symbol among the automata. */
     private static final long SWITCHES = at(0);
-    /** Thread id, buffer and counters, by the lower bits of the id; the id is negative while the recorder is at work. */
-    private static final long SLOTS = at(1);
-    private static final long SLOTS_MASK = at(2);
+    /**
+     * What threads write to, by the lower bits of their ids: the id, which is negative while the recorder is at work, then the thread's
+     * counters and its buffer. It lies in the heap because compilers read it once for all marks between two calls; other memory they would
+     * read again after each mark. Virtual threads are never there.
+     */
+    private static final long[] SLOTS = new long[(int) at(1) * 4];
+    private static final int SLOTS_MASK = (SLOTS.length >> 2) - 1;
+    private static final int SLOT_COUNTERS = 1;
+    private static final int SLOT_HOME = 2;
     /** Next states, by property, symbol and state. */
-    static final long MACHINES = at(3);
+    static final long MACHINES = at(2);
 
     /** Where the library begins that has defined this class; one that comes later asks there. */
     private static long library;
@@ -48,11 +55,16 @@ public final class JtraceMarks {
     static final int THREAD = 10;
     static final int ARGUMENT = 11;
 
-    /** The four counters of a place; the last two kinds of symbols are those that change their object's state and those that do not. */
+    /**
+     * The four counters of a place: of its marks, the last are those of regions that were told of at their end. Of its symbols, those of
+     * objects that are not tracked, those that changed their object's state, none, and those that left it.
+     */
     static final int ENTERED = 0;
     static final int LEFT = 1;
+    private static final int THREW = 2;
     static final int MOVED = LEFT;
     static final int HELD_BACK = 3;
+    private static final int PASSED = HELD_BACK;
 
     /** The header of a buffer. */
     private static final int NEXT = 0;
@@ -61,8 +73,13 @@ public final class JtraceMarks {
     private static final int LAST_THREAD = 24;
     /** Not 0 while the recorder is at work. */
     static final int BUSY = 32;
-    /** Where the buffer's slot is; 0: it has none. */
-    private static final int SLOT = 40;
+    /** Whether its thread may have the slot: nobody else that lives is there. */
+    private static final int MAY_HAVE_SLOT = 40;
+    /** Whose it is: the id of a thread, or of one that carries others. */
+    private static final int TID_OF = 48;
+
+    /** What is no address of counters: they are those of whichever thread carries this one when the region ends. */
+    private static final long ELSEWHERE = 1;
 
     private static final int MAX_TEXT_CHARS = 64;
 
@@ -107,42 +124,91 @@ public final class JtraceMarks {
 
     public static void point(int place) {
         int on = on(place);
-        if (on != 0) tell(on, place, POINT, 0);
+        if (on != 0 && !counted(on, place, ENTERED)) tell(on, place, POINT);
     }
 
     public static void enter(int place) {
         int on = on(place);
-        if (on != 0) tell(on, place, ENTER, 0);
+        if (on != 0 && !counted(on, place, ENTERED)) tell(on, place, ENTER);
     }
 
     public static void exit(int place) {
         int on = on(place);
-        if (on != 0) tell(on, place, EXIT, 0);
+        if (on != 0 && !counted(on, place, LEFT)) tell(on, place, EXIT);
     }
 
     public static void thrown(int place) {
         int on = on(place);
-        if (on != 0) tell(on, place, THROWN, 0);
+        if (on != 0 && !counted(on, place, THREW)) tell(on, place, THROWN);
+    }
+
+    /**
+     * A counted region is entered. Says where its place is counted, for {@link #left} and {@link #threw}: so these need not find it again.
+     * A thread's counters are there until it ends; 0 where nothing is counted, and {@link #ELSEWHERE} where they must look.
+     */
+    public static long entered(int place) {
+        int on = on(place);
+        if (on == 0) return 0;
+        long counters = counters(U.getLong(Thread.currentThread(), TID));
+        if (counters == 0) return enteredElsewhere(place);
+        counters += (long) place << 5;
+        U.putLong(counters, U.getLong(counters) + 1);
+        return counters;
+    }
+
+    @DontInline
+    private static long enteredElsewhere(int place) {
+        enter(place);
+        return ELSEWHERE;
+    }
+
+    /** The end of such a region. */
+    public static void left(long counters, int place) {
+        if (counters > ELSEWHERE) U.putLong(counters + 8, U.getLong(counters + 8) + 1);
+        else if (counters != 0) exit(place);
+    }
+
+    /** An exception leaves such a region. */
+    public static void threw(long counters, int place) {
+        if (counters > ELSEWHERE) U.putLong(counters + 16, U.getLong(counters + 16) + 1);
+        else if (counters != 0) thrown(place);
+    }
+
+    /** The end of a region that was entered by no call of its own. */
+    public static void passed(int place) {
+        int on = on(place);
+        if (on != 0 && !counted(on, place, PASSED)) both(on, place, EXIT);
+    }
+
+    public static void passedThrown(int place) {
+        int on = on(place);
+        if (on != 0) both(on, place, THROWN);
+    }
+
+    @DontInline
+    private static void both(int on, int place, int end) {
+        tell(on, place, ENTER);
+        tell(on, place, end);
     }
 
     public static void point(int place, Object receiver) {
         int on = on(place);
-        if (on != 0) tellOf(on, place, POINT, receiver);
+        if (on != 0 && !counted(on, place, ENTERED)) tell(on, place, POINT, receiver);
     }
 
     public static void enter(int place, Object receiver) {
         int on = on(place);
-        if (on != 0) tellOf(on, place, ENTER, receiver);
+        if (on != 0 && !counted(on, place, ENTERED)) tell(on, place, ENTER, receiver);
     }
 
     public static void exit(int place, Object receiver) {
         int on = on(place);
-        if (on != 0) tellOf(on, place, EXIT, receiver);
+        if (on != 0 && !counted(on, place, LEFT)) tell(on, place, EXIT, receiver);
     }
 
     public static void thrown(int place, Object receiver) {
         int on = on(place);
-        if (on != 0) tellOf(on, place, THROWN, receiver);
+        if (on != 0 && !counted(on, place, THREW)) tell(on, place, THROWN, receiver);
     }
 
     @ForceInline
@@ -199,18 +265,36 @@ public final class JtraceMarks {
         }
     }
 
-    private static void tellOf(int on, int place, int kind, Object receiver) {
-        tell(on, place, kind, receiver == null || (on & COUNT) != 0 ? 0 : JtraceObjects.number(receiver));
+    /** One more of a kind where marks are counted; so they need no order. What compilers make of this is what a counted mark costs. */
+    @ForceInline
+    private static boolean counted(int on, int place, int which) {
+        if ((on & COUNT) == 0) return false;
+        long tid = U.getLong(Thread.currentThread(), TID);
+        int slot = slot(tid);
+        if (SLOTS[slot] != tid) return false;
+        count(SLOTS[slot + SLOT_COUNTERS], place, which);
+        return true;
     }
 
-    /** A mark, with its time where that is wanted; or one more of its kind where marks are counted. */
-    static void tell(int on, int place, int kind, int value) {
-        if ((on & COUNT) != 0) {
-            // Numbers need no order.
-            long home = home(Thread.currentThread());
-            if (home != 0 && U.getLong(home + BUSY) == 0) count(home, place, kind < EXIT ? ENTERED : kind - EXIT + LEFT);
-            return;
-        }
+    /** A mark that could not be counted at once: of a virtual thread, or the first of a thread. */
+    @DontInline
+    private static void countSlowly(int place, int kind) {
+        long home = home(Thread.currentThread());
+        if (home != 0 && U.getLong(home + BUSY) == 0) count(countersOf(home), place, kind < EXIT ? ENTERED : kind - EXIT + LEFT);
+    }
+
+    private static void tell(int on, int place, int kind) {
+        if ((on & COUNT) != 0) countSlowly(place, kind);
+        else sent(on, place, kind, 0);
+    }
+
+    private static void tell(int on, int place, int kind, Object receiver) {
+        if ((on & COUNT) != 0) countSlowly(place, kind);
+        else sent(on, place, kind, receiver == null ? 0 : JtraceObjects.number(receiver));
+    }
+
+    /** A mark, with its time where that is wanted. */
+    private static void sent(int on, int place, int kind, int value) {
         long buffer = buffer();
         // What the recorder itself calls is not told of.
         if (buffer == 0 || U.getLong(buffer + BUSY) != 0) return;
@@ -225,13 +309,9 @@ public final class JtraceMarks {
         written(buffer, next);
     }
 
-    static void count(long buffer, int place, int which) {
-        count(countersOf(buffer, place), which);
-    }
-
-    /** A buffer's counters of a place. */
-    static long countersOf(long buffer, int place) {
-        return U.getLong(buffer + COUNTS) + ((long) place << 5);
+    /** A buffer's counters. */
+    static long countersOf(long buffer) {
+        return U.getLong(buffer + COUNTS);
     }
 
     /** A word by itself. */
@@ -272,33 +352,39 @@ public final class JtraceMarks {
     /** Nothing here may be told of while it is at work. */
     static boolean enter(long buffer) {
         if (U.getLong(buffer + BUSY) != 0) return false;
-        U.putLong(buffer + BUSY, 1);
-        long slot = U.getLong(buffer + SLOT);
-        if (slot != 0) U.putLong(slot, -U.getLong(slot));
+        busy(buffer, 1);
         return true;
     }
 
     static void leave(long buffer) {
-        U.putLong(buffer + BUSY, 0);
-        long slot = U.getLong(buffer + SLOT);
-        if (slot != 0) U.putLong(slot, -U.getLong(slot));
+        busy(buffer, 0);
     }
 
-    /** The slot of a thread; virtual threads have none, and others may have it. */
-    @ForceInline
-    static long slot(long tid) {
-        return SLOTS + ((tid & SLOTS_MASK) << 5);
+    private static void busy(long buffer, int busy) {
+        U.putLong(buffer + BUSY, busy);
+        long tid = U.getLong(buffer + TID_OF);
+        int slot = slot(tid);
+        if (SLOTS[slot + SLOT_HOME] == buffer) SLOTS[slot] = busy == 0 ? tid : -tid;
     }
 
-    /** The thread's counters of a place; its slot is known to be the thread's own, and the recorder not at work. */
+    /** The slot of a thread, unless another one has it. */
     @ForceInline
-    static long counters(long slot, int place) {
-        return U.getLong(slot + 16) + ((long) place << 5);
+    static int slot(long tid) {
+        return ((int) tid & SLOTS_MASK) << 2;
     }
 
+    /** The counters of a thread, where it has its slot and the recorder is not at work; else 0. */
     @ForceInline
-    static void count(long counters, int which) {
-        U.putLong(counters + (which << 3), U.getLong(counters + (which << 3)) + 1);
+    static long counters(long tid) {
+        int slot = slot(tid);
+        return SLOTS[slot] == tid ? SLOTS[slot + SLOT_COUNTERS] : 0;
+    }
+
+    /** One more at a place. */
+    @ForceInline
+    static void count(long counters, int place, int which) {
+        long at = counters + ((long) place << 5) + (which << 3);
+        U.putLong(at, U.getLong(at) + 1);
     }
 
     static long home(Thread thread) {
@@ -307,9 +393,28 @@ public final class JtraceMarks {
             if (thread == null) return 0;
         }
         long tid = U.getLong(thread, TID);
-        long slot = slot(tid);
-        long of = U.getLong(slot);
-        return of == tid || of == -tid ? U.getLong(slot + 8) : buffer0(tid);
+        int slot = slot(tid);
+        long of = SLOTS[slot];
+        return of == tid || of == -tid ? SLOTS[slot + SLOT_HOME] : settled(tid);
+    }
+
+    /** A thread ends, and its buffer is taken back: whatever it still does must not find that. */
+    static void ended(long tid) {
+        int slot = slot(tid);
+        if (SLOTS[slot] == tid || SLOTS[slot] == -tid) SLOTS[slot] = 0;
+    }
+
+    /** The buffer of a thread that is not in its slot. It gets there, unless another one that lives has it. */
+    private static long settled(long tid) {
+        long home = buffer0(tid);
+        if (home == 0 || U.getLong(home + MAY_HAVE_SLOT) == 0) return home;
+        // Whoever was there has ended.
+        int slot = slot(tid);
+        SLOTS[slot + SLOT_HOME] = home;
+        SLOTS[slot + SLOT_COUNTERS] = countersOf(home);
+        U.storeFence();
+        SLOTS[slot] = U.getLong(home + BUSY) == 0 ? tid : -tid;
+        return home;
     }
 
     /** Another thread goes on in a buffer: a virtual one, or (0) the one whose buffer it is. */

@@ -164,8 +164,8 @@ final class JtraceObjects {
         long tid = U.getLong(Thread.currentThread(), JtraceMarks.TID);
         JtraceKnown known = RECENT[recent(tid, on >> PROPERTY_SHIFT)];
         if (object != null && known.get() == object) {
-            long slot = JtraceMarks.slot(tid);
-            if (U.getLong(slot) == tid && steps(known, on, JtraceMarks.counters(slot, place))) return;
+            long counters = JtraceMarks.counters(tid);
+            if (counters != 0 && steps(known, on, counters, place)) return;
         }
         seldom(on, place, object);
     }
@@ -184,16 +184,16 @@ final class JtraceObjects {
 
     /** The object goes to its next state, and that is counted; unless it is illegal, or another thread was faster. */
     @ForceInline
-    private static boolean steps(JtraceKnown known, int on, long counters) {
+    private static boolean steps(JtraceKnown known, int on, long counters, int place) {
         long word = known.word;
         long state = word & STATE_MASK;
         long next = U.getByte(row(on) + state);
         if (next == state) {
-            JtraceMarks.count(counters, JtraceMarks.HELD_BACK);
+            JtraceMarks.count(counters, place, JtraceMarks.HELD_BACK);
             return true;
         }
         if (next == DEAD || !U.compareAndSetLong(known, WORD, word, after(word, on, next))) return false;
-        JtraceMarks.count(counters, JtraceMarks.MOVED);
+        JtraceMarks.count(counters, place, JtraceMarks.MOVED);
         return true;
     }
 
@@ -217,7 +217,7 @@ final class JtraceObjects {
             // A virtual thread stays where it is until that is done.
             long buffer = JtraceMarks.home(Thread.currentThread());
             boolean isFree = buffer != 0 && U.getLong(buffer + JtraceMarks.BUSY) == 0;
-            if (isFree && steps(known, on, JtraceMarks.countersOf(buffer, place))) return;
+            if (isFree && steps(known, on, JtraceMarks.countersOf(buffer), place)) return;
         } else if (known == null && rates != null && table.ignores(rates, object, mark, place)) {
             return;
         }
@@ -257,7 +257,7 @@ final class JtraceObjects {
                 JtraceMarks.raw1(
                     buffer, JtraceMarks.SYMBOL | state << 4 | (long) place << 12 | (long) known.number << 32);
             } else {
-                JtraceMarks.count(buffer, place, next == state ? JtraceMarks.HELD_BACK : JtraceMarks.MOVED);
+                JtraceMarks.count(JtraceMarks.countersOf(buffer), place, next == state ? JtraceMarks.HELD_BACK : JtraceMarks.MOVED);
             }
             if (isIllegal) {
                 JtraceMarks.illegal0(state << 4 | (long) place << 12, known.number, known.type, history(word));

@@ -144,7 +144,7 @@ final class JtraceRates {
 
     static void ignored(Rate rate, long mark, int place) {
         long buffer = JtraceMarks.buffer();
-        if (buffer != 0) JtraceMarks.count(buffer, place, JtraceMarks.ENTERED);
+        if (buffer != 0) JtraceMarks.count(JtraceMarks.countersOf(buffer), place, JtraceMarks.ENTERED);
         if (isNew(mark)) U.getAndAddLong(rate, NOT_TRACKED, 1);
     }
 

@@ -59,6 +59,16 @@ public final class JtraceMarks {
     public static void exit(int place, Object receiver) { count(EXIT, place); receiver(place, receiver); out(place); }
     public static void thrown(int place) { count(THROWN, place); out(place); }
     public static void thrown(int place, Object receiver) { count(THROWN, place); receiver(place, receiver); out(place); }
+
+    // A region that is over at once has no entry of its own.
+    public static void passed(int place) { count(ENTER, place); count(EXIT, place); }
+    public static void passedThrown(int place) { count(ENTER, place); count(THROWN, place); }
+
+    // What the entry says must come back at the end; 0 while nothing is counted.
+    public static long entered(int place) { enter(place); return counts == null ? 0 : ~(long) place; }
+    public static void left(long kept, int place) { if (kept != 0) exit(kept == ~(long) place ? place : 0); }
+    public static void threw(long kept, int place) { if (kept != 0) thrown(kept == ~(long) place ? place : 0); }
+
     public static void symbol(int place, Object receiver) { count(SYMBOL, place); receiver(place, receiver); }
     public static void argument(int place, int index, long value) { count(ARGUMENT, place); sum += value * (index + 1); }
     public static void argument(int place, int index, double value) { count(ARGUMENT, place); sum += (long) value * (index + 1); }
