@@ -1,12 +1,14 @@
 //! Compiles the Java classes that woven code calls, with the JDK's own compiler.
 
 use std::{
-    env, fs,
+    env,
+    fmt::Write as _,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-/// The classes, in the order in which they are defined.
+/// The classes, in the order in which they are defined: first the one that woven code calls, last the one that keeps objects.
 const CLASSES: [&str; 6] =
     ["JtraceMarks", "JtraceKnown", "JtraceYoung", "JtraceRates$Rate", "JtraceRates", "JtraceObjects"];
 
@@ -39,13 +41,17 @@ fn compile() -> Result<(), String> {
     if !output.status.success() {
         return Err(format!("javac: {}", String::from_utf8_lossy(&output.stderr).replace('\n', " ")));
     }
+    let mut list = String::from("[");
     for class in CLASSES {
         let file = out.join("java/lang").join(format!("{class}.class"));
         if !file.is_file() {
             return Err(format!("javac made no {}", file.display()));
         }
+        let _ = write!(list, "(c\"java/lang/{class}\", include_bytes!({:?})),", file.display().to_string());
     }
-    Ok(())
+    list.push(']');
+    let to = out.with_file_name("classes.rs");
+    fs::write(&to, list).map_err(|error| format!("{}: {error}", to.display()))
 }
 
 /// The compiler: `$JAVA_HOME`, Debian's JDK, or whatever is on the path.

@@ -15,7 +15,7 @@ mod places;
 // Regions of threads that sleep and move.
 mod regions;
 // Classes get back what they had, also beside other agents.
-mod restored;
+pub(crate) mod restored;
 // Whose marks they are.
 mod threads;
 // Programs that begin woven.

@@ -2,11 +2,14 @@
 
 use std::{
     process::Command,
+    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail, ensure};
-use tests::{jdk, jtrace, jvm::Launch};
+use anyhow::{Context as _, Result, bail, ensure};
+use tests::{jdk, jtrace, jvm::Launch, report::Report};
+
+use crate::inside::restored::Visited;
 
 /// A tmux server of its own with one terminal; ended when dropped.
 struct Terminal {
@@ -15,7 +18,9 @@ struct Terminal {
 
 impl Terminal {
     fn start(command: &str) -> Result<Self> {
-        let terminal = Self { socket: format!("jtrace-test-{}", std::process::id()) };
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: format!("jtrace-test-{}-{number}", std::process::id()) };
         terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", command])?;
         Ok(terminal)
     }
@@ -82,4 +87,58 @@ fn the_screen_shows_the_target_its_tabs_and_help_and_is_given_back() -> Result<(
     assert_eq!(jvm.flag("DTraceMonitorProbes")?, "false");
     jvm.finish()?;
     Ok(())
+}
+
+/// What the program does between two looks at the screen, so that what is told grows if it is on.
+const PIECE: &str = "SPIN 20";
+const MOST_PIECES: usize = 200;
+
+/// The row of the marker, once it has grown since, or stays as it is for two pieces of work.
+fn row(terminal: &Terminal, jvm: &mut Visited, grows: bool) -> Result<()> {
+    let look = || -> Result<String> {
+        let screen = terminal.wait_for("cool")?;
+        // Sentences have its name between backquotes.
+        let is_row = |line: &&str| line.contains("cool") && !line.contains('`');
+        screen.lines().find(is_row).map(str::to_owned).context("no row of the marker")
+    };
+    let mut last = look()?;
+    let mut same = 0;
+    for _ in 0..MOST_PIECES {
+        jvm.ask(PIECE)?;
+        let now = look()?;
+        same = if now == last { same + 1 } else { 0 };
+        if grows && now != last || !grows && same > 50 {
+            return Ok(());
+        }
+        last = now;
+    }
+    bail!("the row should grow: {grows}; it is {last}")
+}
+
+#[test]
+fn a_key_switches_a_marker_off_and_on_again() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("r.json");
+    let mut jvm = Visited::start(&jdk::any()?)?;
+    jvm.ask(PIECE)?;
+    let (jtrace, marker) = (jtrace::binary()?, "'cool=Spinning$*::cool'");
+    let file = file.display();
+    let command =
+        format!("'{}' markers {} --tui --marker {marker} -o {file}; echo ended: $?; cat", jtrace.display(), jvm.pid());
+    let terminal = Terminal::start(&command)?;
+    terminal.wait_for("markers")?;
+    terminal.press("2")?;
+    row(&terminal, &mut jvm, true)?;
+    terminal.press("o")?;
+    row(&terminal, &mut jvm, false)?;
+    terminal.press("o")?;
+    row(&terminal, &mut jvm, true)?;
+    terminal.press("q")?;
+    terminal.wait_for("ended: 0")?;
+    let report = Report::parse(&std::fs::read(file.to_string())?)?;
+    let decisions = report.0["completeness"]["decisions"].as_array().context("no decisions")?;
+    let actions: Vec<&str> = decisions.iter().filter_map(|decision| decision["action"].as_str()).collect();
+    ensure!(actions == ["held", "released"], "{actions:?}");
+    ensure!(report.missing().iter().any(|text| text.contains("because that was asked for")), "{:?}", report.missing());
+    jvm.finish()
 }

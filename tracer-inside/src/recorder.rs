@@ -16,18 +16,8 @@ use crate::{
     site::jtrace_illegal_transition,
 };
 
-/// Name and bytes, in the order in which they must be defined.
-const CLASSES: [(&CStr, &[u8]); 6] = [
-    (c"java/lang/JtraceMarks", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceMarks.class"))),
-    (c"java/lang/JtraceKnown", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceKnown.class"))),
-    (c"java/lang/JtraceYoung", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceYoung.class"))),
-    (
-        c"java/lang/JtraceRates$Rate",
-        include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceRates$Rate.class")),
-    ),
-    (c"java/lang/JtraceRates", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceRates.class"))),
-    (c"java/lang/JtraceObjects", include_bytes!(concat!(env!("OUT_DIR"), "/classes/java/lang/JtraceObjects.class"))),
-];
+/// Name and bytes, in the order in which they must be defined; the build script writes it.
+const CLASSES: &[(&CStr, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/classes.rs"));
 
 /// How thoroughly the dead are looked for, as `JtraceObjects` has it.
 const NOW_AND_THEN: jint = 0;
@@ -71,8 +61,10 @@ impl Recorder {
             let memory = Memory::new().ok_or("there is no memory")?;
             let _ = MEMORY.set(memory);
         }
-        let [marks, .., objects] = CLASSES.map(|(name, bytes)| jni.define(name, bytes));
-        let (marks, objects) = (jni.global(marks?), jni.global(objects?));
+        let defined: Vec<jclass> =
+            CLASSES.iter().map(|(name, bytes)| jni.define(name, bytes)).collect::<Result<_, _>>()?;
+        let [marks, .., objects] = defined[..] else { return Err("there are no classes to define".to_owned()) };
+        let (marks, objects) = (jni.global(marks), jni.global(objects));
         // Initialises the class before any code that was woven asks for it.
         jni.static_method(marks, c"prepare", c"()V")?;
         let library = jni.static_long_field(marks, c"library")?;

@@ -209,6 +209,43 @@ fn subroutines_of_old_classes_come_back_to_where_they_were_called() {
     assert_eq!(reasons(&woven), ["it has subroutines (`jsr`)"]);
 }
 
+/// The instructions of a method with a counted region.
+fn counted(class: &[u8]) -> String {
+    let woven = weave_with(class, &[Rule { counted: true, ..rule(Place::Method, REGION) }]);
+    names(&code_of(&woven, "run").0).join(" ")
+}
+
+#[test]
+fn a_counted_method_that_is_over_at_once_is_told_of_at_its_end() {
+    // Array elements may be missing and numbers 0: an exception may leave it all the same.
+    let code = Code { bytes: &[1, 3, 46, 3, 108, 87, RETURN], ..Code::default() };
+    assert_eq!(
+        counted(&made(49, &code)),
+        "Aconst_null Iconst_0 Iaload Iconst_0 Idiv Pop Iconst_1 Invokestatic Return Iconst_1 Invokestatic Athrow"
+    );
+    // Who sends the marks wants to see their order.
+    let sent = weave_with(&made(49, &code), &[rule(Place::Method, REGION)]);
+    assert!(names(&code_of(&sent, "run").0).join(" ").starts_with("Iconst_1 Invokestatic Aconst_null"));
+}
+
+#[test]
+fn a_counted_method_keeps_where_it_is_counted() {
+    const KEPT: &str = "Iconst_1 Invokestatic Lstore Invokestatic Lload Iconst_1 Invokestatic Return \
+         Lload Iconst_1 Invokestatic Athrow";
+    let mut class = Made::default();
+    let [high, low] = class.callee("a/Other", "call", "()V");
+    class.method(0x9, "run", "()V", Some(&Code { bytes: &[184, high, low, RETURN], ..Code::default() }));
+    assert_eq!(counted(&class.finish(52)), KEPT.split_whitespace().collect::<Vec<_>>().join(" "));
+}
+
+#[test]
+fn a_counted_method_that_is_a_loop_keeps_nothing() {
+    // nop; goto 0, with a frame at 0: a variable that the entry writes has no value there.
+    let attributes: &[(&str, &[u8])] = &[("StackMapTable", &[0, 1, 0])];
+    let code = Code { bytes: &[NOP, 167, 255, 255], attributes, ..Code::default() };
+    assert_eq!(counted(&made(52, &code)), "Iconst_1 Invokestatic Nop Goto Iconst_1 Invokestatic Athrow");
+}
+
 #[test]
 fn switches_are_padded_anew_and_branches_moved() {
     // iconst_0; tableswitch 0..=1 (default 28: return, 0: return, 1: the nop before it)

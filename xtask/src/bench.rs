@@ -171,7 +171,7 @@ const QUICK: Effort = Effort {
     // Less than two minutes, with both JDKs.
     iterators: inside::Iterators { rounds: 2, short: false, blocks: [6, 6], passes_told: 10 },
     suite: inside::Size {
-        words: &["--programs", "h2,ecj,xalan,sunflow", "--size", "small", "--runs", "3", "--warm-up", "12"],
+        words: &["--programs", "h2,ecj,xalan,sunflow", "--size", "small", "--runs", "2", "--warm-up", "40"],
     },
 };
 

@@ -24,10 +24,10 @@ const CLASSES: [&str; 7] = [
 const MARKERS: [&str; 4] = ["--marker", "all=Subjects*::*", "--marker", "itr=java.util.ArrayList$Itr::*"];
 
 /// A program that can look at its own classes.
-pub(super) struct Visited(Jvm);
+pub(crate) struct Visited(Jvm);
 
 impl Visited {
-    pub(super) fn start(jdk: &Jdk) -> Result<Self> {
+    pub(crate) fn start(jdk: &Jdk) -> Result<Self> {
         let built = classes("agents");
         let agent = |name: &str| format!("-javaagent:{}={name}", built.join("agents.jar").display());
         let library = built.join("libagentscode.so").display().to_string();
@@ -35,7 +35,7 @@ impl Visited {
         Launch::new(jdk, "agents", "Visited").flags(&flags).arguments(&[library]).start().map(Self)
     }
 
-    pub(super) fn ask(&mut self, what: &str) -> Result<Counts> {
+    pub(crate) fn ask(&mut self, what: &str) -> Result<Counts> {
         self.0.process().send_line(what)?;
         self.0.done()
     }
@@ -55,7 +55,7 @@ impl Visited {
         Ok(found)
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.0.pid()
     }
 
@@ -64,7 +64,7 @@ impl Visited {
         self.0.stdout().text()
     }
 
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         self.0.finish().map(drop)
     }
 
