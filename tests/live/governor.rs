@@ -69,11 +69,12 @@ fn within_budget(report: &Report, percent: f64) -> Result<()> {
 
 #[test]
 fn ends_of_calls_are_left_out_and_every_call_is_counted() -> Result<()> {
-    // Twice the budget would be just enough for calls and returns together in 12 of 20 parts.
+    // Of what calls and returns cost together: as far from all of it as from the half that calls alone cost, as what a trap costs
+    // differs between sessions.
     let mut jvm = paced(RATE, 4000)?;
     let session = Session::attach(jvm.pid(), &["-l", "methods", "-I", "Nothing::*"])?;
     let trap_ns = number(&session.report()?, "cost", "trap_cost_ns")?;
-    let percent = 0.6 * 2.0 * RATE as f64 * trap_ns / 1e7;
+    let percent = 0.7 * 2.0 * RATE as f64 * trap_ns / 1e7;
     let overhead = format!("{percent}%");
     // A machine that stops the program for long makes it catch up in a burst, which is another story.
     for _ in 0..3 {
@@ -103,8 +104,8 @@ fn ends_of_calls_are_left_out_and_every_call_is_counted() -> Result<()> {
 
 #[test]
 fn what_is_sampled_is_estimated_and_no_call_seems_to_fail() -> Result<()> {
-    // Even without its ends, that is more than the budget.
-    let mut jvm = paced(2 * RATE, 18_000)?;
+    // Even without its ends, that is more than the budget; with them less than half of a core, from where on nothing is estimated.
+    let mut jvm = paced(RATE, 18_000)?;
     let (report, calls) = watch(&mut jvm, &[])?;
     let (actions, reasons) = decisions(&report);
     ensure!(actions.first() == Some(&"detached"), "{reasons:?}");
