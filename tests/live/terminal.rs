@@ -92,8 +92,10 @@ fn the_screen_shows_the_target_its_tabs_and_help_and_is_given_back() -> Result<(
 /// What the program does between two looks at the screen, so that what is told grows if it is on.
 const PIECE: &str = "SPIN 20";
 const MOST_PIECES: usize = 200;
+/// Longer than a screen may take to show what has happened.
+const STILL: usize = 50;
 
-/// The row of the marker, once it has grown since, or stays as it is for two pieces of work.
+/// Waits until the row of the marker has grown, or stays as it is for [`STILL`] pieces of work.
 fn row(terminal: &Terminal, jvm: &mut Visited, grows: bool) -> Result<()> {
     let look = || -> Result<String> {
         let screen = terminal.wait_for("cool")?;
@@ -107,7 +109,7 @@ fn row(terminal: &Terminal, jvm: &mut Visited, grows: bool) -> Result<()> {
         jvm.ask(PIECE)?;
         let now = look()?;
         same = if now == last { same + 1 } else { 0 };
-        if grows && now != last || !grows && same > 50 {
+        if grows && now != last || !grows && same > STILL {
             return Ok(());
         }
         last = now;

@@ -3,19 +3,16 @@
 
 use ristretto_classfile::Constant;
 
-use super::code::{Code, Flow, Instruction};
+use super::code::{Code, Flow, GETFIELD, Instruction, PUTFIELD};
 use super::method::Method;
 use crate::class::ClassBytes;
-
-const GETFIELD: u8 = 180;
-const PUTFIELD: u8 = 181;
 
 /// Whether a method, from where its places begin, is over at once, however it ends.
 pub(crate) fn is_brief(method: &Method<'_>) -> bool {
     let Method { class, code, begin, .. } = method;
-    let instructions = code.instructions.iter().enumerate().skip(*begin);
+    let mut instructions = code.instructions.iter().enumerate().skip(*begin);
     code.handlers.is_empty()
-        && instructions.into_iter().all(|(index, one)| goes_on(index, &one.flow) && is_at_once(class, code, one))
+        && instructions.all(|(index, one)| goes_on(index, &one.flow) && is_at_once(class, code, one))
 }
 
 /// Whether control goes forward only.

@@ -33,6 +33,7 @@ const LENGTHS: [u8; 202] = [
 ];
 
 pub(crate) const GETSTATIC: u8 = 178;
+pub(crate) const GETFIELD: u8 = 180;
 pub(crate) const PUTFIELD: u8 = 181;
 pub(crate) const INVOKEVIRTUAL: u8 = 182;
 pub(crate) const INVOKESPECIAL: u8 = 183;
