@@ -1,7 +1,8 @@
 //! The library that jtrace loads into a JVM: weaves calls into code that was named, and hands over what they tell.
 //!
-//! `Agent_OnAttach` starts a session (`startup` does where the JVM starts with the library): a thread of its own (`session`) talks to jtrace over a pair of sockets, of which jtrace takes
-//! one end out of this process. `weaving` exchanges classes, `recorder` defines the Java classes that woven code calls,
+//! `Agent_OnAttach` starts a session (`startup` does where the JVM starts with the library): a thread of its own (`session`) talks to
+//! jtrace over a pair of sockets, of which jtrace takes one end out of this process; any thread may tell something there (`telling`).
+//! `weaving` says which classes are woven with what, `exchange` exchanges them, `recorder` defines the Java classes that woven code calls,
 //! `memory` is what they share with this library, `site` is where eBPF programs look. When the connection ends, however that
 //! comes about, everything is switched off and every class gets its old bytes back.
 //!
@@ -15,6 +16,7 @@ mod recorder;
 mod session;
 mod site;
 mod startup;
+mod telling;
 mod weaving;
 
 use std::ffi::{CStr, c_char, c_void};

@@ -19,7 +19,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use tracer_common::marks::{Word, WordKind, hand};
 use tracer_weave::control::Told;
 
-use crate::{session, site::jtrace_marks_flushed};
+use crate::{site::jtrace_marks_flushed, telling};
 
 /// Most places of one JVM.
 pub(crate) const PLACES: usize = 1 << 18;
@@ -29,8 +29,9 @@ const SLOTS: usize = 1 << 12;
 const PROPERTIES: usize = 256;
 /// Bytes of a property's automaton: 64 symbols of 64 states.
 const MACHINE_BYTES: usize = 64 * 64;
-/// Bytes of the word of a place: its switch in the lowest bits, then its symbol and its property, which lead to a row of the automata.
-const PLACE_BYTES: usize = 4;
+/// Bytes of the word of a symbol's place: its switch in the lowest bits, then its symbol and its property, which lead to a row of the
+/// automata. Marks have nothing of that, and a byte for their switch: what they touch is in the way of the program's own data.
+const SYMBOL_BYTES: usize = 4;
 const SWITCH_MASK: u32 = 63;
 const SYMBOL_SHIFT: u32 = 6;
 const PROPERTY_SHIFT: u32 = 12;
@@ -54,6 +55,8 @@ const BUFFER_BYTES: usize = HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
 /// Counters of a place: entered, left, thrown, entered and left. Of a symbol's place they are symbols of objects that are not tracked,
 /// those that changed their object's state, none, and those that left it.
 const COUNTERS: usize = 4;
+/// Bytes of all of them. Those that are seldom used together lie far apart: the first two of all places, then the others.
+const COUNTERS_BYTES: usize = PLACES * COUNTERS * 8;
 /// What they count.
 const OF_MARKER: [&[WordKind]; COUNTERS] =
     [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Enter, WordKind::Exit]];
@@ -91,6 +94,7 @@ struct Buffer {
 /// All of it.
 pub(crate) struct Memory {
     switches: usize,
+    symbols: usize,
     machines: usize,
     buffers: Mutex<Vec<Buffer>>,
     /// In which buffer each virtual thread has written last.
@@ -113,6 +117,12 @@ fn map(bytes: usize) -> Option<usize> {
     mapped.ok().map(<*mut std::ffi::c_void>::expose_provenance)
 }
 
+/// Where the counter with this index lies, in bytes: as `JtraceMarks` has it.
+const fn counter_at(index: usize) -> usize {
+    let (place, which) = (index / COUNTERS, index % COUNTERS);
+    which / 2 * (COUNTERS_BYTES / 2) + place * 16 + which % 2 * 8
+}
+
 impl Buffer {
     /// Its number, and who hands it over.
     fn by(&self, is_owner: bool) -> u64 {
@@ -130,7 +140,8 @@ impl Memory {
     /// Maps it; pages come as they are used.
     pub(crate) fn new() -> Option<Self> {
         Some(Self {
-            switches: map(PLACES * PLACE_BYTES)?,
+            switches: map(PLACES)?,
+            symbols: map(PLACES * SYMBOL_BYTES)?,
             machines: map(PROPERTIES * MACHINE_BYTES)?,
             buffers: Mutex::new(Vec::new()),
             carried: Mutex::new(HashMap::new()),
@@ -145,6 +156,8 @@ impl Memory {
             0 => self.switches,
             1 => SLOTS,
             2 => self.machines,
+            3 => self.symbols,
+            4 => COUNTERS_BYTES / 2,
             _ => 0,
         };
         value.cast_signed() as i64
@@ -153,9 +166,10 @@ impl Memory {
     /// Sets the switch of a place.
     pub(crate) fn switch(&self, place: u32, bits: u8) {
         if (place as usize) < PLACES {
-            let word = self.place(place);
+            let word = self.symbol(place);
             let symbol = word.load(Ordering::Relaxed) & !SWITCH_MASK;
             word.store(symbol | u32::from(bits) & SWITCH_MASK, Ordering::Release);
+            Self::byte(self.switches + place as usize).store(bits, Ordering::Release);
         }
     }
 
@@ -163,7 +177,7 @@ impl Memory {
     pub(crate) fn set_symbol(&self, place: u32, property: u8, symbol: u8) {
         if (place as usize) < PLACES {
             let of = u32::from(property) << PROPERTY_SHIFT | u32::from(symbol) << SYMBOL_SHIFT;
-            self.place(place).store(of, Ordering::Release);
+            self.symbol(place).store(of, Ordering::Release);
         }
     }
 
@@ -181,10 +195,10 @@ impl Memory {
         }
     }
 
-    /// The word of a place; only the thread that follows orders writes it, or one that loads a class and is alone with its places.
-    fn place(&self, place: u32) -> &'static AtomicU32 {
+    /// The word of a symbol's place; only the thread that follows orders writes it, or one that loads a class and is alone with its places.
+    fn symbol(&self, place: u32) -> &'static AtomicU32 {
         // SAFETY: all callers stay in a mapping that is never taken away; words are aligned.
-        unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(self.switches + place as usize * PLACE_BYTES) }
+        unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(self.symbols + place as usize * SYMBOL_BYTES) }
     }
 
     fn byte(address: usize) -> &'static AtomicU8 {
@@ -220,7 +234,7 @@ impl Memory {
         if tid <= 0 {
             return 0;
         }
-        let room = (buffers.len() < SLOTS).then(|| map(BUFFER_BYTES).zip(map(PLACES * COUNTERS * 8))).flatten();
+        let room = (buffers.len() < SLOTS).then(|| map(BUFFER_BYTES).zip(map(COUNTERS_BYTES))).flatten();
         let Some((base, counts)) = room else {
             drop(buffers);
             self.refuse();
@@ -253,7 +267,7 @@ impl Memory {
     fn refuse(&self) {
         if !self.refused.swap(true, Ordering::Relaxed) {
             let why = format!("marks of some threads were not told: no more than {SLOTS} can have a buffer");
-            session::tell(Told::Lacks(why));
+            telling::tell(Told::Lacks(why));
         }
     }
 
@@ -309,7 +323,8 @@ impl Memory {
         self.flush_idle(places, true);
         self.buffers().iter().for_each(Buffer::close);
         self.refused.store(false, Ordering::Relaxed);
-        discard(self.switches, PLACES * PLACE_BYTES);
+        discard(self.switches, PLACES);
+        discard(self.symbols, PLACES * SYMBOL_BYTES);
     }
 
     fn hand_over(buffer: &mut Buffer, is_owner: bool) {
@@ -330,14 +345,14 @@ impl Memory {
     fn tell_counters(&self, buffer: &mut Buffer, places: &Range<u32>) {
         let mut words = Vec::new();
         for index in places.start as usize * COUNTERS..places.end as usize * COUNTERS {
-            let now = Self::word(buffer.counts + 8 * index).load(Ordering::Relaxed).cast_unsigned();
+            let now = Self::word(buffer.counts + counter_at(index)).load(Ordering::Relaxed).cast_unsigned();
             if now == 0 {
                 continue;
             }
             let told = buffer.told.entry(index).or_default();
             if now > *told {
                 let place = u32::try_from(index / COUNTERS).unwrap_or(0);
-                let is_symbol = self.place(place).load(Ordering::Relaxed) >> PROPERTY_SHIFT != 0;
+                let is_symbol = self.symbol(place).load(Ordering::Relaxed) >> PROPERTY_SHIFT != 0;
                 let counted = if is_symbol { OF_SYMBOL } else { OF_MARKER };
                 for kind in counted[index % COUNTERS] {
                     words.push(Word::new(WordKind::Count, *kind as u8, place, 0).0);
@@ -360,7 +375,7 @@ impl Memory {
         Self::hand_over(&mut buffer, true);
         self.tell_counters(&mut buffer, places);
         buffer.close();
-        for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, PLACES * COUNTERS * 8)] {
+        for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, COUNTERS_BYTES)] {
             // SAFETY: only that thread knew them, and it has ended.
             let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };
         }

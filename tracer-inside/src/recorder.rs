@@ -14,6 +14,7 @@ use crate::{
     memory::Memory,
     session,
     site::jtrace_illegal_transition,
+    telling,
 };
 
 /// Name and bytes, in the order in which they must be defined; the build script writes it.
@@ -148,7 +149,7 @@ extern "system" fn flush(_env: *mut JNIEnv, _class: jclass, buffer: jlong) {
 
 #[unsafe(export_name = "Java_java_lang_JtraceMarks_named0")]
 extern "system" fn named(env: *mut JNIEnv, _class: jclass, number: jint, name: jobject) {
-    session::tell(Told::Class { number: number.cast_unsigned(), name: Jni(env).text(name) });
+    telling::tell(Told::Class { number: number.cast_unsigned(), name: Jni(env).text(name) });
 }
 
 #[unsafe(export_name = "Java_java_lang_JtraceMarks_sampled0")]
@@ -162,7 +163,7 @@ extern "system" fn sampled(
     one_in: jlong,
 ) {
     let number = |number: jlong| number.cast_unsigned();
-    session::tell(Told::Sampled(Sampled {
+    telling::tell(Told::Sampled(Sampled {
         property: u8::try_from(property).unwrap_or(u8::MAX),
         class: class.cast_unsigned(),
         tracked: number(tracked),

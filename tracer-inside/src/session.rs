@@ -5,7 +5,7 @@ use std::{
     collections::VecDeque,
     io,
     os::{
-        fd::{AsFd as _, AsRawFd as _, OwnedFd},
+        fd::{AsRawFd as _, OwnedFd},
         unix::net::UnixStream,
     },
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
@@ -18,7 +18,7 @@ use jvmti_bindings::sys::{
     jvmti::{jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks},
 };
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
+    event::PollFlags,
     net::{AddressFamily, SocketFlags, SocketType, socketpair},
 };
 use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
@@ -29,6 +29,7 @@ use crate::{
     jvm::{Failure, Jni, Jvmti, Vm},
     recorder::{MARKS, Recorder, memory},
     startup,
+    telling::{self, is_ready, send, tell},
     weaving::{self, Weaving},
 };
 
@@ -42,11 +43,6 @@ const SLOW_TICK: Duration = Duration::from_millis(100);
 const PATIENCE: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(20)];
 /// Longest that a message may take.
 const MESSAGE_LIMIT: Duration = Duration::from_secs(10);
-/// How long a thread of the program waits at most until there is room for a message.
-const ROOM_LIMIT: Duration = Duration::from_millis(100);
-/// Most messages that wait for jtrace; more than that nobody reads them.
-const MAX_OUTGOING: usize = 1 << 20;
-
 /// Events of JVMTI, by their numbers in its specification.
 const VM_DEATH: u32 = 51;
 const THREAD_END: u32 = 53;
@@ -54,10 +50,6 @@ const CLASS_FILE_LOAD_HOOK: u32 = 54;
 const CLASS_PREPARE: u32 = 56;
 const EVENTS: [u32; 4] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK, CLASS_PREPARE];
 
-/// What other threads have to tell jtrace.
-static OUTGOING: Mutex<VecDeque<Told>> = Mutex::new(VecDeque::new());
-/// Our end of the connection, for all that tell something.
-static WRITER: Mutex<Option<UnixStream>> = Mutex::new(None);
 /// The recorder, once it is defined: it stays.
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
 /// What is woven.
@@ -67,46 +59,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells jtrace something. It lies in the connection when this returns, before any mark that needs it can be made; only where jtrace
-/// reads nothing for long it waits here, and not the thread.
-pub(crate) fn tell(what: Told) {
-    {
-        let mut outgoing = lock(&OUTGOING);
-        if outgoing.len() < MAX_OUTGOING {
-            outgoing.push_back(what);
-        }
-    }
-    let _ = send(ROOM_LIMIT);
-}
-
-/// Sends what waits, as long as there is room for it within a limit.
-fn send(limit: Duration) -> io::Result<()> {
-    let mut writer = lock(&WRITER);
-    let Some(stream) = writer.as_mut() else { return Ok(()) };
-    loop {
-        if lock(&OUTGOING).is_empty() || !is_ready(stream, PollFlags::OUT, limit)? {
-            return Ok(());
-        }
-        let Some(told) = lock(&OUTGOING).pop_front() else { return Ok(()) };
-        control::write(stream, &told)?;
-    }
-}
-
 /// What was asked for holds now.
 fn switched() -> Told {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Told::Switched { time_ns: seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0) }
-}
-
-fn is_ready(stream: &UnixStream, how: PollFlags, limit: Duration) -> io::Result<bool> {
-    let mut polled = [PollFd::from_borrowed_fd(stream.as_fd(), how)];
-    let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
-    match poll(&mut polled, Some(&limit)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Begins a session. Where another copy of this library has defined the recorder already, that one does.
@@ -185,8 +142,7 @@ impl Session {
         let Ok(jni) = vm.attach(c"jtrace") else { return };
         let recorder = *lock(&RECORDER);
         if let Ok(jvmti) = vm.jvmti() {
-            lock(&OUTGOING).clear();
-            *lock(&WRITER) = stream.try_clone().ok();
+            telling::open(&stream);
             let mut session = Self {
                 jvmti,
                 jni,
@@ -203,7 +159,7 @@ impl Session {
             }
             session.leave();
             let _ = send(MESSAGE_LIMIT);
-            *lock(&WRITER) = None;
+            telling::close();
             session.jvmti.dispose();
         }
         vm.detach();

@@ -3,37 +3,42 @@
 //! Classes that are there are exchanged ([`crate::exchange`]): the JVM offers the original bytes to [`hook`], which answers with woven
 //! ones while there are rules for the class, and with nothing when there are none any more. A class that is loaded later is offered
 //! to the same function.
-#![expect(unsafe_code, reason = "a callback of JVMTI")]
+
+mod below;
+mod hooks;
+mod look;
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
-    ffi::{CStr, c_char},
+    collections::{HashMap, HashSet},
     ops::Range,
-    slice,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU32, Ordering},
     },
 };
 
-use jvmti_bindings::sys::{
-    jni::{JNIEnv, jclass, jint, jobject},
-    jvmti::jvmtiEnv,
-};
+use jvmti_bindings::sys::jni::jint;
 use tracer_common::marks::FIRST_PLACE;
 use tracer_weave::{
     PlaceDefinition, Rule, Skipped,
-    control::{Done, MAX_NAMED, Matched, NEEDED, Told},
-    outline::outline,
+    control::{Done, NEEDED, Told},
     weave::{Woven, weave},
 };
 
+use self::{
+    below::Below,
+    look::{look_below, needed},
+};
+pub(crate) use self::{
+    hooks::{hook, prepared},
+    look::{classes, loaded, matched},
+};
 use crate::{
-    exchange::{exchange, is_exchanging},
-    jvm::{Failure, Jni, Jvmti, java_name},
+    exchange::exchange,
+    jvm::{Failure, Jni, Jvmti},
     memory::PLACES,
     recorder::memory,
-    session,
+    telling,
 };
 
 /// Most entries of what was left out.
@@ -63,10 +68,8 @@ pub(crate) struct Weaving {
     rules: Vec<Rule>,
     /// Property and symbol of markers that are symbols.
     symbols: HashMap<u32, (u8, u8)>,
-    /// Rules of classes that lie below others, by the class's name.
-    below: RwLock<HashMap<String, BTreeSet<usize>>>,
-    /// Classes that rules name together with those below them.
-    bases: Mutex<Vec<(usize, Base)>>,
+    /// Which of them are for classes below those that they name.
+    below: Below,
     /// Number of the first place of this visit.
     first_place: u32,
     /// Of each name that rules name: classes whose bytes came here and that are not linked yet.
@@ -75,13 +78,6 @@ pub(crate) struct Weaving {
     taken_out: RwLock<HashSet<u32>>,
     state: Mutex<State>,
 }
-
-/// A class, as a global reference. It is not given back: a rule names few.
-#[derive(Clone, Copy)]
-struct Base(jclass);
-
-// SAFETY: global references may be used by any thread.
-unsafe impl Send for Base {}
 
 /// A class: the hash of its loader, 0 for the JVM's own, and its name.
 pub(crate) type OfLoader = (jint, String);
@@ -102,8 +98,7 @@ impl Weaving {
         Self {
             rules,
             symbols: symbols.iter().map(|(marker, property, symbol)| (*marker, (*property, *symbol))).collect(),
-            below: RwLock::new(HashMap::new()),
-            bases: Mutex::new(Vec::new()),
+            below: Below::default(),
             first_place: first_place(),
             passed: Mutex::new(HashMap::new()),
             taken_out: RwLock::new(HashSet::new()),
@@ -153,64 +148,12 @@ impl Weaving {
         if is_never(class) {
             return Vec::new();
         }
-        let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
-        let below = below.get(class);
+        let below = self.below.rules_of(class);
         let taken_out = self.taken_out.read().unwrap_or_else(PoisonError::into_inner);
         let is_for = |(index, rule): &(usize, &Rule)| {
-            !taken_out.contains(&rule.marker)
-                && (rule.is_for(class) || below.is_some_and(|below| below.contains(index)))
+            !taken_out.contains(&rule.marker) && (rule.is_for(class) || below.contains(index))
         };
         self.rules.iter().enumerate().filter(is_for).map(|(_, rule)| rule).collect()
-    }
-
-    /// Takes note of a class that rules name together with those below it.
-    fn add_base(&self, jni: Jni, class: jclass, name: &str) {
-        let named = self.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses && rule.is_for(name));
-        let indices: Vec<usize> = named.map(|(index, _)| index).collect();
-        if !indices.is_empty() {
-            let base = Base(jni.global(class));
-            let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_same = |known: &Base| jni.is_below(known.0, class) && jni.is_below(class, known.0);
-            if !bases.iter().any(|(_, known)| is_same(known)) {
-                bases.extend(indices.into_iter().map(|index| (index, base)));
-            }
-        }
-    }
-
-    /// Takes note of rules for classes above this one; says whether that was not known.
-    fn add_below(&self, jni: Jni, class: jclass, name: &str) -> bool {
-        let bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
-        let above = bases.iter().filter(|(_, base)| jni.is_below(class, base.0)).map(|(index, _)| *index);
-        self.note_below(name, above.collect())
-    }
-
-    /// The same of a class that is being loaded, as far as what it inherits from is known by name.
-    fn look_above(&self, name: &str, bytes: &[u8]) {
-        if is_never(name) || !self.rules.iter().any(|rule| rule.subclasses) {
-            return;
-        }
-        let Ok(outline) = outline(bytes) else { return };
-        let mut above: BTreeSet<usize> = BTreeSet::new();
-        {
-            let below = self.below.read().unwrap_or_else(PoisonError::into_inner);
-            for parent in outline.superclass.iter().chain(&outline.interfaces) {
-                above.extend(below.get(parent).into_iter().flatten());
-                let named = self.rules.iter().enumerate().filter(|(_, rule)| rule.subclasses && rule.is_for(parent));
-                above.extend(named.map(|(index, _)| index));
-            }
-        }
-        self.note_below(name, above);
-    }
-
-    fn note_below(&self, name: &str, above: BTreeSet<usize>) -> bool {
-        if above.is_empty() || is_never(name) {
-            return false;
-        }
-        let mut below = self.below.write().unwrap_or_else(PoisonError::into_inner);
-        let known = below.entry(name.to_owned()).or_default();
-        let before = known.len();
-        known.extend(above);
-        known.len() > before
     }
 
     /// Sets the switches of a marker's places, also of those to come.
@@ -288,7 +231,7 @@ impl Weaving {
         }
         state.places.entry(place.marker).or_default().push(place.id);
         drop(state);
-        session::tell(Told::Place(place));
+        telling::tell(Told::Place(place));
     }
 
     /// Takes note of what was left as it was.
@@ -338,146 +281,6 @@ fn current() -> Option<Arc<Weaving>> {
 /// What is woven from now on.
 pub(crate) fn set_current(weaving: Option<Arc<Weaving>>) {
     *WEAVING.write().unwrap_or_else(PoisonError::into_inner) = weaving;
-}
-
-/// The JVM offers the bytes of a class.
-pub(crate) unsafe extern "system" fn hook(
-    jvmti: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
-    redefined: jclass,
-    loader: jobject,
-    name: *const c_char,
-    _domain: jobject,
-    len: jint,
-    bytes: *const u8,
-    new_len: *mut jint,
-    new_bytes: *mut *mut u8,
-) {
-    let _ = std::panic::catch_unwind(|| {
-        let weaving = current()?;
-        // Memory of the JVM's own may not be touched outside of these phases.
-        if name.is_null() || bytes.is_null() {
-            return None;
-        }
-        // SAFETY: the JVM passes a C string, and as many bytes as it says.
-        let (name, bytes) =
-            unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
-        let name = java_name(name)?;
-        weaving.look_above(&name, bytes);
-        if redefined.is_null() {
-            weaving.pass(&name);
-        }
-        let jvmti = Jvmti(jvmti);
-        let woven = weaving.weave((jvmti.hash(loader), name), bytes)?;
-        let memory = jvmti.allocate(&woven).ok()?;
-        // SAFETY: the JVM passes where it wants the answer.
-        unsafe {
-            *new_bytes = memory;
-            *new_len = jint::try_from(woven.len()).ok()?;
-        }
-        Some(())
-    });
-}
-
-/// Classes that are loaded now, with their names.
-pub(crate) fn loaded(jvmti: Jvmti) -> Result<Vec<(jclass, String)>, Failure> {
-    Ok(jvmti.loaded()?.into_iter().filter_map(|class| Some((class, jvmti.name(class)?))).collect())
-}
-
-/// Names of loaded classes.
-pub(crate) fn classes(jvmti: Jvmti, jni: Jni) -> Result<Vec<String>, Failure> {
-    let loaded = loaded(jvmti)?;
-    for (class, _) in &loaded {
-        jni.forget(*class);
-    }
-    Ok(loaded.into_iter().map(|(_, name)| name).collect())
-}
-
-/// Finds out which loaded classes lie below those that rules name.
-fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
-    for (class, name) in loaded {
-        weaving.add_base(jni, *class, name);
-    }
-    for (class, name) in loaded {
-        weaving.add_below(jni, *class, name);
-    }
-}
-
-/// A class was linked. One that lies below a class that a rule names was perhaps not known as such when its bytes came, because
-/// what it inherits from was not loaded yet; and one whose bytes came before there were rules may have been too new to be found among
-/// those that were loaded. None of its code has run so far.
-pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jobject, class: jclass) {
-    let _ = std::panic::catch_unwind(|| {
-        let weaving = current()?;
-        let (jvmti, jni) = (Jvmti(jvmti), Jni(jni));
-        let name = jvmti.name(class)?;
-        weaving.add_base(jni, class, &name);
-        let is_new = weaving.add_below(jni, class, &name);
-        let is_missed = weaving.is_missed(&name) && !is_exchanging();
-        if (is_new || is_missed)
-            && !weaving.rules_of(&name).is_empty()
-            && jvmti.is_modifiable(class)
-            && let Err(reason) = jvmti.retransform(&[class])
-        {
-            weaving.skip(vec![Skipped { class: name, method: None, reason }]);
-        }
-        Some(())
-    });
-}
-
-/// How many methods of loaded classes each rule names.
-pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, Failure> {
-    let weaving = Weaving::new(rules, &[]);
-    let loaded = loaded(jvmti)?;
-    look_below(&weaving, &loaded, jni);
-    let mut counts = vec![Matched::default(); weaving.rules.len()];
-    let mut all = 0;
-    for (class, name) in &loaded {
-        let rules = weaving.rules_of(name);
-        for rule in needed(jvmti, *class, name, &weaving) {
-            name_one(&mut counts[rule].needed, name);
-        }
-        if !rules.is_empty() && jvmti.is_prepared(*class) {
-            let methods = jvmti.methods(*class)?;
-            let is_named =
-                |(name, descriptor): &&(String, String)| rules.iter().any(|rule| rule.is_for_method(name, descriptor));
-            if jvmti.is_modifiable(*class) {
-                all += methods.iter().filter(is_named).count() as u64;
-            }
-            for (rule, count) in weaving.rules.iter().zip(&mut counts) {
-                if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
-                    continue;
-                }
-                let of = methods.iter().filter(|(name, descriptor)| rule.is_for_method(name, descriptor)).count();
-                if of > 0 && !jvmti.is_modifiable(*class) {
-                    name_one(&mut count.fixed, name);
-                } else if of > 0 {
-                    count.classes += 1;
-                    count.methods += of as u64;
-                }
-            }
-        }
-        jni.forget(*class);
-    }
-    Ok(Told::Matched { rules: counts, methods: all })
-}
-
-fn name_one(named: &mut Vec<String>, class: &str) {
-    if named.len() < MAX_NAMED {
-        named.push(class.to_owned());
-    }
-}
-
-/// Rules that name methods of a class that is never woven, by their indices.
-fn needed(jvmti: Jvmti, class: jclass, name: &str, weaving: &Weaving) -> Vec<usize> {
-    let of_class = |(_, rule): &(usize, &Rule)| rule.is_for(name);
-    let rules: Vec<(usize, &Rule)> = weaving.rules.iter().enumerate().filter(of_class).collect();
-    if rules.is_empty() || !is_never(name) || !jvmti.is_prepared(class) {
-        return Vec::new();
-    }
-    let methods = jvmti.methods(class).unwrap_or_default();
-    let has = |rule: &Rule| methods.iter().any(|(name, descriptor)| rule.is_for_method(name, descriptor));
-    rules.into_iter().filter(|(_, rule)| has(rule)).map(|(index, _)| index).collect()
 }
 
 /// Weaves loaded classes, and those that are loaded from now on.

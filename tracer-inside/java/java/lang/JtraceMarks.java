@@ -16,8 +16,10 @@ import jdk.internal.vm.annotation.ForceInline;
 public final class JtraceMarks {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** A word of four bytes for each place: its switch, and above that the row of its symbol among the automata. */
+    /** A byte for each place: its switch. */
     private static final long SWITCHES = at(0);
+    /** A word of four bytes for each place of a symbol: its switch, and above that the row of the symbol among the automata. */
+    private static final long SYMBOLS = at(3);
     /**
      * What threads write to, by the lower bits of their ids: the id, which is negative while the recorder is at work, then the thread's
      * counters and its buffer. It lies in the heap because compilers read it once for all marks between two calls; other memory they would
@@ -65,6 +67,8 @@ public final class JtraceMarks {
     static final int MOVED = LEFT;
     static final int HELD_BACK = 3;
     private static final int PASSED = HELD_BACK;
+    /** How far the last two counters of a place are from the first two: few marks need both, and caches are small. */
+    private static final long FAR = at(4);
 
     /** The header of a buffer. */
     private static final int NEXT = 0;
@@ -118,8 +122,8 @@ public final class JtraceMarks {
     static void prepare() {}
 
     @ForceInline
-    static int on(int place) {
-        return U.getInt(SWITCHES + ((long) place << 2));
+    private static int on(int place) {
+        return U.getByte(SWITCHES + place);
     }
 
     public static void point(int place) {
@@ -151,44 +155,45 @@ public final class JtraceMarks {
         if (on == 0) return 0;
         long counters = counters(U.getLong(Thread.currentThread(), TID));
         if (counters == 0) return enteredElsewhere(place);
-        counters += (long) place << 5;
-        U.putLong(counters, U.getLong(counters) + 1);
+        counters = at(counters, place, ENTERED);
+        add(counters);
         return counters;
     }
 
     @DontInline
     private static long enteredElsewhere(int place) {
-        enter(place);
+        countSlowly(place, ENTER);
         return ELSEWHERE;
     }
 
     /** The end of such a region. */
     public static void left(long counters, int place) {
-        if (counters > ELSEWHERE) U.putLong(counters + 8, U.getLong(counters + 8) + 1);
+        if (counters > ELSEWHERE) add(counters + at(0, 0, LEFT));
         else if (counters != 0) exit(place);
     }
 
     /** An exception leaves such a region. */
     public static void threw(long counters, int place) {
-        if (counters > ELSEWHERE) U.putLong(counters + 16, U.getLong(counters + 16) + 1);
+        if (counters > ELSEWHERE) add(counters + at(0, 0, THREW));
         else if (counters != 0) thrown(place);
     }
 
     /** The end of a region that was entered by no call of its own. */
     public static void passed(int place) {
-        int on = on(place);
-        if (on != 0 && !counted(on, place, PASSED)) both(on, place, EXIT);
+        if (on(place) == 0) return;
+        long counters = counters(U.getLong(Thread.currentThread(), TID));
+        if (counters != 0) count(counters, place, PASSED);
+        else both(place, EXIT);
     }
 
     public static void passedThrown(int place) {
-        int on = on(place);
-        if (on != 0) both(on, place, THROWN);
+        if (on(place) != 0) both(place, THROWN);
     }
 
     @DontInline
-    private static void both(int on, int place, int end) {
-        tell(on, place, ENTER);
-        tell(on, place, end);
+    private static void both(int place, int end) {
+        countSlowly(place, ENTER);
+        countSlowly(place, end);
     }
 
     public static void point(int place, Object receiver) {
@@ -213,7 +218,7 @@ public final class JtraceMarks {
 
     @ForceInline
     public static void symbol(int place, Object object) {
-        int on = on(place);
+        int on = U.getInt(SYMBOLS + ((long) place << 2));
         if ((on & BITS) == (ON | ADAPTIVE)) JtraceObjects.symbol(on, place, object);
         else if ((on & BITS) != 0) JtraceObjects.seldom(on, place, object);
     }
@@ -269,10 +274,9 @@ public final class JtraceMarks {
     @ForceInline
     private static boolean counted(int on, int place, int which) {
         if ((on & COUNT) == 0) return false;
-        long tid = U.getLong(Thread.currentThread(), TID);
-        int slot = slot(tid);
-        if (SLOTS[slot] != tid) return false;
-        count(SLOTS[slot + SLOT_COUNTERS], place, which);
+        long counters = counters(U.getLong(Thread.currentThread(), TID));
+        if (counters == 0) return false;
+        count(counters, place, which);
         return true;
     }
 
@@ -383,7 +387,16 @@ public final class JtraceMarks {
     /** One more at a place. */
     @ForceInline
     static void count(long counters, int place, int which) {
-        long at = counters + ((long) place << 5) + (which << 3);
+        add(at(counters, place, which));
+    }
+
+    @ForceInline
+    private static long at(long counters, int place, int which) {
+        return counters + ((long) place << 4) + ((which & 1) << 3) + (which >> 1) * FAR;
+    }
+
+    @ForceInline
+    private static void add(long at) {
         U.putLong(at, U.getLong(at) + 1);
     }
 

@@ -1,0 +1,89 @@
+//! Looks at the classes that are loaded: which there are, which lie below which, and what rules would find there.
+
+use jvmti_bindings::sys::jni::jclass;
+use tracer_weave::{
+    Rule,
+    control::{MAX_NAMED, Matched, Told},
+};
+
+use super::{Weaving, is_never};
+use crate::jvm::{Failure, Jni, Jvmti};
+
+/// Classes that are loaded now, with their names.
+pub(crate) fn loaded(jvmti: Jvmti) -> Result<Vec<(jclass, String)>, Failure> {
+    Ok(jvmti.loaded()?.into_iter().filter_map(|class| Some((class, jvmti.name(class)?))).collect())
+}
+
+/// Names of loaded classes.
+pub(crate) fn classes(jvmti: Jvmti, jni: Jni) -> Result<Vec<String>, Failure> {
+    let loaded = loaded(jvmti)?;
+    for (class, _) in &loaded {
+        jni.forget(*class);
+    }
+    Ok(loaded.into_iter().map(|(_, name)| name).collect())
+}
+
+/// Finds out which loaded classes lie below those that rules name.
+pub(super) fn look_below(weaving: &Weaving, loaded: &[(jclass, String)], jni: Jni) {
+    for (class, name) in loaded {
+        weaving.below.add_base(&weaving.rules, jni, *class, name);
+    }
+    for (class, name) in loaded {
+        weaving.below.add_below(jni, *class, name);
+    }
+}
+
+/// How many methods of loaded classes each rule names.
+pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, Failure> {
+    let weaving = Weaving::new(rules, &[]);
+    let loaded = loaded(jvmti)?;
+    look_below(&weaving, &loaded, jni);
+    let mut counts = vec![Matched::default(); weaving.rules.len()];
+    let mut all = 0;
+    for (class, name) in &loaded {
+        let rules = weaving.rules_of(name);
+        for rule in needed(jvmti, *class, name, &weaving) {
+            name_one(&mut counts[rule].needed, name);
+        }
+        if !rules.is_empty() && jvmti.is_prepared(*class) {
+            let methods = jvmti.methods(*class)?;
+            let is_named =
+                |(name, descriptor): &&(String, String)| rules.iter().any(|rule| rule.is_for_method(name, descriptor));
+            if jvmti.is_modifiable(*class) {
+                all += methods.iter().filter(is_named).count() as u64;
+            }
+            for (rule, count) in weaving.rules.iter().zip(&mut counts) {
+                if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
+                    continue;
+                }
+                let of = methods.iter().filter(|(name, descriptor)| rule.is_for_method(name, descriptor)).count();
+                if of > 0 && !jvmti.is_modifiable(*class) {
+                    name_one(&mut count.fixed, name);
+                } else if of > 0 {
+                    count.classes += 1;
+                    count.methods += of as u64;
+                }
+            }
+        }
+        jni.forget(*class);
+    }
+    Ok(Told::Matched { rules: counts, methods: all })
+}
+
+fn name_one(named: &mut Vec<String>, class: &str) {
+    if named.len() < MAX_NAMED {
+        named.push(class.to_owned());
+    }
+}
+
+/// Rules that name methods of a class that is never woven, by their indices.
+pub(super) fn needed(jvmti: Jvmti, class: jclass, name: &str, weaving: &Weaving) -> Vec<usize> {
+    let of_class = |(_, rule): &(usize, &Rule)| rule.is_for(name);
+    let rules: Vec<(usize, &Rule)> = weaving.rules.iter().enumerate().filter(of_class).collect();
+    if rules.is_empty() || !is_never(name) || !jvmti.is_prepared(class) {
+        return Vec::new();
+    }
+    let methods = jvmti.methods(class).unwrap_or_default();
+    let has = |rule: &Rule| methods.iter().any(|(name, descriptor)| rule.is_for_method(name, descriptor));
+    rules.into_iter().filter(|(_, rule)| has(rule)).map(|(index, _)| index).collect()
+}
