@@ -155,7 +155,7 @@ const FULL: Effort = Effort {
     hits: 15,
     inside: 9,
     iterators: inside::Iterators { rounds: 9, short: true, blocks: [8, 5], passes_told: 20 },
-    suite: inside::Size { words: &["--runs", "5", "--warm-up", "2"] },
+    suite: inside::Size { words: &["--runs", "5", "--warm-up", "2", "--settle", "2m"] },
 };
 const QUICK: Effort = Effort {
     attaches: 5,
@@ -171,7 +171,18 @@ const QUICK: Effort = Effort {
     // Less than two minutes, with both JDKs.
     iterators: inside::Iterators { rounds: 2, short: false, blocks: [6, 6], passes_told: 10 },
     suite: inside::Size {
-        words: &["--programs", "h2,ecj,xalan,sunflow", "--size", "small", "--runs", "2", "--warm-up", "40"],
+        words: &[
+            "--programs",
+            "h2,ecj,xalan,sunflow",
+            "--size",
+            "small",
+            "--runs",
+            "2",
+            "--warm-up",
+            "10",
+            "--settle",
+            "90s",
+        ],
     },
 };
 

@@ -5,8 +5,8 @@
 //! replaced.
 //!
 //! So is its own notion of a program that is warm (`-C`: iterate until the last times hardly vary). Its end depends on the noise of the machine and on whoever watches, so that two configurations would be timed after different
-//! numbers of iterations. Here as many iterations go before the timed one in every configuration as `--warm-up` says, and how
-//! far the times still scatter is part of the result.
+//! numbers of iterations. Here as many iterations go before the timed one in every configuration as `--warm-up` says, or with `--settle`
+//! as many as it takes until compilers are idle, and how far the times still scatter is part of the result.
 //!
 //! The archive is on no package registry: this was written after the sources of both versions and is tested with
 //! a jar that has their classes and their order of calls, and has not been run with a real archive.

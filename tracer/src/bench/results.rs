@@ -67,10 +67,18 @@ pub struct Method {
     pub runs: u32,
     /// Iterations of a JVM before the one that is timed.
     pub warm_up: u32,
+    /// How long there may be further ones, until the JVM's compilers are idle; 0 where nobody waits for that.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub settle_ms: u64,
     /// Size of the inputs.
     pub size: String,
     /// Seed of the random order.
     pub seed: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
+const fn is_none(time: &u64) -> bool {
+    *time == 0
 }
 
 /// A program that was measured.
@@ -103,6 +111,9 @@ pub struct Run {
     /// CPU time of the JVM in that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
+    /// Whether the JVM's compilers were idle before; absent where nobody waited for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<bool>,
     /// What the JVM says of its memory.
     #[serde(default)]
     pub memory: Memory,

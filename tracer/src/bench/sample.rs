@@ -59,6 +59,7 @@ fn run(program: &str, base: f64, round: u32, configuration: &(&str, f64, Option<
         round,
         wall_ns,
         cpu_ns: Some(wall_ns + wall_ns / 4),
+        settled: None,
         memory: Memory {
             collections: Some(40),
             collection_ns: Some(wall_ns / 50),
@@ -100,7 +101,7 @@ pub(crate) fn results() -> Results {
         version: VERSION,
         started_s: 1_790_000_000,
         environment: environment(),
-        method: Method { runs: 8, warm_up: 5, size: "default".to_owned(), seed: 42 },
+        method: Method { runs: 8, warm_up: 5, settle_ms: 0, size: "default".to_owned(), seed: 42 },
         programs: vec![
             program("fop", Some(4321)),
             program("h2", None),

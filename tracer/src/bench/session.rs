@@ -4,6 +4,7 @@ mod journal;
 mod measure;
 mod order;
 mod pace;
+mod warmth;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,9 +15,10 @@ use std::{
 
 pub use self::journal::{Journal, read};
 use self::{
-    measure::{Measured, Warmth, measure},
+    measure::{Measured, measure},
     order::Step,
     pace::Pace,
+    warmth::Warmth,
 };
 use super::{
     Error,
@@ -129,7 +131,7 @@ impl Session {
         let unusable = self.prepare(journal, tell)?;
         let mut rounds = self.rounds(journal.results(), &unusable);
         let methods = self.find_methods(&rounds, journal, interruption, tell)?;
-        let settles = self.configurations.iter().any(|one| one.observer.as_ref().is_some_and(|one| one.settles()));
+        let changes_code = self.configurations.iter().any(|one| one.observer.as_ref().is_some_and(|one| one.settles()));
         while let Some(step) = rounds.steps.pop() {
             if interruption.signal().is_some() {
                 break;
@@ -139,8 +141,8 @@ impl Session {
             let Self { setting, programs, configurations } = self;
             let program = programs[step.program].as_ref();
             let configuration = &mut configurations[step.configuration];
-            let Method { warm_up, seed, .. } = journal.results().method;
-            let warmth = Warmth { warm_up, settling: if settles { warm_up } else { 0 } };
+            let Method { warm_up, settle_ms, seed, .. } = journal.results().method;
+            let warmth = Warmth { least: warm_up, settle: Duration::from_millis(settle_ms), twice: changes_code };
             let measured = aim(configuration, methods.get(&step.program), seed)
                 .and_then(|()| measure(setting, warmth, program, configuration, interruption));
             rounds.pace.took(&step, began.elapsed());
@@ -273,13 +275,14 @@ impl Session {
         journal: &mut Journal,
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<(), Error> {
-        let Measured { iteration, observed, command } = measured;
+        let Measured { iteration, settled, observed, command } = measured;
         let run = Run {
             program: self.programs[step.program].describe().name,
             configuration: self.configurations[step.configuration].name.clone(),
             round: step.round,
             wall_ns: iteration.wall_ns,
             cpu_ns: iteration.cpu_ns,
+            settled,
             memory: iteration.memory,
             observed,
             counts: iteration.counts,

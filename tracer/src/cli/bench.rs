@@ -69,6 +69,10 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     warm_up: Option<u32>,
 
+    /// Go on before the one that is timed until the JVM's compilers are idle, TIME at most
+    #[arg(long, value_name = "TIME", value_parser = options::duration)]
+    settle: Option<Duration>,
+
     /// Size of the programs' inputs [default: default]
     #[arg(long, value_enum)]
     size: Option<Size>,
@@ -228,9 +232,11 @@ fn method(options: &Options, earlier: Option<&Results>) -> Method {
     let warm_up = if has_iterations { USUAL_WARM_UP } else { 0 };
     let was = || earlier.map(|method| method.size.clone());
     let size = options.size.map(|size| size.word().to_owned()).or_else(was);
+    let settle_ms = options.settle.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     Method {
         runs: or(options.runs, |method| method.runs, USUAL_RUNS),
         warm_up: or(options.warm_up, |method| method.warm_up, warm_up),
+        settle_ms: settle_ms.or(earlier.map(|method| method.settle_ms)).unwrap_or_default(),
         size: size.unwrap_or_else(|| Size::default().word().to_owned()),
         seed: options.seed.or(earlier.map(|method| method.seed)).unwrap_or_else(seconds),
     }

@@ -15,12 +15,13 @@ use crate::{
 const MAX_COUNTS: usize = 64;
 
 /// Columns of every run, before those of the counts.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "program",
     "configuration",
     "round",
     "wall_ns",
     "cpu_ns",
+    "settled",
     "collections",
     "collection_ns",
     "peak_heap_bytes",
@@ -37,9 +38,10 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// Columns that are the same in every line, so that tables of several sessions can be put together.
-const SESSION: [&str; 15] = [
+const SESSION: [&str; 16] = [
     "started_s",
     "warm_up_iterations",
+    "settle_ms",
     "size",
     "seed",
     "jtrace",
@@ -77,7 +79,7 @@ fn counts(results: &Results) -> Vec<&str> {
 }
 
 fn fields(run: &Run, counts: &[&str]) -> Vec<String> {
-    let Run { program, configuration, round, wall_ns, cpu_ns, memory, observed, counts: counted } = run;
+    let Run { program, configuration, round, wall_ns, cpu_ns, settled, memory, observed, counts: counted } = run;
     let Memory { collections, collection_ns, peak_heap_bytes, allocated_bytes, promoted_bytes } = memory;
     let nobody = Observed::default();
     let Observed { command, cpu_ns: observer_cpu_ns, peak_rss_bytes, iterations: _, events, lost, partial, answers } =
@@ -90,7 +92,8 @@ fn fields(run: &Run, counts: &[&str]) -> Vec<String> {
     let others = counted.iter().filter(|(name, _)| counts.binary_search(&name.as_str()).is_err());
     let others = others.map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ");
     let mut fields = vec![program.clone(), configuration.clone(), round.to_string(), wall_ns.to_string()];
-    fields.extend([*cpu_ns, *collections, *collection_ns, *peak_heap_bytes].map(number));
+    fields.extend([number(*cpu_ns), settled.map_or_else(String::new, |settled| settled.to_string())]);
+    fields.extend([*collections, *collection_ns, *peak_heap_bytes].map(number));
     fields.extend([*allocated_bytes, *promoted_bytes, *observer_cpu_ns, *peak_rss_bytes, *events, *lost].map(number));
     fields.extend([answer.to_owned(), partial.clone().unwrap_or_default(), words::command(command), others]);
     fields.extend(counts.iter().flat_map(|name| [counted, answers].map(|all| number(all.get(*name).copied()))));
@@ -100,13 +103,14 @@ fn fields(run: &Run, counts: &[&str]) -> Vec<String> {
 fn session(results: &Results) -> Vec<String> {
     let Environment { jtrace, kernel, cpu, cpus, memory_bytes, jvm, vendor, collector, max_heap_bytes, flags, tools } =
         &results.environment;
-    let Method { runs: _, warm_up, size, seed } = &results.method;
+    let Method { runs: _, warm_up, settle_ms, size, seed } = &results.method;
     // 0 stands for what could not be found out.
     let amount = |bytes: u64| number((bytes > 0).then_some(bytes));
     let tools = tools.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join("; ");
     vec![
         results.started_s.to_string(),
         warm_up.to_string(),
+        settle_ms.to_string(),
         size.clone(),
         seed.to_string(),
         jtrace.clone(),

@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 
-use super::Setting;
+use super::{
+    Setting,
+    warmth::{Warmed, Warmth},
+};
 use crate::{
     bench::{
         Error,
@@ -21,20 +24,12 @@ use crate::{
 pub(super) struct Measured {
     /// The timed iteration.
     pub(super) iteration: Iteration,
+    /// Whether compilers were idle before; absent where nobody waited for that.
+    pub(super) settled: Option<bool>,
     /// What the observer says.
     pub(super) observed: Option<Observed>,
     /// The command, without the flags of the configuration.
     pub(super) command: Vec<OsString>,
-}
-
-/// Iterations before the one that is timed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Warmth {
-    /// Before anybody watches.
-    pub(super) warm_up: u32,
-    /// After that, where one of the session's configurations changes code. All configurations make them, so that the code of all is
-    /// as warm; only those that change it do so before.
-    pub(super) settling: u32,
 }
 
 /// Makes a run.
@@ -54,37 +49,44 @@ pub(super) fn measure(
     let agreement = launch.agreement;
     let target = Target::start(&name, launch, java, &all_flags, *limits, interruption)?;
     let observer = configuration.observer.as_deref_mut();
-    let (iteration, observed) = match agreement {
+    let (iteration, settled, observed) = match agreement {
         Agreement::Lines => by_lines(target, warmth, observer)?,
-        Agreement::Exit => by_end(target, setting, observer)?,
+        Agreement::Exit => {
+            let (iteration, observed) = by_end(target, setting, observer)?;
+            (iteration, None, observed)
+        }
     };
-    Ok(Measured { iteration, observed, command })
+    Ok(Measured { iteration, settled, observed, command })
 }
 
 fn by_lines(
     mut target: Target,
     warmth: Warmth,
     observer: Option<&mut (dyn Observer + 'static)>,
-) -> Result<(Iteration, Option<Observed>), Error> {
+) -> Result<(Iteration, Option<bool>, Option<Observed>), Error> {
     target.wait_until_ready()?;
-    let Warmth { warm_up, settling } = warmth;
-    let watched = if observer.as_ref().is_some_and(|observer| observer.settles()) { settling } else { 0 };
-    for _ in 0..warm_up + settling - watched {
-        target.iterate()?;
+    let pid = target.pid();
+    let mut warm = || warmth.warm(pid, || target.iterate().map(drop));
+    let mut warmed = warm()?;
+    let changes_code = warmth.twice && observer.as_ref().is_some_and(|observer| observer.settles());
+    if warmth.twice && !changes_code {
+        warmed = warm()?;
     }
-    let measured = match observer {
-        None => (target.iterate()?, None),
-        Some(observer) => {
-            begin(observer, target.pid())?;
-            let settled = (0..watched).try_for_each(|_| target.iterate().map(drop));
-            let iteration = settled.and_then(|()| target.iterate());
-            // Also where the iteration failed: nothing may stay behind.
-            let observed = observer.stop();
-            (iteration?, Some(each(observed?, watched)))
-        }
+    let Some(observer) = observer else {
+        let iteration = target.iterate()?;
+        target.finish()?;
+        return Ok((iteration, warmed.settled, None));
     };
+    begin(observer, pid)?;
+    let again = if changes_code { warm().map(Some) } else { Ok(None) };
+    let iteration = again.and_then(|again| Ok((again, target.iterate()?)));
+    // Also where the iteration failed: nothing may stay behind.
+    let observed = observer.stop();
+    let (again, iteration) = iteration?;
+    let observed = each(observed?, again.map_or(0, |again| again.iterations));
+    let Warmed { settled, .. } = again.unwrap_or(warmed);
     target.finish()?;
-    Ok(measured)
+    Ok((iteration, settled, Some(observed)))
 }
 
 /// What was seen in one iteration, where all make the same events.

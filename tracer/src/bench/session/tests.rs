@@ -91,7 +91,7 @@ fn session(programs: Vec<Fake>, configurations: Vec<Configuration>) -> Session {
 }
 
 fn method(runs: u32) -> Method {
-    Method { runs, warm_up: 1, size: "small".to_owned(), seed: 11 }
+    Method { runs, warm_up: 1, settle_ms: 0, size: "small".to_owned(), seed: 11 }
 }
 
 /// A session in a file of its own, to its end.

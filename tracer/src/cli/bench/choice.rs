@@ -57,10 +57,11 @@ pub(super) fn choose(
         options.java.clone()
     } else {
         let user = UserProgram::new(std::mem::take(&mut options.command)).map_err(misspelt)?;
-        if programs.is_empty() && options.warm_up.is_some_and(|iterations| iterations > 0) {
+        let asks_to_warm_up = options.warm_up.is_some_and(|iterations| iterations > 0) || options.settle.is_some();
+        if programs.is_empty() && asks_to_warm_up {
             let what =
                 "a program behind `--` is measured from its start to its end, so nothing comes before to warm it up";
-            return Err(Failure::usage(what, "leave out --warm-up".to_owned()));
+            return Err(Failure::usage(what, "leave out --warm-up and --settle".to_owned()));
         }
         let java = user.java().to_owned();
         programs.push(Box::new(user));

@@ -27,7 +27,7 @@ fn earlier() -> Results {
         version: VERSION,
         started_s: 0,
         environment: Environment::default(),
-        method: Method { runs: 3, warm_up: 0, size: "large".to_owned(), seed: 77 },
+        method: Method { runs: 3, warm_up: 0, settle_ms: 0, size: "large".to_owned(), seed: 77 },
         programs: Vec::new(),
         configurations: vec!["plain".to_owned(), "lens:gc".to_owned()],
         configuration_flags: std::collections::BTreeMap::new(),
