@@ -16,8 +16,10 @@
 //!
 //! Pure: it reads no clock and switches nothing.
 
+mod member;
 pub mod off;
 
+use self::member::{Member, State, Stretch};
 use self::off::Looks;
 use super::{Bucket, LONGEST_PAUSE_NS, Reason};
 
@@ -83,80 +85,6 @@ pub enum LaneDecision {
     On,
     /// Switch it off for good, and take it out of the code.
     Stop(Reason),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Always,
-    Sampled,
-    Stopped,
-    /// Off until somebody asks for it again.
-    Held,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    kind: Kind,
-    state: State,
-    is_counted: bool,
-    level: u8,
-    /// When its level was changed last.
-    changed_ns: u64,
-    growing: Stretch,
-    before: Stretch,
-    looks: Looks,
-}
-
-/// Sums over a stretch of time in which a member was on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stretch {
-    elapsed_ns: f64,
-    load: LaneLoad,
-}
-
-impl Stretch {
-    fn add(&mut self, elapsed_ns: f64, load: &LaneLoad) {
-        self.elapsed_ns += elapsed_ns;
-        self.load.events += load.events;
-        self.load.cost_ns += load.cost_ns;
-        self.load.counted_ns += load.counted_ns;
-        self.load.off_ns += load.off_ns;
-        self.load.own_ns += load.own_ns;
-        self.load.target_ns += load.target_ns;
-    }
-
-    fn with(mut self, later: &Self) -> Self {
-        self.add(later.elapsed_ns, &later.load);
-        self
-    }
-}
-
-impl Member {
-    fn take(&mut self, elapsed_ns: f64, load: &LaneLoad) {
-        if self.growing.elapsed_ns >= PACE_NS {
-            self.before = std::mem::take(&mut self.growing);
-        }
-        self.growing.add(elapsed_ns, load);
-    }
-
-    /// Per nanosecond, over what is known lately.
-    fn rate(&self, of: impl Fn(&LaneLoad) -> f64) -> f64 {
-        let lately = self.before.with(&self.growing);
-        // What was decided takes a moment to have an effect, and what came before that arrives at once.
-        of(&lately.load) / lately.elapsed_ns.max(PACE_NS / 2.0)
-    }
-
-    /// It costs something else from now on.
-    fn forget(&mut self) {
-        (self.growing, self.before) = (Stretch::default(), Stretch::default());
-    }
-
-    fn reason(&self, budget: f64, own: bool, enough_ns: u64) -> Reason {
-        let target = self.rate(|load| load.cost_ns);
-        let cost = if own { self.rate(|load| load.own_ns) } else { target };
-        let rate_per_s = self.rate(|load| load.events as f64) * 1e9;
-        Reason { rate_per_s, cost, target, budget, own, enough_ns, off: None }
-    }
 }
 
 /// State of the lane's governor.

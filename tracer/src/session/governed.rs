@@ -10,12 +10,15 @@
 //! can meet one thread or many; the interval's upper end allows for all of them having met the same one, and where that makes
 //! too much of a difference there is no estimate.
 
+mod sample;
+mod words;
+
+use self::sample::{Estimate, Sample};
 use crate::{
     analysis::{Lens, Scaled, column},
     guard::Narrowing,
     report::{Cell, Decision, Shape, Summary, Table, Unit},
     session::{GuardAction, GuardDecision, GuardReason},
-    view::format::{duration, percent},
 };
 
 /// Most decisions that a report names.
@@ -312,130 +315,6 @@ impl Group {
         })
     }
 
-    /// What a reader of a lens's numbers must know of the estimates.
-    pub(super) fn notes(&self, lens: Lens, end_ns: u64, numbers: &[Scaled]) -> Vec<String> {
-        let estimates = self.estimates(lens, end_ns, numbers);
-        let (tells, of) =
-            if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
-        // What was stopped says nothing of what came later.
-        let span = self.stopped.map_or_else(
-            || "over the whole span".to_owned(),
-            |(at_ns, _)| {
-                let after = duration(at_ns.saturating_sub(self.start_ns) as f64);
-                format!("until that was stopped, {after} after the beginning,")
-            },
-        );
-        let mut notes: Vec<String> = estimates
-            .iter()
-            .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
-                Some(Estimate { value, low, high, windows }) => format!(
-                    "{seen} {what}{of} were seen; {span} there were about {value} (95 % interval {low} to {high}, \
-                     from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
-                     end allows for what {tells} slow the target down in them)."
-                ),
-                None if self.slowed().is_none() => format!(
-                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: in the windows \
-                     {tells} took so much of the target's time that it did less than outside of them."
-                ),
-                None => format!(
-                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: that needs \
-                     {FEWEST_WINDOWS} windows after the part that was seen whole."
-                ),
-            })
-            .collect();
-        if !estimates.is_empty() {
-            notes.push(
-                "Tables and distributions show what was seen, in no row the whole; what is rare or comes in bursts can be \
-                 missing."
-                    .to_owned(),
-            );
-        }
-        notes
-    }
-
-    /// What a reader of the numbers must know.
-    pub(super) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
-        let mut sentences: Vec<String> =
-            self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
-        if self.held.times > 0 {
-            let open_ns = self.held.since_ns.map_or(0, |since_ns| end_ns.saturating_sub(since_ns));
-            sentences.push(format!(
-                "`{}` was switched off for {} of the span because that was asked for: its numbers are of the rest",
-                self.name,
-                duration((self.held.total_ns + open_ns) as f64),
-            ));
-        }
-        if let Some((at_ns, rate_per_s)) = self.stopped {
-            let too_much = match self.stop_reason.and_then(|reason| reason.off_ppm) {
-                Some(ppm) => {
-                    format!(
-                        "and while it is off, its tests of a switch would still take {} of a core",
-                        percent(ppm as f64 / 1e4)
-                    )
-                }
-                None if self.lens == Lens::Typestate => {
-                    "and even ignoring its objects would cost more than the budget".to_owned()
-                }
-                None => "and even short looks would cost more than the budget".to_owned(),
-            };
-            sentences.push(format!(
-                "`{}` was taken {} for good after {}: it fired {rate_per_s} times a second{}, {too_much}; its numbers are of \
-                 the time until then",
-                self.name,
-                if self.lens.is_inside() { "out of the code" } else { "away" },
-                duration(at_ns.saturating_sub(start_ns) as f64),
-                because(self.stop_reason),
-            ));
-        }
-        if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
-            sentences.push(format!(
-                "`{}` fires {} times a second, which would cost more than the budget{}: it was {} in {} {} that cover \
-                 {:.1} % of the span; its counts and times are lower bounds",
-                self.name,
-                self.highest_per_s,
-                because(self.reason),
-                if self.lens.is_inside() { "on" } else { "attached" },
-                self.windows + u64::from(self.since_ns.is_some()),
-                if self.windows + u64::from(self.since_ns.is_some()) == 1 { "window" } else { "windows" },
-                100.0 * self.attached_share(start_ns, end_ns).min(1.0),
-            ));
-        }
-        sentences
-    }
-
-    fn narrowed_sentence(&self, narrowed: &Narrowed, start_ns: u64) -> String {
-        let what = match narrowed.what {
-            Narrowing::Stacks => "its events have no stacks,",
-            Narrowing::Times => "only beginnings of calls are seen, and no durations and exceptions,",
-            Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting,",
-            Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),
-        };
-        format!(
-            "`{}` fired {} times a second{}: from {} on {what} so that its counts stay exact",
-            self.name,
-            narrowed.rate_per_s,
-            because(narrowed.reason),
-            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
-        )
-    }
-}
-
-impl Group {
-    /// Objects that are tracked are tracked for all of their lives.
-    fn fewer_sentence(&self, narrowed: &Narrowed, one_in: u64, start_ns: u64) -> String {
-        let what = match one_in {
-            0 => "no new object is tracked".to_owned(),
-            _ => format!("one new object of {one_in} is tracked, of a class that has many"),
-        };
-        format!(
-            "`{}` had {} symbols a second{}: from {} on {what}; what is said of tracked objects stays right",
-            self.name,
-            narrowed.rate_per_s,
-            because(narrowed.reason),
-            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
-        )
-    }
-
     /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span, when it was
     /// taken out, what was seen, the estimate and its interval.
     pub(super) fn row(&self, span: (u64, u64), numbers: &[Scaled]) -> Option<Vec<Cell>> {
@@ -471,17 +350,6 @@ pub(super) fn windows(rows: Vec<Vec<Cell>>) -> Option<Shape> {
     (!rows.is_empty()).then_some(Shape::Table(Table { id: "marker_windows", title, columns, rows }))
 }
 
-fn because(reason: Option<GuardReason>) -> String {
-    reason.map_or_else(String::new, |GuardReason { cost_ppm, budget_ppm, own, .. }| {
-        format!(
-            " ({} of a core{}, of which {} may be taken)",
-            percent(cost_ppm as f64 / 1e4),
-            if own { " for jtrace itself" } else { "" },
-            percent(budget_ppm as f64 / 1e4)
-        )
-    })
-}
-
 /// A number over the windows of a group.
 #[derive(Clone, Copy, Debug)]
 struct Number {
@@ -490,75 +358,6 @@ struct Number {
     before: u64,
     base: u64,
     sample: Sample,
-}
-
-/// Sums over windows, of seconds and counts.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sample {
-    windows: u64,
-    time: f64,
-    count: f64,
-    times: f64,
-    counts: f64,
-    products: f64,
-}
-
-/// What a number is taken to be over a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Estimate {
-    value: u64,
-    low: u64,
-    high: u64,
-    windows: u64,
-}
-
-impl Sample {
-    fn add(&mut self, window_ns: u64, count: u64) {
-        if window_ns == 0 {
-            return;
-        }
-        let (time, count) = (window_ns as f64 / 1e9, count as f64);
-        self.windows += 1;
-        self.time += time;
-        self.count += count;
-        self.times += time * time;
-        self.counts += count * count;
-        self.products += time * count;
-    }
-
-    /// The number over a span of which the windows are a sample, with what was counted before it; never below what was seen.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
-    fn over(&self, span_ns: u64, before: u64, seen: u64, slowed: f64) -> Option<Estimate> {
-        if self.windows < FEWEST_WINDOWS {
-            return None;
-        }
-        let (n, span) = (self.windows as f64, (span_ns as f64 / 1e9).max(self.time));
-        let rate = self.count / self.time;
-        // What the windows lie off the common rate, squared.
-        let off = (self.counts - 2.0 * rate * self.products + rate * rate * self.times).max(0.0);
-        let unseen = 1.0 - self.time / span;
-        let error = span / self.time * (unseen * off * n / (n - 1.0)).sqrt();
-        let half = student_95(self.windows - 1) * error;
-        let value = before as f64 + rate * span;
-        let at_least = |number: f64| (number.round() as u64).max(seen);
-        let most = before as f64 + (rate * span + half) / (1.0 - slowed);
-        Some(Estimate {
-            value: at_least(value),
-            low: at_least(value - half),
-            high: at_least(most),
-            windows: self.windows,
-        })
-    }
-}
-
-/// The 97.5 % quantile of Student's t; beyond 20 degrees of freedom within 0.3 %.
-fn student_95(freedom: u64) -> f64 {
-    const TABLE: [f64; 20] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-        2.120, 2.110, 2.101, 2.093, 2.086,
-    ];
-    let at = usize::try_from(freedom.max(1) - 1).unwrap_or(usize::MAX);
-    TABLE.get(at).copied().unwrap_or(1.96 + 2.5 / freedom as f64)
 }
 
 #[cfg(test)]

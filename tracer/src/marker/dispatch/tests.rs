@@ -7,7 +7,8 @@ use tracer_common::marks::{Argument as ArgumentKind, Word, WordKind};
 use super::*;
 use crate::{
     bench::random::Random,
-    mark::Marker,
+    mark::{Asked, Marker},
+    marker::client::{Exit, Instance},
     marker::testing::{Play, Scribe, Words, marker},
     predicate::Kind,
 };

@@ -1,5 +1,6 @@
 //! The library in the JVM, as a part of a live session.
 
+mod cost;
 mod load;
 
 use std::{
@@ -10,8 +11,8 @@ use std::{
 use tracer_common::marks::switch;
 use tracer_weave::control::Order;
 
+pub use self::cost::Telling;
 use self::load::Loads;
-pub use self::load::Telling;
 use super::thread_gate::ThreadGate;
 use crate::{
     analysis::Lens,

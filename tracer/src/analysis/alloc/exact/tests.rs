@@ -15,7 +15,7 @@ use super::{
 use crate::{
     coverage::{Coverage, Silent},
     event::NameId,
-    report::Shape,
+    report::{Node, Shape},
     tally::ContextTallies,
 };
 

@@ -1,0 +1,143 @@
+//! What a reader of a group's numbers must know of what the governor did with it.
+
+use super::{FEWEST_WINDOWS, Group, Narrowed, sample::Estimate};
+use crate::{
+    analysis::{Lens, Scaled},
+    guard::Narrowing,
+    session::GuardReason,
+    view::format::{duration, percent},
+};
+
+impl Group {
+    /// What a reader of a lens's numbers must know of the estimates.
+    pub(in crate::session) fn notes(&self, lens: Lens, end_ns: u64, numbers: &[Scaled]) -> Vec<String> {
+        let estimates = self.estimates(lens, end_ns, numbers);
+        let (tells, of) =
+            if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
+        // What was stopped says nothing of what came later.
+        let span = self.stopped.map_or_else(
+            || "over the whole span".to_owned(),
+            |(at_ns, _)| {
+                let after = duration(at_ns.saturating_sub(self.start_ns) as f64);
+                format!("until that was stopped, {after} after the beginning,")
+            },
+        );
+        let mut notes: Vec<String> = estimates
+            .iter()
+            .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
+                Some(Estimate { value, low, high, windows }) => format!(
+                    "{seen} {what}{of} were seen; {span} there were about {value} (95 % interval {low} to {high}, \
+                     from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
+                     end allows for what {tells} slow the target down in them)."
+                ),
+                None if self.slowed().is_none() => format!(
+                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: in the windows \
+                     {tells} took so much of the target's time that it did less than outside of them."
+                ),
+                None => format!(
+                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: that needs \
+                     {FEWEST_WINDOWS} windows after the part that was seen whole."
+                ),
+            })
+            .collect();
+        if !estimates.is_empty() {
+            notes.push(
+                "Tables and distributions show what was seen, in no row the whole; what is rare or comes in bursts can be \
+                 missing."
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// What a reader of the numbers must know.
+    pub(in crate::session) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
+        let mut sentences: Vec<String> =
+            self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
+        if self.held.times > 0 {
+            let open_ns = self.held.since_ns.map_or(0, |since_ns| end_ns.saturating_sub(since_ns));
+            sentences.push(format!(
+                "`{}` was switched off for {} of the span because that was asked for: its numbers are of the rest",
+                self.name,
+                duration((self.held.total_ns + open_ns) as f64),
+            ));
+        }
+        if let Some((at_ns, rate_per_s)) = self.stopped {
+            let too_much = match self.stop_reason.and_then(|reason| reason.off_ppm) {
+                Some(ppm) => {
+                    format!(
+                        "and while it is off, its tests of a switch would still take {} of a core",
+                        percent(ppm as f64 / 1e4)
+                    )
+                }
+                None if self.lens == Lens::Typestate => {
+                    "and even ignoring its objects would cost more than the budget".to_owned()
+                }
+                None => "and even short looks would cost more than the budget".to_owned(),
+            };
+            sentences.push(format!(
+                "`{}` was taken {} for good after {}: it fired {rate_per_s} times a second{}, {too_much}; its numbers are of \
+                 the time until then",
+                self.name,
+                if self.lens.is_inside() { "out of the code" } else { "away" },
+                duration(at_ns.saturating_sub(start_ns) as f64),
+                because(self.stop_reason),
+            ));
+        }
+        if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
+            sentences.push(format!(
+                "`{}` fires {} times a second, which would cost more than the budget{}: it was {} in {} {} that cover \
+                 {:.1} % of the span; its counts and times are lower bounds",
+                self.name,
+                self.highest_per_s,
+                because(self.reason),
+                if self.lens.is_inside() { "on" } else { "attached" },
+                self.windows + u64::from(self.since_ns.is_some()),
+                if self.windows + u64::from(self.since_ns.is_some()) == 1 { "window" } else { "windows" },
+                100.0 * self.attached_share(start_ns, end_ns).min(1.0),
+            ));
+        }
+        sentences
+    }
+
+    fn narrowed_sentence(&self, narrowed: &Narrowed, start_ns: u64) -> String {
+        let what = match narrowed.what {
+            Narrowing::Stacks => "its events have no stacks,",
+            Narrowing::Times => "only beginnings of calls are seen, and no durations and exceptions,",
+            Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting,",
+            Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),
+        };
+        format!(
+            "`{}` fired {} times a second{}: from {} on {what} so that its counts stay exact",
+            self.name,
+            narrowed.rate_per_s,
+            because(narrowed.reason),
+            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
+        )
+    }
+    /// Objects that are tracked are tracked for all of their lives.
+    fn fewer_sentence(&self, narrowed: &Narrowed, one_in: u64, start_ns: u64) -> String {
+        let what = match one_in {
+            0 => "no new object is tracked".to_owned(),
+            _ => format!("one new object of {one_in} is tracked, of a class that has many"),
+        };
+        format!(
+            "`{}` had {} symbols a second{}: from {} on {what}; what is said of tracked objects stays right",
+            self.name,
+            narrowed.rate_per_s,
+            because(narrowed.reason),
+            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
+        )
+    }
+}
+
+fn because(reason: Option<GuardReason>) -> String {
+    reason.map_or_else(String::new, |GuardReason { cost_ppm, budget_ppm, own, .. }| {
+        format!(
+            " ({} of a core{}, of which {} may be taken)",
+            percent(cost_ppm as f64 / 1e4),
+            if own { " for jtrace itself" } else { "" },
+            percent(budget_ppm as f64 / 1e4)
+        )
+    })
+}
