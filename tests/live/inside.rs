@@ -16,6 +16,8 @@ mod places;
 mod regions;
 // Classes get back what they had, also beside other agents.
 pub(crate) mod restored;
+// What runs while its class is exchanged.
+mod running;
 // Whose marks they are.
 mod threads;
 // Programs that begin woven.

@@ -7,7 +7,10 @@ use std::{
 };
 
 use jvmti_bindings::sys::jni::jclass;
-use tracer_weave::{Skipped, control::Done};
+use tracer_weave::{
+    Skipped,
+    control::{Done, MAX_RUNNING},
+};
 
 use crate::{
     jvm::{Failure, Jni, Jvmti},
@@ -34,11 +37,26 @@ type Classes = Vec<(jclass, String)>;
 
 /// Exchanges classes.
 pub(crate) fn exchange(jvmti: Jvmti, jni: Jni, mut classes: Classes) -> Done {
-    let mut done = Done::default();
+    let mut done = look(jvmti, jni, &classes);
     while !classes.is_empty() {
         step(jvmti, jni, &mut classes, &mut done);
     }
     done
+}
+
+/// What runs in classes that are about to be exchanged: it goes on with what it has.
+fn look(jvmti: Jvmti, jni: Jni, classes: &Classes) -> Done {
+    if classes.is_empty() {
+        return Done::default();
+    }
+    let began = Instant::now();
+    let names: HashSet<&str> = classes.iter().map(|(_, name)| name.as_str()).collect();
+    // Where nobody can tell, nothing is told.
+    let mut running = jvmti.running(jni, |class| names.contains(class)).unwrap_or_default();
+    let running_count = running.len() as u64;
+    running.sort_by_key(|of| std::cmp::Reverse(of.times));
+    running.truncate(MAX_RUNNING);
+    Done { running, running_count, took_ns: nanoseconds(began), ..Done::default() }
 }
 
 /// Exchanges some of them, which are no longer in the list then.
@@ -137,7 +155,7 @@ impl TakingOut {
         weaving.want_no_more(&markers);
         let (names, methods) = weaving.woven_with(Some(&markers));
         let waiting = of_names(jvmti, jni, &names)?;
-        let done = Done { methods, ..Done::default() };
+        let done = Done { methods, ..look(jvmti, jni, &waiting) };
         Ok(Self { markers, waiting, done, looked: Instant::now(), looks: 1 })
     }
 

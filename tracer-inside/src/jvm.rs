@@ -230,6 +230,8 @@ macro_rules! ask {
     }};
 }
 
+mod stacks;
+
 impl Jvmti {
     /// Asks for capabilities.
     pub(crate) fn add(self, capabilities: &jvmtiCapabilities) -> Result<(), Failure> {
@@ -282,17 +284,25 @@ impl Jvmti {
         unsafe {
             ask!(self, GetClassMethods, class, &raw mut count, &raw mut methods)?;
             for method in slice::from_raw_parts(methods, usize::try_from(count).unwrap_or(0)) {
-                let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
-                if ask!(self, GetMethodName, *method, &raw mut name, &raw mut descriptor, ptr::null_mut()).is_ok() {
-                    let text = |text: *mut c_char| CStr::from_ptr(text).to_string_lossy().into_owned();
-                    named.push((text(name), text(descriptor)));
-                    self.give_back(name.cast());
-                    self.give_back(descriptor.cast());
-                }
+                named.extend(self.method_name(*method));
             }
             self.give_back(methods.cast());
         }
         Ok(named)
+    }
+
+    /// Name and descriptor of a method.
+    fn method_name(self, method: jmethodID) -> Option<(String, String)> {
+        let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: as above; the texts are copied and given back.
+        unsafe {
+            ask!(self, GetMethodName, method, &raw mut name, &raw mut descriptor, ptr::null_mut()).ok()?;
+            let text = |text: *mut c_char| CStr::from_ptr(text).to_string_lossy().into_owned();
+            let named = (text(name), text(descriptor));
+            self.give_back(name.cast());
+            self.give_back(descriptor.cast());
+            Some(named)
+        }
     }
 
     /// Whether a class can be exchanged.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Longest message.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Name of the variable of the library in which its end of the connection for jtrace stands, as the number of a file descriptor.
@@ -164,6 +164,27 @@ pub struct Done {
     pub skipped: Vec<Skipped>,
     /// How many were left as they were.
     pub skipped_count: u64,
+    /// Methods of these classes that were running just before, those with most frames: at most [`MAX_RUNNING`].
+    pub running: Vec<Running>,
+    /// How many there were.
+    pub running_count: u64,
+}
+
+/// Most methods that are named because they were running.
+pub const MAX_RUNNING: usize = 20;
+
+/// A method that was running when its class was about to be exchanged. JVMs compile no old version of a class: it goes on in the
+/// interpreter until it returns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// Class, as Java writes it.
+    pub class: String,
+    /// Name of the method.
+    pub method: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Frames of it, of all threads.
+    pub times: u64,
 }
 
 /// Writes a message.

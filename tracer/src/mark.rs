@@ -3,7 +3,10 @@
 mod batch;
 
 use serde::{Deserialize, Serialize};
-use tracer_weave::{PlaceDefinition, Sides, Skipped, control::Sampled};
+use tracer_weave::{
+    PlaceDefinition, Sides, Skipped,
+    control::{Running, Sampled},
+};
 
 pub use self::batch::{Argument, Mark, MarkBatch, Marks, Pass, Way, What};
 use crate::typestate::Property;
@@ -135,7 +138,38 @@ pub struct Woven {
     pub skipped: Vec<Skipped>,
     /// How many were left as they were.
     pub skipped_count: u64,
+    /// Methods that were running when their classes were about to be exchanged, those with most frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<Running>,
+    /// How many there were.
+    #[serde(default)]
+    pub running_count: u64,
 }
+
+impl Woven {
+    /// What a reader must know of methods that were running.
+    pub fn still_running(&self, what: &str) -> Option<String> {
+        let name = |of: &Running| match of.times {
+            1 => format!("{}::{}", of.class, of.method),
+            times => format!("{}::{} ({times} frames)", of.class, of.method),
+        };
+        let mut names: Vec<String> = self.running.iter().take(NAMED_RUNNING).map(name).collect();
+        let further = self.running_count.saturating_sub(names.len() as u64);
+        if further > 0 {
+            names.push(format!("{further} further"));
+        }
+        (!names.is_empty()).then(|| {
+            format!(
+                "When {what} began, these methods of the exchanged classes were running: {}. Until they return they go on in the \
+                 interpreter, as the JVM compiles no old version of a class: a loop in one of them is several times as slow.",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// Methods that [`Woven::still_running`] names.
+const NAMED_RUNNING: usize = 5;
 
 /// Most entries of [`Woven::skipped`].
 pub const MAX_SKIPPED: usize = 1000;

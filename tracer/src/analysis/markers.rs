@@ -91,6 +91,11 @@ impl Markers {
         {
             notes.push(sentence);
         }
+        let rounds = [("weaving", &self.woven), ("taking markers out", &self.unwoven)];
+        notes.extend(
+            rounds.iter().flat_map(|(what, rounds)| rounds.iter().filter_map(|woven| woven.still_running(what))),
+        );
+        notes.extend(self.restored.as_ref().and_then(|woven| woven.still_running("restoring")));
         notes.extend(self.lacks.iter().cloned());
         notes.extend(self.without_places());
         notes.extend(self.dispatch.notes());

@@ -129,6 +129,13 @@ impl Default for Typestate {
 }
 
 impl Typestate {
+    /// Where there are markers too, theirs is the section that says so.
+    fn note_running(&mut self, woven: &Woven, what: &str) {
+        if self.asked.markers.is_empty() {
+            self.lacks.extend(woven.still_running(what));
+        }
+    }
+
     /// A state as the machine numbers it.
     fn state(&self, property: usize, state: u8) -> State {
         match self.asked.properties.get(property) {
@@ -256,7 +263,10 @@ impl Analysis for Typestate {
                 }
             }
             Inside::Class { number, name } => drop(self.classes.insert(*number, name.clone())),
-            Inside::Woven(woven) => self.woven = woven.clone(),
+            Inside::Woven(woven) => {
+                self.woven = woven.clone();
+                self.note_running(woven, "weaving");
+            }
             Inside::Lacks(what) => self.lacks.push(what.clone()),
             Inside::Sampled(sampled) => {
                 let key = (sampled.property, sampled.class);
@@ -264,7 +274,8 @@ impl Analysis for Typestate {
                     self.sampled.insert(key, sampled.clone());
                 }
             }
-            Inside::Unwoven(_) | Inside::Restored(_) => {}
+            Inside::Unwoven(woven) => self.note_running(woven, "taking symbols out"),
+            Inside::Restored(woven) => self.note_running(woven, "restoring"),
         }
     }
 

@@ -18,7 +18,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
-use tracer_weave::control::{self, ACTIVE_SYMBOL, Done, Matched, Order, PEER_SYMBOL, Told, VERSION};
+use tracer_weave::control::{self, ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
 use super::{
     library,
@@ -328,8 +328,9 @@ fn unexpected(told: &Told) -> Error {
 }
 
 fn woven(done: Done) -> Woven {
-    let Done { classes, methods, took_ns, longest_step_ns, skipped, skipped_count } = done;
-    Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count }
+    let Done { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, mut running, running_count } = done;
+    running.truncate(MAX_RUNNING);
+    Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count }
 }
 
 /// Whether a refusal is about the file, so that another place may do.

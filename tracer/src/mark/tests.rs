@@ -63,3 +63,27 @@ proptest! {
         prop_assert!(read as u64 + marks.undecodable <= words.len() as u64 / 8);
     }
 }
+
+#[test]
+fn methods_that_were_running_are_named_and_the_others_counted() {
+    let running = |times: u64| Running {
+        class: format!("a.B{times}"),
+        method: "run".to_owned(),
+        descriptor: "()V".to_owned(),
+        times,
+    };
+    assert_eq!(Woven::default().still_running("weaving"), None);
+    let one = Woven { running: vec![running(1)], running_count: 1, ..Woven::default() };
+    let said = one.still_running("weaving").unwrap();
+    assert!(
+        said.starts_with("When weaving began, these methods of the exchanged classes were running: a.B1::run. "),
+        "{said}"
+    );
+    let many = Woven { running: (1..=20).rev().map(running).collect(), running_count: 31, ..Woven::default() };
+    let said = many.still_running("restoring").unwrap();
+    assert!(
+        said.contains(": a.B20::run (20 frames), ") && said.contains("a.B16::run (16 frames), 26 further. "),
+        "{said}"
+    );
+    assert!(!said.contains("a.B15::run"), "{said}");
+}

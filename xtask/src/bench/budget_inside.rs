@@ -1,5 +1,5 @@
 //! The inside lane under its governor: what single marks and symbols cost, which is what the governor reckons with
-//! (`source/live/inside/load.rs`), and what is left of a slowdown that would be twenty times the budget.
+//! (`source/live/inside/cost.rs`), and what is left of a slowdown that would be twenty times the budget.
 //!
 //! Speed is work per CPU time of the target, so what else the machine does matters little.
 
@@ -67,17 +67,18 @@ struct Worked {
 
 /// CPU time in ns of the target for each of what it did in one piece of work.
 fn ns_each(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>) -> Result<f64> {
-    Ok(work(jvm, kind, of, options)?.ns)
+    Ok(work(jvm, kind, of, options, 1)?.ns)
 }
 
-fn work(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>) -> Result<Worked> {
+/// The same after some further pieces of work.
+fn work(jvm: &mut Jvm, kind: &str, of: &str, options: Option<&[&str]>, pieces_before: usize) -> Result<Worked> {
     let session = match options {
         Some(options) => Some(Session::attach(jvm.pid(), &[&["--inside"], options].concat())?),
         None => None,
     };
     // Weaving makes compiled code invalid; that is no part of what marks cost.
     if session.is_some() {
-        jvm.work()?;
+        (0..pieces_before).try_for_each(|_| jvm.work().map(drop))?;
     }
     let printed = jvm.stdout().text().len();
     let before = cpu_s(jvm.pid())?;
@@ -159,25 +160,26 @@ fn slowdown(jdk: &Jdk, rounds: usize) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, program, options) in ways {
         let mut jvm = warm(jdk, "methods", "Spin", &program)?;
-        let mut spin = |options| work(&mut jvm, "calls", "Spin.step", options);
+        let mut spin = |options, pieces_before| work(&mut jvm, "calls", "Spin.step", options, pieces_before);
         // With the least of them it is off after a moment, and its second window, which would tell that it has to be taken out, comes
         // later than this takes: what is left is the test of a switch, and code that was compiled while it was on.
         let [within, without, off] = ["5%", ANY, "0.2%"].map(|budget| [options, &["--max-overhead", budget]].concat());
         let (mut percent, mut tests, mut cpus, mut taken_out) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for _ in 0..rounds {
-            let plain = spin(None)?.ns;
-            let held = spin(Some(&within))?;
+            let plain = spin(None, 0)?.ns;
+            // What is taken out is so by then: the loop that runs meanwhile goes on in the interpreter until it returns.
+            let held = spin(Some(&within), 3)?;
             percent.push((held.ns / plain - 1.0) * 100.0);
             cpus.push(held.cpus);
             taken_out += usize::from(held.taken_out);
-            let off = spin(Some(&off))?;
+            let off = spin(Some(&off), 1)?;
             // Where it was seen for long before it went off, the governor needs no second window.
             if !off.taken_out {
                 tests.push((off.ns / plain - 1.0) * 100.0);
             }
         }
-        let plain = spin(None)?.ns;
-        let free = (spin(Some(&without))?.ns / plain - 1.0) * 100.0;
+        let plain = spin(None, 0)?.ns;
+        let free = (spin(Some(&without), 1)?.ns / plain - 1.0) * 100.0;
         let (low, high) = interval(&percent, &mut random);
         let off = if tests.is_empty() { "is not known".to_owned() } else { format!("{:.2} %", median(&tests)) };
         let note = format!(
