@@ -154,8 +154,8 @@ const FULL: Effort = Effort {
     pages: 5,
     hits: 15,
     inside: 9,
-    iterators: inside::Iterators { rounds: 9, short: true, blocks: [8, 5], passes_told: 20 },
-    suite: inside::Size { words: &["--runs", "5", "--warm-up", "2", "--settle", "2m"] },
+    iterators: inside::Iterators { rounds: 9, short: true, blocks: [24, 8], passes_told: 20 },
+    suite: inside::Size { words: &["--runs", "5", "--warm-up", "2", "--iterations", "5", "--settle", "2m"] },
 };
 const QUICK: Effort = Effort {
     attaches: 5,
@@ -168,8 +168,8 @@ const QUICK: Effort = Effort {
     pages: 3,
     hits: 5,
     inside: 3,
-    // Less than two minutes, with both JDKs.
-    iterators: inside::Iterators { rounds: 2, short: false, blocks: [6, 6], passes_told: 10 },
+    // Some two minutes, with both JDKs.
+    iterators: inside::Iterators { rounds: 2, short: false, blocks: [20, 8], passes_told: 10 },
     suite: inside::Size {
         words: &[
             "--programs",
@@ -180,8 +180,10 @@ const QUICK: Effort = Effort {
             "2",
             "--warm-up",
             "10",
+            "--iterations",
+            "15",
             "--settle",
-            "90s",
+            "45s",
         ],
     },
 };

@@ -24,7 +24,7 @@ impl Jvmti {
         let mut known: HashMap<jmethodID, Option<usize>> = HashMap::new();
         let threads = self.threads()?;
         let looked_at = threads.len().min(MAX_THREADS);
-        for some in threads[..looked_at].chunks(STEP_THREADS) {
+        let looked = threads[..looked_at].chunks(STEP_THREADS).try_for_each(|some| {
             for method in self.stacks(jni, some)? {
                 let at = *known.entry(method).or_insert_with(|| {
                     let of = self.running_method(jni, method).filter(|of| is_asked(&of.class))?;
@@ -35,11 +35,13 @@ impl Jvmti {
                     of.times += 1;
                 }
             }
-        }
+            Ok(())
+        });
+        // Also where the JVM did not tell: nobody else would give them back.
         for thread in threads {
             jni.forget(thread);
         }
-        Ok(running)
+        looked.map(|()| running)
     }
 
     /// All threads that live, as local references.

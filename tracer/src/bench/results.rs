@@ -65,8 +65,11 @@ pub struct Environment {
 pub struct Method {
     /// Runs of each program in each configuration.
     pub runs: u32,
-    /// Iterations of a JVM before the one that is timed.
+    /// Iterations of a JVM before those that are timed.
     pub warm_up: u32,
+    /// Iterations that are timed.
+    #[serde(default = "one")]
+    pub iterations: u32,
     /// How long there may be further ones, until the JVM's compilers are idle; 0 where nobody waits for that.
     #[serde(default, skip_serializing_if = "is_none")]
     pub settle_ms: u64,
@@ -74,6 +77,11 @@ pub struct Method {
     pub size: String,
     /// Seed of the random order.
     pub seed: u64,
+}
+
+/// What files have that do not say how many iterations were timed.
+const fn one() -> u32 {
+    1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
@@ -97,7 +105,7 @@ pub struct Program {
     pub application_methods: Option<u64>,
 }
 
-/// One timed iteration, in a JVM of its own.
+/// Timed iterations, in a JVM of their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Name of the program.
@@ -106,26 +114,26 @@ pub struct Run {
     pub configuration: String,
     /// Which repetition, from 0. All configurations of a round are run before the next round begins.
     pub round: u32,
-    /// Time of the iteration by the clock on the wall.
+    /// Time of an iteration by the clock on the wall, on average.
     pub wall_ns: u64,
-    /// CPU time of the JVM in that time.
+    /// CPU time of the JVM in an iteration, on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
     /// Whether the JVM's compilers were idle before; absent where nobody waited for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<bool>,
-    /// What the JVM says of its memory.
+    /// What the JVM says of its memory in all timed iterations together.
     #[serde(default)]
     pub memory: Memory,
     /// What the observer says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
-    /// What the program counted of its own work, by the name of the count.
+    /// What the program counted of its own work in all timed iterations together, by the name of the count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,
 }
 
-/// Memory and collections of the JVM during the iteration.
+/// Memory and collections of the JVM during timed iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Collections of all collectors.
@@ -145,6 +153,22 @@ pub struct Memory {
     pub promoted_bytes: Option<u64>,
 }
 
+impl Memory {
+    /// Of what both are of, together; what one of them does not tell is told by neither.
+    pub(super) fn and(self, other: Self) -> Self {
+        let both =
+            |one: Option<u64>, other, join: fn(u64, u64) -> u64| one.zip(other).map(|(one, other)| join(one, other));
+        let sum = |one, other| both(one, other, u64::saturating_add);
+        Self {
+            collections: sum(self.collections, other.collections),
+            collection_ns: sum(self.collection_ns, other.collection_ns),
+            peak_heap_bytes: both(self.peak_heap_bytes, other.peak_heap_bytes, u64::max),
+            allocated_bytes: sum(self.allocated_bytes, other.allocated_bytes),
+            promoted_bytes: sum(self.promoted_bytes, other.promoted_bytes),
+        }
+    }
+}
+
 /// What an observer says of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
@@ -156,7 +180,7 @@ pub struct Observed {
     /// Largest memory of that process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
-    /// Iterations that it watched, where these were more than the timed one: it saw [`Observed::events`] in each, on average.
+    /// Iterations that it watched, where these were more than one: it saw [`Observed::events`] in each, on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
     /// Events that it saw.

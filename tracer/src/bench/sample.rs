@@ -101,7 +101,7 @@ pub(crate) fn results() -> Results {
         version: VERSION,
         started_s: 1_790_000_000,
         environment: environment(),
-        method: Method { runs: 8, warm_up: 5, settle_ms: 0, size: "default".to_owned(), seed: 42 },
+        method: Method { runs: 8, warm_up: 5, iterations: 1, settle_ms: 0, size: "default".to_owned(), seed: 42 },
         programs: vec![
             program("fop", Some(4321)),
             program("h2", None),

@@ -141,10 +141,10 @@ impl Session {
             let Self { setting, programs, configurations } = self;
             let program = programs[step.program].as_ref();
             let configuration = &mut configurations[step.configuration];
-            let Method { warm_up, settle_ms, seed, .. } = journal.results().method;
+            let Method { warm_up, iterations, settle_ms, seed, .. } = journal.results().method;
             let warmth = Warmth { least: warm_up, settle: Duration::from_millis(settle_ms), twice: changes_code };
             let measured = aim(configuration, methods.get(&step.program), seed)
-                .and_then(|()| measure(setting, warmth, program, configuration, interruption));
+                .and_then(|()| measure(setting, warmth, iterations.max(1), program, configuration, interruption));
             rounds.pace.took(&step, began.elapsed());
             match measured {
                 Ok(measured) => self.keep(&step, measured, journal, tell)?,

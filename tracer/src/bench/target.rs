@@ -3,6 +3,7 @@
 mod answer;
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     path::Path,
     process::{Command, ExitStatus},
@@ -50,7 +51,24 @@ pub struct Iteration {
     /// What the JVM says of its memory.
     pub memory: Memory,
     /// What the program counted.
-    pub counts: std::collections::BTreeMap<String, u64>,
+    pub counts: BTreeMap<String, u64>,
+}
+
+impl Iteration {
+    /// Several as one: times are of one on average, what was counted is of all together.
+    pub fn together(all: &[Self]) -> Self {
+        let mean = |total: u64| total / (all.len() as u64).max(1);
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for (name, count) in all.iter().flat_map(|one| &one.counts) {
+            *counts.entry(name.clone()).or_default() += count;
+        }
+        Self {
+            wall_ns: mean(all.iter().map(|one| one.wall_ns).sum()),
+            cpu_ns: all.iter().map(|one| one.cpu_ns).sum::<Option<u64>>().map(mean),
+            memory: all.iter().map(|one| one.memory).reduce(Memory::and).unwrap_or_default(),
+            counts,
+        }
+    }
 }
 
 /// The command line of a launch: `java`, flags, words.

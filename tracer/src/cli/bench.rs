@@ -55,8 +55,8 @@ pub(super) struct Options {
 
     /// Configurations, separated by commas: `plain`, `flags:method`, `flags:alloc`, `flags:monitor`, `attach`,
     /// `lens:NAME`, `every:NAME` (a lens without its rate guard), `markers:PERCENT`, `markers-sent:PERCENT`,
-    /// `typestate:NAME`, `typestate:NAME:adaptive`, `peer:NAME`; the part before the colon alone means all of
-    /// its kind
+    /// `markers-gone:100`, `typestate:NAME`, `typestate:NAME:adaptive`, `peer:NAME`; the part before the colon
+    /// alone means all of its kind
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     configurations: Vec<String>,
 
@@ -64,12 +64,16 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
-    /// Iterations of each JVM before the one that is timed [default: 2, and none for a program behind `--`, which is
+    /// Iterations of each JVM before those that are timed [default: 2, and none for a program behind `--`, which is
     /// measured from its start to its end]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     warm_up: Option<u32>,
 
-    /// Go on before the one that is timed until the JVM's compilers are idle, TIME at most
+    /// Iterations of each JVM that are timed, one behind the other; a run is their mean [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    iterations: Option<u32>,
+
+    /// Go on before those that are timed until the JVM's compilers are idle, TIME at most
     #[arg(long, value_name = "TIME", value_parser = options::duration)]
     settle: Option<Duration>,
 
@@ -236,6 +240,7 @@ fn method(options: &Options, earlier: Option<&Results>) -> Method {
     Method {
         runs: or(options.runs, |method| method.runs, USUAL_RUNS),
         warm_up: or(options.warm_up, |method| method.warm_up, warm_up),
+        iterations: or(options.iterations, |method| method.iterations, 1),
         settle_ms: settle_ms.or(earlier.map(|method| method.settle_ms)).unwrap_or_default(),
         size: size.unwrap_or_else(|| Size::default().word().to_owned()),
         seed: options.seed.or(earlier.map(|method| method.seed)).unwrap_or_else(seconds),

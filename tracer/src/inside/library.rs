@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The library, as `build.rs` has built it.
-pub const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libtracer_inside.so"));
+pub static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libtracer_inside.so"));
 
 /// The sites in it that a session attaches for some lenses; an error says what the library lacks.
 pub fn sites(lenses: &[Lens]) -> Result<Vec<PlannedSite>, String> {

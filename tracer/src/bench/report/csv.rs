@@ -38,9 +38,10 @@ const COLUMNS: [&str; 19] = [
 ];
 
 /// Columns that are the same in every line, so that tables of several sessions can be put together.
-const SESSION: [&str; 16] = [
+const SESSION: [&str; 17] = [
     "started_s",
     "warm_up_iterations",
+    "timed_iterations",
     "settle_ms",
     "size",
     "seed",
@@ -103,13 +104,14 @@ fn fields(run: &Run, counts: &[&str]) -> Vec<String> {
 fn session(results: &Results) -> Vec<String> {
     let Environment { jtrace, kernel, cpu, cpus, memory_bytes, jvm, vendor, collector, max_heap_bytes, flags, tools } =
         &results.environment;
-    let Method { runs: _, warm_up, settle_ms, size, seed } = &results.method;
+    let Method { runs: _, warm_up, iterations, settle_ms, size, seed } = &results.method;
     // 0 stands for what could not be found out.
     let amount = |bytes: u64| number((bytes > 0).then_some(bytes));
     let tools = tools.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join("; ");
     vec![
         results.started_s.to_string(),
         warm_up.to_string(),
+        iterations.to_string(),
         settle_ms.to_string(),
         size.clone(),
         seed.to_string(),

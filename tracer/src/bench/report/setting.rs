@@ -22,7 +22,7 @@ pub(super) fn title(results: &Results) -> String {
 pub(super) fn environment(results: &Results) -> Section {
     let Environment { jtrace, kernel, cpu, cpus, memory_bytes, jvm, vendor, collector, max_heap_bytes, flags, tools } =
         &results.environment;
-    let Method { runs, warm_up, settle_ms, size, seed } = &results.method;
+    let Method { runs, warm_up, iterations, settle_ms, size, seed } = &results.method;
     let warm_up = if *settle_ms == 0 {
         format!("{warm_up} that are not timed")
     } else {
@@ -31,6 +31,10 @@ pub(super) fn environment(results: &Results) -> Section {
         format!(
             "{warm_up} or more that are not timed, until compilers are idle ({most} at most; {unsettled} runs were timed before that)"
         )
+    };
+    let timed = match iterations {
+        1 => "one timed iteration".to_owned(),
+        several => format!("the mean of {several} timed iterations"),
     };
     let flags = if flags.is_empty() { "none beyond those of programs".to_owned() } else { words::command(flags) };
     let mut facts = vec![
@@ -52,7 +56,7 @@ pub(super) fn environment(results: &Results) -> Section {
     let order = format!("rounds, each with every program in every configuration once, shuffled with seed {seed}");
     facts.extend([
         ("runs", format!("{runs} of each program in each configuration asked for, {} made", results.runs.len())),
-        ("a run", format!("one timed iteration in a JVM of its own, after {warm_up}")),
+        ("a run", format!("{timed} in a JVM of its own, after {warm_up}")),
         ("size of inputs", size.clone()),
         ("order", order),
     ]);

@@ -159,6 +159,7 @@ fn differences(file: &Results, asked: &Results) -> Vec<String> {
     let mut all = vec![
         ("runs", file.method.runs.to_string(), asked.method.runs.to_string()),
         ("warm-up", file.method.warm_up.to_string(), asked.method.warm_up.to_string()),
+        ("timed iterations", file.method.iterations.to_string(), asked.method.iterations.to_string()),
         ("settling", milliseconds(file), milliseconds(asked)),
         ("size", file.method.size.clone(), asked.method.size.clone()),
         ("seed", file.method.seed.to_string(), asked.method.seed.to_string()),
@@ -218,7 +219,7 @@ mod tests {
             version: VERSION,
             started_s: 1,
             environment: Environment { kernel: "6.18".to_owned(), ..Environment::default() },
-            method: Method { runs: 2, warm_up: 1, settle_ms: 0, size: "small".to_owned(), seed: 9 },
+            method: Method { runs: 2, warm_up: 1, iterations: 1, settle_ms: 0, size: "small".to_owned(), seed: 9 },
             programs: vec![Program { name: "p".to_owned(), ..Program::default() }],
             configurations: vec!["plain".to_owned()],
             configuration_flags: std::collections::BTreeMap::new(),

@@ -22,7 +22,7 @@ use crate::{
 /// What a run came to.
 #[derive(Debug)]
 pub(super) struct Measured {
-    /// The timed iteration.
+    /// What was timed.
     pub(super) iteration: Iteration,
     /// Whether compilers were idle before; absent where nobody waited for that.
     pub(super) settled: Option<bool>,
@@ -36,6 +36,7 @@ pub(super) struct Measured {
 pub(super) fn measure(
     setting: &Setting,
     warmth: Warmth,
+    timed: u32,
     program: &dyn Program,
     configuration: &mut Configuration,
     interruption: &Interruption,
@@ -50,7 +51,7 @@ pub(super) fn measure(
     let target = Target::start(&name, launch, java, &all_flags, *limits, interruption)?;
     let observer = configuration.observer.as_deref_mut();
     let (iteration, settled, observed) = match agreement {
-        Agreement::Lines => by_lines(target, warmth, observer)?,
+        Agreement::Lines => by_lines(target, warmth, timed, observer)?,
         Agreement::Exit => {
             let (iteration, observed) = by_end(target, setting, observer)?;
             (iteration, None, observed)
@@ -62,6 +63,7 @@ pub(super) fn measure(
 fn by_lines(
     mut target: Target,
     warmth: Warmth,
+    timed: u32,
     observer: Option<&mut (dyn Observer + 'static)>,
 ) -> Result<(Iteration, Option<bool>, Option<Observed>), Error> {
     target.wait_until_ready()?;
@@ -73,28 +75,33 @@ fn by_lines(
         warmed = warm()?;
     }
     let Some(observer) = observer else {
-        let iteration = target.iterate()?;
+        let iteration = iterate(&mut target, timed)?;
         target.finish()?;
         return Ok((iteration, warmed.settled, None));
     };
     begin(observer, pid)?;
     let again = if changes_code { warm().map(Some) } else { Ok(None) };
-    let iteration = again.and_then(|again| Ok((again, target.iterate()?)));
+    let iteration = again.and_then(|again| Ok((again, iterate(&mut target, timed)?)));
     // Also where the iteration failed: nothing may stay behind.
     let observed = observer.stop();
     let (again, iteration) = iteration?;
-    let observed = each(observed?, again.map_or(0, |again| again.iterations));
+    let observed = each(observed?, again.map_or(0, |again| again.iterations) + timed);
     let Warmed { settled, .. } = again.unwrap_or(warmed);
     target.finish()?;
     Ok((iteration, settled, Some(observed)))
 }
 
+/// The iterations that are timed, as one.
+fn iterate(target: &mut Target, timed: u32) -> Result<Iteration, Error> {
+    let all = (0..timed).map(|_| target.iterate()).collect::<Result<Vec<_>, _>>()?;
+    Ok(Iteration::together(&all))
+}
+
 /// What was seen in one iteration, where all make the same events.
-fn each(observed: Observed, settling: u32) -> Observed {
-    if settling == 0 {
+fn each(observed: Observed, iterations: u32) -> Observed {
+    if iterations == 1 {
         return observed;
     }
-    let iterations = settling + 1;
     let events = observed.events.map(|events| events / u64::from(iterations));
     Observed { events, iterations: Some(iterations), ..observed }
 }

@@ -91,7 +91,7 @@ fn session(programs: Vec<Fake>, configurations: Vec<Configuration>) -> Session {
 }
 
 fn method(runs: u32) -> Method {
-    Method { runs, warm_up: 1, settle_ms: 0, size: "small".to_owned(), seed: 11 }
+    Method { runs, warm_up: 1, iterations: 1, settle_ms: 0, size: "small".to_owned(), seed: 11 }
 }
 
 /// A session in a file of its own, to its end.
@@ -304,6 +304,23 @@ fn where_code_is_changed_all_jvms_make_further_iterations_and_events_are_those_o
             _ => None,
         };
         assert_eq!(seen, expected, "{}", run.configuration);
+    }
+}
+
+#[test]
+fn several_timed_iterations_are_one_on_average_and_their_counts_are_of_all() {
+    const COUNTING: &str = "echo READY; n=0; while read line; do n=$((n+1)); echo DONE ns=$n valid=true turns=1 memory.collections=$n; done";
+    let notes = Notes::default();
+    let mut session = session(vec![Fake { script: COUNTING, ..good("a") }], vec![plain(PLAIN), watched(&notes, "")]);
+    let directory = tempfile::tempdir().unwrap();
+    let asked = session.results(Environment::default(), Method { iterations: 3, ..method(1) }, 1);
+    let mut journal = Journal::create(&directory.path().join("r.json"), asked).unwrap();
+    session.run(&mut journal, &Interruption::default(), &mut |_| {}).unwrap();
+    for run in &journal.results().runs {
+        // The second, the third and the fourth, after one of warm-up.
+        assert_eq!((run.wall_ns, run.counts["turns"], run.memory.collections), (3, 3, Some(9)), "{run:?}");
+        let seen = run.observed.as_ref().map(|observed| (observed.events, observed.iterations));
+        assert_eq!(seen, (run.configuration == "watched").then_some((Some(1), Some(3))));
     }
 }
 

@@ -1,8 +1,11 @@
 //! jtrace in the JVM as an observer: markers on a share of the program's methods, or a property of iterators.
 //!
 //! Weaving is done and everything is switched on when jtrace says that it is attached, so no part of that is in the timed
-//! iteration, and what is compiled anew because of it is compiled in iterations before; what the woven code costs is. The report is made while the program runs: nothing is recorded to a file, which
-//! would grow with every mark.
+//! iteration, and what is compiled anew because of it is compiled in iterations before; what the woven code costs is. The report is
+//! made while the program runs: nothing is recorded to a file, which would grow with every mark.
+//!
+//! What stays when jtrace has left is measured by itself (`markers-gone:100`): classes were exchanged twice, and the JVM has compiled
+//! anew what it knew of them.
 
 use std::{
     fs::File,
@@ -45,6 +48,8 @@ enum Marks {
     Counted,
     /// It is sent.
     Sent,
+    /// None any more: they were woven, and jtrace left before the program goes on.
+    Gone,
 }
 
 /// What is woven.
@@ -68,7 +73,14 @@ struct Inside {
     woven: Woven,
     /// The file of markers for the program that is next.
     spec: Option<String>,
-    running: Option<Session>,
+    watch: Option<Watch>,
+}
+
+/// A session of one run.
+#[derive(Debug)]
+enum Watch {
+    Begun(Session),
+    Over(Observed),
 }
 
 impl Inside {
@@ -80,7 +92,7 @@ impl Inside {
             Woven::Markers(_, marks) => {
                 let how: &[&str] = match marks {
                     Marks::Off => &["--off"],
-                    Marks::Counted => &[],
+                    Marks::Counted | Marks::Gone => &[],
                     Marks::Sent => &["--each"],
                 };
                 ["markers", &pid, "--spec", &spec].iter().chain(how).copied().collect()
@@ -123,17 +135,27 @@ impl Observer for Inside {
             std::fs::write(&path, text).map_err(Error::system(format!("write {}", path.display())))?;
         }
         let command = self.command(pid, &folder);
-        self.running = Some(Session::begin(&self.jtrace, command, folder)?);
+        let session = Session::begin(&self.jtrace, command, folder)?;
+        self.watch = Some(match self.woven {
+            Woven::Markers(_, Marks::Gone) => Watch::Over(end(session)?),
+            _ => Watch::Begun(session),
+        });
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Observed, Error> {
-        let session = self.running.take().ok_or_else(session::not_started)?;
-        session.end(|folder| {
-            let report = read(&folder.file(REPORT)).map_err(Error::system("read jtrace's report"))?;
-            answers::read_inside(&report).map_err(|what| Error::program("jtrace", what))
-        })
+        match self.watch.take().ok_or_else(session::not_started)? {
+            Watch::Begun(session) => end(session),
+            Watch::Over(observed) => Ok(observed),
+        }
     }
+}
+
+fn end(session: Session) -> Result<Observed, Error> {
+    session.end(|folder| {
+        let report = read(&folder.file(REPORT)).map_err(Error::system("read jtrace's report"))?;
+        answers::read_inside(&report).map_err(|what| Error::program("jtrace", what))
+    })
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -145,10 +167,14 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Configurations with jtrace's library in the JVM.
 pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
     let inside = |name: &str, what: &str, woven| {
-        watched(name, what, Inside { jtrace: jtrace.to_owned(), woven, spec: None, running: None })
+        watched(name, what, Inside { jtrace: jtrace.to_owned(), woven, spec: None, watch: None })
     };
     let off = "markers woven into all methods of its own that the program executes, and off";
-    let mut all = vec![inside("markers:0", off, Woven::Markers(Share::ALL, Marks::Off))];
+    let gone = "markers were woven into all methods of its own that the program executes, and jtrace has left";
+    let mut all = vec![
+        inside("markers:0", off, Woven::Markers(Share::ALL, Marks::Off)),
+        inside("markers-gone:100", gone, Woven::Markers(Share::ALL, Marks::Gone)),
+    ];
     for (kind, marks, what) in
         [("markers", Marks::Counted, "counted in the JVM"), ("markers-sent", Marks::Sent, "each sent to jtrace")]
     {
@@ -178,7 +204,7 @@ mod tests {
     }
 
     fn inside(woven: Woven) -> Inside {
-        Inside { jtrace: "jtrace".into(), woven, spec: None, running: None }
+        Inside { jtrace: "jtrace".into(), woven, spec: None, watch: None }
     }
 
     #[test]
@@ -192,6 +218,7 @@ mod tests {
             "markers:50",
             "markers:75",
             "markers:100",
+            "markers-gone:100",
             "typestate:hasnext",
             "typestate:hasnext:adaptive",
             "typestate:hasnextonce",
@@ -212,7 +239,9 @@ mod tests {
         let markers = format!("markers 7 --spec {}", at(SPEC));
         let of_all = |marks| command(Woven::Markers(Share::ALL, marks));
         assert_eq!(of_all(Marks::Off), format!("{markers} --off {tail}"));
-        assert_eq!(of_all(Marks::Counted), format!("{markers} {tail}"));
+        for marks in [Marks::Counted, Marks::Gone] {
+            assert_eq!(of_all(marks), format!("{markers} {tail}"));
+        }
         assert_eq!(of_all(Marks::Sent), format!("{markers} --each {tail}"));
         let of_hasnext = |adaptive| command(Woven::Property("hasnext", adaptive));
         assert_eq!(of_hasnext(Adaptive::Yes), format!("typestate 7 -p hasnext {tail}"));

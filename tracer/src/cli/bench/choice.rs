@@ -58,10 +58,15 @@ pub(super) fn choose(
     } else {
         let user = UserProgram::new(std::mem::take(&mut options.command)).map_err(misspelt)?;
         let asks_to_warm_up = options.warm_up.is_some_and(|iterations| iterations > 0) || options.settle.is_some();
+        let asks_for_several = options.iterations.is_some_and(|iterations| iterations > 1);
         if programs.is_empty() && asks_to_warm_up {
             let what =
                 "a program behind `--` is measured from its start to its end, so nothing comes before to warm it up";
             return Err(Failure::usage(what, "leave out --warm-up and --settle".to_owned()));
+        }
+        if programs.is_empty() && asks_for_several {
+            let what = "a program behind `--` is measured from its start to its end, which is one iteration";
+            return Err(Failure::usage(what, "leave out --iterations, and ask for more --runs".to_owned()));
         }
         let java = user.java().to_owned();
         programs.push(Box::new(user));

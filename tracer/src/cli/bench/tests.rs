@@ -27,7 +27,7 @@ fn earlier() -> Results {
         version: VERSION,
         started_s: 0,
         environment: Environment::default(),
-        method: Method { runs: 3, warm_up: 0, settle_ms: 0, size: "large".to_owned(), seed: 77 },
+        method: Method { runs: 3, warm_up: 0, iterations: 1, settle_ms: 0, size: "large".to_owned(), seed: 77 },
         programs: Vec::new(),
         configurations: vec!["plain".to_owned(), "lens:gc".to_owned()],
         configuration_flags: std::collections::BTreeMap::new(),
@@ -86,6 +86,7 @@ fn a_command_begins_with_java_and_has_no_warm_up() {
     };
     assert!(refused(&["--", "./run.sh"]).contains("`java` at the beginning"));
     assert!(refused(&["--warm-up", "3", "--", "java", "Main"]).contains("--warm-up"));
+    assert!(refused(&["--iterations", "3", "--", "java", "Main"]).contains("--runs"));
     assert!(choice::choose(&mut options(&["--warm-up", "0", "--", "java", "Main"]), None, None).is_ok());
 }
 
