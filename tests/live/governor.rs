@@ -58,6 +58,11 @@ fn number(report: &Report, of: &str, key: &str) -> Result<f64> {
     report.0[of][key].as_f64().with_context(|| format!("no {key} in {of}"))
 }
 
+/// What so many traps a second cost, in percent of a core.
+fn costs_percent(traps: u64, trap_ns: f64) -> f64 {
+    traps as f64 * trap_ns / 1e7
+}
+
 /// Checks by counts that traps took no more than the budget and one burst.
 fn within_budget(report: &Report, percent: f64) -> Result<()> {
     let span_s = number(report, "span", "duration_ns")? / 1e9;
@@ -69,18 +74,27 @@ fn within_budget(report: &Report, percent: f64) -> Result<()> {
 
 #[test]
 fn ends_of_calls_are_left_out_and_every_call_is_counted() -> Result<()> {
-    // Of what calls and returns cost together: as far from all of it as from the half that calls alone cost, as what a trap costs
-    // differs between sessions.
     let mut jvm = paced(RATE, 4000)?;
     let session = Session::attach(jvm.pid(), &["-l", "methods", "-I", "Nothing::*"])?;
-    let trap_ns = number(&session.report()?, "cost", "trap_cost_ns")?;
-    let percent = 0.7 * 2.0 * RATE as f64 * trap_ns / 1e7;
-    let overhead = format!("{percent}%");
+    let mut trap_ns = number(&session.report()?, "cost", "trap_cost_ns")?;
     // A machine that stops the program for long makes it catch up in a burst, which is another story.
-    for _ in 0..3 {
-        let (report, calls) = watch(&mut jvm, &["--max-overhead", &overhead])?;
+    for _ in 0..5 {
+        // Of what calls and returns cost together: as far from all of it as from the half that calls alone cost.
+        let percent = 0.7 * costs_percent(2 * RATE, trap_ns);
+        let (report, calls) = watch(&mut jvm, &["--max-overhead", &format!("{percent}%")])?;
+        // A trap costs what this session says. Where the one before said something else, this budget asks for something else: in these four
+        // seconds, what is less than 1.2 of it does not empty the burst.
+        trap_ns = number(&report, "cost", "trap_cost_ns")?;
+        if !(0.6..0.8).contains(&(percent / costs_percent(2 * RATE, trap_ns))) {
+            continue;
+        }
         let (actions, reasons) = decisions(&report);
-        ensure!(actions.first() == Some(&"without_times"), "{reasons:?}");
+        ensure!(
+            actions.first() == Some(&"without_times"),
+            "{reasons:?} of {calls} calls under {percent} %: {} {}",
+            report.0["cost"],
+            report.0["span"]
+        );
         ensure!(
             report.missing().iter().any(|text| text.contains("only beginnings of calls")),
             "{:?}",
@@ -99,7 +113,7 @@ fn ends_of_calls_are_left_out_and_every_call_is_counted() -> Result<()> {
         jvm.finish()?;
         return Ok(());
     }
-    anyhow::bail!("the program could not keep its rate")
+    anyhow::bail!("the program could not keep its rate, or a trap cost something else each time")
 }
 
 #[test]
