@@ -57,13 +57,16 @@ pub struct Iteration {
 impl Iteration {
     /// Several as one: times are of one on average, what was counted is of all together.
     pub fn together(all: &[Self]) -> Self {
+        // Whatever a program says of itself, these are sums and not remainders.
+        let sum = |one: u64, other: u64| one.saturating_add(other);
         let mean = |total: u64| total / (all.len() as u64).max(1);
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for (name, count) in all.iter().flat_map(|one| &one.counts) {
-            *counts.entry(name.clone()).or_default() += count;
+            let total = counts.entry(name.clone()).or_default();
+            *total = sum(*total, *count);
         }
         Self {
-            wall_ns: mean(all.iter().map(|one| one.wall_ns).sum()),
+            wall_ns: mean(all.iter().map(|one| one.wall_ns).fold(0, sum)),
             cpu_ns: all.iter().map(|one| one.cpu_ns).sum::<Option<u64>>().map(mean),
             memory: all.iter().map(|one| one.memory).reduce(Memory::and).unwrap_or_default(),
             counts,

@@ -37,10 +37,14 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Continues a file, which must be of the same measurement: same method, programs, configurations, machine and JVM.
+    /// Continues a file, which must be of the same measurement: same method, programs, configurations, machine and JVM. More runs can be
+    /// asked for than were at first: the order of those that are made already is the same.
     pub fn resume(path: &Path, asked: &Results) -> Result<Self, Error> {
-        let results = read(path)?;
-        let differences = differences(&results, asked);
+        // What could not be run is found out again, if it still cannot.
+        let results = Results { skipped: Vec::new(), ..read(path)? };
+        let mut journal = Self { path: path.to_owned(), results };
+        journal.extend(asked.method.runs);
+        let differences = differences(&journal.results, asked);
         if !differences.is_empty() {
             return Err(Error::Unexpected {
                 path: path.to_owned(),
@@ -48,8 +52,7 @@ impl Journal {
                 found: differences.join("; "),
             });
         }
-        // What could not be run is found out again, if it still cannot.
-        Ok(Self { path: path.to_owned(), results: Results { skipped: Vec::new(), ..results } })
+        Ok(journal)
     }
 
     /// What there is so far.
@@ -259,14 +262,25 @@ mod tests {
         let resumed = Journal::resume(&path, &Results { started_s: 2, ..results() }).unwrap();
         assert_eq!((resumed.results().runs.len(), resumed.results().skipped.len()), (1, 0));
         let mut other = results();
-        other.method.runs = 3;
+        other.method.runs = 1;
         other.environment.kernel = "6.19".to_owned();
         other.configurations.push("attach".to_owned());
         let error = Journal::resume(&path, &other).unwrap_err().to_string();
-        for part in ["runs: 2 there, 3 here", "kernel: 6.18 there, 6.19 here", "configurations: plain there"] {
+        for part in ["runs: 2 there, 1 here", "kernel: 6.18 there, 6.19 here", "configurations: plain there"] {
             assert!(error.contains(part), "{part}: {error}");
         }
         assert!(!error.contains("seed"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_continued_with_more_runs_than_it_was_begun_with() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        Journal::create(&path, results()).unwrap().add(Run::default()).unwrap();
+        let mut more = results();
+        more.method.runs = 7;
+        let resumed = Journal::resume(&path, &more).unwrap();
+        assert_eq!((resumed.results().method.runs, resumed.results().runs.len()), (7, 1));
     }
 
     #[test]
