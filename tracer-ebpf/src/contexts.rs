@@ -10,26 +10,19 @@ use crate::{
     shadow::outcome,
 };
 
-/// Where a call, or an object, was counted.
-pub(crate) struct Entered {
-    /// The context; [`NO_CONTEXT`] where there is no room for it.
-    pub(crate) id: u64,
-    /// Whether it was not there before.
-    pub(crate) is_new: bool,
-}
+/// Beside the number of a thread: the call was inlined into the one around it.
+pub(crate) const INLINED: u64 = 1 << 32;
 
-impl Entered {
-    const NOWHERE: Self = Self { id: NO_CONTEXT, is_new: false };
-}
-
-/// Counts a call, or an object, in its context.
-#[inline(always)]
-pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bool) -> Entered {
+/// Counts a call, or an object, in its context, whose id this is; [`NO_CONTEXT`] where there is no room for it. `thread` can say
+/// [`INLINED`]. A function of its own: a context takes much of a program's stack.
+#[inline(never)]
+pub(crate) fn enter(parent: u64, subject: u64, stack: u64, thread: u64, is_new: &mut bool) -> u64 {
+    let tid = thread as u32;
     let id = context_id(parent, subject, stack, tid);
     if let Some(context) = CONTEXTS.get_ptr_mut(id) {
         return counted(context, id, subject, stack);
     }
-    let Some(made) = CONTEXTS_MADE.get_ptr_mut(0) else { return Entered::NOWHERE };
+    let Some(made) = CONTEXTS_MADE.get_ptr_mut(0) else { return NO_CONTEXT };
     // SAFETY: `made` points into a map value.
     let is_full = unsafe { made.read_volatile() } >= MAX_CONTEXTS as u64;
     let (parent, id) = if is_full { (CUT, context_id(CUT, subject, stack, tid)) } else { (parent, id) };
@@ -41,7 +34,7 @@ pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bo
         subject,
         stack,
         tid,
-        inlined: inlined as u32,
+        inlined: u32::from(thread & INLINED != 0),
         count: 1,
         errors: 0,
         total_ns: 0,
@@ -51,26 +44,27 @@ pub(crate) fn enter(parent: u64, subject: u64, stack: u64, tid: u32, inlined: bo
     };
     if CONTEXTS.insert(id, new, u64::from(BPF_NOEXIST)).is_err() {
         outcome(Outcome::Overflow);
-        return Entered::NOWHERE;
+        return NO_CONTEXT;
     }
     if !is_full {
         count(made);
     }
-    Entered { id, is_new: true }
+    *is_new = true;
+    id
 }
 
 /// Counts in a context that is there, if it is the one and not another with the same hash.
 #[inline(always)]
-fn counted(context: *mut Context, id: u64, subject: u64, stack: u64) -> Entered {
+fn counted(context: *mut Context, id: u64, subject: u64, stack: u64) -> u64 {
     // SAFETY: `context` points into a map value that only this thread writes.
     unsafe {
         if (*context).subject != subject || (*context).stack != stack {
             outcome(Outcome::Overflow);
-            return Entered::NOWHERE;
+            return NO_CONTEXT;
         }
         (*context).count += 1;
     }
-    Entered { id, is_new: false }
+    id
 }
 
 /// A call in a context is over.

@@ -1,7 +1,7 @@
 //! Names: turns a text in the target into its id, and sends the text once, as a definition.
 #![expect(unsafe_code, reason = "the counters' and the records' memory need raw pointers")]
 
-use core::{arch::asm, mem::MaybeUninit};
+use core::mem::MaybeUninit;
 
 use aya_ebpf::helpers::generated::bpf_probe_read_user_str;
 use tracer_common::{
@@ -14,7 +14,7 @@ use tracer_common::{
 };
 
 use crate::{
-    args::{Unreadable, read, word, zero},
+    args::{Unreadable, at_most, forget, read, word, zero},
     emit::{Hit, Reservation, count},
     maps::DEFINED,
 };
@@ -52,18 +52,6 @@ pub(crate) fn text(a: u64, b: u64, treat: u8, hit: &Hit) -> u64 {
         define(id, address, forget(bytes, address), hit);
     }
     id
-}
-
-/// The same value, of which the verifier does not know the range any more.
-///
-/// It would walk through all that follows once for each range that it can tell apart: for each number of chunks that a
-/// text has, for instance.
-#[inline(always)]
-fn forget(value: u64, any: u64) -> u64 {
-    let mut value = value;
-    // SAFETY: two exclusive ors with the same number, which leave the value as it is.
-    unsafe { asm!("{0} ^= {1}", "{0} ^= {1}", inout(reg) value, in(reg) any) };
-    value
 }
 
 /// The NUL-terminated text at `address`, of which only the first chunk counts.
@@ -157,18 +145,22 @@ fn send<const ROOM: usize, const BYTES: usize>(id: u64, address: u64, bytes: u64
         return false;
     };
     record.write_header(KIND_DEFINITION, 0, hit);
-    let stored = (bytes as u32).min(ROOM as u32);
     let start = record.as_mut_ptr();
-    // SAFETY: both lie within the `BYTES` bytes that were reserved; texts that turn unreadable meanwhile stay empty.
-    let read_again = unsafe { read(start.add(DEFINITION_HEADER_BYTES), stored, address) };
-    let stored_bytes = if read_again.is_ok() { stored } else { 0 };
-    // SAFETY: as above; the offset is a multiple of 8.
+    // SAFETY: the header lies within the `BYTES` bytes that were reserved, at a multiple of 8.
+    let header = unsafe {
+        let header = start.add(HEADER_BYTES).cast::<DefinitionHeader>();
+        header.write(DefinitionHeader { id, text_bytes: bytes as u32, stored_bytes: 0 });
+        header
+    };
+    // From the record, so that older verifiers need not look for where it came from: that would be in another function, which
+    // they cannot follow, and from then on they would tell all numbers apart.
+    // SAFETY: as above.
+    let stored = at_most::<ROOM>(u64::from(unsafe { (&raw const (*header).text_bytes).read_volatile() })) as u32;
+    // SAFETY: the text lies within the reserved bytes, too; one that turns unreadable meanwhile stays empty.
     unsafe {
-        start.add(HEADER_BYTES).cast::<DefinitionHeader>().write(DefinitionHeader {
-            id,
-            text_bytes: bytes as u32,
-            stored_bytes,
-        });
+        if read(start.add(DEFINITION_HEADER_BYTES), stored, address).is_ok() {
+            (*header).stored_bytes = stored;
+        }
     }
     record.submit::<BYTES>(hit);
     true

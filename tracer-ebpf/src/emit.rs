@@ -38,6 +38,23 @@ pub(crate) unsafe fn add(counter: *mut u64, amount: u64) {
     unsafe { asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) amount) };
 }
 
+/// Whether a site was hit on this CPU as often as it may be until user space has looked again. A target that leaves no CPU to
+/// user space is not made to pay for stacks and events that nobody takes away.
+#[inline(always)]
+pub(crate) fn refuses(stats: *mut SiteStats, target: &TargetLayout) -> bool {
+    // SAFETY: `stats` points into a map value of this CPU. A program that interrupts this one makes the count a little wrong.
+    unsafe {
+        let (look, since) = (&raw mut (*stats).look, &raw mut (*stats).hits_since);
+        if look.read_volatile() != target.look {
+            look.write_volatile(target.look);
+            since.write_volatile(0);
+        }
+        let hits = since.read_volatile().wrapping_add(1);
+        since.write_volatile(hits);
+        hits > target.most_hits
+    }
+}
+
 /// What every record of one hit has in common.
 pub(crate) struct Hit {
     pub(crate) site: u16,

@@ -3,20 +3,27 @@
 //! Frames are told apart by their stack pointers. An entry or a return at `sp` shows that what lies at lower addresses is
 //! over, whether or not its return was seen. But a loop that is compiled while it runs goes on in a frame of another size (OSR), so
 //! what lies just below can be under way unless an exception has left a frame meanwhile. Frames with one stack pointer are one frame of C1's code and what it has inlined:
-//! of that no return is sent where an exception ends it and goes on within the frame.
+//! of that no return is sent where an exception ends it and goes on within the frame. Code that has said before in the same frame
+//! that this method begins says it again only when the call of before is over.
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
-use core::ffi::c_void;
+use core::{ffi::c_void, mem::offset_of, ptr::null_mut};
 
 use aya_ebpf::{
     bindings::BPF_NOEXIST,
-    helpers::generated::{bpf_ktime_get_ns, bpf_loop},
+    helpers::{
+        bpf_probe_read_user,
+        generated::{bpf_ktime_get_ns, bpf_loop},
+    },
 };
 use tracer_common::{
     record::{EventKind, Timed},
     stack::STACK_ABSENT,
     stats::SiteStats,
-    tally::{NO_CONTEXT, Outcome, RETURN_BYTES, bucket, bucket_key, context_id},
+    tally::{
+        CALL_CELL, CALL_METHOD, CALL_WORDS, CALLS_INLINE as INLINE, CALLS_WORDS, NO_CONTEXT, Outcome, RETURN_BYTES,
+        bucket, bucket_key, context_id,
+    },
 };
 
 use crate::{
@@ -25,8 +32,6 @@ use crate::{
     maps::{BUCKETS, CELLS, CHUNKS, DEMAND, EMPTY_CHUNK, EMPTY_THREAD, OUTCOMES, TARGET, THREADS},
 };
 
-/// Frames that a thread's own entry has room for.
-const INLINE: usize = 24;
 /// Frames of a further chunk.
 const CHUNK: usize = 64;
 /// Deepest stack of chosen methods.
@@ -47,6 +52,8 @@ pub(crate) struct Frame {
     pub(crate) cell: u64,
     /// `Method*` of the one that called it, where the filter asks for it; 0 where there is none.
     pub(crate) caller: u64,
+    /// Where the code goes on that has said that it begins; 0 where that could not be read.
+    pub(crate) pc: u64,
 }
 
 /// A call that is over.
@@ -71,17 +78,18 @@ pub(crate) struct Thread {
     frames: [Frame; INLINE],
 }
 
+// User space reads them.
+const _: () = assert!(size_of::<Thread>() == 8 * CALLS_WORDS && size_of::<Frame>() == 8 * CALL_WORDS);
+const _: () = assert!(offset_of!(Frame, method) == 8 * CALL_METHOD && offset_of!(Frame, cell) == 8 * CALL_CELL);
+
 /// Further frames of a deep thread.
 #[repr(C)]
 pub(crate) struct Chunk([Frame; CHUNK]);
 
-/// The calls of a thread, and its number.
+/// The calls of a thread, and what it has hit.
 pub(crate) struct Calls {
     thread: *mut Thread,
-    tid: u32,
-    /// The site that was hit.
-    site: u16,
-    stats: *mut SiteStats,
+    hit: *const Hit,
 }
 
 /// State of the loop that takes away what is over.
@@ -105,12 +113,16 @@ struct Search {
     method: u64,
     /// Highest stack pointer that its entry can have had.
     most_sp: u64,
+    /// What its entry must have come from; 0 where that does not matter.
+    pc: u64,
     /// The depth that is looked at next, from 1; what was found in the end, or 0.
     depth: u64,
 }
 
 /// Frames that are looked at for the one that returns.
 const MOST_LOOKS: u32 = 4096;
+/// Calls that are looked at for one that the same code has begun: more than are inlined into each other.
+const MOST_INLINED: u32 = 64;
 
 #[inline(always)]
 pub(crate) fn now_ns() -> u64 {
@@ -129,8 +141,8 @@ impl Calls {
     /// The calls of a thread, if it has any. Of those that were under way when the sites went away for a while nobody knows
     /// the end.
     #[inline(always)]
-    pub(crate) fn find(tid: u32, epoch: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
-        let thread = THREADS.get_ptr_mut(tid)?;
+    pub(crate) fn find(hit: &Hit, epoch: u32) -> Option<Self> {
+        let thread = THREADS.get_ptr_mut(hit.tid)?;
         // SAFETY: `thread` points into a map value of this thread, which nobody else writes.
         unsafe {
             if (*thread).epoch != u64::from(epoch) {
@@ -139,22 +151,28 @@ impl Calls {
                 (*thread).returned = 0;
             }
         }
-        Some(Self { thread, tid, site, stats })
+        Some(Self { thread, hit })
     }
 
     /// The calls of a thread, which may be new.
     #[inline(always)]
-    pub(crate) fn of(tid: u32, epoch: u32, site: u16, stats: *mut SiteStats) -> Option<Self> {
-        if let Some(calls) = Self::find(tid, epoch, site, stats) {
+    pub(crate) fn of(hit: &Hit, epoch: u32) -> Option<Self> {
+        if let Some(calls) = Self::find(hit, epoch) {
             return Some(calls);
         }
         let empty = EMPTY_THREAD.get(0)?;
-        let _: Result<(), _> = THREADS.insert(tid, empty, u64::from(BPF_NOEXIST));
-        let calls = Self::find(tid, epoch, site, stats);
+        let _: Result<(), _> = THREADS.insert(hit.tid, empty, u64::from(BPF_NOEXIST));
+        let calls = Self::find(hit, epoch);
         if calls.is_none() {
             outcome(Outcome::Overflow);
         }
         calls
+    }
+
+    #[inline(always)]
+    fn tid(&self) -> u32 {
+        // SAFETY: the program's own hit outlives what is done about it.
+        unsafe { (*self.hit).tid }
     }
 
     /// Nothing returned last any more.
@@ -182,7 +200,7 @@ impl Calls {
     /// The innermost call.
     #[inline(always)]
     pub(crate) fn top(&self) -> Option<*mut Frame> {
-        frame(self.thread, u64::from(self.tid), self.depth().wrapping_sub(1))
+        frame(self.thread, u64::from(self.tid()), self.depth().wrapping_sub(1))
     }
 
     /// Whether the innermost call is one of this method.
@@ -200,7 +218,7 @@ impl Calls {
     }
 
     /// Ends what a return of a method at `sp` shows to be over; its own call is not among that.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn sweep_below_return(&self, method: u64, sp: u64, now_ns: u64) {
         let Some(top) = self.top() else { return };
         // SAFETY: as above.
@@ -224,41 +242,63 @@ impl Calls {
         }
     }
 
+    /// Ends what an entry at `sp` shows to be over: all below, and a call that the same code has begun in the same frame. Gives
+    /// where that code goes on.
+    #[inline(never)]
+    pub(crate) fn sweep_at_entry(&self, method: u64, sp: u64, now_ns: u64) -> u64 {
+        self.sweep(sp, now_ns);
+        // SAFETY: the helper fails where nothing can be read.
+        let pc = unsafe { bpf_probe_read_user(sp as *const u64) }.unwrap_or(0);
+        let Some(top) = self.top() else { return pc };
+        // SAFETY: `frame` points into a map value of this thread.
+        if pc != 0 && unsafe { (*top).sp } == sp {
+            let mut search = Search {
+                thread: self.thread,
+                tid: u64::from(self.tid()),
+                method,
+                most_sp: sp,
+                pc,
+                depth: self.depth(),
+            };
+            // SAFETY: as in `end_without_return`.
+            let looked = unsafe { bpf_loop(MOST_INLINED, look_at_one as *mut c_void, (&raw mut search).cast(), 0) };
+            if looked < i64::from(MOST_INLINED) && search.depth != 0 {
+                self.end_without_return(0, search.depth.wrapping_sub(1), now_ns);
+            }
+        }
+        pc
+    }
+
     #[inline(always)]
     fn end_without_return(&self, sp: u64, depth: u64, now_ns: u64) {
-        let state = Sweep {
-            site: u64::from(self.site),
-            stats: self.stats,
-            thread: self.thread,
-            tid: u64::from(self.tid),
-            sp,
-            depth,
-            now_ns,
-        };
+        // SAFETY: as in `tid`.
+        let (site, stats) = unsafe { ((*self.hit).site, (*self.hit).stats) };
+        let state =
+            Sweep { site: u64::from(site), stats, thread: self.thread, tid: u64::from(self.tid()), sp, depth, now_ns };
         // SAFETY: the callback takes a pointer to the state, which lives longer than the loop.
         let _: i64 = unsafe { bpf_loop(MOST_OVER, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0) };
     }
 
-    /// A call begins.
-    #[inline(always)]
-    pub(crate) fn push(&self, new: Frame) {
+    /// A call begins: where it is to be written, or null where there is no room. It is written there at once, as it would take
+    /// much of a program's stack.
+    #[inline(never)]
+    pub(crate) fn push(&self) -> *mut Frame {
         let depth = self.depth();
         if depth >= INLINE as u64 && depth < MAX_DEPTH && (depth - INLINE as u64) % CHUNK as u64 == 0 {
-            add_chunk(self.tid, depth);
+            add_chunk(self.tid(), depth);
         }
-        match frame(self.thread, u64::from(self.tid), depth) {
-            // SAFETY: as above.
-            Some(to) => unsafe {
-                to.write(new);
-                (*self.thread).depth = depth + 1;
-            },
-            None => outcome(Outcome::Overflow),
-        }
+        let Some(to) = frame(self.thread, u64::from(self.tid()), depth) else {
+            outcome(Outcome::Overflow);
+            return null_mut();
+        };
+        // SAFETY: as above.
+        unsafe { (*self.thread).depth = depth + 1 };
+        to
     }
 
     /// The innermost call of this method is over, if its entry was near this stack pointer; its time counts as inner time of
     /// the one that called it. Calls further in are over, too: they were inlined, and an exception has ended them.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn pop(&self, method: u64, sp: u64, now_ns: u64) -> Option<Over> {
         let mut top = self.top()?;
         // SAFETY: as above.
@@ -270,7 +310,7 @@ impl Calls {
             self.end_without_return(0, depth, now_ns);
             top = self.top()?;
         }
-        let over = end(self.thread, u64::from(self.tid), top, now_ns);
+        let over = end(self.thread, u64::from(self.tid()), top, now_ns);
         // SAFETY: as above.
         unsafe { (*self.thread).returned = if over.cell == NO_CONTEXT { 0 } else { over.cell + 1 } };
         Some(over)
@@ -281,9 +321,10 @@ impl Calls {
     fn find_method(&self, method: u64, sp: u64) -> u64 {
         let mut search = Search {
             thread: self.thread,
-            tid: u64::from(self.tid),
+            tid: u64::from(self.tid()),
             method,
             most_sp: sp.wrapping_add(RETURN_BYTES),
+            pc: 0,
             depth: self.depth(),
         };
         // SAFETY: as in `end_without_return`.
@@ -305,7 +346,8 @@ unsafe extern "C" fn look_at_one(_index: u64, search: *mut c_void) -> i64 {
         search.depth = 0;
         return 1;
     }
-    if method == search.method {
+    // SAFETY: as above.
+    if method == search.method && (search.pc == 0 || search.pc == unsafe { (*frame).pc }) {
         return 1;
     }
     search.depth -= 1;

@@ -27,29 +27,15 @@ use aya_ebpf::{
 };
 use tracer_common::{
     record::{RecordHeader, name_hash_start, name_hash_step},
-    stack::{
-        FrameKind, KIND_STACK, MAX_FRAMES, RawFrame, STACK_BUSY, STACK_FIRST, STACK_HEADER_BYTES, StackEnd, StackHeader,
-    },
+    stack::{FrameKind, KIND_STACK, MAX_FRAMES, RawFrame, STACK_FIRST, STACK_HEADER_BYTES, StackEnd, StackHeader},
 };
 
 use self::scratch::{KERNEL_FRAMES, Scratch, Slot};
 use crate::{
+    args::at_most,
     emit::{Hit, count},
     maps::{ENDS, RINGS, STACKS, WOKEN},
 };
-
-/// The registers that a walk begins with.
-pub(crate) struct Start {
-    pub(crate) pc: u64,
-    pub(crate) sp: u64,
-    pub(crate) fp: u64,
-    /// What the interpreter's and adapters' code keeps where, while no frame tells it.
-    pub(crate) kept: Kept,
-    /// The program's context where the kernel's own frames are wanted, else null.
-    pub(crate) kernel: *mut c_void,
-    /// Most frames that are wanted.
-    pub(crate) most: u64,
-}
 
 /// Registers in which JIT code keeps what it has not put onto the stack yet, or has taken from there.
 #[derive(Clone, Copy)]
@@ -66,26 +52,25 @@ pub(crate) struct Kept {
 /// Steps of a walk: one a frame, one to see that there are too many, and those from chunk to chunk in the heap.
 const STEPS: u32 = MAX_FRAMES as u32 + 1 + 64;
 
-/// Id of the stack that begins with these registers; sends it where that was not done yet. Counts the time that it takes.
-#[inline(never)]
-pub(crate) fn stack(start: &Start, hit: &Hit) -> u64 {
+/// Id of the stack of at most `most` frames that begins with the registers in a slot; sends it where that was not done yet,
+/// and gives the slot back. `kernel` is the program's context where the kernel's own frames are wanted, else null. Counts the
+/// time that it takes.
+#[inline(always)]
+pub(crate) fn stack(slot: Slot, most: u64, kernel: *mut c_void, hit: &Hit) -> u64 {
     let began_ns = now_ns();
-    let id = walk(start, hit);
+    let id = walk(slot, most, kernel, hit);
     // SAFETY: `stats` points into a map value of this CPU; a program that interrupts this one may take a count from it.
     unsafe { (*hit.stats).stack_ns += now_ns().wrapping_sub(began_ns) };
     id
 }
 
-/// Return address of the caller of the frame that begins with these registers; 0 where it is not found. Nothing needs to be known of
-/// the caller itself.
-#[inline(never)]
-pub(crate) fn caller(start: &Start) -> u64 {
-    let Some(slot) = Slot::take() else {
-        return 0;
-    };
+/// Return address of the caller of the frame that begins with the registers in a slot; 0 where it is not found. Nothing needs to
+/// be known of the caller itself.
+#[inline(always)]
+pub(crate) fn caller(slot: Slot) -> u64 {
     // SAFETY: the slot is this program's alone until it is given back.
     let walk = unsafe { &mut *slot.scratch() };
-    walk.begin(start);
+    walk.begin(1);
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
     let _: i64 = unsafe { bpf_loop(1, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
     // What was interrupted is no return address.
@@ -101,16 +86,13 @@ fn now_ns() -> u64 {
 }
 
 #[inline(always)]
-fn walk(start: &Start, hit: &Hit) -> u64 {
-    let Some(slot) = Slot::take() else {
-        return STACK_BUSY;
-    };
+fn walk(slot: Slot, most: u64, kernel: *mut c_void, hit: &Hit) -> u64 {
     let scratch = slot.scratch();
     // SAFETY: the slot is this program's alone until it is given back.
     let walk = unsafe { &mut *scratch };
-    walk.begin(start);
-    if !start.kernel.is_null() {
-        kernel_frames(walk, start.kernel);
+    walk.begin(most);
+    if !kernel.is_null() {
+        kernel_frames(walk, kernel);
     }
     // SAFETY: the callback takes a pointer to the walk's state, which lives longer than the loop.
     let _: i64 = unsafe { bpf_loop(STEPS, step::step as *mut c_void, (&raw const slot).cast_mut().cast(), 0) };
@@ -158,13 +140,15 @@ const fn finish(hash: u64) -> u64 {
 }
 
 /// Sends the frames. They have their place behind the headers already, so the record is copied in one piece.
-#[inline(always)]
-fn define(id: u64, walk: &mut Scratch, hit: &Hit) {
+///
+/// A function of its own: its stack is not needed while the target's is walked.
+#[inline(never)]
+fn define(id: u64, walk: &mut Scratch, hit: &Hit) -> u64 {
     // SAFETY: `stats` points into a map value.
     count(unsafe { &raw mut (*hit.stats).definitions_emitted });
     // SAFETY: the helper has no precondition.
     let cpu = unsafe { bpf_get_smp_processor_id() };
-    let frames = walk.count.min(MAX_FRAMES as u64);
+    let frames = at_most::<MAX_FRAMES>(walk.count);
     walk.header = RecordHeader {
         kind: KIND_STACK,
         site: hit.site,
@@ -197,6 +181,7 @@ fn define(id: u64, walk: &mut Scratch, hit: &Hit) {
         // SAFETY: as above.
         count(unsafe { &raw mut (*hit.stats).definitions_lost });
     }
+    0
 }
 
 /// How often the reader is woken for new stacks. It must name their frames before the JVM gives up the code; its own timer
@@ -217,12 +202,9 @@ fn is_time_to_wake(now_ns: u64) -> bool {
 }
 
 impl Scratch {
+    /// The registers are there already.
     #[inline(always)]
-    fn begin(&mut self, start: &Start) {
-        self.pc = start.pc;
-        self.sp = start.sp;
-        self.fp = start.fp;
-        self.kept = start.kept;
+    fn begin(&mut self, most: u64) {
         self.interrupted = 1;
         self.below = 0;
         self.count = 0;
@@ -230,7 +212,7 @@ impl Scratch {
         self.end = StackEnd::TooDeep as u64;
         self.end_pc = 0;
         self.entry = 0;
-        self.most = start.most;
+        self.most = most;
     }
 
     /// Adds a frame; one too many only leaves its mark in the hash.

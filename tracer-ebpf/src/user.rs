@@ -6,17 +6,13 @@ use aya_ebpf::{
     helpers::generated::{bpf_get_current_task_btf, bpf_task_pt_regs},
 };
 
-use crate::{args::read, unwind::Kept};
+use crate::{
+    args::read,
+    unwind::{Kept, scratch::Scratch},
+};
 
-/// The registers that unwinding starts from, and the system call.
-pub(crate) struct UserRegisters {
-    pub(crate) pc: u64,
-    pub(crate) sp: u64,
-    pub(crate) fp: u64,
-    pub(crate) kept: Kept,
-    /// Number of the system call; `u64::MAX` for none.
-    pub(crate) syscall: u64,
-}
+/// No system call.
+pub(crate) const NO_SYSCALL: u64 = u64::MAX;
 
 /// The byte of a breakpoint, with which the kernel makes sites of uprobes.
 const BREAKPOINT: u8 = 0xcc;
@@ -31,35 +27,37 @@ fn before_breakpoint(pc: u64) -> u64 {
     }
 }
 
-impl UserRegisters {
-    /// Registers of a thread that has none.
-    pub(crate) const NONE: Self =
-        Self { pc: 0, sp: 0, fp: 0, kept: Kept { r13: 0, rax: 0, rdi: 0, rbx: 0 }, syscall: u64::MAX };
+/// Puts those of the current thread where a walk begins, and gives the number of the system call. Its program counter is 0
+/// where the thread does not run in user space at all: those that the kernel makes for a process (for `io_uring`) do not.
+///
+/// A function of its own: beside other reads of registers the compiler would make one instruction of both, which the
+/// verifier refuses for pointers of two kinds.
+///
+/// Minimum kernel: 5.15.
+#[inline(never)]
+pub(crate) fn registers(walk: &mut Scratch) -> u64 {
+    // SAFETY: the helpers have no precondition, and what they return is known to the verifier.
+    let regs = unsafe { bpf_task_pt_regs(bpf_get_current_task_btf()) as *const pt_regs };
+    // SAFETY: as above; every access is one of a field.
+    let (pc, sp, fp, entry) = unsafe { ((*regs).rip, (*regs).rsp, (*regs).rbp, (*regs).orig_rax) };
+    // SAFETY: as above.
+    walk.kept = unsafe { Kept { r13: (*regs).r13, rax: (*regs).rax, rdi: (*regs).rdi, rbx: (*regs).rbx } };
+    let syscall = number(entry);
+    walk.pc = if syscall == NO_SYSCALL { before_breakpoint(pc) } else { pc };
+    walk.sp = sp;
+    walk.fp = fp;
+    syscall
+}
 
-    /// Whether the thread runs in user space at all: those that the kernel makes for a process (for `io_uring`) do not.
-    #[inline(always)]
-    pub(crate) const fn exist(&self) -> bool {
-        self.pc != 0
-    }
+/// The number of the system call alone.
+#[inline(never)]
+pub(crate) fn syscall() -> u64 {
+    // SAFETY: as in `registers`.
+    unsafe { number((*(bpf_task_pt_regs(bpf_get_current_task_btf()) as *const pt_regs)).orig_rax) }
+}
 
-    /// Reads those of the current thread.
-    ///
-    /// A function of its own: beside other reads of registers the compiler would make one instruction of both, which the
-    /// verifier refuses for pointers of two kinds.
-    ///
-    /// Minimum kernel: 5.15.
-    #[inline(never)]
-    pub(crate) fn read(to: &mut Self) -> i32 {
-        // SAFETY: the helpers have no precondition, and what they return is known to the verifier.
-        let regs = unsafe { bpf_task_pt_regs(bpf_get_current_task_btf()) as *const pt_regs };
-        // SAFETY: as above; every access is one of a field.
-        let (pc, sp, fp, entry) = unsafe { ((*regs).rip, (*regs).rsp, (*regs).rbp, (*regs).orig_rax) };
-        // SAFETY: as above.
-        let kept = unsafe { Kept { r13: (*regs).r13, rax: (*regs).rax, rdi: (*regs).rdi, rbx: (*regs).rbx } };
-        // Exceptions and interrupts leave a negative number.
-        let syscall = if (entry as i64) < 0 { u64::MAX } else { entry };
-        let pc = if syscall == u64::MAX { before_breakpoint(pc) } else { pc };
-        *to = Self { pc, sp, fp, kept, syscall };
-        0
-    }
+/// Exceptions and interrupts leave a negative number.
+#[inline(always)]
+const fn number(entry: u64) -> u64 {
+    if (entry as i64) < 0 { NO_SYSCALL } else { entry }
 }

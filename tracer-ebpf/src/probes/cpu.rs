@@ -11,14 +11,14 @@ use core::{ffi::c_void, ptr::null_mut};
 use aya_ebpf::{EbpfContext as _, helpers::bpf_get_current_pid_tgid, macros::perf_event, programs::PerfEventContext};
 use tracer_common::{
     record::EventKind,
-    stack::{MAX_FRAMES, STACK_ABSENT, STACK_NO_REGISTERS},
+    stack::{MAX_FRAMES, STACK_ABSENT, STACK_BUSY, STACK_NO_REGISTERS},
 };
 
 use crate::{
     emit::{self, Hit, count},
     maps::{STATS, TARGET},
-    unwind::{self, Kept, Start},
-    user::UserRegisters,
+    unwind::{self, Kept, scratch::Slot},
+    user,
 };
 
 /// Bits of the code segment that are set in user mode.
@@ -48,25 +48,29 @@ fn try_cpu_sample(ctx: &PerfEventContext) -> Option<()> {
     Some(())
 }
 
-#[inline(always)]
+/// Id of the stack of the interrupted thread. A function of its own, so that little lies below the frames of a walk.
+#[inline(never)]
 fn stack(ctx: &PerfEventContext, hit: &Hit) -> u64 {
+    let Some(slot) = Slot::take() else { return STACK_BUSY };
+    // SAFETY: the slot is this program's alone until it is given back.
+    let walk = unsafe { &mut *slot.scratch() };
     // SAFETY: the kernel passes a valid context. It allows no pointer into it, so all is read here, field by field.
-    let (cs, pc, sp, fp, kept) = unsafe {
+    let cs = unsafe {
         let regs = &raw const (*ctx.ctx).regs;
-        let kept = Kept { r13: (*regs).r13, rax: (*regs).rax, rdi: (*regs).rdi, rbx: (*regs).rbx };
-        ((*regs).cs, (*regs).rip, (*regs).rsp, (*regs).rbp, kept)
+        walk.pc = (*regs).rip;
+        walk.sp = (*regs).rsp;
+        walk.fp = (*regs).rbp;
+        walk.kept = Kept { r13: (*regs).r13, rax: (*regs).rax, rdi: (*regs).rdi, rbx: (*regs).rbx };
+        (*regs).cs
     };
-    let mut user = UserRegisters { pc, sp, fp, kept, syscall: u64::MAX };
     let mut kernel: *mut c_void = null_mut();
     if cs & USER_MODE != USER_MODE {
-        UserRegisters::read(&mut user);
+        user::registers(walk);
         kernel = ctx.as_ptr();
     }
-    if !user.exist() {
+    if walk.pc == 0 {
+        slot.give_back();
         return STACK_NO_REGISTERS;
     }
-    unwind::stack(
-        &Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel, most: MAX_FRAMES as u64 },
-        hit,
-    )
+    unwind::stack(slot, MAX_FRAMES as u64, kernel, hit)
 }

@@ -28,7 +28,7 @@ use tracer_common::{
         JniDemand, MAX_FAMILIES, Outcome, Role, Wanted,
     },
     record::EventKind,
-    site::{Operand, SiteSpec},
+    site::SiteSpec,
     stack::STACK_ABSENT,
     stats::SiteStats,
     tally::{Verdict, bucket},
@@ -41,7 +41,7 @@ use self::{
 };
 use super::site::stack_at;
 use crate::{
-    args::{Registers, operand},
+    args::operand,
     emit::{self, Hit, count},
     filter::Question,
     maps::{MASKS, SITES, STATS, TARGET},
@@ -133,28 +133,22 @@ const fn constant(spec: &SiteSpec, field: usize) -> u64 {
 
 #[inline(always)]
 fn try_jni_hit(ctx: &ProbeContext) -> Option<()> {
-    let arrival = Arrival::of(ctx)?;
+    let mut arrival = Arrival::of(ctx)?;
     if arrival.epoch & 1 == 1 {
         arrival.rejected();
         return None;
     }
     if arrival.spec.kind == EventKind::JniEntry as u16 {
-        let env = value(ctx, &arrival.spec.fields[FIELD_ENV].a);
-        enter(ctx, arrival, env)
+        let env = operand(&arrival.spec.fields[FIELD_ENV].a, ctx.regs).unwrap_or(0);
+        enter(ctx, &mut arrival, env)
     } else {
-        let result = value(ctx, &arrival.spec.fields[FIELD_RESULT].a);
-        leave(ctx, arrival, result)
+        let result = operand(&arrival.spec.fields[FIELD_RESULT].a, ctx.regs).unwrap_or(0);
+        leave(ctx, &mut arrival, result)
     }
 }
 
-/// The value of an operand; 0 where it cannot be read. A function of its own, as the copy of the registers takes much of a program's stack.
-#[inline(never)]
-fn value(ctx: &ProbeContext, of: &Operand) -> u64 {
-    operand(of, &Registers::new(ctx.regs)).unwrap_or(0)
-}
-
 #[inline(always)]
-fn enter(ctx: &ProbeContext, arrival: Arrival, env: u64) -> Option<()> {
+fn enter(ctx: &ProbeContext, arrival: &mut Arrival, env: u64) -> Option<()> {
     let caller = caller(ctx, arrival.demand, env);
     if arrival.is(Role::NeverReturns) {
         return never_returns(ctx, arrival, caller);
@@ -163,17 +157,15 @@ fn enter(ctx: &ProbeContext, arrival: Arrival, env: u64) -> Option<()> {
         arrival.rejected();
         return None;
     };
-    let sent = arrival.is(Role::Closes) && close(&arrival, &calls);
+    let sent = arrival.is(Role::Closes) && close(arrival, &calls);
     // SAFETY: the pointer is a map value of this thread, which nobody else writes.
     unsafe { (*calls.0).env = env };
-    calls.push(Frame {
-        sp: arrival.sp,
-        entered_ns: now_ns(),
-        inner_ns: 0,
-        caller,
-        function: arrival.function,
-        epoch: arrival.epoch,
-    });
+    let to = calls.push(arrival.sp);
+    if !to.is_null() {
+        let (sp, function, epoch) = (arrival.sp, arrival.function, arrival.epoch);
+        // SAFETY: `to` points into a map value of this thread.
+        unsafe { to.write(Frame { sp, entered_ns: now_ns(), inner_ns: 0, caller, function, epoch }) };
+    }
     if !sent {
         arrival.counted();
     }
@@ -182,10 +174,10 @@ fn enter(ctx: &ProbeContext, arrival: Arrival, env: u64) -> Option<()> {
 
 /// A call whose end nothing will tell: all that is known of it is known now.
 #[inline(always)]
-fn never_returns(ctx: &ProbeContext, mut arrival: Arrival, caller: u64) -> Option<()> {
+fn never_returns(ctx: &ProbeContext, arrival: &mut Arrival, caller: u64) -> Option<()> {
     let over = Over { caller, total_ns: 0, inner_ns: 0, depth: 1, timed: false };
     let known = known(caller);
-    let wanted = judge(&arrival, &over, &known);
+    let wanted = judge(arrival, &over, &known);
     if wanted == Wanted::No {
         arrival.rejected();
         return None;
@@ -193,44 +185,51 @@ fn never_returns(ctx: &ProbeContext, mut arrival: Arrival, caller: u64) -> Optio
     if arrival.spec.stack != 0 {
         arrival.hit.stack = stack_at(ctx, &arrival.hit, arrival.spec.stack);
     }
-    let words = [arrival.word(arrival.function, wanted, &over), caller, 0, 0];
-    emit::event(EventKind::JniEntry, &words, &arrival.hit);
+    send(arrival, EventKind::JniEntry, wanted, &over);
     Some(())
 }
 
 #[inline(always)]
-fn leave(ctx: &ProbeContext, mut arrival: Arrival, result: u64) -> Option<()> {
-    let now_ns = now_ns();
+fn leave(ctx: &ProbeContext, arrival: &mut Arrival, result: u64) -> Option<()> {
     let demand = arrival.demand;
-    let ended = Calls::find(arrival.hit.tid).and_then(|calls| {
-        let over = calls.pop(arrival.function, arrival.epoch, arrival.sp, now_ns, |env| caller(ctx, demand, env))?;
-        Some((calls, over))
-    });
-    let Some((calls, over)) = ended else {
+    let mut over = Over { caller: 0, total_ns: 0, inner_ns: 0, depth: 0, timed: false };
+    let calls = Calls::find(arrival.hit.tid);
+    let Some(calls) = calls.filter(|calls| calls.pop(arrival.function, arrival.epoch, arrival.sp, &mut over)) else {
         outcome(Outcome::ReturnWithoutEntry);
         arrival.rejected();
         return None;
     };
+    if !over.timed {
+        // SAFETY: the pointer is a map value of this thread, which nobody else writes.
+        over.caller = caller(ctx, demand, unsafe { (*calls.0).env });
+    }
     let known = known(over.caller);
-    let wanted = judge(&arrival, &over, &known);
+    let wanted = judge(arrival, &over, &known);
     if arrival.is(Role::Opens) && result != 0 {
-        open(&arrival, &calls, &over, wanted, now_ns);
+        open(arrival, &calls, &over, wanted);
     }
     if wanted == Wanted::No {
         arrival.rejected();
         return None;
     }
     let counts = wanted == Wanted::Yes && known.number != 0 && demand.each == 0;
-    if counts && tally(&arrival, &over, known.number) {
+    if counts && tally(arrival, &over, known.number) {
         arrival.counted();
         return Some(());
     }
     if arrival.spec.stack != 0 {
         arrival.hit.stack = stack_at(ctx, &arrival.hit, arrival.spec.stack);
     }
-    let words = [arrival.word(arrival.function, wanted, &over), over.caller, over.total_ns, over.inner_ns];
-    emit::event(EventKind::JniReturn, &words, &arrival.hit);
+    send(arrival, EventKind::JniReturn, wanted, &over);
     Some(())
+}
+
+/// Sends a call as an event.
+#[inline(never)]
+fn send(arrival: &Arrival, kind: EventKind, wanted: Wanted, over: &Over) -> u64 {
+    let words = [arrival.word(arrival.function, wanted, over), over.caller, over.total_ns, over.inner_ns];
+    emit::event(kind, &words, &arrival.hit);
+    0
 }
 
 /// What is known of a caller; its number is 0 where that is nothing.
@@ -243,8 +242,8 @@ fn known(caller: u64) -> Caller {
     }
 }
 
-/// Whether a call is wanted.
-#[inline(always)]
+/// Whether a call is wanted. A function of its own: the question takes much of a program's stack.
+#[inline(never)]
 fn judge(arrival: &Arrival, over: &Over, caller: &Caller) -> Wanted {
     let Some(function) = JNI_FUNCTIONS.get(arrival.function) else { return Wanted::Undecided };
     if function.verdict == Verdict::Always as u32 {
@@ -276,7 +275,7 @@ fn judge(arrival: &Arrival, over: &Over, caller: &Caller) -> Wanted {
 }
 
 /// Counts a call; says whether there was room.
-#[inline(always)]
+#[inline(never)]
 fn tally(arrival: &Arrival, over: &Over, caller: u32) -> bool {
     let key = CountKey { tid: arrival.hit.tid, function: arrival.function, caller, reserved: 0 };
     let timed = over.timed as u64;
@@ -304,14 +303,14 @@ unsafe fn add(to: *mut Count, timed: u64, total_ns: u64, inner_ns: u64) {
 }
 
 /// A critical section begins; one within another is part of it.
-#[inline(always)]
-fn open(arrival: &Arrival, calls: &Calls, over: &Over, wanted: Wanted, now_ns: u64) {
+#[inline(never)]
+fn open(arrival: &Arrival, calls: &Calls, over: &Over, wanted: Wanted) {
     let thread = calls.0;
     // SAFETY: the pointer is a map value of this thread, which nobody else writes.
     unsafe {
         if (*thread).open == 0 || (*thread).section_epoch != arrival.epoch {
             (*thread).open = 0;
-            (*thread).since_ns = now_ns;
+            (*thread).since_ns = now_ns();
             (*thread).opener = over.caller;
             (*thread).section = arrival.function;
             (*thread).section_epoch = arrival.epoch;
@@ -322,7 +321,7 @@ fn open(arrival: &Arrival, calls: &Calls, over: &Over, wanted: Wanted, now_ns: u
 }
 
 /// A critical section ends; says whether user space was told.
-#[inline(always)]
+#[inline(never)]
 fn close(arrival: &Arrival, calls: &Calls) -> bool {
     let thread = calls.0;
     // SAFETY: as above.

@@ -20,6 +20,7 @@ use tracer_common::{
 };
 
 use crate::{
+    args::at_most,
     emit::{Hit, Reservation, count},
     maps::{STATS, TARGET, UNWANTED},
 };
@@ -49,7 +50,7 @@ fn try_marks_flushed(ctx: &ProbeContext) -> Option<()> {
     let hit = Hit { site, stats, target, tid: thread as u32, stack: STACK_ABSENT };
     let buffer = regs.rdx as u32;
     let by = (regs.rdx >> 32) as u32;
-    let all = regs.rsi.min(MAX_MARKS_WORDS as u64) as u32;
+    let all = at_most::<MAX_MARKS_WORDS>(regs.rsi) as u32;
     // Whether a virtual thread is wanted is not known here.
     // SAFETY: the value is not looked at.
     let is_unwanted = by & hand::CARRIER == 0 && unsafe { UNWANTED.get(&buffer) }.is_some();
@@ -79,7 +80,7 @@ fn try_marks_flushed(ctx: &ProbeContext) -> Option<()> {
 fn send<const ROOM: usize, const BYTES: usize>(from: u64, mut header: MarksHeader, hit: &Hit) -> bool {
     let Some(mut record) = Reservation::new::<BYTES>() else { return false };
     record.write_header(EventKind::Marks as u16, EventKind::Marks.words() as u16, hit);
-    let bytes = (header.words * 8).min(ROOM as u32);
+    let bytes = at_most::<ROOM>(u64::from(header.words) * 8) as u32;
     // SAFETY: the record has room for both headers and `ROOM` bytes of words, and no more than that are read.
     unsafe {
         let body = record.as_mut_ptr().add(HEADER_BYTES);

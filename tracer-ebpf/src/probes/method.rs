@@ -19,9 +19,7 @@ use aya_ebpf::{
 use tracer_common::{
     filter::{ENTRY_GRAPH, Input, WHOLE_GRAPH},
     record::{EventKind, SubjectState, Timed},
-    site::TargetLayout,
     stack::STACK_ABSENT,
-    stats::SiteStats,
     tally::{Demand, NO_CONTEXT, Outcome, Subject, Verdict},
 };
 
@@ -54,10 +52,7 @@ fn frame_unwound(ctx: ProbeContext) -> u32 {
 
 /// A hit that belongs to the target.
 struct Arrival {
-    site: u16,
-    stats: *mut SiteStats,
-    target: &'static TargetLayout,
-    tid: u32,
+    hit: Hit,
     sp: u64,
 }
 
@@ -76,19 +71,19 @@ impl Arrival {
         }
         // SAFETY: the kernel passes a valid context.
         let sp = unsafe { (*ctx.regs).rsp };
-        Some(Self { site, stats, target, tid: thread as u32, sp })
+        Some(Self { hit: Hit { site, stats, target, tid: thread as u32, stack: STACK_ABSENT }, sp })
     }
 
     #[inline(always)]
     fn reject(&self) {
         // SAFETY: `stats` points into a map value.
-        count(unsafe { &raw mut (*self.stats).filtered });
+        count(unsafe { &raw mut (*self.hit.stats).filtered });
     }
 
     #[inline(always)]
     fn counted(&self) {
         // SAFETY: as above.
-        count(unsafe { &raw mut (*self.stats).counted });
+        count(unsafe { &raw mut (*self.hit.stats).counted });
     }
 
     /// Counts a call by its method, and by its thread where that is wanted.
@@ -96,24 +91,29 @@ impl Arrival {
     fn tally(&self, demand: &Demand, cell: u32) {
         tally(cell);
         if demand.by_thread != 0 {
-            contexts::enter(0, u64::from(cell), 0, self.tid, false);
+            contexts::enter(0, u64::from(cell), 0, u64::from(self.hit.tid), &mut false);
         }
         self.counted();
     }
 
     #[inline(always)]
     fn calls(&self, demand: &Demand) -> Option<Calls> {
-        Calls::of(self.tid, demand.epoch, self.site, self.stats)
+        Calls::of(&self.hit, demand.epoch)
     }
 
     #[inline(always)]
     fn known_calls(&self, demand: &Demand) -> Option<Calls> {
-        Calls::find(self.tid, demand.epoch, self.site, self.stats)
+        Calls::find(&self.hit, demand.epoch)
     }
 
+    /// Finds the stack of the thread, where the site wants it.
     #[inline(always)]
-    fn hit(&self) -> Hit {
-        Hit { site: self.site, stats: self.stats, target: self.target, tid: self.tid, stack: STACK_ABSENT }
+    fn find_stack(&mut self, ctx: &ProbeContext) -> Option<()> {
+        let wanted = SITES.get(u32::from(self.hit.site))?.stack;
+        if wanted != 0 {
+            self.hit.stack = stack_at(ctx, &self.hit, wanted);
+        }
+        Some(())
     }
 }
 
@@ -145,8 +145,8 @@ pub(crate) struct Facts {
     pub(crate) duration_ns: u64,
 }
 
-/// Whether an event is wanted, by one of the graphs.
-#[inline(always)]
+/// Whether an event is wanted, by one of the graphs. A function of its own: the question takes much of a program's stack.
+#[inline(never)]
 pub(crate) fn judge(subject: &Subject, demand: &Demand, graph: u32, facts: &Facts) -> Judgement {
     if subject.verdict == 0 {
         return Judgement::Open;
@@ -192,7 +192,7 @@ const UNWANTED: u64 = NO_CONTEXT;
 
 #[inline(always)]
 fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
-    let arrival = Arrival::of(ctx)?;
+    let mut arrival = Arrival::of(ctx)?;
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
     let found = known(address);
@@ -202,49 +202,41 @@ fn try_method_entry(ctx: &ProbeContext) -> Option<()> {
         return None;
     }
     if demand.contexts != 0 {
-        return enter_context(ctx, &arrival, demand, address, &found);
+        return enter_context(ctx, &mut arrival, demand, address, &found);
     }
     if demand.timed == 0 && found.verdict == Verdict::Always as u32 && found.cell != 0 {
         arrival.tally(demand, found.cell);
         return None;
     }
-    enter(ctx, &arrival, demand, address, &found)
+    enter(ctx, &mut arrival, demand, address, &found)
 }
 
 /// A call that is not simply counted.
 #[inline(always)]
-fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
-    let mut judgement = Judgement::Open;
-    let (mut depth, mut caller) = (0, 0);
-    if demand.timed != 0 {
+fn enter(ctx: &ProbeContext, arrival: &mut Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
+    let mut facts = Facts { tid: arrival.hit.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 };
+    let judgement;
+    if demand.timed == 0 {
+        judgement = judge(found, demand, WHOLE_GRAPH, &facts);
+    } else {
         let calls = arrival.calls(demand)?;
         calls.forget_returned();
         let entered_ns = now_ns();
-        calls.sweep(arrival.sp, entered_ns);
-        depth = calls.depth() + 1;
-        caller = if demand.callers != 0 { caller_of(&calls) } else { 0 };
+        let pc = calls.sweep_at_entry(address, arrival.sp, entered_ns);
+        facts.depth = calls.depth() + 1;
+        facts.caller = if demand.callers != 0 { caller_of(&calls) } else { 0 };
         // Where the duration decides, what can be asked now is asked by a graph of its own.
         let graph = if demand.at_return == 0 { WHOLE_GRAPH } else { ENTRY_GRAPH };
-        let facts = Facts { tid: arrival.tid, caller, depth, size: 0, duration_ns: 0 };
         judgement = judge(found, demand, graph, &facts);
-        let mut cell = u64::from(found.cell);
         // It is followed all the same: a call below it has its depth, and its return must not be taken for another's.
-        if judgement == Judgement::Unwanted {
-            cell = UNWANTED;
-        }
-        calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell, caller });
+        let cell = if judgement == Judgement::Unwanted { UNWANTED } else { u64::from(found.cell) };
+        let (sp, caller) = (arrival.sp, facts.caller);
+        begin(&calls, &Frame { sp, method: address, entered_ns, inner_ns: 0, cell, caller, pc });
         // Where the duration decides, the call is counted or sent when it is known.
         if demand.at_return != 0 && judgement != Judgement::Unwanted {
             arrival.counted();
             return None;
         }
-    } else {
-        judgement = judge(
-            found,
-            demand,
-            WHOLE_GRAPH,
-            &Facts { tid: arrival.tid, caller: 0, depth: 0, size: 0, duration_ns: 0 },
-        );
     }
     if judgement == Judgement::Unwanted {
         arrival.reject();
@@ -254,51 +246,60 @@ fn enter(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, f
         arrival.tally(demand, found.cell);
         return None;
     }
-    let mut hit = arrival.hit();
-    let wanted = SITES.get(u32::from(arrival.site))?.stack;
-    if wanted != 0 {
-        hit.stack = stack_at(ctx, &hit, wanted);
-    }
+    arrival.find_stack(ctx)?;
     let asks_caller = demand.callers != 0 && judgement == Judgement::Open;
-    let last = if asks_caller { caller } else { depth };
+    let last = if asks_caller { facts.caller } else { facts.depth };
     // Without a stack pointer no return is waited for; user space takes the depth away that stands in its place.
     let sp = if demand.timed == 0 && demand.untimed == 0 {
         arrival.sp
     } else if asks_caller {
-        depth
+        facts.depth
     } else {
         0
     };
-    emit::event(EventKind::MethodEntry, &[address, sp, state(judgement), last], &hit);
+    emit::event(EventKind::MethodEntry, &[address, sp, state(judgement), last], &arrival.hit);
     Some(())
 }
 
 /// A call that is counted in its context: the call around it, the place of the call, the thread. One of a method that is not
 /// known yet is, too: user space leaves it out if the method turns out not to be wanted.
 #[inline(always)]
-fn enter_context(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, found: &Subject) -> Option<()> {
+fn enter_context(
+    ctx: &ProbeContext,
+    arrival: &mut Arrival,
+    demand: &Demand,
+    address: u64,
+    found: &Subject,
+) -> Option<()> {
     let calls = arrival.calls(demand)?;
     calls.forget_returned();
     let entered_ns = now_ns();
-    calls.sweep(arrival.sp, entered_ns);
+    let pc = calls.sweep_at_entry(address, arrival.sp, entered_ns);
     let (around, around_sp) = match calls.top() {
         // SAFETY: `frame` points into a map value of this thread.
         Some(frame) => unsafe { ((*frame).cell, (*frame).sp) },
         None => (0, 0),
     };
-    let mut hit = arrival.hit();
-    let wanted = SITES.get(u32::from(arrival.site))?.stack;
-    if wanted != 0 {
-        hit.stack = stack_at(ctx, &hit, wanted);
-    }
+    arrival.find_stack(ctx)?;
     let subject = if found.cell != 0 { u64::from(found.cell) } else { address };
-    let entered = contexts::enter(around, subject, hit.stack, arrival.tid, around_sp == arrival.sp);
-    calls.push(Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell: entered.id, caller: 0 });
+    let inlined = if around_sp == arrival.sp { contexts::INLINED } else { 0 };
+    let mut is_new = false;
+    let cell = contexts::enter(around, subject, arrival.hit.stack, u64::from(arrival.hit.tid) | inlined, &mut is_new);
+    begin(&calls, &Frame { sp: arrival.sp, method: address, entered_ns, inner_ns: 0, cell, caller: 0, pc });
     arrival.counted();
-    if found.verdict == 0 && entered.is_new {
-        emit::notice(EventKind::MethodEntry, &[address, 0, SubjectState::Counted as u64, 0], &hit);
+    if found.verdict == 0 && is_new {
+        emit::notice(EventKind::MethodEntry, &[address, 0, SubjectState::Counted as u64, 0], &arrival.hit);
     }
     Some(())
+}
+
+#[inline(always)]
+fn begin(calls: &Calls, call: &Frame) {
+    let to = calls.push();
+    if !to.is_null() {
+        // SAFETY: `to` points into a map value of this thread.
+        unsafe { to.write(*call) };
+    }
 }
 
 /// The method that is under way.
@@ -330,7 +331,7 @@ pub(crate) fn tally(cell: u32) {
 
 #[inline(always)]
 fn try_method_return(ctx: &ProbeContext) -> Option<()> {
-    let arrival = Arrival::of(ctx)?;
+    let mut arrival = Arrival::of(ctx)?;
     let address = method(ctx);
     let demand = DEMAND.get(0)?;
     if demand.paused & Demand::METHODS != 0 || demand.untimed != 0 {
@@ -353,7 +354,7 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
         if demand.timed == 0 {
             let known = if found.verdict == 0 { Judgement::Open } else { Judgement::Wanted };
             let words = [address, arrival.sp, state(known), 0];
-            emit::event(EventKind::MethodReturn, &words, &arrival.hit());
+            emit::event(EventKind::MethodReturn, &words, &arrival.hit);
             return Some(());
         }
     }
@@ -362,12 +363,12 @@ fn try_method_return(ctx: &ProbeContext) -> Option<()> {
         arrival.reject();
         return None;
     };
-    leave(ctx, &arrival, demand, address, &calls)
+    leave(ctx, &mut arrival, demand, address, &calls)
 }
 
 /// The end of a call that the kernel times.
 #[inline(always)]
-fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, calls: &Calls) -> Option<()> {
+fn leave(ctx: &ProbeContext, arrival: &mut Arrival, demand: &Demand, address: u64, calls: &Calls) -> Option<()> {
     let now_ns = now_ns();
     calls.sweep_below_return(address, arrival.sp, now_ns);
     let Some(over) = calls.pop(address, arrival.sp, now_ns) else {
@@ -384,7 +385,7 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
     let mut flags = 0;
     if demand.at_return != 0 {
         let facts = Facts {
-            tid: arrival.tid,
+            tid: arrival.hit.tid,
             caller: over.caller,
             depth: calls.depth() + 1,
             size: 0,
@@ -403,22 +404,18 @@ fn leave(ctx: &ProbeContext, arrival: &Arrival, demand: &Demand, address: u64, c
         } else if over.cell != 0 {
             tally(over.cell as u32);
             if demand.by_thread != 0 {
-                contexts::enter(0, over.cell, 0, arrival.tid, false);
+                contexts::enter(0, over.cell, 0, u64::from(arrival.hit.tid), &mut false);
             }
         }
     }
     if over.cell == 0 {
-        let mut hit = arrival.hit();
-        let wanted = SITES.get(u32::from(arrival.site))?.stack;
-        if wanted != 0 {
-            hit.stack = stack_at(ctx, &hit, wanted);
-        }
+        arrival.find_stack(ctx)?;
         let inner = if demand.callers != 0 && flags & Timed::UNDECIDED != 0 { over.caller } else { over.inner_ns };
-        emit::event(EventKind::MethodTimed, &[address, over.total_ns, inner, flags], &hit);
+        emit::event(EventKind::MethodTimed, &[address, over.total_ns, inner, flags], &arrival.hit);
         return Some(());
     }
     arrival.counted();
-    shadow::record(&over, false, arrival.tid);
+    shadow::record(&over, false, arrival.hit.tid);
     Some(())
 }
 
@@ -431,7 +428,7 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
         return None;
     }
     if demand.timed == 0 {
-        emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit());
+        emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit);
         return Some(());
     }
     let Some(calls) = arrival.known_calls(demand) else {
@@ -441,9 +438,9 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
     calls.note_unwound();
     match calls.take_returned() {
         // User space counts it, and must hear of this.
-        Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit()),
+        Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit),
         Some(counted) => {
-            shadow::threw(counted, arrival.tid);
+            shadow::threw(counted, arrival.hit.tid);
             arrival.counted();
         }
         None => arrival.reject(),

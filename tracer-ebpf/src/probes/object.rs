@@ -98,8 +98,8 @@ fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
             if spec.stack != 0 {
                 hit.stack = stack_at(ctx, &hit, spec.stack);
             }
-            let entered = contexts::enter(0, u64::from(found.cell), hit.stack, hit.tid, false);
-            contexts::add_bytes(entered.id, made.bytes);
+            let context = contexts::enter(0, u64::from(found.cell), hit.stack, u64::from(hit.tid), &mut false);
+            contexts::add_bytes(context, made.bytes);
         }
         return Some(());
     }

@@ -21,14 +21,14 @@ use tracer_common::{
     clock::{Away, TASK_DEAD, TASK_STATES},
     record::EventKind,
     site::TargetLayout,
-    stack::{MAX_FRAMES, STACK_ABSENT, STACK_NO_REGISTERS},
+    stack::{MAX_FRAMES, STACK_ABSENT, STACK_BUSY, STACK_NO_REGISTERS},
 };
 
 use crate::{
     emit::{self, Hit, count},
     maps::{OFFCPU, STATS, TARGET},
-    unwind::{self, Start},
-    user::UserRegisters,
+    unwind::{self, scratch::Slot},
+    user::{self, NO_SYSCALL},
 };
 
 /// The arguments are: whether the thread was preempted, the thread that leaves, the one that comes, the first one's state.
@@ -44,7 +44,7 @@ fn sched_switch(ctx: RawTracePointContext) -> i32 {
         if (thread >> 32) as u32 == target.tgid {
             let _: Option<()> = leave(&ctx, target, thread as u32, now_ns);
         }
-        let _: Option<()> = arrive(&ctx, target, now_ns);
+        let _: Option<()> = arrive(ctx.arg::<u64>(2), target, now_ns);
     }
     0
 }
@@ -76,13 +76,13 @@ fn leave(ctx: &RawTracePointContext, target: &'static TargetLayout, tid: u32, no
     let task_state = if preempted { 0 } else { state & TASK_STATES };
     let stats = STATS.get_ptr_mut(u32::from(target.sched_site))?;
     let hit = Hit { site: target.sched_site, stats, target, tid, stack: STACK_ABSENT };
-    let mut user = UserRegisters::NONE;
-    UserRegisters::read(&mut user);
+    let mut syscall = NO_SYSCALL;
+    let stack = stack(ctx, &hit, &mut syscall);
     let away = Away {
         since_ns: now_ns,
         runnable_ns: if task_state == 0 { now_ns } else { 0 },
-        stack: stack(ctx, &user, &hit),
-        syscall: user.syscall,
+        stack,
+        syscall,
         tid,
         task_state,
         epoch: target.sched_epoch,
@@ -90,6 +90,13 @@ fn leave(ctx: &RawTracePointContext, target: &'static TargetLayout, tid: u32, no
     };
     if let Some(known) = OFFCPU.get_ptr_mut(key) {
         // SAFETY: `known` points into a map value. Nobody else writes this entry meanwhile: the run queue's lock is held.
+        let before = unsafe { (*known).since_ns != 0 && (*known).epoch == away.epoch && (*known).tgid == away.tgid };
+        if before {
+            // It ran since, and the kernel did not say that it came back: some switches are not traced.
+            // SAFETY: `stats` points into a map value.
+            count(unsafe { &raw mut (*stats).unreadable });
+        }
+        // SAFETY: as for `before`.
         unsafe { known.write(away) };
     } else if OFFCPU.insert(key, away, 0).is_err() {
         // SAFETY: `stats` points into a map value.
@@ -98,20 +105,29 @@ fn leave(ctx: &RawTracePointContext, target: &'static TargetLayout, tid: u32, no
     Some(())
 }
 
-#[inline(always)]
-fn stack(ctx: &RawTracePointContext, user: &UserRegisters, hit: &Hit) -> u64 {
-    if !user.exist() {
+/// Id of the stack of the thread that leaves, and the system call that it is in. A function of its own, so that little lies below
+/// the frames of a walk.
+#[inline(never)]
+fn stack(ctx: &RawTracePointContext, hit: &Hit, syscall: &mut u64) -> u64 {
+    let Some(slot) = Slot::take() else {
+        *syscall = user::syscall();
+        return STACK_BUSY;
+    };
+    // SAFETY: the slot is this program's alone until it is given back.
+    let walk = unsafe { &mut *slot.scratch() };
+    *syscall = user::registers(walk);
+    if walk.pc == 0 {
+        slot.give_back();
         return STACK_NO_REGISTERS;
     }
-    let start =
-        Start { pc: user.pc, sp: user.sp, fp: user.fp, kept: user.kept, kernel: ctx.as_ptr(), most: MAX_FRAMES as u64 };
-    unwind::stack(&start, hit)
+    unwind::stack(slot, MAX_FRAMES as u64, ctx.as_ptr(), hit)
 }
 
-/// A thread gets the CPU: an event, if it is one that was remembered.
-#[inline(always)]
-fn arrive(ctx: &RawTracePointContext, target: &'static TargetLayout, now_ns: u64) -> Option<()> {
-    let away = OFFCPU.get_ptr_mut(ctx.arg::<u64>(2))?;
+/// A thread gets the CPU: an event, if it is one that was remembered. A function of its own: what was remembered takes much of
+/// the program's stack.
+#[inline(never)]
+fn arrive(thread: u64, target: &'static TargetLayout, now_ns: u64) -> Option<()> {
+    let away = OFFCPU.get_ptr_mut(thread)?;
     // SAFETY: `away` points into a map value. Nobody else writes this entry meanwhile: the run queue's lock is held.
     let left = unsafe { away.read() };
     if left.since_ns == 0 || left.epoch != target.sched_epoch || left.tgid != target.tgid {

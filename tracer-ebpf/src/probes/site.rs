@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 
 use aya_ebpf::{
     EbpfContext as _,
-    helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid},
+    helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid, generated::bpf_get_prandom_u32},
     macros::uprobe,
     programs::ProbeContext,
 };
@@ -18,15 +18,15 @@ use aya_log_ebpf::warn;
 use tracer_common::{
     record::{EventKind, HEADER_BYTES, LARGE_EVENT_BYTES, SMALL_EVENT_BYTES, SMALL_EVENT_WORDS},
     site::{Field, MAX_FIELDS, SiteSpec, Treat},
-    stack::{MAX_FRAMES, STACK_ABSENT},
+    stack::{MAX_FRAMES, STACK_ABSENT, STACK_BUSY},
 };
 
 use crate::{
-    args::{Registers, Unreadable, operand, word, zero},
+    args::{Unreadable, forget, operand, word, zero},
     define,
-    emit::{Hit, Reservation, count},
+    emit::{Hit, Reservation, count, refuses},
     maps::{GENERATION, SITES, STATS, TARGET},
-    unwind::{self, Kept, Start},
+    unwind::{self, Kept, scratch::Slot},
 };
 
 #[uprobe]
@@ -51,48 +51,78 @@ fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
         count(unsafe { &raw mut (*stats).filtered });
         return None;
     }
+    if spec.kind == EventKind::CodeUnloaded as u16 {
+        forget_code();
+    }
+    if refuses(stats, target) {
+        // SAFETY: as above.
+        count(unsafe { &raw mut (*stats).refused });
+        return None;
+    }
     let mut hit = Hit { site, stats, target, tid: thread as u32, stack: STACK_ABSENT };
     if spec.stack != 0 {
         hit.stack = stack_at(ctx, &hit, spec.stack);
     }
-    if spec.kind == EventKind::CodeUnloaded as u16 {
-        forget_code();
-    }
-    let mut room = MaybeUninit::<[u64; MAX_FIELDS]>::uninit();
-    let words = zero(&mut room);
-    read_fields(ctx, spec, &hit, words);
-    // SAFETY: as above.
-    count(unsafe { &raw mut (*stats).emitted });
-    let sent = if usize::from(spec.field_count) <= SMALL_EVENT_WORDS {
-        send::<SMALL_EVENT_BYTES>(spec, words, &hit)
-    } else {
-        send::<LARGE_EVENT_BYTES>(spec, words, &hit)
-    };
-    if !sent {
-        // SAFETY: as above.
-        count(unsafe { &raw mut (*stats).lost });
-    }
+    emit(ctx, spec, &hit);
     Some(())
 }
 
-#[inline(always)]
+/// Reads the words of an event and sends it. A function of its own: its stack is not needed while the target's is walked.
+#[inline(never)]
+fn emit(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit) -> u64 {
+    let mut room = MaybeUninit::<[u64; MAX_FIELDS]>::uninit();
+    let words = zero(&mut room);
+    read_fields(ctx, spec, hit, words);
+    // SAFETY: `stats` points into a map value.
+    count(unsafe { &raw mut (*hit.stats).emitted });
+    let sent = if usize::from(spec.field_count) <= SMALL_EVENT_WORDS {
+        send::<SMALL_EVENT_BYTES>(spec, words, hit)
+    } else {
+        send::<LARGE_EVENT_BYTES>(spec, words, hit)
+    };
+    if !sent {
+        // SAFETY: as above.
+        count(unsafe { &raw mut (*hit.stats).lost });
+    }
+    0
+}
+
+/// Id of the stack of the thread that hit a site. A function of its own, so that little lies below the frames of a walk.
+#[inline(never)]
 pub(super) fn stack_at(ctx: &ProbeContext, hit: &Hit, wanted: u32) -> u64 {
-    // SAFETY: the kernel passes a valid context.
-    let regs = unsafe { &*ctx.regs };
-    let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
-    let start =
-        Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: most(wanted) };
-    unwind::stack(&start, hit)
+    let one_in = wanted >> SiteSpec::STACK_BITS;
+    // SAFETY: the helper takes nothing.
+    if one_in > 1 && unsafe { bpf_get_prandom_u32() } % one_in != 0 {
+        return STACK_ABSENT;
+    }
+    let Some(slot) = slot_at(ctx) else { return STACK_BUSY };
+    unwind::stack(slot, most(wanted & STACK_FRAMES), core::ptr::null_mut(), hit)
+}
+
+/// A slot that holds the registers of a hit.
+#[inline(always)]
+fn slot_at(ctx: &ProbeContext) -> Option<Slot> {
+    let slot = Slot::take()?;
+    // SAFETY: the slot is this program's alone until it is given back, and the kernel passes a valid context.
+    let (walk, regs) = unsafe { (&mut *slot.scratch(), &*ctx.regs) };
+    walk.pc = regs.rip;
+    walk.sp = regs.rsp;
+    walk.fp = regs.rbp;
+    walk.kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
+    Some(slot)
 }
 
 /// Return address into the native code that called the function which the thread is in; 0 where it is not known.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn native_caller(ctx: &ProbeContext) -> u64 {
-    // SAFETY: the kernel passes a valid context.
-    let regs = unsafe { &*ctx.regs };
-    let kept = Kept { r13: regs.r13, rax: regs.rax, rdi: regs.rdi, rbx: regs.rbx };
-    unwind::caller(&Start { pc: regs.rip, sp: regs.rsp, fp: regs.rbp, kept, kernel: core::ptr::null_mut(), most: 1 })
+    match slot_at(ctx) {
+        Some(slot) => unwind::caller(slot),
+        None => 0,
+    }
 }
+
+/// The part of what a site wants of stacks that says how many frames.
+const STACK_FRAMES: u32 = (1 << SiteSpec::STACK_BITS) - 1;
 
 /// Number of methods that a specification asks for; other frames do not count.
 #[inline(always)]
@@ -110,13 +140,12 @@ fn forget_code() {
 
 #[inline(always)]
 fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit, words: &mut [u64; MAX_FIELDS]) {
-    let registers = Registers::new(ctx.regs);
     for (index, word) in words.iter_mut().enumerate() {
         if index >= usize::from(spec.field_count) {
             break;
         }
-        match field(&spec.fields[index], &registers, hit) {
-            Ok(value) => *word = value,
+        let value = match field(ctx, &spec.fields[index], hit) {
+            Ok(value) => value,
             Err(Unreadable) => {
                 // SAFETY: `stats` points into a map value.
                 let unreadable = unsafe { &raw mut (*hit.stats).unreadable };
@@ -125,14 +154,17 @@ fn read_fields(ctx: &ProbeContext, spec: &SiteSpec, hit: &Hit, words: &mut [u64;
                     warn!(ctx, "site {}: argument {} is unreadable", hit.site, index);
                 }
                 count(unreadable);
+                0
             }
-        }
+        };
+        // What stands for no value must not be another case for each field.
+        *word = forget(value, spec.fields[index].a.displacement as u64);
     }
 }
 
 #[inline(always)]
-fn field(field: &Field, registers: &Registers, hit: &Hit) -> Result<u64, Unreadable> {
-    let a = operand(&field.a, registers)?;
+fn field(ctx: &ProbeContext, field: &Field, hit: &Hit) -> Result<u64, Unreadable> {
+    let a = operand(&field.a, ctx.regs)?;
     if field.treat == Treat::Word as u8 {
         return Ok(a);
     }
@@ -141,7 +173,7 @@ fn field(field: &Field, registers: &Registers, hit: &Hit) -> Result<u64, Unreada
         return if field.then == 0 { Ok(first) } else { word(first.wrapping_add(u64::from(field.then))) };
     }
     // A constant where the treatment needs one operand only.
-    let b = operand(&field.b, registers)?;
+    let b = operand(&field.b, ctx.regs)?;
     Ok(define::text(a, b, field.treat, hit))
 }
 

@@ -101,7 +101,6 @@ pub(super) fn name(pc: u64, layout: &CodeLayout) -> Option<u64> {
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn unwind_blob(pc: u64) -> u64 {
-    let Some(layout) = CODE.get(0) else { return 0 };
     let Some(region) = place::region(pc) else { return 0 };
     if region.kind != RegionKind::CodeHeap as u32 {
         return 0;
@@ -120,6 +119,8 @@ extern "C" fn unwind_blob(pc: u64) -> u64 {
     if hops != 0 {
         return 0;
     }
+    // Not before: it would have to be kept on the stack meanwhile.
+    let Some(layout) = CODE.get(0) else { return 0 };
     let block = region.start.wrapping_add(segment << (region.segment_shift & 31));
     block.wrapping_add(u64::from(layout.heap_block_bytes))
 }

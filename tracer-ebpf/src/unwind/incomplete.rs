@@ -93,20 +93,25 @@ pub(super) fn caller_of_stub(sp: u64, rule: Rule) -> Rule {
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn unwind_pushed(sp: u64, rule: u64) -> u64 {
-    let rule = Rule(rule as u32);
+    u64::from(pushed(sp, Rule(rule as u32)).0)
+}
+
+#[inline(always)]
+fn pushed(sp: u64, rule: Rule) -> Rule {
     let words = rule.cfa_words();
     for pushed in 0..PUSHED_WORDS {
         if returns_to(sp.wrapping_add(8 * u64::from(words + pushed)).wrapping_sub(8)) {
-            return u64::from(rsp(words + pushed, 2).0);
+            return rsp(words + pushed, 2);
         }
     }
-    u64::from(rule.0)
+    rule
 }
 
 /// A frame of known size, if the word above it is a return address. If it is none, more was pushed.
 #[inline(always)]
 fn sized(sp: u64, fp: u64, code: &[u8; BYTES], place: Place) -> Rule {
-    let rule = caller_of_stub(sp, place.rule);
+    // Not the function of numbers: that would be one frame too many for older kernels.
+    let rule = pushed(sp, place.rule);
     if returns_to(sp.wrapping_add(8 * u64::from(rule.cfa_words())).wrapping_sub(8)) {
         return rule;
     }

@@ -1,21 +1,19 @@
 //! Frames of the bytecode interpreter. They are chained by rbp and hold their method and its bytecode pointer.
 //!
 //! The offsets (`frame_x86.hpp`, `interpreter_frame_*_offset`) are the same from JDK 9 to 25.
-#![expect(unsafe_code, reason = "several words of the frame are read at once")]
-
-use core::mem::MaybeUninit;
 
 use tracer_common::{
     stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, NO_BCI, RawFrame, StackEnd},
     unwind::CodeLayout,
 };
 
-use super::{Kept, frozen, incomplete, scratch::Scratch};
+use super::{
+    Kept, frozen, incomplete,
+    scratch::{Scratch, WORDS},
+};
 use crate::args::{read, word};
 
-/// Words from the saved bytecode pointer up to the return address.
-const WORDS: usize = 10;
-/// Where the words lie, counted from the lowest one that is read, which is 8 words below rbp.
+/// Where the words from the saved bytecode pointer up to the return address lie, counted from the lowest one that is read, which is 8 words below rbp.
 const BYTECODE_POINTER: usize = 0;
 const METHOD: usize = 5;
 const SENDER_SP: usize = 7;
@@ -36,33 +34,30 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     if walk.interrupted == 1 && walk.fp.wrapping_sub(walk.sp) < FRAME_BYTES {
         return half_a_frame(walk, layout);
     }
-    let mut room = MaybeUninit::<[u64; WORDS]>::uninit();
     let below = walk.fp.wrapping_sub(8 * 8);
-    if walk.fp & 7 != 0 || walk.fp < walk.sp || read(room.as_mut_ptr().cast(), 8 * WORDS as u32, below).is_err() {
+    if walk.fp & 7 != 0 || walk.fp < walk.sp || read((&raw mut walk.words).cast(), 8 * WORDS as u32, below).is_err() {
         return before_the_frame(walk);
     }
-    // SAFETY: all words were read.
-    let frame = unsafe { room.assume_init_ref() };
-    let pointer = frame[BYTECODE_POINTER];
+    let (pointer, method) = (walk.words[BYTECODE_POINTER], walk.words[METHOD]);
     let found = if walk.interrupted == 0 {
-        called_another(frame[METHOD], pointer)
+        called_another(method, pointer)
     } else {
-        bytecode_index(frame[METHOD], walk.kept.r13, pointer, layout).map(tag)
+        bytecode_index(method, walk.kept.r13, pointer, layout).map(tag)
     };
     let Some(tag) = found else {
         return before_the_frame(walk);
     };
     // In the heap, addresses in the stack are counted from rbp.
     let (link, sender) = if walk.entry == 0 {
-        (frame[LINK], frame[SENDER_SP])
+        (walk.words[LINK], walk.words[SENDER_SP])
     } else {
-        (frozen::relative(walk.fp, frame[LINK]), frozen::relative(walk.fp, frame[SENDER_SP]))
+        (frozen::relative(walk.fp, walk.words[LINK]), frozen::relative(walk.fp, walk.words[SENDER_SP]))
     };
     if sender <= walk.fp {
         return Err(StackEnd::BadInterpreterFrame);
     }
-    walk.push(RawFrame { tag, address: frame[METHOD] });
-    walk.pc = frame[RETURN];
+    walk.push(RawFrame { tag, address: method });
+    walk.pc = walk.words[RETURN];
     walk.fp = link;
     walk.sp = sender;
     walk.interrupted = 0;

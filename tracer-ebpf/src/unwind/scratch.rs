@@ -17,6 +17,9 @@ pub(crate) const SLOTS: usize = 4;
 /// Most frames of the kernel that are taken.
 pub(crate) const KERNEL_FRAMES: usize = 64;
 
+/// Words that are read at once.
+pub(crate) const WORDS: usize = 10;
+
 /// State of a walk, and the record that it becomes.
 #[repr(C)]
 pub(crate) struct Scratch {
@@ -46,6 +49,8 @@ pub(crate) struct Scratch {
     /// The chunk of frames in the heap, and the first address behind them.
     pub(crate) chunk: u64,
     pub(crate) chunk_end: u64,
+    /// Words of the frame that is passed, which would take much of a program's stack.
+    pub(crate) words: [u64; WORDS],
     pub(crate) kernel: [u64; KERNEL_FRAMES],
     pub(crate) header: RecordHeader,
     pub(crate) stack: StackHeader,

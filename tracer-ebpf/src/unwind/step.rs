@@ -1,7 +1,7 @@
 //! One step of a walk: names the frame that it has come to by its address, and goes on to the caller.
-#![expect(unsafe_code, reason = "the loop helper hands the walk over as a raw pointer, and two words are read at once")]
+#![expect(unsafe_code, reason = "the loop helper hands the walk over as a raw pointer")]
 
-use core::{ffi::c_void, mem::MaybeUninit};
+use core::ffi::c_void;
 
 use tracer_common::{
     stack::{FRAME_RETURN_ADDRESS, FrameKind, RawFrame, StackEnd},
@@ -129,13 +129,10 @@ fn to_caller(walk: &mut Scratch, rule: Rule) -> Result<(), StackEnd> {
     let unreadable = |_| StackEnd::UnreadableStack;
     // Nearly every function saves rbp right below its return address, and both words cost one read as one word does.
     let mut caller = if saved == 16 {
-        let mut words = MaybeUninit::<[u64; 2]>::uninit();
-        read(words.as_mut_ptr().cast(), 16, cfa.wrapping_sub(16)).map_err(unreadable)?;
-        // SAFETY: both words were read.
-        let [fp, caller] = unsafe { words.assume_init() };
-        walk.fp = fp;
+        read((&raw mut walk.words).cast(), 16, cfa.wrapping_sub(16)).map_err(unreadable)?;
+        walk.fp = walk.words[0];
         saved = 0;
-        caller
+        walk.words[1]
     } else {
         word(cfa.wrapping_sub(8)).map_err(unreadable)?
     };

@@ -5,13 +5,13 @@
 //! lies below the one that it is nested in, and epochs tell what began before sites were away.
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
-use core::ffi::c_void;
+use core::{ffi::c_void, ptr::null_mut};
 
 use aya_ebpf::{bindings::BPF_NOEXIST, helpers::generated::bpf_loop};
 use tracer_common::jni::{Frame, MAX_DEPTH, Outcome, Thread};
 
 use super::maps::{JNI_NO_CALLS, JNI_OUTCOMES, JNI_THREADS};
-use crate::emit::count;
+use crate::{emit::count, shadow::now_ns};
 
 /// How far apart the stack pointers of a function's sites can be: both lie in its frame.
 const SAME_FRAME_BYTES: u64 = 512;
@@ -85,37 +85,33 @@ impl Calls {
             unsafe { bpf_loop(MAX_DEPTH as u32, sweep_one as *mut c_void, (&raw const state).cast_mut().cast(), 0) };
     }
 
-    /// A call begins.
-    #[inline(always)]
-    pub(super) fn push(&self, new: Frame) {
+    /// A call begins: where it is to be written, or null where there is no room. It is written there at once, as it would take
+    /// much of a program's stack.
+    #[inline(never)]
+    pub(super) fn push(&self, sp: u64) -> *mut Frame {
         // A frame at the same pointer is over as well: one lies below the other.
-        self.sweep(new.sp + 1);
+        self.sweep(sp + 1);
         // SAFETY: as above.
         let depth = unsafe { (*self.0).depth };
-        match frame(self.0, depth) {
+        let Some(to) = frame(self.0, depth) else {
             // SAFETY: as above.
-            Some(to) => unsafe {
-                to.write(new);
-                (*self.0).depth = depth + 1;
-                (*self.0).beyond = 0;
-            },
-            // SAFETY: as above.
-            None => unsafe { (*self.0).beyond += 1 },
+            unsafe { (*self.0).beyond += 1 };
+            return null_mut();
+        };
+        // SAFETY: as above.
+        unsafe {
+            (*self.0).depth = depth + 1;
+            (*self.0).beyond = 0;
         }
+        to
     }
 
-    /// A call of this function is over, if its entry was seen. `caller` finds out who called it, where that was not kept.
-    #[inline(always)]
-    pub(super) fn pop(
-        &self,
-        function: u32,
-        epoch: u32,
-        sp: u64,
-        now_ns: u64,
-        caller: impl FnOnce(u64) -> u64,
-    ) -> Option<Over> {
+    /// A call of this function is over: says whether its entry was seen, and what is known of it. The caller of one that is not
+    /// timed was not kept. A function of its own: a call takes much of a program's stack.
+    #[inline(never)]
+    pub(super) fn pop(&self, function: u32, epoch: u32, sp: u64, over: &mut Over) -> bool {
         self.sweep(sp.wrapping_sub(SAME_FRAME_BYTES));
-        let top = self.top()?;
+        let Some(top) = self.top() else { return false };
         // SAFETY: as above.
         let (thread, frame_of) = unsafe { (self.0, top.read()) };
         // SAFETY: as above.
@@ -124,32 +120,25 @@ impl Calls {
             if frame_of.sp > sp + SAME_FRAME_BYTES {
                 outcome(Outcome::TooDeep);
                 // SAFETY: as above.
-                let env = unsafe {
-                    (*thread).beyond = beyond - 1;
-                    (*thread).env
-                };
-                return Some(Over {
-                    caller: caller(env),
-                    total_ns: 0,
-                    inner_ns: 0,
-                    depth: depth + beyond,
-                    timed: false,
-                });
+                unsafe { (*thread).beyond = beyond - 1 };
+                over.depth = depth + beyond;
+                return true;
             }
             // SAFETY: as above.
             unsafe { (*thread).beyond = 0 };
         }
         if frame_of.function != function || frame_of.epoch != epoch || frame_of.sp > sp + SAME_FRAME_BYTES {
-            return None;
+            return false;
         }
-        let total_ns = now_ns.wrapping_sub(frame_of.entered_ns);
+        let total_ns = now_ns().wrapping_sub(frame_of.entered_ns);
         // SAFETY: as above.
         unsafe { (*thread).depth = depth - 1 };
         if let Some(outer) = frame(thread, depth.wrapping_sub(2)) {
             // SAFETY: as above.
             unsafe { (*outer).inner_ns += total_ns };
         }
-        Some(Over { caller: frame_of.caller, total_ns, inner_ns: frame_of.inner_ns, depth, timed: true })
+        *over = Over { caller: frame_of.caller, total_ns, inner_ns: frame_of.inner_ns, depth, timed: true };
+        true
     }
 }
 

@@ -1,0 +1,170 @@
+//! `cargo xtask kernels [VERSION...]`: boots kernels of Debian under QEMU, without help of the processor, and runs live tests in
+//! them: those that say of each lens whether its numbers are right. A kernel that boots and refuses a program fails. It says
+//! nothing about speed, as everything is some fifty times slower there.
+
+mod boot;
+mod initrd;
+mod package;
+
+use std::{fmt::Write as _, fs, process::ExitCode};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Args;
+
+use self::boot::Outcome;
+use crate::{build, jdks, process, test::live::Programs, workloads, workspace};
+
+/// Where the last run is kept.
+const KEPT: &str = "tests/kernels.txt";
+
+/// Kernels that are tried where none is named: the oldest on which the programs load, those that distributions ship, and newer
+/// ones.
+const VERSIONS: [&str; 7] = ["6.1", "6.12", "6.16", "6.18", "6.19", "7.0", "7.3"];
+
+/// Those of `--ring`: the oldest one, and the one of the current Debian.
+const IN_RING: [&str; 2] = ["6.1", "6.12"];
+
+/// The JDK that runs there.
+const JDK: &str = "17";
+
+/// A part of jtrace and the live test that says whether it works.
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    test: &'static str,
+    /// Whether it is part of `--ring`.
+    in_ring: bool,
+}
+
+const CHECKS: [Check; 9] = [
+    Check { name: "default", test: "counts::five_hundred_contended_enters_are_counted", in_ring: true },
+    Check { name: "cpu", test: "clock::samples_of_a_busy_thread_add_up_to_the_time_that_it_ran", in_ring: false },
+    Check {
+        name: "offcpu",
+        test: "clock::every_sleep_is_an_absence_with_its_length_and_its_system_call",
+        in_ring: false,
+    },
+    Check { name: "methods", test: "methods::counts::products_of_loops_are_counted", in_ring: true },
+    Check {
+        name: "alloc --exact",
+        test: "objects::objects_whose_constructor_is_never_called_are_counted",
+        in_ring: false,
+    },
+    Check { name: "jni", test: "jni::a_section_that_is_left_open_is_told_with_who_opened_it", in_ring: false },
+    Check { name: "markers", test: "inside::started::every_call_counts_from_the_first_one_on", in_ring: false },
+    Check { name: "typestate", test: "inside::started::objects_are_followed_from_the_first_one_on", in_ring: false },
+    Check { name: "run", test: "run::the_report_is_complete_when_the_jvm_has_ended", in_ring: false },
+];
+
+/// What to run.
+#[derive(Args, Default)]
+pub(crate) struct Options {
+    /// Versions, as Debian's packages begin: 6.1, 6.12, 7.3; without any, all that jtrace promises to work on
+    versions: Vec<String>,
+
+    /// Run only these parts, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Only what is quick: two kernels, and the parts that most depend on a kernel
+    #[arg(long)]
+    ring: bool,
+
+    /// Write the table into `tests/kernels.txt`
+    #[arg(long)]
+    keep: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let Options { versions, only, ring, keep } = options;
+    let named = versions.iter().map(String::as_str);
+    let unnamed = if *ring { IN_RING.to_vec() } else { VERSIONS.to_vec() };
+    let versions: Vec<&str> = if versions.is_empty() { unnamed } else { named.collect() };
+    let is_wanted = |check: &&Check| {
+        let is_named = only.is_empty() || only.iter().any(|name| name == check.name);
+        is_named && (check.in_ring || !*ring)
+    };
+    let checks: Vec<&Check> = CHECKS.iter().filter(is_wanted).collect();
+    ensure!(!checks.is_empty(), "there is no such part: there are {}", CHECKS.map(|check| check.name).join(", "));
+    jdks::run(&jdks::Options::default())?;
+    workloads::run(&workloads::Options::default())?;
+    build::run(&build::Options::default())?;
+    let tried = try_out(&versions, &checks)?;
+    let table = table(&tried, &checks);
+    print!("{table}");
+    if *keep {
+        let path = workspace::root().join(KEPT);
+        fs::write(&path, head()? + &table).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let held = tried.iter().all(|tried| tried.outcome.holds(&checks));
+    Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A kernel and what came of it.
+struct Tried {
+    release: String,
+    outcome: Outcome,
+}
+
+fn try_out(versions: &[&str], checks: &[&Check]) -> Result<Vec<Tried>> {
+    let programs = Programs::build()?;
+    let initrd = initrd::make(programs.path("live")?, checks)?;
+    let kernels: Vec<_> = versions.iter().map(|version| package::kernel(version)).collect::<Result<_>>()?;
+    let mut tried = Vec::new();
+    for kernel in kernels {
+        println!("== Linux {}", kernel.release);
+        let outcome = boot::boot(&kernel.image, &initrd)?;
+        tried.push(Tried { release: kernel.release, outcome });
+    }
+    Ok(tried)
+}
+
+/// When, and at which version, a table was made.
+fn head() -> Result<String> {
+    let date = process::output(process::command("date").args(["-u", "+%F"]))?;
+    let commit = process::output(process::command("git").args(["rev-parse", "--short=10", "HEAD"]))?;
+    Ok(format!(
+        "# What `cargo xtask kernels --keep` found on {} at {}, under QEMU, with JDK {JDK}. Written by that command.\n\n",
+        date.trim(),
+        commit.trim()
+    ))
+}
+
+/// A row a kernel, in Markdown.
+fn table(tried: &[Tried], checks: &[&Check]) -> String {
+    let mut text = "| kernel | doctor |".to_owned();
+    for check in checks {
+        _ = write!(text, " {} |", check.name);
+    }
+    _ = write!(text, "\n|---|---|{}", "---|".repeat(checks.len()));
+    for Tried { release, outcome } in tried {
+        _ = write!(text, "\n| {release} | {} |", outcome.doctor());
+        for check in checks {
+            _ = write!(text, " {} |", outcome.of(check));
+        }
+    }
+    text.push('\n');
+    for Tried { release, outcome } in tried {
+        if let Some(sentence) = outcome.refusal() {
+            _ = writeln!(text, "\n{release}: {sentence}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_a_cell_for_each_part_and_says_why_a_kernel_was_refused() {
+        let checks: Vec<&Check> = CHECKS.iter().filter(|check| check.in_ring).collect();
+        let good = Outcome::of_lines("@kernel 6.12\n@doctor 0\n@test default ok 12\n@test methods ok 20\n@end\n");
+        let bad = Outcome::of_lines("@kernel 6.1\n@doctor 1\n@refused Linux 6.1 refuses it\n@attach 1 agrees\n@end\n");
+        assert!(good.holds(&checks) && !bad.holds(&checks));
+        let tried =
+            [("6.12", good), ("6.1", bad)].map(|(release, outcome)| Tried { release: release.to_owned(), outcome });
+        let expected = "| kernel | doctor | default | methods |\n|---|---|---|---|\n| 6.12 | ok | ok | ok |\n\
+                        | 6.1 | no | - | - |\n\n6.1: Linux 6.1 refuses it\n";
+        assert_eq!(table(&tried, &checks), expected);
+    }
+}

@@ -1,0 +1,156 @@
+//! Kernels as Debian's packages: resolved by their version's beginning, as packages come and go, and kept once they were fetched.
+//! They come from an apt root of their own; nothing is installed.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::{process, workspace};
+
+/// Suites that have kernels: of the oldest that jtrace was tried on to what comes.
+const SUITES: [&str; 6] = ["bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid"];
+/// Releases that get kernels with mended faults.
+const SECURITY: [&str; 3] = ["bullseye", "bookworm", "trixie"];
+
+const BEGIN: &str = "linux-image-";
+const END: &str = "-cloud-amd64";
+
+/// A kernel that can be booted.
+pub(super) struct Kernel {
+    pub(super) release: String,
+    pub(super) image: PathBuf,
+}
+
+/// The newest kernel whose version begins so.
+pub(super) fn kernel(version: &str) -> Result<Kernel> {
+    let names = known()?;
+    let package = newest(&names, version).with_context(|| format!("no package has a kernel {version}"))?;
+    let release = release(package).to_owned();
+    let folder = folder()?.join(package);
+    let image = folder.join("boot").join(format!("vmlinuz-{release}"));
+    if !image.is_file() {
+        fetch(package, &folder).with_context(|| format!("{package} cannot be fetched"))?;
+    }
+    ensure!(image.is_file(), "{package} has no {}", image.display());
+    Ok(Kernel { release, image })
+}
+
+/// Names of all packages with kernels that the registry has; fetches its lists where there are none.
+pub(super) fn known() -> Result<Vec<String>> {
+    let root = folder()?.join("apt");
+    if !root.join("complete").is_file() {
+        println!("kernels: fetching the lists of Debian's packages");
+        prepare(&root)?;
+        process::run_with_retries(apt("apt-get", &root).args(["-qq", "update"]))?;
+        fs::write(root.join("complete"), "")?;
+    }
+    let names = process::output(apt("apt-cache", &root).args(["pkgnames", BEGIN]))?;
+    let names: Vec<String> = names.lines().filter(|name| name.ends_with(END)).map(str::to_owned).collect();
+    ensure!(!names.is_empty(), "the lists name no kernel");
+    Ok(names)
+}
+
+fn fetch(package: &str, folder: &Path) -> Result<()> {
+    println!("kernels: fetching {package}");
+    let parent = folder.parent().context("no cache")?;
+    let download = tempfile::tempdir_in(parent)?;
+    // As root, apt would fetch as another user, who may not write here.
+    let mut get = apt("apt-get", &parent.join("apt"));
+    get.args(["-qq", "-o", "APT::Sandbox::User=root", "download", package]).current_dir(download.path());
+    process::run_with_retries(&mut get)?;
+    let file = fs::read_dir(download.path())?.flatten().map(|entry| entry.path()).next().context("nothing came")?;
+    let unpacked = tempfile::tempdir_in(parent)?;
+    process::run(process::command("dpkg-deb").arg("-x").arg(file).arg(unpacked.path()))?;
+    // The modules are not needed; what is cut short must not be found again.
+    fs::create_dir_all(folder)?;
+    fs::rename(unpacked.path().join("boot"), folder.join("boot")).context("the package has no folder boot")
+}
+
+/// A root of apt that knows nothing of the machine's packages.
+fn prepare(root: &Path) -> Result<()> {
+    for folder in ["etc/preferences.d", "lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(root.join(folder))?;
+    }
+    let line = |url: &str, suite: &str| {
+        format!("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {url} {suite} main\n")
+    };
+    let archive = archive("Debian")?.context("this machine's apt knows no archive of Debian")?;
+    let mut sources = SUITES.map(|suite| line(&archive, suite)).concat();
+    if let Some(archive) = self::archive("Debian-Security")? {
+        sources += &SECURITY.map(|suite| line(&archive, &format!("{suite}-security"))).concat();
+    }
+    fs::write(root.join("etc/sources.list"), sources)?;
+    fs::write(root.join("status"), "")?;
+    let at = root.display();
+    let configuration = format!(
+        "Dir::Etc \"{at}/etc\";\nDir::Etc::sourceparts \"-\";\nDir::State \"{at}\";\nDir::State::status \"{at}/status\";\n\
+         Dir::Cache \"{at}/cache\";\nAcquire::Check-Valid-Until \"false\";\nAcquire::Languages \"none\";\n"
+    );
+    fs::write(root.join("apt.conf"), configuration).context("cannot write apt's configuration")
+}
+
+/// Where this machine's own apt fetches from, by the archive's label.
+fn archive(label: &str) -> Result<Option<String>> {
+    let mut list = process::command("apt-get");
+    let targets = process::output(list.args(["indextargets", "--format", "$(LABEL) $(REPO_URI)"]))?;
+    let mut archives = targets.lines().filter_map(|line| line.split_once(' '));
+    Ok(archives.find(|(of, _)| *of == label).map(|(_, archive)| archive.to_owned()))
+}
+
+fn apt(program: &str, root: &Path) -> Command {
+    let mut command = process::command(program);
+    command.env("APT_CONFIG", root.join("apt.conf"));
+    command
+}
+
+fn folder() -> Result<PathBuf> {
+    Ok(workspace::cache()?.join("kernels"))
+}
+
+/// What `uname -r` says of a package's kernel.
+fn release(package: &str) -> &str {
+    package.strip_prefix(BEGIN).unwrap_or(package)
+}
+
+/// The newest of the packages whose version begins with these numbers. `6.1` is not the beginning of `6.12`.
+fn newest<'a>(names: &'a [String], version: &str) -> Option<&'a str> {
+    let of_version = |name: &&String| {
+        let rest = release(name).strip_prefix(version);
+        // `6.1-cloud-amd64` has no kernel in it, only the name of another package.
+        rest.is_some_and(|rest| rest.starts_with('.') || rest.starts_with('+'))
+    };
+    names.iter().filter(of_version).max_by_key(|name| numbers(release(name))).map(String::as_str)
+}
+
+/// The numbers of a release, with those of Debian's own versions last.
+fn numbers(release: &str) -> Vec<u64> {
+    let words = release.split(|letter: char| !letter.is_ascii_digit()).filter(|word| !word.is_empty());
+    // What was made for an older Debian has that in its name, and is as good.
+    words.map(|word| word.parse().unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_kernel_of_a_version_is_found_and_no_other_version() {
+        let names = [
+            "linux-image-6.1-cloud-amd64",
+            "linux-image-6.1.0-9-cloud-amd64",
+            "linux-image-6.1.0-56-cloud-amd64",
+            "linux-image-6.12.90+deb13-cloud-amd64",
+            "linux-image-6.12.117+deb13-cloud-amd64",
+            "linux-image-cloud-amd64",
+        ]
+        .map(str::to_owned);
+        assert_eq!(newest(&names, "6.1"), Some("linux-image-6.1.0-56-cloud-amd64"));
+        assert_eq!(newest(&names, "6.12"), Some("linux-image-6.12.117+deb13-cloud-amd64"));
+        assert_eq!(newest(&names, "6.12.90"), Some("linux-image-6.12.90+deb13-cloud-amd64"));
+        assert_eq!(newest(&names, "5.15"), None);
+    }
+}
