@@ -2,10 +2,13 @@
 
 use std::{
     collections::BTreeMap,
+    env,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Mutex, PoisonError},
 };
+
+use anyhow::Context as _;
 
 use crate::location;
 
@@ -87,6 +90,69 @@ pub fn all() -> anyhow::Result<Vec<Jdk>> {
     Ok(found)
 }
 
+/// Whether the whole matrix is wanted: `JTRACE_MATRIX=full`.
+pub fn is_full() -> bool {
+    env::var_os("JTRACE_MATRIX").is_some_and(|wanted| wanted == "full")
+}
+
+/// JDKs with collectors: every release and every collector, and half of the pairs of both; the other half in another `turn`, all of
+/// them where the whole matrix is wanted. Tests of one matter take turns.
+///
+/// # Errors
+/// There is no JDK at all.
+pub fn with_collectors(turn: usize) -> anyhow::Result<Vec<(Jdk, Collector)>> {
+    let mut pairs = Vec::new();
+    for (row, jdk) in all()?.into_iter().enumerate() {
+        let chosen = |column: usize| is_full() || (row + column + turn).is_multiple_of(2);
+        let collectors = jdk.collectors().into_iter().filter(|collector| chosen(collector.column()));
+        pairs.extend(collectors.map(|collector| (jdk.clone(), collector)));
+    }
+    Ok(pairs)
+}
+
+/// Debian's own JDK 17, the one of `java` on the `PATH`: another compiler built it than the others.
+///
+/// # Errors
+/// It is not there: `cargo xtask setup` installs it.
+pub fn debian() -> anyhow::Result<Jdk> {
+    let home = PathBuf::from("/usr/lib/jvm/java-17-openjdk-amd64");
+    anyhow::ensure!(home.join("bin/java").is_file(), "no {}: run `cargo xtask setup`", home.display());
+    Ok(Jdk { release: 17, home })
+}
+
+/// The builds that tests of counts run on: those of [`all`], and Debian's.
+///
+/// # Errors
+/// One that should be there is not.
+pub fn builds() -> anyhow::Result<Vec<Jdk>> {
+    let mut builds = all()?;
+    builds.push(debian()?);
+    Ok(builds)
+}
+
+/// Builds of other packagers, which `cargo xtask jdks --all` fetches.
+///
+/// # Errors
+/// There is none.
+pub fn more() -> anyhow::Result<Vec<Jdk>> {
+    let directory = directory().join("more");
+    let hint = || format!("nothing in {}: run `cargo xtask jdks --all`", directory.display());
+    let mut homes: Vec<PathBuf> =
+        std::fs::read_dir(&directory).with_context(hint)?.flatten().map(|entry| entry.path()).collect();
+    homes.sort();
+    homes.retain(|home| home.join("bin/java").is_file());
+    anyhow::ensure!(!homes.is_empty(), hint());
+    homes.into_iter().map(|home| Ok(Jdk { release: release_of(&home)?, home })).collect()
+}
+
+/// The feature release that the file `release` of a JDK tells.
+fn release_of(home: &Path) -> anyhow::Result<u32> {
+    let text = std::fs::read_to_string(home.join("release"))?;
+    let version = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=")).context("no JAVA_VERSION")?;
+    let feature = version.trim_matches('"').split(['.', '-', '+']).next().unwrap_or_default();
+    feature.parse().with_context(|| format!("{} has the version {version}", home.display()))
+}
+
 /// One JDK for tests that do not depend on the release: 17, else the first.
 ///
 /// # Errors
@@ -115,6 +181,11 @@ pub enum Collector {
 impl Collector {
     /// Every collector.
     pub const ALL: [Self; 5] = [Self::G1, Self::Parallel, Self::Serial, Self::Z, Self::Shenandoah];
+
+    /// Its place among all of them.
+    fn column(self) -> usize {
+        Self::ALL.iter().position(|collector| *collector == self).unwrap_or_default()
+    }
 
     /// The name that reports use.
     pub const fn name(self) -> &'static str {

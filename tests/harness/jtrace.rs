@@ -11,12 +11,13 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::{
     location,
+    patience::PATIENCE,
     process::{Finished, Process, Signal},
     report::Report,
 };
 
 /// How long jtrace may take to attach, to detach and print, or to run a short command, on a loaded machine.
-pub const LIMIT: Duration = Duration::from_mins(1);
+pub const LIMIT: Duration = PATIENCE;
 
 /// The jtrace under test.
 ///

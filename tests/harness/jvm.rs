@@ -16,11 +16,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::{
     jdk::Jdk,
     location,
+    patience::PATIENCE,
     process::{Finished, Output, Process, Signal},
 };
 
-/// How long a workload may take for one step on a loaded machine.
-const STEP_LIMIT: Duration = Duration::from_mins(2);
+/// `jcmd` gives up after ten seconds by itself, which a busy JVM may need to answer.
+const JCMD_PATIENCE: &str = "-J-Dsun.tools.attach.attachTimeout=600000";
 
 /// How to start a workload.
 #[derive(Clone, Debug)]
@@ -99,14 +100,14 @@ impl Launch {
     /// The workload is not built, or does not become ready.
     pub fn start_by(&self, command: &mut Command, directory: tempfile::TempDir) -> Result<Jvm> {
         ensure!(
-            classes(&self.feature).join(format!("{}.class", self.main)).is_file(),
+            classes(&self.feature).join(format!("{}.class", self.main.replace('.', "/"))).is_file(),
             "the workload {} is not built: run `cargo xtask workloads`",
             self.feature
         );
         let process = Process::spawn(command)?;
         let pid = process.pid();
         let mut jvm = Jvm { process, pid, directory, read: 0 };
-        jvm.expect("READY", STEP_LIMIT)?;
+        jvm.expect("READY", PATIENCE)?;
         Ok(jvm)
     }
 
@@ -203,7 +204,7 @@ impl Jvm {
     /// # Errors
     /// It ended, or takes too long.
     pub fn done(&mut self) -> Result<Counts> {
-        self.done_within(STEP_LIMIT)
+        self.done_within(PATIENCE)
     }
 
     /// As [`Self::done`], for work that takes long.
@@ -237,7 +238,7 @@ impl Jvm {
     /// It does not end, or crashed.
     pub fn finish(&mut self) -> Result<Finished> {
         self.process.close_stdin();
-        self.process.wait(STEP_LIMIT)?;
+        self.process.wait(PATIENCE)?;
         let finished = Finished::from_process(&self.process)?;
         ensure!(finished.code == 0, "the workload ended with {}: {}", finished.code, self.process.transcript());
         Ok(finished)
@@ -280,8 +281,10 @@ impl Jvm {
     /// # Errors
     /// `jcmd` fails.
     pub fn jcmd(&self, arguments: &[&str]) -> Result<String> {
-        let finished =
-            Finished::of(Command::new("jcmd").arg(self.pid().to_string()).args(arguments), Duration::from_mins(1))?;
+        let finished = Finished::of(
+            Command::new("jcmd").arg(JCMD_PATIENCE).arg(self.pid().to_string()).args(arguments),
+            PATIENCE,
+        )?;
         ensure!(finished.code == 0, "jcmd {arguments:?}: {}{}", finished.text(), finished.stderr);
         Ok(finished.text())
     }

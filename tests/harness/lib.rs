@@ -1,7 +1,7 @@
 //! Runs JVMs and jtrace for the tests, and reads what the JVM itself logs as ground truth.
 //!
-//! Everything is synchronised by events: a line that a process prints, the end of a process, a state in `/proc`. Nothing
-//! here sleeps. Every process is ended, by its pid, when its value goes away.
+//! Everything is synchronised by events: a line that a process prints, the end of a process, a state in `/proc`. No test waits for
+//! time to pass; limits are for tests that fail. Every process is ended, by its pid, when its value goes away.
 //!
 //! Environment: `JTRACE_BIN` (default `target/release/jtrace`), `JTRACE_JDKS` (`target/jdks/<release>`) and
 //! `JTRACE_WORKLOADS` (`target/workloads/<feature>`).
@@ -15,7 +15,11 @@ pub mod log;
 pub mod jtrace;
 pub mod report;
 
+pub mod budget;
+pub mod demo;
 pub mod expected;
+pub mod patience;
+pub mod terminal;
 
 use std::{
     env,

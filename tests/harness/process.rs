@@ -170,8 +170,8 @@ impl Process {
     /// It still runs when the limit has passed.
     pub fn wait(&mut self, limit: Duration) -> Result<ExitStatus> {
         let status = self.wait_for_exit(limit)?;
-        self.stdout.wait_for_end(Duration::from_secs(5));
-        self.stderr.wait_for_end(Duration::from_secs(5));
+        self.stdout.wait_for_end(limit);
+        self.stderr.wait_for_end(limit);
         Ok(status)
     }
 

@@ -33,7 +33,8 @@ impl Report {
             let [emitted, delivered, lost] = counters(site)?;
             ensure!(emitted == delivered + lost, "emitted = delivered + lost does not hold for {site}");
             let hits = number(site, "hits")?;
-            let filtered = number(site, "filtered")?;
+            // What was refused is named only where something was.
+            let filtered = number(site, "filtered")? + site["refused"].as_u64().unwrap_or(0);
             // What the kernel counts itself is neither sent nor filtered; no other lens does that.
             let counts = ["methods", "calls", "alloc", "jni"].iter().any(|lens| site["lens"] == *lens);
             let accounted = if counts { hits >= filtered + emitted } else { hits == filtered + emitted };

@@ -14,6 +14,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace,
     jvm::{Jvm, Launch},
+    patience::{PATIENCE, until_true},
     process::{Process, Signal},
 };
 use tracer::jvm::{
@@ -27,6 +28,7 @@ use tracer::jvm::{
     find,
     flags::{arm, located::JvmTables},
     journal::Journal,
+    target_files,
 };
 
 const FLAG: &str = "DTraceMethodProbes";
@@ -36,6 +38,8 @@ const OTHER: &str = "Arming$Other";
 const HOLD: &str = "JTRACE_TEST_HOLD";
 
 fn launch(jdk: &Jdk) -> Launch {
+    // What reaches the JVM's files is jtrace itself, and not this program.
+    target_files::use_program(&jtrace::binary().expect("a jtrace"));
     Launch::new(jdk, "arming", "Arming").flags(&["-Xbatch"])
 }
 
@@ -143,7 +147,7 @@ fn recompiling_makes_the_chosen_class_call_and_no_other_and_is_taken_back() -> R
         let others = entered(&before, &name(OTHER, "step"))?.code;
 
         let armed = arming::arm(&journal, &target, wish(ArmMode::Recompile, &chosen()))?;
-        let Outcome::Recompiled { settled: true, also, .. } = &armed.outcome else { bail!("{:?}", armed.outcome) };
+        let Outcome::Recompiled { missing: 0, also, .. } = &armed.outcome else { bail!("{:?}", armed.outcome) };
         assert!(also.iter().all(|name| name.class != CHOSEN && name.class != OTHER), "{also:?}");
         assert_eq!(jvm.flag(FLAG)?, "false", "the flag is up only while the class is compiled");
         let now = Snapshot::take(&target)?;
@@ -200,6 +204,8 @@ fn held_until_killed() -> Result<()> {
     let Ok(what) = env::var(HOLD) else { return Ok(()) };
     let [pid, place, mode] = what.splitn(3, ' ').collect::<Vec<_>>()[..] else { bail!("{HOLD}={what}") };
     let mode = if mode == "recompile" { ArmMode::Recompile } else { ArmMode::Flag };
+    // What reaches the target's files is a jtrace, and this program is none.
+    target_files::use_program(&jtrace::binary()?);
     let target = find::Jvm::open(pid.parse()?)?;
     let armed = arming::arm(&Journal::at(place), &target, wish(mode, &chosen()))?;
     println!("HELD {:?}", armed.outcome);
@@ -304,14 +310,11 @@ fn code_that_allocates_calls_the_stub_where_the_jvm_was_started_so() -> Result<(
 fn stop(jvm: &mut Jvm) -> Result<()> {
     jvm.process().signal(Signal::STOP)?;
     let tasks = format!("/proc/{}/task", jvm.pid());
-    loop {
+    until_true("every thread has stopped", || {
         let stats = std::fs::read_dir(&tasks)?.flatten().map(|task| std::fs::read_to_string(task.path().join("stat")));
         // One that is gone meanwhile does not run either.
-        if stats.flatten().all(|stat| stat.contains(") T ")) {
-            return Ok(());
-        }
-        std::thread::yield_now();
-    }
+        Ok(stats.flatten().all(|stat| stat.contains(") T ")))
+    })
 }
 
 #[test]
@@ -338,9 +341,9 @@ fn commands_reach_jvms_here_and_in_containers_and_leave_no_file() -> Result<()> 
             let mut jvm = if container { launch(&jdk).start_in_container(&jdk)? } else { launch(&jdk).start()? };
             let target = find::Jvm::open(jvm.pid())?;
             let attachment = Attachment::open(&target)?;
-            let said = attachment.command("VM.version", Duration::from_mins(1))?;
+            let said = attachment.command("VM.version", PATIENCE)?;
             ensure!(said.contains(&format!("JDK {}", jdk.release)), "JDK {} says {said}", jdk.release);
-            let refused = attachment.command("No.such", Duration::from_mins(1));
+            let refused = attachment.command("No.such", PATIENCE);
             assert!(matches!(refused, Err(attach_protocol::Error::Refused { .. })), "{refused:?}");
             let request = format!("/proc/{}/root/tmp/.attach_pid{}", jvm.pid(), target.target.namespace_pid);
             assert!(!std::path::Path::new(&request).exists(), "{request}");

@@ -6,9 +6,11 @@ use std::fs;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use tests::{
+    budget::{USUAL_BURST_S, USUAL_PERCENT, most_traps_may_cost_s},
     jdk,
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
+    patience::until,
     process::Finished,
     report::Report,
 };
@@ -16,8 +18,12 @@ use tests::{
 const SLEEPS: u64 = 400;
 const SLEEP_MS: u64 = 5;
 const HZ: u64 = 997;
+/// CPU time of the busy thread that a test wants at least, however rarely it gets a CPU.
+const ENOUGH_NS: u64 = 1_000_000_000;
 /// Number of the system call `futex` on x86-64.
 const FUTEX: u64 = 202;
+/// The kernel's state of a thread that lost its CPU.
+const READY: u64 = 0;
 
 fn start() -> Result<Jvm> {
     let (sleeps, ms) = (SLEEPS.to_string(), SLEEP_MS.to_string());
@@ -61,19 +67,24 @@ fn accounts(pid: u32, thread: &str) -> Result<Accounts> {
 #[test]
 fn samples_of_a_busy_thread_add_up_to_the_time_that_it_ran() -> Result<()> {
     let mut jvm = start()?;
+    let ran_ns = || Ok::<_, anyhow::Error>(accounts(jvm.pid(), "spinner")?.ran_ns);
+    let before_ns = ran_ns()?;
     let session = Session::attach(jvm.pid(), &["--events", "-l", "cpu", "--sample-rate", &HZ.to_string()])?;
-    let before = accounts(jvm.pid(), "spinner")?;
-    jvm.work()?;
-    let ran_ns = accounts(jvm.pid(), "spinner")?.ran_ns - before.ran_ns;
+    let attached_ns = ran_ns()?;
+    let last_ns = until("the busy thread has run for long enough", || {
+        Ok(Some(ran_ns()?).filter(|now_ns| now_ns - attached_ns > ENOUGH_NS))
+    })?;
     let events = events(&session.stop()?);
+    let after_ns = ran_ns()?;
+    jvm.work()?;
     let samples = of_thread(&events, "cpu_sample", "spinner").count() as f64;
-    let expected = ran_ns as f64 * HZ as f64 / 1e9;
-    // Five standard deviations, were every sample drawn by itself; and what it ran between "attached" and the first look, and
-    // between the last look and the end, which is some ms.
-    let error = 5.0 * expected.sqrt() + 0.05 * HZ as f64;
-    println!("{samples} samples, {expected:.0} +- {error:.0} expected of {ran_ns} ns");
-    assert!((samples - expected).abs() < error, "{samples} samples, {expected:.0} +- {error:.0} expected");
-    assert!(samples > 200.0, "the thread runs all the time: {samples}");
+    // jtrace looks for longer than between the inner two accounts, and for less than between the outer two. Five standard
+    // deviations, were every sample drawn by itself; and a clock that interrupts misses some where the machine is a guest.
+    let expected = |ns: u64| ns as f64 * HZ as f64 / 1e9;
+    let (low, high) = (expected(last_ns - attached_ns), expected(after_ns - before_ns));
+    let (low, high) = (0.8 * low - 5.0 * low.sqrt(), 1.05 * high + 5.0 * high.sqrt());
+    println!("{samples} samples, {low:.0} to {high:.0} expected");
+    assert!((low..=high).contains(&samples), "{samples} samples, {low:.0} to {high:.0} expected");
     let period = 1_000_000_000 / HZ;
     assert!(of_thread(&events, "cpu_sample", "spinner").all(|sample| sample["period_ns"] == period));
     jvm.finish()?;
@@ -82,29 +93,36 @@ fn samples_of_a_busy_thread_add_up_to_the_time_that_it_ran() -> Result<()> {
 
 #[test]
 fn every_sleep_is_an_absence_with_its_length_and_its_system_call() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("x.json").to_string_lossy().into_owned();
     let mut jvm = start()?;
-    let session = Session::attach(jvm.pid(), &["--events", "-l", "offcpu"])?;
+    let session = Session::attach(jvm.pid(), &["--events", "-l", "offcpu", "--max-overhead", "100%", "-o", &file])?;
     let counts = jvm.work()?;
     let events = events(&session.stop()?);
+    let report = Report::parse(&fs::read(&file)?)?;
+    let site = *report.sites("sched:sched_switch").first().context("no site")?;
+    let untraced = site["unreadable"].as_u64().unwrap_or(0);
     jvm.finish()?;
     let absences: Vec<_> = of_thread(&events, "off_cpu", "sleeper").collect();
-    let blocked_ns = sum(absences.iter().copied(), "blocked_ns");
-    assert!(absences.len() as u64 >= counts.get("sleeps")?, "{} absences", absences.len());
+    // A sleep whose time is over before the thread leaves its CPU is no absence: the kernel counts those that are.
+    let of_state = |state: u64| absences.iter().filter(|absence| absence["task_state"] == state).count() as u64;
+    let (asleep, switches) = (absences.len() as u64 - of_state(READY), counts.get("switches")?);
+    // Of some switches the kernel does not tell; jtrace says of how many.
+    let told = switches.saturating_sub(untraced);
+    assert!(told > 0 && asleep >= told, "{asleep} absences asleep of {}, {switches} switches", absences.len());
     // A sleep begins before the thread leaves its CPU; it never ends early.
-    let slept_ns = counts.get("slept_ns")?;
-    assert!(blocked_ns > slept_ns / 10 * 9, "{blocked_ns} ns away, {slept_ns} ns asleep");
+    let (blocked_ns, asked_ns) = (sum(absences.iter().copied(), "blocked_ns"), told.min(SLEEPS) * SLEEP_MS * 1_000_000);
+    assert!(blocked_ns > asked_ns / 10 * 9, "{blocked_ns} ns away, {asked_ns} ns asleep");
     let ends_in_sleep =
         |absence: &&&Value| absence["task_state"] == 1 && absence["blocked_ns"].as_u64() > Some(4_000_000);
-    let asleep = absences.iter().filter(ends_in_sleep).count() as u64;
-    // One whose time was over before it could sleep was away as well, but ready to run.
-    assert!(asleep * 100 >= SLEEPS * 90, "{asleep} of {} were sleeps", absences.len());
+    assert!(absences.iter().any(|absence| ends_in_sleep(&absence)), "none of {} was a sleep", absences.len());
     let calls = absences.iter().filter(ends_in_sleep).map(|absence| absence["syscall"].as_u64());
     assert!(calls.into_iter().all(|call| call == Some(FUTEX)), "HotSpot sleeps on a futex");
     for absence in &absences {
         let (blocked, queued) = (absence["blocked_ns"].as_u64(), absence["run_queue_ns"].as_u64());
         assert!(queued <= blocked, "{absence}");
         assert!(
-            absence["task_state"] != 0 || queued == blocked,
+            absence["task_state"] != READY || queued == blocked,
             "who is preempted waits for a CPU all the time: {absence}"
         );
     }
@@ -114,7 +132,7 @@ fn every_sleep_is_an_absence_with_its_length_and_its_system_call() -> Result<()>
 #[test]
 fn a_busy_thread_waits_in_the_run_queue_as_long_as_the_kernel_says() -> Result<()> {
     let mut jvm = start()?;
-    let session = Session::attach(jvm.pid(), &["--events", "-l", "offcpu"])?;
+    let session = Session::attach(jvm.pid(), &["--events", "-l", "offcpu", "--max-overhead", "100%"])?;
     let before = accounts(jvm.pid(), "spinner")?;
     jvm.work()?;
     let after = accounts(jvm.pid(), "spinner")?;
@@ -137,7 +155,7 @@ fn who_is_away_until_the_end_is_not_forgotten_and_the_books_balance() -> Result<
     let directory = tempfile::tempdir()?;
     let recording = directory.path().join("x.jtrace").to_string_lossy().into_owned();
     let mut jvm = start()?;
-    let session = Session::attach(jvm.pid(), &["--events", "-l", "wall", "-o", &recording])?;
+    let session = Session::attach(jvm.pid(), &["--events", "-l", "wall", "-o", &recording, "--max-overhead", "100%"])?;
     let counts = jvm.work()?;
     let events = events(&session.stop()?);
     jvm.finish()?;
@@ -163,13 +181,22 @@ fn who_is_away_until_the_end_is_not_forgotten_and_the_books_balance() -> Result<
 #[test]
 fn short_absences_are_left_out_in_the_kernel_and_counted() -> Result<()> {
     let mut jvm = start()?;
-    let session = Session::attach(jvm.pid(), &["-l", "offcpu", "--min-block", "100ms"])?;
+    let directory = tempfile::tempdir()?;
+    let recording = directory.path().join("x.jtrace").to_string_lossy().into_owned();
+    let words = ["--events", "-l", "offcpu", "--min-block", "100ms", "--max-overhead", "100%", "-o", &recording];
+    let session = Session::attach(jvm.pid(), &words)?;
     jvm.work()?;
-    let report = session.report()?;
+    let events = events(&session.stop()?);
+    let report = Report::parse(&jtrace::succeed(&["report", &recording, "--json"])?.stdout)?;
     jvm.finish()?;
     let site = *report.sites("sched:sched_switch").first().context("no site")?;
     let number = |key: &str| site[key].as_u64().unwrap_or_default();
-    assert!(number("filtered") >= SLEEPS, "{site}");
+    // On a busy machine even a short sleep can end late.
+    let of_sleeper = of_thread(&events, "off_cpu", "sleeper").count() as u64;
+    assert!(number("filtered") + of_sleeper >= SLEEPS && number("filtered") > 0, "{site}");
+    let mut absences = events.iter().filter(|event| event["event"] == "off_cpu");
+    let is_long = |absence: &Value| absence["blocked_ns"].as_u64() >= Some(100_000_000);
+    assert!(absences.all(is_long), "a short absence was told");
     assert_eq!(number("hits"), number("emitted") + number("filtered"), "{site}");
     assert_eq!(number("emitted"), number("delivered") + number("lost"), "{site}");
     Ok(())
@@ -179,34 +206,52 @@ fn short_absences_are_left_out_in_the_kernel_and_counted() -> Result<()> {
 #[test]
 fn threads_of_the_jvm_itself_have_names() -> Result<()> {
     let mut jvm = start()?;
-    let session = Session::attach(jvm.pid(), &["--events", "-l", "offcpu"])?;
+    let session = Session::attach(jvm.pid(), &["--events", "-l", "offcpu", "--max-overhead", "100%"])?;
     jvm.work()?;
     let events = events(&session.stop()?);
-    jvm.finish()?;
-    let absences = events.iter().filter(|event| event["event"] == "off_cpu");
-    let unnamed =
-        absences.clone().filter(|event| event["thread"].as_str().is_none_or(|name| name.starts_with("tid "))).count();
-    assert!(absences.clone().any(|event| event["thread"] == "VM Periodic Tas"), "the JVM's own timer");
     // One that has gone before its name could be read has none.
-    assert!(unnamed * 100 <= absences.count(), "{unnamed} absences of threads without a name");
+    let lives = |tid: &Value| fs::exists(format!("/proc/{}/task/{tid}", jvm.pid())).unwrap_or(false);
+    let absences = events.iter().filter(|event| event["event"] == "off_cpu");
+    let unnamed = |event: &&Value| event["thread"].as_str().is_none_or(|name| name.starts_with("tid "));
+    let unnamed: Vec<_> = absences.clone().filter(unnamed).filter(|event| lives(&event["tid"])).collect();
+    assert!(unnamed.is_empty(), "threads that live have no name: {unnamed:?}");
+    assert!(absences.clone().any(|event| event["thread"] == "VM Periodic Tas"), "the JVM's own timer");
+    jvm.finish()?;
     Ok(())
 }
 
-/// Each of its 1,500,000 yields is a switch; a budget of 1 % of a core buys some 15,000 a second.
+/// Yields of each of its threads in a piece of work.
+const YIELDS: &str = "30000";
+
+/// Each of its yields is a switch; a budget of 1 % of a core buys some 15,000 a second.
 #[test]
 fn the_rate_guard_takes_the_scheduler_away_from_a_program_that_switches_all_the_time() -> Result<()> {
-    let mut jvm = Launch::new(&jdk::any()?, "switches", "Switches").arguments(&["300000"]).start()?;
+    let mut jvm = Launch::new(&jdk::any()?, "switches", "Switches").arguments(&[YIELDS]).start()?;
     // What is too short for an event costs as much as any other, and is seen by the guard as well.
     for arguments in [&["-l", "offcpu"][..], &["-l", "offcpu", "--min-block", "10s"]] {
-        let session = Session::attach(jvm.pid(), arguments)?;
-        jvm.work()?;
-        let report = session.report()?;
+        let mut pieces = 2;
+        // How soon the guard looks is for the machine to say.
+        let report = until("the guard takes the scheduler away", || {
+            let session = Session::attach(jvm.pid(), arguments)?;
+            for _ in 0..pieces {
+                jvm.work()?;
+            }
+            let report = session.report()?;
+            pieces *= 2;
+            let site = *report.sites("sched:sched_switch").first().context("no site")?;
+            Ok(site["state"].as_str().is_some_and(|state| state.contains("rate guard")).then_some(report))
+        })?;
         let site = *report.sites("sched:sched_switch").first().context("no site")?;
         let number = |key: &str| site[key].as_u64().unwrap_or_default();
-        assert!(site["state"].as_str().is_some_and(|state| state.contains("rate guard")), "{site}");
         assert_eq!(number("emitted"), number("delivered") + number("lost"), "{site}");
-        assert!(number("hits") < 200_000, "{site}");
         assert!(report.missing().iter().any(|sentence| sentence.contains("`sched` fires")), "{:?}", report.missing());
+        // A switch is no trap, so what one costs is taken from the guard's own reason.
+        let reason = &report.0["completeness"]["decisions"][0];
+        let of_reason = |key: &str| reason[key].as_f64().with_context(|| format!("no {key} in {reason}"));
+        let switch_s = of_reason("cost_percent")? / 100.0 / of_reason("hits_per_s")?;
+        let (cost_s, most_s) =
+            (number("hits") as f64 * switch_s, most_traps_may_cost_s(&report, USUAL_PERCENT, USUAL_BURST_S)?);
+        assert!(cost_s <= most_s, "switches took {cost_s} s, not {most_s}: {site}");
     }
     jvm.finish()?;
     Ok(())

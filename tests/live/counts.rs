@@ -23,21 +23,20 @@ fn on_every_jdk(check: impl Fn(&Jdk) -> Result<()>) -> Result<()> {
     Ok(())
 }
 
-/// Runs a check on every JDK with each of its collectors.
-fn on_every_collector(check: impl Fn(&Jdk, Collector) -> Result<()>) -> Result<()> {
-    on_every_jdk(|jdk| {
-        for collector in jdk.collectors() {
-            // Shown when an assertion fails.
-            println!("JDK {} with {}", jdk.release, collector.name());
-            check(jdk, collector).with_context(|| format!("with {}", collector.name()))?;
-        }
-        Ok(())
-    })
+/// Runs a check on every JDK and with every collector: the pairs of a turn.
+fn on_every_collector(turn: usize, check: impl Fn(&Jdk, Collector) -> Result<()>) -> Result<()> {
+    for (jdk, collector) in jdk::with_collectors(turn)? {
+        // Shown when an assertion fails.
+        let place = format!("JDK {} with {}", jdk.release, collector.name());
+        println!("{place}");
+        check(&jdk, collector).context(place)?;
+    }
+    Ok(())
 }
 
 #[test]
 fn seven_system_gcs_are_counted_on_every_collector() -> Result<()> {
-    on_every_collector(|jdk, collector| {
+    on_every_collector(0, |jdk, collector| {
         let launch =
             Launch::new(jdk, "gc", "Gc").flags(collector.flags()).arguments(&["system", "7"]).log("gc*,safepoint");
         let watched = watch(&launch, "gc")?;
@@ -55,7 +54,7 @@ fn seven_system_gcs_are_counted_on_every_collector() -> Result<()> {
 
 #[test]
 fn collections_that_allocation_causes_are_counted_on_every_collector() -> Result<()> {
-    on_every_collector(|jdk, collector| {
+    on_every_collector(1, |jdk, collector| {
         let launch =
             Launch::new(jdk, "gc", "Gc").flags(collector.flags()).arguments(&["churn", "512"]).log("gc*,safepoint");
         let watched = watch(&launch, "gc")?;
@@ -81,15 +80,15 @@ fn collections_agree(watched: &Watched, collector: Collector) {
     let max = watched.report.summary("gc", "pause_max_ns").unwrap();
     assert!(max <= total, "the longest pause is part of the total");
     // Both time the same work. But the JVM's clock starts before the probe and stops after it: some us a pause, which are
-    // much of the pauses of ZGC, and once in a while a slice of the scheduler.
+    // much of the pauses of ZGC, and as long as the thread that does it waits for a CPU between the two.
     let logged = watched.certain.pause_total_us * 1000;
-    let between = watched.certain.pauses * 10_000 + 4_000_000;
+    let between = watched.certain.pauses * 10_000 + 4_000_000 + watched.queued_ns("VM Thread");
     assert!(total * 10 + between * 10 >= logged * 8, "pauses of {total} ns; the JVM logged {logged} ns");
 }
 
 #[test]
 fn safepoints_are_counted_on_every_collector() -> Result<()> {
-    on_every_collector(|jdk, collector| {
+    on_every_collector(0, |jdk, collector| {
         let launch = Launch::new(jdk, "gc", "Gc").flags(collector.flags()).arguments(&["system", "7"]).log("safepoint");
         let watched = watch(&launch, "safepoint")?;
         assert!(watched.certain.safepoints >= watched.counts.get("system_gcs")?, "each collection stops the program");
@@ -106,7 +105,10 @@ fn five_hundred_contended_enters_are_counted() -> Result<()> {
         assert_eq!(watched.report.summary("locks", "contended_enters")?, watched.counts.get("contended_enters")?);
         let blocked = watched.report.summary("locks", "blocked_total_ns")?;
         let (held, rounds) = (watched.counts.get("held_ns")?, watched.counts.get("rounds_ns")?);
-        assert!(blocked * 10 >= held * 9, "blocked for {blocked} ns while the lock was held for {held} ns");
+        // The program sees that its partner is blocked a moment before the partner comes to the site, for which it may have to wait
+        // for a CPU.
+        let late = watched.queued_ns("lock-partner");
+        assert!((blocked + late) * 10 >= held * 9, "blocked for {blocked} ns while the lock was held for {held} ns");
         assert!(blocked <= rounds, "blocked for {blocked} ns in {rounds} ns");
         let row = row_of(&watched.report, "locks", "class", "Locks$Cart")?;
         assert_eq!(cell(&row, "count")?, 500, "all of it is on one class");

@@ -4,6 +4,8 @@
 mod budget;
 // How often methods are entered and left.
 mod counts;
+// Every kind of place.
+mod kinds;
 // Coming, going, and what is refused.
 mod visits;
 // One class in several loaders, and loading meanwhile.

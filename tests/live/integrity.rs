@@ -10,6 +10,7 @@ use tests::{
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
     log::Truth,
+    patience::until_true,
     process::{Finished, Process, Signal},
     report::Report,
 };
@@ -128,15 +129,14 @@ fn a_report_keeps_to_its_json_schema() -> Result<()> {
 /// Stops a process, and waits until the kernel says that it has stopped.
 fn pause(process: &Process) -> Result<()> {
     process.signal(Signal::STOP)?;
-    loop {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid()))?;
+    let tasks = format!("/proc/{}/task", process.pid());
+    until_true("every thread has stopped", || {
+        let stats = fs::read_dir(&tasks)?.flatten().map(|task| fs::read_to_string(task.path().join("stat")));
         // The command's name may hold spaces and parentheses; the state stands after it.
-        let (_, behind_name) = stat.rsplit_once(')').context("stat is not understood")?;
-        if behind_name.trim_start().starts_with('T') {
-            return Ok(());
-        }
-        std::thread::yield_now();
-    }
+        let has_stopped =
+            |stat: &str| stat.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with('T'));
+        Ok(stats.flatten().all(|stat| has_stopped(&stat)))
+    })
 }
 
 #[test]
@@ -170,12 +170,18 @@ fn what_a_ring_of_4_kib_cannot_hold_is_counted_as_lost() -> Result<()> {
     Ok(())
 }
 
+/// Its reader comes too late once for certain: it is stopped while the program goes on.
 #[test]
 fn a_ring_of_4_kib_under_load_accounts_for_every_event() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let text = path(directory.path(), "x.txt");
     let mut jvm = Launch::new(&jdk::any()?, "hotpark", "HotPark").arguments(&["200000", "200000"]).start()?;
-    let session = Session::attach(jvm.pid(), &["-l", "locks", "--ring-size", "4k", "-o", &text])?;
+    let words = ["-l", "locks", "--ring-size", "4k", "--max-overhead", "100%", "-o", &text];
+    let mut session = Session::attach(jvm.pid(), &words)?;
+    jvm.work()?;
+    pause(session.process())?;
+    jvm.work()?;
+    session.process().signal(Signal::CONT)?;
     jvm.work()?;
     let report = session.report()?;
     let (emitted, lost) = (report.completeness("emitted")?, report.completeness("lost")?);
@@ -192,6 +198,7 @@ fn a_duration_ends_the_session_by_itself() -> Result<()> {
     let report = Session::attach(jvm.pid(), &["-d", "1s"])?.final_report()?;
     assert_eq!(report.end(), "duration");
     let length = report.0["span"]["duration_ns"].as_u64().context("no duration")?;
-    assert!((1_000_000_000..2_000_000_000).contains(&length), "a second took {length} ns");
+    // How much later it ends is for the machine to say.
+    assert!(length >= 1_000_000_000, "a second took {length} ns");
     Ok(())
 }

@@ -9,8 +9,12 @@ mod counts;
 mod integrity;
 // The target is left as it was found, whatever becomes of it or of jtrace.
 mod harmless;
+// Every way to end jtrace, and death at any moment.
+mod ending;
 // JVMs in containers, with deleted, stripped or unusual libraries.
 mod place;
+// Users who turn what jtrace does as root to their own ends do not succeed.
+mod hostile;
 // Wrong input is refused in two lines.
 mod refusal;
 // JVMs that jtrace starts.
@@ -24,6 +28,9 @@ mod bench;
 // The other commands, and the terminal.
 mod command;
 mod terminal;
+// The demo shows what it promises, and the README's examples run.
+mod demo;
+mod readme;
 // Names for perf are the JVM's own.
 mod perf_map;
 
@@ -36,8 +43,13 @@ mod holders;
 // Methods and objects are counted to the last one.
 mod methods;
 mod objects;
+// The same on JVMs that were started without a flag and are warm, as those of users are.
+mod plain;
 // Sessions keep their budgets, and say how.
 mod governor;
+mod rate_guard;
+// A machine that has no CPU left is looked into all the same.
+mod crowd;
 // JNI calls and critical sections, by caller.
 mod jni;
 // Woven markers, and states of objects.

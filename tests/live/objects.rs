@@ -14,7 +14,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::Session,
     jvm::Launch,
-    report::{Report, cell},
+    report::{Report, Row, cell},
 };
 
 /// What the JVM is started with: every object tells of itself, whoever makes it.
@@ -67,12 +67,54 @@ fn objects_agree(report: &Report, expected: &Expected) -> Result<()> {
     Ok(())
 }
 
+/// Objects and bytes by place, and arrays by length, where the program says them.
+fn places_and_lengths_agree(report: &Report, expected: &Expected) -> Result<()> {
+    let text = |row: &Row, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let places = report.table("alloc", "objects_by_site")?;
+    for (kind, key) in [("site_objects", "objects"), ("site_bytes", "bytes")] {
+        for (of, number) in expected.of(kind)? {
+            let (place, class) = of.split_once(':').context("no class")?;
+            // The place has its line behind it.
+            let is_there =
+                |row: &&Row| text(row, "class") == class && text(row, "site").split(':').next() == Some(place);
+            let counted: u64 = places.iter().filter(is_there).map(|row| cell(row, key)).sum::<Result<u64>>()?;
+            ensure!(counted == number, "{counted} {key} of {class} at {place}, not {number}");
+        }
+    }
+    let arrays = report.table("alloc", "arrays")?;
+    for (of, number) in expected.of("lengths")? {
+        let (class, length) = of.split_once(':').context("no length")?;
+        let length: u64 = length.parse()?;
+        let mut counted = 0;
+        for row in arrays.iter().filter(|row| text(row, "class") == class) {
+            if (cell(row, "length")?..=cell(row, "to_length")?).contains(&length) {
+                counted += cell(row, "objects")?;
+            }
+        }
+        ensure!(counted == number, "{counted} {class} of length {length}, not {number}");
+    }
+    Ok(())
+}
+
+/// The object is made before the constructor's argument fails, and no constructor runs.
+#[test]
+fn objects_whose_constructor_is_never_called_are_counted() -> Result<()> {
+    for jdk in jdk::all()? {
+        let (report, expected) = watch(&jdk, &["-Xint"], "Exceptions", &[])?;
+        let written = expected.one("objects_as_written", "Exceptions$Unfinished")?;
+        let made = classes(&report)?.get("Exceptions$Unfinished").map_or(0, |sums| sums[0]);
+        ensure!(made == written, "{made} of {written} objects on JDK {}", jdk.release);
+    }
+    Ok(())
+}
+
 #[test]
 fn objects_and_bytes_of_classes_are_those_of_the_program() -> Result<()> {
     for (jdk, flags) in jdk::all()?.iter().zip(WAYS) {
         let place = || format!("JDK {} with {flags:?}", jdk.release);
         let (report, expected) = watch(jdk, flags, "Allocations", &[]).with_context(place)?;
         objects_agree(&report, &expected).with_context(place)?;
+        places_and_lengths_agree(&report, &expected).with_context(place)?;
     }
     Ok(())
 }
@@ -87,5 +129,21 @@ fn all_objects_of_a_thread_take_the_bytes_that_the_jvm_has_counted() -> Result<(
         let counted = report.summary("alloc", "bytes")?;
         ensure!(counted == bytes, "{counted} bytes, not {bytes}, on {}", place());
     }
+    Ok(())
+}
+
+/// What was not used of the budget in the last seconds pays for a burst, also at a session's very beginning.
+#[test]
+fn a_burst_of_20000_objects_is_counted_to_the_last_one_with_the_usual_budget() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "methods", "Burst").flags(&[COVERED]).start()?;
+    let session = Session::attach(jvm.pid(), &["-l", "alloc", "--exact", "-I", "Burst*", "--no-stacks"])?;
+    jvm.work()?;
+    let report = session.report()?;
+    let expected = Expected::parse(&jvm.stdout().text())?;
+    jvm.finish()?;
+    let decisions = &report.0["completeness"]["decisions"];
+    ensure!(decisions.is_null(), "{decisions} {}", report.0["cost"]);
+    let counted = classes(&report)?.get("Burst$Item").map_or(0, |[objects, _]| *objects);
+    ensure!(counted == expected.one("objects", "Burst$Item")?, "{counted} objects");
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Protocols of threads, monitors and classes are followed with nothing in the JVM: what is told is what the program did.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
@@ -27,15 +29,28 @@ const PROPERTIES: [(&str, &str); 6] = [
 fn watch(jdk: &Jdk, work: &str, property: &str) -> Result<(Report, Expected)> {
     let mut jvm = Launch::new(jdk, "outside", "Outside").arguments(&[work]).start()?;
     let options: Vec<&str> = COMPLETE.into_iter().chain(["-p", property]).collect();
+    let before = mapped(jvm.pid())?;
     let session = Session::attach(jvm.pid(), &options)?;
     jvm.work()?;
+    let during = mapped(jvm.pid())?;
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text())?;
-    let maps = std::fs::read_to_string(format!("/proc/{}/maps", jvm.pid()))?;
-    ensure!(!maps.contains("jtrace"), "something of jtrace is in the JVM");
+    for path in during.union(&mapped(jvm.pid())?).filter(|path| !before.contains(*path)) {
+        // Its own name: the folder of the workloads may be called anything.
+        let name = path.rsplit('/').next().unwrap_or_default();
+        ensure!(!name.contains("jtrace"), "something of jtrace is in the JVM: {path}");
+    }
     jvm.finish()?;
     ensure!(report.completeness("lost")? == 0, "events were lost");
     Ok((report, expected))
+}
+
+/// Paths of the files that a process has mapped.
+fn mapped(pid: u32) -> Result<BTreeSet<String>> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    // The sixth field is the rest of the line, and may hold spaces.
+    let path = |line: &str| line.find('/').and_then(|at| line.get(at..)).map(str::to_owned);
+    Ok(maps.lines().filter_map(path).collect())
 }
 
 fn agree(report: &Report, expected: &Expected, program: &str) -> Result<()> {

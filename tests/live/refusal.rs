@@ -1,6 +1,6 @@
 //! Wrong input gets one line of error and one of hint, the right exit code, and changes nothing.
 
-use std::{fs, io, process::Command, time::Duration};
+use std::{fs, io, process::Command};
 
 use anyhow::Result;
 use tests::{
@@ -17,14 +17,14 @@ const USAGE: i32 = 2;
 
 fn ended_process() -> Result<Process> {
     let process = Process::spawn(&mut Command::new("true"))?;
-    process.wait_for_zombie(Duration::from_secs(10))?;
+    process.wait_for_zombie(jtrace::LIMIT)?;
     Ok(process)
 }
 
 #[test]
 fn a_pid_without_a_process_is_refused() -> Result<()> {
     let mut process = ended_process()?;
-    process.wait(Duration::from_secs(10))?;
+    process.wait(jtrace::LIMIT)?;
     let pid = process.pid().to_string();
     for command in ["attach", "doctor", "probes"] {
         let said = refuse(&[command, &pid], FAILED)?;

@@ -8,6 +8,7 @@ use tests::{
     jdk,
     jtrace::{self, LIMIT},
     jvm::{Launch, child_of},
+    patience::until_true,
     process::{Finished, Process, Signal},
     report::{Report, cell},
 };
@@ -88,10 +89,10 @@ fn a_jvm_that_dies_is_said_to_have_died() -> Result<()> {
 fn a_duration_ends_the_session_and_not_the_jvm() -> Result<()> {
     let mut running = Running::start(&["-d", "500ms"])?;
     // The report is there when the session has ended, which jtrace itself has not.
-    while running.read().is_err() {
+    until_true("there is a report", || {
         assert!(running.process.is_running(), "{}", running.process.transcript());
-        std::thread::yield_now();
-    }
+        Ok(running.read().is_ok())
+    })?;
     assert_eq!(running.read()?.end(), "duration");
     running.work()?;
     assert!(running.process.is_running() && running.jvm_lives(), "the terminal is the JVM's until it ends");
@@ -108,8 +109,7 @@ fn sigterm_ends_jtrace_and_leaves_the_jvm_running() -> Result<()> {
     assert_eq!(running.end()?.end(), "terminated");
     assert!(running.jvm_lives());
     running.work()?;
-    close_and_wait(&mut running);
-    Ok(())
+    close_and_wait(&mut running)
 }
 
 #[test]
@@ -120,16 +120,13 @@ fn a_killed_jtrace_leaves_the_jvm_running() -> Result<()> {
     assert!(running.jvm_lives());
     running.work()?;
     jtrace::succeed(&["list"])?;
-    close_and_wait(&mut running);
-    Ok(())
+    close_and_wait(&mut running)
 }
 
 /// Ends the workload of a jtrace that is gone.
-fn close_and_wait(running: &mut Running) {
+fn close_and_wait(running: &mut Running) -> Result<()> {
     running.process.close_stdin();
-    while running.jvm_lives() {
-        std::thread::yield_now();
-    }
+    until_true("the JVM ends", || Ok(!running.jvm_lives()))
 }
 
 /// Runs `jtrace run` to its end.

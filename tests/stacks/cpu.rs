@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use tests::{
     jdk::{self, Collector, Jdk},
     jtrace::{self, Session},
     jvm::{Counts, Launch},
+    patience::until,
     report::Report,
 };
 use tracer::event::{Event, Payload};
@@ -15,8 +16,8 @@ use crate::recorded::Recorded;
 
 /// How many standard errors a share may lie off: by chance one in two million does.
 const SIGMAS: f64 = 5.0;
-/// The kernel's state of a thread that waits and can be woken by a signal.
-const INTERRUPTIBLE: u64 = 1;
+/// The kernel's state of a thread that lost its CPU.
+const READY: u64 = 0;
 
 /// What came of a recording.
 struct Watched {
@@ -56,6 +57,12 @@ impl Watched {
         self.recorded.events.iter().filter(holds).copied().collect()
     }
 
+    /// Absences whose ends the kernel did not trace.
+    fn untraced(&self) -> Result<u64> {
+        let site = *self.report.sites("sched:sched_switch").first().context("no site")?;
+        Ok(site["unreadable"].as_u64().unwrap_or(0))
+    }
+
     fn summary(&self, section: &str, key: &str) -> u64 {
         self.report.summary(section, key).unwrap()
     }
@@ -64,12 +71,18 @@ impl Watched {
 #[test]
 fn samples_fall_on_methods_as_their_work_does() -> Result<()> {
     for jdk in jdk::all()? {
-        let watched = watch(&cpu(&jdk, &["hot", "5"]), &["-l", "cpu", "--sample-rate", "499"])?;
         let parts = [("Cpu.sixty", 0.6), ("Cpu.thirty", 0.3), ("Cpu.ten", 0.1)];
-        let samples = parts.map(|(method, _)| watched.inside(method).len() as f64);
-        let all: f64 = samples.iter().sum();
+        let mut seconds = 5;
+        // How much of a CPU the program gets is for the machine to say.
+        let (watched, samples, all) = until("500 samples", || {
+            let launch = cpu(&jdk, &["hot", &seconds.to_string()]);
+            let watched = watch(&launch, &["-l", "cpu", "--sample-rate", "499"])?;
+            seconds *= 2;
+            let samples = parts.map(|(method, _)| watched.inside(method).len() as f64);
+            let all: f64 = samples.iter().sum();
+            Ok((all > 500.0).then_some((watched, samples, all)))
+        })?;
         println!("JDK {}: {samples:?} of {}", jdk.release, watched.summary("cpu", "samples"));
-        assert!(all > 500.0, "{all} samples in five seconds at 499 Hz on JDK {}", jdk.release);
         for ((method, share), samples) in parts.into_iter().zip(samples) {
             let error = (share * (1.0 - share) / all).sqrt();
             let off = (samples / all - share).abs() / error;
@@ -87,24 +100,26 @@ fn samples_fall_on_methods_as_their_work_does() -> Result<()> {
 #[test]
 fn threads_of_collector_and_compilers_are_told_apart() -> Result<()> {
     for jdk in jdk::all()? {
-        for collector in jdk.collectors() {
-            let launch = cpu(&jdk, &["churn", "2"]).flags(collector.flags());
-            let watched = watch(&launch, &["-l", "cpu", "--sample-rate", "499"])?;
-            let [java, gc, jit] = ["java_threads_samples", "gc_threads_samples", "jit_threads_samples"]
-                .map(|key| watched.summary("cpu", key));
-            println!("JDK {} {}: java {java}, gc {gc}, jit {jit}", jdk.release, collector.name());
-            assert!(java > 0, "no sample of a Java thread on JDK {} with {}", jdk.release, collector.name());
+        let of_release = jdk::with_collectors(0)?.into_iter().filter(|(of, _)| *of == jdk);
+        for (_, collector) in of_release {
             // The serial collector has no threads of its own: the VM's thread does its work.
             let own_threads = collector != Collector::Serial;
-            assert!(
-                gc > 0 || !own_threads,
-                "no sample of a collector on JDK {} with {}",
-                jdk.release,
-                collector.name()
-            );
+            let mut seconds = 1;
+            let what = format!("samples of Java and of {} on JDK {}", collector.name(), jdk.release);
+            until(&what, || {
+                let launch = cpu(&jdk, &["churn", &seconds.to_string()]).flags(collector.flags());
+                let watched = watch(&launch, &["-l", "cpu", "--sample-rate", "499"])?;
+                seconds *= 2;
+                let [java, gc, jit] = ["java_threads_samples", "gc_threads_samples", "jit_threads_samples"]
+                    .map(|key| watched.summary("cpu", key));
+                println!("JDK {} {}: java {java}, gc {gc}, jit {jit}", jdk.release, collector.name());
+                Ok((java > 0 && (gc > 0 || !own_threads)).then_some(()))
+            })?;
         }
-        let watched = watch(&Launch::new(&jdk, "jit", "Jit"), &["-l", "cpu", "--sample-rate", "997"])?;
-        assert!(watched.summary("cpu", "jit_threads_samples") > 0, "no sample of a compiler on JDK {}", jdk.release);
+        until(&format!("a sample of a compiler on JDK {}", jdk.release), || {
+            let watched = watch(&Launch::new(&jdk, "jit", "Jit"), &["-l", "cpu", "--sample-rate", "997"])?;
+            Ok((watched.summary("cpu", "jit_threads_samples") > 0).then_some(()))
+        })?;
     }
     Ok(())
 }
@@ -113,20 +128,24 @@ fn threads_of_collector_and_compilers_are_told_apart() -> Result<()> {
 fn sleeps_are_absences_of_at_least_their_length() -> Result<()> {
     for jdk in jdk::all()? {
         let watched = watch(&cpu(&jdk, &["sleep", "200", "5"]), &["-l", "offcpu", "--max-overhead", "100%"])?;
-        let (sleeps, asked) = (watched.counts.get("sleeps")?, watched.counts.get("asked_ns")?);
+        let [asleep, switches, asked] = ["asleep", "switches", "asked_ns"].map(|key| watched.counts.get(key));
+        let (asleep, switches, asked) = (asleep?, switches?, asked?);
         let (mut blocks, mut total) = (0, 0);
         for event in watched.inside("Cpu.nap") {
             if let Payload::OffCpu { blocked_ns, task_state, .. } = event.payload {
-                blocks += u64::from(task_state == INTERRUPTIBLE);
+                blocks += u64::from(task_state != READY);
                 total += blocked_ns;
             }
         }
-        println!("JDK {}: {blocks} blocks of {sleeps}, {total} ns of {asked}", jdk.release);
-        // A thread that loses its CPU on the way to sleep may find its time over, on a busy machine; one that is woken too
-        // early sleeps again.
-        let about = sleeps * 95 / 100..=sleeps * 110 / 100;
-        assert!(about.contains(&blocks), "{blocks} blocks of {sleeps} sleeps on JDK {}", jdk.release);
-        assert!(total * 1000 >= asked * 995, "blocked for {total} ns of {asked} on JDK {}", jdk.release);
+        // Who loses its CPU on the way to sleep, to another thread or another machine, may find its time over: the kernel
+        // tells which sleeps the thread left its CPU for.
+        let on = format!("{asleep} sleeps with {switches} voluntary switches on JDK {}", jdk.release);
+        // The kernel does not trace every switch, and jtrace says how many it misses.
+        let untraced = watched.untraced()?;
+        println!("{blocks} blocks of {total} ns in {on}, {untraced} not traced, {asked} ns asked for");
+        assert!(blocks > 0 && (asleep..=switches + untraced).contains(&(blocks + untraced)), "{blocks} blocks in {on}");
+        let told = asked / asleep * asleep.saturating_sub(untraced);
+        assert!(total * 10 >= told * 9, "blocked for {total} ns of {told} in {on}");
         assert!(watched.summary("offcpu", "blocks") >= blocks, "the lens counts fewer");
         assert!(watched.summary("offcpu", "blocked_total_ns") >= total, "the lens adds up less");
     }

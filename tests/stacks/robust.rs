@@ -13,6 +13,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
+    patience::until_true,
     report::Report,
 };
 
@@ -77,12 +78,7 @@ fn a_target_that_dies_in_the_middle_leaves_a_whole_recording() -> Result<()> {
 
 /// Waits until a file that is being written is this long.
 fn wait_for_size(file: &str, bytes: u64) -> Result<()> {
-    let deadline = std::time::Instant::now() + jtrace::LIMIT;
-    while fs::metadata(file).map_or(0, |found| found.len()) < bytes {
-        ensure!(std::time::Instant::now() < deadline, "{file} does not grow");
-        std::thread::yield_now();
-    }
-    Ok(())
+    until_true("the file grows", || Ok(fs::metadata(file).is_ok_and(|found| found.len() >= bytes)))
 }
 
 /// Writes random bytes over what unwinding reads while events come: segment maps, code blobs, metadata and stacks. The target

@@ -7,24 +7,22 @@ use std::{collections::BTreeMap, fs};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
+    budget::{SHORT_BURST_S, at_once_s},
     expected::Expected,
     jdk::{self, Jdk},
     jtrace::{self, Session},
+    patience::until,
     report::{Report, cell},
 };
 
 use super::{start, text};
 
-/// Most pieces of work until a second window must have come.
-const MOST_PIECES: u64 = 16;
 /// The budget, in per cent of a core.
 const PERCENT: f64 = 5.0;
-/// Part of a second's budget that may be spent at once (`guard.rs`): 7 ms of 1 % of a core.
-const BURST_S: f64 = 0.7;
-/// Steps of a call of `Spin`, and how long it goes on: marks of it alone would take some 100 % of a core.
-const SPIN: [&str; 2] = ["2", "6000"];
+/// Steps of a call of `Spin`, and how long a piece of work goes on: marks of it alone would take some 100 % of a core.
+const SPIN: [&str; 2] = ["2", "3000"];
 /// So many that marks with times are too much for the budget while they are on, and less than half of it while they are off.
-const SLOW_SPIN: [&str; 2] = ["200", "6000"];
+const SLOW_SPIN: [&str; 2] = ["200", "3000"];
 
 /// What the governor did with something, in its order.
 fn decisions<'a>(report: &'a Report, group: &str) -> Vec<&'a Value> {
@@ -36,12 +34,27 @@ fn actions<'a>(decisions: &[&'a Value]) -> Vec<&'a str> {
     decisions.iter().filter_map(|decision| decision["action"].as_str()).collect()
 }
 
-/// Watches one piece of work of `Spin`; gives the report and how often it called.
-fn spin(jdk: &Jdk, options: &[&str]) -> Result<(Report, u64)> {
-    spin_times(jdk, SPIN, 1, options)
+/// What came of watching `Spin`.
+struct Spun {
+    report: Report,
+    calls: u64,
+    pieces: u64,
 }
 
-/// Watches so many pieces.
+/// Watches `Spin`, with twice as much work each time, until so much was decided of its marker: how soon the governor looks, and how
+/// long a pause has to be, is for the machine to say.
+fn spin(jdk: &Jdk, program: [&str; 2], least_decisions: usize, options: &[&str]) -> Result<Spun> {
+    let mut pieces = 2;
+    until("the governor decides", || {
+        let (report, calls) = spin_times(jdk, program, pieces, options)?;
+        let is_enough = decisions(&report, "marker step").len() >= least_decisions;
+        let spun = Spun { report, calls, pieces };
+        pieces *= 2;
+        Ok(is_enough.then_some(spun))
+    })
+}
+
+/// Watches so many pieces of work; gives the report and how often it called.
 fn spin_times(jdk: &Jdk, program: [&str; 2], times: u64, options: &[&str]) -> Result<(Report, u64)> {
     let mut jvm = start(jdk, "methods", "Spin", &program, &[])?;
     let options = [&["--inside", "-l", "markers", "--max-overhead", "5%"], options].concat();
@@ -76,7 +89,7 @@ fn within_budget(report: &Report, decisions: &[&Value]) -> Result<()> {
             _ => {}
         }
     }
-    let most_s = PERCENT / 100.0 * (span_s + BURST_S) + longest_s;
+    let most_s = PERCENT / 100.0 * span_s + at_once_s(PERCENT, SHORT_BURST_S) + longest_s;
     ensure!(cost_s <= most_s, "windows took {cost_s} s of {span_s}, not {most_s}: {decisions:?}");
     Ok(())
 }
@@ -85,7 +98,8 @@ fn within_budget(report: &Report, decisions: &[&Value]) -> Result<()> {
 #[test]
 fn a_marker_that_is_told_too_often_is_counted_and_no_mark_is_missing() -> Result<()> {
     for jdk in jdk::all()? {
-        let (report, calls) = spin(&jdk, &["--marker", "step=Spin::step", "--each", "--ring-size", "64m"])?;
+        let options = ["--marker", "step=Spin::step", "--each", "--ring-size", "64m"];
+        let Spun { report, calls, .. } = spin(&jdk, SPIN, 1, &options)?;
         let decisions = decisions(&report, "marker step");
         let actions = actions(&decisions);
         ensure!(actions.first() == Some(&"counted"), "JDK {}: {actions:?}", jdk.release);
@@ -113,13 +127,7 @@ fn a_marker_that_is_told_too_often_is_counted_and_no_mark_is_missing() -> Result
 fn a_marker_that_cannot_be_counted_is_on_in_windows() -> Result<()> {
     let jdk = jdk::any()?;
     let options = ["--marker", "step=Spin::step+time", "--marker", "rare=Spin::spin+time"];
-    let mut times = 1;
-    let (mut report, mut calls) = spin_times(&jdk, SLOW_SPIN, times, &options)?;
-    // How late the first window ends, and so how long the pause behind it is, is for the machine to say.
-    while decisions(&report, "marker step").len() < 2 && times < MOST_PIECES {
-        times *= 4;
-        (report, calls) = spin_times(&jdk, SLOW_SPIN, times, &options)?;
-    }
+    let Spun { report, calls, pieces } = spin(&jdk, SLOW_SPIN, 2, &options)?;
     let of_step = decisions(&report, "marker step");
     let actions = actions(&of_step);
     let expected = ["switched_off", "switched_on"].iter().cycle();
@@ -143,7 +151,7 @@ fn a_marker_that_cannot_be_counted_is_on_in_windows() -> Result<()> {
         let sides = actions.len() as u64 + report.summary("markers", "lost_words")?;
         ensure!(entered.abs_diff(left) <= sides, "{entered} entered, {left} left, {} decisions", actions.len());
         if text(&row, "marker") == "rare" {
-            ensure!(entered == times && left == times, "{entered} entered, {left} left, not {times}");
+            ensure!(entered == pieces && left == pieces, "{entered} entered, {left} left, not {pieces}");
         }
     }
     Ok(())
@@ -154,10 +162,10 @@ fn a_recording_of_a_governed_session_gives_the_same_report() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let recording = directory.path().join("r.jtrace");
     let path = recording.to_str().context("a path")?;
-    let (live, _) = spin(&jdk::any()?, &["--marker", "step=Spin::step+time", "-o", path, "--json"])?;
-    ensure!(!decisions(&live, "marker step").is_empty(), "{:?}", live.0["completeness"]);
+    let options = ["--marker", "step=Spin::step+time", "-o", path, "--json"];
+    let Spun { report, .. } = spin(&jdk::any()?, SPIN, 1, &options)?;
     let replayed = Report::parse(&jtrace::succeed(&["report", path, "--json"])?.stdout)?;
-    ensure!(replayed.0 == live.0, "the recording gives another report");
+    ensure!(replayed.0 == report.0, "the recording gives another report");
     Ok(())
 }
 
@@ -254,10 +262,15 @@ fn objects_are_tracked_or_never_and_verdicts_of_tracked_ones_are_right() -> Resu
 #[test]
 fn a_budget_makes_fewer_objects_tracked_and_never_a_wrong_verdict() -> Result<()> {
     let jdk = jdk::any()?;
-    let (report, expected, told) = sampled(&jdk, &["20000", "2", "3000"], &["--max-overhead", "5%"])?;
+    let mut milliseconds = 3000;
+    let (report, expected, told) = until("the governor decides", || {
+        let arguments = ["20000", "2", &milliseconds.to_string()];
+        let watched = sampled(&jdk, &arguments, &["--max-overhead", "5%"])?;
+        milliseconds *= 2;
+        Ok((!decisions(&watched.0, "property Thing").is_empty()).then_some(watched))
+    })?;
     let of_thing = decisions(&report, "property Thing");
     let actions = actions(&of_thing);
-    ensure!(!actions.is_empty(), "nothing was decided");
     ensure!(
         actions.iter().all(|action| ["fewer_objects", "stopped"].contains(action)),
         "never in windows: {actions:?}"

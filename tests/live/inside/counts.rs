@@ -66,7 +66,12 @@ pub(super) fn agree_with(report: &Report, expected: &Expected, watched: impl Fn(
         }
     }
     ensure!(differences.is_empty(), "{}", differences.join("; "));
-    ensure!(report.summary("markers", "events")? > 0, "no events");
+    let events = report.summary("markers", "events")?;
+    ensure!(events > 0, "no events");
+    // What is only counted has no trap, and is in the cost all the same. Of what is sent, a sample is looked at.
+    let (cost, number) = (&report.0["cost"], |key: &str| report.0["cost"][key].as_f64().unwrap_or(0.0));
+    ensure!(number("inside_events") > 0.9 * events as f64, "{events} events: {cost}");
+    ensure!(number("inside_ns") > 0.0 && number("target_cpu_ns") > number("inside_ns"), "{cost}");
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! States of many objects: none is lost or shared, whichever threads use them and wherever collectors move them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{
     expected::Expected,
     jdk::{self, Collector, Jdk},
     jvm::{Jvm, Launch},
+    patience::until_true,
     report::Report,
 };
 
@@ -97,18 +98,14 @@ fn dying(iterators: &str, most_left: u64) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the JVM's table has so few objects, as the JVM itself counts them; the limit is only for a test that fails.
+/// Waits until the JVM's table has so few objects, as the JVM itself counts them.
 fn until_forgotten(jvm: &Jvm, most_left: u64) -> Result<()> {
-    let began = Instant::now();
-    loop {
+    until_true("objects that died are forgotten", || {
         let histogram = jvm.jcmd(&["GC.class_histogram"])?;
         let line = histogram.lines().find(|line| line.split_whitespace().nth(3) == Some(TABLE));
         let left: u64 = line.and_then(|line| line.split_whitespace().nth(1)).map_or(Ok(0), str::parse)?;
-        if left <= most_left {
-            return Ok(());
-        }
-        ensure!(began.elapsed() < Duration::from_secs(20), "{left} objects are still known");
-    }
+        Ok(left <= most_left)
+    })
 }
 
 #[test]

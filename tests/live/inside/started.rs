@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Instant,
 };
 
 use anyhow::{Context as _, Result, ensure};
@@ -12,6 +11,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, LIMIT},
     jvm::{Launch, child_of},
+    patience::until_true,
     process::{Finished, Process, Signal},
     report::Report,
 };
@@ -108,11 +108,7 @@ fn objects_are_followed_from_the_first_one_on() -> Result<()> {
 fn a_jtrace_that_is_killed_while_the_program_waits_leaves_it_running() -> Result<()> {
     for jdk in jdk::all()? {
         let mut started = Started::begin(&jdk, "methods", &["Fib"], &["--marker", "fib=Fib::fib"])?;
-        let began = Instant::now();
-        while !has_library(started.process.pid()) {
-            ensure!(began.elapsed() < LIMIT, "the JVM never loads the library: {}", started.process.transcript());
-            std::thread::yield_now();
-        }
+        until_true("the JVM loads the library", || Ok(has_library(started.process.pid())))?;
         started.process.signal(Signal::KILL)?;
         started.process.wait_for_exit(LIMIT)?;
         started.process.send_line("GO")?;

@@ -8,6 +8,7 @@ use tests::{
     expected::Expected,
     jdk::{self, Jdk},
     jtrace::Session,
+    patience::until_true,
     report::{Report, cell},
 };
 
@@ -20,9 +21,8 @@ const HOT: [&str; 2] = ["--marker", "hot=Spinning$*::step+time"];
 const COOL: [&str; 3] = ["--marker", "cool=Spinning$*::cool", "--each"];
 /// Has more than five places: instructions that push their numbers are others than those for larger ones.
 const MANY: [&str; 2] = ["--marker", "many=Subjects*::*"];
-/// A piece of work, and most of them until the marker must have gone.
+/// A piece of work.
 const PIECE: &str = "SPIN 250";
-const MOST_PIECES: usize = 80;
 
 #[test]
 fn a_marker_that_is_too_hot_is_taken_out_and_others_go_on() -> Result<()> {
@@ -52,18 +52,18 @@ fn visit(jdk: &Jdk) -> Result<()> {
     let woven = jvm.sums("CODE", CLASSES)?;
     ensure!(woven[..2].iter().zip(&with_cool).all(|(woven, other)| woven != other), "the marker is not woven");
     let printed = jvm.stdout().len();
-    let mut pieces = 0;
-    loop {
-        let now = jvm.sums("CODE", CLASSES)?;
-        if now == with_cool {
-            break;
+    let gone = until_true("the marker is taken out", || {
+        let is_out = jvm.sums("CODE", CLASSES)? == with_cool;
+        if !is_out {
+            jvm.ask(PIECE)?;
         }
-        if pieces >= MOST_PIECES {
-            let report = session.report()?;
-            bail!("still {now:?}, not {with_cool:?}: {}", report.0["completeness"]["decisions"]);
-        }
-        jvm.ask(PIECE)?;
-        pieces += 1;
+        Ok(is_out)
+    });
+    if gone.is_err() {
+        return gone.with_context(|| match session.report() {
+            Ok(report) => report.0["completeness"]["decisions"].to_string(),
+            Err(error) => format!("{error:#}"),
+        });
     }
     // It looks for the first time, so that the JVM asks it behind jtrace.
     let during = jvm.sums("BYTES behind", CLASSES)?;

@@ -5,6 +5,7 @@ use anyhow::{Result, ensure};
 use tests::{
     expected::Expected,
     jdk::{self, Jdk},
+    patience::until,
     report::Report,
 };
 
@@ -44,17 +45,21 @@ fn whole_names_choose_the_threads_of_marks() -> Result<()> {
 /// The kernel keeps back what no marker wants. Of two markers one may want a thread that the other one does not.
 #[test]
 fn marks_of_threads_that_no_marker_wants_stay_in_the_kernel() -> Result<()> {
-    const ROUNDS: usize = 200;
+    const ROUNDS: usize = 100;
     let of_a = "a=Named::step where thread ~ \"*-resident-a\"";
     for jdk in jdk::all()? {
-        let (report, expected) = count(&jdk, ROUNDS, &["--marker", of_a])?;
-        let (wanted, kept_back) = (by_thread(&expected, "resident-a"), report.summary("markers", "kept_back_words")?);
-        let told = report.summary("markers", "events")?;
-        ensure!(told == 2 * wanted, "{told} of {wanted} calls on JDK {}", jdk.release);
-        // Until a thread is known, its marks come.
-        let others = 2 * (by_thread(&expected, "") - wanted);
-        ensure!(kept_back > others / 2, "{kept_back} of {others} words on JDK {}", jdk.release);
-        ensure!(report.summary("markers", "lost_words")? == 0, "words are missing on JDK {}", jdk.release);
+        let mut rounds = ROUNDS;
+        // Until a thread is known, its marks come; how long that is, the machine decides.
+        until("the kernel keeps back most marks of the other threads", || {
+            let (report, expected) = count(&jdk, rounds, &["--marker", of_a])?;
+            rounds *= 2;
+            let wanted = by_thread(&expected, "resident-a");
+            let told = report.summary("markers", "events")?;
+            ensure!(told == 2 * wanted, "{told} of {wanted} calls on JDK {}", jdk.release);
+            ensure!(report.summary("markers", "lost_words")? == 0, "words are missing on JDK {}", jdk.release);
+            let others = 2 * (by_thread(&expected, "") - wanted);
+            Ok((report.summary("markers", "kept_back_words")? > others / 2).then_some(()))
+        })?;
     }
     let jdk = jdk::any()?;
     let (report, expected) = count(&jdk, ROUNDS, &["--marker", of_a, "--marker", "all=Named::step"])?;

@@ -1,8 +1,9 @@
 //! Calls and errors of every program, in all ways of running code and on all releases.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use tests::jdk;
 
-use super::Program;
+use super::{Program, Run, methods};
 
 #[test]
 fn exceptions_are_counted_where_they_leave_methods() -> Result<()> {
@@ -62,4 +63,27 @@ fn initialisers_are_counted_once() -> Result<()> {
 fn an_overflow_of_the_stack_ends_every_call_of_it() -> Result<()> {
     let program = Program { main: "Overflow", arguments: &[], patterns: &["Overflow::*"], times: (0, 1) };
     program.agrees_across(3)
+}
+
+/// C1 inlines the method into the one that catches its exceptions, and neither that one nor anything else of the thread is
+/// chosen: only the next call shows that the one before is over. Of the last one nothing shows it.
+#[test]
+fn exceptions_that_stay_within_one_code_are_errors() -> Result<()> {
+    for jdk in jdk::all()? {
+        for (condition, counts_at_return) in [(None, false), (Some("duration >= 0ns"), true)] {
+            let place = || format!("on JDK {} with {condition:?}", jdk.release);
+            let mut options = vec!["-l", "methods", "-I", "Caught::throwing"];
+            options.extend(condition.iter().flat_map(|condition| ["--where", condition]));
+            let run = Run::new(&jdk, "Caught", &options).flags(&["-XX:TieredStopAtLevel=1"]).times(1, 2);
+            let (report, expected) = run.report()?;
+            let [calls, errors] = methods(&report)?.get("Caught.throwing").copied().unwrap_or_default();
+            let under_way = report.summary("methods", "under_way").unwrap_or(0);
+            let of = |kind| expected.one(kind, "Caught.throwing");
+            ensure!(under_way <= 1, "{under_way} calls are under way {}", place());
+            let counted = calls + if counts_at_return { under_way } else { 0 };
+            ensure!(counted == of("calls")?, "{calls} calls, {under_way} under way {}", place());
+            ensure!(errors + under_way == of("errors")?, "{errors} errors, {under_way} under way {}", place());
+        }
+    }
+    Ok(())
 }

@@ -1,5 +1,9 @@
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 
 /**
  * One thread ("spinner") computes all the time; for each GO another one ("sleeper") sleeps {@code Clock <sleeps>} times for
@@ -8,6 +12,7 @@ import java.io.InputStreamReader;
 public final class Clock {
     private static final Object NEVER = new Object();
     private static volatile long sink;
+    private static volatile long switches;
 
     public static void main(String[] args) throws Exception {
         int sleeps = Integer.parseInt(args[0]);
@@ -16,18 +21,22 @@ public final class Clock {
         daemon("spinner", Clock::spin);
         System.out.println("READY");
         while (in.readLine() != null) {
-            daemon("forever", Clock::waitForever);
+            Thread forever = daemon("forever", Clock::waitForever);
+            while (forever.getState() != Thread.State.WAITING) {
+                Thread.yield();
+            }
             Thread sleeper = new Thread(() -> sleep(sleeps, ms), "sleeper");
             sleeper.start();
             sleeper.join();
-            System.out.println("DONE sleeps=" + sleeps + " slept_ns=" + 1_000_000L * sleeps * ms);
+            System.out.println("DONE sleeps=" + sleeps + " switches=" + switches + " slept_ns=" + 1_000_000L * sleeps * ms);
         }
     }
 
-    private static void daemon(String name, Runnable what) {
+    private static Thread daemon(String name, Runnable what) {
         Thread thread = new Thread(what, name);
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     private static void spin() {
@@ -42,12 +51,27 @@ public final class Clock {
 
     private static void sleep(int times, int ms) {
         try {
+            long before = voluntarySwitches();
             for (int i = 0; i < times; i++) {
                 Thread.sleep(ms);
             }
+            switches = voluntarySwitches() - before;
         } catch (InterruptedException interrupted) {
             throw new IllegalStateException(interrupted);
         }
+    }
+
+    private static long voluntarySwitches() {
+        try {
+            for (String line : Files.readAllLines(Paths.get("/proc/thread-self/status"))) {
+                if (line.startsWith("voluntary_ctxt_switches:")) {
+                    return Long.parseLong(line.substring(line.indexOf(':') + 1).trim());
+                }
+            }
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+        throw new IllegalStateException("the kernel counts no switches");
     }
 
     private static void waitForever() {

@@ -1,9 +1,13 @@
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 
 /**
  * Methods with known shares of the CPU: {@code Cpu hot SECONDS} runs the same piece of work 60, 30 and 10 times in a hundred
- * below three methods; {@code Cpu sleep COUNT MILLIS} sleeps; {@code Cpu churn SECONDS} makes garbage that lives for a while.
+ * below three methods; {@code Cpu sleep COUNT MILLIS} sleeps, and asks the kernel which sleeps it left its CPU for;
+ * {@code Cpu churn SECONDS} makes garbage that lives for a while.
  */
 public final class Cpu {
     private static final int[] SORTED = new int[512];
@@ -24,11 +28,7 @@ public final class Cpu {
                     System.out.println("DONE rounds=" + rounds + " elapsed_ns=" + (System.nanoTime() - start));
                     break;
                 case "sleep":
-                    int millis = Integer.parseInt(args[2]);
-                    for (int i = 0; i < number; i++) {
-                        nap(millis);
-                    }
-                    System.out.println("DONE sleeps=" + number + " asked_ns=" + number * millis * 1_000_000);
+                    System.out.println("DONE sleeps=" + number + sleep(number, Integer.parseInt(args[2])));
                     break;
                 default:
                     System.out.println("DONE kept=" + churn(System.nanoTime() + number * 1_000_000_000L));
@@ -75,6 +75,33 @@ public final class Cpu {
             SORTED[i] = value ^ i;
         }
         sink += value;
+    }
+
+    /** A sleep whose time is over before the thread can leave its CPU is none: the kernel's own counters tell them apart. */
+    private static String sleep(long number, int millis) throws Exception {
+        long asleep = 0;
+        long switches = 0;
+        long askedNs = 0;
+        for (int i = 0; i < number; i++) {
+            long before = voluntarySwitches();
+            nap(millis);
+            long during = voluntarySwitches() - before;
+            switches += during;
+            if (during > 0) {
+                asleep++;
+                askedNs += millis * 1_000_000L;
+            }
+        }
+        return " asleep=" + asleep + " switches=" + switches + " asked_ns=" + askedNs;
+    }
+
+    private static long voluntarySwitches() throws IOException {
+        for (String line : Files.readAllLines(Paths.get("/proc/thread-self/status"))) {
+            if (line.startsWith("voluntary_ctxt_switches:")) {
+                return Long.parseLong(line.substring(line.indexOf(':') + 1).trim());
+            }
+        }
+        throw new IOException("the kernel counts no switches");
     }
 
     private static void nap(int millis) throws InterruptedException {

@@ -11,13 +11,13 @@ import java.util.concurrent.Executors;
 
 /**
  * A shop in an incident, for the demo: it allocates under pressure, fights for one lock and leaks threads.
- * Prints READY when all three are under way. Ends when standard input closes, and after two minutes in any case.
+ * Prints READY when all three are under way. Ends when standard input closes, and after ten minutes in any case.
  */
 public final class Demo {
     private static final int CUSTOMERS = 14;
     private static final int LEAKED_MOST = 200;
     private static final long LEAK_EVERY_MS = 250;
-    private static final long LIFE_MS = 120_000;
+    private static final long LIFE_MS = 600_000;
     private static final int ORDERS_KEPT = 30_000;
     private static final int ORDERS_AT_ONCE = 200;
 
@@ -51,7 +51,7 @@ public final class Demo {
     private static void keepOrders() throws InterruptedException {
         Deque<Order> orders = new ArrayDeque<>();
         for (long number = 0; ; number++) {
-            orders.addLast(new Order(number));
+            orders.addLast(checkout(number));
             if (orders.size() > ORDERS_KEPT) {
                 orders.removeFirst();
             }
@@ -63,6 +63,10 @@ public final class Demo {
                 Thread.sleep(1);
             }
         }
+    }
+
+    private static Order checkout(long number) {
+        return new Order(number);
     }
 
     /** Makes a pool for each mail, as one does by mistake, and never shuts it down. */

@@ -1,0 +1,329 @@
+//! A root tool among hostile users: each test attacks as an ordinary user could, in namespaces of her own.
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use tests::{
+    jdk, jtrace,
+    jvm::{Jvm, Launch, child_of},
+    patience::until_true,
+    process::{Finished, Process, Signal},
+    workspace,
+};
+use tracer::jvm::{find::process::Identity, target_files};
+
+/// A user who has nothing on this machine.
+const UID: u32 = 61_234;
+
+/// A command that goes on as the user.
+fn as_user() -> Command {
+    let mut command = Command::new("setpriv");
+    let uid = UID.to_string();
+    command.args(["--reuid", &uid, "--regid", &uid, "--clear-groups", "--"]).current_dir("/");
+    command
+}
+
+/// A JVM of the user, who sees another directory at `/tmp`: she has mounted it there, in namespaces of her own.
+fn with_another_tmp(launch: &Launch, tmp: &Path) -> Result<Jvm> {
+    const SCRIPT: &str = "set -e; mount --bind \"$0\" /tmp; exec \"$@\"";
+    let directory = tempfile::tempdir()?;
+    let words = launch.command(directory.path());
+    let mut command = as_user();
+    command.args(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SCRIPT]).arg(tmp).args(words);
+    launch.start_by(&mut command, directory)
+}
+
+/// A directory that everybody may enter and only root may write to.
+fn of_root() -> Result<tempfile::TempDir> {
+    let directory = tempfile::tempdir()?;
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))?;
+    Ok(directory)
+}
+
+/// What is in a directory, and when it was changed: by what was made there and removed, too.
+fn state(directory: &Path) -> Result<(usize, i64, i64)> {
+    let metadata = fs::metadata(directory)?;
+    Ok((fs::read_dir(directory)?.count(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+#[test]
+fn what_a_user_mounts_at_tmp_is_not_written_to_with_roots_rights() -> Result<()> {
+    let victim = of_root()?;
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
+    let mut jvm = with_another_tmp(&launch, victim.path())?;
+    let before = state(victim.path())?;
+    let pid = jvm.pid().to_string();
+    let said = jtrace::refuse(&["perf-map", &pid], 1)?;
+    assert!(said.contains("Permission denied"), "{said}");
+    assert_eq!(state(victim.path())?, before, "the map was written as root");
+    // The file that asks for attaching, and the library.
+    let said = jtrace::refuse(&["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--text"], 1)?;
+    assert!(said.contains("Permission denied"), "{said}");
+    assert_eq!(state(victim.path())?, before, "the file that asks for attaching was written as root");
+    jvm.finish()?;
+    Ok(())
+}
+
+/// So that the test above is about rights and nothing else.
+#[test]
+fn what_the_user_may_do_herself_is_done_as_her() -> Result<()> {
+    let own = tempfile::tempdir()?;
+    std::os::unix::fs::chown(own.path(), Some(UID), Some(UID))?;
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
+    let mut jvm = with_another_tmp(&launch, own.path())?;
+    let pid = jvm.pid().to_string();
+    jtrace::succeed(&["perf-map", &pid])?;
+    let map = fs::metadata(own.path().join(format!("perf-{pid}.map")))?;
+    assert_eq!((map.uid(), map.gid(), map.mode() & 0o777), (UID, UID, 0o644));
+    jtrace::succeed(&["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--text"])?;
+    let left: Vec<String> = fs::read_dir(own.path())?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<Result<_>>()?;
+    assert!(!left.iter().any(|name| name.starts_with(".attach_pid") || name.contains("jtrace")), "{left:?}");
+    jvm.finish()?;
+    Ok(())
+}
+
+#[test]
+fn a_map_of_a_process_in_another_pid_namespace_does_not_replace_one_of_the_hosts() -> Result<()> {
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
+    let directory = tempfile::tempdir()?;
+    let words = launch.command(directory.path());
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--kill-child", "--mount-proc"]).args(words);
+    let mut outer = launch.start_by(&mut command, directory)?;
+    let pid = child_of(outer.process().pid())?;
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let within = status.lines().find_map(|line| line.strip_prefix("NSpid:")).context("no NSpid")?;
+    let within = within.split_whitespace().next_back().context("no pid")?.to_owned();
+    let of_host = PathBuf::from(format!("/tmp/perf-{within}.map"));
+    let before = fs::read(&of_host).ok();
+    let said = jtrace::refuse(&["perf-map", &pid.to_string()], 1)?;
+    assert!(said.contains("another process") && said.contains("--stdout"), "{said}");
+    assert_eq!(fs::read(&of_host).ok(), before);
+    ensure!(jtrace::succeed(&["perf-map", "--stdout", &pid.to_string()])?.text().contains("Interpreter"));
+    outer.finish()?;
+    Ok(())
+}
+
+/// A process of the user that holds up whoever reads its memory, or its command line, see `held_up.py`.
+fn that_holds_up(kind: &str, directory: &Path) -> Result<Process> {
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
+    std::os::unix::fs::chown(directory, Some(UID), Some(UID))?;
+    let script = directory.join("held_up.py");
+    fs::copy(workspace().join("tests/fixtures/held_up.py"), &script)?;
+    let (mounted, device) = (directory.join("mounted"), directory.join("fuse"));
+    fs::create_dir(&mounted)?;
+    // Open to everybody, as distributions have it.
+    let made = Command::new("mknod").args(["-m", "666"]).arg(&device).args(["c", "10", "229"]).status()?;
+    ensure!(made.success(), "mknod failed");
+    let mut command = as_user();
+    command.args(["unshare", "--user", "--map-root-user", "--mount", "python3"]);
+    command.env("FUSE", device).arg(script).arg(kind).arg(jdk::any()?.libjvm()).arg(mounted);
+    let process = Process::spawn(&mut command)?;
+    process.stdout.wait_for_line("READY", 0, jtrace::LIMIT).with_context(|| process.transcript())?;
+    Ok(process)
+}
+
+/// Runs jtrace beside such a process. What is still held up when that process has ended would have been so for ever.
+fn beside(process: &Process, arguments: &[&str]) -> Result<Finished> {
+    let finished = jtrace::run(arguments)?;
+    ensure!(process.is_running(), "{}", process.transcript());
+    Ok(finished)
+}
+
+#[test]
+fn memory_that_a_user_serves_herself_holds_nothing_up() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    for kind in ["memory", "arguments"] {
+        let directory = tempfile::tempdir()?;
+        let process = that_holds_up(kind, directory.path())?;
+        let pid = process.pid();
+        let list: Value = serde_json::from_slice(&beside(&process, &["list", "--json"])?.stdout)?;
+        let rows = list["jvms"].as_array().context("no list")?;
+        let row = |pid: u32| rows.iter().find(|row| row["pid"] == pid);
+        assert!(row(jvm.pid()).is_some_and(|row| row["problem"].is_null()), "{list}");
+        let row = row(pid).with_context(|| format!("{kind}: not listed"))?;
+        // What cannot be read is said, or stands under the name that the kernel knows.
+        let is_named = if kind == "memory" { row["problem"].is_string() } else { row["command"] == "python3" };
+        assert!(is_named, "{kind}: {row}");
+        // Nothing had to be left behind: it was not read in the first place.
+        assert_eq!(list["held_up"], 0, "{kind}");
+        for command in [&["doctor"][..], &["attach", "-d", "1s", "--json"], &["perf-map"], &["probes"]] {
+            let mut words = command.to_vec();
+            let pid = pid.to_string();
+            words.insert(1, &pid);
+            // The library is a real one, so what needs nothing else can be answered.
+            let finished = beside(&process, &words)?;
+            assert!(kind == "arguments" || finished.code == 1, "{words:?}: {}", finished.text());
+        }
+    }
+    jvm.finish()?;
+    Ok(())
+}
+
+/// A file of root's undo journal that is gone at the end.
+struct Owed(PathBuf);
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        // It goes with its target as well.
+        let _: std::io::Result<()> = fs::remove_file(&self.0);
+    }
+}
+
+impl Owed {
+    /// What a jtrace that was killed would have left of a process.
+    fn of(pid: u32) -> Result<Self> {
+        let Identity { pid, start_ticks } = Identity::of(pid).context("it runs")?;
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        let namespace = fs::read_link("/proc/self/ns/pid")?.to_string_lossy().into_owned();
+        let change = json!({ "flag": "DTraceMonitorProbes", "address": 0x1000, "original": 0, "armed": 1 });
+        let entry = json!({
+            "target": { "pid": pid, "start_ticks": start_ticks },
+            "boot": boot.trim(), "pid_namespace": namespace, "changes": [change], "owners": [],
+        });
+        // Any jtrace that looks makes the directory as it should be.
+        fs::create_dir_all("/run/jtrace")?;
+        fs::set_permissions("/run/jtrace", fs::Permissions::from_mode(0o700))?;
+        let path = PathBuf::from(format!("/run/jtrace/{pid}-{start_ticks}.json"));
+        fs::write(&path, entry.to_string())?;
+        Ok(Self(path))
+    }
+}
+
+#[test]
+fn a_target_that_something_is_owed_to_and_that_does_not_answer_holds_up_nobody() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    let directory = tempfile::tempdir()?;
+    let mut process = that_holds_up("memory", directory.path())?;
+    let owed = Owed::of(process.pid())?;
+    // What has nothing to do with any process does not even look.
+    for command in [&["completions", "bash"][..], &["man"], &["typestate", "list"], &["--version"]] {
+        let finished = beside(&process, command)?;
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{command:?}");
+    }
+    assert_eq!(beside(&process, &["list"])?.code, 0);
+    let pid = jvm.pid().to_string();
+    let finished = beside(&process, &["attach", &pid, "-l", "locks", "-d", "1s", "--json"])?;
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    assert!(finished.stderr.contains(&format!("process {}", process.pid())), "{}", finished.stderr);
+    assert!(owed.0.exists(), "it is still owed");
+    process.signal(Signal::KILL)?;
+    process.wait(jtrace::LIMIT)?;
+    until_true("what was owed to a process that is gone is forgotten", || {
+        jtrace::succeed(&["list"])?;
+        Ok(!owed.0.exists())
+    })?;
+    jvm.finish()?;
+    Ok(())
+}
+
+/// A value of `/proc/.../status`, as a mask.
+fn mask(status: &str, key: &str) -> Result<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).with_context(|| format!("no {key}"))?;
+    Ok(u64::from_str_radix(line.trim_start_matches(':').trim(), 16)?)
+}
+
+/// The capabilities that a row of the table in `docs/security.md` names, as a mask.
+fn of_document(process: &str) -> Result<u64> {
+    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
+    let row = text.lines().find(|line| line.starts_with(&format!("| {process} |"))).context("no such row")?;
+    let known = [
+        ("CAP_DAC_OVERRIDE", 1),
+        ("CAP_DAC_READ_SEARCH", 2),
+        ("CAP_SYS_PTRACE", 19),
+        ("CAP_SYS_NICE", 23),
+        ("CAP_SYSLOG", 34),
+        ("CAP_PERFMON", 38),
+        ("CAP_BPF", 39),
+        ("CAP_CHECKPOINT_RESTORE", 40),
+    ];
+    let named: Vec<&str> = row.split('`').filter(|word| word.starts_with("CAP_")).collect();
+    named.iter().try_fold(0, |mask, name| {
+        let known = known.iter().find(|(known, _)| known == name).with_context(|| format!("{name} is not known"))?;
+        Ok(mask | 1 << known.1)
+    })
+}
+
+#[test]
+fn an_attached_jtrace_and_its_child_can_do_what_the_table_says_and_no_more() -> Result<()> {
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
+    let own = tempfile::tempdir()?;
+    std::os::unix::fs::chown(own.path(), Some(UID), Some(UID))?;
+    let mut jvm = with_another_tmp(&launch, own.path())?;
+    let mut session = jtrace::Session::attach(jvm.pid(), &["--inside", "--marker", "all=Locks::*"])?;
+    let pid = session.process().pid();
+    let allowed = of_document("a session, once it is attached")?;
+    // A thread that has just been started gives up what it has as the first thing it does.
+    until_true("every thread has given up the rest", || {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
+        let statuses = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("status")).ok());
+        let is_bounded = |status: String| -> Result<bool> {
+            let sets = ["CapEff", "CapPrm", "CapBnd", "CapInh"].iter();
+            let masks = sets.map(|set| mask(&status, set)).collect::<Result<Vec<_>>>()?;
+            Ok(masks.iter().all(|mask| mask & !allowed == 0) && status.contains("NoNewPrivs:\t1"))
+        };
+        Ok(statuses.map(is_bounded).collect::<Result<Vec<_>>>()?.into_iter().all(|bounded| bounded))
+    })?;
+    let main = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    assert_eq!(mask(&main, "CapEff")?, allowed, "the table says more than is so");
+    session.stop()?;
+    jvm.finish()?;
+    Ok(())
+}
+
+/// The child lives as long as what it reaches files for is wanted, so it is started by itself here.
+#[test]
+fn who_reaches_a_users_files_is_that_user_in_her_namespace_and_has_no_capability() -> Result<()> {
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
+    let own = tempfile::tempdir()?;
+    std::os::unix::fs::chown(own.path(), Some(UID), Some(UID))?;
+    let mut jvm = with_another_tmp(&launch, own.path())?;
+    target_files::use_program(&jtrace::binary()?);
+    let identity = Identity::of(jvm.pid()).context("it runs")?;
+    let files = target_files::TargetFiles::open(identity)?;
+    let child = served_by(std::process::id(), jvm.pid())?;
+    let status = fs::read_to_string(format!("/proc/{child}/status"))?;
+    for set in ["CapEff", "CapPrm", "CapBnd", "CapInh", "CapAmb"] {
+        assert_eq!(mask(&status, set)?, 0, "{status}");
+    }
+    let ids = format!("{UID}\t{UID}\t{UID}\t{UID}");
+    assert!(status.contains(&format!("Uid:\t{ids}")) && status.contains(&format!("Gid:\t{ids}")), "{status}");
+    assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+    let namespace = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/mnt"));
+    assert_eq!(namespace(child)?, namespace(jvm.pid())?);
+    // Its user can look neither into its memory nor at its descriptors.
+    for file in ["mem", "fd", "exe", "maps"] {
+        let mut look = as_user();
+        look.args(["cat", &format!("/proc/{child}/{file}")]);
+        assert_ne!(Finished::of(&mut look, jtrace::LIMIT)?.code, 0, "{file}");
+    }
+    drop(files);
+    jvm.finish()?;
+    Ok(())
+}
+
+/// The child of a process that reaches the files of a target.
+fn served_by(parent: u32, target: u32) -> Result<u32> {
+    for entry in fs::read_dir("/proc")? {
+        let Ok(pid) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+        let serves = words.get(1) == Some(&&b"as-target-user"[..])
+            && words.get(2).is_some_and(|word| *word == target.to_string().as_bytes());
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let after_name = stat.rsplit(") ").next().unwrap_or_default();
+        if serves && after_name.split(' ').nth(1) == Some(&parent.to_string()) {
+            return Ok(pid);
+        }
+    }
+    anyhow::bail!("nobody reaches the files of process {target}")
+}
