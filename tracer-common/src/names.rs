@@ -59,6 +59,8 @@ pub const MAP_BUCKETS: &str = "BUCKETS";
 pub const MAP_CONTEXTS: &str = "CONTEXTS";
 /// Per-CPU array of counters that belong to no subject, indexed by [`crate::tally::Outcome`].
 pub const MAP_OUTCOMES: &str = "OUTCOMES";
+/// Hash map of the calls under way, by thread ([`crate::tally::CALLS_WORDS`]).
+pub const MAP_THREADS: &str = "THREADS";
 /// Hash map of masks ([`crate::filter::Input::Thread`]), by thread.
 pub const MAP_MASKS: &str = "MASKS";
 /// Hash map of the buffers whose marks nobody wants ([`crate::marks::MarksHeader::buffer`]).

@@ -160,10 +160,24 @@ pub struct SiteSpec {
     pub kind: u16,
     /// How many of `fields` are in use.
     pub field_count: u16,
-    /// 0 where the event gets no stack, 1 where it gets the thread's, and otherwise the number of innermost frames that it gets.
+    /// 0 where the event gets no stack, 1 where it gets the thread's, and otherwise the number of innermost frames that it gets. The
+    /// upper half says that only one event of so many gets it; 0 and 1: each does.
     pub stack: u32,
     /// The words of the event, in order.
     pub fields: [Field; MAX_FIELDS],
+}
+
+impl SiteSpec {
+    /// The bits of `stack` below those that say which events get it.
+    pub const STACK_BITS: u32 = 16;
+
+    /// What `stack` is where only one event of so many gets it.
+    pub const fn stack_of_one_in(self, one_in: u16) -> u32 {
+        match self.stack {
+            0 => 0,
+            stack => stack | (one_in as u32) << Self::STACK_BITS,
+        }
+    }
 }
 
 /// Offsets in the target JVM's own structures that a program needs; all 0 where they are unknown.
@@ -191,7 +205,11 @@ pub struct TargetLayout {
     pub cpu_site: u16,
     /// Site id of the scheduler's events, where there are any.
     pub sched_site: u16,
+    /// Grows whenever user space has looked at the counters.
+    pub look: u32,
+    /// Hits of a site that a CPU takes until user space has looked; those beyond are refused.
+    pub most_hits: u32,
 }
 
 const _: () = assert!(size_of::<Operand>() == 16 && size_of::<Field>() == 40);
-const _: () = assert!(size_of::<SiteSpec>() == 8 + 40 * MAX_FIELDS && size_of::<TargetLayout>() == 48);
+const _: () = assert!(size_of::<SiteSpec>() == 8 + 40 * MAX_FIELDS && size_of::<TargetLayout>() == 56);

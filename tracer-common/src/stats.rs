@@ -1,6 +1,6 @@
 //! Per-site counters, one per outcome of a hit. They are kept per CPU and only ever grow.
 //!
-//! Invariant: `hits = filtered + counted + emitted`, and, after the readers have drained the ring buffers,
+//! Invariant: `hits = filtered + counted + refused + emitted`, and, after the readers have drained the ring buffers,
 //! `emitted = delivered + lost` exactly, where user space counts `delivered`.
 //!
 //! The programs of the clock and of the scheduler run for all processes; they count only what belongs to the target.
@@ -29,9 +29,16 @@ pub struct SiteStats {
     pub stack_ns: u64,
     /// Hits that the kernel counted itself ([`crate::tally`]), so that no event was sent.
     pub counted: u64,
+    /// Hits that got no stack and no event, because user space had not looked for too many of them
+    /// ([`crate::site::TargetLayout::most_hits`]).
+    pub refused: u64,
+    /// The look of user space that this CPU knows of, and hits since.
+    pub look: u32,
+    /// See [`Self::look`].
+    pub hits_since: u32,
 }
 
-/// Number of counters in [`SiteStats`], without the time and what the kernel counted itself: that is in the hits.
+/// Number of counters in [`SiteStats`], without the time, and without what the kernel counted itself or refused: that is in the hits.
 pub const STATS_WORDS: usize = 7;
 
-const _: () = assert!(size_of::<SiteStats>() == 8 * (STATS_WORDS + 2));
+const _: () = assert!(size_of::<SiteStats>() == 8 * (STATS_WORDS + 4));

@@ -181,6 +181,19 @@ pub enum Outcome {
 /// Number of [`Outcome`]s.
 pub const OUTCOMES: usize = 3;
 
+/// Words of a thread's calls under way: how many, 2 words, [`Demand::epoch`], and the outer ones.
+pub const CALLS_WORDS: usize = CALLS_HEAD + CALLS_INLINE * CALL_WORDS;
+/// Words before the first call.
+pub const CALLS_HEAD: usize = 4;
+/// Calls that such a value has room for; deeper ones lie elsewhere.
+pub const CALLS_INLINE: usize = 24;
+/// Words of a call under way.
+pub const CALL_WORDS: usize = 7;
+/// Where in them its `Method*` and its cell or context stand.
+pub const CALL_METHOD: usize = 1;
+/// As above.
+pub const CALL_CELL: usize = 4;
+
 /// How far below or above its entry's stack pointer a call can return: the interpreter's frame has results, monitors and
 /// alignment by then, and a loop that was compiled meanwhile goes on in a frame of another size (OSR).
 pub const RETURN_BYTES: u64 = 2048;

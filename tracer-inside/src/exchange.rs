@@ -14,7 +14,7 @@ use tracer_weave::{
 
 use crate::{
     jvm::{Failure, Jni, Jvmti},
-    weaving::{Weaving, loaded, set_current},
+    weaving::{MAX_SKIPPED, Weaving, loaded, set_current},
 };
 
 /// Classes that are exchanged at a time.
@@ -97,6 +97,9 @@ fn step(jvmti: Jvmti, jni: Jni, classes: &mut Classes, done: &mut Done) {
 
 fn left(done: &mut Done, class: String, reason: String) {
     done.skipped_count += 1;
+    if done.skipped.len() >= MAX_SKIPPED {
+        return;
+    }
     done.skipped.push(Skipped { class, method: None, reason });
 }
 

@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// Most entries of what was left out.
-const MAX_SKIPPED: usize = 1000;
+pub(crate) const MAX_SKIPPED: usize = 1000;
 /// Names of classes that the recorder needs itself, or that the JVM treats as it treats no others.
 const NEVER: [&str; 9] = [
     "java.lang.Jtrace*",

@@ -8,8 +8,13 @@ use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
 pub const VERSION: u32 = 4;
-/// Longest message.
+/// Longest order.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
+/// Longest message of the library. Lists in them are cut so that they fit: whoever runs the JVM can write what he likes, and jtrace
+/// makes room for it.
+pub const MAX_TOLD_BYTES: usize = 4 << 20;
+/// Most bytes of names in [`Told::Classes`]; JSON makes some of their letters longer.
+pub const MAX_NAMES_BYTES: usize = MAX_TOLD_BYTES / 4;
 /// Name of the variable of the library in which its end of the connection for jtrace stands, as the number of a file descriptor.
 pub const PEER_SYMBOL: &str = "JTRACE_PEER";
 /// Name of the variable that says whether a jtrace is there: 1, else 0.

@@ -10,7 +10,7 @@ pub(crate) mod pattern;
 mod profile;
 mod protocols;
 mod request;
-mod scaled;
+pub(crate) mod scaled;
 mod site;
 mod spread;
 mod state;
@@ -110,8 +110,18 @@ pub trait Analysis: Send {
         Vec::new()
     }
 
+    /// Whether one of its shapes is about what happens at the sites of a group that it counts.
+    fn shows(&self, _group: &str, _shape: &str) -> bool {
+        true
+    }
+
     /// Takes what could not be seen.
     fn coverage(&mut self, _coverage: &Coverage) {}
+
+    /// What must be known before any number is read; absent where there is nothing like that.
+    fn headline(&self, _context: Context<'_>) -> Option<String> {
+        None
+    }
 
     /// Takes notice of what was woven, or restored.
     fn inside(&mut self, _inside: &Inside) {}

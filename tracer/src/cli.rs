@@ -1,5 +1,6 @@
 //! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage).
 
+mod apart;
 mod arming;
 mod attach;
 mod bench;
@@ -12,12 +13,14 @@ mod listen;
 mod logger;
 mod markers;
 mod options;
+mod outlet;
 mod output;
 mod outside;
 mod perf_map;
 pub mod predicate;
 mod prepare;
 mod probes;
+mod recovery;
 mod replay;
 mod run;
 mod shell;
@@ -26,15 +29,17 @@ mod typestate;
 use std::{
     io::{self, Write as _},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
-use crate::{analysis::Lens, jvm::find};
+use crate::{analysis::Lens, ending, jvm::find, view::tui::terminal};
 
-const EXAMPLES: &str = "\
+/// Command lines that the help shows.
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   jtrace list                                    which JVMs are there, and what can be seen of them
   sudo jtrace attach 4711                        watch a JVM until q is pressed
@@ -104,6 +109,41 @@ enum Command {
     /// Wait for a gate, then become another program: the first half of `run`
     #[command(hide = true)]
     WaitAndExec(run::WaitOptions),
+    /// Become the user of a process, and reach files for another jtrace
+    #[command(hide = true)]
+    AsTargetUser(apart::TargetOptions),
+    /// Look into processes for another jtrace
+    #[command(hide = true)]
+    LookApart(apart::LookOptions),
+    /// Undo what a killed jtrace left, for another jtrace
+    #[command(hide = true)]
+    RecoverApart(recovery::Options),
+}
+
+impl Command {
+    /// How long it waits until what a killed jtrace left is undone; absent where it has nothing to do with any process.
+    fn recovers(&self) -> Option<Duration> {
+        match self {
+            Self::Attach(_)
+            | Self::Methods(_)
+            | Self::Calls(_)
+            | Self::Jni(_)
+            | Self::Alloc(_)
+            | Self::Run(_)
+            | Self::Record(_)
+            | Self::Bench(_) => Some(recovery::BEFORE_ATTACHING),
+            Self::Markers(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
+            Self::Typestate(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
+            Self::List(_) | Self::Doctor(_) | Self::Probes(_) | Self::PerfMap(_) => Some(recovery::BEFORE_LOOKING),
+            Self::Report(_)
+            | Self::Completions(_)
+            | Self::Man
+            | Self::WaitAndExec(_)
+            | Self::AsTargetUser(_)
+            | Self::LookApart(_)
+            | Self::RecoverApart(_) => None,
+        }
+    }
 }
 
 /// Options of `jtrace list`.
@@ -132,7 +172,10 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     log_to_stderr();
-    prepare::recover();
+    say_faults_on_one_line();
+    if let Some(limit) = arguments.command.recovers() {
+        recovery::recover(limit);
+    }
     match run(arguments.command) {
         Ok(code) => code,
         Err(failure) => failure.report(),
@@ -159,7 +202,25 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Completions(options) => shell::completions(&options),
         Command::Man => shell::man(),
         Command::WaitAndExec(options) => run::wait_and_exec(&options),
+        Command::AsTargetUser(options) => Ok(apart::as_target_user(options)),
+        Command::LookApart(options) => apart::look(options),
+        Command::RecoverApart(options) => recovery::apart(options),
     }
+}
+
+/// A panic says one line, takes no memory for it, and ends jtrace in order: in the main thread by unwinding, elsewhere by asking for
+/// the end.
+fn say_faults_on_one_line() {
+    std::panic::set_hook(Box::new(|info| {
+        terminal::restore();
+        let what = info.payload_as_str().unwrap_or("no more is known").lines().next().unwrap_or_default();
+        let place = info.location().map_or(("?", 0), |place| (place.file(), place.line()));
+        // Nothing is left to tell a failure of standard error to.
+        let _: io::Result<()> = writeln!(io::stderr(), "error: a fault in jtrace, at {}:{}: {what}", place.0, place.1);
+        if std::thread::current().name() != Some("main") {
+            ending::ask(ending::FAULT);
+        }
+    }));
 }
 
 fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
@@ -178,11 +239,12 @@ fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
 ///
 /// A pid that nobody has is a mistake and no finding.
 fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
-    if let Some(pid) = options.pid
-        && let Err(error @ find::Error::NoProcess(_)) = find::Jvm::open(pid)
-    {
-        let hint = error.hint();
-        return Err(Failure::new(error, hint));
+    if let Some(pid) = options.pid {
+        apart::look_at(pid)?;
+        if let Err(error @ find::Error::NoProcess(_)) = find::Jvm::open(pid) {
+            let hint = error.hint();
+            return Err(Failure::new(error, hint));
+        }
     }
     let examination = doctor::examine(options.pid);
     let mut out = Vec::new();
@@ -212,6 +274,18 @@ fn usage(error: &clap::Error) -> ExitCode {
         };
     }
     failure::usage(error).report()
+}
+
+/// Parses a command line, and runs nothing.
+#[cfg(test)]
+pub(crate) fn parse(words: &[String]) -> Result<(), clap::Error> {
+    Arguments::try_parse_from(words).map(drop)
+}
+
+/// All commands and options.
+#[cfg(test)]
+pub(crate) fn definition() -> clap::Command {
+    Arguments::command()
 }
 
 /// The command as clap describes it, for completions and the manual page.

@@ -3,7 +3,7 @@
 //! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
 //! links, one perf event a site otherwise) and [`clock`] the sampling clock and the scheduler, [`unwind`] says what is
 //! needed to find stacks, [`rings`] reads records, [`calibrate`] measures what a trap costs here, [`runtime`] what all
-//! programs cost, [`census`] looks at what is in the kernel, and [`judgement`] lets a test ask the predicate's graph there.
+//! programs cost, [`census`] looks at what is in the kernel, [`trial`] whether it takes the programs (by `verify` and [`stack_depth`]), and [`judgement`] lets a test ask the predicate's graph there.
 
 pub mod attach;
 pub mod calibrate;
@@ -17,18 +17,26 @@ mod multi;
 pub mod programs;
 pub mod rings;
 pub mod runtime;
+pub mod stack_depth;
 pub mod tallying;
+pub mod trial;
 pub mod unwind;
+mod verify;
 mod wire;
 
 use std::{io, path::PathBuf};
 
+pub use verify::Refusal;
+
 /// Why the kernel side could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The object or a program was refused.
-    #[error("the kernel refused the eBPF programs: {0}")]
+    /// The object does not load.
+    #[error("the eBPF programs cannot be loaded: {0}")]
     Load(String),
+    /// A program was refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// A map is missing from the object or has another type.
     #[error("eBPF map `{name}`: {reason}")]
     Map {
@@ -63,7 +71,9 @@ impl Error {
     /// What may help.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Load(_) => "run `jtrace doctor` to see what this kernel and these privileges allow",
+            Self::Load(_) | Self::Refused(_) => {
+                "run `jtrace doctor` to see what this kernel and these privileges allow"
+            }
             Self::Map { .. } => "jtrace and its eBPF object do not fit together: build both with `cargo xtask build`",
             Self::Attach { .. } => "run `jtrace doctor PID`; uprobes need CAP_PERFMON and CAP_BPF, or CAP_SYS_ADMIN",
             Self::System { .. } => return None,

@@ -21,6 +21,8 @@ pub mod find;
 pub mod flags;
 pub mod journal;
 
+pub mod target_files;
+
 pub mod attach_protocol;
 
 pub mod arming;

@@ -7,6 +7,11 @@
 #![doc = "\n"]
 #![doc = include_str!("../ARCHITECTURE.md")]
 
+// What all of them read times from, what ends their waits, and what is left for the end.
+mod clock;
+pub mod ending;
+pub mod reserve;
+
 pub mod jvm;
 
 pub mod inside;
@@ -15,6 +20,7 @@ pub mod jni;
 pub mod probe;
 
 pub mod ebpf;
+pub mod priority;
 
 pub mod symbol;
 pub mod unwind;
@@ -46,3 +52,6 @@ pub mod view;
 pub mod bench;
 
 pub mod cli;
+
+#[cfg(test)]
+mod documents;

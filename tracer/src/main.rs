@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+use tracer::reserve::Allocator;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
 fn main() -> ExitCode {
+    Allocator::begin();
     tracer::cli::main()
 }

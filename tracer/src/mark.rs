@@ -201,5 +201,23 @@ pub enum Inside {
     Lacks(String),
 }
 
+impl Inside {
+    /// About what it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let texts = match self {
+            Self::Place(place) => place.class.len() + place.method.len() + place.descriptor.len(),
+            Self::Class { name, .. } => name.len(),
+            Self::Lacks(what) => what.len(),
+            Self::Unwoven(woven) | Self::Woven(woven) | Self::Restored(woven) => {
+                let skipped = woven.skipped.iter().map(|skipped| skipped.class.len() + skipped.reason.len() + 100);
+                let running = woven.running.iter().map(|running| running.class.len() + running.descriptor.len() + 100);
+                skipped.chain(running).sum()
+            }
+            Self::Asked(_) | Self::Sampled(_) => 0,
+        };
+        size_of::<Self>() + texts
+    }
+}
+
 #[cfg(test)]
 mod tests;

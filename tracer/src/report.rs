@@ -3,6 +3,7 @@
 //! Views know only what is in this module; analyses build it and know no view. Everything here is plain data. Texts are
 //! as the target gave them (any Unicode, also control characters): escaping for a medium is the view's duty.
 
+pub mod descriptor;
 pub mod format;
 pub mod profile;
 mod shape;
@@ -21,6 +22,9 @@ pub const SCHEMA: &str = "jtrace-report/1";
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: &'static str,
+    /// What must be known before any number is read, as that part of what was chosen is not seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headline: Option<String>,
     /// What was looked at.
     pub target: crate::session::Target,
     /// When, and for how long.
@@ -55,10 +59,20 @@ pub struct Cost {
     pub traps: u64,
     /// Cost of one trap as calibrated at the start of the session; absent where it was not.
     pub trap_cost_ns: Option<f64>,
+    /// The dearest that it was when it was measured again; absent where that was never more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trap_cost_max_ns: Option<f64>,
     /// Time in walks over stacks, on all CPUs, as the programs measured it; absent where they did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_ns: Option<u64>,
-    /// `traps * trap_cost_ns + stack_ns`; the first part is an estimate.
+    /// Marks and symbols of woven code, sent or counted; absent where nothing is woven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside_events: Option<u64>,
+    /// What woven code took of the target, traps apart, by what each mark and symbol is reckoned to cost; absent where nothing is
+    /// woven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside_ns: Option<u64>,
+    /// Traps, each at what it cost when it was taken, `stack_ns` and `inside_ns`; the first and the last are estimates.
     pub target_cpu_ns: Option<f64>,
     /// That as a share of one core over the span, in percent.
     pub target_cpu_percent: Option<f64>,
@@ -89,6 +103,9 @@ pub struct Completeness {
     pub delivered: u64,
     /// Events that did not fit into a ring buffer.
     pub lost: u64,
+    /// Hits that became no events, because too many came before jtrace had looked again; absent where none were.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: u64,
     /// Events that arrived and could not be decoded.
     pub undecodable: u64,
     /// Operands and texts that could not be read.
@@ -104,6 +121,11 @@ pub struct Completeness {
     pub decisions: Vec<Decision>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// What the governor did with a group of sites.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
@@ -113,10 +135,10 @@ pub struct Decision {
     pub group: String,
     /// Lens whose numbers are affected.
     pub lens: &'static str,
-    /// `without_stacks`, `without_times`, `detached`, `attached` or `stopped`; in the inside lane `counted`, `fewer_objects`,
+    /// `fewer_stacks`, `without_stacks`, `without_times`, `detached`, `attached` or `stopped`; in the inside lane `counted`, `fewer_objects`,
     /// `switched_off`, `switched_on` or `stopped`, and `held` and `released` where somebody asked for it.
     pub action: &'static str,
-    /// Of how many new objects one is tracked from then on; 0: none.
+    /// Of how many new objects one is tracked from then on, 0: none; or of how many events one has a stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub one_in: Option<u64>,
     /// Hits per second before.
@@ -154,12 +176,18 @@ pub struct SiteCompleteness {
     pub hits: u64,
     /// Hits turned down by a filter or by sampling.
     pub filtered: u64,
+    /// Hits that became no events, because too many came before jtrace had looked again; absent where none were.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: u64,
     /// Events that the kernel side tried to deliver.
     pub emitted: u64,
     /// Events that arrived.
     pub delivered: u64,
     /// Events that did not fit.
     pub lost: u64,
+    /// Operands and texts that could not be read, or absences whose ends were not traced; absent where there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unreadable: u64,
     /// `attached`, `detached by the rate guard`, or why it was not attached.
     pub state: String,
 }

@@ -3,8 +3,10 @@
 //! Everything that a report depends on is an [`Item`] of this flow, so that a recording of the items gives the same report,
 //! byte for byte.
 
+mod cost;
 mod fold;
 mod governed;
+mod kept;
 
 pub use fold::{Session, Taken};
 use serde::{Deserialize, Serialize};
@@ -104,6 +106,15 @@ pub struct Counters {
     /// Time in walks over stacks, by the programs' own account; absent in recordings of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack_ns: Option<u64>,
+    /// Per site: hits that the programs refused because user space had not looked for too many of them; nothing where none were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<u64>,
+    /// What a trap was measured to cost lately, in ps; absent where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trap_cost_ps: Option<u64>,
+    /// What woven code cost the target so far, traps apart; absent where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<InsideCost>,
     /// CPU time of jtrace.
     pub own_cpu_ns: u64,
     /// Largest resident size of jtrace.
@@ -114,6 +125,15 @@ pub struct Counters {
     /// How often the programs ran, where the kernel was asked to measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_runs: Option<u64>,
+}
+
+/// What woven code did and cost, by its governor's account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsideCost {
+    /// Marks and symbols, sent or counted.
+    pub events: u64,
+    /// CPU time of the target for these, and for markers that were off.
+    pub cpu_ns: u64,
 }
 
 /// A decision of the governor about a group of sites.
@@ -132,15 +152,26 @@ pub struct GuardAction {
     /// Why; absent where a group comes back, and in recordings of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<GuardReason>,
+    /// Where a group comes back: how long it was to be away on average, when that was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_ns: Option<u64>,
 }
 
 impl GuardAction {
+    /// Of how many events of its group one has a stack from now on, where that changes.
+    pub const fn stacks_of(&self) -> Option<u64> {
+        match self.action {
+            GuardDecision::Narrow { what: Narrowing::FewerStacks { one_in }, .. } => Some(one_in),
+            _ => None,
+        }
+    }
+
     /// Whether ends of calls that are under way will not be seen.
     pub const fn hides_ends(&self) -> bool {
         match self.action {
             GuardDecision::Detach { .. } | GuardDecision::Stop { .. } | GuardDecision::Hold => true,
             GuardDecision::Narrow { what, .. } => matches!(what, Narrowing::Times),
-            GuardDecision::Attach | GuardDecision::Release => false,
+            GuardDecision::Attach | GuardDecision::Look | GuardDecision::Release => false,
         }
     }
 }
@@ -156,6 +187,8 @@ pub enum GuardDecision {
     },
     /// Attached again for another look.
     Attach,
+    /// Nothing; what it has done since it came back is a sample of what it does while it is away.
+    Look,
     /// Left something out, so that counts stay exact.
     Narrow {
         /// What.

@@ -87,6 +87,15 @@ impl Frame {
     }
 }
 
+impl Frame {
+    /// About what it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let Self { name, class, signature, file, module, .. } = self;
+        let texts = [class, signature, file, module].into_iter().flatten().map(String::len);
+        size_of::<Self>() + name.len() + texts.sum::<usize>()
+    }
+}
+
 impl fmt::Display for Frame {
     /// `com.shop.Cart.add:12`, `libjvm.so!JVM_Sleep`, `kernel!futex_wait`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

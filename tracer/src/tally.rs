@@ -136,6 +136,9 @@ pub struct Tallies {
     /// Entries whose return was missing when a frame further out showed that they were over.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entries_without_return: u64,
+    /// At the end: calls of whose end nothing has told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub under_way: u64,
     /// Events that found no room in the kernel's tables, and are counted nowhere else.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub overflow: u64,

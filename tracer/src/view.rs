@@ -5,6 +5,8 @@
 
 pub mod escape;
 pub mod format;
+mod labels;
+mod name;
 mod sentence;
 
 mod calls;

@@ -3,7 +3,7 @@
 use jvmti_bindings::sys::jni::jclass;
 use tracer_weave::{
     Rule,
-    control::{MAX_NAMED, Matched, Told},
+    control::{MAX_NAMED, MAX_NAMES_BYTES, Matched, Told},
 };
 
 use super::{Weaving, is_never};
@@ -20,7 +20,13 @@ pub(crate) fn classes(jvmti: Jvmti, jni: Jni) -> Result<Vec<String>, Failure> {
     for (class, _) in &loaded {
         jni.forget(*class);
     }
-    Ok(loaded.into_iter().map(|(_, name)| name).collect())
+    let mut room = MAX_NAMES_BYTES;
+    let fits = |(_, name): &(jclass, String)| {
+        let next = room.checked_sub(name.len());
+        room = next.unwrap_or(0);
+        next.is_some()
+    };
+    Ok(loaded.into_iter().take_while(fits).map(|(_, name)| name).collect())
 }
 
 /// Finds out which loaded classes lie below those that rules name.

@@ -67,6 +67,7 @@ fn refused_none(name: &str, text: &str) {
 fn the_verifier_takes_every_class_of_woven_jars() {
     let base = compile();
     let unpacked = base.join("jars");
+    let mut jars = 0;
     for jar in ["asm-9.4", "Saxon-HE-9.9.1.5", "batik-all-1.16", "antlr-2.7.7", "antlr4-runtime-4.7.2", "jython-2.7.3"]
     {
         let jar = format!("/usr/share/java/{jar}.jar");
@@ -76,8 +77,10 @@ fn the_verifier_takes_every_class_of_woven_jars() {
                 .args(["-qo", &jar, "*.class", "-x", "META-INF/versions/*"])
                 .arg("-d")
                 .arg(&unpacked));
+            jars += 1;
         }
     }
+    assert!(jars >= 5, "only {jars} of the jars are here: `cargo xtask setup` installs them");
     for (name, rules) in kinds() {
         let woven = base.join("jars-woven");
         let tree = weave_tree(&unpacked, &woven, &rules);
@@ -119,7 +122,9 @@ fn a_jvm_runs_on_in_its_own_woven_classes() {
         .arg("-C")
         .arg(base.join("programs"))
         .arg("RedefineAll.class"));
-    for jvm in jvms().iter().filter(|jvm| jvm.has_agents()) {
+    let with_agents: Vec<_> = jvms().into_iter().filter(Jvm::has_agents).collect();
+    assert!(!with_agents.is_empty(), "no JVM takes agents");
+    for jvm in &with_agents {
         let unpacked = java_base(jvm, &base.join("java.base"));
         for (name, rules) in kinds().into_iter().skip(3) {
             let woven = base.join("java.base-woven");

@@ -1,10 +1,10 @@
 //! The half of `cargo xtask bench`, `profile` and `verifier` that needs the library: it looks into the kernel, repeats
 //! sessions within one process, and writes recordings of any size. Each result is lines of `name number...` on stdout.
 //!
-//! `measure objects` · `measure verified` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
+//! `measure objects` · `measure verified [OBJECT]` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
 //! `measure stacks FILE STACKS` · `measure profile FILE` · `measure calls FILE CALLS CONTEXTS ALLOCATIONS` ·
 //! `measure replay FILE` · `measure floor LIBJVM PID` · `measure marks COUNT`
-#![expect(clippy::print_stdout, reason = "it prints what it measured")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints what it measured, and what it could not")]
 
 mod calls;
 mod floor;
@@ -14,7 +14,7 @@ mod rounds;
 mod stacks;
 mod synthetic;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail, ensure};
 use tracer::ebpf::census::{self, Objects, Verified};
 
 fn main() -> Result<()> {
@@ -26,7 +26,8 @@ fn main() -> Result<()> {
             println!("programs {programs}\nmaps {maps}\nlinks {links}");
             Ok(())
         }
-        ["verified"] => verified(),
+        ["verified"] => verified(None),
+        ["verified", object] => verified(Some(&std::fs::read(object)?)),
         ["rounds", libjvm, pid, count] => rounds::run(libjvm.as_ref(), pid.parse()?, count.parse()?),
         ["profile", file] => profile::print(file.as_ref()),
         ["recording", file, events] => synthetic::write(file.as_ref(), events.parse()?),
@@ -38,17 +39,27 @@ fn main() -> Result<()> {
         ["marks", count] => marks::run(count.parse()?),
         ["stacks", file, stacks] => stacks::write(file.as_ref(), stacks.parse()?),
         _ => bail!(
-            "usage: measure objects | verified | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE | \
+            "usage: measure objects | verified [OBJECT] | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE | \
              calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE | floor LIBJVM PID | marks COUNT"
         ),
     }
 }
 
-/// `program instructions verified`, one line a program.
-fn verified() -> Result<()> {
-    for Verified { program, instructions, verified } in census::verified()? {
-        let verified = verified.context("this kernel does not say what the verifier did: it is older than 5.16")?;
-        println!("{program} {instructions} {verified}");
+/// `program instructions verified stack frames depths`, one line a program.
+fn verified(object: Option<&[u8]>) -> Result<()> {
+    let mut refused = 0;
+    for examined in census::verified(object)? {
+        match examined {
+            Ok(Verified { program, instructions, verified, chain }) => {
+                let depths: Vec<String> = chain.frames.iter().map(u32::to_string).collect();
+                println!("{program} {instructions} {verified} {} {} {}", chain.bytes(), depths.len(), depths.join("+"));
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                refused += 1;
+            }
+        }
     }
+    ensure!(refused == 0, "{refused} programs were refused");
     Ok(())
 }

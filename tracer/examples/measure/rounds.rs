@@ -35,7 +35,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             plan: plan.clone(),
             layout: TargetLayout::default(),
             kernel: KernelOptions::default(),
-            budget: tracer::guard::USUAL_BUDGET,
+            budget: tracer::guard::Budget::of(tracer::guard::USUAL_BUDGET),
             unwinding: None,
             holders: None,
             subjects: None,

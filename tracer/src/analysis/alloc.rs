@@ -16,6 +16,7 @@ use super::{
     Analysis, Context, Lens, Scaled,
     covered::Covered,
     profile::Amounts,
+    scaled::{extrapolated, scaled},
     site,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
@@ -25,6 +26,7 @@ use crate::{
     event::{Event, NameId, Payload, StackId},
     probe::catalog::OBJECTS_GROUP,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
     tally::Tallies,
 };
 
@@ -40,6 +42,8 @@ pub struct Alloc {
     classes: Keyed<NameId, Sampled>,
     sites: Keyed<(NameId, StackId), Sampled>,
     stacks: Amounts,
+    /// Of how many samples one has a stack, and stands for all of them.
+    one_in: u64,
     steps: Steps<1>,
     exact: Exact,
     covered: Covered,
@@ -65,9 +69,14 @@ impl Sampled {
         self.largest_object_bytes = self.largest_object_bytes.max(object_bytes);
     }
 
-    fn outside(&mut self, object_bytes: u64) {
+    /// One that stands for so many.
+    fn outside(&mut self, object_bytes: u64, stands_for: u64) {
         self.outside += 1;
-        self.outside_bytes = self.outside_bytes.saturating_add(object_bytes);
+        self.outside_bytes = self.outside_bytes.saturating_add(object_bytes.saturating_mul(stands_for));
+        if stands_for > 1 {
+            let bytes = object_bytes.saturating_mul(stands_for) as f64;
+            self.squares += bytes * bytes;
+        }
         self.largest_object_bytes = self.largest_object_bytes.max(object_bytes);
     }
 
@@ -104,6 +113,7 @@ impl Default for Alloc {
             classes: Keyed::new(CLASSES),
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
+            one_in: 1,
             steps: Steps::default(),
             exact: Exact::default(),
             covered: Covered::default(),
@@ -169,6 +179,23 @@ impl Alloc {
         )
     }
 
+    /// How many samples a stack stands for; nothing where it was left out.
+    fn stands_for(&self, stack: StackId) -> Option<u64> {
+        (self.one_in == 1 || stack != StackId::default()).then_some(self.one_in)
+    }
+
+    /// What is more the longer refills of TLABs are seen.
+    fn samples(&self) -> Vec<Scaled> {
+        let per_s = Some(extrapolated!("estimated_bytes_per_s"));
+        let bytes = scaled!("estimated_bytes", "Allocation", self.total.estimated_bytes()).in_bytes();
+        vec![
+            Scaled { per_s, ..bytes },
+            scaled!("samples", "samples", self.total.samples()),
+            scaled!("outside_tlab_samples", "samples outside of TLABs", self.total.outside),
+            scaled!("outside_tlab_bytes", "Allocation outside of TLABs", self.total.outside_bytes).in_bytes(),
+        ]
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "An estimate from the refills of TLABs: an object that gets a new TLAB stands for all bytes of that TLAB, \
@@ -210,14 +237,18 @@ impl Analysis for Alloc {
             Payload::AllocInNewTlab { class, tlab_bytes, object_bytes } => {
                 self.total.tlab(tlab_bytes, object_bytes);
                 self.classes.entry(class).tlab(tlab_bytes, object_bytes);
-                self.sites.entry((class, event.stack)).tlab(tlab_bytes, object_bytes);
+                if let Some(one_in) = self.stands_for(event.stack) {
+                    self.sites.entry((class, event.stack)).tlab(tlab_bytes.saturating_mul(one_in), object_bytes);
+                }
                 self.stacks.add(event.stack, event.tid, tlab_bytes);
                 self.steps.add(0, event.time_ns, tlab_bytes);
             }
             Payload::AllocOutsideTlab { class, object_bytes } => {
-                self.total.outside(object_bytes);
-                self.classes.entry(class).outside(object_bytes);
-                self.sites.entry((class, event.stack)).outside(object_bytes);
+                self.total.outside(object_bytes, 1);
+                self.classes.entry(class).outside(object_bytes, 1);
+                if let Some(one_in) = self.stands_for(event.stack) {
+                    self.sites.entry((class, event.stack)).outside(object_bytes, one_in);
+                }
                 self.stacks.add(event.stack, event.tid, object_bytes);
                 self.steps.add(0, event.time_ns, object_bytes);
             }
@@ -229,14 +260,36 @@ impl Analysis for Alloc {
         self.exact.tallies(tallies);
     }
 
+    fn headline(&self, context: Context<'_>) -> Option<String> {
+        self.covered.headline(context)
+    }
+
     fn coverage(&mut self, coverage: &Coverage) {
         if coverage.objects {
             self.covered.take(coverage);
         }
     }
 
+    fn guard(&mut self, action: &GuardAction) {
+        if action.group == "alloc"
+            && let Some(one_in) = action.stacks_of()
+        {
+            self.one_in = one_in.max(1);
+            self.stacks.fewer(one_in);
+        }
+    }
+
     fn scaled(&self, group: &str) -> Vec<Scaled> {
-        if group == OBJECTS_GROUP { self.exact.scaled() } else { Vec::new() }
+        match group {
+            OBJECTS_GROUP => self.exact.scaled(),
+            "alloc" => self.samples(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, group: &str, shape: &str) -> bool {
+        let of_samples = matches!(shape, "classes" | "sites" | "allocation" | "allocation_stacks");
+        of_samples == (group != OBJECTS_GROUP)
     }
 
     fn section(&self, context: Context<'_>) -> Section {
@@ -335,6 +388,36 @@ mod tests {
         let rows: Vec<_> =
             profile_rows(&section, "allocation_stacks").into_iter().map(|row| (row.1, row.2, row.3)).collect();
         assert_eq!(rows, [("tid 8".to_owned(), 6000, 1), ("tid 7".to_owned(), 4000, 4), ("tid 7".to_owned(), 2000, 2)]);
+    }
+
+    /// Of the samples that go without, nothing is in the tables by place; those with a stack stand for all.
+    #[test]
+    fn a_stack_stands_for_the_samples_that_went_without() {
+        let mut play = Play::default();
+        let bytes = play.name("[B");
+        let add = play.stack(&["com.shop.Main.main:4", "com.shop.Cart.add:12"]);
+        let mut alloc = Alloc::default();
+        let what = crate::guard::Narrowing::FewerStacks { one_in: 4 };
+        alloc.guard(&GuardAction {
+            time_ns: 0,
+            group: "alloc".to_owned(),
+            sites: vec![0],
+            lens: Lens::Alloc,
+            action: crate::session::GuardDecision::Narrow { what, rate_per_s: 1 },
+            reason: None,
+            pause_ns: None,
+        });
+        let tlab = Payload::AllocInNewTlab { class: bytes, tlab_bytes: 1000, object_bytes: 24 };
+        let without = StackId::default();
+        let events = [(1, 7, add, tlab), (2, 7, without, tlab), (3, 7, without, tlab), (4, 7, without, tlab)];
+        let section = play.section_of_stacks(&mut alloc, 1000, &events);
+        assert_eq!(numbers(&section, ["samples", "estimated_bytes"]), [4, 4000]);
+        assert_eq!(
+            cells(&section, "sites", ["class", "site", "samples", "estimated_bytes", "share_percent"]),
+            [["byte[]", "com.shop.Cart.add:12", "1", "4000", "100.0"]]
+        );
+        let rows: Vec<_> = profile_rows(&section, "allocation_stacks").into_iter().map(|row| (row.2, row.3)).collect();
+        assert_eq!(rows, [(4000, 4)]);
     }
 
     #[test]

@@ -131,6 +131,10 @@ impl Analysis for Calls {
         self.tallies = tallies.methods_after(&self.tallies);
     }
 
+    fn headline(&self, context: Context<'_>) -> Option<String> {
+        self.covered.headline(context)
+    }
+
     fn coverage(&mut self, coverage: &Coverage) {
         if !coverage.objects {
             self.covered.take(coverage);

@@ -3,16 +3,18 @@
 mod loading;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
     pairing::Stacks,
     pattern::{package, pattern},
+    scaled::scaled,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
 };
 use crate::{
     event::{ClassInit, Event, NameId, Payload},
     report::{Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
 };
 use loading::Loading;
 
@@ -280,6 +282,33 @@ impl Analysis for Classes {
             Payload::ClassUnloaded { class, loader } => self.unload(event, class, loader),
             Payload::ClassInitialization { step, class, loader: _ } => self.initialise(event, step, class),
             _ => {}
+        }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if !action.hides_ends() {
+            return;
+        }
+        if action.group == "class-init" {
+            self.running.cut_all();
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        match group {
+            "class-load" => vec![
+                scaled!("loaded", "loaded classes", self.loaded),
+                scaled!("unloaded", "unloaded classes", self.unloaded),
+            ],
+            "class-init" => vec![scaled!("initialization_errors", "failed initialisations", self.errors)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, group: &str, shape: &str) -> bool {
+        match shape {
+            "errors" | "initialisers" | "initialiser_times" => group == "class-init",
+            _ => group == "class-load",
         }
     }
 

@@ -41,6 +41,34 @@ impl Covered {
         self.coverage.as_ref().map(|coverage| coverage.silent.len() as u64)
     }
 
+    /// A sentence where something of what was chosen is not seen, with the command that would see it. How often that is called is
+    /// not known: one of many methods can have nearly all calls.
+    pub(super) fn headline(&self, context: Context<'_>) -> Option<String> {
+        let Coverage { objects, included, interpreter, seen, silent, .. } = self.coverage.as_ref()?;
+        let (untraced, silent): (Vec<&Silent>, Vec<&Silent>) = silent.iter().partition(|silent| silent.untraced);
+        let of = silent.len() as u64 + seen;
+        let what = match (silent.first(), of) {
+            (None, 0) if !interpreter => {
+                "Nothing of what was chosen is seen: none of it has compiled code that reports, and this JVM's interpreter does \
+                 not report"
+                    .to_owned()
+            }
+            (None, _) => return None,
+            _ => format!(
+                "{} of what was chosen is not seen: {} of {of} compiled methods do not report {}{}, so numbers are lower bounds",
+                if silent.len() as u64 * 2 > of { "Most" } else { "Part" },
+                silent.len(),
+                if *objects { "the objects that they make" } else { "their calls" },
+                if untraced.is_empty() { String::new() } else { format!(", and {} may be inlined in them", untraced.len()) },
+            ),
+        };
+        let inside = silent.first().filter(|_| !objects).map_or_else(String::new, |silent| {
+            let (pid, markers) = (context.target.pid, markers(included, silent));
+            format!("`sudo jtrace markers {pid} {markers}` counts them through a library in the JVM; ")
+        });
+        Some(format!("{what}. {inside}`jtrace run` starts a JVM that reports everything."))
+    }
+
     /// Samples in all, and by method that is not covered. A sample is its innermost Java frame's.
     fn samples<'a>(&self, context: Context<'a>, silent: &HashSet<Key<'_>>) -> (u64, HashMap<Key<'a>, u64>) {
         let (mut total, mut found) = (0, HashMap::new());
@@ -60,7 +88,7 @@ impl Covered {
     /// The table of methods that are not covered, those first that take most of the CPU's time; and sentences.
     pub(super) fn shape(&self, context: Context<'_>, notes: &mut Vec<String>) -> Option<Shape> {
         let coverage = self.coverage.as_ref()?;
-        let Coverage { objects, armed, interpreter, silent } = coverage;
+        let Coverage { objects, armed, interpreter, silent, .. } = coverage;
         let keys: HashSet<Key<'_>> = silent.iter().map(key).collect();
         let (total, by_method) = self.samples(context, &keys);
         let mut note = format!("Covered: {armed}");
@@ -78,28 +106,41 @@ impl Covered {
         } else {
             String::new()
         };
+        let untraced = silent.iter().filter(|silent| silent.untraced).count();
         notes.push(format!(
-            "{} methods run in code that was compiled before and is not seen when they {what}{share}: numbers are lower \
-             bounds for them and for what they call. `jtrace run` sees everything.",
-            silent.len()
+            "{} methods run in code that does not report when they {what}{share}: numbers are lower bounds for them and for \
+             what they call. `jtrace run` starts a JVM that reports everything.",
+            silent.len() - untraced
         ));
+        if untraced > 0 {
+            notes.push(format!(
+                "{untraced} small methods may be inlined in such code without a trace in the JVM's tables: their numbers are lower \
+                 bounds, too."
+            ));
+        }
         let samples = |silent: &Silent| by_method.get(&key(silent)).copied().unwrap_or(0);
         let mut order: Vec<&Silent> = silent.iter().collect();
         order.sort_by_key(|silent| std::cmp::Reverse(samples(silent)));
         let row = |silent: &&Silent| -> Vec<Cell> {
-            let Silent { class, method, signature, level, inlined } = silent;
+            let Silent { class, method, signature, level, inlined, dropped, untraced } = silent;
+            let code = match (untraced, dropped, inlined) {
+                (true, ..) => "possibly inlined",
+                (_, true, _) => "interpreted",
+                (.., true) => "inlined",
+                (.., false) => "compiled",
+            };
             vec![
                 class.clone().into(),
                 method.clone().into(),
                 signature.clone().into(),
                 u64::from(*level).into(),
-                if *inlined { "inlined" } else { "compiled" }.to_owned().into(),
+                code.to_owned().into(),
                 samples(silent).into(),
             ]
         };
         Some(Shape::Table(Table {
             id: "not_covered",
-            title: format!("Not covered: {} methods in code from before", silent.len()),
+            title: format!("Not covered: {} methods", silent.len()),
             columns: vec![
                 column("class", "Class", Unit::Text),
                 column("method", "Method", Unit::Text),
@@ -111,6 +152,16 @@ impl Covered {
             rows: order.iter().take(ROWS).map(row).collect(),
         }))
     }
+}
+
+/// Markers of what was asked for; where that was asked for in other words, of the first class that is not seen.
+fn markers(included: &[String], first: &Silent) -> String {
+    let of_class = [format!("{}::*", first.class)];
+    let can_be_marked = |pattern: &String| pattern.contains("::") && !pattern.contains(['\'', '`']);
+    let as_written = !included.is_empty() && included.iter().all(can_be_marked);
+    let patterns = if as_written { included } else { &of_class };
+    let markers: Vec<String> = patterns.iter().map(|pattern| format!("--marker '{pattern}'")).collect();
+    markers.join(" ")
 }
 
 /// What is not seen of methods of the JDK: a sentence where some were called, or where nothing was.
@@ -127,4 +178,59 @@ pub(super) fn not_entered<'a>(called: impl IntoIterator<Item = &'a str>) -> Opti
 
 fn key(silent: &Silent) -> Key<'_> {
     (&silent.class, &silent.method, &silent.signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::testing::{MS, Play, context},
+        *,
+    };
+    use crate::report::Span;
+
+    fn silent(class: &str) -> Silent {
+        let (method, signature) = ("sell".to_owned(), "()V".to_owned());
+        Silent { class: class.to_owned(), method, signature, level: 4, inlined: false, dropped: false, untraced: false }
+    }
+
+    fn headline(coverage: Coverage) -> Option<String> {
+        let mut play = Play::default();
+        play.target.pid = 4711;
+        let covered = Covered { coverage: Some(coverage), ..Covered::default() };
+        let span = Span { start_ns: 0, duration_ns: MS, started_at_ms: 0, end: "duration".to_owned() };
+        covered.headline(context(&play, &span))
+    }
+
+    #[test]
+    fn what_is_not_seen_is_said_first_with_the_command_that_sees_it() {
+        let seen = |seen, silent: &[Silent]| Coverage { seen, silent: silent.to_vec(), ..Coverage::default() };
+        let till = [silent("Tally$Till"), silent("Tally$Till")];
+        assert_eq!(headline(seen(2, &[])), None, "all of it is seen");
+        let said = headline(seen(20, &till)).unwrap();
+        assert!(said.starts_with("Part of what was chosen is not seen: 2 of 22 compiled methods"), "{said}");
+        let untraced = Silent { untraced: true, ..silent("Tally$Till") };
+        let said = headline(seen(1, &[silent("Tally"), untraced])).unwrap();
+        assert!(
+            said.contains("1 of 2 compiled methods do not report their calls, and 1 may be inlined in them"),
+            "{said}"
+        );
+        let said = headline(seen(1, &till)).unwrap();
+        assert!(said.starts_with("Most of what was chosen is not seen: 2 of 3 compiled methods"), "{said}");
+        assert!(said.contains("`sudo jtrace markers 4711 --marker 'Tally$Till::*'`") && said.contains("`jtrace run`"));
+        let included = vec!["Tally*::*".to_owned(), "Shop::sell".to_owned()];
+        let said = headline(Coverage { included, ..seen(0, &till) }).unwrap();
+        assert!(said.contains("`sudo jtrace markers 4711 --marker 'Tally*::*' --marker 'Shop::sell'`"), "{said}");
+        let said = headline(Coverage { included: vec!["sell".to_owned()], ..seen(0, &till) }).unwrap();
+        assert!(said.contains("--marker 'Tally$Till::*'"), "{said}");
+        let said = headline(Coverage { objects: true, ..seen(0, &till) }).unwrap();
+        assert!(said.contains("the objects that they make") && !said.contains("jtrace markers"), "{said}");
+    }
+
+    #[test]
+    fn where_nothing_has_code_it_depends_on_the_interpreter() {
+        assert!(
+            headline(Coverage::default()).is_some_and(|said| said.starts_with("Nothing of what was chosen is seen"))
+        );
+        assert_eq!(headline(Coverage { interpreter: true, ..Coverage::default() }), None);
+    }
 }

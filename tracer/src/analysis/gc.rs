@@ -24,10 +24,11 @@ mod pools;
 use std::collections::HashSet;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     distribution::Latencies,
     pairing::Stacks,
     request::Requests,
+    scaled::scaled,
     steps::Steps,
     table::{Groups, Keyed, Merge, column},
 };
@@ -35,6 +36,7 @@ use crate::{
     event::{Edge, Event, NameId, Payload, Tid},
     names::Names,
     report::{Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
 };
 use operation::{Counting, classify};
 use pools::{Pools, State};
@@ -49,6 +51,8 @@ const CONTINUED: &str = "concurrent cycle";
 /// The analysis.
 #[derive(Debug)]
 pub struct Gc {
+    /// Pauses that began, but for inner ones: of those at the edge of a window the end may not be seen.
+    begun: u64,
     open: Stacks<Begun>,
     operations: Stacks<Operation>,
     causes: Keyed<CauseKey, Pauses>,
@@ -145,6 +149,7 @@ impl Merge for Pauses {
 impl Default for Gc {
     fn default() -> Self {
         Self {
+            begun: 0,
             open: Stacks::default(),
             operations: Stacks::default(),
             causes: Keyed::new(CAUSES),
@@ -159,6 +164,7 @@ impl Default for Gc {
 
 impl Gc {
     fn begin(&mut self, event: &Event, full: bool, cause: NameId) {
+        self.begun += u64::from(self.open.depth(event.tid) == 0);
         let operation = self.operations.innermost(event.tid).map(|operation| operation.name);
         self.open.begin(event.tid, Begun { time_ns: event.time_ns, full, cause, operation });
     }
@@ -284,6 +290,25 @@ impl Analysis for Gc {
             }
             _ => {}
         }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if !action.hides_ends() {
+            return;
+        }
+        match action.group.as_str() {
+            "gc" => self.open.cut_all(),
+            "vm-operation" => self.operations.cut_all(),
+            _ => {}
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        if group == "gc" { vec![scaled!("pauses", "pauses", self.begun)] } else { Vec::new() }
+    }
+
+    fn shows(&self, _group: &str, shape: &str) -> bool {
+        shape != "pools"
     }
 
     fn section(&self, context: Context<'_>) -> Section {

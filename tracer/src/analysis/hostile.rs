@@ -175,8 +175,13 @@ fn context_tallies() -> impl Strategy<Value = ContextTallies> {
 fn tallies() -> impl Strategy<Value = Tallies> {
     let lists = (prop::collection::vec(tally(), 0..4), prop::collection::vec(tally(), 0..4));
     let counted = (prop::option::of(context_tallies()), jni_tallies());
-    (amount(), lists, counted, amount(), amount(), amount()).prop_map(
-        |(time_ns, (methods, objects), (contexts, jni), returns_without_entry, entries_without_return, overflow)| {
+    (amount(), lists, counted, [amount(), amount(), amount(), amount()]).prop_map(
+        |(
+            time_ns,
+            (methods, objects),
+            (contexts, jni),
+            [returns_without_entry, entries_without_return, under_way, overflow],
+        )| {
             Tallies {
                 time_ns,
                 methods,
@@ -185,6 +190,7 @@ fn tallies() -> impl Strategy<Value = Tallies> {
                 jni,
                 returns_without_entry,
                 entries_without_return,
+                under_way,
                 overflow,
             }
         },

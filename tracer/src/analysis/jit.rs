@@ -5,9 +5,10 @@ mod deoptimised;
 use std::collections::BTreeMap;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
     pairing::Open,
+    scaled::scaled,
     steps::Steps,
     table::{Keyed, Merge, column},
 };
@@ -15,6 +16,7 @@ use crate::{
     event::{Edge, Event, MethodName, NameId, Payload},
     names::Names,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
 };
 use deoptimised::Deoptimised;
 
@@ -268,6 +270,34 @@ impl Analysis for Jit {
             Payload::CpuSample { .. } => self.deoptimised.sample(event.stack),
             _ => {}
         }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if !action.hides_ends() {
+            return;
+        }
+        if action.group == "compile" {
+            self.running.cut_all();
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        match group {
+            "compile" => vec![
+                scaled!("compilations", "compilations", self.compilations),
+                scaled!("failures", "failed compilations", self.failures),
+            ],
+            "code" => vec![
+                scaled!("code_loaded", "loaded pieces of code", self.code_loaded),
+                scaled!("code_loaded_bytes", "loaded code", self.code_loaded_bytes).in_bytes(),
+                scaled!("code_unloaded", "unloaded pieces of code", self.code_unloaded),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, group: &str, shape: &str) -> bool {
+        if shape == "largest" { group == "code" } else { group == "compile" }
     }
 
     fn section(&self, context: Context<'_>) -> Section {

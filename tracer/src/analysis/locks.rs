@@ -11,17 +11,19 @@ mod owned;
 mod table;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
     pairing::Open,
     profile::Amounts,
     protocols::order::Order,
+    scaled::scaled,
     steps::Steps,
     table::{FastSet, Keyed, Merge},
 };
 use crate::{
     event::{Edge, Event, Holder, MonitorAction, NameId, NoHolder, Payload, StackId, Tid},
     report::{Section, Series, Shape, Summary, Timeline, Unit, format},
+    session::GuardAction,
 };
 use holder::{Doing, Holders, Stretch};
 use looks::Looks;
@@ -333,6 +335,46 @@ impl Analysis for Locks {
                 self.holders.stops(event.tid);
             }
             _ => {}
+        }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if let Some(one_in) = action.stacks_of() {
+            match action.group.as_str() {
+                "contended" => self.blocked_stacks.fewer(one_in),
+                "wait" => self.wait_stacks.fewer(one_in),
+                "park" => self.park_stacks.fewer(one_in),
+                _ => {}
+            }
+        }
+        if !action.hides_ends() {
+            return;
+        }
+        match action.group.as_str() {
+            "contended" => self.blocked.cut_all(),
+            "wait" => self.waiting.cut_all(),
+            "park" => self.parked.cut_all(),
+            "sleep" => self.sleeping.cut_all(),
+            _ => {}
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        match group {
+            "contended" => vec![scaled!("contended_enters", "contended enters", self.contended_enters)],
+            "wait" => vec![scaled!("waits", "waits", self.waits)],
+            "notify" => vec![scaled!("notifies", "notifications", self.notifies)],
+            "park" => vec![scaled!("parks", "parks", self.parks)],
+            "unpark" => vec![scaled!("unparks", "unparks", self.unparks)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, group: &str, shape: &str) -> bool {
+        match shape {
+            "waits" | "wait_times" | "wait_stacks" => matches!(group, "wait" | "notify"),
+            "parks" | "park_times" | "park_stacks" => group == "park",
+            _ => group == "contended",
         }
     }
 

@@ -177,7 +177,7 @@ impl Methods {
     }
 
     fn notes(&self, counted: &Counted<'_>) -> Vec<String> {
-        let Tallies { returns_without_entry, entries_without_return, overflow, .. } = &self.tallies;
+        let Tallies { returns_without_entry, entries_without_return, under_way, overflow, .. } = &self.tallies;
         let mut notes = self.shadow.notes();
         if !self.tallies.methods.is_empty() {
             let threads = if self.thread_tallies().is_empty() {
@@ -194,6 +194,13 @@ impl Methods {
                 "In the kernel: {returns_without_entry} returns without a call (under way when observation began), and \
                  {entries_without_return} calls whose return was missing, as where an exception leaves code of C1; neither \
                  has a duration."
+            ));
+        }
+        if *under_way > 0 {
+            notes.push(format!(
+                "{under_way} calls had not ended, as far as is known: they are under way, or an exception has ended them within \
+                 compiled code and their thread has called no chosen method since. They have no duration and are no errors, and \
+                 with a condition on `duration` they are not counted."
             ));
         }
         if *overflow > 0 {
@@ -270,6 +277,10 @@ impl Analysis for Methods {
         vec![Scaled::calls(self.seen.rows.total().calls.saturating_add(tallied))]
     }
 
+    fn headline(&self, context: Context<'_>) -> Option<String> {
+        self.covered.headline(context)
+    }
+
     fn coverage(&mut self, coverage: &Coverage) {
         if !coverage.objects {
             self.covered.take(coverage);
@@ -281,6 +292,9 @@ impl Analysis for Methods {
         let sums = counted.rows.total();
         let mut summary =
             Summary::new().int("calls", sums.calls).int("errors", sums.errors).int("methods", counted.rows.called());
+        if self.tallies.under_way > 0 {
+            summary = summary.int("under_way", self.tallies.under_way);
+        }
         if let Some(methods) = self.covered.not_covered() {
             summary = summary.int("not_covered_methods", methods);
         }

@@ -83,6 +83,12 @@ impl<T> Open<T> {
         }
     }
 
+    /// Nobody will see how what is open ends.
+    pub(super) fn cut_all(&mut self) {
+        self.unpaired.begins += self.slots.len() as u64;
+        self.slots.clear();
+    }
+
     /// What is open, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Tid, &T)> {
         self.slots.iter()
@@ -147,6 +153,12 @@ impl<T> Stacks<T> {
         }
     }
 
+    /// Nobody will see how what is open ends.
+    pub(super) fn cut_all(&mut self) {
+        self.unpaired.begins += self.open();
+        self.stacks.clear();
+    }
+
     /// The innermost open one.
     pub(super) fn innermost(&self, tid: Tid) -> Option<&T> {
         self.stacks.get(&tid)?.last()
@@ -179,6 +191,18 @@ mod tests {
         assert_eq!(open.unpaired, Unpaired { begins: 2, ends: 2 });
         open.begin(T, 'd');
         assert_eq!(open.end(T, |_| true), Some('d'));
+    }
+
+    #[test]
+    fn what_is_cut_ends_without_a_beginning() {
+        let (mut open, mut stacks) = (Open::default(), Stacks::default());
+        open.begin(T, 'a');
+        open.cut_all();
+        assert_eq!((open.end(T, |_| true), open.unpaired), (None, Unpaired { begins: 1, ends: 1 }));
+        stacks.begin(T, 'a');
+        stacks.begin(T, 'b');
+        stacks.cut_all();
+        assert_eq!((stacks.end(T, |_| true), stacks.unpaired), (None, Unpaired { begins: 2, ends: 1 }));
     }
 
     #[test]

@@ -46,18 +46,30 @@ impl Merge for Amount {
 #[derive(Clone, Debug)]
 pub(super) struct Amounts {
     rows: Keyed<(StackId, Tid), Amount>,
+    /// Of how many events one has a stack, and stands for all of them.
+    one_in: u64,
 }
 
 impl Default for Amounts {
     fn default() -> Self {
-        Self { rows: Keyed::new(KEYS) }
+        Self { rows: Keyed::new(KEYS), one_in: 1 }
     }
 }
 
 impl Amounts {
     /// Adds an amount to a stack of a thread.
     pub(super) fn add(&mut self, stack: StackId, tid: Tid, value: u64) {
-        self.rows.entry((stack, tid)).add(value);
+        if self.one_in == 1 {
+            self.rows.entry((stack, tid)).add(value);
+        } else if stack != StackId::default() {
+            let amount = Amount { value: value.saturating_mul(self.one_in), count: self.one_in };
+            self.rows.entry((stack, tid)).merge(&amount);
+        }
+    }
+
+    /// From now on one event of so many has a stack.
+    pub(super) fn fewer(&mut self, one_in: u64) {
+        self.one_in = one_in.max(1);
     }
 
     /// The amounts, in no order, without what is beyond the limit.
@@ -288,7 +300,7 @@ mod tests {
 
     #[test]
     fn keys_beyond_the_limit_are_one_stack_and_a_note() {
-        let mut amounts = Amounts { rows: Keyed::new(2) };
+        let mut amounts = Amounts { rows: Keyed::new(2), ..Amounts::default() };
         for stack in 100..105 {
             amounts.add(StackId(stack), Tid(7), 10);
         }

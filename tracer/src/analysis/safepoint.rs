@@ -1,16 +1,18 @@
 //! Lens `safepoint`: VM operations by name, and how long the JVM's threads were stopped for them.
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     distribution::Latencies,
     pairing::{Open, Stacks},
     request::Requests,
+    scaled::scaled,
     steps::Steps,
     table::{Keyed, Merge, column},
 };
 use crate::{
     event::{Edge, Event, NameId, Payload},
     report::{Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
 };
 
 /// Most VM operations: HotSpot has about a hundred.
@@ -20,6 +22,8 @@ const OPERATIONS: usize = 256;
 #[derive(Debug)]
 pub struct Safepoint {
     open: Open<u64>,
+    /// Safepoints that began: of those at the edge of a window the end may not be seen.
+    begun: u64,
     safepoints: Latencies,
     running: Stacks<(NameId, u64)>,
     ended: u64,
@@ -48,6 +52,7 @@ impl Default for Safepoint {
     fn default() -> Self {
         Self {
             open: Open::default(),
+            begun: 0,
             safepoints: Latencies::default(),
             running: Stacks::default(),
             ended: 0,
@@ -75,7 +80,10 @@ impl Safepoint {
 
     fn safepoint(&mut self, event: &Event, edge: Edge) {
         match edge {
-            Edge::Begin => self.open.begin(event.tid, event.time_ns),
+            Edge::Begin => {
+                self.begun += 1;
+                self.open.begin(event.tid, event.time_ns);
+            }
             Edge::End => {
                 if let Some(begin_ns) = self.open.end(event.tid, |_| true) {
                     self.safepoints.record(event.time_ns.saturating_sub(begin_ns));
@@ -148,6 +156,29 @@ impl Analysis for Safepoint {
             }
             _ => {}
         }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if !action.hides_ends() {
+            return;
+        }
+        match action.group.as_str() {
+            "safepoint" => self.open.cut_all(),
+            "vm-operation" => self.running.cut_all(),
+            _ => {}
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        match group {
+            "safepoint" => vec![scaled!("safepoints", "safepoints", self.begun)],
+            "vm-operation" => vec![scaled!("vm_operations", "VM operations", self.ended)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, group: &str, shape: &str) -> bool {
+        if shape == "operations" { group == "vm-operation" } else { group == "safepoint" }
     }
 
     fn section(&self, context: Context<'_>) -> Section {

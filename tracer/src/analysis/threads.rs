@@ -9,10 +9,11 @@ mod starter;
 use std::collections::BTreeMap;
 
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
     pairing::Open,
     pattern::{last_number, pattern},
+    scaled::scaled,
     site,
     steps::Steps,
     table::{Keyed, Merge, column},
@@ -20,6 +21,7 @@ use super::{
 use crate::{
     event::{Edge, Event, NameId, Payload, StackId, Tid},
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
 };
 use entry::Entries;
 use starter::Starters;
@@ -227,6 +229,34 @@ impl Analysis for Threads {
             Payload::Sleep { edge, duration_ns: _, interrupted } => self.sleep(event, edge, interrupted),
             Payload::Yield => self.yields += 1,
             _ => {}
+        }
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if !action.hides_ends() {
+            return;
+        }
+        if action.group == "sleep" {
+            self.sleeping.cut_all();
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        match group {
+            "thread" => vec![
+                scaled!("started", "started threads", self.started),
+                scaled!("stopped", "stopped threads", self.stopped),
+            ],
+            "sleep" => vec![scaled!("sleeps", "sleeps", self.sleeps)],
+            "yield" => vec![scaled!("yields", "yields", self.yields)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn shows(&self, group: &str, shape: &str) -> bool {
+        match shape {
+            "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
+            _ => group == "thread",
         }
     }
 

@@ -277,7 +277,7 @@ fn ended(handle: &OwnedFd, limit: Duration) -> bool {
 mod tests {
     use super::*;
 
-    const LIMIT: Duration = Duration::from_secs(30);
+    const LIMIT: Duration = Duration::from_mins(10);
 
     fn shell(script: &str) -> Process {
         Process::spawn(Command::new("/bin/sh").args(["-c", script])).unwrap()

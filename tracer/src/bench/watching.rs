@@ -59,6 +59,13 @@ impl Watching {
         self
     }
 
+    /// With every event sent by itself, into the recording, instead of counted in the kernel.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        self.further.push("--each".to_owned());
+        self
+    }
+
     fn command(&self, pid: u32, recording: &Path) -> Vec<String> {
         let lenses: Vec<_> = self.lenses.iter().map(|lens| lens.id()).collect();
         let words = ["record".to_owned(), pid.to_string(), "-l".to_owned(), lenses.join(",")];
@@ -113,8 +120,20 @@ pub fn configurations(jtrace: &Path) -> Vec<Configuration> {
         let what = format!("jtrace with the lens {id}, without its rate guard");
         all.push(watched(&format!("every:{id}"), &what, watching().unguarded()));
     }
+    all.extend(complete_calls(jtrace));
     all.extend(inside::configurations(jtrace));
     all
+}
+
+/// Complete graphs of calls: the JVM has the probes of methods from its start on, so no code is there from before.
+fn complete_calls(jtrace: &Path) -> [Configuration; 2] {
+    let [(_, flag), ..] = FLAGS;
+    let watching = || Watching::new(jtrace, &[Lens::Calls]).unguarded();
+    let of = |name, what, observer| Configuration { flags: vec![flag.to_owned()], ..watched(name, what, observer) };
+    [
+        of("calls", "jtrace counts every call of every method by caller, from the JVM's start on", watching()),
+        of("calls:each", "the same, and each call is sent and written to a file", watching().one_by_one()),
+    ]
 }
 
 fn unwatched(name: &str, what: &str, flags: &[&str]) -> Configuration {
@@ -129,45 +148,6 @@ fn unwatched(name: &str, what: &str, flags: &[&str]) -> Configuration {
 
 fn watched(name: &str, what: &str, observer: impl Observer + 'static) -> Configuration {
     Configuration { observer: Some(Box::new(observer)), ..unwatched(name, what, &[]) }
-}
-
-/// A configuration that users may ask for and that this jtrace does not have: its observer is never there.
-pub fn absent(name: &str) -> Option<Configuration> {
-    let kind = name.split(':').next().unwrap_or(name);
-    (kind == "calls").then(|| Configuration {
-        name: name.to_owned(),
-        what: "a complete call graph, which jtrace does not record in this form yet".to_owned(),
-        flags: Vec::new(),
-        observer: Some(Box::new(Absent(name.to_owned()))),
-        only: Vec::new(),
-    })
-}
-
-/// An observer that is not there, so that its configuration is skipped with its reason.
-#[derive(Debug)]
-struct Absent(String);
-
-impl Absent {
-    fn error(&self) -> Error {
-        Error::Missing {
-            what: self.0.clone(),
-            hint: "jtrace bench does not measure complete call graphs yet".to_owned(),
-        }
-    }
-}
-
-impl Observer for Absent {
-    fn prepare(&mut self) -> Result<(String, String), Error> {
-        Err(self.error())
-    }
-
-    fn start(&mut self, _: u32) -> Result<(), Error> {
-        Err(self.error())
-    }
-
-    fn stop(&mut self) -> Result<Observed, Error> {
-        Err(self.error())
-    }
 }
 
 #[cfg(test)]

@@ -70,6 +70,7 @@ impl ArmedJvm {
                     if too_early {
                         done.outcome = Outcome::Flag(Some(NOTHING_TO_RECOMPILE.to_owned()));
                     }
+                    missing.extend(not_back(&done));
                     armed.exact.push((probes, done));
                 }
                 // Who asks for nothing but this gets nothing but an error.
@@ -80,40 +81,26 @@ impl ArmedJvm {
         Ok(armed)
     }
 
-    /// What was covered until now.
-    pub(super) fn coverage(&self, jvm: &Jvm, predicate: &Predicate) -> Vec<Coverage> {
-        let found = |(probes, armed): &(Probes, arming::Armed)| {
-            let coverage = armed.coverage(jvm).inspect_err(|error| log::warn!("coverage: {error}")).ok()?;
-            let mut silent: Vec<Silent> = coverage
-                .methods
-                .iter()
-                .filter(|(name, _)| *probes == Probes::Allocations || is_wanted(predicate, name))
-                .filter_map(|(name, verdict)| match verdict {
-                    Verdict::Covered => None,
-                    Verdict::NotCovered(code) => Some(Silent {
-                        class: name.class.clone(),
-                        method: name.method.clone(),
-                        signature: name.signature.clone(),
-                        level: code.iter().map(|code| code.level).max().unwrap_or(0),
-                        inlined: code.iter().all(|code| code.inlined),
-                    }),
-                })
-                .collect();
-            silent.truncate(MAX_SILENT);
-            Some(Coverage {
-                objects: *probes == Probes::Allocations,
-                armed: sentence(&armed.outcome, probes.flag()),
-                interpreter: coverage.interpreter != Interpreter::Never,
-                silent,
-            })
-        };
+    /// What was covered until now. Code that has not come back is not waited for any longer.
+    pub(super) fn coverage(&mut self, jvm: &Jvm, predicate: &Predicate) -> Vec<Coverage> {
         let started = |flag: &Flag| Coverage {
             objects: *flag == Flag::Alloc,
             armed: format!("the JVM was started with -XX:+{}", flag.name()),
             interpreter: true,
-            silent: Vec::new(),
+            ..Coverage::default()
         };
-        self.exact.iter().filter_map(found).chain(self.started.iter().map(started)).collect()
+        let started: Vec<Coverage> = self.started.iter().map(started).collect();
+        let found = self.exact.iter_mut().filter_map(|(probes, armed)| {
+            armed.end_waiting();
+            let coverage = armed.coverage(jvm).inspect_err(|error| log::warn!("coverage: {error}")).ok()?;
+            let mut found = summed(*probes, &coverage, sentence(&armed.outcome, probes.flag()), predicate);
+            if *probes == Probes::Methods {
+                found.silent.extend(untraced(jvm, &coverage, &found.silent, predicate));
+            }
+            found.silent.truncate(MAX_SILENT);
+            Some(found)
+        });
+        found.chain(started).collect()
     }
 
     /// Takes everything back, and says what goes on calling all the same.
@@ -138,12 +125,17 @@ pub(super) struct Held {
     pub(super) armed: ArmedJvm,
     pub(super) jvm: Jvm,
     pub(super) predicate: Predicate,
+    pub(super) included: Vec<String>,
 }
 
 impl Held {
     /// What could not be seen until now.
-    pub(super) fn coverage(&self) -> Vec<Coverage> {
-        self.armed.coverage(&self.jvm, &self.predicate)
+    pub(super) fn coverage(&mut self) -> Vec<Coverage> {
+        let mut found = self.armed.coverage(&self.jvm, &self.predicate);
+        for coverage in &mut found {
+            coverage.included.clone_from(&self.included);
+        }
+        found
     }
 
     /// Leaves the JVM as it was found.
@@ -186,15 +178,74 @@ fn chosen_classes(jvm: &Jvm, predicate: &Predicate) -> Result<Vec<String>, armin
     Ok(classes.into_iter().filter(|_| few).cloned().collect())
 }
 
+/// What a report says of what was found.
+fn summed(probes: Probes, coverage: &arming::coverage::Coverage, armed: String, predicate: &Predicate) -> Coverage {
+    let objects = probes == Probes::Allocations;
+    let interpreter = coverage.interpreter != Interpreter::Never;
+    let wanted = |name: &Name| objects || is_wanted(predicate, name);
+    let mut found = Coverage { objects, armed, interpreter, ..Coverage::default() };
+    for (name, verdict) in coverage.methods.iter().filter(|(name, _)| wanted(name)) {
+        match verdict {
+            Verdict::Covered => found.seen += 1,
+            Verdict::NotCovered(code) => {
+                let level = code.iter().map(|code| code.level).max().unwrap_or(0);
+                let inlined = code.iter().all(|code| code.inlined);
+                found.silent.push(Silent { level, inlined, ..silent(name) });
+            }
+        }
+    }
+    if !interpreter {
+        let without_code = coverage.without_code.iter().filter(|name| wanted(name));
+        found.silent.extend(without_code.map(|name| Silent { dropped: true, ..silent(name) }));
+    }
+    found
+}
+
+/// Chosen methods that code which does not report may hold, although nothing shows that.
+fn untraced(jvm: &Jvm, coverage: &arming::coverage::Coverage, known: &[Silent], predicate: &Predicate) -> Vec<Silent> {
+    if known.iter().all(|silent| silent.dropped) {
+        return Vec::new();
+    }
+    let chosen = coverage.methods.keys().filter(|name| is_wanted(predicate, name));
+    let classes: BTreeSet<&str> = chosen.map(|name| &*name.class).collect();
+    let found = arming::untraced(jvm, coverage, &classes).inspect_err(|error| log::warn!("coverage: {error}"));
+    let wanted = found.unwrap_or_default().into_iter().filter(|name| is_wanted(predicate, name));
+    wanted
+        .filter(|name| !coverage.without_code.contains(name))
+        .map(|name| Silent { untraced: true, ..silent(&name) })
+        .collect()
+}
+
+fn silent(name: &Name) -> Silent {
+    let Name { class, method, signature } = name.clone();
+    Silent { class, method, signature, level: 0, inlined: false, dropped: false, untraced: false }
+}
+
+/// What is said at the beginning of code that is still waited for.
+fn not_back(armed: &arming::Armed) -> Option<String> {
+    let Outcome::Recompiled { missing, .. } = &armed.outcome else { return None };
+    armed.is_waiting().then(|| {
+        format!(
+            "methods: {missing} of them had no compiled code when the session began, because they were not called: each counts \
+             from its next compilation on. {} stays set until then, {} s at most",
+            Flag::Method.name(),
+            arming::FLAG_LIMIT.as_secs()
+        )
+    })
+}
+
 fn sentence(outcome: &Outcome, flag: &str) -> String {
     match outcome {
         Outcome::Nothing => "nothing was changed in the JVM: only code that reports already was seen".to_owned(),
         Outcome::Flag(None) => format!("{flag} was set for the session"),
         Outcome::Flag(Some(reason)) => format!("{flag} was set for the session, because {reason}"),
-        Outcome::Recompiled { flag_up, settled, also } => format!(
+        Outcome::Recompiled { flag_up, missing, also } => format!(
             "the chosen classes were recompiled; {flag} was set for {:.2} s meanwhile{}, and {} other methods that were compiled in that time report as well",
             flag_up.as_secs_f64(),
-            if *settled { "" } else { "; not all of their code had come back" },
+            match missing {
+                0 => String::new(),
+                missing => format!("; code of {missing} methods had not come back by then"),
+            },
             also.len()
         ),
     }

@@ -13,6 +13,7 @@ use super::{
     inside::{self, Wanted},
     listen::{Limits, Pipeline, Waiter},
     options::{OutputOptions, WatchOptions},
+    outlet::Outlet,
     output::{self, Files, Format},
     prepare::{self, Known, Watched},
 };
@@ -22,8 +23,11 @@ use crate::{
         calibrate,
         load::{Kernel, KernelOptions},
     },
+    ending,
     event::stream::EventStream,
+    jvm::find::privilege,
     predicate::explain::{self, Costs},
+    priority::Urgent,
     session::Start,
     source::live::Live,
 };
@@ -137,10 +141,15 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     }
     output::check(output)?;
     let inside = watch.inside.wanted(&watched.lenses, watch.demand.each, watch.demand.yes)?;
+    // Until the results are handed over: who looks into a machine that has no CPU left must not wait for them either.
+    let _urgent = Urgent::begin();
     let jvm = prepare::open(pid)?;
-    let files = Files::open(output, pid)?;
+    let files = Files::open(output, pid, None)?;
     let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
     let mut known = Known::read(&jvm, &libjvm, &watched);
+    if inside.is_none() {
+        prepare::something_to_see(&known.plan)?;
+    }
     let pid = prepare::nonzero(pid)?;
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
@@ -166,9 +175,9 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
         .with_asked(asked, inside);
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
-    let held = Held { armed, jvm, predicate: watched.predicate };
+    let held = Held { armed, jvm, predicate: watched.predicate, included: watched.included };
     watch_live(live, start, limits, files, show, held, &mut waiter)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if ending::is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// What a trap costs here, measured on jtrace itself.
@@ -194,26 +203,33 @@ pub(super) fn watch_live(
     limits: Limits,
     files: Files,
     show: Show,
-    held: Held,
+    mut held: Held,
     waiter: &mut Waiter,
 ) -> Result<&'static str, Failure> {
-    let stream = (show == Show::Events).then(|| EventStream::new(io::stdout()));
+    let stream = (show == Show::Events).then(Outlet::open).transpose()?.map(EventStream::new);
     let attached =
         format!("attached to {}: {} sites in {:.2} s", limits.pid, start.sites.len(), start.attach_ns as f64 / 1e9);
     let mut pipeline = Pipeline::new(start, files, stream)?;
+    // Everything that takes more has been done.
+    if let Err(error) = privilege::keep_only(privilege::SESSION) {
+        log::warn!("jtrace keeps all its capabilities: {error}");
+    }
     if show != Show::Tui {
         say(&attached);
     }
     let ended = waiter.listen(live, limits, &mut pipeline, show == Show::Tui, || held.coverage())?;
     held.release();
-    let (report, files) = pipeline.finish()?;
+    ending::undone();
+    let (report, files, passed) = pipeline.finish();
+    // A reader that has gone, or reads nothing, keeps nothing from the files.
+    files.finish(&report)?;
+    passed?;
     match show {
         Show::Report(format) => output::print(&report, format)?,
         // What was on the screen is gone with it; the report stays.
         Show::Tui => output::print(&report, Format::Text)?,
         Show::Events | Show::Quiet => {}
     }
-    files.finish(&report)?;
     Ok(ended)
 }
 

@@ -95,6 +95,12 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<crate::ending::Cut> for Failure {
+    fn from(cut: crate::ending::Cut) -> Self {
+        Self::new(format!("nothing was attached: {cut}"), "what was changed by then is undone".to_owned())
+    }
+}
+
 impl From<crate::ebpf::Error> for Failure {
     fn from(error: crate::ebpf::Error) -> Self {
         let hint = error.hint();

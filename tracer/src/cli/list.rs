@@ -2,11 +2,12 @@
 
 use std::{io, path::Path};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::apart::{self, Ended, Said};
 use crate::{
     jvm::{
-        find::{Listed, privilege::Privileges, scan},
+        find::{self, Listed, privilege::Privileges},
         memory::library,
     },
     report::format,
@@ -27,12 +28,14 @@ pub struct List {
     pub jvms: Vec<Row>,
     /// Processes that may be JVMs, but that jtrace may not look at.
     pub hidden: usize,
+    /// Processes that held jtrace up; after 16 of them no other is looked at.
+    pub held_up: usize,
     /// Capabilities that jtrace lacks.
     pub missing_capabilities: Vec<&'static str>,
 }
 
 /// One JVM.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// Its description.
     #[serde(flatten)]
@@ -45,20 +48,41 @@ pub struct Row {
     pub problem: Option<String>,
 }
 
-/// Looks for JVMs.
-pub fn collect() -> io::Result<List> {
-    let found = scan()?;
-    let jvms = found.jvms.into_iter().map(row).collect();
-    Ok(List { jvms, hidden: found.hidden, missing_capabilities: Privileges::own().missing() })
-}
+/// Processes that may hold a child up before the others are not looked at any more.
+const MAX_HELD_UP: usize = 16;
 
-fn row(Listed { target, attach_path, problem }: Listed) -> Row {
-    let main = target.command.split(' ').next().unwrap_or_default().to_owned();
-    Row { main, usdt: attach_path.as_deref().and_then(has_notes), problem, target }
+/// Looks for JVMs, in children, see `apart`.
+pub fn collect() -> io::Result<List> {
+    let missing_capabilities = Privileges::own().missing();
+    let mut list = List { jvms: Vec::new(), hidden: 0, held_up: 0, missing_capabilities };
+    let mut first = 0;
+    loop {
+        let ended = apart::look_from(first, |said| match said {
+            Said::Jvm(row) => list.jvms.push(*row),
+            Said::Hidden => list.hidden += 1,
+            Said::At(_) | Said::Warning(_) | Said::End => {}
+        })?;
+        let (Ended::HeldUp(at) | Ended::GoesOn(at)) = ended else { return Ok(list) };
+        let pid = at.ok_or_else(|| io::Error::other("the process of jtrace that looks for JVMs said nothing"))?;
+        list.jvms.extend(find::list_unread(pid, apart::HELD_UP.to_owned()).map(Row::of));
+        list.held_up += 1;
+        first = pid + 1;
+        if list.held_up == MAX_HELD_UP {
+            return Ok(list);
+        }
+    }
 }
 
 fn has_notes(libjvm: &Path) -> Option<bool> {
     library::section_names(libjvm).ok().map(|names| names.iter().any(|name| name == NOTES))
+}
+
+impl Row {
+    /// What is shown of a JVM.
+    pub(super) fn of(Listed { target, attach_path, problem }: Listed) -> Self {
+        let main = target.command.split(' ').next().unwrap_or_default().to_owned();
+        Self { main, usdt: attach_path.as_deref().and_then(has_notes), problem, target }
+    }
 }
 
 impl List {
@@ -89,6 +113,9 @@ impl List {
             if let Some(problem) = &row.problem {
                 writeln!(out, "{}: {}", row.target.pid, escape::terminal(problem))?;
             }
+        }
+        if self.held_up >= MAX_HELD_UP {
+            writeln!(out, "{} processes held jtrace up: those after them were not looked at", self.held_up)?;
         }
         if self.hidden > 0 {
             let why = if self.missing_capabilities.is_empty() {
@@ -180,8 +207,8 @@ mod tests {
             uptime_s: 3_700,
             ..Target::default()
         };
-        let row = Row { usdt: Some(true), ..row(Listed { target, attach_path: None, problem: None }) };
-        List { jvms: vec![row], hidden: 0, missing_capabilities: Vec::new() }
+        let row = Row { usdt: Some(true), ..Row::of(Listed { target, attach_path: None, problem: None }) };
+        List { jvms: vec![row], hidden: 0, held_up: 0, missing_capabilities: Vec::new() }
     }
 
     fn text(list: &List) -> String {
@@ -218,7 +245,7 @@ PID  USER  JDK  GC  UPTIME  CONTAINER    PROBES  MAIN CLASS OR JAR
 
     #[test]
     fn what_could_not_be_looked_at_is_said() {
-        let empty = List { jvms: Vec::new(), hidden: 3, missing_capabilities: vec!["CAP_SYS_PTRACE"] };
+        let empty = List { jvms: Vec::new(), hidden: 3, held_up: 0, missing_capabilities: vec!["CAP_SYS_PTRACE"] };
         let shown = text(&empty);
         assert!(
             shown.contains("no JVM found") && shown.contains("3 other processes") && shown.contains("CAP_SYS_PTRACE")

@@ -1,23 +1,18 @@
 //! The loop of a live session: waits for records, time, signals, keys and the target's end, and feeds the pipeline.
 
-use std::{
-    io::{self, Stdout},
-    num::NonZeroU32,
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, num::NonZeroU32, os::fd::OwnedFd, sync::Arc, time::Duration};
 
 use tokio::{
     io::{Interest, unix::AsyncFd},
     runtime::Runtime,
-    signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
     time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
-use super::{Failure, logger, output::Files};
+use super::{Failure, logger, outlet::Outlet, output::Files};
 use crate::{
     coverage::Coverage,
+    ending,
     event::stream::EventStream,
     report::Report,
     session::{Item, Session, Start, Wish},
@@ -36,13 +31,13 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Pipeline {
     session: Session,
     files: Files,
-    stream: Option<EventStream<Stdout>>,
+    stream: Option<EventStream<Outlet>>,
     failed: Result<(), Failure>,
 }
 
 impl Pipeline {
     /// Begins with the session's first item.
-    pub(super) fn new(start: Start, mut files: Files, stream: Option<EventStream<Stdout>>) -> Result<Self, Failure> {
+    pub(super) fn new(start: Start, mut files: Files, stream: Option<EventStream<Outlet>>) -> Result<Self, Failure> {
         files.record(&Item::Start(Box::new(start.clone())))?;
         Ok(Self { session: Session::new(start), files, stream, failed: Ok(()) })
     }
@@ -68,10 +63,14 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The report and the files that still want it.
-    pub(super) fn finish(mut self) -> Result<(Report, Files), Failure> {
-        self.flush()?;
-        Ok((self.session.report(), self.files))
+    /// The report, the files that still want it, and whether all that goes out while a session lasts was taken.
+    pub(super) fn finish(mut self) -> (Report, Files, Result<(), Failure>) {
+        let mut passed = self.flush();
+        if let Some(stream) = self.stream.take() {
+            let told = stream.finish().and_then(Outlet::finish);
+            passed = passed.and(told.map_err(Failure::from));
+        }
+        (self.session.report(), self.files, passed)
     }
 }
 
@@ -83,22 +82,17 @@ pub(super) struct Limits {
     pub(super) same_program: Box<dyn Fn() -> bool>,
 }
 
-/// What a session waits with. It takes over the signals that end a session, so it is made before anything in the target is
-/// changed: from then on no signal but SIGKILL ends jtrace before it has undone that.
+/// What a session waits with. It takes over the signals that end a process ([`ending`]), so it is made before anything in the
+/// target is changed.
 pub(super) struct Waiter {
     runtime: Runtime,
-    signals: Signals,
 }
 
 impl Waiter {
     /// Takes over the signals.
     pub(super) fn new() -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let signals = {
-            let _context = runtime.enter();
-            Signals::new()?
-        };
-        Ok(Self { runtime, signals })
+        ending::heed()?;
+        Ok(Self { runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()? })
     }
 
     /// Runs until something ends the session; everything is detached when it returns. Gives what ended it.
@@ -110,10 +104,9 @@ impl Waiter {
         on_screen: bool,
         coverage: impl FnOnce() -> Vec<Coverage>,
     ) -> Result<&'static str, Failure> {
-        let Self { runtime, signals } = self;
-        let outcome = runtime.block_on(async {
+        let outcome = self.runtime.block_on(async {
             let console = if on_screen { Some(Console::open()?) } else { None };
-            run(&mut live, limits, pipeline, signals, console).await
+            run(&mut live, limits, pipeline, console).await
         });
         let reason = match &outcome {
             Ok(reason) => reason,
@@ -123,14 +116,15 @@ impl Waiter {
         outcome
     }
 
-    /// Waits until a process has ended, or a signal asks to wait no longer.
+    /// Waits until a process has ended, or one more signal asks to wait no longer.
     pub(super) fn wait_for(&mut self, pid: NonZeroU32) -> io::Result<()> {
-        let Self { runtime, signals } = self;
-        runtime.block_on(async {
+        self.runtime.block_on(async {
             let exit = AsyncFd::with_interest(exit_descriptor(pid)?, Interest::READABLE)?;
+            let Some(signal) = ending::next()? else { return Ok(()) };
+            let signal = AsyncFd::with_interest(signal, Interest::READABLE)?;
             tokio::select! {
                 ready = exit.readable() => ready.map(drop),
-                _ = signals.next() => Ok(()),
+                ready = signal.readable() => ready.map(drop),
             }
         })
     }
@@ -140,10 +134,9 @@ async fn run(
     live: &mut Live,
     limits: Limits,
     pipeline: &mut Pipeline,
-    signals: &mut Signals,
     mut screen: Option<Console>,
 ) -> Result<&'static str, Failure> {
-    let mut ends = Ends::new(&limits, signals)?;
+    let ends = Ends::new(&limits)?;
     let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -194,44 +187,27 @@ async fn key(screen: &mut Option<Console>) -> Flow {
     }
 }
 
-/// The signals that end a session, instead of jtrace.
-struct Signals([Signal; 3]);
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
-    }
-
-    async fn next(&mut self) -> &'static str {
-        let Self([interrupt, terminate, hangup]) = self;
-        tokio::select! {
-            _ = interrupt.recv() => "interrupted",
-            _ = terminate.recv() => "terminated",
-            _ = hangup.recv() => "hung up",
-        }
-    }
-}
-
 /// Everything that ends a session from outside.
-struct Ends<'a> {
-    exit: AsyncFd<std::os::fd::OwnedFd>,
+struct Ends {
+    exit: AsyncFd<OwnedFd>,
     deadline: Option<Instant>,
-    signals: &'a mut Signals,
+    /// Readable once a signal has asked for the end, before the session or in it.
+    signal: AsyncFd<OwnedFd>,
 }
 
-impl<'a> Ends<'a> {
-    fn new(limits: &Limits, signals: &'a mut Signals) -> Result<Self, Failure> {
+impl Ends {
+    fn new(limits: &Limits) -> Result<Self, Failure> {
         let exit = exit_descriptor(limits.pid).map_err(|error| {
             Failure::new(format!("process {} has gone: {error}", limits.pid), "see `jtrace list`".to_owned())
         })?;
         Ok(Self {
             exit: AsyncFd::with_interest(exit, Interest::READABLE)?,
             deadline: limits.duration.map(|duration| Instant::now() + duration),
-            signals,
+            signal: AsyncFd::with_interest(ending::first()?, Interest::READABLE)?,
         })
     }
 
-    async fn next(&mut self) -> &'static str {
+    async fn next(&self) -> &'static str {
         let deadline = self.deadline;
         let over = async {
             match deadline {
@@ -241,7 +217,7 @@ impl<'a> Ends<'a> {
         };
         tokio::select! {
             _ = self.exit.readable() => "target exited",
-            reason = self.signals.next() => reason,
+            _ = self.signal.readable() => ending::asked().map_or("interrupted", ending::reason),
             () = over => "duration",
         }
     }

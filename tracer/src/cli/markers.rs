@@ -21,6 +21,13 @@ pub(super) struct MarkersOptions {
     attach: attach::Options,
 }
 
+impl MarkersOptions {
+    /// Whether a JVM is attached to.
+    pub(super) fn attaches(&self) -> bool {
+        self.command.is_none()
+    }
+}
+
 #[derive(Debug, clap::Subcommand)]
 enum MarkersCommand {
     /// Show what markers would match in class files, and weave nothing

@@ -9,7 +9,7 @@ use crate::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
         load::{KernelOptions, Links, ring_share},
     },
-    guard::{ON_DEMAND_BUDGET, USUAL_BUDGET},
+    guard::{Budget, ON_DEMAND_BUDGET, USUAL_BUDGET},
     view::Lines,
 };
 
@@ -32,6 +32,11 @@ pub(super) struct WatchOptions {
     /// (1%, and 5% where methods, all objects or JNI calls are looked at)
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(super) max_overhead: Option<f64>,
+
+    /// For how long a budget that is not used is saved for bursts (`500ms`, `5s`); no 100 ms take more than a quarter of a core,
+    /// or 15 times the budget
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = USUAL_BURST)]
+    pub(super) burst: Duration,
 
     #[command(flatten)]
     pub(super) demand: DemandOptions,
@@ -67,7 +72,7 @@ impl WatchOptions {
         Ok(Watched {
             lenses: self.lenses(),
             kernel: self.kernel(),
-            budget: self.max_overhead.unwrap_or(if self.is_on_demand() { ON_DEMAND_BUDGET } else { USUAL_BUDGET }),
+            budget: self.budget(),
             began,
             stacks: !self.no_stacks,
             exact: self.demand.exact,
@@ -75,6 +80,7 @@ impl WatchOptions {
             timed: !self.demand.no_times,
             by_thread: self.demand.by_thread,
             predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
+            included: self.demand.wanted.include.clone(),
         })
     }
 
@@ -84,6 +90,11 @@ impl WatchOptions {
         let unnamed = if inside.is_empty() { Lens::USUAL } else { &inside };
         let asked = if self.lens.is_empty() { unnamed } else { &self.lens };
         Lens::ALL.iter().copied().filter(|lens| asked.contains(lens)).collect()
+    }
+
+    fn budget(&self) -> Budget {
+        let usual = if self.is_on_demand() { ON_DEMAND_BUDGET } else { USUAL_BUDGET };
+        Budget { share: self.max_overhead.unwrap_or(usual), burst_s: self.burst.as_secs_f64() }
     }
 
     fn is_on_demand(&self) -> bool {
@@ -179,6 +190,9 @@ pub(super) fn cpus() -> usize {
 /// Size of a ring buffer where calls or objects may come one by one.
 const ON_DEMAND_RING_BYTES: u32 = 8 << 20;
 
+/// [`crate::guard::USUAL_BURST_S`] as a user writes it.
+const USUAL_BURST: &str = "5s";
+
 /// Largest share of one core that a target may lose: all of 1,000 cores.
 const MAX_PERCENT: f64 = 100_000.0;
 
@@ -262,6 +276,11 @@ mod tests {
         for wrong in ["0s", "", "s", "-1s", "1x", "1e9999s", "99999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_usual_burst_is_the_guards() {
+        assert_eq!(duration(USUAL_BURST).map(|time| time.as_secs_f64()), Ok(crate::guard::USUAL_BURST_S));
     }
 
     #[test]

@@ -1,22 +1,23 @@
 //! Where results go: standard output and files whose extensions pick their formats.
 //!
-//! Files are opened before measuring starts, so that a bad path fails early. In a directory that others can write to, no
-//! link is followed and no file of somebody else is taken over: jtrace runs as root.
+//! Their directories are opened before measuring starts, so that a bad path fails early. Recordings get their names at once, all
+//! else when it is complete. `place` keeps jtrace, which runs as root, from writing where others point.
 
 mod choice;
+mod place;
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, BufWriter, Write as _},
-    os::unix::{
-        ffi::{OsStrExt as _, OsStringExt as _},
-        fs::{MetadataExt as _, OpenOptionsExt as _},
-    },
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
 };
 
-use self::choice::{histogram as choose_histogram, profile as choose_profile};
+use self::{
+    choice::{histogram as choose_histogram, profile as choose_profile},
+    place::Place,
+};
 use super::{
     Failure,
     options::{OutputOptions, ProfileChoice},
@@ -93,7 +94,7 @@ const EXTENSIONS: &[(&str, Content)] = &[
 struct ReportFile<F> {
     path: PathBuf,
     format: F,
-    file: File,
+    place: Place,
 }
 
 /// The files of a session.
@@ -108,21 +109,35 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Opens all files. `pid` is for `%p`.
-    pub(super) fn open(options: &OutputOptions, pid: u32) -> Result<Self, Failure> {
+    /// Opens all places. `pid` is for `%p`; none of them may be the input, which is still being read.
+    pub(super) fn open(options: &OutputOptions, pid: u32, input: Option<&Path>) -> Result<Self, Failure> {
         let mut files = Self { profile: options.profile.clone(), lines: options.lines(), ..Self::default() };
+        let input = input.and_then(|path| fs::metadata(path).ok());
+        let mut places = Vec::new();
         for path in &options.output {
             let path = expand(path, pid);
+            let failed = |error: io::Error| unwritable(&path, &error);
             let content = content(&path)?;
-            let file = create(&path)?;
+            let place = Place::open(&path).map_err(failed)?;
+            if input.as_ref().is_some_and(|input| place.is(input)) {
+                return Err(Failure::usage(
+                    format!("{} is the recording that is to be read", path.display()),
+                    "give the output another name".to_owned(),
+                ));
+            }
+            place.check().map_err(failed)?;
+            places.push((path, content, place));
+        }
+        for (path, content, place) in places {
             match content {
                 Content::Recording => {
+                    let file = place.create().map_err(|error| unwritable(&path, &error))?;
                     let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| unwritable(&path, &error))?;
                     files.recorders.push((path, recorder));
                 }
-                Content::Report(format) => files.reports.push(ReportFile { path, format, file }),
-                Content::Stacks(format) => files.stacks.push(ReportFile { path, format, file }),
-                Content::Distribution => files.distributions.push(ReportFile { path, format: (), file }),
+                Content::Report(format) => files.reports.push(ReportFile { path, format, place }),
+                Content::Stacks(format) => files.stacks.push(ReportFile { path, format, place }),
+                Content::Distribution => files.distributions.push(ReportFile { path, format: (), place }),
             }
         }
         Ok(files)
@@ -157,18 +172,18 @@ impl Files {
         for (path, _) in &recorders {
             written(path);
         }
-        for ReportFile { path, format, file } in reports {
-            fill(&path, file, |out| write(report, format, &text::TextOptions::for_file(), out))?;
+        for ReportFile { path, format, place } in reports {
+            fill(&path, &place, |out| write(report, format, &text::TextOptions::for_file(), out))?;
         }
-        for ReportFile { path, format: (), file } in distributions {
+        for ReportFile { path, format: (), place } in distributions {
             // With stacks to write as well, a choice that names no distribution is about those.
             let histogram = choose_histogram(report, profile.as_ref())
                 .or_else(|failure| if stacks.is_empty() { Err(failure) } else { choose_histogram(report, None) })?;
-            fill(&path, file, |out| hgrm::write(histogram, out))?;
+            fill(&path, &place, |out| hgrm::write(histogram, out))?;
         }
-        for ReportFile { path, format, file } in stacks {
+        for ReportFile { path, format, place } in stacks {
             let (section, profile) = choose_profile(report, profile.as_ref(), format)?;
-            fill(&path, file, |out| match format {
+            fill(&path, &place, |out| match format {
                 StackFormat::Folded => folded::write(profile, lines, out),
                 StackFormat::Svg => svg::write(profile, lines, out),
                 StackFormat::Pprof => pprof::write(report, section.id, profile, lines, out),
@@ -181,10 +196,9 @@ impl Files {
     }
 }
 
-/// Writes a file to its end.
-fn fill(path: &Path, file: File, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut out = BufWriter::new(file);
-    write(&mut out).and_then(|()| out.flush()).map_err(|error| unwritable(path, &error))?;
+/// Writes a file, which takes its name when it is complete.
+fn fill(path: &Path, place: &Place, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Failure> {
+    place.replace(write).map_err(|error| unwritable(path, &error))?;
     written(path);
     Ok(())
 }
@@ -263,69 +277,15 @@ fn time_stamp() -> String {
     wall.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-fn create(path: &Path) -> Result<File, Failure> {
-    let shared = path
-        .parent()
-        .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
-        .and_then(|parent| parent.metadata().ok())
-        .is_some_and(|parent| parent.mode() & 0o002 != 0);
-    let flags = if shared { libc::O_NOFOLLOW | libc::O_NONBLOCK } else { 0 };
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).custom_flags(flags);
-    let file = options.open(path).map_err(|error| unwritable(path, &error))?;
-    let metadata = file.metadata().map_err(|error| unwritable(path, &error))?;
-    if shared && (metadata.uid() != rustix::process::geteuid().as_raw() || metadata.nlink() != 1 || !metadata.is_file())
-    {
-        return Err(Failure::new(
-            format!("{} belongs to somebody else, in a directory that all can write to", path.display()),
-            "write to a directory of your own".to_owned(),
-        ));
-    }
-    // Only now that the file is known to be ours, and only if it is a file: a device has no length.
-    if metadata.is_file() {
-        file.set_len(0).map_err(|error| unwritable(path, &error))?;
-    }
-    Ok(file)
-}
-
-/// Writes a file that is whole at any moment: first beside it, then in its place. What is in that place, a link too, is
-/// replaced and not followed.
+/// Writes a file that is whole at any moment, in the place of what has its name.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let beside = beside(path);
-    let put = new_file(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
-        .and_then(|()| fs::rename(&beside, path));
-    if put.is_err() {
-        // The first error says more.
-        let _: io::Result<()> = fs::remove_file(&beside);
-    }
-    put.map_err(|error| unwritable(path, &error))?;
-    written(path);
-    Ok(())
+    let place = Place::open(path).map_err(|error| unwritable(path, &error))?;
+    fill(path, &place, |out| out.write_all(bytes))
 }
 
 /// Whether [`replace`] will find its way, checked before the work.
 pub(super) fn check_replaceable(path: &Path) -> Result<(), Failure> {
-    let failed = |error: io::Error| unwritable(path, &error);
-    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
-        return Err(failed(io::Error::other("it is there, and is no file")));
-    }
-    let beside = beside(path);
-    new_file(&beside).map_err(failed)?;
-    fs::remove_file(&beside).map_err(failed)
-}
-
-/// A name in the same directory that nobody else uses.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// A file that was not there, so that a link that somebody put there is not followed.
-fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+    Place::open(path).and_then(|place| place.check()).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {

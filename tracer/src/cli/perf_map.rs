@@ -1,24 +1,14 @@
 //! `jtrace perf-map`: names for `perf` of the code that a JVM has compiled, in the file where `perf` looks for them.
 //!
 //! The file lies in a directory that others can write to, perhaps in a container that nobody should trust, and jtrace runs
-//! as root. So it is written under a name that was not there before, without following any link, and moved to its place
-//! at once; there it replaces only a map that the target or this user has written.
+//! as root. So it is written as the target's user ([`target_files`](crate::jvm::target_files)), under a name that was not
+//! there before, and moved to its place at once; there it replaces only a map that this user has written.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, BufWriter, Write as _},
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::fs::MetadataExt as _,
-    },
-    path::Path,
+    os::unix::fs::MetadataExt as _,
     process::ExitCode,
-};
-
-use rustix::{
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, open, openat, renameat, statat, unlinkat},
-    io::Errno,
-    process::geteuid,
 };
 
 use super::{Failure, prepare};
@@ -27,11 +17,14 @@ use crate::{
         code_cache::{self, Blob},
         find::{Jvm, process::Status},
         peek::Pages,
+        target_files::{At, Kind, TargetFiles},
     },
     symbol::java::JavaSymbols,
     view::escape,
 };
 
+/// Where `perf` looks for maps.
+const DIRECTORY: &str = "/tmp";
 /// How often another name is tried for the unfinished file.
 const ATTEMPTS: u32 = 16;
 
@@ -101,102 +94,90 @@ fn write_entries(entries: &[Entry], out: &mut impl io::Write) -> io::Result<()> 
 
 /// Where the map goes.
 struct Place {
-    directory: OwnedFd,
+    files: TargetFiles,
     name: String,
-    owner: Owner,
-}
-
-/// Whom the map belongs to: the user of the target, as if the JVM had written it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Owner {
+    /// The user of the target, as whom it is written.
     uid: u32,
-    gid: u32,
 }
 
 impl Place {
     fn of(jvm: &Jvm) -> Result<Self, Failure> {
         let pid = jvm.target.pid;
-        let gone = |_| Failure::new(format!("process {pid} has gone"), "`jtrace list` shows the JVMs".to_owned());
-        let uid = Status::read(&pid.to_string()).map_err(gone)?.uid;
-        let gid = fs::metadata(format!("/proc/{pid}")).map_err(gone)?.gid();
-        let place = Self::open(
-            Path::new(&format!("/proc/{pid}/root/tmp")),
-            format!("perf-{}.map", jvm.target.namespace_pid),
-            Owner { uid, gid },
-        )?;
-        // Only now is it known that the directory was this process's, and not that of another with its number.
-        if jvm.identity().is_alive() { Ok(place) } else { Err(gone(io::ErrorKind::NotFound.into())) }
+        let gone = || Failure::new(format!("process {pid} has gone"), "`jtrace list` shows the JVMs".to_owned());
+        let uid = Status::read(&pid.to_string()).map_err(|_| gone())?.uid;
+        let files = TargetFiles::open(jvm.identity());
+        if !jvm.identity().is_alive() {
+            return Err(gone());
+        }
+        let files = files.map_err(|error| {
+            let hint = "run jtrace as root, or as the JVM's user; `--stdout` needs neither".to_owned();
+            Failure::new(format!("cannot reach files of process {pid} as its user: {error}"), hint)
+        })?;
+        let place = Self { files, name: format!("perf-{}.map", jvm.target.namespace_pid), uid };
+        if jvm.target.namespace_pid != pid && place.is_in_own_directory().map_err(|error| place.unwritable(&error))? {
+            return Err(Failure::new(
+                format!(
+                    "/tmp/{} would be the map of another process: this one has its number in a pid namespace, and no /tmp of its own",
+                    place.name
+                ),
+                format!("use `jtrace perf-map --stdout {pid} > /tmp/perf-{pid}.map`"),
+            ));
+        }
+        Ok(place)
     }
 
-    fn open(directory: &Path, name: String, owner: Owner) -> Result<Self, Failure> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        let directory = open(directory, flags, Mode::empty()).map_err(|errno| {
-            Failure::new(
-                format!("cannot open {}: {errno}", directory.display()),
-                "the JVM's /tmp must be a directory and no link; `--stdout` needs none".to_owned(),
-            )
-        })?;
-        Ok(Self { directory, name, owner })
+    /// Whether the target's directory is jtrace's own, where names mean processes of jtrace's own pid namespace.
+    fn is_in_own_directory(&self) -> io::Result<bool> {
+        let Ok(own) = fs::metadata(DIRECTORY) else { return Ok(false) };
+        let theirs = self.files.examine(At { directory: DIRECTORY, name: "." })?;
+        Ok(theirs.is_some_and(|theirs| theirs.file == (own.dev(), own.ino())))
+    }
+
+    const fn at(name: &str) -> At<'_> {
+        At { directory: DIRECTORY, name }
     }
 
     /// Writes the map, whole or not at all.
     fn write(&self, entries: &[Entry]) -> io::Result<()> {
         self.check_old()?;
-        let (unfinished, file) = self.create()?;
-        let written = self
-            .fill(file, entries)
-            .and_then(|()| Ok(renameat(&self.directory, unfinished.as_str(), &self.directory, self.name.as_str())?));
+        let mut text = Vec::new();
+        write_entries(entries, &mut text)?;
+        let unfinished = self.create(&text)?;
+        let written = self.files.rename(Self::at(&unfinished), &self.name);
         if written.is_err() {
             // What failed is told; that its rest could not be removed either would add nothing.
-            let _: Result<(), Errno> = unlinkat(&self.directory, unfinished.as_str(), AtFlags::empty());
+            let _: io::Result<()> = self.files.remove(Self::at(&unfinished));
         }
         written
     }
 
-    /// What stands in the map's place must be a file that the target or this user wrote.
+    /// What stands in the map's place must be a file that the target's user wrote.
     fn check_old(&self) -> io::Result<()> {
-        let old = match statat(&self.directory, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(old) => old,
-            Err(Errno::NOENT) => return Ok(()),
-            Err(errno) => return Err(errno.into()),
-        };
+        let Some(old) = self.files.examine(Self::at(&self.name))? else { return Ok(()) };
         let refused = |what: &str| Err(io::Error::new(io::ErrorKind::AlreadyExists, what.to_owned()));
-        if FileType::from_raw_mode(old.st_mode) != FileType::RegularFile {
+        if old.kind != Kind::File {
             return refused("what is there is no file");
         }
-        if old.st_uid != self.owner.uid && old.st_uid != geteuid().as_raw() {
+        if old.uid != self.uid {
             return refused("what is there belongs to somebody else");
         }
-        if old.st_nlink != 1 {
+        if old.links != 1 {
             return refused("what is there has a second name");
         }
         Ok(())
     }
 
     /// A file under a name that was not there.
-    fn create(&self) -> io::Result<(String, OwnedFd)> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fn create(&self, text: &[u8]) -> io::Result<String> {
         for attempt in 0..ATTEMPTS {
             let name = format!(".{}.{}.{attempt}", self.name, std::process::id());
-            match openat(&self.directory, name.as_str(), flags, Mode::RUSR | Mode::WUSR) {
-                Ok(file) => return Ok((name, file)),
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno.into()),
+            match self.files.create(Self::at(&name), 0o644, false, text) {
+                Ok(()) => return Ok(name),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
         }
-        Err(Errno::EXIST.into())
-    }
-
-    fn fill(&self, file: OwnedFd, entries: &[Entry]) -> io::Result<()> {
-        let mut out = BufWriter::new(File::from(file));
-        write_entries(entries, &mut out)?;
-        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        fchmod(file.as_fd(), Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH)?;
-        let Owner { uid, gid } = self.owner;
-        if uid != geteuid().as_raw() {
-            fchown(file.as_fd(), Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
-        }
-        Ok(())
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     fn unwritable(&self, error: &io::Error) -> Failure {
@@ -210,13 +191,18 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::{
+        os::unix::fs::{PermissionsExt as _, symlink},
+        path::Path,
+    };
+
+    use rustix::process::geteuid;
 
     use super::*;
 
     fn place(directory: &Path) -> Place {
-        let owner = Owner { uid: geteuid().as_raw(), gid: rustix::process::getegid().as_raw() };
-        Place::open(directory, "perf-7.map".to_owned(), owner).unwrap()
+        let files = TargetFiles::within(directory);
+        Place { files, name: "perf-7.map".to_owned(), uid: geteuid().as_raw() }
     }
 
     fn entry(name: &str) -> Entry {
@@ -278,14 +264,6 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_a_link_is_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let link = directory.path().join("tmp");
-        symlink("/tmp", &link).unwrap();
-        assert!(Place::open(&link, "perf-7.map".to_owned(), Owner { uid: 0, gid: 0 }).is_err());
-    }
-
-    #[test]
     fn a_map_of_another_user_is_not_replaced() {
         if !geteuid().is_root() {
             return;
@@ -296,8 +274,5 @@ mod tests {
         std::os::unix::fs::chown(&map, Some(12345), None).unwrap();
         assert!(place(directory.path()).write(&[entry("a")]).is_err());
         assert_eq!(fs::read_to_string(&map).unwrap(), "theirs");
-        let theirs = Place { owner: Owner { uid: 12345, gid: 12345 }, ..place(directory.path()) };
-        theirs.write(&[entry("a")]).unwrap();
-        assert_eq!(fs::metadata(&map).unwrap().uid(), 12345);
     }
 }

@@ -1,4 +1,4 @@
-//! What comes before attaching: undo what dead jtraces left, look into the JVM, plan the sites, arm the flag.
+//! What comes before attaching: look into the JVM, plan the sites, arm the flag.
 
 use std::{
     fs,
@@ -13,22 +13,16 @@ use tracer_common::{
     tally::Demand,
 };
 
-use super::Failure;
+use super::{Failure, apart};
 use crate::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
+    guard::Budget,
     jvm::{
-        arming,
-        elf::{self, Elf},
         find::{self, Jvm},
-        flags::{
-            arm::{self, Armed, Recovered},
-            located::JvmTables,
-        },
+        flags::{arm::Armed, located::JvmTables},
         java_threads::{self, ThreadNames},
-        jni_env,
-        journal::Journal,
-        objects,
+        jni_env, objects,
         vmstructs::layout,
     },
     predicate::{Field, Predicate},
@@ -57,8 +51,8 @@ const CALL_SITE_FRAMES: u32 = 2;
 pub(super) struct Watched {
     pub(super) lenses: Vec<Lens>,
     pub(super) kernel: KernelOptions,
-    /// Share of one core that the target may lose to traps.
-    pub(super) budget: f64,
+    /// What the target may lose to traps.
+    pub(super) budget: Budget,
     pub(super) began: Instant,
     /// Whether events get stacks.
     pub(super) stacks: bool,
@@ -72,6 +66,8 @@ pub(super) struct Watched {
     pub(super) by_thread: bool,
     /// Which methods or objects are wanted.
     pub(super) predicate: Predicate,
+    /// What was included, as it was written.
+    pub(super) included: Vec<String>,
 }
 
 impl Watched {
@@ -82,37 +78,9 @@ impl Watched {
     }
 }
 
-/// Restores what a jtrace that was killed left changed, in any target. To be called at every start.
-pub(super) fn recover() {
-    let outcomes =
-        Journal::for_this_user().map_err(arm::Error::from).and_then(|journal| arm::recover(&journal, &JvmTables));
-    match outcomes {
-        Ok(outcomes) => outcomes.into_iter().for_each(report_recovered),
-        Err(error) => log::debug!("nothing could be restored: {error}"),
-    }
-    // After the flags, so that nothing is compiled with one that was left up.
-    let recompiled = Journal::for_this_user().map_err(arming::Error::from).and_then(|own| arming::recover(&own));
-    for arming::Recovered { target, undone } in recompiled.unwrap_or_default() {
-        match undone {
-            Ok(()) => log::warn!("process {} compiles anew what a killed jtrace had made call probes", target.pid),
-            Err(error) => log::warn!("code of process {} still calls probes: {error}", target.pid),
-        }
-    }
-}
-
-fn report_recovered(outcome: Recovered) {
-    match outcome {
-        Recovered::Restored { target, flags } if !flags.is_empty() => {
-            log::warn!("restored {} in process {}, which a killed jtrace had left", flags.join(", "), target.pid);
-        }
-        Recovered::Restored { .. } | Recovered::TargetGone(_) => {}
-        Recovered::Failed { target, error } => log::warn!("cannot restore process {}: {error}", target.pid),
-        Recovered::Damaged(error) => log::warn!("the undo journal: {error}"),
-    }
-}
-
-/// Looks into the JVM with this pid.
+/// Looks into the JVM with this pid, after a process apart has.
 pub(super) fn open(pid: u32) -> Result<Jvm, Failure> {
+    apart::look_at(pid)?;
     Jvm::open(pid).map_err(|error| {
         let hint = error.hint();
         Failure::new(error, hint)
@@ -131,16 +99,21 @@ pub(super) fn nonzero(pid: u32) -> Result<NonZeroU32, Failure> {
 
 /// Reads the sites and functions of a libjvm.so.
 pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
-    let unreadable = |error: elf::Error| {
-        Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
-    };
-    let bytes = elf::read_tables(path).map_err(unreadable)?;
-    let mut libjvm = Libjvm::read(&Elf::parse(&bytes).map_err(unreadable)?);
-    if libjvm.lacks_functions() {
-        let bytes = elf::read_file(path).map_err(unreadable)?;
-        libjvm.find_by_notes(&Elf::parse(&bytes).map_err(unreadable)?, &bytes);
+    Libjvm::open(path)
+        .map_err(|error| Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned()))
+}
+
+/// What `doctor` and `attach` say of a JVM that has no site at all.
+pub(super) const NO_SITES: &str = "libjvm.so has neither USDT nor symbols";
+/// And what helps.
+pub(super) const OTHER_JDK: &str = "use a JDK with USDT (Temurin, Debian, Fedora, RHEL)";
+
+/// Refuses a JVM of which nothing that is asked for can be seen: an empty report would look like an idle program.
+pub(super) fn something_to_see(plan: &Plan) -> Result<(), Failure> {
+    if plan.usdt || plan.symtab || !plan.sites.is_empty() || !plan.clocks.is_empty() {
+        return Ok(());
     }
-    Ok(libjvm)
+    Err(Failure::new(NO_SITES, OTHER_JDK.to_owned()))
 }
 
 /// What only a running JVM can tell about the words of some sites.

@@ -37,8 +37,10 @@ use crate::{
         attach::Place,
         load::{KernelOptions, ring_share},
     },
+    ending::{self, Patience, Until},
     inside::visit::Visit,
     jvm::find::{Jvm, process::Identity},
+    priority::Urgent,
     probe::{
         catalog::Flag,
         plan::{Facts, Libjvm, Plan, plan},
@@ -131,8 +133,10 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let (coming, lane) = wanted.map(|wanted| inside::coming(wanted, &mut plan, &watched.lenses)).transpose()?.unzip();
     let option = coming.as_ref().map(Coming::option);
     let waiting = start(&program, path, &with_flags(&command, &plan, option))?;
+    // After it, so that nothing of this is the program's.
+    let urgent = Urgent::begin();
     let pid = waiting.pid;
-    let files = Files::open(&output, pid.get())?;
+    let files = Files::open(&output, pid.get(), None)?;
     let place = Place { path: waiting.libjvm.clone(), pid };
     let prepared = Prepared {
         place,
@@ -159,8 +163,9 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let start = live.start(prepare::describe(&jvm, &watched, missing));
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
-    let held = Held { armed: armed.unwrap_or_default(), jvm, predicate: watched.predicate };
+    let held = Held { armed: armed.unwrap_or_default(), jvm, predicate: watched.predicate, included: watched.included };
     let ended = watch_live(live, start, limits, files, show, held, &mut waiter)?;
+    drop(urgent);
     // The shell gets its terminal back only when the JVM has ended. Who asked jtrace to go wants it gone.
     if !matches!(ended, "terminated" | "hung up") {
         waiter.wait_for(pid)?;
@@ -255,7 +260,7 @@ fn learn(
         if let Some(status) = child.try_wait()? {
             return Err(ended_early(status));
         }
-        std::thread::sleep(LOOK_AGAIN);
+        ending::pause(LOOK_AGAIN, Until { deadline: deadline + LEARN_AT_MOST, patience: Patience::First })?;
     }
 }
 
@@ -271,7 +276,7 @@ fn arrive(coming: Coming, child: &mut Child) -> Result<Visit, Failure> {
         if let Some(status) = child.try_wait()? {
             return Err(ended_early(status));
         }
-        std::thread::sleep(LOOK_AGAIN);
+        ending::pause(LOOK_AGAIN, Until::within(LEARN_AT_MOST, Patience::First))?;
     };
     let woven = coming.weave(&jvm);
     if woven.is_err() {
@@ -316,9 +321,11 @@ fn wait_until_gate_is_open(pid: NonZeroU32, gate: &OwnedFd, read: OwnedFd) {
         let entries = fs::read_dir(&descriptors).into_iter().flatten().flatten();
         entries.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|link| Some(link) == own)
     };
-    while Identity::of(pid.get()).is_some() && !opened() {
+    let until = Until::within(LEARN_AT_MOST, Patience::First);
+    while Identity::of(pid.get()).is_some() && !opened() && until.is_over().is_none() {
         std::thread::yield_now();
     }
+    // Where it has not, it finds nothing and does not begin.
     drop(read);
 }
 

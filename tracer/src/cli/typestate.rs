@@ -36,6 +36,13 @@ pub(super) struct Options {
     attach: attach::Options,
 }
 
+impl Options {
+    /// Whether a JVM is attached to.
+    pub(super) fn attaches(&self) -> bool {
+        self.command.is_none()
+    }
+}
+
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Read properties, and show what becomes of them

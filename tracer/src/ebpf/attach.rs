@@ -6,6 +6,7 @@ use std::{
     num::NonZeroU32,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    thread::Builder,
 };
 
 use aya::programs::{
@@ -15,6 +16,12 @@ use aya::programs::{
 };
 
 use super::{Error, load::Kernel, multi};
+use crate::priority;
+
+/// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
+/// begins and ends for all sites at one moment, though they are attached and detached one group after another. Else a pause
+/// could come without its safepoint.
+pub const NOBODY: u32 = u32::MAX;
 
 /// Sites that are attached and detached together.
 #[derive(Clone, Debug)]
@@ -114,18 +121,27 @@ impl Attached {
     }
 }
 
-/// Detaches all groups. Each waits until no program of it runs any more, so they wait side by side.
+/// Detaches all groups. Each waits until no program of it runs any more, so they wait side by side; where there is no room for another
+/// thread, one after another.
 pub fn detach_all(groups: Vec<Attached>) {
     std::thread::scope(|scope| {
+        // What could not be handed to a thread goes when it is dropped.
+        let begin = |letting_go: Box<dyn FnOnce() + Send>| _ = Builder::new().spawn_scoped(scope, letting_go);
         for Attached { _link: link } in groups {
             match link {
-                Link::Multi { .. } | Link::Timer { .. } | Link::Scheduler { .. } => _ = scope.spawn(move || drop(link)),
+                Link::Multi { .. } | Link::Timer { .. } | Link::Scheduler { .. } => begin(Box::new(|| let_go(link))),
                 Link::Single { _links: links } => {
                     for link in links {
-                        scope.spawn(move || drop(link));
+                        begin(Box::new(|| let_go(link)));
                     }
                 }
             }
         }
     });
+}
+
+/// The target pays until this is done, so it must not wait for its turn.
+fn let_go<L>(link: L) {
+    priority::join();
+    drop(link);
 }

@@ -1,18 +1,25 @@
 //! Looks at what is in the kernel: how many objects there are, so that a leak shows, and what the verifier made of jtrace's
 //! own programs. For measurements; no session uses it.
 
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+    os::fd::RawFd,
+};
 
 use aya::{
+    EbpfLoader,
     maps::loaded_maps,
     programs::{ProgramInfo, loaded_links, loaded_programs},
 };
 
 use super::{
     Error,
-    load::{Kernel, KernelOptions, MIN_RING_BYTES},
+    load::{OBJECT, chain, map_fds},
+    programs::ALL,
+    stack_depth::Chain,
+    verify::{Attaching, Code, Figures},
 };
-use crate::probe::clock::{CLOCKS, Clock};
 
 /// eBPF objects that the kernel holds, of all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,41 +45,43 @@ pub fn objects() -> Objects {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// Name of the program.
-    pub program: String,
+    pub program: &'static str,
     /// Instructions after the verifier's rewriting.
     pub instructions: u32,
     /// Instructions that the verifier walked through, over all paths. It gives up at a million.
-    ///
-    /// Minimum kernel: 5.16; `None` before.
-    pub verified: Option<u32>,
+    pub verified: u32,
+    /// The call chain that takes most stack.
+    pub chain: Chain,
 }
 
-/// Loads the programs as a session with all lenses does and asks the kernel about them.
-pub fn verified() -> Result<Vec<Verified>, Error> {
-    let (mut kernel, _rings) = Kernel::load(KernelOptions {
-        ring_bytes: Some(MIN_RING_BYTES),
-        tallying: true,
-        jni: true,
-        marks: true,
-        ..KernelOptions::default()
-    })?;
-    for Clock { source, .. } in CLOCKS {
-        kernel.load_clock(source).map_err(|error| Error::Load(error.to_string()))?;
-    }
-    let own = own_programs();
-    let of_mine = |info: &ProgramInfo| own.contains(&info.id());
-    Ok(loaded_programs().filter_map(Result::ok).filter(of_mine).map(|info| described(&info)).collect())
+/// Loads every program that a session can need and asks the verifier about it: those of another object, or jtrace's own.
+///
+/// Minimum kernel: 5.16, which tells how much it walked through.
+pub fn verified(object: Option<&[u8]>) -> Result<Vec<Result<Verified, Error>>, Error> {
+    let object = object.unwrap_or(OBJECT);
+    let ebpf = EbpfLoader::new().load(object).map_err(|error| Error::Load(chain(&error)))?;
+    let maps = map_fds(&ebpf);
+    Ok(ALL.into_iter().map(|program| examine(object, program, &maps)).collect())
 }
 
-fn described(info: &ProgramInfo) -> Verified {
-    /// Every eBPF instruction has this size.
-    const INSTRUCTION_BYTES: u32 = 8;
-    Verified {
-        program: info.name_as_str().unwrap_or_default().to_owned(),
-        instructions: info.size_translated().unwrap_or(0) / INSTRUCTION_BYTES,
-        verified: info.verified_instruction_count(),
-    }
+fn examine(object: &[u8], program: &'static str, maps: &HashMap<String, RawFd>) -> Result<Verified, Error> {
+    let untold = || Error::Load(format!("the verifier tells no figures of `{program}`"));
+    let code = Code::of(object, program, maps).map_err(Error::Load)?;
+    let before = own_programs();
+    let (_loaded, figures) = code.figures(Attaching::Singly)?;
+    let Figures { verified, stack } = figures.ok_or_else(untold)?;
+    let new = |info: &ProgramInfo| own_programs().contains(&info.id()) && !before.contains(&info.id());
+    let info = loaded_programs().filter_map(Result::ok).find(new);
+    Ok(Verified {
+        program,
+        instructions: info.and_then(|info| info.size_translated()).unwrap_or(0) / INSTRUCTION_BYTES,
+        verified,
+        chain: code.deepest_chain(&stack).ok_or_else(untold)?,
+    })
 }
+
+/// Every eBPF instruction has this size.
+const INSTRUCTION_BYTES: u32 = 8;
 
 /// Ids of the programs that this process holds open.
 pub(super) fn own_programs() -> BTreeSet<u32> {

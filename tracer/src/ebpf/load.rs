@@ -6,7 +6,7 @@ use std::{
 };
 
 use aya::{
-    Ebpf, EbpfLoader,
+    Ebpf, EbpfLoader, VerifierLogLevel,
     maps::{self, Array, ArrayOfMaps, Map, MapData, PerCpuArray},
     programs::{Program, ProgramError, UProbe},
     util::nr_cpus,
@@ -35,7 +35,7 @@ use super::{
 use crate::probe::clock::Source;
 
 /// The object, aligned as its parser wants it.
-static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o"));
+pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o"));
 
 /// Smallest ring buffer: a page.
 pub const MIN_RING_BYTES: u32 = 4096;
@@ -110,6 +110,8 @@ pub struct Kernel {
     unwanted: maps::HashMap<MapData, u32, u8>,
     ring_bytes: u32,
     clocks: ClockOptions,
+    /// Of all maps; they live as long as this and its rings.
+    descriptors: HashMap<String, RawFd>,
     /// What the programs were told last.
     told: TargetLayout,
 }
@@ -117,7 +119,7 @@ pub struct Kernel {
 impl Kernel {
     /// Loads everything.
     ///
-    /// Minimum kernel: 5.17 (`bpf_loop`).
+    /// Minimum kernel: 5.17 (`bpf_loop`), of those that were tried 6.1.
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
         let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, marks, statistics: _ } =
             options;
@@ -128,6 +130,8 @@ impl Kernel {
             loader.map_max_entries(map, if jni { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 });
         }
         let mut ebpf = loader
+            // More would have each refused program verified again and again, until its whole log has room.
+            .verifier_log_level(VerifierLogLevel::STATS)
             .map_max_entries(MAP_ROWS, unwind::chunks(rows))
             .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
             .map_max_entries(MAP_SUBJECTS, most(MAX_SUBJECTS))
@@ -154,7 +158,8 @@ impl Kernel {
                 .map_err(|error| map_error(MAP_UNWANTED, &error))?,
             ring_bytes,
             clocks,
-            told: TargetLayout::default(),
+            descriptors,
+            told: TargetLayout { most_hits: u32::MAX, ..TargetLayout::default() },
             ebpf,
         };
         Ok((kernel, rings))
@@ -165,8 +170,20 @@ impl Kernel {
         layout.wakeup_bytes = self.wakeup_bytes();
         layout.sample_period_ns = self.clocks.sample_period_ns();
         layout.min_block_ns = self.clocks.min_block_ns;
-        let TargetLayout { sched_epoch, cpu_site, sched_site, .. } = self.told;
-        self.told = TargetLayout { sched_epoch, cpu_site, sched_site, ..layout };
+        let TargetLayout { sched_epoch, cpu_site, sched_site, look, most_hits, .. } = self.told;
+        self.told = TargetLayout { sched_epoch, cpu_site, sched_site, look, most_hits, ..layout };
+        self.tell()
+    }
+
+    /// So many hits of a site may be taken on each CPU between two looks.
+    pub fn allow_hits(&mut self, most_hits: u32) -> Result<(), Error> {
+        self.told.most_hits = most_hits;
+        self.tell()
+    }
+
+    /// User space has looked at what was hit: the programs may take as much again.
+    pub fn looked(&mut self) -> Result<(), Error> {
+        self.told.look = self.told.look.wrapping_add(1);
         self.tell()
     }
 
@@ -211,9 +228,12 @@ impl Kernel {
                 definitions_lost,
                 stack_ns: _,
                 counted,
+                refused,
+                look: _,
+                hits_since: _,
             } = *stats;
             // Programs that mostly count leave the sum to us.
-            let hits = if hits == 0 { filtered + counted + emitted } else { hits };
+            let hits = if hits == 0 { filtered + counted + refused + emitted } else { hits };
             let counters = [hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost];
             for (total, counter) in sum.iter_mut().zip(counters) {
                 *total += counter;
@@ -222,12 +242,25 @@ impl Kernel {
         Ok(sum)
     }
 
+    /// Hits that were refused at the first `count` sites; nothing where none were.
+    pub fn refused(&self, count: usize) -> Result<Vec<u64>, Error> {
+        let mut refused = Vec::new();
+        for site in (0..).take(count.min(MAX_SITES)) {
+            let values = self.stats.get(&site, 0).map_err(|error| map_error(MAP_STATS, &error))?;
+            refused.push(values.iter().map(|StatsValue(stats)| stats.refused).sum::<u64>());
+        }
+        if refused.iter().all(|number| *number == 0) {
+            refused.clear();
+        }
+        Ok(refused)
+    }
+
     /// Hits of one site, and its time in walks over stacks.
     pub fn site_load(&self, site: u16) -> Result<[u64; 2], Error> {
         let values = self.stats.get(&u32::from(site), 0).map_err(|error| map_error(MAP_STATS, &error))?;
         let mut load = [0; 2];
-        for StatsValue(SiteStats { hits, filtered, emitted, stack_ns, counted, .. }) in values.iter() {
-            load[0] += if *hits == 0 { filtered + counted + emitted } else { *hits };
+        for StatsValue(SiteStats { hits, filtered, emitted, stack_ns, counted, refused, .. }) in values.iter() {
+            load[0] += if *hits == 0 { filtered + counted + refused + emitted } else { *hits };
             load[1] += stack_ns;
         }
         Ok(load)
@@ -298,6 +331,10 @@ impl Kernel {
         &mut self.jni
     }
 
+    pub(super) const fn descriptors(&self) -> &HashMap<String, RawFd> {
+        &self.descriptors
+    }
+
     pub(super) const fn programs(&self) -> &Programs {
         &self.programs
     }
@@ -342,7 +379,7 @@ fn make_rings(ebpf: &mut Ebpf, cpus: usize, ring_bytes: u32) -> Result<Rings, Er
     Rings::new(rings, outer)
 }
 
-fn map_fds(ebpf: &Ebpf) -> HashMap<String, RawFd> {
+pub(super) fn map_fds(ebpf: &Ebpf) -> HashMap<String, RawFd> {
     ebpf.maps().filter_map(|(name, map)| Some((name.to_owned(), map_fd(map)?))).collect()
 }
 

@@ -8,8 +8,8 @@ use std::{
 use aya::Ebpf;
 use tracer_common::{
     names::{
-        PROGRAM_FRAME_UNWOUND, PROGRAM_JNI, PROGRAM_MARKS, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN,
-        PROGRAM_OBJECT_ALLOC, PROGRAM_SITE,
+        PROGRAM_CPU_SAMPLE, PROGRAM_FRAME_UNWOUND, PROGRAM_JNI, PROGRAM_MARKS, PROGRAM_METHOD_ENTRY,
+        PROGRAM_METHOD_RETURN, PROGRAM_OBJECT_ALLOC, PROGRAM_SCHED_SWITCH, PROGRAM_SCHED_WAKEUP, PROGRAM_SITE,
     },
     record::EventKind,
     site::SiteSpec,
@@ -17,12 +17,27 @@ use tracer_common::{
 
 use super::{
     Error,
-    load::{Links, chain, uprobe},
+    load::{Links, uprobe},
     multi,
+    verify::{Attaching, Code, Refusal},
 };
 
 /// Programs for methods and objects.
 const TALLYING: [&str; 4] = [PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN, PROGRAM_FRAME_UNWOUND, PROGRAM_OBJECT_ALLOC];
+
+/// Every program that a session can need.
+pub(super) const ALL: [&str; 10] = [
+    PROGRAM_SITE,
+    PROGRAM_METHOD_ENTRY,
+    PROGRAM_METHOD_RETURN,
+    PROGRAM_FRAME_UNWOUND,
+    PROGRAM_OBJECT_ALLOC,
+    PROGRAM_JNI,
+    PROGRAM_MARKS,
+    PROGRAM_CPU_SAMPLE,
+    PROGRAM_SCHED_WAKEUP,
+    PROGRAM_SCHED_SWITCH,
+];
 
 /// The program for sites of a kind: most are read as their specification says.
 fn program_of(kind: u16) -> &'static str {
@@ -41,6 +56,8 @@ fn program_of(kind: u16) -> &'static str {
 pub struct Programs {
     /// For multi-uprobe links, by name; empty where single uprobes are used.
     multi: BTreeMap<&'static str, OwnedFd>,
+    /// Why single uprobes are used, where they are.
+    why_single: Option<String>,
     /// Program of each site that has another one than most.
     of_site: HashMap<u16, &'static str>,
 }
@@ -62,20 +79,24 @@ impl Programs {
             let on_demand = on_demand.chain(marks.then_some(PROGRAM_MARKS));
             std::iter::once(PROGRAM_SITE).chain(on_demand)
         };
-        let mut programs = Self { multi: BTreeMap::new(), of_site: HashMap::new() };
-        if links != Links::Single {
-            let loaded = names().map(|name| Ok((name, multi::load(object, name, maps)?))).collect();
-            match loaded {
-                Ok(loaded) => {
-                    programs.multi = loaded;
-                    return Ok(programs);
+        let mut programs = Self { multi: BTreeMap::new(), why_single: None, of_site: HashMap::new() };
+        let has_links = if links == Links::Single { Err("not asked for".to_owned()) } else { multi::load_nothing() };
+        match has_links {
+            Ok(_) => {
+                for name in names() {
+                    let code = Code::of(object, name, maps).map_err(Error::Load)?;
+                    programs.multi.insert(name, code.load(Attaching::Multi)?);
                 }
-                Err(reason) if links == Links::Multi => return Err(Error::Load(reason)),
-                Err(reason) => log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own"),
+                return Ok(programs);
+            }
+            Err(reason) if links == Links::Multi => return Err(Error::Load(reason)),
+            Err(reason) => {
+                log::info!("no multi-uprobe link ({reason}): every site gets a perf event of its own");
+                programs.why_single = Some(reason);
             }
         }
         for name in names() {
-            uprobe(ebpf, name)?.load().map_err(|error| Error::Load(chain(&error)))?;
+            uprobe(ebpf, name)?.load().map_err(|error| Refusal::of(name, &error))?;
         }
         Ok(programs)
     }
@@ -91,6 +112,11 @@ impl Programs {
     /// Name of the program of a site.
     pub(super) fn of_site(&self, site: u16) -> &'static str {
         self.of_site.get(&site).copied().unwrap_or(PROGRAM_SITE)
+    }
+
+    /// Why sites are attached one by one; nothing where groups are.
+    pub(super) fn why_single(&self) -> Option<&str> {
+        self.why_single.as_deref()
     }
 
     /// The program for multi-uprobe links, where the kernel has them.

@@ -8,8 +8,14 @@ use aya::{
 };
 use tracer_common::{
     filter::{ENTRY_GRAPH, Filter, WHOLE_GRAPH},
-    names::{MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS},
-    tally::{Cell, Context, Demand, OUTCOMES, Subject},
+    names::{
+        MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS,
+        MAP_THREADS,
+    },
+    tally::{
+        CALL_CELL, CALL_METHOD, CALL_WORDS, CALLS_HEAD, CALLS_INLINE, CALLS_WORDS, Cell, Context, Demand, NO_CONTEXT,
+        OUTCOMES, Subject,
+    },
 };
 
 use super::{
@@ -28,6 +34,7 @@ pub struct Tallying {
     buckets: PerCpuHashMap<MapData, u64, u64>,
     contexts: HashMap<MapData, u64, ContextValue>,
     outcomes: PerCpuArray<MapData, u64>,
+    threads: HashMap<MapData, u32, [u64; CALLS_WORDS]>,
 }
 
 /// Durations of the calls, or lengths of the arrays, that were counted in one cell: bucket and how many, rising.
@@ -49,6 +56,7 @@ impl Tallying {
             buckets: map!(PerCpuHashMap, MAP_BUCKETS),
             contexts: map!(HashMap, MAP_CONTEXTS),
             outcomes: map!(PerCpuArray, MAP_OUTCOMES),
+            threads: map!(HashMap, MAP_THREADS),
         };
         Ok(tallying)
     }
@@ -118,6 +126,24 @@ impl Tallying {
     /// All contexts with their ids. One that is added meanwhile is read the next time.
     pub fn contexts(&self) -> impl Iterator<Item = (u64, Context)> + '_ {
         self.contexts.iter().flatten().map(|(id, ContextValue(context))| (id, context))
+    }
+
+    /// `Method*` of calls that began in an epoch and of whose end nothing has told, as far as they are wanted; and how many are
+    /// deeper than is read.
+    pub fn calls_under_way(&self, epoch: u32) -> (Vec<u64>, u64) {
+        let (mut methods, mut deeper) = (Vec::new(), 0);
+        for (_, words) in self.threads.iter().flatten() {
+            // How many calls, what returned last, whether an exception has left a frame, and the epoch.
+            let [depth, _, _, of] = *words.first_chunk::<CALLS_HEAD>().unwrap_or(&[0; CALLS_HEAD]);
+            if of != u64::from(epoch) {
+                continue;
+            }
+            let here = usize::try_from(depth).unwrap_or(usize::MAX).min(CALLS_INLINE);
+            deeper += depth - here as u64;
+            let calls = words[CALLS_HEAD..].chunks_exact(CALL_WORDS).take(here);
+            methods.extend(calls.filter(|call| call[CALL_CELL] != NO_CONTEXT).map(|call| call[CALL_METHOD]));
+        }
+        (methods, deeper)
     }
 
     /// The counters that belong to no subject, in the order of [`tracer_common::tally::Outcome`].

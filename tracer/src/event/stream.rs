@@ -90,6 +90,11 @@ impl<W: Write> EventStream<W> {
         json::write_line(&line, &mut self.out)
     }
 
+    /// Hands everything on, and gives back what is written to.
+    pub fn finish(self) -> io::Result<W> {
+        self.out.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+
     /// Hands everything to the reader.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()

@@ -3,7 +3,7 @@
 use super::Evidence;
 use crate::{
     analysis::Lens::Jit,
-    report::{Finding, Severity, format},
+    report::{Finding, Severity, descriptor::readable, format},
 };
 
 /// A method is compiled again and again.
@@ -14,7 +14,7 @@ pub(super) fn recompilation(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "jit-recompilation",
         severity: Severity::Warning,
         score: row.whole("count") as f64,
-        title: format!("`{}` was compiled {} times", row.text("method"), format::count(row.whole("count"))),
+        title: format!("`{}` was compiled {} times", readable(&row.text("method")), format::count(row.whole("count"))),
         evidence: [format!("{} of compilation", format::duration(row.whole("total_ns")))]
             .into_iter()
             .chain(given_up(evidence, &row.text("method")))
@@ -44,7 +44,7 @@ pub(super) fn failures(evidence: &Evidence<'_>) -> Option<Finding> {
     let all = evidence.whole(Jit, "compilations").unwrap_or(failures).max(1);
     let share = 100.0 * failures as f64 / all as f64;
     let top = evidence.rows(Jit, "failed").next();
-    let method = top.map(|row| format!(", most often of `{}`", row.text("method"))).unwrap_or_default();
+    let method = top.map(|row| format!(", most often of `{}`", readable(&row.text("method")))).unwrap_or_default();
     Some(Finding {
         id: "jit-failures",
         severity: if share > 10.0 { Severity::Warning } else { Severity::Info },
@@ -93,7 +93,7 @@ mod tests {
                 [("method", "com.shop.Cart.add(I)V".into()), ("count", count.into()), ("total_ns", 1_u64.into())];
             Case::default().row("jit", "repeated", &cells)
         };
-        assert_eq!(compiled(12).said(recompilation).1, "`com.shop.Cart.add(I)V` was compiled 12 times");
+        assert_eq!(compiled(12).said(recompilation).1, "`com.shop.Cart.add(int)` was compiled 12 times");
         assert_eq!(compiled(9).ask(recompilation), None);
         let evidence = |case: Case| case.ask(recompilation).expect("a loop").evidence;
         assert_eq!(evidence(compiled(12)).len(), 1);

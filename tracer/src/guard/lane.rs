@@ -19,9 +19,10 @@
 mod member;
 pub mod off;
 
+pub use self::member::LaneLoad;
 use self::member::{Member, State, Stretch};
 use self::off::Looks;
-use super::{Bucket, LONGEST_PAUSE_NS, Reason};
+use super::{LONGEST_PAUSE_NS, Reason, bucket::Bucket};
 
 /// Part of the budget that may go to what is always on while other markers are sampled; the rest is for their windows.
 const ALWAYS_PART: f64 = 0.75;
@@ -48,23 +49,6 @@ pub enum Kind {
     },
     /// A property.
     Property,
-}
-
-/// What a member did since the last step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LaneLoad {
-    /// Marks or symbols.
-    pub events: u64,
-    /// What they cost the target.
-    pub cost_ns: f64,
-    /// What they would have cost it if marks had been counted only, or no object been new.
-    pub counted_ns: f64,
-    /// What they would cost it if the code were as it is, and everything off.
-    pub off_ns: f64,
-    /// What jtrace took for them.
-    pub own_ns: f64,
-    /// CPU time of all of the target meanwhile; 0 where it is not known.
-    pub target_ns: f64,
 }
 
 /// What to do.
@@ -101,6 +85,8 @@ pub struct LaneGuard {
     /// Threads that make marks, weighted by what these cost, and that cost.
     threads: [f64; 2],
     latest_ns: u64,
+    /// What markers cost so far while they were off.
+    off_ns: f64,
 }
 
 impl LaneGuard {
@@ -118,14 +104,20 @@ impl LaneGuard {
         };
         Self {
             budget,
-            target: Bucket::of_target(budget, now_ns),
+            target: Bucket::of_looks(budget, now_ns),
             own: Bucket::of_own(budget, now_ns),
             members: kinds.iter().map(member).collect(),
             is_open: true,
             closed_ns: now_ns,
             threads: [0.0; 2],
             latest_ns: now_ns,
+            off_ns: 0.0,
         }
+    }
+
+    /// What markers cost the target so far while they were off, as far as that is known.
+    pub const fn off_ns(&self) -> f64 {
+        self.off_ns
     }
 
     /// Takes what members did since the last step, in about so many threads; `others` is what probe sites take of the budget at present.
@@ -158,7 +150,9 @@ impl LaneGuard {
             }
         }
         if !self.is_open {
-            self.target.left_ns -= self.off() * elapsed_ns;
+            let off_ns = self.off() * elapsed_ns;
+            self.target.left_ns -= off_ns;
+            self.off_ns += off_ns;
         }
         let empty = [self.target.is_empty(now_ns), self.own.is_empty(now_ns)];
         let mut decisions = Vec::new();

@@ -24,10 +24,18 @@ impl Load {
         self.hits as f64 * trap_ns + self.stack_ns.map_or(self.hits as f64 * stack_ns, |ns| ns as f64)
     }
 
+    /// The same with what its stacks took, by the average where that is not known.
+    pub(super) fn known(self, stack_ns: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
+        let average = (self.hits as f64 * stack_ns) as u64;
+        Self { stack_ns: self.stack_ns.or(Some(average)), ..self }
+    }
+
     /// What would be left of it without some of it.
     pub(super) fn without(self, narrowings: &[Narrowing]) -> Self {
         narrowings.iter().fold(self, |load, narrowing| match narrowing {
             Narrowing::Stacks => Self { stack_ns: Some(0), ..load },
+            Narrowing::FewerStacks { one_in } => Self { stack_ns: load.stack_ns.map(|ns| ns / one_in.max(&1)), ..load },
             Narrowing::Times => Self { hits: load.hits.saturating_sub(load.ends), ends: 0, ..load },
             // These are of the library in the JVM, and not of sites.
             Narrowing::Each | Narrowing::Objects { .. } => load,
@@ -124,6 +132,6 @@ impl Pace {
 
     /// Share of one core that it would take of the target without some of it.
     pub(super) fn share_without(&self, narrowings: &[Narrowing], trap_ns: f64, stack_ns: f64) -> f64 {
-        self.rate(|stretch| stretch.load.without(narrowings).cost_ns(trap_ns, stack_ns))
+        self.rate(|stretch| stretch.load.known(stack_ns).without(narrowings).cost_ns(trap_ns, stack_ns))
     }
 }

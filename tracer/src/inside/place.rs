@@ -8,9 +8,11 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fchmod, open, openat, openat2, statvfs, unlinkat},
+    fs::{AtFlags, Mode, OFlags, StatVfsMountFlags, fchmod, open, openat, statvfs, unlinkat},
     io::Errno,
 };
+
+use crate::jvm::target_files::{At, TargetFiles};
 
 /// Directories that are tried, as the JVM sees them: one may be mounted so that nothing in it can be run.
 const DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -39,37 +41,54 @@ impl Drop for Placed {
 }
 
 /// The directories of a process, each as a file to be made; the caller takes the first with which the JVM is content.
-pub(super) fn directories() -> impl Iterator<Item = &'static Path> {
-    DIRECTORIES.iter().map(Path::new)
+pub(super) fn directories() -> impl Iterator<Item = &'static str> {
+    DIRECTORIES.into_iter()
 }
 
-/// Opens a directory below the root of another process, which may have put links anywhere: none of them is followed.
-fn open_directory(root: &Path, directory: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = open(root, flags, Mode::empty())?;
-    let within = directory.strip_prefix("/").unwrap_or(directory);
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    Ok(openat2(&root, within, flags, Mode::empty(), resolve)?)
+/// The file in a running JVM's directory; it goes with this value, and when jtrace ends in any way.
+#[derive(Debug)]
+pub(super) struct PlacedThere<'a> {
+    files: &'a TargetFiles,
+    directory: &'static str,
+    name: String,
+    /// Its path as the JVM sees it.
+    pub(super) path: PathBuf,
 }
 
-/// Writes a new file into a directory of a process. No link is followed and no file is taken over; only the superuser can write it.
-pub(super) fn put(pid: u32, directory: &Path, bytes: &[u8]) -> io::Result<Placed> {
-    let folder = open_directory(&Path::new("/proc").join(pid.to_string()).join("root"), directory)?;
-    for _ in 0..16 {
-        let name = format!("{PREFIX}{:016x}.so", random());
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match openat(&folder, name.as_str(), flags, Mode::RUSR | Mode::WUSR) {
-            Ok(file) => file,
-            Err(Errno::EXIST) => continue,
-            Err(errno) => return Err(errno.into()),
-        };
-        let placed = Placed { path: directory.join(&name), directory: folder, name };
-        // Whoever runs the JVM must be able to read it, and nobody to change it.
-        fchmod(&file, Mode::RUSR | Mode::RGRP | Mode::ROTH)?;
-        File::from(file).write_all(bytes)?;
-        return Ok(placed);
+impl Drop for PlacedThere<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.files.remove(At { directory: self.directory, name: &self.name }) {
+            log::warn!("{} stays behind: {error}", self.path.display());
+        }
     }
-    Err(io::Error::other("no free name was found"))
+}
+
+/// Writes a new file into a directory of a running JVM, as the JVM's user.
+pub(super) fn put_there<'a>(
+    files: &'a TargetFiles,
+    directory: &'static str,
+    bytes: &[u8],
+) -> io::Result<PlacedThere<'a>> {
+    let name = new_name();
+    files.create(At { directory, name: &name }, 0o444, true, bytes)?;
+    Ok(PlacedThere { path: Path::new(directory).join(&name), files, directory, name })
+}
+
+fn new_name() -> String {
+    format!("{PREFIX}{:016x}.so", random())
+}
+
+/// Writes a new file into a directory of this process. No link is followed and no file is taken over.
+fn put(directory: &'static str, bytes: &[u8]) -> io::Result<Placed> {
+    let folder = open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let name = new_name();
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(&folder, name.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
+    let placed = Placed { path: Path::new(directory).join(&name), directory: folder, name };
+    // Whoever runs the JVM must be able to read it, and nobody to change it.
+    fchmod(&file, Mode::RUSR | Mode::RGRP | Mode::ROTH)?;
+    File::from(file).write_all(bytes)?;
+    Ok(placed)
 }
 
 /// Writes the library where a process that jtrace starts will load it: a directory from which files can be run.
@@ -77,9 +96,9 @@ pub(super) fn put_here(bytes: &[u8]) -> io::Result<Placed> {
     let mut last = io::Error::other("no directory takes it");
     for directory in directories() {
         let can_run = statvfs(directory).is_ok_and(|system| !system.f_flag.contains(StatVfsMountFlags::NOEXEC));
-        match put(std::process::id(), directory, bytes) {
+        match put(directory, bytes) {
             Ok(placed) if can_run => return Ok(placed),
-            Ok(_) => last = io::Error::other(format!("nothing in {} can be run", directory.display())),
+            Ok(_) => last = io::Error::other(format!("nothing in {directory} can be run")),
             Err(error) => last = error,
         }
     }
@@ -93,19 +112,27 @@ fn random() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 
     #[test]
-    fn no_link_on_the_way_is_followed() {
-        let root = tempfile::tempdir().expect("a directory");
-        std::fs::create_dir_all(root.path().join("var/tmp")).expect("made");
-        assert!(open_directory(root.path(), Path::new("/var/tmp")).is_ok());
-        symlink("/tmp", root.path().join("tmp")).expect("made");
-        symlink("var", root.path().join("dev")).expect("made");
-        for directory in ["/tmp", "/dev/tmp", "/../tmp"] {
-            assert!(open_directory(root.path(), Path::new(directory)).is_err(), "{directory}");
-        }
+    fn the_file_in_a_jvm_is_whole_for_reading_only_and_goes_with_its_value() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let files = TargetFiles::within(directory.path());
+        let placed = put_there(&files, "/tmp", b"library").expect("put");
+        let path = directory.path().join(placed.path.file_name().expect("a name"));
+        assert_eq!(std::fs::read(&path).expect("there"), b"library");
+        assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o444);
+        drop(placed);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_directory_that_is_a_link_is_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let link = directory.path().join("tmp");
+        symlink("/tmp", &link).expect("made");
+        assert!(put(Box::leak(link.display().to_string().into_boxed_str()), b"x").is_err());
     }
 }

@@ -3,30 +3,38 @@
 //! jtrace loads it by the attach protocol and takes one end of a pair of sockets out of the JVM, by the number that stands in a
 //! variable of the library: so it needs no name that both would have to see. When that end is closed, by jtrace or by the kernel
 //! after jtrace's death, the library restores everything.
+//!
+//! Whoever runs the JVM can say anything in the library's place, or nothing. So every wait here has an end and is cut short by
+//! signals, what is kept until the session takes it is bounded, and a connection with which anything is wrong is closed.
 
 use std::{
     collections::VecDeque,
     ffi::OsString,
     io,
     num::NonZeroU32,
-    os::{fd::OwnedFd, unix::net::UnixStream},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
-};
-use tracer_weave::control::{self, ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use tracer_weave::control::{ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
 use super::{
+    connection::Connection,
     library,
     place::{self, PREFIX},
 };
 use crate::{
-    jvm::{attach_protocol, find::Jvm},
-    mark::{Inside, Woven},
+    ending::{self, Cut, Patience, Until},
+    jvm::{
+        attach_protocol,
+        find::{
+            Jvm,
+            process::{Identity, Stat},
+        },
+    },
+    mark::{Inside, MAX_SKIPPED, Woven},
 };
 
 /// How long loading may take.
@@ -41,6 +49,16 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(2);
 const BEGIN_LIMIT: Duration = Duration::from_secs(5);
 /// How long a JVM that starts may take until it is up.
 const START_LIMIT: Duration = Duration::from_secs(30);
+/// How long the library may take to restore everything while jtrace looks on. It goes on without jtrace.
+const RESTORE_LIMIT: Duration = Duration::from_secs(30);
+/// How often it is looked whether a process that says nothing is stopped.
+const LOOK: Duration = Duration::from_millis(200);
+/// Most bytes that are taken in at one look, so that whoever talks without end does not keep a session from all else.
+const MAX_LOOK_BYTES: usize = 4 << 20;
+/// Most that is kept until the session takes it, in bytes: some 300,000 places.
+const MAX_KEPT_BYTES: usize = 128 << 20;
+/// Longest text of the library that is shown.
+const MAX_TEXT_BYTES: usize = 1000;
 
 /// Why the library is not there, or does not do what it is asked for.
 #[derive(Debug, thiserror::Error)]
@@ -127,12 +145,16 @@ impl Coming {
 /// The library in a JVM. It restores everything when this goes.
 #[derive(Debug)]
 pub struct Visit {
-    stream: UnixStream,
+    /// Nothing once something was wrong with it.
+    connection: Option<Connection>,
+    target: Identity,
     /// Path of the library's file for uprobes.
     pub path: PathBuf,
     told: VecDeque<Inside>,
+    /// What that takes.
+    kept_bytes: usize,
     /// Orders that were given without waiting, and when those were followed that were since that was asked.
-    waiting: u32,
+    waiting: usize,
     followed: Vec<u64>,
 }
 
@@ -140,20 +162,21 @@ impl Visit {
     /// Loads the library and begins.
     pub fn begin(jvm: &Jvm) -> Result<Self, Error> {
         let pid = jvm.target.pid;
-        let began = Instant::now();
+        let leaves = Until::within(LEAVE_LIMIT, Patience::First);
         while is_taken(jvm).map_err(|reason| Error::Load { pid, reason })? {
-            if began.elapsed() > LEAVE_LIMIT {
-                return Err(Error::Taken { pid });
+            match ending::pause(POLL, leaves) {
+                Ok(()) => {}
+                Err(Cut::Late) => return Err(Error::Taken { pid }),
+                Err(cut) => return Err(silent(cut)),
             }
-            std::thread::sleep(POLL);
         }
         let attachment = attach_protocol::Attachment::open(jvm)?;
         let mut reasons = Vec::new();
         for directory in place::directories() {
-            let placed = match place::put(pid, directory, library::BYTES) {
+            let placed = match place::put_there(attachment.files(), directory, library::BYTES) {
                 Ok(placed) => placed,
                 Err(error) => {
-                    reasons.push(format!("{}: {error}", directory.display()));
+                    reasons.push(format!("{directory}: {error}"));
                     continue;
                 }
             };
@@ -163,7 +186,7 @@ impl Visit {
                     return Self::meet(jvm, BEGIN_LIMIT);
                 }
                 Err(attach_protocol::Error::Refused { text, .. }) if is_place(&text) => {
-                    reasons.push(format!("{}: {text}", directory.display()));
+                    reasons.push(format!("{directory}: {text}"));
                 }
                 Err(attach_protocol::Error::Refused { text, .. }) => return Err(Error::Load { pid, reason: text }),
                 Err(error) => return Err(error.into()),
@@ -176,24 +199,28 @@ impl Visit {
     fn meet(jvm: &Jvm, limit: Duration) -> Result<Self, Error> {
         let pid = jvm.target.pid;
         let load = |reason: String| Error::Load { pid, reason };
-        let began = Instant::now();
+        let until = Until::within(limit, Patience::First);
         let (path, descriptor) = loop {
             if let Some(found) = find_peer(jvm).map_err(load)? {
                 break found;
             }
-            if began.elapsed() > limit {
-                return Err(load("it does not begin".to_owned()));
+            match ending::pause(POLL, until) {
+                Ok(()) => {}
+                Err(Cut::Late) => return Err(load("it does not begin".to_owned())),
+                Err(cut) => return Err(silent(cut)),
             }
-            std::thread::sleep(POLL);
         };
-        let stream = take_descriptor(pid, descriptor).map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit =
-            Self { stream: UnixStream::from(stream), path, told: VecDeque::new(), waiting: 0, followed: Vec::new() };
-        let limit = Some(ORDER_LIMIT);
-        visit.stream.set_read_timeout(limit).and_then(|()| visit.stream.set_write_timeout(limit)).map_err(silent)?;
+        let connection = take_descriptor(pid, descriptor).and_then(Connection::new);
+        let connection = connection.map_err(|error| load(format!("its connection: {error}")))?;
+        let mut visit = Self::over(connection, jvm.identity(), path);
         // The library waits for a first word.
         visit.ask(&Order::Switch(Vec::new()))?;
         Ok(visit)
+    }
+
+    fn over(connection: Connection, target: Identity, path: PathBuf) -> Self {
+        let (told, followed) = (VecDeque::new(), Vec::new());
+        Self { connection: Some(connection), target, path, told, kept_bytes: 0, waiting: 0, followed }
     }
 
     /// How many methods each rule names in loaded classes, and all of them together.
@@ -233,7 +260,7 @@ impl Visit {
 
     /// Gives an order whose answer is [`Told::Switched`], and does not wait: a JVM that stands still must not hold up what arrives.
     pub fn order(&mut self, order: &Order) -> Result<(), Error> {
-        control::write(&mut self.stream, order).map_err(silent)?;
+        self.with(|connection| connection.give(order))?;
         self.waiting += 1;
         Ok(())
     }
@@ -246,90 +273,159 @@ impl Visit {
         std::mem::take(&mut self.followed)
     }
 
-    /// Lets the library restore everything and go.
+    /// Lets the library restore everything and go. What it has not done when this returns it does without jtrace.
     pub fn leave(&mut self) -> Result<Woven, Error> {
-        control::write(&mut self.stream, &Order::Leave).map_err(silent)?;
-        loop {
-            match self.read()? {
-                Told::Left(done) => return Ok(woven(done)),
-                Told::Refused(reason) => return Err(Error::Refused(reason)),
-                other => self.keep(other),
+        self.with(|connection| connection.give(&Order::Leave))?;
+        let until = Until::within(RESTORE_LIMIT, Patience::Second);
+        let left = loop {
+            match self.next(until) {
+                Ok(Told::Left(done)) => break Ok(woven(done)),
+                Ok(Told::Refused(reason)) => break Err(Error::Refused(shortened(reason))),
+                Ok(other) => self.keep(other)?,
+                Err(error) => break Err(error),
             }
-        }
+        };
+        self.connection = None;
+        left
     }
 
     /// What the library has told besides answers.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Inside)) {
         self.listen();
         self.told.drain(..).for_each(sink);
+        self.kept_bytes = 0;
     }
 
+    /// Takes in what is there, up to a bound: the rest is there the next time.
     fn listen(&mut self) {
-        while self.has_message() {
-            match self.read() {
-                Ok(told) => self.keep(told),
-                // The target is gone, or the library is; the session notices the one, and the other at the end.
-                Err(_) => break,
+        let mut bytes = 0;
+        let _: Result<(), Error> = self.with(Connection::push);
+        while bytes < MAX_LOOK_BYTES {
+            let kept = match self.with(Connection::take) {
+                Ok(Some((told, length))) => {
+                    bytes += length + size_of::<Told>();
+                    self.keep(told)
+                }
+                Ok(None) => return,
+                Err(error) => Err(error),
+            };
+            // The target is gone, or the library is; the session notices the one, and the other at the end.
+            if kept.is_err() {
+                return;
             }
         }
     }
 
     fn ask(&mut self, order: &Order) -> Result<Told, Error> {
-        control::write(&mut self.stream, order).map_err(silent)?;
+        self.with(|connection| connection.give(order))?;
+        let until = Until::within(ORDER_LIMIT, Patience::First);
         loop {
-            match self.read()? {
-                Told::Refused(reason) => return Err(Error::Refused(reason)),
-                switched @ Told::Switched { .. } if self.waiting > 0 => self.keep(switched),
+            match self.next(until)? {
+                Told::Refused(reason) => return Err(Error::Refused(shortened(reason))),
+                switched @ Told::Switched { .. } if self.waiting > 0 => self.keep(switched)?,
                 answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched { .. }) => {
                     return Ok(answer);
                 }
                 Told::Ready { version } if version != VERSION => {
                     return Err(Error::Refused(format!("it speaks version {version}, and this jtrace {VERSION}")));
                 }
-                other => self.keep(other),
+                other => self.keep(other)?,
             }
         }
     }
 
-    fn keep(&mut self, told: Told) {
+    /// Keeps a message until the session takes it.
+    fn keep(&mut self, told: Told) -> Result<(), Error> {
         if let Told::Switched { time_ns } = told
             && self.waiting > 0
         {
             self.waiting -= 1;
             self.followed.push(time_ns);
         }
-        self.told.extend(match told {
-            Told::Sampled(sampled) => Some(Inside::Sampled(sampled)),
-            Told::Place(place) => Some(Inside::Place(place)),
-            Told::Class { number, name } => Some(Inside::Class { number, name }),
-            Told::Unwoven(done) => Some(Inside::Unwoven(woven(done))),
-            Told::Lacks(what) => Some(Inside::Lacks(what)),
-            _ => None,
-        });
+        let kept = match told {
+            Told::Sampled(sampled) => Inside::Sampled(sampled),
+            Told::Place(place) => Inside::Place(place),
+            Told::Class { number, name } => Inside::Class { number, name },
+            Told::Unwoven(done) => Inside::Unwoven(woven(done)),
+            Told::Lacks(what) => Inside::Lacks(shortened(what)),
+            _ => return Ok(()),
+        };
+        self.kept_bytes = self.kept_bytes.saturating_add(kept.bytes());
+        if self.kept_bytes > MAX_KEPT_BYTES {
+            return self.with(|_| Err(io::Error::other("it tells more than jtrace keeps")));
+        }
+        self.told.push_back(kept);
+        Ok(())
     }
 
-    fn read(&mut self) -> Result<Told, Error> {
-        control::read(&mut self.stream).map_err(silent)
+    /// The next message. A process that is stopped is not waited for: it goes on some day, or never.
+    fn next(&mut self, until: Until) -> Result<Told, Error> {
+        loop {
+            // Also where messages come without end.
+            if let Some(cut) = until.is_over() {
+                return self.with(|_| Err(cut.into()));
+            }
+            if let Some((told, _)) = self.with(Connection::take)? {
+                return Ok(told);
+            }
+            let look = Until { deadline: until.deadline.min(Instant::now() + LOOK), ..until };
+            let waited = self.with(|connection| match connection.wait(look) {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
+                other => other.map(|()| true),
+            })?;
+            if !waited && is_stopped(self.target) {
+                return self.with(|_| Err(io::Error::other(STOPPED)));
+            }
+        }
     }
 
-    fn has_message(&self) -> bool {
-        let mut polled = [PollFd::new(&self.stream, PollFlags::IN)];
-        poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    /// Does something with the connection, and closes it where that fails: the library then restores everything by itself.
+    fn with<T>(&mut self, act: impl FnOnce(&mut Connection) -> io::Result<T>) -> Result<T, Error> {
+        let Some(connection) = &mut self.connection else {
+            return Err(Error::Silent("the connection is closed".to_owned()));
+        };
+        act(connection).map_err(|error| {
+            self.connection = None;
+            silent(error)
+        })
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a failed call gives")]
-fn silent(error: io::Error) -> Error {
-    Error::Silent(error.to_string())
+/// What is said of a process that cannot answer.
+const STOPPED: &str =
+    "the process is stopped (SIGSTOP, or a debugger); the library restores everything when it runs on";
+
+/// Whether somebody has stopped a process.
+fn is_stopped(target: Identity) -> bool {
+    Stat::read(target.pid).is_ok_and(|stat| matches!(stat.state, 'T' | 't'))
+}
+
+/// A text of the library, no longer than anybody reads.
+fn shortened(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+    text
+}
+
+fn silent(error: impl Into<io::Error>) -> Error {
+    let error = error.into();
+    Error::Silent(shortened(error.to_string()))
 }
 
 fn unexpected(told: &Told) -> Error {
-    Error::Silent(format!("it says {told:?} to something else"))
+    let what = match told {
+        Told::Matched { .. } => "matches",
+        Told::Classes(_) => "classes",
+        Told::Woven(_) => "what it has woven",
+        _ => "something else",
+    };
+    Error::Silent(format!("it answers with {what}, which nobody asked for"))
 }
 
 fn woven(done: Done) -> Woven {
-    let Done { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, mut running, running_count } = done;
+    let Done { classes, methods, took_ns, longest_step_ns, mut skipped, skipped_count, mut running, running_count } =
+        done;
     running.truncate(MAX_RUNNING);
+    skipped.truncate(MAX_SKIPPED);
     Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count }
 }
 
@@ -395,3 +491,6 @@ fn take_descriptor(pid: u32, descriptor: i32) -> io::Result<OwnedFd> {
     let process = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
     Ok(pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty())?)
 }
+
+#[cfg(test)]
+mod tests;

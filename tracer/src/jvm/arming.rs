@@ -7,15 +7,19 @@
 
 mod armed;
 mod owed;
+mod returning;
 
 pub mod coverage;
 pub mod recompile;
 pub mod snapshot;
 pub mod stubs;
+mod untraced;
 
 pub use self::{
     armed::{Armed, Error, Outcome, Wish, arm},
-    owed::{Recovered, recover},
+    owed::{Recovered, recover, recover_one, targets as recompiled_targets},
+    returning::FLAG_LIMIT,
+    untraced::untraced,
 };
 
 /// How far arming may go.

@@ -1,31 +1,35 @@
 //! Talks to a JVM by its own attach protocol: one command on a local socket, one bounded reply. It is what `jcmd` speaks.
 //!
 //! The JVM listens at `.java_pid<PID>` in its `/tmp` once somebody has asked for it: by a file `.attach_pid<PID>` there and
-//! SIGQUIT. That directory is shared, may lie in a container, and nobody in it is trusted: no link is followed, and the
-//! socket is used only where the kernel says that this very process listens at its other end. Nothing is loaded into the
-//! target by this module; what a command does there is the caller's business.
+//! SIGQUIT. That directory is whatever the target's user makes of it, so it is reached as that user (`target_files`), and
+//! the socket is used only where the kernel says that this very process listens at its other end. Nothing is loaded into
+//! the target by this module; what a command does there is the caller's business.
 
 mod place;
 
 use std::{
-    io::{self, Read, Write},
-    os::unix::net::UnixStream,
+    io,
+    os::fd::{AsFd as _, OwnedFd},
     path::Path,
-    thread,
     time::{Duration, Instant},
 };
 
 use rustix::{
+    event::PollFlags,
     io::Errno,
-    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, sockopt::socket_peercred},
+    net::{SendFlags, send, sockopt::socket_peercred},
     process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
 };
 
 use self::place::{Found, Place};
-use super::find::{
-    Jvm,
-    process::{Identity, Signals, Stat},
+use super::{
+    find::{
+        Jvm,
+        process::{Identity, Signals, Stat},
+    },
+    target_files::TargetFiles,
 };
+use crate::ending::{self, Cut, Patience, Until};
 
 /// Longest argument that HotSpot takes: 1024 bytes with the NUL behind it.
 pub const MAX_COMMAND_BYTES: usize = 1023;
@@ -76,7 +80,7 @@ pub enum Error {
         len: usize,
     },
     /// The kernel did not let us do something.
-    #[error("cannot {action} for process {pid}")]
+    #[error("cannot {action} for process {pid}: {source}")]
     Io {
         /// What was tried.
         action: &'static str,
@@ -115,7 +119,8 @@ impl Error {
             Self::Stopped(_) | Self::Silent { .. } => Some("let the process run (SIGCONT), then try again"),
             Self::Impostor { .. } => Some("look who wrote it, and delete it"),
             Self::Reply { .. } => Some("run jtrace as the target's own user, or as root of its user namespace"),
-            Self::Gone(_) | Self::Command { .. } | Self::Io { .. } | Self::Refused { .. } => None,
+            Self::Io { .. } => Some("see whether the JVM's own user may make files and sockets in its /tmp"),
+            Self::Gone(_) | Self::Command { .. } | Self::Refused { .. } => None,
         }
     }
 }
@@ -148,13 +153,10 @@ impl Attachment {
         if command.len() > MAX_COMMAND_BYTES || command.contains('\0') {
             return Err(Error::Command { len: command.len() });
         }
-        let deadline = Instant::now() + limit;
-        let mut stream = self.connect()?;
+        // Much of what is undone is undone by commands: the first signal must not keep it from that.
+        let until = Until::within(limit, Patience::Second);
         // Version, name and always three arguments, a NUL behind each.
-        let request = format!("1\0jcmd\0{command}\0\0\0");
-        stream.set_write_timeout(Some(limit)).map_err(self.failed("write to the socket"))?;
-        stream.write_all(request.as_bytes()).map_err(self.failed("write to the socket"))?;
-        parse(self.target.pid, &self.read(&mut stream, deadline)?)
+        parse(self.target.pid, &self.talk(&format!("1\0jcmd\0{command}\0\0\0"), until)?)
     }
 
     /// Loads a library into the JVM, by its path as the JVM sees it.
@@ -164,14 +166,10 @@ impl Attachment {
         if len > MAX_COMMAND_BYTES || path.contains('\0') || options.contains('\0') {
             return Err(Error::Command { len });
         }
-        let deadline = Instant::now() + limit;
-        let mut stream = self.connect()?;
-        // The path is absolute.
-        let request = format!("1\0load\0{path}\0true\0{options}\0");
-        stream.set_write_timeout(Some(limit)).map_err(self.failed("write to the socket"))?;
-        stream.write_all(request.as_bytes()).map_err(self.failed("write to the socket"))?;
         let pid = self.target.pid;
-        let text = parse(pid, &self.read(&mut stream, deadline)?)?;
+        let until = Until::within(limit, Patience::First);
+        // The path is absolute.
+        let text = parse(pid, &self.talk(&format!("1\0load\0{path}\0true\0{options}\0"), until)?)?;
         // What the library's own function has said comes behind what the JVM says.
         let line = text.lines().next().unwrap_or_default();
         match line.rsplit(' ').next().unwrap_or_default().parse() {
@@ -202,61 +200,84 @@ impl Attachment {
         let _request = self.place.request()?;
         pidfd_send_signal(&handle, Signal::QUIT).map_err(|errno| self.failed("send SIGQUIT")(errno.into()))?;
         let began = Instant::now();
+        let until = Until::within(LISTEN_PATIENCE, Patience::First);
         while self.place.socket()? == Found::Nothing {
             if !self.target.is_alive() {
                 return Err(Error::Gone(pid));
             }
-            if began.elapsed() > LISTEN_PATIENCE {
-                return Err(Error::Silent { pid, waited: began.elapsed() });
+            match ending::pause(POLL, until) {
+                Ok(()) => {}
+                Err(Cut::Late) => return Err(Error::Silent { pid, waited: began.elapsed() }),
+                Err(cut) => return Err(Error::Reply { pid, problem: cut.to_string() }),
             }
-            thread::sleep(POLL);
         }
         Ok(())
     }
 
+    /// The files of the target, as its user reaches them.
+    pub fn files(&self) -> &TargetFiles {
+        &self.place.files
+    }
+
     /// Connects without ever waiting: a queue that is full belongs to a JVM that does not answer.
-    fn connect(&self) -> Result<UnixStream, Error> {
+    fn connect(&self) -> Result<OwnedFd, Error> {
         let pid = self.target.pid;
-        let failed = |errno: Errno| self.failed("connect to the socket")(errno.into());
-        let address = SocketAddrUnix::new(self.place.socket_path()).map_err(failed)?;
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(failed)?;
-        match connect(&socket, &address) {
-            Ok(()) => {}
-            Err(Errno::AGAIN) => return Err(Error::Silent { pid, waited: Duration::ZERO }),
-            Err(errno) => return Err(failed(errno)),
-        }
+        let stream = match self.place.connect() {
+            Ok(stream) => stream,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Err(Error::Silent { pid, waited: Duration::ZERO });
+            }
+            Err(error) => return Err(self.failed("connect to the socket")(error)),
+        };
         // Who listens is known to the kernel; the name in the directory proves nothing.
-        let peer = socket_peercred(&socket).map_err(failed)?.pid.as_raw_nonzero().get();
+        let peer =
+            socket_peercred(&stream).map_err(|errno: Errno| self.failed("connect to the socket")(errno.into()))?;
+        let peer = peer.pid.as_raw_nonzero().get();
         if u32::try_from(peer) != Ok(pid) || !self.target.is_alive() {
             let problem = format!("is listened to by process {peer}");
             return Err(Error::Impostor { pid, path: self.place.socket_name(), problem });
         }
-        let stream = UnixStream::from(socket);
-        stream.set_nonblocking(false).map_err(self.failed("connect to the socket"))?;
-        Ok(stream)
+        // It stays as it is, without waiting: what waits for it has a limit of its own.
+        Ok(stream.into())
     }
 
-    fn read(&self, stream: &mut UnixStream, deadline: Instant) -> Result<Vec<u8>, Error> {
-        let pid = self.target.pid;
-        let wrong = |problem: &str| Error::Reply { pid, problem: problem.to_owned() };
+    /// Sends a request and gives the reply.
+    fn talk(&self, request: &str, until: Until) -> Result<Vec<u8>, Error> {
+        let socket = self.connect()?;
+        let mut rest = request.as_bytes();
+        while !rest.is_empty() {
+            match send(&socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait(&socket, PollFlags::OUT, until)?,
+                Err(errno) => return Err(self.failed("write to the socket")(errno.into())),
+            }
+        }
+        self.read(&socket, until)
+    }
+
+    fn wait(&self, socket: &OwnedFd, how: PollFlags, until: Until) -> Result<(), Error> {
+        ending::wait(socket.as_fd(), how, until).map_err(|cut| Error::Reply {
+            pid: self.target.pid,
+            problem: if cut == Cut::Late { "it comes too late".to_owned() } else { cut.to_string() },
+        })
+    }
+
+    fn read(&self, socket: &OwnedFd, until: Until) -> Result<Vec<u8>, Error> {
+        let wrong = |problem: String| Error::Reply { pid: self.target.pid, problem };
         let mut reply = Vec::new();
         let mut piece = [0; 4096];
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(wrong("it comes too late"));
-            }
-            stream.set_read_timeout(Some(left)).map_err(self.failed("read from the socket"))?;
-            match stream.read(&mut piece) {
+            // Also where a reply comes byte by byte.
+            self.wait(socket, PollFlags::IN, until)?;
+            match rustix::io::read(socket, &mut piece) {
                 Ok(0) => return Ok(reply),
                 Ok(len) => reply.extend_from_slice(&piece[..len]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(wrong(&error.to_string())),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(errno) => return Err(wrong(errno.to_string())),
             }
             if reply.len() as u64 > MAX_REPLY_BYTES {
-                return Err(wrong("it is too long"));
+                return Err(wrong("it is too long".to_owned()));
             }
         }
     }

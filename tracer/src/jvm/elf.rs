@@ -1,13 +1,16 @@
 //! Reads what jtrace needs from an ELF file: notes, symbols, load segments.
 //!
-//! It does not interpret notes ([`super::usdt`] does) and does not know HotSpot. The file comes from the target, so every
-//! length is bounded: a damaged table yields less, never a panic and never endless work.
+//! It does not interpret notes ([`super::usdt`] does) and does not know HotSpot. The file comes from the target, so one bound holds
+//! for all of it: how much is read, how many segments, sections and symbols are looked at, and how many bytes of names. A
+//! damaged table yields less, never a panic, never endless work, and none that grows faster than the file.
 
 mod file;
+mod sections;
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 
-pub use file::{read_file, read_tables};
+pub use file::{read_at, read_file, read_tables};
+pub use sections::{MAX_SECTIONS, named, names};
 
 use memchr::memchr;
 use object::{
@@ -18,8 +21,14 @@ use object::{
 
 /// Largest file that is read: a libjvm.so with all debug information is a tenth of it.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
+/// Most that is read of a file: the tables of a libjvm.so with all debug information have a fifth of it.
+pub const MAX_READ_BYTES: u64 = 256 << 20;
 /// Longest symbol name that is compared; mangled names of HotSpot stay far below.
 const MAX_SYMBOL_NAME_BYTES: usize = 4096;
+/// Most symbols of one table; a libjvm.so with all of them has some 150,000.
+pub const MAX_SYMBOLS: usize = 4 << 20;
+/// Most segments; a library has some ten.
+const MAX_SEGMENTS: usize = 128;
 
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +126,8 @@ pub struct Elf<'data> {
     data: &'data [u8],
     segments: &'data [ProgramHeader64<LittleEndian>],
     sections: SectionTable<'data, FileHeader64<LittleEndian>>,
+    /// Where the names of sections lie.
+    texts: u64,
 }
 
 impl<'data> Elf<'data> {
@@ -147,11 +158,16 @@ impl<'data> Elf<'data> {
         let header = FileHeader64::<LittleEndian>::parse(data).map_err(damaged)?;
         let segments = header.program_headers(LittleEndian, data).map_err(damaged)?;
         let sections = header.sections(LittleEndian, data).map_err(damaged)?;
-        Ok(Self { data, segments, sections })
+        if segments.len() > MAX_SEGMENTS || sections.len() > MAX_SECTIONS {
+            let what = format!("{} segments and {} sections", segments.len(), sections.len());
+            return Err(Error::Damaged { what });
+        }
+        let texts = sections::texts(header, &sections);
+        Ok(Self { data, segments, sections, texts })
     }
 
     fn section(&self, name: &str) -> Option<&'data SectionHeader64<LittleEndian>> {
-        self.sections.section_by_name(LittleEndian, name.as_bytes()).map(|(_, section)| section)
+        self.sections.iter().find(|section| sections::is_named(self.data, self.texts, section, name.as_bytes()))
     }
 
     /// Virtual address of a section.
@@ -210,15 +226,23 @@ impl<'data> Elf<'data> {
         let tables = [SymbolTable::Static, SymbolTable::Dynamic].map(|table| (table, self.table(table)));
         tables.into_iter().flat_map(|(table, found)| {
             let (symbols, names) = found.unwrap_or((&[], &[]));
-            symbols.iter().filter_map(move |symbol| {
-                if symbol.is_undefined(LittleEndian) || symbol.st_type() == elf::STT_TLS {
-                    return None;
-                }
-                let rest = names.get(usize::try_from(symbol.st_name(LittleEndian)).ok()?..)?;
-                let name = &rest[..memchr(0, &rest[..rest.len().min(MAX_SYMBOL_NAME_BYTES)])?];
-                let address = symbol.st_value(LittleEndian);
-                (!name.is_empty()).then_some((name, Symbol { address, size: symbol.st_size(LittleEndian), table }))
-            })
+            // Names share their ends at most, so all of them together are hardly longer than their table.
+            let mut left = names.len().saturating_mul(2).saturating_add(MAX_SYMBOL_NAME_BYTES);
+            let symbol = move |symbol: &Sym64<LittleEndian>| {
+                (left > 0).then(|| {
+                    let rest = names.get(usize::try_from(symbol.st_name(LittleEndian)).ok()?..)?;
+                    let text = &rest[..rest.len().min(MAX_SYMBOL_NAME_BYTES)];
+                    let end = memchr(0, text);
+                    left = left.saturating_sub(end.unwrap_or(text.len()));
+                    if symbol.is_undefined(LittleEndian) || symbol.st_type() == elf::STT_TLS {
+                        return None;
+                    }
+                    let address = symbol.st_value(LittleEndian);
+                    let found = Symbol { address, size: symbol.st_size(LittleEndian), table };
+                    end.filter(|end| *end > 0).map(|end| (&text[..end], found))
+                })
+            };
+            symbols.iter().take(MAX_SYMBOLS).map_while(symbol).flatten()
         })
     }
 
@@ -242,11 +266,11 @@ impl<'data> Elf<'data> {
 
     /// The notes of all note sections of this name, in file order; an `Err` says why the rest of a section is unreadable.
     pub fn notes(&self, section_name: &str) -> impl Iterator<Item = Result<Note<'data>, Error>> + use<'data> {
-        let Self { data, sections, segments: _ } = *self;
+        let Self { data, sections, texts, segments: _ } = *self;
         let section_name = section_name.to_owned();
         sections
             .iter()
-            .filter(move |section| sections.section_name(LittleEndian, section) == Ok(section_name.as_bytes()))
+            .filter(move |section| sections::is_named(data, texts, section, section_name.as_bytes()))
             .flat_map(move |section| match section.data(LittleEndian, data) {
                 Ok(bytes) => notes_in(bytes, section.sh_addralign(LittleEndian)),
                 Err(error) => Notes::Unreadable(Some(error.to_string())),
@@ -284,6 +308,9 @@ impl<'data> Iterator for Notes<'data> {
         }
     }
 }
+
+#[cfg(test)]
+mod hostile;
 
 #[cfg(test)]
 mod tests {

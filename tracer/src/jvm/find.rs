@@ -61,15 +61,6 @@ pub struct Listed {
     pub problem: Option<String>,
 }
 
-/// What the processes of the machine are.
-#[derive(Clone, Debug, Default)]
-pub struct Scan {
-    /// JVMs, by pid.
-    pub jvms: Vec<Listed>,
-    /// Processes whose mappings could not be read, so that they may be JVMs.
-    pub hidden: usize,
-}
-
 impl Jvm {
     /// Looks into the JVM with this pid.
     pub fn open(pid: u32) -> Result<Self, Error> {
@@ -101,28 +92,49 @@ impl Jvm {
     }
 }
 
-/// Looks at all processes of the machine.
-pub fn scan() -> std::io::Result<Scan> {
-    let mut scan = Scan::default();
+/// A step of looking at all processes.
+#[derive(Debug)]
+pub enum Step {
+    /// This one is looked at next.
+    At(u32),
+    /// It is a JVM.
+    Jvm(Box<Listed>),
+    /// Its mappings could not be read, so it may be one.
+    Hidden,
+}
+
+/// Looks at all processes of the machine from a pid on, and says of each what it is.
+pub fn scan(first: u32, tell: &mut dyn FnMut(Step) -> std::io::Result<()>) -> std::io::Result<()> {
     let entries = fs::read_dir("/proc")?.filter_map(Result::ok);
     let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     pids.sort_unstable();
-    for pid in pids {
-        match libjvm_of(pid) {
-            Ok(mapping) => scan.jvms.extend(list_one(pid, &mapping)),
+    for pid in pids.into_iter().filter(|pid| *pid >= first) {
+        tell(Step::At(pid))?;
+        let listed = match libjvm_of(pid) {
+            Ok(mapping) => list_one(pid, &mapping),
             Err(Error::OtherVm { pid, library }) => {
-                scan.jvms.extend(list_plain(
-                    pid,
-                    Path::new(&library),
-                    &Error::OtherVm { pid, library: library.clone() },
-                ));
+                list_plain(pid, Path::new(&library), &Error::OtherVm { pid, library: library.clone() })
             }
-            Err(Error::NotPermitted { .. }) => scan.hidden += 1,
+            Err(Error::NotPermitted { .. }) => {
+                tell(Step::Hidden)?;
+                None
+            }
             // It is no JVM, or gone meanwhile.
-            Err(_) => {}
+            Err(_) => None,
+        };
+        if let Some(listed) = listed {
+            tell(Step::Jvm(Box::new(listed)))?;
         }
     }
-    Ok(scan)
+    Ok(())
+}
+
+/// Describes a JVM of which nothing is known but what the kernel says of its process.
+pub fn list_unread(pid: u32, problem: String) -> Option<Listed> {
+    let identity = Identity::of(pid)?;
+    let status = Status::read(&pid.to_string()).ok()?;
+    let target = describe(identity, status, Path::new(""), Known::default());
+    Some(Listed { target, attach_path: None, problem: Some(problem) })
 }
 
 /// Describes one process; absent where it is gone meanwhile.
@@ -140,7 +152,7 @@ fn list_plain(pid: u32, library: &Path, error: &Error) -> Option<Listed> {
     let identity = Identity::of(pid)?;
     let status = Status::read(&pid.to_string()).ok()?;
     let user = describe::user_name(status.uid);
-    let counters = perfdata::file::read(pid, status.namespace_pid, &user, status.uid).ok();
+    let counters = perfdata::file::read(identity, status.namespace_pid, &user, status.uid).ok();
     let counters = counters.and_then(|bytes| PerfData::parse(bytes, None).ok());
     let target = describe(identity, status, library, Known { counters: counters.as_ref(), ..Known::default() });
     Some(Listed { target, attach_path: None, problem: Some(error.to_string()) })
@@ -162,7 +174,7 @@ pub(super) fn libjvm_of(pid: u32) -> Result<Mapping, Error> {
     let text = maps::read_text(pid).map_err(|source| Error::maps(pid, source))?;
     let looks_like = |name: &str| memchr::memmem::find(&text, name.as_bytes()).is_some();
     if !looks_like("libjvm.so") && !looks_like("libj9vm") {
-        return Err(Error::NotJvm { pid, command: describe::command_line(pid) });
+        return Err(Error::NotJvm { pid, command: process::name(pid) });
     }
     let all = maps::parse(&text);
     let starts_with =
@@ -172,5 +184,5 @@ pub(super) fn libjvm_of(pid: u32) -> Result<Mapping, Error> {
         return Err(Error::OtherVm { pid, library: other.file_name().to_string_lossy().into_owned() });
     }
     let libjvm = all.into_iter().find(|mapping| mapping.executable && starts_with(mapping, "libjvm.so"));
-    libjvm.ok_or_else(|| Error::NotJvm { pid, command: describe::command_line(pid) })
+    libjvm.ok_or_else(|| Error::NotJvm { pid, command: process::name(pid) })
 }

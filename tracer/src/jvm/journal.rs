@@ -1,6 +1,6 @@
 //! The undo journal: what was changed in a target, written down before it is changed.
 //!
-//! One file per target lies in a directory that only jtrace's user can enter; one lock covers all of it. The journal knows
+//! One file per target lies in a directory that only jtrace's user can enter, and has a lock of its own. The journal knows
 //! what to undo and who still needs it. Doing and undoing is the work of [`super::flags`].
 
 mod store;
@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::store::{Error, Journal, Locked};
 pub use super::find::process::Identity;
+
+/// The flags that jtrace ever changes. An entry that names another one was not written by jtrace.
+pub const FLAGS: [&str; 3] = ["DTraceMonitorProbes", "DTraceMethodProbes", "DTraceAllocProbes"];
 
 /// One changed byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,18 +1,25 @@
 //! Reads and writes a target's memory without stopping it.
 //!
-//! Everything goes through `/proc/PID/mem`: the kernel checks the access once, at opening, and the open file stays bound
-//! to the address space it was opened on. After an `exec`, or when the pid is used again, reads and writes fail instead of
-//! reaching the wrong program. What the bytes mean is not known here; see [`super::vmstructs`] and [`super::perfdata`].
+//! It is bound to one address space, by files of `/proc` that stay with the one that they were opened on: after an `exec`, or
+//! when the pid is used again, reads and writes fail instead of reaching the wrong program. Nothing is read that a file
+//! system of the target's user would have to give (`guarded`). What the bytes mean is not known here; see
+//! [`super::vmstructs`] and [`super::perfdata`].
 
 pub mod maps;
 
 pub mod library;
+
+mod calls;
+pub(crate) mod file_system;
+mod guarded;
 
 use std::{
     fs::{File, OpenOptions},
     io,
     os::unix::fs::FileExt,
 };
+
+use self::guarded::{Guarded, Known};
 
 /// Largest single read. Tables of a JVM are far smaller; a size beyond this was not written by a sane JVM.
 const MAX_READ_BYTES: usize = 16 << 20;
@@ -71,6 +78,7 @@ pub enum Error {
 pub struct Memory {
     pid: u32,
     file: File,
+    guarded: Guarded,
 }
 
 impl Memory {
@@ -86,7 +94,8 @@ impl Memory {
 
     fn open_with(pid: u32, options: &OpenOptions) -> Result<Self, Error> {
         let file = options.open(format!("/proc/{pid}/mem")).map_err(|source| Error::Open { pid, source })?;
-        Ok(Self { pid, file })
+        let guarded = Guarded::open(pid).map_err(|source| Error::Open { pid, source })?;
+        Ok(Self { pid, file, guarded })
     }
 
     /// The process.
@@ -96,7 +105,21 @@ impl Memory {
 
     /// Fills `buffer` from `address`, or fails.
     pub fn read_exact(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
-        self.file.read_exact_at(buffer, address).map_err(|source| Error::Read { address, len: buffer.len(), source })
+        self.read(address, buffer).map_err(|source| Error::Read { address, len: buffer.len(), source })
+    }
+
+    /// Reads by pid, which a wait for a page does not make unkillable; that it was this address space is asked before and
+    /// after. Kernels that cannot say so are read from by the file that is bound to it.
+    fn read(&self, address: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        if self.guarded.check(address, buffer.len())? == Known::Listed {
+            return self.file.read_exact_at(buffer, address);
+        }
+        let count = calls::read(self.pid, address, buffer)?;
+        self.guarded.is_same(address)?;
+        if count == buffer.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Reads `len` bytes from `address`.
@@ -148,7 +171,10 @@ impl Memory {
 
     /// Writes one byte. The kernel lets it through whatever the page's protection, so callers check the address first.
     pub fn write_u8(&self, address: u64, value: u8) -> Result<(), Error> {
-        self.file.write_all_at(&[value], address).map_err(|source| Error::Write { address, source })
+        let checked = self.guarded.check(address, 1);
+        checked
+            .and_then(|_| self.file.write_all_at(&[value], address))
+            .map_err(|source| Error::Write { address, source })
     }
 }
 

@@ -8,6 +8,8 @@ mod decide;
 mod passes;
 mod sites;
 
+use std::collections::HashMap;
+
 use tracer_weave::PlaceDefinition;
 
 use self::{
@@ -31,6 +33,9 @@ use crate::{
 /// Most clients: each is a bit.
 pub const MAX_CLIENTS: usize = 64;
 
+/// Most buffers of which the last mark is remembered.
+const MAX_LASTS: usize = 65_536;
+
 /// There are [`MAX_CLIENTS`] clients already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a session has at most {MAX_CLIENTS} clients")]
@@ -49,6 +54,8 @@ pub struct Dispatch {
     /// Names of the places whose marks are asked for their names.
     subjects: Vec<predicate::Subject>,
     last: Last,
+    /// Of buffers that were handed over between a mark and its arguments.
+    lasts: HashMap<u32, Last>,
     books: Books,
 }
 
@@ -139,7 +146,7 @@ impl Dispatch {
         let name = predicate::Thread { name: batch.thread_name.unwrap_or_default().to_owned(), daemon: false };
         let mut from = From { thread: owner, name: &name, tid: batch.tid };
         let mut java = None;
-        self.last = Last::default();
+        self.last = self.lasts.remove(&batch.buffer).unwrap_or_default();
         let before = self.threads.carried(batch.buffer);
         let mut marks = batch.marks_from(before);
         loop {
@@ -161,6 +168,9 @@ impl Dispatch {
         if marks.thread != before {
             self.threads.carry(batch.buffer, marks.thread);
         }
+        if self.last.told != 0 && self.lasts.len() < MAX_LASTS {
+            self.lasts.insert(batch.buffer, self.last);
+        }
         self.books.undecodable += marks.undecodable;
     }
 
@@ -175,6 +185,8 @@ impl Dispatch {
                 0
             }
         };
+        // What comes now can belong to a mark that did not arrive.
+        self.lasts.remove(&batch.buffer);
         if lost > 0 {
             self.books.lost_words = self.books.lost_words.saturating_add(lost);
             self.books.gaps += 1;

@@ -4,8 +4,12 @@
 
 mod by_note;
 pub(crate) mod jni;
+mod outer;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use tracer_common::{
     record::{EventKind, NAME_ABSENT},
@@ -19,13 +23,13 @@ use super::{
 use crate::{
     analysis::Lens,
     jvm::{
-        elf::{Elf, Symbol},
+        elf::{self, Elf, Symbol},
         usdt::{self, Site, Sites},
     },
 };
 
 /// What a libjvm.so offers. It is read once and serves plans, `jtrace probes` and `jtrace doctor`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Libjvm {
     /// The sites of its notes.
     pub sites: Sites,
@@ -33,6 +37,10 @@ pub struct Libjvm {
     pub functions: BTreeMap<&'static str, (Symbol, u64)>,
     /// Entries of functions that the catalogue knows by a note within, where none is known by its symbol.
     pub by_note: Vec<(Note, Entry)>,
+    /// Pieces of functions that the compiler has moved away from their entries.
+    pub pieces: BTreeMap<&'static str, Vec<Entry>>,
+    /// Entries of functions that only lead to another function of the same meaning.
+    pub outer: BTreeSet<u64>,
     /// Whether it has a `.symtab`.
     pub symtab: bool,
 }
@@ -44,9 +52,26 @@ pub struct Entry {
     pub address: u64,
     /// Its offset in the file.
     pub file_offset: u64,
+    /// Its size; 0 where that is not known.
+    pub bytes: u64,
 }
 
 impl Libjvm {
+    /// Reads all that a plan needs of a file.
+    ///
+    /// # Errors
+    /// As [`elf::read_tables`] and [`Elf::parse`].
+    pub fn open(path: &Path) -> Result<Self, elf::Error> {
+        let bytes = elf::read_tables(path)?;
+        let mut libjvm = Self::read(&Elf::parse(&bytes)?);
+        if libjvm.lacks_functions() {
+            let bytes = elf::read_file(path)?;
+            libjvm.find_by_notes(&Elf::parse(&bytes)?, &bytes);
+        }
+        libjvm.find_outer(|offset, bytes| elf::read_at(path, offset, bytes))?;
+        Ok(libjvm)
+    }
+
     /// Reads the notes and symbols of a file.
     pub fn read(elf: &Elf<'_>) -> Self {
         let functions = elf
@@ -54,7 +79,14 @@ impl Libjvm {
             .into_iter()
             .filter_map(|(name, symbol)| Some((name, (symbol, elf.code_offset(symbol.address)?))))
             .collect();
-        Self { sites: usdt::read(elf), functions, by_note: Vec::new(), symtab: elf.has_symtab() }
+        Self {
+            sites: usdt::read(elf),
+            functions,
+            by_note: Vec::new(),
+            pieces: outer::pieces(elf),
+            outer: BTreeSet::new(),
+            symtab: elf.has_symtab(),
+        }
     }
 
     /// Notes whose functions are asked for by a probe that has none.
@@ -83,11 +115,17 @@ impl Libjvm {
 
     /// Where a function begins; one that is known by a note can be several of the same meaning.
     fn entries(&self, function: &Function) -> Vec<Entry> {
-        let entry = |(symbol, file_offset): (Symbol, u64)| Entry { address: symbol.address, file_offset };
-        match function.symbols.iter().find_map(|symbol| self.functions.get(symbol).copied()) {
-            Some(found) => vec![entry(found)],
-            None => self.by_note.iter().filter(|(note, _)| function.note == Some(*note)).map(|(_, at)| *at).collect(),
-        }
+        let entry =
+            |(symbol, file_offset): (Symbol, u64)| Entry { address: symbol.address, file_offset, bytes: symbol.size };
+        let mut entries: Vec<Entry> =
+            match function.symbols.iter().find_map(|symbol| self.functions.get(symbol).copied()) {
+                Some(found) => vec![entry(found)],
+                None => {
+                    self.by_note.iter().filter(|(note, _)| function.note == Some(*note)).map(|(_, at)| *at).collect()
+                }
+            };
+        entries.retain(|entry| !self.outer.contains(&entry.address));
+        entries
     }
 }
 
@@ -268,9 +306,12 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
     if !group_has_functions(probe, libjvm) {
         return (sites, lacks);
     }
+    let mut seen = BTreeSet::new();
     for function in probe.functions() {
-        let entries = libjvm.entries(function);
-        for Entry { address, file_offset } in &entries {
+        let mut entries = libjvm.entries(function);
+        // Two names of one function would count each hit twice.
+        entries.retain(|entry| seen.insert(entry.address));
+        for Entry { address, file_offset, bytes: _ } in &entries {
             match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), facts) {
                 Ok(spec) => sites.push(site(function.name.to_owned(), *address, *file_offset, spec)),
                 Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),

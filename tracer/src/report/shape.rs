@@ -21,6 +21,17 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Its id, and its heading.
+    pub fn heading(&mut self) -> (&'static str, &mut String) {
+        match self {
+            Self::Table(Table { id, title, .. })
+            | Self::Tree(Tree { id, title, .. })
+            | Self::Histogram(Histogram { id, title, .. })
+            | Self::Timeline(Timeline { id, title, .. })
+            | Self::Profile(Profile { id, title, .. }) => (*id, title),
+        }
+    }
+
     /// Whether there is nothing in it to draw.
     pub fn is_empty(&self) -> bool {
         match self {

@@ -4,8 +4,12 @@ use std::collections::HashMap;
 
 use tracer_common::stats::STATS_WORDS;
 
+use super::{
+    cost::Spent,
+    kept::{self, Kept, Kind},
+};
 use crate::{
-    analysis::{self, Analysis, Context, Lens},
+    analysis::{self, Analysis, Context},
     decode::{Decoded, Header, decode, marks},
     event::{Edge, Event, Payload, Tid},
     finding,
@@ -13,11 +17,16 @@ use crate::{
     marker::Client,
     names::Names,
     probe::clock,
-    report::{Completeness, Cost, Report, SCHEMA, Section, SiteCompleteness, Span},
-    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, Wish, governed, governed::Governed},
+    report::{Completeness, Report, SCHEMA, Section, SiteCompleteness, Span},
+    session::{Counters, End, GuardAction, Item, Site, Start, Target, ThreadName, Wish, governed::Governed},
     stack::Stacks,
     subject::Subjects,
 };
+
+/// Longest name of a thread that is kept; Java allows any.
+const MAX_THREAD_NAME_BYTES: usize = 1024;
+/// Most buffers of marks whose threads are known.
+const MAX_OWNERS: usize = 1 << 16;
 
 /// State of a session between two items.
 pub struct Session {
@@ -28,9 +37,7 @@ pub struct Session {
     wall_ms: u64,
     latest_ns: u64,
     end: Option<End>,
-    trap_cost_ps: Option<u64>,
-    attach_ns: u64,
-    attach_cpu_ns: u64,
+    spent: Spent,
     names: Names,
     stacks: Stacks,
     subjects: Subjects,
@@ -39,6 +46,7 @@ pub struct Session {
     delivered: Vec<u64>,
     undecodable: u64,
     governed: Governed,
+    kept: Kept,
     /// Threads of the buffers of marks.
     owners: HashMap<u32, Tid>,
 }
@@ -74,9 +82,7 @@ impl Session {
             wall_ms,
             latest_ns: time_ns,
             end: None,
-            trap_cost_ps,
-            attach_ns,
-            attach_cpu_ns,
+            spent: Spent::new(trap_cost_ps, [attach_ns, attach_cpu_ns]),
             names,
             stacks: Stacks::new(),
             subjects: Subjects::default(),
@@ -84,6 +90,7 @@ impl Session {
             counters: Counters::default(),
             undecodable: 0,
             governed: Governed::default(),
+            kept: Kept::default(),
             owners: HashMap::new(),
         }
     }
@@ -113,12 +120,25 @@ impl Session {
             Item::Counters(counters) => {
                 self.latest_ns = self.latest_ns.max(counters.time_ns);
                 self.counters = counters.clone();
+                self.spent.take(self.traps(), counters.trap_cost_ps);
             }
             Item::Guard(guard) => self.guard(guard),
-            Item::Thread(ThreadName { tid, name }) => self.names.define_thread(*tid, name.clone()),
-            Item::Frame(frame) => self.stacks.define_frame(frame.clone()),
-            Item::Stack(stack) => self.stacks.define_stack(stack.clone()),
+            Item::Thread(ThreadName { tid, name }) => self.define_thread(*tid, name),
+            Item::Frame(frame) => {
+                if self.kept.admits(Kind::Frames, frame.frame.bytes()) {
+                    self.stacks.define_frame(frame.clone());
+                }
+            }
+            Item::Stack(stack) => {
+                // The latest one of an id takes the place of an earlier one.
+                if self.stacks.get(stack.id).is_some() || self.kept.admits(Kind::Stacks, kept::of_stack(stack)) {
+                    self.stacks.define_stack(stack.clone());
+                }
+            }
             Item::Subject(subject) => {
+                if !self.kept.admits(Kind::Subjects, kept::of_subject(subject)) {
+                    return Taken::Other;
+                }
                 for analysis in &mut self.analyses {
                     analysis.subject(subject);
                 }
@@ -136,6 +156,9 @@ impl Session {
                 }
             }
             Item::Inside(inside) => {
+                if kept::of_inside(inside).is_some_and(|bytes| !self.kept.admits(Kind::Inside, bytes)) {
+                    return Taken::Other;
+                }
                 for analysis in &mut self.analyses {
                     analysis.inside(inside);
                 }
@@ -145,13 +168,19 @@ impl Session {
         Taken::Other
     }
 
+    /// Traps so far: clocks are none.
+    fn traps(&self) -> u64 {
+        let hits = self.counters.sites.iter().map(|[hits, ..]| hits);
+        self.sites.iter().zip(hits).filter(|(site, _)| !clock::is_clock(site.kind)).map(|(_, hits)| hits).sum()
+    }
+
     /// What was decided comes between the events before and after it, so the numbers are those of that moment.
     fn guard(&mut self, action: &GuardAction) {
         let numbers = self
             .analyses
             .iter()
             .flat_map(|analysis| analysis.scaled(&action.group).into_iter().map(|number| (analysis.lens(), number)));
-        self.governed.take(action, self.start_ns, numbers.collect());
+        self.governed.take(action, self.start_ns, &numbers.collect::<Vec<_>>());
         for analysis in &mut self.analyses {
             analysis.guard(action);
         }
@@ -175,7 +204,9 @@ impl Session {
                 Taken::Event(event)
             }
             Ok(Decoded::Definition { id, text, text_bytes }) => {
-                self.names.define(id, text, text_bytes);
+                if self.names.get(id).is_err() && self.kept.admits(Kind::Names, kept::of_name(text)) {
+                    self.names.define(id, text, text_bytes);
+                }
                 Taken::Other
             }
             // A live source has named it before it came here; in a recording it stands for itself no more.
@@ -190,7 +221,7 @@ impl Session {
     /// A thread hands its marks over itself, but for those that it leaves for long.
     fn pass_marks(&mut self, event: &Event, bytes: &[u8]) {
         let Payload::Marks { buffer, is_owner, first, count, kept_back } = event.payload else { return };
-        if is_owner {
+        if is_owner && (self.owners.len() < MAX_OWNERS || self.owners.contains_key(&buffer)) {
             self.owners.insert(buffer, event.tid);
         }
         let owner = self.owners.get(&buffer).copied();
@@ -208,7 +239,15 @@ impl Session {
             && let Ok(text) = self.names.get(name)
         {
             let text = text.into_owned();
-            self.names.define_thread(event.tid, text);
+            self.define_thread(event.tid, &text);
+        }
+    }
+
+    /// Names a thread; one that is known has a place already, whatever it is called next.
+    fn define_thread(&mut self, tid: Tid, name: &str) {
+        let name = &name[..name.floor_char_boundary(MAX_THREAD_NAME_BYTES)];
+        if self.names.named_thread(tid).is_some() || self.kept.admits(Kind::Threads, kept::of_thread(name)) {
+            self.names.define_thread(tid, name.to_owned());
         }
     }
 
@@ -245,8 +284,9 @@ impl Session {
         let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         Report {
             schema: SCHEMA,
+            headline: self.analyses.iter().find_map(|analysis| analysis.headline(context)),
             target: self.target.clone(),
-            cost: self.cost(&span),
+            cost: self.spent.cost(&self.counters, span.duration_ns),
             completeness: self.completeness(),
             findings: finding::findings(&span, &self.target, &sections),
             sections,
@@ -256,21 +296,7 @@ impl Session {
 
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
         let mut section = analysis.section(context);
-        let (lens, span) = (analysis.lens(), (self.start_ns, self.end_ns()));
-        for group in self.governed.groups() {
-            let numbers = analysis.scaled(group.name());
-            if group.lens == lens || !numbers.is_empty() {
-                section.notes.extend(group.sentences(span.0, span.1));
-            }
-            section.notes.extend(group.notes(lens, span.1, &numbers));
-            let summary = std::mem::take(&mut section.summary);
-            section.summary = summary.followed_by(group.summary(lens, span, &numbers));
-        }
-        if lens == Lens::Markers {
-            let rows = self.governed.groups().iter().filter(|group| group.lens == lens);
-            let rows = rows.filter_map(|group| group.row(span, &analysis.scaled(group.name()))).collect();
-            section.shapes.extend(governed::windows(rows));
-        }
+        self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
         section
     }
 
@@ -288,31 +314,6 @@ impl Session {
         }
     }
 
-    fn cost(&self, span: &Span) -> Cost {
-        let hits = self.counters.sites.iter().map(|[hits, ..]| hits);
-        let traps =
-            self.sites.iter().zip(hits).filter(|(site, _)| !clock::is_clock(site.kind)).map(|(_, hits)| hits).sum();
-        let seconds = span.duration_ns.max(1) as f64 / 1e9;
-        let trap_cost_ns = self.trap_cost_ps.map(|ps| ps as f64 / 1e3);
-        let own_cpu_ns = self.counters.own_cpu_ns.saturating_sub(self.attach_cpu_ns);
-        let stack_ns = self.counters.stack_ns;
-        let target_cpu_ns = trap_cost_ns.map(|cost| traps as f64 * cost + stack_ns.unwrap_or(0) as f64);
-        Cost {
-            traps,
-            trap_cost_ns,
-            stack_ns,
-            target_cpu_ns,
-            target_cpu_percent: target_cpu_ns.map(|cpu| cpu / seconds / 1e7),
-            own_cpu_ns,
-            own_cpu_percent: own_cpu_ns as f64 / seconds / 1e7,
-            own_memory_bytes: self.counters.own_memory_bytes,
-            attach_ns: self.attach_ns,
-            attach_cpu_ns: self.attach_cpu_ns,
-            program_ns: self.counters.program_ns,
-            program_runs: self.counters.program_runs,
-        }
-    }
-
     /// While a session runs the counters are a little older than the events; then what was delivered since is added to
     /// what was emitted, so that the sum holds at every moment.
     fn completeness(&self) -> Completeness {
@@ -326,7 +327,12 @@ impl Session {
             let emitted = if counters_final { emitted } else { emitted.max(delivered + lost) };
             whole.emitted += emitted;
             whole.delivered += delivered;
+            let refused = self.counters.refused.get(index).copied().unwrap_or(0);
             whole.lost += lost;
+            whole.refused += refused;
+            if refused > 0 {
+                whole.missing.push(refusal(site, refused));
+            }
             whole.unreadable += unreadable;
             whole.definitions_lost += definitions_lost;
             whole.sites.push(SiteCompleteness {
@@ -336,9 +342,11 @@ impl Session {
                 offset: site.offset,
                 hits,
                 filtered,
+                refused,
                 emitted,
                 delivered,
                 lost,
+                unreadable,
                 state: self.site_state(index),
             });
         }
@@ -349,6 +357,7 @@ impl Session {
             );
         }
         let end_ns = self.end_ns();
+        whole.missing.extend(self.kept.sentences());
         whole.missing.extend(self.governed.sentences(self.start_ns, end_ns));
         whole.decisions = self.governed.decisions().to_vec();
         whole
@@ -358,4 +367,13 @@ impl Session {
         let group = self.governed.groups().iter().find(|group| group.has(index));
         group.map_or("attached", |group| group.state()).to_owned()
     }
+}
+
+/// Why hits of a site became no events.
+fn refusal(site: &Site, refused: u64) -> String {
+    format!(
+        "{}: {refused} hits of `{}` became no events: more came than jtrace could look after, so its numbers are lower bounds",
+        site.lens.id(),
+        site.probe,
+    )
 }

@@ -1,10 +1,9 @@
 //! What the governor did in a session, and what follows for the numbers: which part of the span a group of sites covers that
 //! was attached in windows only, and what would have been counted over the whole span.
 //!
-//! Until a group goes away for the first time all of it is seen. From then on its windows are a sample: the rate is what was
-//! counted in all of them by their time together, and how much it differs from window to window says how well it is known
-//! (a ratio estimate; its 95 % interval by Student's t with a degree of freedom less than there are windows). With fewer than
-//! three windows there is no estimate.
+//! What was seen counts exactly. The time that a group was away is estimated from the beginnings of its windows, which are at
+//! random moments of that time ([`sample`]): how long a window is depends on what happens in it, so the whole of it would be no
+//! fair sample. With few windows there is no estimate.
 //!
 //! While a group is attached, traps slow the target down: outside of the windows it does more. By how much is not known, as traps
 //! can meet one thread or many; the interval's upper end allows for all of them having met the same one, and where that makes
@@ -15,16 +14,17 @@ mod words;
 
 use self::sample::{Estimate, Sample};
 use crate::{
-    analysis::{Lens, Scaled, column},
+    analysis::{Analysis, Lens, Scaled, column},
     guard::Narrowing,
-    report::{Cell, Decision, Shape, Summary, Table, Unit},
-    session::{GuardAction, GuardDecision, GuardReason},
+    report::{Cell, Decision, Section, Shape, Summary, Table, Unit},
+    session::{Counters, GuardAction, GuardDecision, GuardReason},
+    view::format::percent,
 };
 
 /// Most decisions that a report names.
 const MAX_DECISIONS: usize = 200;
-/// Fewest windows that an estimate is made from.
-const FEWEST_WINDOWS: u64 = 3;
+/// How much must have been seen of a window that is still open to be a sample.
+const OPEN_NS: u64 = 20_000_000;
 /// What programs take on top of the cost of a trap that was calibrated, at most, as a factor of that.
 const PROGRAM_FACTOR: f64 = 1.5;
 /// Part of a core from which on traps change what they are to measure.
@@ -41,13 +41,16 @@ pub(super) struct Governed {
 
 impl Governed {
     /// Takes a decision, and the numbers of each lens as they were then.
-    pub(super) fn take(&mut self, action: &GuardAction, start_ns: u64, numbers: Vec<(Lens, Scaled)>) {
+    pub(super) fn take(&mut self, action: &GuardAction, start_ns: u64, numbers: &[(Lens, Scaled)]) {
         let at = self.groups.iter().position(|group| group.name == action.group).unwrap_or_else(|| {
             self.groups.push(Group::new(action, start_ns));
             self.groups.len() - 1
         });
         if let Some(group) = self.groups.get_mut(at) {
             group.take(action, numbers);
+        }
+        if action.action == GuardDecision::Look {
+            return;
         }
         if self.decisions.len() < MAX_DECISIONS {
             self.decisions.push(decision(action, start_ns));
@@ -66,6 +69,35 @@ impl Governed {
         &self.decisions
     }
 
+    /// Adds to the section of a lens what is to be known of groups that were attached in windows only, or told less.
+    pub(super) fn add_to(&self, section: &mut Section, analysis: &dyn Analysis, span: (u64, u64), counters: &Counters) {
+        let lens = analysis.lens();
+        let (mut rows, mut windows, mut least) = (Vec::new(), None, 1.0_f64);
+        for group in &self.groups {
+            let numbers = analysis.scaled(&group.name);
+            let of = Of { lens, span, hits: group.hits(counters), numbers: &numbers };
+            if group.lens == lens || !numbers.is_empty() {
+                section.notes.extend(group.sentences(span.0, span.1));
+            }
+            section.notes.extend(group.notes(of));
+            section.summary = std::mem::take(&mut section.summary).followed_by(group.summary(of));
+            if group.first_away_ns.is_none() || numbers.is_empty() {
+                continue;
+            }
+            rows.extend(group.rows(of));
+            let share = group.attached_share(span.0, span.1).min(1.0);
+            if windows.is_none() || share < least {
+                (windows, least) = (Some(group.windows), share);
+            }
+            mark(&mut section.shapes, share, |id| analysis.shows(&group.name, id));
+        }
+        if let Some(windows) = windows.filter(|_| !lens.is_inside()) {
+            let summary = std::mem::take(&mut section.summary);
+            section.summary = summary.int("windows", windows).float("attached_percent", 100.0 * least);
+        }
+        section.shapes.extend(sampled(lens, rows));
+    }
+
     /// Sentences about all of it.
     pub(super) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
         let mut sentences: Vec<_> = self.groups.iter().flat_map(|group| group.sentences(start_ns, end_ns)).collect();
@@ -76,15 +108,51 @@ impl Governed {
     }
 }
 
+/// Says in the titles of shapes that they show a part.
+fn mark(shapes: &mut [Shape], share: f64, shows: impl Fn(&str) -> bool) {
+    for shape in shapes {
+        let (id, title) = shape.heading();
+        if shows(id) {
+            *title = format!("{title}, seen in {} of the span", percent(100.0 * share));
+        }
+    }
+}
+
+/// How often the sites of a group were hit, and how many of these hits the programs refused.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hits {
+    all: u64,
+    refused: u64,
+}
+
+impl Hits {
+    /// Whether so many were refused that what was seen is no sample.
+    const fn are_cut(self) -> bool {
+        self.refused.saturating_mul(100) > self.all
+    }
+}
+
+/// Numbers of a lens at the sites of a group.
+#[derive(Clone, Copy, Debug)]
+struct Of<'a> {
+    lens: Lens,
+    span: (u64, u64),
+    hits: Hits,
+    numbers: &'a [Scaled],
+}
+
 fn decision(action: &GuardAction, start_ns: u64) -> Decision {
-    let GuardAction { time_ns, group, sites: _, lens, action, reason } = action;
+    let GuardAction { time_ns, group, sites: _, lens, action, reason, pause_ns: _ } = action;
     let (gone, back) = if lens.is_inside() { ("switched_off", "switched_on") } else { ("detached", "attached") };
     let (name, rate) = match action {
         GuardDecision::Detach { rate_per_s } => (gone, Some(*rate_per_s)),
-        GuardDecision::Attach => (back, None),
+        GuardDecision::Attach | GuardDecision::Look => (back, None),
         GuardDecision::Narrow { what: Narrowing::Each, rate_per_s } => ("counted", Some(*rate_per_s)),
         GuardDecision::Narrow { what: Narrowing::Objects { .. }, rate_per_s } => ("fewer_objects", Some(*rate_per_s)),
         GuardDecision::Narrow { what: Narrowing::Stacks, rate_per_s } => ("without_stacks", Some(*rate_per_s)),
+        GuardDecision::Narrow { what: Narrowing::FewerStacks { .. }, rate_per_s } => {
+            ("fewer_stacks", Some(*rate_per_s))
+        }
         GuardDecision::Narrow { what: Narrowing::Times, rate_per_s } => ("without_times", Some(*rate_per_s)),
         GuardDecision::Stop { rate_per_s } => ("stopped", Some(*rate_per_s)),
         GuardDecision::Hold => ("held", None),
@@ -97,7 +165,9 @@ fn decision(action: &GuardAction, start_ns: u64) -> Decision {
         lens: lens.id(),
         action: name,
         one_in: match action {
-            GuardDecision::Narrow { what: Narrowing::Objects { one_in }, .. } => Some(*one_in),
+            GuardDecision::Narrow {
+                what: Narrowing::Objects { one_in } | Narrowing::FewerStacks { one_in }, ..
+            } => Some(*one_in),
             _ => None,
         },
         hits_per_s: rate,
@@ -122,6 +192,11 @@ pub(super) struct Group {
     since_ns: Option<u64>,
     /// Time for which it was attached until it went away last.
     attached_ns: u64,
+    /// Since when it is away, and for how long it was before.
+    away_since_ns: Option<u64>,
+    away_ns: u64,
+    /// What a window stands for whose beginning is still to be noted.
+    stands_for_ns: Option<u64>,
     /// Times that it went away.
     windows: u64,
     highest_per_s: u64,
@@ -163,6 +238,9 @@ impl Group {
             first_away_ns: None,
             since_ns: Some(start_ns),
             attached_ns: 0,
+            away_since_ns: None,
+            away_ns: 0,
+            stands_for_ns: None,
             windows: 0,
             highest_per_s: 0,
             slowed: 0.0,
@@ -175,7 +253,7 @@ impl Group {
         }
     }
 
-    fn take(&mut self, action: &GuardAction, numbers: Vec<(Lens, Scaled)>) {
+    fn take(&mut self, action: &GuardAction, numbers: &[(Lens, Scaled)]) {
         let time_ns = action.time_ns;
         match action.action {
             GuardDecision::Detach { rate_per_s } => self.goes(time_ns, rate_per_s, action.reason, numbers),
@@ -184,41 +262,78 @@ impl Group {
                 self.stop_reason = action.reason;
                 self.goes(time_ns, rate_per_s, action.reason, numbers);
             }
-            GuardDecision::Attach => self.returns(time_ns, numbers),
+            GuardDecision::Attach => self.returns(time_ns, action.pause_ns, numbers),
+            GuardDecision::Look => self.look(time_ns, numbers),
             GuardDecision::Narrow { what, rate_per_s } => {
                 self.narrowed.push(Narrowed { what, at_ns: time_ns, rate_per_s, reason: action.reason });
             }
             GuardDecision::Hold => self.hold(time_ns, numbers),
             GuardDecision::Release => {
                 self.held.total_ns += self.held.since_ns.take().map_or(0, |since_ns| time_ns.saturating_sub(since_ns));
-                self.returns(time_ns, numbers);
+                self.begin(time_ns, numbers);
             }
         }
     }
 
-    fn returns(&mut self, time_ns: u64, numbers: Vec<(Lens, Scaled)>) {
+    /// It comes back, at a random moment.
+    fn returns(&mut self, time_ns: u64, pause_ns: Option<u64>, numbers: &[(Lens, Scaled)]) {
+        let away_ns = self.away_since_ns.take().map(|since_ns| time_ns.saturating_sub(since_ns));
+        self.away_ns += away_ns.unwrap_or(0);
+        // Recordings of earlier versions say only how long it was.
+        self.stands_for_ns = pause_ns.or(away_ns);
+        self.begin(time_ns, numbers);
+    }
+
+    fn begin(&mut self, time_ns: u64, numbers: &[(Lens, Scaled)]) {
         self.since_ns = Some(time_ns);
         for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
             number.base = now.seen;
         }
     }
 
-    /// It is off because somebody asked for that. A window that is open ends.
-    fn hold(&mut self, time_ns: u64, numbers: Vec<(Lens, Scaled)>) {
-        self.held.times += 1;
-        self.held.since_ns = Some(time_ns);
+    /// What a window began with is a sample, unless that was noted before.
+    fn look(&mut self, time_ns: u64, numbers: &[(Lens, Scaled)]) {
+        let (Some(since_ns), Some(stands_for_ns)) = (self.since_ns, self.stands_for_ns.take()) else { return };
+        for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
+            let count = now.seen.saturating_sub(number.base);
+            number.sample.add(stands_for_ns, time_ns.saturating_sub(since_ns), count);
+        }
+    }
+
+    /// A window ends.
+    fn end(&mut self, time_ns: u64, numbers: &[(Lens, Scaled)]) {
+        self.look(time_ns, numbers);
         let Some(since_ns) = self.since_ns.take() else { return };
         let window_ns = time_ns.saturating_sub(since_ns);
         self.attached_ns += window_ns;
         for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
-            number.sample.add(window_ns, now.seen.saturating_sub(number.base));
+            if window_ns > 0 {
+                number.sample.bound(now.seen.saturating_sub(number.base) as f64 * 1e9 / window_ns as f64);
+            }
         }
     }
 
-    fn goes(&mut self, time_ns: u64, rate_per_s: u64, reason: Option<GuardReason>, numbers: Vec<(Lens, Scaled)>) {
-        let Some(since_ns) = self.since_ns.take() else { return };
-        let window_ns = time_ns.saturating_sub(since_ns);
-        self.attached_ns += window_ns;
+    /// It is off because somebody asked for that; of that time nothing is estimated.
+    fn hold(&mut self, time_ns: u64, numbers: &[(Lens, Scaled)]) {
+        self.held.times += 1;
+        self.held.since_ns = Some(time_ns);
+        self.away_ns += self.away_since_ns.take().map_or(0, |since_ns| time_ns.saturating_sub(since_ns));
+        self.end(time_ns, numbers);
+    }
+
+    fn goes(&mut self, time_ns: u64, rate_per_s: u64, reason: Option<GuardReason>, numbers: &[(Lens, Scaled)]) {
+        if self.since_ns.is_none() {
+            return;
+        }
+        if self.first_away_ns.is_none() {
+            self.first_away_ns = Some(time_ns);
+            let whole =
+                |(lens, now): &(Lens, Scaled)| Number { lens: *lens, base: 0, sample: Sample::default(), key: now.key };
+            self.numbers = numbers.iter().map(whole).collect();
+        }
+        self.end(time_ns, numbers);
+        // What was stopped does not come back.
+        self.away_since_ns = self.stopped.is_none().then_some(time_ns);
         self.windows += 1;
         self.highest_per_s = self.highest_per_s.max(rate_per_s);
         self.reason = self.reason.or(reason);
@@ -226,17 +341,6 @@ impl Group {
         let factor = if self.lens.is_inside() { 1.0 } else { PROGRAM_FACTOR };
         let slowed = reason.map_or(1.0, |reason| reason.target_ppm as f64 / 1e6 * factor);
         self.slowed = self.slowed.max(slowed);
-        if self.first_away_ns.is_none() {
-            self.first_away_ns = Some(time_ns);
-            self.numbers = numbers
-                .into_iter()
-                .map(|(lens, now)| Number { lens, before: now.seen, base: now.seen, sample: Sample::default() })
-                .collect();
-            return;
-        }
-        for (number, (_, now)) in self.numbers.iter_mut().zip(numbers) {
-            number.sample.add(window_ns, now.seen.saturating_sub(number.base));
-        }
     }
 
     /// Its name.
@@ -247,6 +351,13 @@ impl Group {
     /// Whether it is off because somebody asked for that.
     pub(super) const fn is_held(&self) -> bool {
         self.held.since_ns.is_some()
+    }
+
+    /// How often its sites were hit.
+    fn hits(&self, counters: &Counters) -> Hits {
+        let hits = |site: &u16| counters.sites.get(usize::from(*site)).map_or(0, |[hits, ..]| *hits);
+        let refused = |site: &u16| counters.refused.get(usize::from(*site)).copied().unwrap_or(0);
+        Hits { all: self.sites.iter().map(hits).sum(), refused: self.sites.iter().map(refused).sum() }
     }
 
     /// Whether it has this site.
@@ -272,19 +383,28 @@ impl Group {
     }
 
     /// The estimates of a lens, where the group's windows allow them: of each number, what it is and what it will have been.
-    fn estimates(&self, lens: Lens, end_ns: u64, numbers: &[Scaled]) -> Vec<(Scaled, Option<Estimate>)> {
-        let Some(first_ns) = self.first_away_ns else { return Vec::new() };
+    fn estimates(&self, lens: Lens, end_ns: u64, hits: Hits, numbers: &[Scaled]) -> Vec<(Scaled, Option<Estimate>)> {
+        if self.first_away_ns.is_none() {
+            return Vec::new();
+        }
         let until_ns = self.stopped.map_or(end_ns, |(at_ns, _)| at_ns);
-        let span_ns = until_ns.saturating_sub(first_ns);
+        let away_ns = self.away_ns + self.away_since_ns.map_or(0, |since_ns| until_ns.saturating_sub(since_ns));
         let known = self.numbers.iter().filter(|number| number.lens == lens);
         known
-            .zip(numbers)
+            .filter_map(|number| numbers.iter().find(|now| now.key == number.key).map(|now| (number, now)))
             .map(|(number, now)| {
                 let mut sample = number.sample;
-                if let Some(since_ns) = self.since_ns {
-                    sample.add(end_ns.saturating_sub(since_ns), now.seen.saturating_sub(number.base));
+                if let (Some(since_ns), Some(stands_for_ns)) = (self.since_ns, self.stands_for_ns)
+                    && end_ns.saturating_sub(since_ns) >= OPEN_NS
+                {
+                    sample.add(stands_for_ns, end_ns.saturating_sub(since_ns), now.seen.saturating_sub(number.base));
                 }
-                (*now, self.slowed().and_then(|slowed| sample.over(span_ns, number.before, now.seen, slowed)))
+                // The rate of hits that ended a window, in what is counted.
+                if hits.all > 0 {
+                    sample.bound(self.highest_per_s as f64 * now.seen as f64 / hits.all as f64);
+                }
+                let slowed = self.slowed().filter(|_| !hits.are_cut());
+                (*now, slowed.and_then(|slowed| sample.over(away_ns, now.seen, slowed)))
             })
             .collect()
     }
@@ -294,71 +414,76 @@ impl Group {
         Some(self.slowed).filter(|slowed| *slowed <= MOST_SLOWED)
     }
 
-    /// What a lens's summary says of its windows and estimates.
-    pub(super) fn summary(&self, lens: Lens, span: (u64, u64), numbers: &[Scaled]) -> Summary {
-        let estimates = self.estimates(lens, span.1, numbers);
-        if estimates.is_empty() {
-            return Summary::new();
-        }
-        let share = self.attached_share(span.0, span.1);
+    /// What a lens's summary says of the estimates.
+    fn summary(&self, of: Of<'_>) -> Summary {
         // Several markers can be sampled, so theirs is a table.
-        if lens.is_inside() {
+        if of.lens.is_inside() {
             return Summary::new();
         }
-        let summary = Summary::new().int("windows", self.windows).float("attached_percent", 100.0 * share.min(1.0));
-        estimates.iter().fold(summary, |summary, (number, estimate)| {
-            let [value, low, high] = number.estimate;
-            match estimate {
-                Some(estimate) => summary.int(value, estimate.value).int(low, estimate.low).int(high, estimate.high),
-                None => summary,
-            }
+        let seconds = of.span.1.saturating_sub(of.span.0).max(1) as f64 / 1e9;
+        let estimates = self.estimates(of.lens, of.span.1, of.hits, of.numbers);
+        estimates.iter().fold(Summary::new(), |summary, (number, estimate)| {
+            let Some(Estimate { value, low, high, .. }) = *estimate else { return summary };
+            let keys = number.estimate.into_iter().zip([value, low, high]);
+            let summary = keys.fold(summary, |summary, (key, value)| summary.int(key, value));
+            let rates = number.per_s.into_iter().flatten().zip([value, low, high]);
+            rates.fold(summary, |summary, (key, value)| summary.float(key, value as f64 / seconds))
         })
     }
 
-    /// What the table of sampled markers says of it, where it was on in windows only: name, windows, part of the span, when it was
-    /// taken out, what was seen, the estimate and its interval.
-    pub(super) fn row(&self, span: (u64, u64), numbers: &[Scaled]) -> Option<Vec<Cell>> {
-        self.first_away_ns?;
-        let (number, estimate) = self.estimates(self.lens, span.1, numbers).into_iter().next()?;
-        let share = 100.0 * self.attached_share(span.0, span.1).min(1.0);
-        Some(vec![
-            self.name.clone().into(),
-            (self.windows + u64::from(self.since_ns.is_some())).into(),
-            Cell::Float(share),
-            self.stopped.map(|(at_ns, _)| at_ns.saturating_sub(self.start_ns)).into(),
-            number.seen.into(),
-            estimate.map(|estimate| estimate.value).into(),
-            estimate.map(|estimate| estimate.low).into(),
-            estimate.map(|estimate| estimate.high).into(),
-        ])
+    /// What the table of what was sampled says of each number, where the group was attached in windows only: group, number,
+    /// windows, part of the span, when it was stopped, what was seen, the estimate and its interval.
+    fn rows(&self, of: Of<'_>) -> Vec<Vec<Cell>> {
+        let share = 100.0 * self.attached_share(of.span.0, of.span.1).min(1.0);
+        let row = |(number, estimate): (Scaled, Option<Estimate>)| {
+            vec![
+                self.name.clone().into(),
+                number.what.into(),
+                (self.windows + u64::from(self.since_ns.is_some())).into(),
+                Cell::Float(share),
+                self.stopped.map(|(at_ns, _)| at_ns.saturating_sub(self.start_ns)).into(),
+                number.seen.into(),
+                estimate.map(|estimate| estimate.value).into(),
+                estimate.map(|estimate| estimate.low).into(),
+                estimate.map(|estimate| estimate.high).into(),
+            ]
+        };
+        self.estimates(of.lens, of.span.1, of.hits, of.numbers).into_iter().map(row).collect()
     }
 }
 
-/// The markers that were on in windows only.
-pub(super) fn windows(rows: Vec<Vec<Cell>>) -> Option<Shape> {
+/// What groups are sampled as.
+fn sampled(lens: Lens, rows: Vec<Vec<Cell>>) -> Option<Shape> {
+    let (id, title, group, share) = if lens.is_inside() {
+        ("marker_windows", "Markers that were on in windows", "Marker", "On")
+    } else {
+        ("sampled", "Estimates of what was attached in windows", "Group", "Attached")
+    };
     let columns = vec![
-        column("group", "Marker", Unit::Text),
+        column("group", group, Unit::Text),
+        column("what", "What", Unit::Text),
         column("windows", "Windows", Unit::Count),
-        column("on_percent", "On", Unit::Percent),
+        column("on_percent", share, Unit::Percent),
         column("until_ns", "Until", Unit::Ns),
         column("seen", "Seen", Unit::Count),
         column("estimate", "Estimate", Unit::Count),
         column("low", "Low", Unit::Count),
         column("high", "High", Unit::Count),
     ];
-    let title = "Markers that were on in windows".to_owned();
-    (!rows.is_empty()).then_some(Shape::Table(Table { id: "marker_windows", title, columns, rows }))
+    (!rows.is_empty()).then_some(Shape::Table(Table { id, title: title.to_owned(), columns, rows }))
 }
 
 /// A number over the windows of a group.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     lens: Lens,
-    /// When the group went away first, and when it came last.
-    before: u64,
+    key: &'static str,
+    /// When the group came last.
     base: u64,
     sample: Sample,
 }
 
+#[cfg(test)]
+mod coverage;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ pub mod subjects;
 pub mod thread_gate;
 pub mod unwinding;
 
+mod attaching;
 mod away;
 mod contexts;
 mod end;
@@ -35,7 +36,7 @@ use crate::{
     ebpf::{
         Error,
         attach::Place,
-        calibrate,
+        calibrate::Calibration,
         load::{Kernel, Messages},
         rings::Rings,
         runtime::Statistics,
@@ -45,7 +46,6 @@ use crate::{
     mark::Asked,
     probe::{
         catalog::{CODE_GROUP, INSIDE_GROUP},
-        clock::Source,
         plan::Plan,
     },
     session::{Item, Site, Start, Wish},
@@ -53,11 +53,10 @@ use crate::{
 };
 
 use self::{
-    governor::{Governor, loads_of_groups, means},
-    groups::{GroupState, groups, site_id, sites},
+    governor::{Governor, fewer_stacks, means},
+    groups::GroupState,
     host::{known_tgid, wall_ms},
     threads::Threads,
-    usage::own_usage,
 };
 pub use self::{
     host::{exit_descriptor, in_initial_pid_namespace, now_ns},
@@ -82,7 +81,7 @@ pub struct Live {
     layout: TargetLayout,
     sites: Vec<Site>,
     missing: Vec<String>,
-    trap_cost_ps: Option<u64>,
+    calibration: Option<Calibration>,
     groups: Vec<GroupState>,
     group_of_site: Vec<usize>,
     specs: Vec<SiteSpec>,
@@ -106,112 +105,7 @@ pub struct Live {
     looked_ns: u64,
 }
 
-/// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
-/// begins and ends for all sites at one moment, though they are attached and detached one group after another. Else a pause
-/// could come without its safepoint.
-const NOBODY: u32 = u32::MAX;
-
 impl Live {
-    /// Loads the programs and attaches the sites.
-    pub fn attach(prepared: Prepared) -> Result<Self, Error> {
-        let Prepared {
-            place,
-            plan,
-            layout,
-            mut kernel,
-            budget,
-            mut unwinding,
-            holders,
-            mut subjects,
-            mut jni,
-            mut inside,
-            asked,
-        } = prepared;
-        kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
-        kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
-        let statistics = kernel.statistics;
-        let (mut kernel, mut rings) = Kernel::load(kernel)?;
-        let trap_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings).unwrap_or_else(|error| {
-            log::warn!("the cost of a trap could not be calibrated: {error}");
-            None
-        });
-        kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
-        if let Some(unwinding) = &mut unwinding {
-            unwinding.read_symbols();
-        }
-        if let Some(subjects) = &mut subjects {
-            subjects.install(kernel.tallying())?;
-        }
-        if let Some(jni) = &mut jni {
-            jni.install(&mut kernel)?;
-        }
-        let wanted = u32::from(unwinding.is_some());
-        let specs: Vec<SiteSpec> = plan.sites.iter().map(|planned| planned.spec).collect();
-        for (site, spec) in specs.iter().enumerate() {
-            kernel.set_site(site_id(site), SiteSpec { stack: spec.stack * wanted, ..*spec })?;
-        }
-        let (mut groups, group_of_site) = groups(&plan);
-        let sites = sites(&plan);
-        let can_drop_times = subjects.as_ref().is_some_and(Subjects::can_drop_times);
-        let means = means(&groups, &plan, unwinding.is_some(), can_drop_times);
-        let mut missing = plan.missing;
-        attach_groups(&mut groups, &mut kernel, &place, inside.as_ref(), &mut missing)?;
-        if let Some(unwinding) = &mut unwinding {
-            unwinding.install(&mut kernel, sees_code(&groups))?;
-            missing.extend(unwinding.missing().iter().cloned());
-        }
-        let statistics = if statistics { Some(Statistics::enable()?) } else { None };
-        let tgid = known_tgid(place.pid);
-        if tgid == 0 && !plan.clocks.is_empty() {
-            missing.push(
-                "cpu, offcpu, wall: not available, because jtrace runs in a pid namespace of its own, and the kernel counts \
-                 the target's threads by other numbers"
-                    .to_owned(),
-            );
-        }
-        // What the first groups were hit by while the others were attached was turned down, and is past.
-        let told = loads_of_groups(&kernel, &groups, &group_of_site)?;
-        let time_ns = now_ns();
-        kernel.set_target(TargetLayout { tgid, ..layout })?;
-        if let Some(inside) = &mut inside {
-            inside.allow(budget, trap_cost_ps);
-            inside.switch_on(time_ns, &mut missing);
-        }
-        let mut live = Self {
-            unwinding,
-            holders,
-            subjects,
-            jni,
-            inside,
-            asked,
-            looked_ns: 0,
-            layout,
-            threads: Threads::new((tgid != 0).then_some(place.pid)),
-            statistics,
-            messages: kernel.take_messages(),
-            kernel,
-            rings,
-            merge: Merge::default(),
-            place,
-            sites,
-            missing,
-            trap_cost_ps,
-            drained_bytes: 0,
-            step_bytes: 0,
-            governor: Governor::new(&means, trap_cost_ps, budget, told),
-            groups,
-            specs,
-            group_of_site,
-            start_ns: time_ns,
-            attached_at: Instant::now(),
-            attach_cpu_ns: own_usage().cpu_ns,
-            watermark_ns: time_ns,
-            counters_ns: time_ns,
-        };
-        live.expect_usual_stacks();
-        Ok(live)
-    }
-
     /// The first item of the session, which begins when everything was attached.
     pub fn start(&self, description: Description) -> Start {
         let Description { target, lenses, mut missing, threads, began } = description;
@@ -224,7 +118,7 @@ impl Live {
             missing,
             time_ns: self.start_ns,
             wall_ms: wall_ms(),
-            trap_cost_ps: self.trap_cost_ps,
+            trap_cost_ps: self.calibration.as_ref().map(Calibration::cost_ps),
             attach_ns: u64::try_from(attach.as_nanos()).unwrap_or(u64::MAX),
             attach_cpu_ns: self.attach_cpu_ns,
             threads,
@@ -259,6 +153,7 @@ impl Live {
         }
         let can_drop_times = self.subjects.as_ref().is_some_and(Subjects::can_drop_times);
         self.governor.allow(&means(&self.groups, plan, self.unwinding.is_some(), can_drop_times));
+        self.governor.allow_fewer_stacks(&fewer_stacks(&self.groups, plan, self.unwinding.is_some()));
         self.tell_sites()
     }
 
@@ -343,30 +238,6 @@ impl Live {
         }
         self.end_work();
         Ok(())
-    }
-}
-
-/// Attaches all groups; what cannot be is said. An error where that is everything.
-fn attach_groups(
-    groups: &mut [GroupState],
-    kernel: &mut Kernel,
-    place: &Place,
-    inside: Option<&InsideLane>,
-    missing: &mut Vec<String>,
-) -> Result<(), Error> {
-    for state in groups.iter_mut() {
-        if let Some(inside) = inside.filter(|_| state.name() == INSIDE_GROUP) {
-            state.set_path(inside.path());
-        }
-        if let Err(error) = state.attach(kernel, place) {
-            missing.push(error.to_string());
-        }
-    }
-    match missing.last() {
-        Some(error) if !groups.is_empty() && !groups.iter().any(GroupState::is_attached) => {
-            Err(Error::Load(error.clone()))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -221,6 +221,7 @@ const fn reason(error: &Error) -> &'static str {
     match error {
         Error::Open { .. } => "<its file cannot be opened>",
         Error::Replaced { .. } => "<its file was replaced>",
+        Error::Untrusted { .. } => "<its file is on a file system of its user>",
         Error::TooLarge { .. } => "<its file is too large>",
         Error::NotElf { .. } => "<its file is no ELF file>",
         Error::NotMapped { .. } => "<its file has no code there>",

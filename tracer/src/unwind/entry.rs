@@ -11,6 +11,9 @@ use tracer_common::unwind::{Rule, RuleBase};
 
 use super::{rule, table};
 
+/// What an address within a function counts for, in bytes that are read: functions that all lie around all addresses are none.
+const ADDRESS_WORK: usize = 64;
+
 /// The functions around some addresses, each by the address within. An address is left out where no function or more than one
 /// lies around it, and where what begins there is only a part of a function: there, its caller has not just called.
 pub fn functions_around<'data, R: ReadRef<'data>>(file: R, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Range<u64>> {
@@ -20,16 +23,29 @@ pub fn functions_around<'data, R: ReadRef<'data>>(file: R, addresses: &BTreeSet<
     let called = Rule::new(RuleBase::Rsp, 1, 0);
     let mut around: BTreeMap<u64, Vec<Option<Range<u64>>>> = BTreeMap::new();
     let mut entries = section.entries(&bases);
+    // Each function anew reads its common part.
+    let mut left = bytes.len().saturating_mul(table::MAX_COMMON_READS);
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(entry) = entry else { continue };
         let Ok(function) = entry.parse(EhFrame::cie_from_offset) else { continue };
+        let common = function.cie().entry_len();
+        left = left.saturating_sub(if common > table::MAX_COMMON_BYTES { common } else { 0 });
+        if left == 0 {
+            return BTreeMap::new();
+        }
         let start = function.initial_address();
         let range = start..start.saturating_add(function.len());
         for address in addresses.range(range.clone()) {
+            let around = around.entry(*address).or_default();
+            left = left.saturating_sub(ADDRESS_WORK);
+            // More than one is as good as none.
+            if around.len() > 1 || left == 0 {
+                continue;
+            }
             let mut rows = function.rows(&section, &bases, &mut context).ok();
             let first = rows.as_mut().and_then(|rows| rows.next_row().ok()?.map(|row| rule::pack(&section, row)));
             let whole = first.is_some() && first == called;
-            around.entry(*address).or_default().push(whole.then(|| range.clone()));
+            around.push(whole.then(|| range.clone()));
         }
     }
     let single = |(address, found): (u64, Vec<Option<Range<u64>>>)| match <[_; 1]>::try_from(found) {

@@ -15,13 +15,16 @@ use object::{
 use tracer_common::unwind::{Row, Rule};
 
 use super::rule::{Bytes, Room, pack};
+use crate::jvm::elf::named;
 
 /// Most rows of one file; a libjvm.so has a tenth of that.
 pub const MAX_ROWS: usize = 4 << 20;
 /// Largest `.eh_frame` that is read.
 const MAX_SECTION_BYTES: u64 = 128 << 20;
 /// Longest common part (CIE): it is evaluated for each function anew, so its length must not multiply with their number.
-const MAX_COMMON_BYTES: usize = 512;
+pub(super) const MAX_COMMON_BYTES: usize = 512;
+/// How often as many bytes as the section has may be read of common parts: functions that take turns with two of them read each anew.
+pub(super) const MAX_COMMON_READS: usize = 4;
 /// Length of the code at a program's entry point, which the C library brings along: 34 to 42 bytes in all of its releases, and
 /// what follows is aligned to 4 at least.
 const ENTRY_POINT_BYTES: u32 = 44;
@@ -87,14 +90,12 @@ fn entry_point<'data, R: ReadRef<'data>>(file: R) -> Option<u32> {
 /// Finds the section, by the file's sections or by its segments.
 pub(super) fn find<'data, R: ReadRef<'data>>(file: R) -> Result<Section<'data>, Error> {
     let header = FileHeader64::<object::LittleEndian>::parse(file)?;
-    // A file without usable sections may still have segments.
-    let sections = header.sections(ENDIAN, file).unwrap_or_default();
-    let address = |name: &[u8]| sections.section_by_name(ENDIAN, name).map(|(_, section)| section.sh_addr(ENDIAN));
     let mut bases = BaseAddresses::default();
-    if let Some(text) = address(b".text") {
-        bases = bases.set_text(text);
+    // A file without usable sections may still have segments.
+    if let Some(text) = named(file, b".text") {
+        bases = bases.set_text(text.sh_addr(ENDIAN));
     }
-    if let Some((_, section)) = sections.section_by_name(ENDIAN, b".eh_frame")
+    if let Some(section) = named(file, b".eh_frame")
         && let Some((offset, bytes)) = section.file_range(ENDIAN)
     {
         let bytes = bounded(file, offset, bytes)?;
@@ -143,6 +144,7 @@ fn table(bytes: &[u8], bases: &BaseAddresses, entry: Option<u32>) -> Table {
         bases,
         context: UnwindContext::new_in(),
         common: None,
+        common_bytes: bytes.len().saturating_mul(MAX_COMMON_READS),
         rows: Vec::new(),
         functions: Vec::new(),
         table: Table::default(),
@@ -186,6 +188,8 @@ struct FunctionReader<'data, 'bases> {
     context: UnwindContext<usize, Room>,
     /// The latest common part and where it lies: almost always the next function's as well.
     common: Option<(usize, CommonInformationEntry<Bytes<'data>>)>,
+    /// How many bytes of common parts may be read.
+    common_bytes: usize,
     rows: Vec<Row>,
     functions: Vec<Function>,
     table: Table,
@@ -194,6 +198,7 @@ struct FunctionReader<'data, 'bases> {
 impl FunctionReader<'_, '_> {
     fn read(&mut self) {
         let mut entries = self.section.entries(self.bases);
+        let mut left = self.common_bytes;
         loop {
             let entry = match entries.next() {
                 Ok(Some(CieOrFde::Fde(entry))) => entry,
@@ -210,6 +215,7 @@ impl FunctionReader<'_, '_> {
                 Some((at, entry)) if *at == offset.0 => Ok(entry.clone()),
                 _ => {
                     let entry = section.cie_from_offset(bases, offset)?;
+                    left = left.checked_sub(entry.entry_len()).ok_or(gimli::Error::TooManyRegisterRules)?;
                     *common = Some((offset.0, entry.clone()));
                     Ok(entry)
                 }

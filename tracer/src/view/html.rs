@@ -8,7 +8,7 @@ mod flame;
 
 use std::io;
 
-use super::{escape, format, sentence, text::chart};
+use super::{escape, format, labels::Labels, sentence, text::chart};
 use crate::report::{Cell, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Table, Timeline, Tree};
 
 const STYLE: &str = include_str!("html.css");
@@ -25,7 +25,7 @@ const DEEPEST: usize = 64;
 
 /// Writes the page.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema: _, target, span, cost, completeness, findings, sections } = report;
+    let Report { schema: _, headline, target, span, cost, completeness, findings, sections } = report;
     let title = escape::html(&target.command).into_owned();
     writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(
@@ -40,6 +40,11 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         target.pid,
         flame::STYLE
     )?;
+    if let Some(headline) = headline {
+        writeln!(out, "<div class=\"complete wrong\">")?;
+        paragraph(headline, out)?;
+        writeln!(out, "</div>")?;
+    }
     writeln!(out, "<h1>{} {title}</h1>", target.pid)?;
     paragraph(&sentence::target(target), out)?;
     let (duration, start) = (format::duration(span.duration_ns as f64), format::wall_clock(span.started_at_ms));
@@ -127,19 +132,21 @@ fn table(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
     }
     let class = |unit| if format::is_numeric(unit) { " class=\"n\"" } else { "" };
     writeln!(out, "<div class=\"scroll\"><table>\n<thead><tr>")?;
-    for column in &table.columns {
+    let labels = Labels::new(table);
+    for column in labels.columns().filter_map(|at| table.columns.get(at)) {
         writeln!(out, "<th{}>{}</th>", class(column.unit), escape::html(column.title))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
-    for row in table.rows.iter().take(ROWS) {
+    for (at, row) in table.rows.iter().take(ROWS).enumerate() {
         write!(out, "<tr>")?;
-        for (cell, column) in row.iter().zip(&table.columns) {
-            let value = match cell {
-                Cell::Int(value) => format!(" data-v=\"{value}\""),
-                Cell::Float(value) if value.is_finite() => format!(" data-v=\"{value}\""),
-                Cell::Float(_) | Cell::Text(_) | Cell::Missing => String::new(),
+        for column in labels.columns() {
+            let value = match row.get(column) {
+                Some(Cell::Int(value)) => format!(" data-v=\"{value}\""),
+                Some(Cell::Float(value)) if value.is_finite() => format!(" data-v=\"{value}\""),
+                Some(Cell::Float(_) | Cell::Text(_) | Cell::Missing) | None => String::new(),
             };
-            write!(out, "<td{}{value}>{}</td>", class(column.unit), escape::html(&format::cell(cell, column.unit)))?;
+            let class = table.columns.get(column).map_or("", |column| class(column.unit));
+            write!(out, "<td{class}{value}>{}</td>", escape::html(&labels.label(at, column).full()))?;
         }
         writeln!(out, "</tr>")?;
     }

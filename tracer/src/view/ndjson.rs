@@ -16,6 +16,8 @@ use crate::report::{Cell, Column, Completeness, Cost, Finding, Report, Shape, Sp
 enum Line<'a> {
     Report {
         schema: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        headline: Option<&'a str>,
         target: &'a crate::session::Target,
         span: &'a Span,
         cost: &'a Cost,
@@ -63,8 +65,9 @@ impl Serialize for Row<'_> {
 
 /// Writes the report, a line for each of its parts.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema, target, span, cost, completeness, findings, sections } = report;
-    json::write_line(&Line::Report { schema, target, span, cost, completeness }, out)?;
+    let Report { schema, headline, target, span, cost, completeness, findings, sections } = report;
+    let headline = headline.as_deref();
+    json::write_line(&Line::Report { schema, headline, target, span, cost, completeness }, out)?;
     for finding in findings {
         json::write_line(&Line::Finding(finding), out)?;
     }

@@ -19,6 +19,7 @@ pub(crate) const HOSTILE: &str = "evil.\x1b[31mRed\n\u{202e}<script>alert(1)</sc
 pub(crate) fn report() -> Report {
     Report {
         schema: SCHEMA,
+        headline: None,
         target: target(),
         span: Span {
             start_ns: 1_000_000_000,
@@ -29,6 +30,9 @@ pub(crate) fn report() -> Report {
         cost: Cost {
             traps: 12_345,
             trap_cost_ns: Some(580.0),
+            trap_cost_max_ns: None,
+            inside_events: None,
+            inside_ns: None,
             stack_ns: None,
             target_cpu_ns: Some(7_160_100.0),
             target_cpu_percent: Some(0.0716),
@@ -74,14 +78,17 @@ fn completeness() -> Completeness {
         offset: 0xce_5386 + u64::from(site) * 0x40,
         hits,
         filtered: 0,
+        refused: 0,
         emitted: hits,
         delivered: hits - lost,
         lost,
+        unreadable: 0,
         state: state.into(),
     };
     Completeness {
         emitted: 12_345,
         delivered: 12_300,
+        refused: 0,
         lost: 45,
         undecodable: 1,
         unreadable: 2,

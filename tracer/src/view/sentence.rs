@@ -49,13 +49,21 @@ pub(super) fn target(target: &Target) -> String {
 
 /// The cost in one sentence.
 pub(super) fn cost(cost: &Cost) -> String {
-    let Cost { traps, trap_cost_ns, stack_ns, target_cpu_percent, own_cpu_percent, .. } = cost;
+    let Cost { traps, trap_cost_ns, stack_ns, inside_events, inside_ns, target_cpu_percent, own_cpu_percent, .. } =
+        cost;
     let mut line = format!("cost: {} traps", format::count(*traps));
     match (trap_cost_ns, target_cpu_percent) {
         (Some(ns), Some(percent)) => {
             _ = write!(line, " x {:.2} us", ns / 1e3);
+            if let Some(most) = cost.trap_cost_max_ns {
+                _ = write!(line, " (up to {:.2})", most / 1e3);
+            }
             if let Some(ns) = stack_ns.filter(|&ns| ns > 0) {
                 _ = write!(line, " + {} of stacks", format::duration(ns as f64));
+            }
+            if let Some((events, ns)) = inside_events.zip(*inside_ns).filter(|(events, _)| *events > 0) {
+                let (events, time) = (format::count(events), format::duration(ns as f64));
+                _ = write!(line, " + {time} of {events} marks");
             }
             _ = write!(line, " = {} of one core", format::percent(*percent));
         }
@@ -75,6 +83,7 @@ pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
         emitted,
         delivered,
         lost,
+        refused,
         undecodable,
         unreadable,
         definitions_lost,
@@ -82,8 +91,12 @@ pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
         missing,
         decisions: _,
     } = completeness;
-    let rest =
-        [(undecodable, "undecodable"), (unreadable, "values unreadable"), (definitions_lost, "definitions lost")];
+    let rest = [
+        (refused, "refused"),
+        (undecodable, "undecodable"),
+        (unreadable, "values unreadable"),
+        (definitions_lost, "definitions lost"),
+    ];
     let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
     let word = if is_clean { "complete" } else { "incomplete" };
     let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));

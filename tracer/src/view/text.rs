@@ -1,6 +1,6 @@
 //! The report as plain text for people: findings first, then a section per lens.
 //!
-//! It is not for programs: numbers are rounded, long names are cut in the middle, tables end after some rows (and say so).
+//! It is not for programs: numbers are rounded, long names lose their packages first, tables end after some rows (and say so).
 
 pub(super) mod chart;
 pub(super) mod profile;
@@ -86,8 +86,11 @@ enum Ink {
 
 /// Writes the report.
 pub fn write(report: &Report, options: &TextOptions, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema: _, target, span, cost, completeness, findings, sections } = report;
+    let Report { schema: _, headline, target, span, cost, completeness, findings, sections } = report;
     let mut page = Page { options: *options, out };
+    if let Some(headline) = headline {
+        page.paragraph("", headline, Some(Ink::Bad))?;
+    }
     page.head(target, span, cost)?;
     page.completeness(completeness)?;
     page.findings(findings)?;

@@ -97,7 +97,7 @@ impl Browser {
     /// The document after its scripts ran.
     fn dump(&self, file: &std::path::Path, proxy: SocketAddr, options: &[&str]) -> String {
         let mut chromium = Command::new("timeout");
-        chromium.args(["--kill-after=5", "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"]);
+        chromium.args(["--kill-after=5", "600", "chromium", "--headless", "--no-sandbox", "--disable-gpu"]);
         chromium.args(["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]);
         chromium.args([
             "--disable-component-update",

@@ -143,14 +143,10 @@ fn a_page_that_lets_names_in_is_caught() {
     assert_ne!(figures.text("strangers"), "0");
 }
 
-/// Opening is everything from the navigation to the drawn graph. The best of three, because other programs share the machine.
+/// How long that takes is `html_100000_stacks_open_ms` of `cargo xtask bench`.
 #[test]
-fn a_page_of_100_000_stacks_opens_in_under_2_s() {
+fn a_page_of_100_000_stacks_is_drawn() {
     let page = pages::large(100_000);
-    let browser = Browser::start();
-    let opened_ms =
-        |_| browser.open(&page, "say('about', document.querySelector('.flame-about').textContent);").number("drawn_ms");
-    let best_ms = (0..3).map(opened_ms).fold(f64::INFINITY, f64::min);
-    println!("a page of 100,000 stacks, {} KiB: drawn after {best_ms:.0} ms", page.len() / 1024);
-    assert!(best_ms < 2_000.0, "{best_ms} ms");
+    let figures = Browser::start().open(&page, "say('about', document.querySelector('.flame-about').textContent);");
+    assert!(figures.number("drawn_ms") > 0.0 && !figures.text("about").is_empty(), "{figures:?}");
 }

@@ -116,6 +116,7 @@ fn page(profile: Profile) -> String {
         span: Span { start_ns: 0, duration_ns: 1_000_000_000, started_at_ms: 0, end: "duration".to_owned() },
         cost: Cost::default(),
         completeness: Completeness::default(),
+        headline: None,
         findings: Vec::new(),
         sections: vec![section],
     };

@@ -12,6 +12,7 @@ use self::{
 use super::super::{
     Context, Scaled, profile,
     profile::{Amount, Amounts},
+    scaled::scaled,
     steps::Steps,
     table::{Keyed, Merge, column},
 };
@@ -140,8 +141,8 @@ impl Exact {
     pub(super) fn scaled(&self) -> Vec<Scaled> {
         let (objects, bytes) = self.tallied;
         vec![
-            Scaled::objects(self.total.objects.saturating_add(objects)),
-            Scaled::bytes(self.total.bytes.saturating_add(bytes)),
+            scaled!("objects", "objects", self.total.objects.saturating_add(objects)),
+            scaled!("bytes", "Objects", self.total.bytes.saturating_add(bytes)).in_bytes(),
         ]
     }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::bench::program::Agreement;
 
 const LIMITS: Limits =
-    Limits { start: Duration::from_secs(30), iteration: Duration::from_secs(30), end: Duration::from_secs(30) };
+    Limits { start: Duration::from_mins(10), iteration: Duration::from_mins(10), end: Duration::from_mins(10) };
 
 fn launch(script: &str) -> Launch {
     let words = vec!["-c".into(), script.into(), "sh".into()];

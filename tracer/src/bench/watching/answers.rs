@@ -63,7 +63,10 @@ pub(super) fn read(json: &[u8]) -> Result<Observed, String> {
         Some((count.to_owned(), section.summary.get(key)?.as_u64()?))
     };
     let answers = SAME.iter().filter_map(answer).collect();
-    Ok(Observed { events: Some(delivered), lost: Some(lost), partial: partial(&sites), answers, ..Observed::default() })
+    // Calls that the kernel counts are not sent one by one, and those that are sent have two events each.
+    let calls = sections.iter().find(|section| section.id == "calls").and_then(|it| it.summary.get("calls")?.as_u64());
+    let events = calls.unwrap_or(delivered);
+    Ok(Observed { events: Some(events), lost: Some(lost), partial: partial(&sites), answers, ..Observed::default() })
 }
 
 /// Reads a report of what was woven: its events are marks, or symbols of properties.

@@ -31,15 +31,16 @@ fn the_command_names_the_process_the_lenses_and_the_file() {
 }
 
 #[test]
-fn what_does_not_exist_yet_says_so_and_nothing_else_does() {
-    for name in ["calls", "calls:all"] {
-        let mut observer = absent(name).unwrap().observer.unwrap();
-        let why = observer.prepare().unwrap_err().to_string();
-        assert_eq!(why, format!("{name} is not there; jtrace bench does not measure complete call graphs yet"));
+fn graphs_of_calls_begin_with_the_jvm() {
+    let all = configurations(Path::new("jtrace"));
+    for name in ["calls", "calls:each"] {
+        let configuration = all.iter().find(|configuration| configuration.name == name).unwrap();
+        assert!(configuration.observer.is_some() && configuration.flags == ["-XX:+DTraceMethodProbes"]);
     }
-    for name in ["plain", "lens:gc", "callsx", "markers:50"] {
-        assert!(absent(name).is_none(), "{name}");
-    }
+    let recorded = Watching::new(Path::new("jtrace"), &[Lens::Calls]).unguarded().one_by_one();
+    let words = recorded.command(42, Path::new("x.jtrace"));
+    let expected = "record 42 -l calls --yes --max-overhead 100000% --each -o x.jtrace";
+    assert_eq!(words, expected.split(' ').collect::<Vec<_>>());
 }
 
 #[test]

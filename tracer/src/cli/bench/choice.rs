@@ -194,7 +194,7 @@ fn pick_configurations(mut all: Vec<Configuration>, words: &[String]) -> Result<
         if picked.iter().any(|configuration| fits(&configuration.name, word)) {
             continue;
         }
-        picked.push(watching::absent(word).ok_or_else(|| unknown("configuration", word, &known))?);
+        return Err(unknown("configuration", word, &known));
     }
     Ok(picked)
 }

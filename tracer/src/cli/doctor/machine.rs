@@ -2,70 +2,82 @@
 
 use std::{fs, path::Path};
 
-use super::Check;
-use crate::jvm::{find::privilege::Privileges, journal::Journal};
+use tracer_common::names::{
+    PROGRAM_CPU_SAMPLE, PROGRAM_FRAME_UNWOUND, PROGRAM_JNI, PROGRAM_MARKS, PROGRAM_METHOD_ENTRY, PROGRAM_METHOD_RETURN,
+    PROGRAM_OBJECT_ALLOC, PROGRAM_SCHED_SWITCH, PROGRAM_SCHED_WAKEUP,
+};
 
-/// Major and minor number of a kernel.
-type Version = (u32, u32);
+use super::{Check, State};
+use crate::{
+    ebpf::{Error, trial::Trial},
+    jvm::{find::privilege::Privileges, journal::Journal},
+    priority::{self, Standing},
+};
 
 /// All checks of the machine.
 pub(super) fn checks() -> Vec<Check> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let mut checks = features(&release);
+    let own = Privileges::own();
+    let mut checks = vec![Check::ok("kernel", rustix::system::uname().release().to_string_lossy())];
     checks.push(bpf());
     checks.push(uprobe_pmu());
     checks.push(btf());
     checks.push(tracefs());
-    checks.extend(privileges(Privileges::own()));
+    checks.extend(privileges(own));
+    // What is missing so far would be said once more, in the kernel's words.
+    if checks.iter().all(|check| check.state != State::Missing) {
+        checks.extend(programs(Trial::run()));
+    }
+    checks.push(priority());
     checks.extend(ptrace_scope());
     checks.extend(lockdown());
     checks.push(journal());
     checks
 }
 
-/// What the kernel's version gives. Distributions port features back, so a version too low is only ever a limit here where
-/// a way around exists.
-fn features(release: &str) -> Vec<Check> {
-    let Some(version) = version(release) else {
-        return vec![Check::limited(
-            "kernel",
-            format!("{release}, not understood"),
-            "jtrace needs Linux 5.17 or later",
-        )];
+/// What came of loading every program, and of attaching one to jtrace itself.
+fn programs(trial: Result<Trial, Error>) -> Vec<Check> {
+    let Trial { hit_cost_ps, why_single, refused } = match trial {
+        Ok(trial) => trial,
+        Err(error) => return vec![Check::missing("programs", error.to_string(), KERNELS)],
     };
-    let needed = |name: &str, least: Version| {
-        let found = format!("since {}.{}", least.0, least.1);
-        let change = format!("use a kernel of {}.{} or later", least.0, least.1);
-        if version >= least { Check::ok(name, found) } else { Check::missing(name, found, change) }
+    let attached = match hit_cost_ps {
+        Some(cost_ps) => Check::ok(
+            "programs",
+            format!("attached to jtrace itself, where a hit costs {:.2} us", cost_ps as f64 / 1e6),
+        ),
+        None => {
+            Check::limited("programs", "jtrace's own code was not found", "nothing: the cost of traps is not known")
+        }
     };
-    let mut checks = vec![Check::ok("kernel", release)];
-    checks.push(needed("ring buffer", (5, 8)));
-    checks.push(needed("cookies of uprobes", (5, 15)));
-    checks.push(needed("loops in programs, for stacks", (5, 17)));
-    checks.push(if version >= (5, 18) {
-        Check::ok("scheduler's task state", "since 5.18")
-    } else {
-        Check::limited("scheduler's task state", "since 5.18", "no lenses offcpu and wall before")
+    let of_lenses = refused.iter().map(|refusal| {
+        let lenses = lenses(&refusal.program);
+        Check::limited("programs", refusal.to_string(), format!("no {lenses} here; {KERNELS}"))
     });
-    checks.push(match version {
-        (7.., _) | (6, 10..) => Check::ok("multi-uprobe links", "since 6.6, by pid since 6.10"),
-        (6, 6..) => Check::limited(
+    let links = match why_single {
+        None => Check::ok("multi-uprobe links", "of one process"),
+        Some(reason) => Check::limited(
             "multi-uprobe links",
-            "6.6 to 6.9 do not filter by pid",
+            reason,
             "nothing: one link a site is used, detaching takes longer; 6.10 or later is faster",
         ),
-        _ => Check::limited(
-            "multi-uprobe links",
-            "since 6.6",
-            "nothing: one link a site is used, detaching takes longer; 6.10 or later is faster",
-        ),
-    });
-    checks
+    };
+    std::iter::once(attached).chain(of_lenses).chain([links]).collect()
 }
 
-fn version(release: &str) -> Option<Version> {
-    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+/// Where all programs load.
+const KERNELS: &str = "use Linux 6.1 or later";
+
+/// What needs a program.
+fn lenses(program: &str) -> &'static str {
+    match program {
+        PROGRAM_METHOD_ENTRY | PROGRAM_METHOD_RETURN | PROGRAM_FRAME_UNWOUND => "lenses methods and calls",
+        PROGRAM_OBJECT_ALLOC => "alloc --exact",
+        PROGRAM_JNI => "lens jni",
+        PROGRAM_MARKS => "markers and protocols inside",
+        PROGRAM_CPU_SAMPLE => "lenses cpu and wall",
+        PROGRAM_SCHED_SWITCH | PROGRAM_SCHED_WAKEUP => "lenses offcpu and wall",
+        _ => "lens",
+    }
 }
 
 fn bpf() -> Check {
@@ -118,6 +130,20 @@ fn privileges(own: Privileges) -> Vec<Check> {
     own.needed().into_iter().map(check).collect()
 }
 
+/// Whether the thread that empties ring buffers comes before a target that is always runnable.
+fn priority() -> Check {
+    let name = "real-time priority";
+    let change = "grant CAP_SYS_NICE, and a share in cpu.rt_runtime_us where the cgroup has none; else a very busy target may \
+                  cost events";
+    match priority::try_out() {
+        Standing::RealTime | Standing::Given => {
+            Check::ok(name, "SCHED_RR 1 for the thread that empties ring buffers, up to a quarter of a core")
+        }
+        Standing::Nice(error) => Check::limited(name, format!("refused ({error}); nice -20 instead"), change),
+        Standing::Usual(error) => Check::limited(name, format!("refused ({error}), and so is nice -20"), change),
+    }
+}
+
 fn ptrace_scope() -> Option<Check> {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok()?;
     (scope.trim() == "3").then(|| {
@@ -142,10 +168,16 @@ fn journal() -> Check {
             return Check::limited("undo journal", error.to_string(), "set XDG_RUNTIME_DIR; no flag is armed without");
         }
     };
-    match journal.lock().and_then(|locked| locked.entries()) {
-        Ok((entries, errors)) => match errors.first() {
+    let targets = journal.targets().map(|targets| {
+        // One that another jtrace works on is whole, or will be.
+        let locked = targets.iter().filter_map(|target| journal.try_lock(*target).transpose());
+        let errors = locked.filter_map(|locked| locked.and_then(|locked| locked.entry()).err()).collect::<Vec<_>>();
+        (targets.len(), errors)
+    });
+    match targets {
+        Ok((targets, errors)) => match errors.first() {
             Some(error) => Check::limited("undo journal", error.to_string(), "look at that file, then delete it"),
-            None => Check::ok("undo journal", format!("{} targets", entries.len())),
+            None => Check::ok("undo journal", format!("{targets} targets")),
         },
         Err(error) => {
             Check::limited("undo journal", error.to_string(), "repair or delete it; no flag is armed without")
@@ -155,22 +187,41 @@ fn journal() -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::State, *};
+    use super::*;
+    use tracer_common::names::PROGRAM_SITE;
 
-    fn state(release: &str, name: &str) -> State {
-        features(release).into_iter().find(|check| check.name == name).unwrap().state
+    use crate::ebpf::Refusal;
+
+    fn refusal(program: &str) -> Refusal {
+        let reason = "combined stack size of 2 calls is 528. Too large".to_owned();
+        Refusal { program: program.to_owned(), reason, kernel: "6.12.117+deb13-cloud-amd64".to_owned() }
     }
 
     #[test]
-    fn versions_decide_what_there_is() {
-        assert_eq!(state("6.18.44-fc", "multi-uprobe links"), State::Ok);
-        assert_eq!(state("6.8.0-31-generic", "multi-uprobe links"), State::Limited);
-        assert_eq!(state("5.15.0", "multi-uprobe links"), State::Limited);
-        assert_eq!(state("5.15.0", "cookies of uprobes"), State::Ok);
-        assert_eq!(state("5.10.0-30-amd64", "cookies of uprobes"), State::Missing);
-        assert_eq!(state("5.10.0-30-amd64", "ring buffer"), State::Ok);
-        assert_eq!(state("5.15.0", "loops in programs, for stacks"), State::Missing);
-        assert_eq!(state("5.17.0", "scheduler's task state"), State::Limited);
-        assert_eq!(state("unknown", "kernel"), State::Limited);
+    fn a_refusal_of_what_all_need_is_the_sentence_with_which_attaching_fails() {
+        let checks = programs(Err(refusal(PROGRAM_SITE).into()));
+        assert_eq!(checks.len(), 1);
+        assert_eq!(checks[0].state, State::Missing);
+        assert_eq!(checks[0].found, Error::from(refusal(PROGRAM_SITE)).to_string());
+        let sentence =
+            "Linux 6.12.117+deb13-cloud-amd64 refuses the eBPF program `site_hit`: combined stack size of 2 calls";
+        assert!(checks[0].found.starts_with(sentence), "{checks:?}");
+    }
+
+    #[test]
+    fn a_program_of_some_lenses_names_what_will_be_missing() {
+        let refused = vec![refusal(PROGRAM_SCHED_SWITCH)];
+        let checks = programs(Ok(Trial { hit_cost_ps: Some(570_000), why_single: None, refused }));
+        let states: Vec<_> = checks.iter().map(|check| check.state).collect();
+        assert_eq!(states, [State::Ok, State::Limited, State::Ok]);
+        assert!(checks[0].found.ends_with("costs 0.57 us"), "{checks:?}");
+        assert!(checks[1].change.as_deref().unwrap().starts_with("no lenses offcpu and wall here"), "{checks:?}");
+    }
+
+    #[test]
+    fn one_link_a_site_is_a_limit_with_its_reason() {
+        let why_single = Some("the kernel has no multi-uprobe links; they came with 6.6".to_owned());
+        let checks = programs(Ok(Trial { hit_cost_ps: None, why_single, refused: Vec::new() }));
+        assert!(checks.iter().all(|check| check.state == State::Limited), "{checks:?}");
     }
 }

@@ -1,6 +1,12 @@
 //! What can be seen of one JVM.
 
-use super::{super::list::duration, Check};
+use super::{
+    super::{
+        list::duration,
+        prepare::{NO_SITES, OTHER_JDK},
+    },
+    Check,
+};
 use crate::jvm::find::{Jvm, threads};
 
 /// Flags that decide what can be seen, with what they are for.
@@ -65,16 +71,10 @@ fn sections(jvm: &Jvm) -> Vec<Check> {
     let (notes, symbols) = (has(".note.stapsdt"), has(".symtab"));
     let probes = match (notes, symbols) {
         (true, _) => Check::ok("probe sites", "libjvm.so was built with USDT"),
-        (false, true) => Check::limited(
-            "probe sites",
-            "libjvm.so was built without USDT: only what its symbols give",
-            "use a JDK with USDT (Temurin, Debian, Fedora, RHEL)",
-        ),
-        (false, false) => Check::missing(
-            "probe sites",
-            "libjvm.so has neither USDT nor symbols",
-            "use a JDK with USDT (Temurin, Debian, Fedora, RHEL)",
-        ),
+        (false, true) => {
+            Check::limited("probe sites", "libjvm.so was built without USDT: only what its symbols give", OTHER_JDK)
+        }
+        (false, false) => Check::missing("probe sites", NO_SITES, OTHER_JDK),
     };
     let table = if symbols {
         Check::ok("symbols", ".symtab is there")

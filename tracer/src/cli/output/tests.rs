@@ -1,5 +1,7 @@
 //! Names of files, their formats, and that no link is followed.
 
+use std::os::unix::fs::{PermissionsExt, symlink};
+
 use super::*;
 
 #[test]
@@ -51,7 +53,7 @@ fn stacks_go_into_their_files_and_reports_into_theirs() {
     let output = names.map(|name| directory.path().join(name));
     let options = OutputOptions { output: output.to_vec(), no_lines: true, ..OutputOptions::default() };
     let report = crate::view::sample::report();
-    Files::open(&options, 42).expect("files").finish(&report).expect("written");
+    Files::open(&options, 42, None).expect("files").finish(&report).expect("written");
     let [report, folded, svg, pprof, speedscope, dot, callgrind, hgrm] =
         output.map(|path| fs::read(path).expect("a file"));
     assert!(report.starts_with(b"{\n  \"schema\""));
@@ -65,18 +67,101 @@ fn stacks_go_into_their_files_and_reports_into_theirs() {
     assert!(speedscope.starts_with(b"{\"$schema\""));
 }
 
-#[test]
-fn a_link_in_a_shared_directory_is_not_followed() {
+/// A directory of this mode, and of this user.
+fn directory_of(mode: u32, uid: Option<u32>) -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a directory");
-    let shared = directory.path().join("shared");
-    fs::create_dir(&shared).expect("a directory");
-    fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).expect("permissions");
-    let victim = directory.path().join("victim");
-    fs::write(&victim, "precious").expect("a file");
-    std::os::unix::fs::symlink(&victim, shared.join("r.json")).expect("a link");
-    assert!(create(&shared.join("r.json")).is_err());
-    assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
-    assert!(create(&shared.join("new.json")).is_ok());
+    if uid.is_some() {
+        std::os::unix::fs::chown(directory.path(), uid, None).expect("root may");
+    }
+    fs::set_permissions(directory.path(), PermissionsExt::from_mode(mode)).expect("permissions");
+    directory
+}
+
+fn put(path: &Path) -> Result<(), Failure> {
+    replace(path, b"new")
+}
+
+/// Directories that all can write to, that a group can write to, and that belong to somebody else: `-o` followed links in
+/// the last two.
+#[test]
+fn a_link_in_a_directory_of_others_is_not_followed_nor_replaced() {
+    let is_root = rustix::process::geteuid().is_root();
+    let kinds = [(0o1777, None), (0o777, None), (0o775, None), (0o755, Some(12_345))];
+    for (mode, uid) in kinds.into_iter().filter(|(_, uid)| uid.is_none() || is_root) {
+        let safe = tempfile::tempdir().expect("a directory");
+        let victim = safe.path().join("victim.json");
+        fs::write(&victim, "precious").expect("a file");
+        let shared = directory_of(mode, uid);
+        let [link, hard, new] = ["link.json", "hard.json", "new.json"].map(|name| shared.path().join(name));
+        symlink(&victim, &link).expect("a link");
+        fs::hard_link(&victim, &hard).expect("a link");
+        assert!(put(&link).is_err() && put(&hard).is_err(), "mode {mode:o}");
+        put(&new).expect("a new file does no harm");
+        put(&new).expect("nor does one of ours");
+        assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
+        // Nor a link on the way: whoever can change it could lead to any directory.
+        symlink(safe.path(), shared.path().join("way")).expect("a link");
+        let by_way = put(&shared.path().join("way/victim.json"));
+        if mode == 0o1777 {
+            by_way.expect("a link of our own in a sticky directory cannot be changed by others");
+        } else {
+            assert!(by_way.is_err(), "mode {mode:o}");
+            assert_eq!(fs::read_to_string(&victim).expect("still there"), "precious");
+        }
+        assert_eq!(fs::read_dir(shared.path()).expect("a directory").count(), 4, "nothing lies beside them");
+    }
+}
+
+#[test]
+fn only_its_user_can_read_what_is_written() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let output = ["r.json", "x.jtrace"].map(|name| directory.path().join(name));
+    fs::write(&output[0], "old").expect("a file");
+    fs::set_permissions(&output[0], PermissionsExt::from_mode(0o644)).expect("permissions");
+    let options = OutputOptions { output: output.to_vec(), ..OutputOptions::default() };
+    Files::open(&options, 42, None).expect("files").finish(&crate::view::sample::report()).expect("written");
+    for path in &output {
+        assert_eq!(fs::metadata(path).expect("a file").permissions().mode() & 0o777, 0o600, "{}", path.display());
+    }
+}
+
+/// What could not be written completely leaves what was there before, and nothing beside it.
+#[test]
+fn no_torn_report_takes_the_place_of_a_whole_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("r.json");
+    fs::write(&path, "whole").expect("a file");
+    let place = Place::open(&path).expect("a place");
+    let torn = place.replace(|out| out.write_all(b"torn").and_then(|()| Err(io::ErrorKind::StorageFull.into())));
+    assert!(torn.is_err());
+    assert_eq!(fs::read_to_string(&path).expect("still there"), "whole");
+    assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1);
+}
+
+#[test]
+fn what_is_no_file_is_not_written_to() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let socket = directory.path().join("s.json");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    assert!(put(&socket).is_err() && put(directory.path()).is_err());
+}
+
+/// The names that stand for a pid and a host are filled in before it is compared.
+#[test]
+fn a_recording_is_not_replaced_by_its_own_replay() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let [recording, link, other] = ["42.jtrace", "y.jtrace", "z.jtrace"].map(|name| directory.path().join(name));
+    fs::write(&recording, "precious").expect("a file");
+    fs::hard_link(&recording, &link).expect("a link");
+    let open = |output: &Path| {
+        let options = OutputOptions { output: vec![output.to_owned()], ..OutputOptions::default() };
+        Files::open(&options, 42, Some(&recording)).map(drop)
+    };
+    for same in ["42.jtrace", "%p.jtrace", "y.jtrace"] {
+        assert!(open(&directory.path().join(same)).is_err(), "{same}");
+    }
+    assert_eq!(fs::read_to_string(&recording).expect("still there"), "precious");
+    open(&other).expect("another file");
 }
 
 #[test]
@@ -84,7 +169,7 @@ fn a_file_is_replaced_as_a_whole_and_a_link_is_not_followed() {
     let directory = tempfile::tempdir().expect("a directory");
     let (victim, link) = (directory.path().join("victim"), directory.path().join("r.html"));
     fs::write(&victim, "precious").expect("a file");
-    std::os::unix::fs::symlink(&victim, &link).expect("a link");
+    symlink(&victim, &link).expect("a link");
     check_replaceable(&link).expect("a link can be replaced");
     for text in ["first, and long", "second"] {
         replace(&link, text.as_bytes()).expect("replaced");

@@ -1,7 +1,24 @@
 //! What the lane's governor knows of a marker, a group of markers, or a property: what it has done lately.
 
-use super::{Kind, LaneLoad, PACE_NS, off::Looks};
+use super::{Kind, PACE_NS, off::Looks};
 use crate::guard::Reason;
+
+/// What a member did since the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LaneLoad {
+    /// Marks or symbols.
+    pub events: u64,
+    /// What they cost the target.
+    pub cost_ns: f64,
+    /// What they would have cost it if marks had been counted only, or no object been new.
+    pub counted_ns: f64,
+    /// What they would cost it if the code were as it is, and everything off.
+    pub off_ns: f64,
+    /// What jtrace took for them.
+    pub own_ns: f64,
+    /// CPU time of all of the target meanwhile; 0 where it is not known.
+    pub target_ns: f64,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {

@@ -1,13 +1,12 @@
 //! Arms, and takes back: the flag through the undo journal, recompiled classes through a journal of their own beside it.
 //!
 //! Recompiling: the classes are transformed, the flag goes up, they are transformed back and their code with the stubs is
-//! waited for, the flag goes down. What is written down first is what must be undone: a jtrace that dies leaves the flag
+//! waited for ([`returning`](super::returning), where that takes long), the flag goes down. What is written down first is what must be undone: a jtrace that dies leaves the flag
 //! to [`flags::arm::recover`](super::super::flags::arm::recover) and the code that calls to [`recover`](super::recover).
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -25,13 +24,9 @@ use super::{
     coverage::{Coverage, Probes, coverage, residue},
     owed::Recompiled,
     recompile::{self, Classes, transform},
-    snapshot::{self, Compilation, Name, Snapshot},
+    returning::{Awaited, Lowered, Returning},
+    snapshot::{self, Name, Snapshot},
 };
-
-/// How long recompiled code is waited for. Hot methods come back within some 100 ms.
-const SETTLE_LIMIT: Duration = Duration::from_secs(3);
-/// How often it is looked for.
-const SETTLE_POLL: Duration = Duration::from_millis(50);
 
 /// Why a JVM was not armed, or not disarmed.
 #[derive(Debug, thiserror::Error)]
@@ -100,8 +95,8 @@ pub enum Outcome {
     Recompiled {
         /// How long the flag was up: what else was compiled meanwhile calls as well.
         flag_up: Duration,
-        /// Whether all code that was dropped came back within the limit.
-        settled: bool,
+        /// Methods whose code was dropped and has not come back. While the flag is up for them, [`Armed::is_waiting`].
+        missing: usize,
         /// Methods of other classes that were compiled while the flag was up, and call.
         also: Vec<Name>,
     },
@@ -114,15 +109,18 @@ pub struct Armed {
     /// How it was armed.
     pub outcome: Outcome,
     probes: Probes,
-    before: Snapshot,
+    before: Arc<Snapshot>,
     flags: Option<ArmedFlags<JvmTables>>,
+    /// Dropped before what was recompiled is, so that the flag is down by then.
+    returning: Option<Returning>,
     recompiled: Option<Recompiled>,
 }
 
 /// Arms a JVM, no further than is wished.
 pub fn arm(journal: &Journal, jvm: &Jvm, wish: Wish<'_>) -> Result<Armed, Error> {
-    let before = Snapshot::take(jvm)?;
-    let mut armed = Armed { outcome: Outcome::Nothing, probes: wish.probes, before, flags: None, recompiled: None };
+    let before = Arc::new(Snapshot::take(jvm)?);
+    let (outcome, probes) = (Outcome::Nothing, wish.probes);
+    let mut armed = Armed { outcome, probes, before, flags: None, returning: None, recompiled: None };
     let reason = match wish.mode {
         ArmMode::Off => return Ok(armed),
         ArmMode::Flag => None,
@@ -158,23 +156,22 @@ impl Armed {
     /// Takes everything back, unless another living jtrace needs it. Gives the methods whose code calls the stub all the
     /// same: it was compiled while the flag was up, and the JVM keeps it.
     pub fn disarm(mut self, jvm: &Jvm) -> Result<Vec<Name>, Error> {
+        self.end_waiting();
         let flags = self.flags.take().map_or(Ok(()), ArmedFlags::disarm);
         let recompiled = self.recompiled.take().map_or(Ok(()), Recompiled::undo);
         flags?;
         recompiled?;
         match Snapshot::take(jvm) {
-            Ok(now) => Ok(self.others(&now, &BTreeSet::new())),
+            Ok(now) => Ok(self.left(&now)),
             Err(_) if !jvm.identity().is_alive() => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Methods whose code calls since arming, but for those of some classes.
-    fn others(&self, now: &Snapshot, classes: &BTreeSet<&str>) -> Vec<Name> {
-        let others = residue(self.probes, &self.before, now)
-            .filter(|code| !code.names().any(|name| classes.contains(&*name.class)))
-            .map(|code| code.name.clone());
-        others.collect::<BTreeSet<Name>>().into_iter().collect()
+    /// Methods whose code calls since arming.
+    fn left(&self, now: &Snapshot) -> Vec<Name> {
+        let left = residue(self.probes, &self.before, now).map(|code| code.name.clone());
+        left.collect::<BTreeSet<Name>>().into_iter().collect()
     }
 
     fn recompile(&mut self, journal: &Journal, jvm: &Jvm, wish: Wish<'_>) -> Result<(), Error> {
@@ -191,40 +188,32 @@ impl Armed {
         let flags = raise(journal, jvm, wish.probes)?;
         let began = Instant::now();
         transformed.back()?;
-        let settled = self.settle(jvm, &classes)?;
-        flags.disarm()?;
-        let flag_up = began.elapsed();
-        let also = self.others(&Snapshot::take(jvm)?, &classes.names().collect());
-        self.outcome = Outcome::Recompiled { flag_up, settled, also };
         self.recompiled = Some(recompiled);
+        let awaited = Awaited::new(wish.probes, Arc::clone(&self.before), classes);
+        let missing = awaited.settle(jvm)?;
+        if missing == 0 {
+            self.lowered(awaited.lower(jvm, flags, began)?);
+        } else {
+            self.outcome = Outcome::Recompiled { flag_up: began.elapsed(), missing, also: Vec::new() };
+            self.returning = Some(Returning::spawn(jvm.target.pid, awaited, flags, began)?);
+        }
         Ok(())
     }
 
-    /// Waits until what was dropped has been compiled again, no less well than before.
-    fn settle(&self, jvm: &Jvm, classes: &Classes) -> Result<bool, Error> {
-        let concerned = |code: &&Compilation| {
-            !code.native && code.osr_bci.is_none() && code.names().any(|name| classes.contains(&name.class))
-        };
-        let wanted: BTreeMap<&Name, u8> =
-            self.before.in_use().filter(concerned).map(|code| (&code.name, code.level)).collect();
-        let deadline = Instant::now() + SETTLE_LIMIT;
-        loop {
-            let now = Snapshot::take(jvm)?;
-            let is_back = |name: &Name, level: u8| {
-                now.in_use().any(|code| {
-                    // Code that allocates nothing calls no stub for it: that it is new has to do there.
-                    let calls = code.calls.is_none_or(|calls| self.probes == Probes::Allocations || calls.entry);
-                    let is_new = !self.before.code.contains_key(&code.code);
-                    code.name == *name && code.level >= level && is_new && calls
-                })
-            };
-            if wanted.iter().all(|(name, level)| is_back(name, *level)) {
-                return Ok(true);
-            }
-            if Instant::now() > deadline {
-                return Ok(false);
-            }
-            thread::sleep(SETTLE_POLL);
+    fn lowered(&mut self, lowered: Lowered) {
+        let Lowered { flag_up, missing, also } = lowered;
+        self.outcome = Outcome::Recompiled { flag_up, missing, also };
+    }
+
+    /// Whether a flag is up for code that was dropped and has not been compiled anew.
+    pub fn is_waiting(&self) -> bool {
+        self.returning.as_ref().is_some_and(|returning| !returning.is_over())
+    }
+
+    /// Waits no longer for code that was dropped: the flag is down when this returns.
+    pub fn end_waiting(&mut self) {
+        if let Some(lowered) = self.returning.take().and_then(Returning::end) {
+            self.lowered(lowered);
         }
     }
 }

@@ -67,6 +67,8 @@ pub enum Interpreter {
 pub struct Coverage {
     /// The verdict on every method that has compiled code, alone or inlined.
     pub methods: BTreeMap<Name, Verdict>,
+    /// Methods that had compiled code before, and have none: they run in the interpreter, or not at all.
+    pub without_code: BTreeSet<Name>,
     /// What runs interpreted.
     pub interpreter: Interpreter,
     /// Whether all verdicts rest on the code itself.
@@ -97,6 +99,7 @@ impl Coverage {
 pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage {
     let mut found = Coverage {
         methods: BTreeMap::new(),
+        without_code: BTreeSet::new(),
         interpreter: interpreter(probes, after),
         by_code: probes == Probes::Methods && after.code.values().all(|code| code.calls.is_some()),
         covered: BTreeSet::new(),
@@ -126,6 +129,8 @@ pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage
             }
         }
     }
+    let had_code = before.in_use().filter(|compilation| !compilation.is_glue()).flat_map(Compilation::names);
+    found.without_code = had_code.filter(|name| !found.methods.contains_key(*name)).cloned().collect();
     found
 }
 
@@ -230,6 +235,16 @@ mod tests {
         let coverage = coverage(Probes::Methods, &snapshot(21, &[old]), &after);
         assert_eq!(names(&coverage), Vec::<&str>::new());
         assert_eq!(coverage.is_covered(1), Some(false));
+        assert!(coverage.without_code.is_empty());
+    }
+
+    #[test]
+    fn what_was_dropped_and_not_compiled_again_has_no_code() {
+        let old = code(1, "add", &["price"], Some(Calls::default()));
+        let coverage =
+            coverage(Probes::Methods, &snapshot(25, &[old]), &snapshot(25, &[code(2, "pay", &[], Some(CALLS))]));
+        assert_eq!(coverage.without_code, BTreeSet::from([name("add"), name("price")]));
+        assert_eq!((names(&coverage), coverage.interpreter), (Vec::new(), Interpreter::Never));
     }
 
     #[test]

@@ -45,11 +45,14 @@ pub(super) struct Recompiled {
     done: bool,
 }
 
+/// The journal's directory beside that of changed bytes.
+const DIRECTORY: &str = "recompiled";
+
 /// Where it is written down which classes were recompiled: beside the bytes that were changed.
 fn own_journal(journal: &Journal) -> Result<Journal, journal::Error> {
     // Makes sure that the directory is there and nobody else's.
-    drop(journal.lock()?);
-    Ok(journal.beside("recompiled"))
+    drop(journal.open()?);
+    Ok(journal.beside(DIRECTORY))
 }
 
 impl Recompiled {
@@ -62,8 +65,8 @@ impl Recompiled {
         let owner = Owner { process, ticket: TICKET.fetch_add(1, Ordering::Relaxed) };
         let journal = own_journal(journal)?;
         let target = jvm.identity();
-        let locked = journal.lock()?;
-        let mut entry = locked.entry(target)?;
+        let locked = journal.lock(target)?;
+        let mut entry = locked.entry()?;
         entry.has_living_owners();
         let first = entry.recompiled.is_empty();
         let hosts = hosts(before, classes);
@@ -78,12 +81,12 @@ impl Recompiled {
     /// Forgets what was going to be done and was not.
     pub(super) fn abandon(mut self) -> Result<(), Error> {
         self.done = true;
-        let locked = self.journal.lock()?;
-        let mut entry = locked.entry(self.target)?;
+        let locked = self.journal.lock(self.target)?;
+        let mut entry = locked.entry()?;
         entry.owners.retain(|owner| *owner != self.owner);
         // What a jtrace that died had recompiled is still to be undone.
         let needed = entry.has_living_owners() || !self.first;
-        let written = if needed { locked.save(&entry) } else { locked.remove(self.target) };
+        let written = if needed { locked.save(&entry) } else { locked.remove() };
         Ok(written?)
     }
 
@@ -93,8 +96,8 @@ impl Recompiled {
 
     fn leave(&mut self) -> Result<(), Error> {
         self.done = true;
-        let locked = self.journal.lock()?;
-        let mut entry = locked.entry(self.target)?;
+        let locked = self.journal.lock(self.target)?;
+        let mut entry = locked.entry()?;
         entry.owners.retain(|owner| *owner != self.owner);
         locked.save(&entry)?;
         if entry.has_living_owners() {
@@ -104,7 +107,7 @@ impl Recompiled {
         match jvm.and_then(|jvm| drop_code(&jvm, &self.attachment, &entry.recompiled)) {
             // The target may have ended meanwhile, and its code with it.
             Err(error) if self.target.is_alive() => Err(error),
-            Ok(()) | Err(_) => Ok(locked.remove(self.target)?),
+            Ok(()) | Err(_) => Ok(locked.remove()?),
         }
     }
 }
@@ -158,30 +161,36 @@ pub struct Recovered {
     pub undone: Result<(), Error>,
 }
 
-/// Takes back what dead jtraces had recompiled; gives the processes. To be called at every start, after the flags' own
-/// [`recover`](super::super::flags::arm::recover), so that nothing is compiled with a flag that was left up.
+/// Takes back what dead jtraces had recompiled in any target, see [`recover_one`].
 pub fn recover(journal: &Journal) -> Result<Vec<Recovered>, Error> {
-    let journal = journal.beside("recompiled");
-    if !journal.exists() {
-        return Ok(Vec::new());
+    let targets = journal.beside(DIRECTORY).targets()?;
+    let outcomes = targets.into_iter().map(|target| recover_one(journal, target));
+    Ok(outcomes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// Targets in which something was recompiled.
+pub fn targets(journal: &Journal) -> Result<Vec<Identity>, Error> {
+    Ok(journal.beside(DIRECTORY).targets()?)
+}
+
+/// Takes back what dead jtraces had recompiled in one target; absent where that is nothing, or another jtrace is at it. To be
+/// called after the flags' own [`recover_one`](super::super::flags::arm::recover_one), so that nothing is compiled with a
+/// flag that was left up.
+pub fn recover_one(journal: &Journal, target: Identity) -> Result<Option<Recovered>, Error> {
+    let journal = journal.beside(DIRECTORY);
+    let Some(locked) = journal.try_lock(target)? else { return Ok(None) };
+    // A file that is damaged says nothing that could be undone.
+    let Some(mut entry) = locked.written().ok().flatten() else { return Ok(None) };
+    if !target.is_alive() {
+        locked.remove()?;
+        return Ok(None);
     }
-    let locked = journal.lock()?;
-    let (entries, _damaged) = locked.entries()?;
-    let mut outcomes = Vec::new();
-    for mut entry in entries {
-        let target = entry.target;
-        if !target.is_alive() {
-            locked.remove(target)?;
-            continue;
-        }
-        if entry.has_living_owners() {
-            continue;
-        }
-        let undone = Jvm::open(target.pid).map_err(Error::from).and_then(|jvm| {
-            drop_code(&jvm, &Attachment::open(&jvm)?, &entry.recompiled)?;
-            Ok(locked.remove(target)?)
-        });
-        outcomes.push(Recovered { target, undone });
+    if entry.has_living_owners() {
+        return Ok(None);
     }
-    Ok(outcomes)
+    let undone = Jvm::open(target.pid).map_err(Error::from).and_then(|jvm| {
+        drop_code(&jvm, &Attachment::open(&jvm)?, &entry.recompiled)?;
+        Ok(locked.remove()?)
+    });
+    Ok(Some(Recovered { target, undone }))
 }

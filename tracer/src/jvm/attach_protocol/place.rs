@@ -1,24 +1,17 @@
-//! The directory in which a JVM and its clients meet: `/tmp` as the target sees it.
+//! The directory in which a JVM and its clients meet: `/tmp` as the target sees it, reached as the target's user.
 
-use std::{
-    fs,
-    os::{
-        fd::{AsRawFd, OwnedFd},
-        unix::fs::MetadataExt,
-    },
-    path::{Path, PathBuf},
-};
-
-use rustix::{
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchown, open, openat, statat, unlinkat},
-    io::Errno,
-    process::geteuid,
-};
+use std::{io, os::unix::net::UnixStream};
 
 use super::{
-    super::find::process::{Identity, Status},
+    super::{
+        find::process::{Identity, Status},
+        target_files::{At, Examined, Kind, TargetFiles},
+    },
     Error,
 };
+
+/// Where it is, as the target sees it.
+const DIRECTORY: &str = "/tmp";
 
 /// What lies under the socket's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,36 +22,31 @@ pub(super) enum Found {
     Socket,
 }
 
-/// The directory, held open, so that it stays the same one whatever is renamed.
+/// The directory, with whom it is asked.
 #[derive(Debug)]
 pub(super) struct Place {
-    directory: OwnedFd,
+    pub(super) files: TargetFiles,
     pid: u32,
     /// The pid by which the JVM knows itself.
     namespace_pid: u32,
     uid: u32,
-    gid: u32,
 }
 
 impl Place {
     pub(super) fn open(target: Identity, namespace_pid: u32) -> Result<Self, Error> {
         let pid = target.pid;
-        let gone = |_| Error::Gone(pid);
-        let uid = Status::read(&pid.to_string()).map_err(gone)?.uid;
-        let gid = fs::metadata(format!("/proc/{pid}")).map_err(gone)?.gid();
-        let place = Self::at(Path::new(&format!("/proc/{pid}/root/tmp")), pid, namespace_pid, (uid, gid))?;
+        let uid = Status::read(&pid.to_string()).map_err(|_| Error::Gone(pid))?.uid;
+        let files = TargetFiles::open(target);
         // Only now is it known that all of this was said of the target.
-        if target.is_alive() { Ok(place) } else { Err(Error::Gone(pid)) }
+        if !target.is_alive() {
+            return Err(Error::Gone(pid));
+        }
+        let files = files.map_err(|source| Error::Io { action: "become the user", pid, source })?;
+        Ok(Self::at(files, pid, namespace_pid, uid))
     }
 
-    pub(super) fn at(path: &Path, pid: u32, namespace_pid: u32, (uid, gid): (u32, u32)) -> Result<Self, Error> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = open(path, flags, Mode::empty()).map_err(|errno| Error::Io {
-            action: "open the directory of sockets",
-            pid,
-            source: errno.into(),
-        })?;
-        Ok(Self { directory, pid, namespace_pid, uid, gid })
+    pub(super) fn at(files: TargetFiles, pid: u32, namespace_pid: u32, uid: u32) -> Self {
+        Self { files, pid, namespace_pid, uid }
     }
 
     pub(super) fn socket_name(&self) -> String {
@@ -69,65 +57,50 @@ impl Place {
         format!(".attach_pid{}", self.namespace_pid)
     }
 
-    /// A path that leads through the open directory, and is short enough for a socket's address.
-    pub(super) fn socket_path(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}/{}", self.directory.as_raw_fd(), self.socket_name()))
+    /// Connects to the JVM's socket.
+    pub(super) fn connect(&self) -> io::Result<UnixStream> {
+        self.files.connect(At { directory: DIRECTORY, name: &self.socket_name() })
     }
 
     /// Looks whether the JVM listens. Only a socket that belongs to the target's user is taken for one.
     pub(super) fn socket(&self) -> Result<Found, Error> {
         let name = self.socket_name();
-        let stat = match statat(&self.directory, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(Found::Nothing),
-            Err(errno) => {
-                return Err(Error::Io { action: "look for the socket", pid: self.pid, source: errno.into() });
-            }
+        let Some(Examined { kind, uid, .. }) = self.examine(&name, "look for the socket")? else {
+            return Ok(Found::Nothing);
         };
         let impostor = |problem: String| Error::Impostor { pid: self.pid, path: name.clone(), problem };
-        if FileType::from_raw_mode(stat.st_mode) != FileType::Socket {
+        if kind != Kind::Socket {
             return Err(impostor("is no socket".to_owned()));
         }
-        if stat.st_uid != self.uid {
-            return Err(impostor(format!("belongs to user {}, not to user {}", stat.st_uid, self.uid)));
+        if uid != self.uid {
+            return Err(impostor(format!("belongs to user {uid}, not to user {}", self.uid)));
         }
         Ok(Found::Socket)
     }
 
-    /// Makes the file that says that somebody wants to attach, as the target's user would. It goes with its value.
+    /// Makes the file that says that somebody wants to attach. It goes with its value, and when jtrace ends in any way.
     pub(super) fn request(&self) -> Result<Request<'_>, Error> {
         let name = self.request_name();
-        let failed = |errno: Errno| Error::Io {
-            action: "make the file that asks for attaching",
-            pid: self.pid,
-            source: errno.into(),
-        };
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match openat(&self.directory, name.as_str(), flags, Mode::RUSR | Mode::WUSR) {
-            Ok(file) => file,
+        match self.files.create(At { directory: DIRECTORY, name: &name }, 0o600, true, &[]) {
+            Ok(()) => Ok(Request { place: self, name, own: true }),
             // Left by a client that died, or of one that asks just now. The JVM looks only at whose it is.
-            Err(Errno::EXIST) => return self.found_request(name),
-            Err(errno) => return Err(failed(errno)),
-        };
-        let request = Request { place: self, name, own: true };
-        if geteuid().is_root() {
-            // Root of another user namespace is nobody in the target's, so the file is given away.
-            fchown(&file, Some(Uid::from_raw(self.uid)), Some(Gid::from_raw(self.gid))).map_err(failed)?;
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.found_request(name),
+            Err(source) => Err(Error::Io { action: "make the file that asks for attaching", pid: self.pid, source }),
         }
-        Ok(request)
     }
 
     fn found_request(&self, name: String) -> Result<Request<'_>, Error> {
-        let stat = statat(&self.directory, name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
-        let fits = stat.is_ok_and(|stat| {
-            FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
-                && (stat.st_uid == self.uid || stat.st_uid == 0)
-        });
-        if fits {
+        let found = self.examine(&name, "look at the file that asks for attaching")?;
+        if found.is_some_and(|found| found.kind == Kind::File && (found.uid == self.uid || found.uid == 0)) {
             return Ok(Request { place: self, name, own: false });
         }
         let problem = format!("is there and is no file of user {}", self.uid);
         Err(Error::Impostor { pid: self.pid, path: name, problem })
+    }
+
+    fn examine(&self, name: &str, action: &'static str) -> Result<Option<Examined>, Error> {
+        let found = self.files.examine(At { directory: DIRECTORY, name });
+        found.map_err(|source| Error::Io { action, pid: self.pid, source })
     }
 }
 
@@ -143,7 +116,7 @@ impl Drop for Request<'_> {
     fn drop(&mut self) {
         if self.own {
             // Somebody else may have removed it, which is as good.
-            let _: Result<(), Errno> = unlinkat(&self.place.directory, self.name.as_str(), AtFlags::empty());
+            let _: io::Result<()> = self.place.files.remove(At { directory: DIRECTORY, name: &self.name });
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
     os::unix::{fs::symlink, net::UnixListener},
+    thread,
 };
 
 use super::*;
@@ -13,8 +15,11 @@ fn own() -> Identity {
 
 /// A directory in the place of a target's `/tmp`, whose JVM is said to be this very process.
 fn attachment(directory: &Path) -> Attachment {
-    let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    Attachment { target: own(), place: Place::at(directory, own().pid, 42, ids).unwrap() }
+    Attachment { target: own(), place: place(directory, rustix::process::geteuid().as_raw()) }
+}
+
+fn place(directory: &Path, uid: u32) -> Place {
+    Place::at(TargetFiles::within(directory), own().pid, 42, uid)
 }
 
 /// Answers one client, and gives what it had sent.
@@ -33,7 +38,7 @@ fn answer(listener: UnixListener, reply: Vec<u8>) -> thread::JoinHandle<Vec<u8>>
 fn ask(reply: &[u8], command: &str) -> (Result<String, Error>, Vec<u8>) {
     let directory = tempfile::tempdir().unwrap();
     let server = answer(UnixListener::bind(directory.path().join(".java_pid42")).unwrap(), reply.to_vec());
-    let answered = attachment(directory.path()).command(command, Duration::from_secs(20));
+    let answered = attachment(directory.path()).command(command, Duration::from_mins(10));
     (answered, server.join().unwrap())
 }
 
@@ -69,6 +74,23 @@ fn a_silent_jvm_is_not_waited_for_longer_than_allowed() {
     assert!(matches!(answered, Err(Error::Reply { problem, .. }) if problem.contains("too late")));
 }
 
+/// A reply that always goes on, a byte at a time, has the same limit as none.
+#[test]
+fn a_reply_byte_by_byte_is_not_waited_for_longer_than_allowed() {
+    let directory = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(directory.path().join(".java_pid42")).unwrap();
+    let drip = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // Ends when the client hangs up, and the test with it.
+        while stream.write_all(b"0").is_ok() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let answered = attachment(directory.path()).command("x", Duration::from_millis(50));
+    assert!(matches!(answered, Err(Error::Reply { problem, .. }) if problem.contains("too late")));
+    drip.join().unwrap();
+}
+
 #[test]
 fn commands_that_would_be_cut_or_become_two_are_not_sent() {
     let directory = tempfile::tempdir().unwrap();
@@ -94,7 +116,7 @@ fn links_files_and_sockets_of_others_are_impostors() {
     fs::remove_file(&name).unwrap();
     fs::rename(&elsewhere, &name).unwrap();
     assert_eq!(attachment.place.socket().unwrap(), Found::Socket);
-    let foreign = Place::at(directory.path(), own().pid, 42, (12345, 12345)).unwrap();
+    let foreign = place(directory.path(), 12345);
     assert!(matches!(foreign.socket(), Err(Error::Impostor { problem, .. }) if problem.contains("user 12345")));
 }
 

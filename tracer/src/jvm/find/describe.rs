@@ -6,12 +6,14 @@ use std::{fs, path::Path};
 
 use super::{
     super::{flags::Flags, memory::Memory, perfdata::PerfData, vmstructs::VmStructs},
-    process::{self, Identity, Status, read_bounded},
+    process::{self, Identity, Stat, Status, read_bounded},
 };
 use crate::session::Target;
 
 /// Longest text that is read from the JVM's tables.
 const MAX_TEXT_BYTES: usize = 1024;
+/// Most bytes of a command line.
+const MAX_COMMAND_BYTES: usize = 64 << 10;
 
 /// What is known about a JVM beyond `/proc`; the parts that could not be read are absent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +34,7 @@ pub(super) fn describe(identity: Identity, status: Status, libjvm: &Path, known:
         namespace_pid: if status.namespace_pid == 0 { pid } else { status.namespace_pid },
         start_ticks,
         user: user_name(status.uid),
-        command: known.text("sun.rt.javaCommand").unwrap_or_else(|| command_line(pid)),
+        command: known.text("sun.rt.javaCommand").unwrap_or_else(|| command_line(pid, known.memory)),
         jdk_release: known
             .text("java.property.java.vm.specification.version")
             .and_then(|version| release(&version))
@@ -120,9 +122,15 @@ pub(super) fn user_name(uid: u32) -> String {
     name.unwrap_or_else(|| uid.to_string())
 }
 
-/// The command line; that of a `java` launcher from the main class or jar on.
-pub(super) fn command_line(pid: u32) -> String {
-    let line = read_bounded(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+/// The command line; that of a `java` launcher from the main class or jar on. `/proc/PID/cmdline` would read it from memory
+/// that nobody has checked, so it is read where the kernel says that it lies.
+fn command_line(pid: u32, memory: Option<&Memory>) -> String {
+    let read = memory.and_then(|memory| {
+        let (start, end) = Stat::read(pid).ok()?.arguments;
+        let bytes = usize::try_from(end.checked_sub(start)?).ok()?.min(MAX_COMMAND_BYTES);
+        memory.read_bytes(start, bytes).ok()
+    });
+    let Some(line) = read.filter(|line| !line.is_empty()) else { return process::name(pid) };
     let words: Vec<_> = line.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).filter(|word| !word.is_empty()).collect();
     let is_launcher = words.first().is_some_and(|word| Path::new(word).file_name().is_some_and(|name| name == "java"));

@@ -1,10 +1,10 @@
 //! Why a process cannot be looked at, in one line, and what to do about it, in another.
 
-use std::{fs::File, io, io::Read};
+use std::{io, io::Read};
 
 use super::{
     super::{
-        memory::{self, library},
+        memory::{self, file_system::open_regular, library},
         vmstructs,
     },
     privilege::Privileges,
@@ -153,11 +153,11 @@ impl Error {
     }
 }
 
-/// Whether an ELF file says of itself that it has 32 bits. The path was checked to be a regular file before.
+/// Whether an ELF file says of itself that it has 32 bits.
 fn is_32_bit(path: &std::path::Path) -> bool {
     let mut start = [0; 5];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *b"\x7fELF\x01"
+    let read = open_regular(path).ok().and_then(|mut file| file.read_exact(&mut start).ok());
+    read.is_some() && start == *b"\x7fELF\x01"
 }
 
 fn shortened(command: &str) -> String {

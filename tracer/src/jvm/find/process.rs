@@ -46,6 +46,8 @@ pub struct Stat {
     pub cpu_ticks: u64,
     /// Start time in clock ticks since boot.
     pub start_ticks: u64,
+    /// Where the command line lies in its memory; zeros where the kernel does not tell.
+    pub arguments: (u64, u64),
 }
 
 impl Stat {
@@ -69,7 +71,10 @@ impl Stat {
         let user: u64 = fields.nth(10)?.parse().ok()?;
         let system = fields.next()?.parse().ok()?;
         let start_ticks = fields.nth(6)?.parse().ok()?;
-        Some(Self { state, cpu_ticks: user.saturating_add(system), start_ticks })
+        // Fields 48 and 49.
+        let mut number = |skip| fields.nth(skip).and_then(|word| word.parse().ok()).unwrap_or(0);
+        let arguments = (number(25), number(0));
+        Some(Self { state, cpu_ticks: user.saturating_add(system), start_ticks, arguments })
     }
 }
 
@@ -167,8 +172,14 @@ pub fn threads(pid: u32) -> io::Result<Vec<(Tid, String)>> {
     Ok(threads)
 }
 
+/// The name that the kernel has for a process. Its command line lies in its memory, which not everything should read.
+pub(super) fn name(pid: u32) -> String {
+    let name = read_bounded(&format!("/proc/{pid}/comm")).unwrap_or_default();
+    String::from_utf8_lossy(name.trim_ascii_end()).into_owned()
+}
+
 /// Reads a file of `/proc`, cut at a fixed length.
-pub(super) fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
+pub(in crate::jvm) fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open(path)?.take(MAX_BYTES).read_to_end(&mut text)?;
     Ok(text)
@@ -185,7 +196,10 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let line = b"42 (a) R 1 (b) S 1 42 42 0 -1 4 5 6 7 8 9 10 11 12 20 0 13 0 987654 15 16";
-        assert_eq!(Stat::parse(line), Some(Stat { state: 'S', cpu_ticks: 19, start_ticks: 987_654 }));
+        assert_eq!(
+            Stat::parse(line),
+            Some(Stat { state: 'S', cpu_ticks: 19, start_ticks: 987_654, arguments: (0, 0) })
+        );
         assert_eq!(Stat::parse(b"42 (a) S 1 2 3"), None);
         assert_eq!(Stat::parse(b"(((("), None);
     }

@@ -1,6 +1,6 @@
 //! Arming: sets flags of a running JVM from 0 to 1 and back.
 //!
-//! The order is always: lock the journal, write down the change and its owner, write the byte. Several jtraces can own one
+//! The order is always: lock what the journal has of the target, write down the change and its owner, write the byte. Several jtraces can own one
 //! change; the last living one restores it. What a killed jtrace left behind, [`recover`] undoes at the next start.
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 
 use super::super::{
     find::process::Identity,
-    journal::{self, Change, Entry, Journal, Locked, Owner},
+    journal::{self, Change, Entry, FLAGS, Journal, Locked, Owner},
     memory::{self, Memory},
 };
 
@@ -111,14 +111,17 @@ pub fn arm<L: Locations>(journal: &Journal, locations: L, target: Identity, flag
     let own = std::process::id();
     let process = Identity::of(own).ok_or(Error::Gone(own))?;
     let owner = Owner { process, ticket: TICKET.fetch_add(1, Ordering::Relaxed) };
-    let locked = journal.lock()?;
+    if let Some(unknown) = flags.iter().find(|flag| !FLAGS.contains(flag)) {
+        return Err(Error::NoFlag((*unknown).to_owned()));
+    }
+    let locked = journal.lock(target)?;
     let memory = Memory::open_writable(target.pid)?;
     // Asked after opening: from here on the memory can only be that of this very process.
     if !target.is_alive() {
         return Err(Error::Gone(target.pid));
     }
     let found = locations.locate(target.pid, flags).map_err(|source| Error::Locate { pid: target.pid, source })?;
-    let mut entry = locked.entry(target)?;
+    let mut entry = locked.entry()?;
     entry.has_living_owners();
     let mut already_on = Vec::new();
     for &flag in flags {
@@ -154,14 +157,14 @@ impl<L: Locations> Armed<L> {
 
     /// Restores the flags, unless another living jtrace needs them. Gone with its target counts as restored.
     pub fn disarm(mut self) -> Result<(), Error> {
-        let locked = self.journal.lock()?;
+        let locked = self.journal.lock(self.target)?;
         self.leave(locked)
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "the lock ends with the work it protects")]
     fn leave(&mut self, locked: Locked) -> Result<(), Error> {
         self.done = true;
-        let mut entry = locked.entry(self.target)?;
+        let mut entry = locked.entry()?;
         entry.owners.retain(|owner| *owner != self.owner);
         if entry.has_living_owners() {
             locked.save(&entry)?;
@@ -178,33 +181,39 @@ impl<L: Locations> Drop for Armed<L> {
         if self.done {
             return;
         }
-        let left = self.journal.lock().map_err(Error::from).and_then(|locked| self.leave(locked));
+        let left = self.journal.lock(self.target).map_err(Error::from).and_then(|locked| self.leave(locked));
         if let Err(error) = left {
             log::warn!("flags of process {} are not restored yet: {error}", self.target.pid);
         }
     }
 }
 
-/// Undoes what dead jtraces left behind. To be called at every start.
+/// Undoes what dead jtraces left behind in any target.
 pub fn recover(journal: &Journal, locations: &impl Locations) -> Result<Vec<Recovered>, Error> {
-    if !journal.exists() {
-        return Ok(Vec::new());
+    let outcomes = journal.targets()?.into_iter().map(|target| recover_one(journal, locations, target));
+    Ok(outcomes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// Undoes what dead jtraces left behind in one; absent where there is nothing to undo, or another jtrace is at it.
+pub fn recover_one(
+    journal: &Journal,
+    locations: &impl Locations,
+    target: Identity,
+) -> Result<Option<Recovered>, Error> {
+    let Some(locked) = journal.try_lock(target)? else { return Ok(None) };
+    let mut entry = match locked.written() {
+        Ok(Some(entry)) => entry,
+        Ok(None) => return Ok(None),
+        Err(error) => return Ok(Some(Recovered::Damaged(error))),
+    };
+    if target.is_alive() && entry.has_living_owners() {
+        return Ok(None);
     }
-    let locked = journal.lock()?;
-    let (entries, damaged) = locked.entries()?;
-    let mut outcomes: Vec<Recovered> = damaged.into_iter().map(Recovered::Damaged).collect();
-    for mut entry in entries {
-        if entry.target.is_alive() && entry.has_living_owners() {
-            continue;
-        }
-        let target = entry.target;
-        outcomes.push(match undo(&locked, locations, &entry) {
-            Ok(Some(flags)) => Recovered::Restored { target, flags },
-            Ok(None) => Recovered::TargetGone(target),
-            Err(error) => Recovered::Failed { target, error },
-        });
-    }
-    Ok(outcomes)
+    Ok(Some(match undo(&locked, locations, &entry) {
+        Ok(Some(flags)) => Recovered::Restored { target, flags },
+        Ok(None) => Recovered::TargetGone(target),
+        Err(error) => Recovered::Failed { target, error },
+    }))
 }
 
 /// Restores all bytes of an entry and deletes it. The flags that were written back, or nothing where the target is gone.
@@ -212,12 +221,12 @@ fn undo(locked: &Locked, locations: &impl Locations, entry: &Entry) -> Result<Op
     let target = entry.target;
     match restore(locations, entry) {
         Ok(flags) => {
-            locked.remove(target)?;
+            locked.remove()?;
             Ok(Some(flags))
         }
         // The target may have ended while it was looked at.
         Err(_) if !target.is_alive() => {
-            locked.remove(target)?;
+            locked.remove()?;
             Ok(None)
         }
         Err(error) => Err(error),

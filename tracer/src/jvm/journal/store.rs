@@ -1,4 +1,7 @@
-//! The journal's directory: who may have written it, the lock, and files that are whole or not there.
+//! The journal's directory: who may have written it, a lock for each target, and files that are whole or not there.
+//!
+//! Whoever undoes what was done to a target has to read its memory, and may have to wait for it. So a lock is for one target:
+//! one that answers nobody holds up those who want something of it, and no other.
 
 use std::{
     fs::File,
@@ -13,21 +16,25 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, flock, fsync, mkdir, open, openat, renameat, unlinkat},
+    fs::{
+        AtFlags, Dir, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdir, open, openat, renameat, statat,
+        unlinkat,
+    },
     io::Errno,
     process::geteuid,
 };
 
-use super::{Entry, Identity};
+use super::{Entry, FLAGS, Identity};
 
 /// Largest file of one target.
 const MAX_ENTRY_BYTES: u64 = 64 << 10;
 /// Most files that are looked at.
 const MAX_ENTRIES: usize = 4096;
-/// How long another jtrace may hold the lock. It needs some 10 ms.
+/// How long another jtrace may hold a target's lock. It needs some 10 ms.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const EXTENSION: &str = ".json";
-const UNFINISHED: &str = ".tmp";
+const UNFINISHED: &str = ".json.tmp";
+const LOCK: &str = ".lock";
 
 /// Why the journal could not be used. Nothing is changed in a target then.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +51,14 @@ pub enum Error {
         path: PathBuf,
         /// What the kernel said.
         source: io::Error,
+    },
+    /// It speaks of something that jtrace never changes.
+    #[error("the undo journal {path} names the flag `{flag}`, which jtrace never changes")]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What it names.
+        flag: String,
     },
     /// Somebody else could have written to the directory.
     #[error("the undo journal {path} belongs to user {uid} with mode {mode:o}, not to user {expected} alone")]
@@ -73,13 +88,16 @@ pub struct Journal {
     path: PathBuf,
 }
 
-/// The journal, with all other jtraces kept out until it is dropped.
+/// What is written about one target, with all other jtraces kept out until it is dropped.
 #[derive(Debug)]
 pub struct Locked {
     path: PathBuf,
     directory: OwnedFd,
+    target: Identity,
     /// Boot and pid namespace that jtrace runs in.
     scope: (String, String),
+    /// Holds the lock.
+    _lock: OwnedFd,
 }
 
 impl Journal {
@@ -108,34 +126,83 @@ impl Journal {
         self.path.symlink_metadata().is_ok()
     }
 
-    /// Makes the directory if needed, checks that nobody else can write to it, and waits a while for its lock.
-    pub fn lock(&self) -> Result<Locked, Error> {
-        let failed = |action| {
-            let path = self.path.clone();
-            move |errno: Errno| Error::Io { action, path, source: errno.into() }
-        };
+    /// Makes the directory if needed, checks that nobody else can write to it, and waits a while for a target's lock.
+    pub fn lock(&self, target: Identity) -> Result<Locked, Error> {
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        loop {
+            if let Some(locked) = self.try_lock(target)? {
+                return Ok(locked);
+            }
+            if Instant::now() > deadline {
+                return Err(self.failed("lock")(Errno::WOULDBLOCK));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The same without waiting; absent where another jtrace works on the target.
+    pub fn try_lock(&self, target: Identity) -> Result<Option<Locked>, Error> {
+        let directory = self.open()?;
+        let name = lock_name(target);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let lock = openat(&directory, name.as_str(), flags, Mode::RUSR | Mode::WUSR).map_err(self.failed("lock"))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(errno) => return Err(self.failed("lock")(errno)),
+        }
+        // Whoever held it before has removed it: then another file has its name, or none has.
+        let held = fstat(&lock).map_err(self.failed("lock"))?;
+        let named = statat(&directory, name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
+        if !named.is_ok_and(|named| (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)) {
+            return Ok(None);
+        }
+        let scope = scope().map_err(|source| Error::Io { action: "date", path: self.path.clone(), source })?;
+        Ok(Some(Locked { path: self.path.clone(), directory, target, scope, _lock: lock }))
+    }
+
+    /// Makes the directory if needed, and checks that nobody else can write to it.
+    pub fn open(&self) -> Result<OwnedFd, Error> {
         match mkdir(&self.path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(failed("create")(errno)),
+            Err(errno) => return Err(self.failed("create")(errno)),
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = open(&self.path, flags, Mode::empty()).map_err(failed("open"))?;
-        let stat = rustix::fs::fstat(&directory).map_err(failed("examine"))?;
+        let directory = open(&self.path, flags, Mode::empty()).map_err(self.failed("open"))?;
+        let stat = fstat(&directory).map_err(self.failed("examine"))?;
         let expected = geteuid().as_raw();
         if stat.st_uid != expected || stat.st_mode & 0o077 != 0 {
             let (path, mode) = (self.path.clone(), stat.st_mode & 0o7777);
             return Err(Error::Untrusted { path, uid: stat.st_uid, mode, expected });
         }
-        let deadline = Instant::now() + LOCK_PATIENCE;
-        while let Err(errno) = flock(&directory, FlockOperation::NonBlockingLockExclusive) {
-            if errno != Errno::WOULDBLOCK || Instant::now() > deadline {
-                return Err(failed("lock")(errno));
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        let scope = scope().map_err(|source| Error::Io { action: "date", path: self.path.clone(), source })?;
-        Ok(Locked { path: self.path.clone(), directory, scope })
+        Ok(directory)
     }
+
+    /// Targets of which something is written, or was begun to be, by pid. Nothing is locked.
+    pub fn targets(&self) -> Result<Vec<Identity>, Error> {
+        if !self.exists() {
+            return Ok(Vec::new());
+        }
+        let directory = self.open()?;
+        let names = Dir::read_from(directory.as_fd()).map_err(self.failed("list"))?.filter_map(Result::ok);
+        let names = names.filter_map(|entry| target_of(entry.file_name().to_str().ok()?)).take(MAX_ENTRIES);
+        let mut targets: Vec<Identity> = names.collect();
+        targets.sort_unstable_by_key(|target| (target.pid, target.start_ticks));
+        targets.dedup();
+        Ok(targets)
+    }
+
+    fn failed(&self, action: &'static str) -> impl Fn(Errno) -> Error + use<> {
+        let path = self.path.clone();
+        move |errno| Error::Io { action, path: path.clone(), source: errno.into() }
+    }
+}
+
+/// What a file of the journal is about.
+fn target_of(name: &str) -> Option<Identity> {
+    let name = [UNFINISHED, EXTENSION, LOCK].iter().find_map(|extension| name.strip_suffix(extension))?;
+    let (pid, start_ticks) = name.split_once('-')?;
+    Some(Identity { pid: pid.parse().ok()?, start_ticks: start_ticks.parse().ok()? })
 }
 
 /// The running boot, and the pid namespace of this process.
@@ -145,44 +212,37 @@ fn scope() -> io::Result<(String, String)> {
     Ok((boot, namespace))
 }
 
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // While it is held, so that whoever gets it next sees that it has gone.
+        let _: Result<(), Errno> = unlinkat(&self.directory, lock_name(self.target), AtFlags::empty());
+    }
+}
+
 impl Locked {
-    /// What is written about a target; a new entry where nothing is.
-    pub fn entry(&self, target: Identity) -> Result<Entry, Error> {
-        let empty = || {
-            let (boot, pid_namespace) = self.scope.clone();
-            Entry { target, boot, pid_namespace, changes: Vec::new(), recompiled: Vec::new(), owners: Vec::new() }
-        };
-        Ok(self
-            .load(&file_name(target))?
-            .filter(|entry| entry.target == target && entry.boot == self.scope.0)
-            .unwrap_or_else(empty))
+    /// What is written about the target; a new entry where nothing is.
+    pub fn entry(&self) -> Result<Entry, Error> {
+        let (boot, pid_namespace) = self.scope.clone();
+        let (target, changes, recompiled, owners) = (self.target, Vec::new(), Vec::new(), Vec::new());
+        let written = self.load()?.filter(|entry| entry.target == target && entry.boot == boot);
+        Ok(written.unwrap_or(Entry { target, boot, pid_namespace, changes, recompiled, owners }))
     }
 
-    /// All entries that concern this jtrace, with those that could not be read. Entries of an earlier boot and unfinished
-    /// files are deleted: they say nothing about any living process.
-    pub fn entries(&self) -> Result<(Vec<Entry>, Vec<Error>), Error> {
-        let (mut entries, mut errors) = (Vec::new(), Vec::new());
-        for name in self.names()? {
-            if name.ends_with(UNFINISHED) {
-                self.remove_file(&name)?;
-                continue;
-            }
-            match self.load(&name) {
-                Ok(Some(entry)) if entry.boot != self.scope.0 => self.remove_file(&name)?,
-                // Pids of another namespace cannot be judged from here.
-                Ok(Some(entry)) if entry.pid_namespace != self.scope.1 => {}
-                Ok(Some(entry)) if file_name(entry.target) == name => entries.push(entry),
-                Ok(Some(_) | None) => {}
-                Err(error) => errors.push(error),
-            }
+    /// What is written about the target, where that concerns this jtrace. What is of an earlier boot and what is unfinished is
+    /// deleted: it says nothing about any living process.
+    pub fn written(&self) -> Result<Option<Entry>, Error> {
+        self.remove_file(&format!("{}{UNFINISHED}", stem(self.target)))?;
+        match self.load()? {
+            Some(entry) if entry.boot != self.scope.0 => self.remove().map(|()| None),
+            // Pids of another namespace cannot be judged from here.
+            Some(entry) if entry.pid_namespace == self.scope.1 && entry.target == self.target => Ok(Some(entry)),
+            Some(_) | None => Ok(None),
         }
-        Ok((entries, errors))
     }
 
     /// Writes an entry so that it survives whatever happens next: whole, or as it was before.
     pub fn save(&self, entry: &Entry) -> Result<(), Error> {
-        let name = file_name(entry.target);
-        let unfinished = format!("{name}{UNFINISHED}");
+        let (name, unfinished) = (file_name(self.target), format!("{}{UNFINISHED}", stem(self.target)));
         let text = serde_json::to_vec_pretty(entry)
             .map_err(|source| Error::Malformed { path: self.path.join(&name), source })?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -196,9 +256,9 @@ impl Locked {
             .map_err(|errno| self.failed("write", &name, errno))
     }
 
-    /// Forgets a target.
-    pub fn remove(&self, target: Identity) -> Result<(), Error> {
-        self.remove_file(&file_name(target))
+    /// Forgets the target.
+    pub fn remove(&self) -> Result<(), Error> {
+        self.remove_file(&file_name(self.target))
     }
 
     fn remove_file(&self, name: &str) -> Result<(), Error> {
@@ -208,14 +268,8 @@ impl Locked {
         }
     }
 
-    fn names(&self) -> Result<Vec<String>, Error> {
-        let directory = Dir::read_from(self.directory.as_fd()).map_err(|errno| self.failed("list", "", errno))?;
-        let names =
-            directory.filter_map(Result::ok).filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
-        Ok(names.filter(|name| name.ends_with(EXTENSION) || name.ends_with(UNFINISHED)).take(MAX_ENTRIES).collect())
-    }
-
-    fn load(&self, name: &str) -> Result<Option<Entry>, Error> {
+    fn load(&self) -> Result<Option<Entry>, Error> {
+        let name = &*file_name(self.target);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.directory, name, flags, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -229,8 +283,15 @@ impl Locked {
         }
         let mut text = Vec::new();
         file.take(MAX_ENTRY_BYTES).read_to_end(&mut text).map_err(failed)?;
-        let entry = serde_json::from_slice(&text);
-        entry.map(Some).map_err(|source| Error::Malformed { path: self.path.join(name), source })
+        let path = self.path.join(name);
+        let entry: Entry = match serde_json::from_slice(&text) {
+            Ok(entry) => entry,
+            Err(source) => return Err(Error::Malformed { path, source }),
+        };
+        match entry.changes.iter().find(|change| !FLAGS.contains(&&*change.flag)) {
+            Some(change) => Err(Error::Unknown { path, flag: change.flag.clone() }),
+            None => Ok(Some(entry)),
+        }
     }
 
     fn failed(&self, action: &'static str, name: &str, errno: Errno) -> Error {
@@ -238,8 +299,17 @@ impl Locked {
     }
 }
 
+/// How the names of a target's files begin.
+fn stem(target: Identity) -> String {
+    format!("{}-{}", target.pid, target.start_ticks)
+}
+
 fn file_name(target: Identity) -> String {
-    format!("{}-{}{EXTENSION}", target.pid, target.start_ticks)
+    format!("{}{EXTENSION}", stem(target))
+}
+
+fn lock_name(target: Identity) -> String {
+    format!("{}{LOCK}", stem(target))
 }
 
 #[cfg(test)]
@@ -263,8 +333,8 @@ mod tests {
     }
 
     fn entry(locked: &Locked) -> Entry {
-        let mut entry = locked.entry(TARGET).unwrap();
-        entry.changes.push(Change { flag: "F".to_owned(), address: 0x1000, original: 0, armed: 1 });
+        let mut entry = locked.entry().unwrap();
+        entry.changes.push(Change { flag: FLAGS[0].to_owned(), address: 0x1000, original: 0, armed: 1 });
         entry.owners.push(Owner { process: Identity { pid: 7, start_ticks: 8 }, ticket: 9 });
         entry
     }
@@ -272,17 +342,45 @@ mod tests {
     #[test]
     fn what_is_saved_is_found_again_and_private() {
         let (_directory, journal) = journal();
-        let locked = journal.lock().unwrap();
+        let locked = journal.lock(TARGET).unwrap();
         let written = entry(&locked);
         locked.save(&written).unwrap();
         drop(locked);
-        let locked = journal.lock().unwrap();
-        assert_eq!(locked.entry(TARGET).unwrap(), written);
-        assert_eq!(locked.entries().unwrap().0, [written]);
+        assert_eq!(journal.targets().unwrap(), [TARGET]);
+        let locked = journal.lock(TARGET).unwrap();
+        assert_eq!(locked.entry().unwrap(), written);
+        assert_eq!(locked.written().unwrap(), Some(written));
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(&journal.path), mode(&journal.path.join("42-1000.json"))), (0o700, 0o600));
-        locked.remove(TARGET).unwrap();
-        assert!(locked.entry(TARGET).unwrap().changes.is_empty());
+        locked.remove().unwrap();
+        assert!(locked.entry().unwrap().changes.is_empty());
+        drop(locked);
+        assert_eq!(fs::read_dir(&journal.path).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_target_that_is_worked_on_holds_up_nobody_who_wants_another() {
+        let (_directory, journal) = journal();
+        let held = journal.lock(TARGET).unwrap();
+        assert!(journal.try_lock(TARGET).unwrap().is_none());
+        let other = Identity { pid: 43, ..TARGET };
+        let locked = journal.try_lock(other).unwrap().expect("nobody has it");
+        locked.save(&Entry { target: other, ..entry(&locked) }).unwrap();
+        drop((held, locked));
+        assert!(journal.try_lock(TARGET).unwrap().is_some());
+        assert_eq!(journal.targets().unwrap(), [other]);
+    }
+
+    #[test]
+    fn a_lock_whose_file_was_removed_is_none() {
+        let (_directory, journal) = journal();
+        let held = journal.lock(TARGET).unwrap();
+        fs::remove_file(journal.path.join("42-1000.lock")).unwrap();
+        let own = journal.try_lock(TARGET).unwrap().expect("another file has the name");
+        drop(held);
+        // It has taken away the file that was no longer its own, as it would have of its own.
+        drop(own);
+        assert_eq!(fs::read_dir(&journal.path).unwrap().count(), 0);
     }
 
     #[test]
@@ -290,7 +388,8 @@ mod tests {
         let (_directory, journal) = journal();
         fs::create_dir(&journal.path).unwrap();
         fs::set_permissions(&journal.path, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(matches!(journal.lock(), Err(Error::Untrusted { mode: 0o755, .. })));
+        assert!(matches!(journal.lock(TARGET), Err(Error::Untrusted { mode: 0o755, .. })));
+        assert!(matches!(journal.targets(), Err(Error::Untrusted { mode: 0o755, .. })));
     }
 
     #[test]
@@ -298,53 +397,61 @@ mod tests {
         let (directory, journal) = journal();
         fs::create_dir(directory.path().join("real")).unwrap();
         symlink(directory.path().join("real"), &journal.path).unwrap();
-        assert!(matches!(journal.lock(), Err(Error::Io { action: "open", .. })));
+        assert!(matches!(journal.lock(TARGET), Err(Error::Io { action: "open", .. })));
         fs::remove_file(&journal.path).unwrap();
 
-        let locked = journal.lock().unwrap();
         let outside = directory.path().join("outside");
         fs::write(&outside, "untouched").unwrap();
+        journal.open().unwrap();
+        symlink(&outside, journal.path.join("42-1000.lock")).unwrap();
+        assert!(matches!(journal.lock(TARGET), Err(Error::Io { action: "lock", .. })));
+        fs::remove_file(journal.path.join("42-1000.lock")).unwrap();
+
+        let locked = journal.lock(TARGET).unwrap();
         symlink(&outside, journal.path.join("42-1000.json")).unwrap();
         symlink(&outside, journal.path.join("42-1000.json.tmp")).unwrap();
-        assert!(locked.entry(TARGET).is_err());
+        assert!(locked.entry().is_err());
         let (boot, pid_namespace) = locked.scope.clone();
-        let written = Entry {
-            target: TARGET,
-            boot,
-            pid_namespace,
-            changes: Vec::new(),
-            recompiled: Vec::new(),
-            owners: Vec::new(),
-        };
+        let (changes, recompiled, owners) = (Vec::new(), Vec::new(), Vec::new());
+        let written = Entry { target: TARGET, boot, pid_namespace, changes, recompiled, owners };
         assert!(locked.save(&written).is_err());
         assert_eq!(fs::read_to_string(&outside).unwrap(), "untouched");
     }
 
     #[test]
-    fn a_damaged_file_is_an_error_of_its_own_and_hides_no_other() {
+    fn a_damaged_file_is_an_error_of_its_own_and_what_is_unfinished_goes() {
         let (_directory, journal) = journal();
-        let locked = journal.lock().unwrap();
-        let written = entry(&locked);
-        locked.save(&written).unwrap();
+        journal.open().unwrap();
         fs::write(journal.path.join("43-1.json"), "{\"target\":").unwrap();
         fs::write(journal.path.join("44-1.json.tmp"), "").unwrap();
-        let (entries, errors) = locked.entries().unwrap();
-        assert_eq!(entries, [written]);
-        assert!(matches!(&errors[..], [Error::Malformed { path, .. }] if path.ends_with("43-1.json")));
+        let [damaged, unfinished] = journal.targets().unwrap().try_into().unwrap();
+        let error = journal.lock(damaged).unwrap().written().unwrap_err();
+        assert!(matches!(error, Error::Malformed { path, .. } if path.ends_with("43-1.json")));
+        assert_eq!(journal.lock(unfinished).unwrap().written().unwrap(), None);
         assert!(!journal.path.join("44-1.json.tmp").exists());
+    }
+
+    #[test]
+    fn a_flag_that_jtrace_does_not_know_is_an_error() {
+        let (_directory, journal) = journal();
+        let locked = journal.lock(TARGET).unwrap();
+        let mut written = entry(&locked);
+        written.changes[0].flag = "UseG1GC".to_owned();
+        locked.save(&written).unwrap();
+        for error in [locked.entry().unwrap_err(), locked.written().unwrap_err()] {
+            assert!(matches!(&error, Error::Unknown { flag, .. } if flag == "UseG1GC"), "{error}");
+        }
     }
 
     #[test]
     fn entries_of_another_boot_are_deleted_and_of_another_namespace_kept() {
         let (_directory, journal) = journal();
-        let locked = journal.lock().unwrap();
-        let old = Entry { boot: "before".to_owned(), ..entry(&locked) };
-        let foreign_target = Identity { pid: 43, ..TARGET };
-        let foreign = Entry { target: foreign_target, pid_namespace: "pid:[1]".to_owned(), ..entry(&locked) };
-        locked.save(&old).unwrap();
-        locked.save(&foreign).unwrap();
-        assert!(locked.entries().unwrap().0.is_empty());
+        let locked = journal.lock(TARGET).unwrap();
+        locked.save(&Entry { boot: "before".to_owned(), ..entry(&locked) }).unwrap();
+        assert_eq!(locked.written().unwrap(), None);
         assert!(!journal.path.join("42-1000.json").exists());
-        assert!(journal.path.join("43-1000.json").exists());
+        locked.save(&Entry { pid_namespace: "pid:[1]".to_owned(), ..entry(&locked) }).unwrap();
+        assert_eq!(locked.written().unwrap(), None);
+        assert!(journal.path.join("42-1000.json").exists());
     }
 }

@@ -8,9 +8,9 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File},
+    fs::File,
     io,
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -20,7 +20,11 @@ use object::{
     read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym},
 };
 
-use super::{super::elf::MAX_FILE_BYTES, maps::Mapping};
+use super::{
+    super::elf::{self as tables, MAX_FILE_BYTES, MAX_SECTIONS},
+    file_system::{Refused, open_regular},
+    maps::Mapping,
+};
 
 /// Largest symbol or string table that is read.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
@@ -45,6 +49,12 @@ pub enum Error {
     #[error("{path} is not the file that is mapped")]
     Replaced {
         /// What was opened.
+        path: PathBuf,
+    },
+    /// It lies where its user could have it served by a program of her own.
+    #[error("{path} is not read: it lies on a file system that its user may serve herself, and that need not answer")]
+    Untrusted {
+        /// What was asked for.
         path: PathBuf,
     },
     /// It is larger than any libjvm.so.
@@ -149,7 +159,8 @@ impl Library {
         let header = header(&cache, &self.attach_path)?;
         let sections = header.sections(LittleEndian, &cache).map_err(wrong)?;
         let mut found = HashMap::new();
-        for section in sections.iter().filter(|section| section.sh_type(LittleEndian) == kind) {
+        // A file has one such table. Of one that was made with many, each in a hole of the file, the first is read.
+        if let Some(section) = sections.iter().find(|section| section.sh_type(LittleEndian) == kind) {
             let link = object::SectionIndex(section.sh_link(LittleEndian) as usize);
             let strings = sections.section(link).map_err(wrong)?;
             if section.sh_size(LittleEndian).max(strings.sh_size(LittleEndian)) > MAX_TABLE_BYTES {
@@ -174,20 +185,19 @@ impl Library {
 /// Names of all sections of a library's file.
 pub fn section_names(path: &Path) -> Result<Vec<String>, Error> {
     let cache = ReadCache::new(open_checked(path)?);
-    let header = header(&cache, path)?;
-    let sections = header
-        .sections(LittleEndian, &cache)
-        .map_err(|error| Error::NotElf { path: path.to_path_buf(), reason: error.to_string() })?;
-    let names = sections.iter().filter_map(|section| sections.section_name(LittleEndian, section).ok());
-    Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    header(&cache, path)?;
+    let reason = || "it has no sections, or far too many".to_owned();
+    tables::names(&cache).ok_or_else(|| Error::NotElf { path: path.to_path_buf(), reason: reason() })
 }
 
 /// Opens exactly the mapped file: through `map_files` where the kernel lets us, else through the target's root directory,
 /// where the path may lead to another file by now (an upgraded package).
 fn open_mapped(pid: u32, mapping: &Mapping) -> Result<(PathBuf, File), Error> {
     let exact = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start, mapping.end));
-    if let Ok(file) = open_checked(&exact) {
-        return Ok((exact, file));
+    match open_checked(&exact) {
+        Ok(file) => return Ok((exact, file)),
+        Err(error @ Error::Untrusted { .. }) => return Err(error),
+        Err(_) => {}
     }
     let mut path = PathBuf::from(format!("/proc/{pid}/root"));
     path.push(mapping.path.strip_prefix("/").unwrap_or(&mapping.path));
@@ -197,17 +207,15 @@ fn open_mapped(pid: u32, mapping: &Mapping) -> Result<(PathBuf, File), Error> {
     if same && !mapping.deleted { Ok((path, file)) } else { Err(Error::Replaced { path }) }
 }
 
-/// Opens a regular file of bounded size. It is asked for before opening as well: opening a device can have effects.
+/// Opens a regular file of bounded size, see [`open_regular`].
 pub(crate) fn open_checked(path: &Path) -> Result<File, Error> {
     let failed = |source| Error::Open { path: path.to_path_buf(), source };
-    if !fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(Error::Replaced { path: path.to_path_buf() });
-    }
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
+    let file = open_regular(path).map_err(|refused| match refused {
+        Refused::Io(source) => failed(source),
+        Refused::NotRegular => Error::Replaced { path: path.to_path_buf() },
+        Refused::Untrusted => Error::Untrusted { path: path.to_path_buf() },
+    })?;
     let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(Error::Replaced { path: path.to_path_buf() });
-    }
     if metadata.len() > MAX_FILE_BYTES {
         return Err(Error::TooLarge { path: path.to_path_buf(), bytes: metadata.len() });
     }
@@ -217,6 +225,11 @@ pub(crate) fn open_checked(path: &Path) -> Result<File, Error> {
 fn header<'a>(cache: &'a ReadCache<File>, path: &Path) -> Result<&'a Header, Error> {
     let wrong = |reason: String| Error::NotElf { path: path.to_path_buf(), reason };
     let header = Header::parse(cache).map_err(|error| wrong(error.to_string()))?;
+    // Asked for first: the table of so many would be read as a whole.
+    let sections = header.shnum(LittleEndian, cache).map_err(|error| wrong(error.to_string()))?;
+    if sections > MAX_SECTIONS {
+        return Err(wrong(format!("it has {sections} sections")));
+    }
     if header.is_little_endian() { Ok(header) } else { Err(wrong("it is big-endian".to_owned())) }
 }
 

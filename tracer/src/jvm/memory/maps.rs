@@ -49,6 +49,12 @@ impl Mapping {
         self.inode != 0 && self.inode == other.inode && self.device == other.device
     }
 
+    /// The device as numbers.
+    pub fn device_numbers(&self) -> Option<(u32, u32)> {
+        let (major, minor) = self.device.split_once(':')?;
+        Some((u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?))
+    }
+
     /// Last part of the path, or empty.
     pub fn file_name(&self) -> &OsStr {
         self.path.file_name().unwrap_or_default()

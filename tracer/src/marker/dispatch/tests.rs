@@ -46,6 +46,34 @@ fn receivers_times_arguments_and_deaths_are_told() {
     ");
 }
 
+/// A buffer is handed over when it is full, also between a mark and its arguments; where something was lost, they belong to nothing.
+#[test]
+fn arguments_at_the_beginning_of_a_buffer_belong_to_the_mark_at_the_end_of_the_one_before() {
+    let argument = |words: &mut Words, index| {
+        words
+            .0
+            .extend([Word::new(WordKind::Argument, index, ArgumentKind::Integer as u32, 0).0, 70 + u64::from(index)]);
+    };
+    let (mut first, mut second, mut third) = (Words::default(), Words::default(), Words::default());
+    first.push(ENTER, 1, 9).at(100);
+    argument(&mut first, 0);
+    argument(&mut second, 1);
+    argument(&mut third, 2);
+    let all = |lost: bool| {
+        let scribe = Scribe::new("scribe");
+        let mut play = Play::new(vec![marker("a")], vec![Box::new(scribe.clone())]);
+        play.batch(1, &first, false);
+        // Another thread's buffer comes in between.
+        play.batch(2, &third, false);
+        play.batch(1, &second, lost);
+        play.batch(1, &third, false);
+        scribe.text().lines().filter(|line| line.starts_with("argument")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let told = |index: u8| format!("argument a t0 d1 of ? #9 at 100 {index} Integer({})", 70 + index);
+    assert_eq!(all(false), [told(0), told(1), told(2)]);
+    assert_eq!(all(true), [told(0)]);
+}
+
 #[test]
 fn a_region_whose_end_was_not_seen_ends_with_the_one_around_it() {
     let mut words = Words::default();

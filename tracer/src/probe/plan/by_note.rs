@@ -29,7 +29,8 @@ pub(super) fn entries(sites: &Sites, notes: &[Note], elf: &Elf<'_>, data: &[u8])
         let chosen = chosen(note.which, around, |function| finds_thread(elf, data, function));
         let entry = |function: Range<u64>| {
             let file_offset = elf.code_offset(function.start)?;
-            Some((*note, Entry { address: function.start, file_offset }))
+            let bytes = function.end.saturating_sub(function.start);
+            Some((*note, Entry { address: function.start, file_offset, bytes }))
         };
         entries.extend(chosen.into_iter().filter_map(entry));
     }

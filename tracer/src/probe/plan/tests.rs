@@ -21,9 +21,9 @@ pub(super) fn site(name: &str, address: u64, arguments: &str) -> Site {
 }
 
 pub(super) fn libjvm(sites: Vec<Site>, functions: &[&'static str]) -> Libjvm {
-    let symbol = |address| Symbol { address, size: 1, table: crate::jvm::elf::SymbolTable::Static };
+    let symbol = |address| Symbol { address, size: 1, table: elf::SymbolTable::Static };
     let functions = functions.iter().zip(1_u64..).map(|(name, n)| (*name, (symbol(0x2000 * n), 0x1000 * n))).collect();
-    Libjvm { sites: Sites { sites, ..Sites::default() }, functions, by_note: Vec::new(), symtab: true }
+    Libjvm { sites: Sites { sites, ..Sites::default() }, functions, symtab: true, ..Libjvm::default() }
 }
 
 fn only(lens: Lens, libjvm: &Libjvm) -> Plan {
@@ -149,7 +149,7 @@ fn a_stripped_file_has_the_functions_around_its_notes_and_says_that_errors_are_n
     jvm.symtab = false;
     assert!(jvm.lacks_functions());
     let note = |name| Note { name, which: Which::Single };
-    let at = |address| Entry { address, file_offset: address - 0x1000 };
+    let at = |address| Entry { address, file_offset: address - 0x1000, bytes: 0x80 };
     jvm.by_note = vec![(note("method__entry"), at(0x4000))];
     assert!(!only(Lens::Methods, &jvm).sites.iter().any(|site| site.group == "methods"), "calls without returns");
     jvm.by_note.push((note("method__return"), at(0x4100)));

@@ -1,19 +1,23 @@
 //! What a reader of a group's numbers must know of what the governor did with it.
 
-use super::{FEWEST_WINDOWS, Group, Narrowed, sample::Estimate};
+use super::{
+    Group, Narrowed, Of,
+    sample::{Estimate, FEWEST_WINDOWS},
+};
 use crate::{
     analysis::{Lens, Scaled},
     guard::Narrowing,
+    report::Unit,
     session::GuardReason,
-    view::format::{duration, percent},
+    view::format::{bytes, duration, percent},
 };
 
 impl Group {
     /// What a reader of a lens's numbers must know of the estimates.
-    pub(in crate::session) fn notes(&self, lens: Lens, end_ns: u64, numbers: &[Scaled]) -> Vec<String> {
-        let estimates = self.estimates(lens, end_ns, numbers);
-        let (tells, of) =
-            if lens.is_inside() { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
+    pub(super) fn notes(&self, of: Of<'_>) -> Vec<String> {
+        let estimates = self.estimates(of.lens, of.span.1, of.hits, of.numbers);
+        let inside = of.lens.is_inside();
+        let (tells, whose) = if inside { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
         // What was stopped says nothing of what came later.
         let span = self.stopped.map_or_else(
             || "over the whole span".to_owned(),
@@ -22,28 +26,40 @@ impl Group {
                 format!("until that was stopped, {after} after the beginning,")
             },
         );
-        let mut notes: Vec<String> = estimates
-            .iter()
-            .map(|(Scaled { what, seen, .. }, estimate)| match estimate {
+        let sentence = |(number, estimate): &(Scaled, Option<Estimate>)| {
+            let amount = |value: u64| match number.unit {
+                Unit::Bytes => bytes(value as f64),
+                _ => format!("{value} {}", number.what),
+            };
+            let seen = format!("{}{whose} were seen", amount(number.seen));
+            let seen = if number.unit == Unit::Bytes { format!("{}: {seen}", number.what) } else { seen };
+            match estimate {
                 Some(Estimate { value, low, high, windows }) => format!(
-                    "{seen} {what}{of} were seen; {span} there were about {value} (95 % interval {low} to {high}, \
-                     from how much the rate differs between {windows} windows after the part that was seen whole; its upper \
-                     end allows for what {tells} slow the target down in them)."
+                    "{seen}; {span} there were about {} (95 %: {} to {}, from {windows} windows at random times; the upper \
+                     end allows for what {tells} slow the target down in them).",
+                    amount(*value),
+                    amount(*low),
+                    amount(*high),
+                ),
+                None if of.hits.are_cut() => format!(
+                    "{seen}; how many there were {span} is not estimated: the programs refused {} of {} hits of its sites.",
+                    of.hits.refused, of.hits.all
                 ),
                 None if self.slowed().is_none() => format!(
-                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: in the windows \
-                     {tells} took so much of the target's time that it did less than outside of them."
+                    "{seen}; how many there were {span} is not estimated: in the windows {tells} took so much of the \
+                     target's time that it did less than outside of them."
                 ),
                 None => format!(
-                    "{seen} {what}{of} were seen; how many there were {span} is not estimated: that needs \
-                     {FEWEST_WINDOWS} windows after the part that was seen whole."
+                    "{seen}; how many there were {span} is not estimated: that needs {FEWEST_WINDOWS} windows after the part \
+                     that was seen whole."
                 ),
-            })
-            .collect();
+            }
+        };
+        let mut notes: Vec<String> = estimates.iter().map(sentence).collect();
         if !estimates.is_empty() {
             notes.push(
-                "Tables and distributions show what was seen, in no row the whole; what is rare or comes in bursts can be \
-                 missing."
+                "Tables and distributions show what was seen, in no row the whole; what is rare can be missing. Durations are \
+                 not estimated: what lasts longer than a window is never seen whole."
                     .to_owned(),
             );
         }
@@ -103,6 +119,9 @@ impl Group {
     fn narrowed_sentence(&self, narrowed: &Narrowed, start_ns: u64) -> String {
         let what = match narrowed.what {
             Narrowing::Stacks => "its events have no stacks,",
+            Narrowing::FewerStacks { one_in } => {
+                &format!("one of {one_in} of its events has a stack and stands for all of them,")
+            }
             Narrowing::Times => "only beginnings of calls are seen, and no durations and exceptions,",
             Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting,",
             Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),

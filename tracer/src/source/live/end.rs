@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use tracer_common::site::TargetLayout;
 
-use super::{Live, NOBODY, away::Returns, groups::GroupState, host::now_ns, usage::own_usage};
+use super::{InsideLane, Live, away::Returns, groups::GroupState, host::now_ns, usage::own_usage};
 use crate::{
     coverage::Coverage,
     ebpf::{
         Error,
-        attach::detach_all,
+        attach::{NOBODY, detach_all},
+        calibrate::Calibration,
         runtime::{Runs, Statistics},
     },
     mark::Inside,
@@ -40,7 +41,8 @@ impl Live {
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
         let time_ns = now_ns();
         let scheduler = self.clock(Source::Scheduler).filter(|(group, _)| self.groups[*group].is_attached());
-        let attached = self.groups.iter_mut().flat_map(GroupState::take).collect();
+        let calibration = self.calibration.take().map(Calibration::into_attached);
+        let attached = self.groups.iter_mut().flat_map(GroupState::take).chain(calibration).collect();
         detach_all(attached);
         log::info!("detached in {:.3} s", began.elapsed().as_secs_f64());
         while self.drain(|_| Ok(()), sink)? {}
@@ -59,6 +61,9 @@ impl Live {
         }
         if let Some(messages) = &mut self.messages {
             messages.flush();
+        }
+        if let Some(inside) = &mut self.inside {
+            inside.settle();
         }
         let mut counters = self.counters()?;
         if let Some((site, returns)) = returns {
@@ -82,6 +87,9 @@ impl Live {
         let sum = |of: fn(&Runs) -> u64| programs.as_ref().map(|programs| programs.iter().map(of).sum());
         Ok(Counters {
             time_ns: now_ns(),
+            refused: self.kernel.refused(self.group_of_site.len())?,
+            trap_cost_ps: self.trap_cost_now_ps(),
+            inside: self.inside.as_ref().map(InsideLane::cost),
             sites: self.kernel.stats(self.group_of_site.len())?,
             stack_ns: Some(self.kernel.stack_ns(self.group_of_site.len())?),
             own_cpu_ns: usage.cpu_ns,

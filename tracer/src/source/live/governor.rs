@@ -9,7 +9,6 @@ mod obey;
 
 use std::collections::VecDeque;
 
-use rustix::time::ClockId;
 use tracer_common::record::EventKind;
 
 use super::{
@@ -18,10 +17,11 @@ use super::{
     now_ns,
 };
 use crate::{
+    clock::{self, ClockId},
     ebpf::{Error, load::Kernel},
-    guard::{Decision, Load, Means, RateGuard, Reason},
+    guard::{Budget, Decision, Load, Means, RateGuard, Reason, USUAL_STACK_NS},
     probe::{catalog::INSIDE_GROUP, clock::Source, plan::Plan},
-    session::{Counters, GuardAction, GuardReason, Item},
+    session::{Counters, GuardAction, GuardDecision, GuardReason, Item},
     tally::Tallies,
 };
 
@@ -29,8 +29,11 @@ use crate::{
 const STEP_NS: u64 = 15_000_000;
 /// Hits over which an average of their cost means something.
 const ENOUGH_HITS: u64 = 1000;
-/// What a stack of 32 frames takes on top of a trap (`cargo xtask bench --only unwind`), for the rate guard.
-const STACK_COST_NS: f64 = 1300.0;
+/// How often the cost of a trap is measured again.
+const MEASURE_EVERY_NS: u64 = 2_000_000_000;
+/// What a trap on the target is reckoned to cost, of what it costs on jtrace: the target's caches are others, and traps may get
+/// dearer between two measurements.
+const TRAP_MARGIN: f64 = 1.1;
 
 /// What the governor is told, and what it decided.
 pub(super) struct Governor {
@@ -45,23 +48,59 @@ pub(super) struct Governor {
     working_since_ns: u64,
     /// Decisions that wait for the events before them.
     pending: VecDeque<(GuardAction, Option<Tallies>)>,
-    /// Groups whose events get no stacks any more.
-    without_stacks: Vec<bool>,
+    /// Of how many events of each group one gets a stack; 0: none does.
+    stacks_of: Vec<u16>,
+    /// When the cost of a trap is to be measured again; nothing where it cannot be.
+    measure_ns: Option<u64>,
+    /// What it was measured to be lately.
+    trap_cost_ps: Option<u64>,
 }
 
 impl Governor {
-    /// Over groups that are all attached; `told` is what they did before that does not count.
-    pub(super) fn new(means: &[Means], trap_cost_ps: Option<u64>, budget: f64, told: Vec<Load>) -> Self {
-        Self {
+    /// Over groups that are attached from now on, one after another.
+    pub(super) fn new(means: &[Means], trap_cost_ps: Option<u64>, budget: Budget) -> Self {
+        let mut governor = Self {
             guard: RateGuard::new(means, trap_cost_ps, budget, now_ns()),
             loads: vec![Load::default(); means.len()],
-            told,
+            told: vec![Load::default(); means.len()],
             latest_ns: 0,
             own_cpu_ns: 0,
             working_since_ns: cpu_ns(),
             pending: VecDeque::new(),
-            without_stacks: vec![false; means.len()],
+            stacks_of: vec![1; means.len()],
+            measure_ns: None,
+            trap_cost_ps: None,
+        };
+        governor.reckon(trap_cost_ps);
+        governor
+    }
+
+    /// The session begins, with what was decided before: of each group what was decided last, and where that is not that it is
+    /// there.
+    pub(super) fn begin(&mut self, time_ns: u64, can_measure: bool) {
+        let decided = self.pending.drain(..).map(|(action, _)| action);
+        let decided: Vec<GuardAction> = decided.filter(|action| action.action != GuardDecision::Look).collect();
+        for (index, action) in decided.iter().enumerate() {
+            let is_last = decided[index + 1..].iter().all(|later| later.group != action.group);
+            let narrows = matches!(action.action, GuardDecision::Narrow { .. });
+            if narrows || is_last && action.action != GuardDecision::Attach {
+                self.pending.push_back((GuardAction { time_ns, ..action.clone() }, None));
+            }
         }
+        self.measure_ns = can_measure.then_some(time_ns + MEASURE_EVERY_NS);
+        self.working_since_ns = cpu_ns();
+    }
+
+    fn reckon(&mut self, trap_cost_ps: Option<u64>) {
+        if let Some(ps) = trap_cost_ps {
+            self.guard.expect_traps(ps as f64 / 1e3 * TRAP_MARGIN);
+        }
+    }
+
+    /// The same where some events of these groups can go without a stack.
+    pub(super) fn with_fewer_stacks(mut self, groups: &[bool]) -> Self {
+        self.allow_fewer_stacks(groups);
+        self
     }
 
     /// Whether a decision waits for the events before it.
@@ -74,9 +113,14 @@ impl Governor {
         self.pending.pop_front_if(|(action, _)| action.time_ns <= until_ns)
     }
 
-    /// Whether the events of a group get stacks, as far as the governor goes.
-    fn leaves_stacks(&self, group: usize) -> bool {
-        !self.without_stacks.get(group).copied().unwrap_or(false)
+    /// Of how many events of a group one gets a stack, as far as the governor goes; 0: none does.
+    fn stacks_of(&self, group: usize) -> u16 {
+        self.stacks_of.get(group).copied().unwrap_or(1)
+    }
+
+    /// In which groups some events can go without a stack.
+    pub(super) fn allow_fewer_stacks(&mut self, groups: &[bool]) {
+        self.guard.allow_fewer_stacks(groups);
     }
 
     /// The library in the JVM has done what was decided.
@@ -105,10 +149,24 @@ pub(super) fn means(groups: &[GroupState], plan: &Plan, stacks: bool, can_drop_t
     groups.iter().map(of_group).collect()
 }
 
+/// In which groups some events can go without a stack: those that are counted by other things, and are not told by the kernel.
+pub(super) fn fewer_stacks(groups: &[GroupState], plan: &Plan, stacks: bool) -> Vec<bool> {
+    let of_group = |state: &GroupState| {
+        let sites = state.sites();
+        let planned = || sites.iter().filter_map(|site| plan.sites.get(usize::from(*site)));
+        let on_demand =
+            |kind| matches!(kind, EventKind::MethodEntry | EventKind::MethodReturn | EventKind::ObjectAlloc);
+        let of_jni = |kind| matches!(kind, EventKind::JniEntry | EventKind::JniReturn);
+        stacks
+            && planned().any(|site| site.spec.stack != 0)
+            && !planned().any(|site| on_demand(site.kind) || of_jni(site.kind))
+    };
+    groups.iter().map(of_group).collect()
+}
+
 /// CPU time of this process so far, in all its threads.
 fn cpu_ns() -> u64 {
-    let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+    clock::read_ns(ClockId::ProcessCPUTime)
 }
 
 /// CPU time of a process so far, in all its threads.
@@ -139,16 +197,55 @@ impl Live {
         }
         self.governor.latest_ns = time_ns;
         self.count_hits()?;
+        self.kernel.looked()?;
+        self.measure_traps(time_ns);
         self.end_work();
         self.begin_work();
         let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns);
         let lane_ns = self.govern_lane(time_ns, own_cpu_ns);
         let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns - lane_ns);
         self.governor.loads.fill(Load::default());
+        self.carry_out(decisions)
+    }
+
+    /// The same between two groups that are attached: nobody is the target yet, so nothing arrives, and all hits are in the
+    /// kernel's counters.
+    pub(super) fn govern_attaching(&mut self) -> Result<(), Error> {
+        self.drained_bytes = self.kernel.wakeup_bytes();
+        self.count_hits()?;
+        let decisions = self.governor.guard.step(now_ns(), &self.governor.loads, 0);
+        self.governor.loads.fill(Load::default());
+        self.carry_out(decisions)
+    }
+
+    /// Measures what a trap costs, now and then.
+    fn measure_traps(&mut self, time_ns: u64) {
+        let (Some(due_ns), Some(calibration)) = (self.governor.measure_ns, &self.calibration) else { return };
+        if time_ns < due_ns {
+            return;
+        }
+        self.governor.measure_ns = Some(time_ns + MEASURE_EVERY_NS);
+        let ps = calibration.again_ps();
+        self.governor.trap_cost_ps = Some(ps);
+        self.governor.reckon(Some(ps));
+    }
+
+    /// What a trap was measured to cost lately.
+    pub(super) const fn trap_cost_now_ps(&self) -> Option<u64> {
+        self.governor.trap_cost_ps
+    }
+
+    fn carry_out(&mut self, decisions: Vec<Decision>) -> Result<(), Error> {
+        // What is noted of a window must not wait until others are away.
+        let (looks, decisions): (Vec<_>, Vec<_>) =
+            decisions.into_iter().partition(|decision| matches!(decision, Decision::Look { .. }));
+        for look in looks {
+            self.obey(look, None)?;
+        }
         // Those that go wait for the kernel side by side.
         let leaves = |decision: &Decision| match decision {
             Decision::Detach { group, .. } | Decision::Stop { group, .. } => Some(*group),
-            Decision::Attach { .. } | Decision::Narrow { .. } => None,
+            Decision::Attach { .. } | Decision::Narrow { .. } | Decision::Look { .. } => None,
         };
         let gone = self.take_away(&decisions.iter().filter_map(leaves).collect::<Vec<_>>())?;
         for decision in decisions {
@@ -207,6 +304,10 @@ impl Live {
 
     /// Tells the guard what stacks take of a hit: on average, over all hits so far.
     pub(super) fn expect(&mut self, counters: &Counters) {
+        // Where some events go without, the average says nothing of what a stack costs.
+        if self.governor.stacks_of.iter().any(|one_in| *one_in != 1) {
+            return;
+        }
         let hits: u64 = counters.sites.iter().map(|[hits, ..]| hits).sum();
         if let Some(stack_ns) = counters.stack_ns
             && hits >= ENOUGH_HITS
@@ -217,7 +318,7 @@ impl Live {
 
     /// Until stacks have come, they are taken to cost what they cost elsewhere.
     pub(super) fn expect_usual_stacks(&mut self) {
-        self.governor.guard.expect_stacks(if self.unwinding.is_some() { STACK_COST_NS } else { 0.0 });
+        self.governor.guard.expect_stacks(if self.unwinding.is_some() { USUAL_STACK_NS } else { 0.0 });
     }
 
     /// Passes on events up to a moment, with what was decided between them, unless some of that time have not arrived.

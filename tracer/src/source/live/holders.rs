@@ -9,11 +9,11 @@ use std::{
     fs,
 };
 
-use rustix::time::ClockId;
 use tracer_common::record::{EventKind, HEADER_BYTES, NAME_UNREADABLE};
 
 use super::in_initial_pid_namespace;
 use crate::{
+    clock::{self, ClockId},
     decode::Header,
     event::{Holder, NameId, NoHolder, SiteId, Tid},
     jvm::{
@@ -240,11 +240,7 @@ fn began_ns(pid: u32, tid: Tid) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks: u64 = fields.split_whitespace().nth(19)?.parse().ok()?;
     let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
-    let now = |clock| {
-        let time = rustix::time::clock_gettime(clock);
-        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
-    };
-    let asleep_ns = now(ClockId::Boottime).saturating_sub(now(ClockId::Monotonic));
+    let asleep_ns = clock::read_ns(ClockId::Boottime).saturating_sub(clock::read_ns(ClockId::Monotonic));
     Some((ticks + 1).saturating_mul(tick_ns).saturating_sub(asleep_ns))
 }
 

@@ -5,7 +5,9 @@ use std::{
     os::{fd::OwnedFd, unix::fs::MetadataExt as _},
 };
 
-use rustix::{process::Pid, time::ClockId};
+use rustix::process::Pid;
+
+use crate::clock::{self, ClockId};
 
 /// The inode of the initial pid namespace, which the kernel gives a fixed number.
 const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;
@@ -22,8 +24,7 @@ pub(super) fn known_tgid(pid: NonZeroU32) -> u32 {
 
 /// `CLOCK_MONOTONIC`, the clock of the records.
 pub fn now_ns() -> u64 {
-    let time = rustix::time::clock_gettime(ClockId::Monotonic);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+    clock::read_ns(ClockId::Monotonic)
 }
 
 pub(super) fn wall_ms() -> u64 {

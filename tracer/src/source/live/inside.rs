@@ -12,8 +12,8 @@ use tracer_common::marks::switch;
 use tracer_weave::control::Order;
 
 pub use self::cost::Telling;
-use self::load::Loads;
-use super::thread_gate::ThreadGate;
+use self::{cost::Costs, load::Loads};
+use super::{governor::to_whole, thread_gate::ThreadGate};
 use crate::{
     analysis::Lens,
     ebpf::load::Kernel,
@@ -23,7 +23,7 @@ use crate::{
     },
     inside::visit::Visit,
     mark::{Asked, Inside},
-    session::{GuardAction, GuardDecision, GuardReason, Item, ThreadName, Wish},
+    session::{GuardAction, GuardDecision, GuardReason, InsideCost, Item, ThreadName, Wish},
 };
 
 /// What is woven, and the library that has done it.
@@ -73,7 +73,7 @@ impl InsideLane {
     /// The same of a JVM that has not begun; this is the library's file.
     pub fn coming(path: PathBuf, asked: &Asked, telling: Vec<Telling>, one_in: u32) -> Self {
         let members = members(asked, &telling, one_in);
-        let loads = Loads::new(asked, &telling);
+        let loads = Loads::new(asked, &telling, Costs::here());
         let waiting = VecDeque::new();
         Self {
             path,
@@ -151,6 +151,18 @@ impl InsideLane {
     /// Part of jtrace's work since the last step that was for what woven code told.
     pub(super) fn own_part(&self, drained_bytes: u64) -> f64 {
         self.loads.bytes() as f64 / drained_bytes.max(1) as f64
+    }
+
+    /// What woven code did and cost so far, without its traps, which are counted at their sites.
+    pub(super) fn cost(&self) -> InsideCost {
+        let [events, cost_ns] = self.loads.total();
+        let off_ns = self.guard.as_ref().map_or(0.0, LaneGuard::off_ns);
+        InsideCost { events: to_whole(events), cpu_ns: to_whole(cost_ns + off_ns) }
+    }
+
+    /// Takes notice of what arrived after the governor's last look.
+    pub(super) fn settle(&mut self) {
+        self.loads.finish_step(0.0);
     }
 
     /// Lets the governor look, and obeys; `others` is what probe sites take of the budget, `target_ns` the CPU time of the target so far,
@@ -322,7 +334,7 @@ impl Member {
 
     /// A decision as the flow has it.
     fn action(&self, time_ns: u64, decision: &LaneDecision) -> GuardAction {
-        let rate = |reason: &Reason| super::governor::to_whole(reason.rate_per_s);
+        let rate = |reason: &Reason| to_whole(reason.rate_per_s);
         let (action, reason) = match decision {
             LaneDecision::Count(reason) => {
                 (GuardDecision::Narrow { what: Narrowing::Each, rate_per_s: rate(reason) }, Some(reason))
@@ -340,7 +352,15 @@ impl Member {
 
     fn decided(&self, time_ns: u64, action: GuardDecision, reason: Option<GuardReason>) -> GuardAction {
         log::info!("`{}`: {action:?}", self.name);
-        GuardAction { time_ns, group: self.name.clone(), sites: Vec::new(), lens: self.lens, action, reason }
+        GuardAction {
+            time_ns,
+            group: self.name.clone(),
+            sites: Vec::new(),
+            lens: self.lens,
+            action,
+            reason,
+            pause_ns: None,
+        }
     }
 }
 

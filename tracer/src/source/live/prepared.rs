@@ -9,6 +9,7 @@ use crate::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     event::Tid,
+    guard::Budget,
     mark::Asked,
     probe::plan::Plan,
     session::Target,
@@ -24,8 +25,8 @@ pub struct Prepared {
     pub layout: TargetLayout,
     /// What the kernel side shall be like.
     pub kernel: KernelOptions,
-    /// Share of one core that the target may lose to traps.
-    pub budget: f64,
+    /// What the target may lose to traps.
+    pub budget: Budget,
     /// What is known about the target's code; nothing where stacks are not wanted.
     pub unwinding: Option<Unwinding>,
     /// What finds the holders of monitors; nothing where they are not wanted.

@@ -22,7 +22,7 @@ impl Live {
     /// Passes on what the kernel has counted itself.
     pub(super) fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>), at_end: bool) -> Result<(), Error> {
         let Self { subjects, jni, kernel, .. } = self;
-        let mut tallies = match subjects.as_mut().filter(|subjects| subjects.tallied()) {
+        let mut tallies = match subjects.as_mut().filter(|subjects| subjects.has_tallies(at_end)) {
             Some(subjects) => {
                 let tallies = subjects.tallies(kernel.tallying(), now_ns(), at_end)?;
                 subjects.define(sink);

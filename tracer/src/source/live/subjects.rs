@@ -145,6 +145,11 @@ impl Subjects {
         self.asked.tallied
     }
 
+    /// Whether a reading says anything: what the kernel counts itself, and at the end what it knows of calls.
+    pub const fn has_tallies(&self, at_end: bool) -> bool {
+        self.tallied() || at_end && self.asked.demand.timed != 0
+    }
+
     /// Takes a record of a thread that is to be known first, and takes notice of threads; says whether it has the record now.
     pub fn holds_back(&mut self, record: &[u8]) -> bool {
         if self.asked.demand.threads == 0 {
@@ -337,6 +342,11 @@ impl Subjects {
         let [returns_without_entry, entries_without_return, overflow] = tallying.outcomes()?;
         let mut tallies =
             Tallies { time_ns, returns_without_entry, entries_without_return, overflow, ..Tallies::default() };
+        if at_end && self.asked.demand.timed != 0 {
+            let (methods, deeper) = tallying.calls_under_way(self.asked.demand.epoch);
+            let is_wanted = |method: &&u64| self.known.get(method).is_some_and(|id| !self.is_never_wanted(*id));
+            tallies.under_way = methods.iter().filter(is_wanted).count() as u64 + deeper;
+        }
         for (index, counted) in (0..).zip(&self.cells).skip(1) {
             let Cell { count, timed, errors, total_ns, inner_ns, bytes } = tallying.cell(index)?;
             let Counted { subject, is_method } = counted;

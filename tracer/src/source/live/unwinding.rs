@@ -16,7 +16,7 @@ use crate::{
     ebpf::{Error, load::Kernel},
     event::{Event, EventKind, Payload, StackId},
     jvm::{
-        find::Jvm,
+        find::{Jvm, privilege},
         memory::{self, Memory},
     },
     session::Item,
@@ -27,6 +27,8 @@ use crate::{
 
 /// Distinct frames that a session keeps; later ones have no names.
 const MAX_FRAMES: usize = 1 << 20;
+/// Most that they take, in bytes: a target can give its classes names of any length.
+const MAX_FRAME_BYTES: usize = 96 << 20;
 /// Distinct stacks that a session keeps; later ones count as lost.
 const MAX_STACKS: usize = 1 << 20;
 
@@ -42,6 +44,7 @@ pub struct Unwinding {
     java: Option<JavaSymbols<Memory>>,
     machine: Machine,
     frames: HashMap<Arc<Frame>, u32>,
+    frame_bytes: usize,
     stacks: HashSet<StackId>,
     /// Records of stacks that have no names yet.
     waiting: VecDeque<Box<[u8]>>,
@@ -83,10 +86,15 @@ impl Machine {
     fn begin(&mut self) {
         if !std::mem::replace(&mut self.begun, true) {
             let mut symbols = std::mem::take(&mut self.symbols);
-            self.reader = Some(thread::spawn(move || {
+            let reader = thread::Builder::new().spawn(move || {
+                if let Err(error) = privilege::keep_only(privilege::SESSION) {
+                    log::warn!("a thread of jtrace keeps all its capabilities: {error}");
+                }
                 symbols.load();
                 symbols
-            }));
+            });
+            // Without room for a thread names stay unknown.
+            self.reader = reader.inspect_err(|error| log::warn!("native code has no names: {error}")).ok();
         }
     }
 
@@ -151,6 +159,7 @@ impl Unwinding {
             java,
             machine,
             frames: HashMap::new(),
+            frame_bytes: 0,
             stacks: HashSet::new(),
             waiting: VecDeque::new(),
             missing,
@@ -284,7 +293,8 @@ impl Unwinding {
         if let Some(id) = self.frames.get(&frame) {
             return *id;
         }
-        let frame = if self.frames.len() < MAX_FRAMES {
+        let frame = if self.frames.len() < MAX_FRAMES && self.frame_bytes < MAX_FRAME_BYTES {
+            self.frame_bytes += frame.bytes();
             frame
         } else {
             Frame::named(Kind::Unknown, "<too many different frames>").into()

@@ -1,5 +1,7 @@
 //! What jtrace itself uses.
 
+use crate::clock::{self, ClockId};
+
 /// CPU time and memory.
 pub(super) struct Usage {
     pub(super) cpu_ns: u64,
@@ -8,8 +10,7 @@ pub(super) struct Usage {
 
 /// CPU time and largest resident size of this process.
 pub(super) fn own_usage() -> Usage {
-    let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    let cpu_ns = u64::try_from(cpu.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(cpu.tv_nsec).unwrap_or(0);
+    let cpu_ns = clock::read_ns(ClockId::ProcessCPUTime);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak_kib = status
         .lines()

@@ -4,7 +4,7 @@ use crate::{
     report::Profile,
     view::{
         calls::{Call, Calls, Direction},
-        escape, format,
+        escape, format, name,
         symbol::Lines,
     },
 };
@@ -82,7 +82,7 @@ impl Tree<'_> {
         let room = self.width.saturating_sub(escape::width(&amounts) + mark.len());
         // However deep it is, half of the room is the name's.
         let indent = (indent.saturating_sub(1) * 2).min(INDENTED).min(room / 2);
-        let label = escape::fit(self.calls.label(call), room - indent);
+        let label = name::fit(self.calls.label(call), room - indent);
         self.lines.push(format!("{amounts}{:indent$}{mark}{label}", ""));
     }
 }

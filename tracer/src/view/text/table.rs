@@ -1,8 +1,8 @@
 //! Tables and key figures as lines of text.
 
 use crate::{
-    report::Table,
-    view::{escape, format},
+    report::{Column, Table, Unit},
+    view::{escape, format, labels::Labels, name::Label},
 };
 
 /// Widest natural width of a text column; what is longer is cut even where there is room.
@@ -16,38 +16,21 @@ const GAP: usize = 2;
 
 /// The table with at most `limit` rows; what is left out is counted.
 pub(super) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
-    let Table { id: _, title: _, columns, rows } = table;
+    let Table { id: _, title: _, columns: all, rows } = table;
     if rows.is_empty() {
         return vec![format!("{:INDENT$}none", "")];
     }
-    let shown: Vec<Vec<String>> = rows
-        .iter()
-        .take(limit)
-        .map(|row| {
-            row.iter()
-                .zip(columns)
-                .map(|(cell, column)| escape::fit(&format::cell(cell, column.unit), WIDEST))
-                .collect()
-        })
+    let labels = Labels::new(table);
+    let columns: Vec<&Column> = labels.columns().filter_map(|at| all.get(at)).collect();
+    let shown: Vec<Vec<Label>> = (0..rows.len().min(limit))
+        .map(|row| labels.columns().map(|column| labels.label(row, column)).collect())
         .collect();
-    let natural: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(at, column)| {
-            let cells = shown.iter().filter_map(|row| row.get(at)).map(|cell| escape::width(cell));
-            cells.max().unwrap_or(0).max(escape::width(column.title))
-        })
-        .collect();
+    let titles: Vec<Label> = columns.iter().map(|column| Label::new(column.title.to_owned())).collect();
     let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
-    let widths = format::columns(&natural, &units, width.saturating_sub(INDENT), GAP);
-    let line = |cells: Vec<&str>| {
-        let cells = cells.iter().zip(&widths).zip(&units);
-        let fitted =
-            cells.filter_map(|((cell, width), unit)| width.map(|width| pad(cell, width, format::is_numeric(*unit))));
-        format!("{:INDENT$}{}", "", fitted.collect::<Vec<_>>().join(&" ".repeat(GAP)))
-    };
-    let mut lines = vec![line(columns.iter().map(|column| column.title).collect())];
-    lines.extend(shown.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    let widths = format::columns(&natural(&titles, &shown), &units, width.saturating_sub(INDENT), GAP);
+    let line = |cells: &[Label]| format!("{:INDENT$}{}", "", row(cells, &widths, &units, GAP));
+    let mut lines = vec![line(&titles)];
+    lines.extend(shown.iter().map(|row| line(row)));
     if rows.len() > shown.len() {
         let hidden = rows.len() - shown.len();
         let noun = if hidden == 1 { "row" } else { "rows" };
@@ -60,6 +43,21 @@ pub(super) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
         lines.push(format!("{:INDENT$}{}", "", escape::fit(&sentence, width.saturating_sub(INDENT))));
     }
     lines
+}
+
+/// Columns that each of the texts would take where there is room.
+pub(in crate::view) fn natural(titles: &[Label], rows: &[Vec<Label>]) -> Vec<usize> {
+    let wide = |label: &Label| escape::width(&label.fit(WIDEST));
+    let column = |(at, title)| rows.iter().filter_map(|row| row.get(at)).chain([title]).map(wide).max().unwrap_or(0);
+    titles.iter().enumerate().map(column).collect()
+}
+
+/// A row of texts in columns of these widths.
+pub(in crate::view) fn row(cells: &[Label], widths: &[Option<usize>], units: &[Unit], gap: usize) -> String {
+    let cells = cells.iter().zip(widths).zip(units);
+    let fitted =
+        cells.filter_map(|((cell, width), unit)| width.map(|width| pad_label(cell, width, format::is_numeric(*unit))));
+    fitted.collect::<Vec<_>>().join(&" ".repeat(gap))
 }
 
 /// Names and values in as many aligned pairs of columns as there is room for.
@@ -77,9 +75,13 @@ pub(in crate::view) fn figures(figures: &[(String, String)], width: usize) -> Ve
     figures.chunks(per_line).map(pairs).collect()
 }
 
-/// An escaped text in exactly this many columns.
+/// A text in exactly this many columns.
 pub(in crate::view) fn pad(text: &str, width: usize, right: bool) -> String {
-    let text = escape::fit(text, width);
+    pad_label(&Label::new(text.to_owned()), width, right)
+}
+
+fn pad_label(label: &Label, width: usize, right: bool) -> String {
+    let text = label.fit(width);
     let blanks = " ".repeat(width.saturating_sub(escape::width(&text)));
     if right { blanks + &text } else { text + &blanks }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     report::{Node, Tree},
-    view::{escape, format},
+    view::{escape, format, name},
 };
 
 /// The lines of a tree, largest parts first.
@@ -23,7 +23,7 @@ fn branch(node: &Node, tree: &Tree, depth: usize, lines: &mut Vec<String>, width
     let share = if tree.root.value > 0.0 { node.value / tree.root.value * 100.0 } else { 0.0 };
     let lead =
         format!("{:>11} {:>8}  {}", format::float(node.value, tree.unit), format::percent(share), "  ".repeat(depth));
-    let label = escape::fit(&node.label, width.saturating_sub(escape::width(&lead)).max(8));
+    let label = name::fit(&node.label, width.saturating_sub(escape::width(&lead)).max(8));
     lines.push(lead + &label);
     if depth == DEEPEST {
         return;

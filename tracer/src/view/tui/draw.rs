@@ -159,7 +159,8 @@ fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report) {
 /// How complete the report is, with what is missing, in at most that many lines.
 fn completeness(report: &Report, width: usize, most: usize) -> (Vec<String>, sentence::State) {
     let (equation, state) = sentence::completeness(&report.completeness);
-    let mut lines = escape::wrap(&equation, width);
+    let first = report.headline.iter().flat_map(|headline| escape::wrap(headline, width));
+    let mut lines: Vec<String> = first.chain(escape::wrap(&equation, width)).collect();
     for missing in &report.completeness.missing {
         lines.extend(escape::wrap(&escape::fit(missing, width * 2), width));
     }

@@ -21,7 +21,7 @@ use crate::{
     stack::Kind,
     view::{
         calls::{Call, Calls, Direction},
-        escape, format,
+        escape, format, name,
         symbol::Lines,
         text::profile::share,
     },
@@ -313,7 +313,7 @@ fn line(row: &Row, calls: &Calls, direction: Direction, total: u64, width: usize
     };
     let room = width.saturating_sub(escape::width(&amounts));
     let lead = format!("{}{mark} ", " ".repeat(call.depth.min(room / 2)));
-    let label = escape::fit(calls.label(call), room.saturating_sub(escape::width(&lead)));
+    let label = name::fit(calls.label(call), room.saturating_sub(escape::width(&lead)));
     let style = if *is_match { draw::HEADING.add_modifier(Modifier::UNDERLINED) } else { Style::new() };
     Line::from(vec![
         amounts.into(),

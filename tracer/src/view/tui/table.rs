@@ -15,7 +15,9 @@ use crate::{
     report::Table,
     view::{
         escape, format,
-        text::table::{WIDEST, pad},
+        labels::Labels,
+        name::Label,
+        text::table::{self, pad},
     },
 };
 
@@ -41,24 +43,13 @@ pub(super) fn draw(
     // The selected row stays in the middle as far as there are rows around it.
     let selected = selected.map(|row| row.min(rows.len() - 1));
     let first = selected.unwrap_or(0).saturating_sub(height / 2).min(rows.len().saturating_sub(height));
-    let shown: Vec<Vec<String>> = rows.iter().skip(first).take(height).map(|row| cells(table, *row)).collect();
-    let titles = titles(table, state.sort(section, table));
-    let natural: Vec<usize> = titles
-        .iter()
-        .enumerate()
-        .map(|(at, title)| {
-            let widest = shown.iter().filter_map(|row| row.get(at)).map(|cell| escape::width(cell)).max();
-            widest.unwrap_or(0).max(escape::width(title))
-        })
-        .collect();
-    let units: Vec<_> = table.columns.iter().map(|column| column.unit).collect();
-    let widths = format::columns(&natural, &units, width, GAP);
-    let line = |cells: &[String]| {
-        let cells = cells.iter().zip(&widths).zip(&units);
-        let fitted =
-            cells.filter_map(|((cell, width), unit)| width.map(|width| pad(cell, width, format::is_numeric(*unit))));
-        fitted.collect::<Vec<_>>().join(&" ".repeat(GAP))
-    };
+    let labels = Labels::new(table);
+    let cells = |row: &usize| labels.columns().map(|column| labels.label(*row, column)).collect();
+    let shown: Vec<Vec<Label>> = rows.iter().skip(first).take(height).map(cells).collect();
+    let titles = titles(table, state.sort(section, table), &labels);
+    let units: Vec<_> = labels.columns().filter_map(|at| table.columns.get(at)).map(|column| column.unit).collect();
+    let widths = format::columns(&table::natural(&titles, &shown), &units, width, GAP);
+    let line = |cells: &[Label]| table::row(cells, &widths, &units, GAP);
     let mut lines = vec![Line::styled(line(&titles), draw::HEADING)];
     lines.extend(shown.iter().enumerate().map(|(at, cells)| {
         let is_selected = selected == Some(first + at);
@@ -72,25 +63,21 @@ pub(super) fn draw(
 pub(super) fn detail(state: &State, width: usize) -> Option<(String, Vec<String>)> {
     let (section, table) = state.table()?;
     let rows = state.rows(section, table);
-    let row = table.rows.get(*rows.get(state.row().min(rows.len().checked_sub(1)?))?)?;
+    let row = *rows.get(state.row().min(rows.len().checked_sub(1)?))?;
+    let labels = Labels::new(table);
     let name_width = table.columns.iter().map(|column| escape::width(column.title)).max().unwrap_or(0);
     let mut lines = Vec::new();
-    for (cell, column) in row.iter().zip(&table.columns) {
-        let value = escape::fit(&format::cell(cell, column.unit), width * 6);
+    for (column, heading) in table.columns.iter().enumerate() {
+        let value = escape::fit(&labels.in_full(row, column), width * 6);
         for (at, piece) in escape::wrap(&value, width.saturating_sub(name_width + 2)).iter().enumerate() {
-            lines.push(format!("{}  {piece}", pad(if at == 0 { column.title } else { "" }, name_width, false)));
+            lines.push(format!("{}  {piece}", pad(if at == 0 { heading.title } else { "" }, name_width, false)));
         }
     }
     Some((table.title.clone(), lines))
 }
 
-fn cells(table: &Table, row: usize) -> Vec<String> {
-    let cells = table.rows[row].iter().zip(&table.columns);
-    cells.map(|(cell, column)| escape::fit(&format::cell(cell, column.unit), WIDEST)).collect()
-}
-
 /// Headings, with a mark at the one that the table is sorted by.
-fn titles(table: &Table, sort: Option<Sort>) -> Vec<String> {
+fn titles(table: &Table, sort: Option<Sort>, labels: &Labels<'_>) -> Vec<Label> {
     let mark = |at| match sort {
         Some(Sort { column, descending }) if column == at => {
             if descending {
@@ -101,5 +88,6 @@ fn titles(table: &Table, sort: Option<Sort>) -> Vec<String> {
         }
         Some(_) | None => "",
     };
-    table.columns.iter().enumerate().map(|(at, column)| format!("{}{}", column.title, mark(at))).collect()
+    let title = |at: usize| table.columns.get(at).map(|column| Label::new(format!("{}{}", column.title, mark(at))));
+    labels.columns().filter_map(title).collect()
 }

@@ -170,11 +170,15 @@ fn code_that_does_not_tell_of_its_objects_is_named_even_where_none_was_seen() {
         signature: "()V".to_owned(),
         level: 4,
         inlined: false,
+        dropped: false,
+        untraced: false,
     };
     let coverage = |objects| Coverage {
         objects,
+        included: Vec::new(),
         armed: "the flag was set".to_owned(),
         interpreter: true,
+        seen: 0,
         silent: vec![silent.clone()],
     };
     alloc.coverage(&coverage(false));

@@ -51,7 +51,15 @@ impl Play {
     fn guard(&mut self, lens: Lens) {
         let action = GuardDecision::Detach { rate_per_s: 1 };
         let group = "jni-references".to_owned();
-        self.outside.guard(&GuardAction { time_ns: 0, group, sites: Vec::new(), lens, action, reason: None });
+        self.outside.guard(&GuardAction {
+            time_ns: 0,
+            group,
+            sites: Vec::new(),
+            lens,
+            action,
+            reason: None,
+            pause_ns: None,
+        });
     }
 }
 

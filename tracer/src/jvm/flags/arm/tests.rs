@@ -42,8 +42,8 @@ fn files(directory: &tempfile::TempDir) -> usize {
 
 /// Turns the owner of the only entry into a jtrace that is dead, as `kill -9` would.
 fn kill_owner(journal: &Journal) {
-    let locked = journal.lock().unwrap();
-    let mut entry = locked.entries().unwrap().0.remove(0);
+    let locked = journal.lock(this_process()).unwrap();
+    let mut entry = locked.written().unwrap().unwrap();
     for owner in &mut entry.owners {
         owner.process.start_ticks += 1;
     }
@@ -133,8 +133,8 @@ fn an_entry_goes_with_its_target() {
     let flag = AtomicU8::new(0);
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     let target = Identity::of(child.id()).unwrap();
-    let locked = journal.lock().unwrap();
-    let mut entry = locked.entry(target).unwrap();
+    let locked = journal.lock(target).unwrap();
+    let mut entry = locked.entry().unwrap();
     entry.changes.push(Change { flag: FLAG.to_owned(), address: 0x1000, original: 0, armed: 1 });
     locked.save(&entry).unwrap();
     drop(locked);
@@ -158,17 +158,19 @@ fn a_byte_that_is_no_truth_value_is_never_written() {
 fn an_unknown_flag_changes_nothing() {
     let (directory, journal) = place();
     let flag = AtomicU8::new(0);
-    let error = arm(&journal, StandIn(&flag), this_process(), &[FLAG, "Other"]).unwrap_err();
-    assert!(matches!(error, Error::NoFlag(name) if name == "Other"));
+    let error = arm(&journal, StandIn(&flag), this_process(), &[FLAG, "DTraceAllocProbes"]).unwrap_err();
+    assert!(matches!(error, Error::NoFlag(name) if name == "DTraceAllocProbes"));
     assert_eq!((value(&flag), files(&directory)), (0, 0));
+    // One that jtrace never changes is not even looked for.
+    assert!(matches!(arm(&journal, StandIn(&flag), this_process(), &["UseG1GC"]), Err(Error::NoFlag(_))));
 }
 
 #[test]
 fn a_journal_that_lies_about_an_address_writes_nowhere() {
     let (_directory, journal) = place();
     let (flag, other) = (AtomicU8::new(0), AtomicU8::new(1));
-    let locked = journal.lock().unwrap();
-    let mut entry = locked.entry(this_process()).unwrap();
+    let locked = journal.lock(this_process()).unwrap();
+    let mut entry = locked.entry().unwrap();
     let address = other.as_ptr() as u64;
     entry.changes.push(Change { flag: FLAG.to_owned(), address, original: 0, armed: 1 });
     locked.save(&entry).unwrap();

@@ -32,20 +32,26 @@ impl Live {
             Decision::Narrow { group, what, reason } => {
                 (*group, GuardDecision::Narrow { what: *what, rate_per_s: rate(reason) }, Some(*reason))
             }
-            Decision::Attach { group } => (*group, GuardDecision::Attach, None),
+            Decision::Attach { group, .. } => (*group, GuardDecision::Attach, None),
+            Decision::Look { group } => (*group, GuardDecision::Look, None),
+        };
+        let pause_ns = match &decision {
+            Decision::Attach { pause_ns, .. } => Some(*pause_ns),
+            Decision::Detach { .. } | Decision::Stop { .. } | Decision::Narrow { .. } | Decision::Look { .. } => None,
         };
         let time_ns = match action {
             GuardDecision::Attach => match self.bring_back(group)? {
                 Some(time_ns) => time_ns,
                 None => return Ok(()),
             },
+            GuardDecision::Look => now_ns(),
             GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => gone_ns.unwrap_or_else(now_ns),
             GuardDecision::Narrow { what, .. } => self.narrow(group, what)?,
             // Only markers are.
             GuardDecision::Hold | GuardDecision::Release => return Ok(()),
         };
         let reason = reason.map(|reason| GuardReason::of(&reason, now_ns()));
-        self.announce(group, time_ns, action, reason)
+        self.announce(group, time_ns, action, reason, pause_ns)
     }
 
     /// Puts a decision into the flow, behind the events before it.
@@ -55,6 +61,7 @@ impl Live {
         time_ns: u64,
         action: GuardDecision,
         reason: Option<GuardReason>,
+        pause_ns: Option<u64>,
     ) -> Result<(), Error> {
         let Some(state) = self.groups.get(group) else { return Ok(()) };
         let name = state.name().to_owned();
@@ -65,10 +72,11 @@ impl Live {
             GuardDecision::Narrow { what, rate_per_s } => {
                 log::info!("`{name}` fires {rate_per_s} times a second: no {what:?} any more");
             }
-            GuardDecision::Hold | GuardDecision::Release => {}
+            GuardDecision::Look | GuardDecision::Hold | GuardDecision::Release => {}
         }
         let counts = paused_by(state) != 0;
-        let action = GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason };
+        let action =
+            GuardAction { time_ns, group: name, sites: state.sites(), lens: state.lens, action, reason, pause_ns };
         let tallies = match &mut self.subjects {
             Some(subjects) if counts && subjects.tallied() => {
                 let whole = subjects.counts_calls_by_context();
@@ -130,6 +138,7 @@ impl Live {
             subjects.resume(paused, kernel.tallying())?;
         }
         let time_ns = now_ns();
+        governor.guard.came_back(group, time_ns);
         self.code_is_seen(group, true);
         Ok(Some(time_ns))
     }
@@ -138,10 +147,11 @@ impl Live {
     fn narrow(&mut self, group: usize, what: Narrowing) -> Result<u64, Error> {
         match what {
             Narrowing::Stacks => {
-                if let Some(without) = self.governor.without_stacks.get_mut(group) {
-                    *without = true;
-                }
-                self.tell_sites()?;
+                self.leave_stacks(group, 0)?;
+                Ok(now_ns())
+            }
+            Narrowing::FewerStacks { one_in } => {
+                self.leave_stacks(group, u16::try_from(one_in).unwrap_or(u16::MAX))?;
                 Ok(now_ns())
             }
             // The inside lane's own.
@@ -158,12 +168,23 @@ impl Live {
         }
     }
 
+    /// From now on one event of so many of a group gets a stack; 0: none does.
+    fn leave_stacks(&mut self, group: usize, one_in: u16) -> Result<(), Error> {
+        if let Some(stacks_of) = self.governor.stacks_of.get_mut(group) {
+            *stacks_of = one_in;
+        }
+        self.tell_sites()
+    }
+
     /// Tells the programs where the words of every site are, and which get stacks.
     pub(in crate::source::live) fn tell_sites(&mut self) -> Result<(), Error> {
         let Self { kernel, specs, group_of_site, governor, unwinding, .. } = self;
         for (site, (spec, group)) in specs.iter().zip(group_of_site).enumerate() {
-            let wanted = unwinding.is_some() && governor.leaves_stacks(*group);
-            kernel.set_site(site_id(site), SiteSpec { stack: if wanted { spec.stack } else { 0 }, ..*spec })?;
+            let stack = match governor.stacks_of(*group) {
+                one_in if unwinding.is_some() && one_in > 0 => spec.stack_of_one_in(one_in),
+                _ => 0,
+            };
+            kernel.set_site(site_id(site), SiteSpec { stack, ..*spec })?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tracer_common::marks::{MAX_PLACES, WordKind};
 
-use super::cost::{self, Telling, What};
+use super::cost::{Costs, Telling, What};
 use crate::{
     decode::{Decoded, decode, marks},
     event::Payload,
@@ -19,6 +19,9 @@ use crate::{
 const LOOK_WORDS: u32 = 256;
 /// Most buffers that are followed: as many threads as clients are told of.
 const MAX_BUFFERS: usize = 1 << 16;
+/// Most places of which marks are kept before they are known, and most marks of each.
+const MAX_EARLY: usize = 256;
+const MAX_EARLY_OF_PLACE: usize = 1024;
 
 /// What a marker or symbol did in a step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,11 +37,14 @@ struct Did {
 
 /// What everything did since the last step.
 pub(super) struct Loads {
+    costs: Costs,
     what: Vec<What>,
     /// Property of a marker's or symbol's number; `None` for markers.
     property_of: Vec<Option<usize>>,
     /// Number of the marker or symbol of each place.
     places: Vec<Option<u32>>,
+    /// Marks of places that are not known yet: a ring buffer can be faster than the library's words about what it has woven.
+    early: HashMap<u32, Vec<(Mark, f64)>>,
     did: Vec<Did>,
     /// Words that came out of each buffer so far.
     buffers: HashMap<u32, u64>,
@@ -55,10 +61,12 @@ pub(super) struct Loads {
     /// What was said of objects that are not tracked, by property and class.
     said: HashMap<(u8, u32), u64>,
     trap_ns: f64,
+    /// Marks and symbols so far, and what they cost without traps.
+    total: [f64; 2],
 }
 
 impl Loads {
-    pub(super) fn new(asked: &Asked, telling: &[Telling]) -> Self {
+    pub(super) fn new(asked: &Asked, telling: &[Telling], costs: Costs) -> Self {
         let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
         let property = |index: usize| match asked.meaning(number(index)) {
             Some(Meaning::Symbol { property, .. }) => Some(property),
@@ -66,9 +74,11 @@ impl Loads {
         };
         let properties = asked.properties.len();
         Self {
-            what: telling.iter().copied().map(What::of).collect(),
+            costs,
+            what: telling.iter().map(|telling| What::of(*telling, &costs)).collect(),
             property_of: (0..telling.len()).map(property).collect(),
             places: Vec::new(),
+            early: HashMap::new(),
             did: vec![Did::default(); telling.len()],
             buffers: HashMap::new(),
             kept_back: 0,
@@ -79,12 +89,13 @@ impl Loads {
             tracked: vec![0; properties],
             not_tracked: vec![0; properties],
             said: HashMap::new(),
-            trap_ns: cost::TRAP,
+            trap_ns: costs.trap,
+            total: [0.0; 2],
         }
     }
 
     pub(super) fn trap_costs(&mut self, ps: Option<u64>) {
-        self.trap_ns = ps.map_or(cost::TRAP, |ps| ps as f64 / 1e3);
+        self.trap_ns = ps.map_or(self.costs.trap, |ps| ps as f64 / 1e3);
     }
 
     /// Bytes that woven code has told since the last step.
@@ -101,6 +112,9 @@ impl Loads {
                     self.places.resize(at + 1, None);
                 }
                 self.places[at] = Some(place.marker);
+                for (mark, scale) in self.early.remove(&place.id).unwrap_or_default() {
+                    self.take_mark(&mark, scale);
+                }
             }
             Inside::Sampled(sampled) if self.said.len() < MAX_BUFFERS => {
                 let before = self.said.insert((sampled.property, sampled.class), sampled.not_tracked).unwrap_or(0);
@@ -154,11 +168,26 @@ impl Loads {
             if let Told::Count { count, .. } = mark.what {
                 marks = marks.saturating_add(count);
             }
-            self.take_mark(&mark, scale);
+            if self.places.get(mark.place as usize).copied().flatten().is_some() {
+                self.take_mark(&mark, scale);
+            } else {
+                self.take_early(mark, scale);
+            }
         }
         // The number of a buffer is never used again, so that there are no more of them in a step than there are threads.
         let of = self.marks.entry(buffer).or_default();
         *of = of.saturating_add(marks);
+    }
+
+    /// Keeps a mark until its place is known.
+    fn take_early(&mut self, mark: Mark, scale: f64) {
+        let is_of_place = !matches!(mark.what, Told::Death { .. } | Told::Born { .. } | Told::Argument { .. });
+        if is_of_place && (self.early.len() < MAX_EARLY || self.early.contains_key(&mark.place)) {
+            let of_place = self.early.entry(mark.place).or_default();
+            if of_place.len() < MAX_EARLY_OF_PLACE {
+                of_place.push((mark, scale));
+            }
+        }
     }
 
     fn take_mark(&mut self, mark: &Mark, scale: f64) {
@@ -199,6 +228,11 @@ impl Loads {
         }
     }
 
+    /// Marks and symbols so far, and what they cost without traps.
+    pub(super) const fn total(&self) -> [f64; 2] {
+        self.total
+    }
+
     /// By about how many threads marks were made since the last step.
     pub(super) fn threads(&self) -> f64 {
         equal_threads(self.marks.values().copied())
@@ -208,6 +242,7 @@ impl Loads {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
     pub(super) fn finish_step(&mut self, own_ns: f64) -> Vec<LaneLoad> {
         self.share_kept_back();
+        let costs = self.costs;
         let sent: f64 = self.did.iter().map(|did| did.sent).sum();
         let traps_ns = self.batches as f64 * self.trap_ns;
         let mut loads: Vec<LaneLoad> = (0..self.did.len())
@@ -217,24 +252,30 @@ impl Loads {
                 let shared_ns = part * traps_ns;
                 let events = did.sent as u64 + did.counted + did.held_back + did.moved + did.ignored;
                 let (cost_ns, counted_ns, off_ns) = if self.property_of[number].is_some() {
-                    let illegal_ns = did.illegal as f64 * (self.trap_ns + cost::STACK);
-                    let counted_ns = did.held_back as f64 * cost::HELD_BACK + did.moved as f64 * cost::MOVED;
-                    let kept_ns = counted_ns + did.sent * cost::SYMBOL;
+                    let illegal_ns = did.illegal as f64 * (self.trap_ns + costs.stack);
+                    let counted_ns = did.held_back as f64 * costs.held_back + did.moved as f64 * costs.moved;
+                    let kept_ns = counted_ns + did.sent * costs.symbol;
                     (
-                        illegal_ns + kept_ns + did.ignored as f64 * cost::IGNORED + shared_ns,
-                        events as f64 * cost::IGNORED,
+                        illegal_ns + kept_ns + did.ignored as f64 * costs.ignored + shared_ns,
+                        events as f64 * costs.ignored,
                         // They are never off for a while.
                         0.0,
                     )
                 } else {
                     let marks = did.sent + did.counted as f64;
-                    let cost_ns = did.sent * what.sent_ns + did.counted as f64 * cost::COUNTED + shared_ns;
-                    (cost_ns, marks * cost::COUNTED, marks * what.off_ns)
+                    let cost_ns = did.sent * what.sent_ns + did.counted as f64 * costs.counted + shared_ns;
+                    (cost_ns, marks * costs.counted, marks * what.off_ns)
                 };
                 LaneLoad { events, cost_ns, counted_ns, off_ns, own_ns: part * own_ns, target_ns: 0.0 }
             })
             .collect();
         self.add_objects(&mut loads);
+        let illegal: u64 = self.did.iter().map(|did| did.illegal).sum();
+        let illegal_ns = illegal as f64 * (self.trap_ns + costs.stack);
+        let shared_ns = if sent > 0.0 { traps_ns } else { 0.0 };
+        let sum = |of: fn(&LaneLoad) -> f64| loads.iter().map(of).sum::<f64>();
+        self.total[0] += sum(|load| load.events as f64);
+        self.total[1] += (sum(|load| load.cost_ns) - illegal_ns - shared_ns).max(0.0);
         self.did.fill(Did::default());
         (self.batches, self.bytes) = (0, 0);
         self.marks.clear();
@@ -258,8 +299,8 @@ impl Loads {
             let Some(load) = first.and_then(|number| loads.get_mut(number)) else { continue };
             let tracked = std::mem::take(&mut self.tracked[property]) as f64;
             let not_tracked = std::mem::take(&mut self.not_tracked[property]) as f64;
-            load.cost_ns += tracked * cost::TRACKED + not_tracked * cost::NOT_TRACKED;
-            load.counted_ns += (tracked + not_tracked) * cost::NOT_TRACKED;
+            load.cost_ns += tracked * self.costs.tracked + not_tracked * self.costs.not_tracked;
+            load.counted_ns += (tracked + not_tracked) * self.costs.not_tracked;
         }
     }
 }
@@ -308,7 +349,7 @@ mod tests {
         asked.properties.push(crate::typestate::Property::parse(entry.file, entry.text).expect("it is right"));
         let symbols = asked.properties[0].machine.symbols.len();
         let telling = vec![Telling { switch: switch::ON, ..Telling::default() }; 2 + symbols];
-        let mut loads = Loads::new(&asked, &telling);
+        let mut loads = Loads::new(&asked, &telling, Costs::REFERENCE);
         for (number, marker) in [(1, 0), (2, 1), (3, 2)] {
             loads.inside(&Inside::Place(place(number, marker)));
         }
@@ -343,9 +384,20 @@ mod tests {
         loads.take(&record(7, 2000, &words));
         let step = loads.finish_step(1e6);
         assert_eq!([step[0].events, step[1].events], [2250, 750]);
-        assert!(step[0].cost_ns > 2250.0 * cost::SENT && step[0].cost_ns > step[0].counted_ns);
+        assert!(step[0].cost_ns > 2250.0 * Costs::REFERENCE.sent && step[0].cost_ns > step[0].counted_ns);
         assert!((step[0].own_ns - 0.75e6).abs() < 1.0, "{}", step[0].own_ns);
         assert_eq!(loads.finish_step(0.0)[0], LaneLoad::default());
+    }
+
+    #[test]
+    fn marks_that_come_before_their_place_is_known_count_once_it_is() {
+        let mut loads = loads();
+        loads.take(&record(7, 0, &[enter(9), enter(9), enter(1)]));
+        loads.inside(&Inside::Place(place(9, 1)));
+        let done = loads.finish_step(0.0);
+        assert_eq!((done[0].events, done[1].events), (1, 2));
+        loads.inside(&Inside::Place(place(9, 1)));
+        assert_eq!(loads.finish_step(0.0)[1].events, 0, "they count once");
     }
 
     #[test]
@@ -360,8 +412,11 @@ mod tests {
         loads.inside(&Inside::Sampled(sampled.clone()));
         let step = loads.finish_step(0.0);
         assert_eq!([step[0].events, step[2].events], [5_000_000, 341]);
-        let objects = 10.0 * cost::TRACKED + 6.0 * cost::NOT_TRACKED;
-        let symbols = 300.0 * cost::HELD_BACK + 40.0 * cost::IGNORED + cost::SYMBOL + 2.0 * cost::TRAP;
+        let objects = 10.0 * Costs::REFERENCE.tracked + 6.0 * Costs::REFERENCE.not_tracked;
+        let symbols = 300.0 * Costs::REFERENCE.held_back
+            + 40.0 * Costs::REFERENCE.ignored
+            + Costs::REFERENCE.symbol
+            + 2.0 * Costs::REFERENCE.trap;
         assert!((step[2].cost_ns - objects - symbols).abs() < 1.0, "{}", step[2].cost_ns);
         // What was said before is no news.
         loads.inside(&Inside::Sampled(sampled));

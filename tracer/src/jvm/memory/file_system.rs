@@ -1,0 +1,224 @@
+//! Which file systems cannot be a target's user's own. A file system that a program serves can leave whoever reads it waiting
+//! for ever, and any user can have one, in namespaces of her own: with it she would hold up jtrace at a page of memory that
+//! is mapped from it, or at one of her libraries.
+//!
+//! Trusted is what is mounted in jtrace's own mount namespace, or in one that belongs to jtrace's user namespace, and is
+//! served by no program. What only a namespace of hers has is not, save where the same is mounted here, too, or is memory.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::{self, Read as _},
+    os::{fd::AsFd as _, unix::fs::MetadataExt as _},
+    path::{Component, Path},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{AtFlags, FileType, MemfdFlags, Mode, OFlags, StatxFlags, fstat, major, memfd_create, minor, open, statx},
+};
+
+use super::calls;
+
+/// Largest list of mounts that is read.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// A device, as mounts and mappings name it.
+pub(super) type Device = (u32, u32);
+
+/// The file systems that a target can have files of.
+#[derive(Debug)]
+pub(super) struct FileSystems {
+    /// What was read; the kernel says when it has changed.
+    lists: Vec<File>,
+    mounts: HashMap<u64, bool>,
+    devices: HashMap<Device, bool>,
+}
+
+/// A line of `/proc/PID/mountinfo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mount {
+    id: u64,
+    device: Device,
+    kind: String,
+}
+
+impl FileSystems {
+    /// Looks at what jtrace and a process have mounted.
+    pub(super) fn of(pid: u32) -> io::Result<Self> {
+        let (list, own) = read("self")?;
+        let mut found = Self { lists: vec![list], mounts: HashMap::new(), devices: internal() };
+        found.add(&own, |mount| !is_served(&mount.kind));
+        if namespace("self") != namespace(&pid.to_string()) {
+            let (list, theirs) = read(&pid.to_string())?;
+            found.lists.push(list);
+            let trusted = belongs_here(pid);
+            let here: HashMap<Device, String> = own.into_iter().map(|mount| (mount.device, mount.kind)).collect();
+            found.add(&theirs, |mount| {
+                let known = trusted || is_memory(&mount.kind) || here.get(&mount.device) == Some(&mount.kind);
+                known && !is_served(&mount.kind)
+            });
+        }
+        Ok(found)
+    }
+
+    fn add(&mut self, mounts: &[Mount], is_trusted: impl Fn(&Mount) -> bool) {
+        for mount in mounts {
+            let is_trusted = is_trusted(mount);
+            self.mounts.insert(mount.id, is_trusted);
+            // A device that is trusted here stays so, whatever else it is mounted as.
+            self.devices.entry(mount.device).or_insert(is_trusted);
+        }
+    }
+
+    /// Whether pages of files of a device come from the kernel alone.
+    pub(super) fn trusts_device(&self, device: Device) -> bool {
+        self.devices.get(&device).copied().unwrap_or(false)
+    }
+
+    fn trusts(&self, mount: u64, device: Device) -> bool {
+        // Subvolumes have devices of their own, and layers have mounts of their own.
+        self.mounts.get(&mount).copied().unwrap_or_else(|| self.trusts_device(device))
+    }
+
+    /// Whether something was mounted or unmounted since this was read; numbers of devices are used again.
+    pub(super) fn is_stale(&self) -> bool {
+        let mut polled: Vec<PollFd<'_>> = self.lists.iter().map(|list| PollFd::new(list, PollFlags::PRI)).collect();
+        !matches!(poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
+    }
+}
+
+/// Why a file was not opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refused {
+    /// The kernel refuses.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A directory, device, pipe or socket.
+    #[error("it is no regular file")]
+    NotRegular,
+    /// A program may serve it.
+    #[error("it lies on a file system that its user may serve herself, and that need not answer")]
+    Untrusted,
+}
+
+/// Opens a regular file for reading. What it is, and where a file of a target lies, is found out before: opening a device can
+/// have effects, and a file system that a program serves need not answer. Links are followed, because `/proc/PID/map_files`
+/// consists of them.
+pub(crate) fn open_regular(path: &Path) -> Result<File, Refused> {
+    let handle = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(io::Error::from)?;
+    let wanted = StatxFlags::TYPE | StatxFlags::MNT_ID;
+    let stat = statx(&handle, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, wanted).map_err(io::Error::from)?;
+    if FileType::from_raw_mode(stat.stx_mode.into()) != FileType::RegularFile {
+        return Err(Refused::NotRegular);
+    }
+    if let Some(pid) = target_of(path)
+        && !FileSystems::of(pid)?.trusts(stat.stx_mnt_id, (stat.stx_dev_major, stat.stx_dev_minor))
+    {
+        return Err(Refused::Untrusted);
+    }
+    let again = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&handle));
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(open(again, flags, Mode::empty()).map_err(io::Error::from)?))
+}
+
+/// The process below whose part of `/proc` a path lies. Any other path was named by jtrace's own user.
+fn target_of(path: &Path) -> Option<u32> {
+    let mut parts = path.strip_prefix("/proc").ok()?.components();
+    match parts.next()? {
+        Component::Normal(pid) => pid.to_str()?.parse().ok(),
+        _ => None,
+    }
+}
+
+fn read(pid: &str) -> io::Result<(File, Vec<Mount>)> {
+    let mut list = File::open(format!("/proc/{pid}/mountinfo"))?;
+    let mut text = Vec::new();
+    (&mut list).take(MAX_BYTES).read_to_end(&mut text)?;
+    let mounts = String::from_utf8_lossy(&text).lines().filter_map(parse).collect();
+    Ok((list, mounts))
+}
+
+/// `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw`: nothing before the dash holds a space.
+fn parse(line: &str) -> Option<Mount> {
+    let (before, behind) = line.split_once(" - ")?;
+    let mut fields = before.split(' ');
+    let id = fields.next()?.parse().ok()?;
+    let (major, minor) = fields.nth(1)?.split_once(':')?;
+    let device = (major.parse().ok()?, minor.parse().ok()?);
+    Some(Mount { id, device, kind: behind.split(' ').next()?.to_owned() })
+}
+
+/// Whether a program serves such file systems, or may.
+fn is_served(kind: &str) -> bool {
+    matches!(kind, "fuse" | "fuseblk") || kind.starts_with("fuse.")
+}
+
+/// Whether all of such a file system is memory, whoever has mounted it.
+fn is_memory(kind: &str) -> bool {
+    matches!(kind, "tmpfs" | "ramfs" | "hugetlbfs")
+}
+
+/// What the kernel keeps for itself, with no mount that anybody sees: memory that has the form of files.
+fn internal() -> HashMap<Device, bool> {
+    let kinds = [MemfdFlags::CLOEXEC, MemfdFlags::CLOEXEC | MemfdFlags::HUGETLB];
+    let made = kinds.into_iter().filter_map(|flags| memfd_create("jtrace", flags).ok());
+    let devices = made.filter_map(|file| fstat(file.as_fd()).ok()).map(|stat| stat.st_dev);
+    devices.map(|device| ((major(device), minor(device)), true)).collect()
+}
+
+/// A process's mount namespace.
+fn namespace(pid: &str) -> Option<std::path::PathBuf> {
+    fs::read_link(format!("/proc/{pid}/ns/mnt")).ok()
+}
+
+/// Whether a process's mount namespace belongs to jtrace's own user namespace, so that an administrator has made its mounts.
+fn belongs_here(pid: u32) -> bool {
+    let theirs = File::open(format!("/proc/{pid}/ns/mnt")).and_then(|namespace| calls::owner_of(&namespace));
+    let theirs = theirs.and_then(|owner| File::from(owner).metadata());
+    let own = fs::metadata("/proc/self/ns/user");
+    theirs.is_ok_and(|theirs| own.is_ok_and(|own| (own.dev(), own.ino()) == (theirs.dev(), theirs.ino())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_whatever_its_paths_are() {
+        let line = r"36 35 98:3 /a\040b /mnt rw,noatime master:1 shared:2 - fuse.evil /dev/root rw,errors=continue";
+        let expected = Mount { id: 36, device: (98, 3), kind: "fuse.evil".to_owned() };
+        assert_eq!(parse(line), Some(expected));
+        assert_eq!(parse("36 35 98 / / rw - ext4 x rw"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn what_a_program_serves_is_not_trusted() {
+        assert!(["fuse", "fuseblk", "fuse.sshfs"].into_iter().all(is_served));
+        assert!(!["ext4", "overlay", "tmpfs", "xfs", "fusectl"].into_iter().any(is_served));
+    }
+
+    #[test]
+    fn regular_files_are_opened_and_nothing_else_is() {
+        assert!(open_regular(Path::new("/proc/self/exe")).is_ok());
+        assert!(open_regular(Path::new(&format!("/proc/{}/exe", std::process::id()))).is_ok());
+        for other in ["/dev/zero", "/dev/null", "/tmp"] {
+            assert!(matches!(open_regular(Path::new(other)), Err(Refused::NotRegular)), "{other}");
+        }
+        assert!(matches!(open_regular(Path::new("/nowhere")), Err(Refused::Io(_))));
+    }
+
+    #[test]
+    fn a_mount_of_which_nobody_here_knows_is_not_trusted() {
+        let own = FileSystems::of(std::process::id()).unwrap();
+        assert!(!own.trusts(u64::MAX, (0, 0xfffff)) && !own.is_stale());
+        assert!(internal().into_keys().all(|device| own.trusts_device(device)));
+    }
+
+    #[test]
+    fn only_paths_of_processes_are_a_targets() {
+        assert_eq!(target_of(Path::new("/proc/42/map_files/1-2")), Some(42));
+        assert_eq!((target_of(Path::new("/proc/self/exe")), target_of(Path::new("/opt/libjvm.so"))), (None, None));
+    }
+}
