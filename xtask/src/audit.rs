@@ -1,11 +1,12 @@
 //! The part of a dependency audit that needs no network: licences and doubled versions, by the lists in `deny.toml`.
 //!
-//! It does not look for published advisories. Their database is not in the repository; where the network reaches it,
-//! `cargo deny check` reads the same `deny.toml` and does.
+//! Published advisories are looked up where a program that reads them and their database are at hand (`cargo audit`, `cargo
+//! deny`); nothing is downloaded. Where they are not, that is said in the last line.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -43,10 +44,57 @@ pub(crate) fn run() -> Result<()> {
     if !complaints.is_empty() {
         bail!("{} complaints about {} dependencies", complaints.len(), dependencies.len());
     }
-    println!("audit: {} dependencies have permitted licences; advisories need the network and are not looked up", {
-        dependencies.len()
-    });
-    Ok(())
+    println!("audit: {} dependencies have permitted licences", dependencies.len());
+    match Lookup::at_hand(&programs(), &cargo_home()) {
+        Ok(lookup) => lookup.run(),
+        Err(missing) => {
+            println!("audit: advisories were NOT looked up: {missing}");
+            Ok(())
+        }
+    }
+}
+
+/// How advisories can be looked up here, without the network.
+#[derive(Debug, PartialEq, Eq)]
+struct Lookup {
+    arguments: Vec<String>,
+}
+
+impl Lookup {
+    /// The first program that is there and has its database.
+    fn at_hand(programs: &[PathBuf], home: &Path) -> Result<Self, String> {
+        let is_there = |name: &str| programs.iter().any(|folder| folder.join(name).is_file());
+        let words = |words: &[&str]| Self { arguments: words.iter().map(|word| (*word).to_owned()).collect() };
+        let mut missing = Vec::new();
+        let tools = [
+            ("cargo-audit", "advisory-db", ["audit", "--no-fetch", "--stale", "--deny=warnings"]),
+            ("cargo-deny", "advisory-dbs", ["--offline", "deny", "check", "advisories"]),
+        ];
+        for (program, database, arguments) in tools {
+            match (is_there(program), home.join(database).is_dir()) {
+                (true, true) => return Ok(words(&arguments)),
+                (true, false) => {
+                    missing.push(format!("{program} has no database in {}", home.join(database).display()));
+                }
+                (false, _) => missing.push(format!("{program} is not installed")),
+            }
+        }
+        Err(missing.join(", "))
+    }
+
+    fn run(&self) -> Result<()> {
+        println!("audit: looking up advisories by cargo {}", self.arguments.join(" "));
+        process::run(process::cargo().args(&self.arguments))
+    }
+}
+
+fn programs() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+fn cargo_home() -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).unwrap_or_default()
 }
 
 fn dependencies() -> Result<BTreeSet<Dependency>> {
@@ -150,6 +198,19 @@ mod tests {
 
     fn permits(expression: &str) -> bool {
         is_permitted(expression, &BTreeSet::from(["MIT".to_owned(), "Unicode-3.0".to_owned()]))
+    }
+
+    #[test]
+    fn advisories_are_looked_up_where_a_program_and_its_database_are_there() {
+        let home = std::env::temp_dir().join(format!("jtrace-audit-{}", std::process::id()));
+        fs::create_dir_all(home.join("bin")).unwrap();
+        let look = || Lookup::at_hand(&[home.join("bin")], &home);
+        assert_eq!(look().unwrap_err(), "cargo-audit is not installed, cargo-deny is not installed");
+        fs::write(home.join("bin/cargo-deny"), "").unwrap();
+        assert!(look().unwrap_err().contains("cargo-deny has no database in"));
+        fs::create_dir(home.join("advisory-dbs")).unwrap();
+        assert_eq!(look().unwrap().arguments, ["--offline", "deny", "check", "advisories"]);
+        fs::remove_dir_all(&home).unwrap();
     }
 
     #[test]

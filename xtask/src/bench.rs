@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: measures what jtrace promises, on this machine, and compares it with `tests/budgets/bench.txt`;
-//! `cargo xtask bench guard` holds it to ratios alone, and CI runs that.
+//! `cargo xtask bench guard` holds it to ratios alone. Neither is part of `cargo xtask test`: the machine decides them.
 //!
 //! Needs root, as jtrace does. Times depend on what else the machine does; the figures that must hold anywhere are ratios,
 //! growth, and limits with plenty of room.
@@ -10,10 +10,12 @@ mod busy;
 mod code;
 mod decode;
 mod distinct;
+mod estimates;
 mod guard;
 mod inside;
 mod methods;
 mod page;
+mod parking;
 mod rounds;
 mod unwinding;
 
@@ -58,11 +60,6 @@ enum Subcommand {
     Guard,
 }
 
-/// Holds jtrace to its ratios; needs what `cargo xtask test` has made before.
-pub(crate) fn guard() -> Result<()> {
-    guard::run()
-}
-
 /// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
@@ -76,6 +73,8 @@ enum Part {
     Own,
     /// The slowdown of a busy target
     Slowdown,
+    /// The slowdown of a target that the rate guard has to relieve
+    Parking,
     /// Unwinding in the kernel
     Unwind,
     /// CPU samples: the slowdown of a busy target, and jtrace's own CPU
@@ -88,6 +87,8 @@ enum Part {
     Page,
     /// What a hit costs where methods are looked at, beside the least possible and bpftrace
     Methods,
+    /// How often intervals of what is sampled cover the truth. Only where it is named
+    Estimates,
     /// All of the inside lane: hot loop, iterators, weaving, File, and the suite
     Inside,
     /// A hot loop with a marker: off, counted, sent, and restored
@@ -104,18 +105,20 @@ enum Part {
     InsideBudget,
 }
 
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 19] = [
     Part::Attach,
     Part::Rounds,
     Part::Decode,
     Part::Own,
     Part::Slowdown,
+    Part::Parking,
     Part::Unwind,
     Part::Cpu,
     Part::Distinct,
     Part::Code,
     Part::Page,
     Part::Methods,
+    Part::Estimates,
     Part::InsideHot,
     Part::InsideIterators,
     Part::InsideWeaving,
@@ -138,6 +141,7 @@ struct Effort {
     unwindings: usize,
     pages: usize,
     hits: usize,
+    estimates: usize,
     inside: usize,
     iterators: inside::Iterators,
     suite: inside::Size,
@@ -153,6 +157,7 @@ const FULL: Effort = Effort {
     unwindings: 15,
     pages: 5,
     hits: 15,
+    estimates: 20,
     inside: 9,
     iterators: inside::Iterators { rounds: 9, short: true, blocks: [24, 8], passes_told: 20 },
     suite: inside::Size { words: &["--runs", "5", "--warm-up", "2", "--iterations", "5", "--settle", "2m"] },
@@ -167,6 +172,7 @@ const QUICK: Effort = Effort {
     unwindings: 5,
     pages: 3,
     hits: 5,
+    estimates: 5,
     inside: 3,
     // Some two minutes, with both JDKs.
     iterators: inside::Iterators { rounds: 2, short: false, blocks: [20, 8], passes_told: 10 },
@@ -199,9 +205,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         build::run(&build::Options::default())?;
     }
     if let Some(Subcommand::Guard) = options.command {
-        return guard().map(|()| ExitCode::SUCCESS);
+        return guard::run().map(|()| ExitCode::SUCCESS);
     }
-    if PARTS.into_iter().any(|part| options.asks_for(part) && !part.is_inside()) {
+    if PARTS.into_iter().any(|part| options.asks_for(part) && !part.is_inside() && part != Part::Estimates) {
         build_measure()?;
     }
     let effort = if options.quick { QUICK } else { FULL };
@@ -240,7 +246,7 @@ impl Options {
     /// Whether a part is measured.
     fn asks_for(&self, part: Part) -> bool {
         if self.only.is_empty() {
-            return part != Part::InsideSuite;
+            return !matches!(part, Part::InsideSuite | Part::Estimates);
         }
         self.only.contains(&part) || part.is_inside() && self.only.contains(&Part::Inside)
     }
@@ -264,12 +270,14 @@ fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
         Part::Decode => decode::measure(*events, *decodes),
         Part::Own => busy::own_cost(&jdk, *watch),
         Part::Slowdown => busy::slowdown(&jdk, *pairs),
+        Part::Parking => parking::measure(&jdk, *pairs),
         Part::Unwind => unwinding::measure(&jdk, *unwindings),
         Part::Cpu => busy::cpu_lens(&jdk, *watch, *pairs),
         Part::Distinct => distinct::measure(&jdk),
         Part::Code => code::measure(&jdk, *attaches),
         Part::Page => page::measure(*pages),
         Part::Methods => methods::measure(&jdk, *hits),
+        Part::Estimates => estimates::measure(&jdk, effort.estimates),
         // Its parts stand for themselves.
         Part::Inside => Ok(Vec::new()),
         Part::InsideHot => inside::measure(What::Hot, effort),

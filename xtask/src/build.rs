@@ -1,11 +1,11 @@
-//! `cargo xtask build`: one self-contained `target/release/jtrace`. The eBPF object inside comes from `tracer/build.rs`.
+//! `cargo xtask build`: one self-contained `target/release/jtrace`, and from it the smaller one that is shipped. The eBPF object inside comes from `tracer/build.rs`.
 
 use std::fs;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::{process, workspace};
+use crate::{dist, process, workspace};
 
 /// Takes no options.
 #[derive(Args, Default)]
@@ -16,5 +16,5 @@ pub(crate) fn run(_: &Options) -> Result<()> {
     let jtrace = workspace::jtrace();
     let size = fs::metadata(&jtrace).with_context(|| format!("the build left no {}", jtrace.display()))?.len();
     println!("build: {} ({} KiB)", jtrace.display(), size / 1024);
-    Ok(())
+    dist::divide()
 }

@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{audit, process, tidy};
+use crate::{audit, dist, process, tidy};
 
 /// Takes no options.
 #[derive(Args, Default)]
@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     ("lints", lints),
     ("documentation", documentation),
     ("dependencies", audit::run),
+    ("size", dist::check),
 ];
 
 pub(crate) fn run(_: &Options) -> Result<()> {

@@ -6,25 +6,39 @@ mod measured;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{ebpf_toolchain, process, workspace};
 
 /// The release whose LLVM agrees with the compilers that `ebpf_toolchain` accepts.
 const BPF_LINKER: &str = "0.10.3";
 
+/// What set-up is for. Each purpose needs what those before it need, and more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Purpose {
+    /// Building jtrace and the demo's JVM.
+    Demo,
+    /// All checks and tests.
+    Test,
+    /// The programs and tools that only `jtrace bench` measures (some 160 MB), too.
+    #[default]
+    Bench,
+}
+
 /// What is installed.
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Leave out the programs and tools that only `jtrace bench` uses (some 160 MB).
-    #[arg(long)]
-    pub(crate) without_bench: bool,
+    /// What the machine is to be ready for
+    #[arg(long = "for", value_enum, default_value_t)]
+    pub(crate) purpose: Purpose,
 }
 
 /// A Debian package, and how to see that what it brings is there, wherever it came from.
 struct Package {
     name: &'static str,
     why: &'static str,
+    /// The first purpose that needs it.
+    purpose: Purpose,
     is_present: fn() -> bool,
 }
 
@@ -32,32 +46,73 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "openjdk-17-jdk-headless",
         why: "compiles the Java workloads and runs the demo",
+        purpose: Purpose::Demo,
         is_present: || ["java", "javac", "jcmd"].iter().all(|tool| workspace::jdk_tool(tool).is_absolute()),
     },
     Package {
+        name: "openjdk-17-jdk-headless",
+        why: "tests run on Debian's own build as well, whichever java is first on the path",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/lib/jvm/java-17-openjdk-amd64/bin/java").is_file(),
+    },
+    Package {
         name: "binutils",
-        why: "objcopy strips copies of libjvm.so for tests, readelf checks them",
+        why: "objcopy takes symbols out of jtrace and out of copies of libjvm.so, readelf checks these",
+        purpose: Purpose::Demo,
         is_present: || process::on_path("objcopy") && process::on_path("readelf"),
     },
-    Package { name: "tmux", why: "tests drive the TUI in it", is_present: || process::on_path("tmux") },
+    Package {
+        name: "tmux",
+        why: "tests drive the TUI in it",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("tmux"),
+    },
     Package {
         name: "util-linux",
         why: "unshare gives tests a container's namespaces",
+        purpose: Purpose::Test,
         is_present: || process::on_path("unshare"),
     },
     Package {
         name: "chromium",
         why: "tests open the HTML page in it, headless",
+        purpose: Purpose::Test,
         is_present: || process::on_path("chromium"),
+    },
+    Package {
+        name: "qemu-system-x86",
+        why: "boots other kernels, in which live tests run",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("qemu-system-x86_64"),
+    },
+    Package {
+        name: "seabios",
+        why: "begins what that boots",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/seabios").is_dir(),
+    },
+    Package {
+        name: "busybox-static",
+        why: "is the shell in there",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/bin/busybox").is_file(),
+    },
+    Package {
+        name: "cpio",
+        why: "packs what runs in there",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("cpio"),
     },
     Package {
         name: "golang-go",
         why: "its pprof reads jtrace's profiles back in a test",
+        purpose: Purpose::Test,
         is_present: || process::on_path("go"),
     },
     Package {
         name: "python3-pip",
         why: "fetches the JDKs of the tests from PyPI",
+        purpose: Purpose::Test,
         is_present: || process::succeeds(process::command("python3").args(["-m", "pip", "--version"])),
     },
 ];
@@ -66,9 +121,9 @@ const PACKAGES: &[Package] = &[
 const EBPF_PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let Options { without_bench } = options;
-    for package in PACKAGES {
-        let Package { name, why, is_present } = package;
+    let Options { purpose } = options;
+    for package in needed(*purpose) {
+        let Package { name, why, purpose: _, is_present } = package;
         if is_present() {
             println!("setup: {name} present");
         } else {
@@ -76,8 +131,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             install(&[name])?;
         }
     }
-    cargo_component("fmt", "rustfmt")?;
-    cargo_component("clippy", "clippy")?;
+    if *purpose >= Purpose::Test {
+        cargo_component("fmt", "rustfmt")?;
+        cargo_component("clippy", "clippy")?;
+    }
     bpf_linker()?;
     let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {
         toolchain
@@ -87,10 +144,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ebpf_toolchain::find().map_err(|missing| anyhow::anyhow!("after the installation: {missing}"))?
     };
     println!("setup: eBPF toolchain present, {toolchain}");
-    if !without_bench {
+    if *purpose >= Purpose::Bench {
         measured::run();
     }
     Ok(())
+}
+
+/// The packages that a purpose needs.
+fn needed(purpose: Purpose) -> impl Iterator<Item = &'static Package> {
+    PACKAGES.iter().filter(move |package| package.purpose <= purpose)
 }
 
 /// Installs Debian packages, after an update because an old package list names files that are gone.
@@ -162,4 +224,20 @@ fn bpf_linker() -> Result<()> {
     // The workspace's own target folder would make the installation wait for a build that runs.
     install.env_remove("CARGO_TARGET_DIR");
     process::run_with_retries(&mut install)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(purpose: Purpose) -> Vec<&'static str> {
+        needed(purpose).map(|package| package.name).collect()
+    }
+
+    #[test]
+    fn the_demo_needs_no_browser_and_no_go() {
+        assert_eq!(names(Purpose::Demo), ["openjdk-17-jdk-headless", "binutils"]);
+        assert_eq!(names(Purpose::Test).len(), PACKAGES.len());
+        assert_eq!(Options::default().purpose, Purpose::Bench);
+    }
 }

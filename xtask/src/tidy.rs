@@ -8,7 +8,10 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::workspace;
+use crate::{process, workspace};
+
+/// Hidden entries of the root that belong to the project. Programs that tests run like to leave others there.
+const HIDDEN: [&str; 3] = [".cargo", ".ci", ".gitignore"];
 
 /// A file beyond this is worth a look.
 const SOFT_LINES: usize = 400;
@@ -16,7 +19,14 @@ const SOFT_LINES: usize = 400;
 const HARD_LINES: usize = 800;
 
 /// Files and folders that may lift the workspace's ban on unsafe code.
-const UNSAFE: [&str; 4] = ["tracer-ebpf/src/", "tracer-inside/src/", "tracer/src/ebpf/", "tracer/src/sys.rs"];
+const UNSAFE: [&str; 6] = [
+    "tracer-ebpf/src/",
+    "tracer-inside/src/",
+    "tracer/src/ebpf/",
+    "tracer/src/jvm/memory/calls.rs",
+    "tracer/src/priority.rs",
+    "tracer/src/reserve.rs",
+];
 
 /// Texts that no Rust file holds, and what to do instead. They are cut in two so that this file holds none either.
 const FORBIDDEN: [(&str, &str); 4] = [
@@ -43,7 +53,8 @@ struct Findings {
 }
 
 pub(crate) fn run() -> Result<()> {
-    let findings = inspect(workspace::root())?;
+    let mut findings = inspect(workspace::root())?;
+    inspect_tracked(&tracked()?, &mut findings);
     for remark in &findings.remarks {
         println!("tidy: {remark}");
     }
@@ -84,6 +95,25 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The paths that git tracks; none where this is no clone.
+fn tracked() -> Result<Vec<String>> {
+    if !workspace::root().join(".git").exists() {
+        return Ok(Vec::new());
+    }
+    let list = process::output(process::command("git").args(["ls-files", "-z"]))?;
+    Ok(list.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+}
+
+/// Refuses what a program has left in the root and somebody has committed by accident.
+fn inspect_tracked(paths: &[String], findings: &mut Findings) {
+    let hidden = paths.iter().filter_map(|path| path.split('/').next()).filter(|entry| entry.starts_with('.'));
+    let mut strange: Vec<&str> = hidden.filter(|entry| !HIDDEN.contains(entry)).collect();
+    strange.dedup();
+    findings
+        .complaints
+        .extend(strange.iter().map(|entry| format!("{entry}: git tracks it, and it is no part of jtrace")));
 }
 
 /// Checks one file, named by its path below the root.
@@ -137,6 +167,17 @@ mod tests {
     fn this_repository_is_tidy() {
         let findings = inspect(workspace::root()).unwrap();
         assert!(findings.complaints.is_empty(), "{:#?}", findings.complaints);
+    }
+
+    #[test]
+    fn what_a_program_left_in_the_root_is_a_complaint() {
+        let mut findings = Findings::default();
+        let paths = [".ci/run", ".jython_cache/packages/a.pkc", ".jython_cache/packages/b.pkc", "tracer/src/lib.rs"];
+        inspect_tracked(&paths.map(str::to_owned), &mut findings);
+        assert_eq!(findings.complaints, [".jython_cache: git tracks it, and it is no part of jtrace"]);
+        let mut own = Findings::default();
+        inspect_tracked(&tracked().unwrap(), &mut own);
+        assert_eq!(own.complaints, [""; 0]);
     }
 
     #[test]

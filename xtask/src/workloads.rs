@@ -28,18 +28,28 @@ const MANIFEST: &str = "MANIFEST.MF";
 pub(crate) struct Options {}
 
 pub(crate) fn run(_: &Options) -> Result<()> {
-    let features = workspace::root().join("tests/workloads");
-    for feature in entries(&features)?.into_iter().filter(|path| path.is_dir()) {
-        let sources = |extension| -> Result<Vec<_>> {
-            let is_one = |path: &PathBuf| path.extension() == Some(OsStr::new(extension));
-            Ok(entries(&feature)?.into_iter().filter(is_one).collect())
-        };
-        let (java, c) = (sources("java")?, sources("c")?);
-        if !java.is_empty() {
-            compile(&feature, &java, &c)?;
-        }
+    for feature in entries(&features())?.into_iter().filter(|path| path.is_dir()) {
+        compile_folder(&feature)?;
     }
     Ok(())
+}
+
+/// Compiles the programs of one folder.
+pub(crate) fn compile_one(feature: &str) -> Result<()> {
+    compile_folder(&features().join(feature))
+}
+
+fn features() -> PathBuf {
+    workspace::root().join("tests/workloads")
+}
+
+fn compile_folder(feature: &Path) -> Result<()> {
+    let sources = |extension| -> Result<Vec<_>> {
+        let is_one = |path: &PathBuf| path.extension() == Some(OsStr::new(extension));
+        Ok(entries(feature)?.into_iter().filter(is_one).collect())
+    };
+    let (java, c) = (sources("java")?, sources("c")?);
+    if java.is_empty() { Ok(()) } else { compile(feature, &java, &c) }
 }
 
 fn compile(feature: &Path, sources: &[PathBuf], natives: &[PathBuf]) -> Result<()> {

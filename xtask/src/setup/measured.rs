@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 
-use super::{Package, can_install, install_known, update};
+use super::{Package, Purpose, can_install, install_known, update};
 use crate::process;
 
 /// The packages of the suite, one a line. jtrace's own list cannot be asked: it is built after set-up.
@@ -15,11 +15,13 @@ const PEERS: &[Package] = &[
     Package {
         name: "bpftrace",
         why: "jtrace bench measures it beside jtrace",
+        purpose: Purpose::Bench,
         is_present: || process::on_path("bpftrace"),
     },
     Package {
         name: "bpfcc-tools",
         why: "jtrace bench measures it beside jtrace",
+        purpose: Purpose::Bench,
         // Debian's module is one of Debian's Python, which need not be the first on the path.
         is_present: || process::succeeds(process::command("/usr/bin/python3").args(["-c", "import bcc"])),
     },

@@ -1,0 +1,180 @@
+//! `cargo xtask nightly`: the tests that take too long for every change, which are those that `cargo test` ignores: the weaver's
+//! verifier over every class of `java.base` and of large jars, the JDKs as they are found and armed, millions of objects.
+//! What the last run found is in `tests/nightly.txt`, with the version that it ran at.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    process::{Command, ExitCode},
+    time::Instant,
+};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+
+use crate::{
+    process,
+    test::{self, live::Programs, output},
+    workspace,
+};
+
+/// Where the last run is kept.
+const KEPT: &str = "tests/nightly.txt";
+
+/// Ways to begin a line that is worth keeping: what was woven, and what a verifier said of it.
+const KEPT_LINES: [&str; 5] = ["methods", "loops", "others", "all", "counted"];
+
+/// Which parts run.
+#[derive(Args, Default)]
+pub(crate) struct Options {
+    /// Parts to run, separated by commas (weave, jdks, live); the others keep what they found last
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// Tests that are ignored elsewhere.
+struct Part {
+    name: &'static str,
+    command: fn() -> Result<Command>,
+}
+
+const PARTS: [Part; 3] = [
+    Part { name: "weave", command: weave },
+    Part { name: "jdks", command: jdks },
+    Part { name: "live", command: live },
+];
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    if let Some(unknown) = options.only.iter().find(|name| !PARTS.iter().any(|part| part.name == **name)) {
+        bail!("`{unknown}` is no part: there are {}", PARTS.map(|part| part.name).join(", "));
+    }
+    let path = workspace::root().join(KEPT);
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let (mut text, mut good) = (HEAD.to_owned(), true);
+    for part in PARTS {
+        if !options.only.is_empty() && !options.only.iter().any(|name| name == part.name) {
+            text.push_str(section(&before, part.name));
+            continue;
+        }
+        println!("== {}", part.name);
+        let found = of_part(&part)?;
+        good &= found.is_good;
+        text.push_str(&found.text);
+        // A run that is cut short keeps what it found.
+        fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+    print!("{text}");
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+const HEAD: &str = "# What the last `cargo xtask nightly` found. Written by that command; a part that did not run keeps what it found before.\n";
+
+/// What a part found.
+struct Found {
+    text: String,
+    is_good: bool,
+}
+
+fn of_part(part: &Part) -> Result<Found> {
+    let began = Instant::now();
+    let mut text = format!("\n== {}\n{}", part.name, version()?);
+    let (mut passed, mut failed) = (0, 0);
+    let succeeded = output::lines(&mut (part.command)()?, |line| {
+        // The name of a test stands before what it prints first.
+        let said = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")).map_or(line, |(_, said)| said);
+        if is_kept(said) {
+            text.push_str(&said.replace(&workspace::root().display().to_string(), "."));
+            text.push('\n');
+        }
+        if let Some(count) = output::result(line) {
+            passed += count.passed;
+            failed += count.failed;
+        }
+    })?;
+    let is_good = succeeded && passed > 0;
+    let outcome = if is_good { "ok" } else { "FAILED" };
+    writeln!(text, "{outcome}: {passed} passed, {failed} failed in {} s", began.elapsed().as_secs())?;
+    Ok(Found { text, is_good })
+}
+
+fn is_kept(line: &str) -> bool {
+    KEPT_LINES.iter().any(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' '])))
+}
+
+/// What the tests ran at.
+fn version() -> Result<String> {
+    let git = |arguments: &[&str]| process::output(process::command("git").args(arguments));
+    let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/nightly.txt"])?;
+    let commit = git(&["rev-parse", "--short=10", "HEAD"])?;
+    let date = process::output(process::command("date").args(["-u", "+%F"]))?;
+    let kernel = process::output(process::command("uname").arg("-r"))?;
+    let changed = if changed.trim().is_empty() { "" } else { ", with changes" };
+    Ok(format!("at {}{changed}, {}, Linux {}\n", commit.trim(), date.trim(), kernel.trim()))
+}
+
+/// What a file says of a part.
+fn section<'a>(text: &'a str, name: &str) -> &'a str {
+    let head = format!("\n== {name}\n");
+    let Some(at) = text.find(&head) else { return "" };
+    let rest = &text[at + head.len()..];
+    let end = rest.find("\n== ").map_or(text.len(), |end| at + head.len() + end);
+    &text[at..end]
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
+fn weave() -> Result<Command> {
+    let mut cargo = test::cargo_test();
+    cargo.env("TRACER_JDKS", workspace::jdks());
+    cargo.args(["--release", "--package", "tracer-weave", "--test", "jvm"]);
+    cargo.args(["--", "--ignored", "--nocapture", "--test-threads=1"]);
+    Ok(cargo)
+}
+
+fn jdks() -> Result<Command> {
+    let mut homes = vec![workspace::jdk_home()];
+    let installed = fs::read_dir(workspace::jdks()).context("no JDKs: run `cargo xtask jdks`")?;
+    homes.extend(installed.flatten().map(|entry| entry.path()).filter(|home| home.join("bin/java").exists()));
+    let homes: Vec<String> = homes.iter().map(|home| home.display().to_string()).collect();
+    let mut cargo = test::cargo_test();
+    cargo.env("JTRACE_TEST_JDKS", homes.join(":"));
+    cargo.args(["--package", "tracer", "--lib", "--", "--ignored", "--test-threads=1"]);
+    Ok(cargo)
+}
+
+fn live() -> Result<Command> {
+    let mut tests = Programs::build()?.command("live", 1)?;
+    tests.arg("--ignored");
+    Ok(tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_part_found_before_is_found_again() {
+        let text = format!("{HEAD}\n== weave\nat 1\nok: 3 passed\n\n== live\nat 2\nok: 1 passed\n");
+        assert_eq!(section(&text, "weave"), "\n== weave\nat 1\nok: 3 passed\n");
+        assert_eq!(section(&text, "live"), "\n== live\nat 2\nok: 1 passed\n");
+        assert_eq!(section(&text, "jdks"), "");
+        let again = PARTS.map(|part| section(&text, part.name)).concat();
+        assert_eq!(format!("{HEAD}{again}"), text);
+    }
+
+    #[test]
+    fn what_was_woven_and_verified_is_kept() {
+        assert!(is_kept("all: 7000 classes, 6900 woven") && is_kept("counted Jvm { .. }: verified 7 refused 0"));
+        assert!(!is_kept("allowed") && !is_kept("running 3 tests"));
+    }
+
+    /// A test that nobody runs holds nothing: each that is ignored is in a package that a part runs.
+    #[test]
+    fn every_ignored_test_is_in_a_part() {
+        let parts = ["tracer-weave/tests/jvm", "tracer/src", "tests/live"];
+        let ignored = process::output(process::command("git").args(["grep", "-l", "^ *#\\[ignore", "--", "*.rs"]));
+        let ignored = ignored.expect("some are ignored");
+        let others: Vec<_> = ignored.lines().filter(|file| !parts.iter().any(|part| file.starts_with(part))).collect();
+        assert!(others.is_empty(), "{others:?}");
+    }
+}
