@@ -55,6 +55,20 @@ impl Report {
         number(&self.0["completeness"], key)
     }
 
+    /// # Errors
+    /// Events or marks were lost; says at which sites, of how many.
+    pub fn nothing_lost(&self) -> Result<()> {
+        let lost: Vec<String> = self
+            .sites("")
+            .iter()
+            .filter(|site| site["lost"] != 0)
+            .map(|site| format!("{}: {} of {} ({} hits)", site["probe"], site["lost"], site["emitted"], site["hits"]))
+            .collect();
+        let whole = &self.0["completeness"];
+        ensure!(whole["lost"] == 0, "lost: {}; {:?}; span {}", lost.join(", "), self.missing(), self.0["span"]);
+        Ok(())
+    }
+
     /// The sites whose probe's name contains `name`.
     pub fn sites(&self, name: &str) -> Vec<&Value> {
         let sites = self.0["completeness"]["sites"].as_array().map(Vec::as_slice).unwrap_or_default();

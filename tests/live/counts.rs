@@ -217,7 +217,7 @@ fn a_run_from_the_first_instruction_counts_the_whole_log() -> Result<()> {
         assert!(process.wait(jtrace::LIMIT)?.success(), "{}", process.transcript());
         let report = Report::parse(&std::fs::read(&report)?)?;
         let truth = Truth::of(&std::fs::read_to_string(directory.path().join("jvm.log"))?);
-        assert_eq!(report.completeness("lost")?, 0);
+        report.nothing_lost()?;
         assert_eq!(report.summary("classes", "loaded")?, truth.classes_loaded);
         assert_eq!(report.summary("classes", "unloaded")?, truth.classes_unloaded);
         assert_eq!(report.end(), "target exited");

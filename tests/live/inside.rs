@@ -29,7 +29,7 @@ mod taken_out;
 // Objects and their protocols.
 mod typestate;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use serde_json::Value;
 use tests::{
     expected::Expected,
@@ -72,6 +72,6 @@ fn watch_rounds(mut jvm: Jvm, rounds: usize, lens: &str, options: &[&str]) -> Re
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    report.nothing_lost()?;
     Ok((report, expected))
 }

@@ -41,7 +41,7 @@ fn watch(jdk: &Jdk, main: &str, flags: &[&str], options: &[&str]) -> Result<(Fin
 fn report(jdk: &Jdk, main: &str, flags: &[&str], options: &[&str]) -> Result<(Report, Expected)> {
     let (finished, expected) = watch(jdk, main, flags, options)?;
     let report = Report::parse(&finished.stdout)?;
-    ensure!(report.completeness("lost")? == 0, "events were lost");
+    report.nothing_lost()?;
     Ok((report, expected))
 }
 

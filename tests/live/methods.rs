@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
     fn report(&self) -> Result<(Report, Expected)> {
         let (finished, expected) = self.watch()?;
         let report = Report::parse(&finished.stdout)?;
-        ensure!(report.completeness("lost")? == 0, "events were lost");
+        report.nothing_lost()?;
         Ok((report, expected))
     }
 }

@@ -34,7 +34,7 @@ fn watch(jdk: &Jdk, flags: &[&str], main: &str, options: &[&str]) -> Result<(Rep
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "events were lost");
+    report.nothing_lost()?;
     Ok((report, expected))
 }
 

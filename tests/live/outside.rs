@@ -41,7 +41,7 @@ fn watch(jdk: &Jdk, work: &str, property: &str) -> Result<(Report, Expected)> {
         ensure!(!name.contains("jtrace"), "something of jtrace is in the JVM: {path}");
     }
     jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "events were lost");
+    report.nothing_lost()?;
     Ok((report, expected))
 }
 

@@ -27,7 +27,7 @@ fn count_rounds(rounds: usize, jdk: &Jdk, flags: &[&str], options: &[&str]) -> R
         jvm.work()?;
     }
     let report = session.report()?;
-    ensure!(report.completeness("lost")? == 0, "events were lost");
+    report.nothing_lost()?;
     let expected = Expected::parse(&jvm.stdout().text().split_off(printed))?;
     let rows = report.table("methods", "methods")?;
     let calls = rows.iter().filter(|row| row.get("method").is_some_and(|name| name == "step"));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use tests::{
     jtrace::Session,
     jvm::{Counts, Jvm, Launch},
@@ -62,7 +62,7 @@ pub(crate) fn watch(launch: &Launch, lens: &str) -> Result<Watched> {
         report.0["cost"]["trap_cost_ns"],
         report.missing()
     );
-    ensure!(report.completeness("lost")? == 0, "events were lost at the low rate of this workload");
+    report.nothing_lost()?;
     let certain = Truth::of(log.get(attached..done).unwrap_or_default());
     let possible = Truth::of(log.get(before..).unwrap_or_default());
     Ok(Watched { counts, report, queued, certain, possible })

@@ -203,7 +203,7 @@ fn sampled(jdk: &Jdk, arguments: &[&str], options: &[&str]) -> Result<(Report, E
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
     let report = session.final_report()?;
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    report.nothing_lost()?;
     let mut told: BTreeMap<String, Told> = BTreeMap::new();
     for row in report.table("typestate", "violations")? {
         let of = told.entry(text(&row, "class").to_owned()).or_default();

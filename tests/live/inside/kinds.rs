@@ -79,7 +79,7 @@ fn one(jdk: &Jdk, each: &[&str]) -> Result<()> {
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    report.nothing_lost()?;
     places(&report, &expected)?;
     table(&report, &expected, "receiver", "marker_receivers", "class")?;
     table(&report, &expected, "context", "marker_contexts", "chain")?;

@@ -35,7 +35,7 @@ fn oracle(jdk: &Jdk, collector: Collector, files: &str, threads: [&str; 2], heap
 }
 
 fn agree(report: &Report, expected: &Expected, program: &str) -> Result<()> {
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    report.nothing_lost()?;
     let told = |key| report.summary("typestate", key);
     for (kind, key) in [("illegal", "illegal_transitions"), ("dead", "dead_violations"), ("objects", "objects")] {
         let number = expected.one(kind, program)?;

@@ -40,7 +40,7 @@ fn twice(jdk: &Jdk, arguments: &[&str]) -> Result<()> {
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    report.nothing_lost()?;
     counts::agree_with(&report, &expected, |all| all)?;
     nest(&report, &expected)
 }

@@ -61,7 +61,7 @@ impl Started {
         self.process.close_stdin();
         ensure!(self.process.wait(LIMIT)?.success(), "{}", self.process.transcript());
         let report = Report::parse(&fs::read(&self.report)?)?;
-        ensure!(report.completeness("lost")? == 0, "marks were lost");
+        report.nothing_lost()?;
         Ok((report, Expected::parse(&self.process.stdout.text())?))
     }
 }

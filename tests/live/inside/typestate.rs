@@ -41,7 +41,7 @@ fn verdicts(mut jvm: Jvm, property: &str, options: &[&str]) -> Result<(Report, E
     let expected = Expected::parse(&jvm.stdout().text())?;
     jvm.finish()?;
     let report = session.final_report()?;
-    ensure!(report.completeness("lost")? == 0, "marks were lost");
+    report.nothing_lost()?;
     Ok((report, expected))
 }
 

@@ -88,7 +88,7 @@ fn agrees(jdk: &Jdk, (flag, options, buffers): (&str, &[&str], bool)) -> Result<
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text()[printed..])?;
     jvm.finish()?;
-    ensure!(report.completeness("lost")? == 0, "events were lost");
+    report.nothing_lost()?;
     let mut counted = classes(&report)?;
     if buffers {
         // The JVM fills the rest of a buffer with an array that nobody makes; up to 20 it looks as any other.

@@ -237,7 +237,9 @@ impl Known {
             }
         }
         let can_drop_times = methods && watched.timed && !calls && !follows;
-        Subjects::open(jvm, Asked { demand, tallied, judge, can_drop_times })
+        let names = [Field::Class, Field::Method, Field::Signature, Field::Package];
+        let names_decide = methods && watched.predicate.asks_for(&names);
+        Subjects::open(jvm, Asked { demand, tallied, judge, can_drop_times, names_decide })
             .map_err(|error| self.missing.push(format!("methods and objects have no names: {error}")))
             .ok()
     }

@@ -7,6 +7,8 @@ mod layout;
 
 pub(super) mod lines;
 
+mod loaded;
+
 pub(crate) mod name;
 
 pub(super) mod unsigned5;
@@ -14,7 +16,7 @@ pub(super) mod unsigned5;
 use std::fmt;
 
 use self::layout::SourceFile;
-pub use self::{layout::MetadataLayout, lines::Lines};
+pub use self::{layout::MetadataLayout, lines::Lines, loaded::LoadedLayout};
 use super::peek::{Peek, at};
 
 /// Longest text that is read of a symbol; longer ones are cut.

@@ -1,6 +1,7 @@
 //! The methods and classes that a live target's events are about: numbered and named when they are met first, and told to
 //! the kernel, so that it needs no name to decide.
 
+mod ahead;
 mod undecided;
 
 use std::collections::{HashMap, HashSet};
@@ -17,14 +18,18 @@ use crate::{
     jvm::{
         find::Jvm,
         memory::{self, Memory},
-        metadata::{MetadataLayout, Method, class_of},
+        metadata::{LoadedLayout, MetadataLayout, Method, Reason, class_of},
+        peek::Peek,
     },
     session::Item,
     subject::{MethodPart, Subject, SubjectDefinition},
     tally::{ContextTallies, Tallies, Tally},
 };
 
-use self::undecided::{Filled, Follows, Undecided};
+use self::{
+    ahead::Ahead,
+    undecided::{Filled, Follows, Undecided},
+};
 use super::{
     contexts::{Met, wanted_contexts},
     judge::{Facts, Judge},
@@ -42,6 +47,8 @@ pub struct Asked {
     pub judge: Judge,
     /// Whether calls can go on being counted without their ends: nothing asks for what only those who follow calls know.
     pub can_drop_times: bool,
+    /// Whether names may turn methods down, so that it pays to know them before they are called.
+    pub names_decide: bool,
 }
 
 /// Most records that wait for their threads.
@@ -59,6 +66,7 @@ pub struct Subjects {
     memory: Memory,
     metadata: MetadataLayout,
     asked: Asked,
+    ahead: Ahead,
     /// By address.
     known: HashMap<u64, SubjectId>,
     named: Vec<Subject>,
@@ -82,11 +90,14 @@ impl Subjects {
     pub fn open(jvm: &Jvm, asked: Asked) -> Result<Self, String> {
         let memory = Memory::open(jvm.target.pid).map_err(|error: memory::Error| error.to_string())?;
         let metadata = MetadataLayout::from_tables(&memory, &jvm.tables).map_err(|error| error.to_string())?;
+        let loaded = asked.names_decide.then(|| LoadedLayout::from_tables(&jvm.tables));
+        let loaded = loaded.and_then(|layout| layout.inspect_err(|error| log::debug!("no list of classes: {error}")).ok());
         let nobody = Counted { subject: SubjectId::UNKNOWN, is_method: false };
         Ok(Self {
             memory,
             metadata,
             asked,
+            ahead: Ahead::new(loaded),
             known: HashMap::new(),
             named: Vec::new(),
             never_wanted: HashSet::new(),
@@ -104,6 +115,12 @@ impl Subjects {
         self.tell_threads(tallying);
         tallying.set_filter(self.asked.judge.filter())?;
         tallying.set_entry_filter(self.asked.judge.entry_filter())?;
+        // Where nothing would say that a class was unloaded, nothing is known for long.
+        if self.unloads.are_counted() {
+            // From here on.
+            self.unloads.may_have_happened(&self.memory);
+            self.ahead.tell(&self.memory, &self.metadata, &self.asked.judge, tallying);
+        }
         tallying.set_demand(self.asked.demand)
     }
 
@@ -300,13 +317,8 @@ impl Subjects {
             let class = class_of(&self.memory, &self.metadata, address);
             return Subject { class: class.unwrap_or_else(|reason| reason.to_string()), method: None };
         }
-        match Method::read(&self.memory, &self.metadata, address) {
-            Ok(Method { class, name, signature, code, .. }) => {
-                // What is called and has no bytecode is native.
-                Subject { class, method: Some(MethodPart { name, signature, native: code.is_empty() }) }
-            }
-            Err(reason) => Subject { class: reason.to_string(), method: None },
-        }
+        method_at(&self.memory, &self.metadata, address)
+            .unwrap_or_else(|reason| Subject { class: reason.to_string(), method: None })
     }
 
     /// Passes on the definitions of subjects that were met.
@@ -321,6 +333,7 @@ impl Subjects {
         if !self.unloads.may_have_happened(&self.memory) {
             return;
         }
+        self.ahead.forget(tallying);
         let changed: Vec<u64> = self
             .known
             .iter()
@@ -393,6 +406,13 @@ impl Subjects {
         let id = self.known.get(&word).copied().unwrap_or_else(|| self.meet(word, true, tallying));
         (id, true, !self.is_never_wanted(id))
     }
+}
+
+/// The method at an address.
+fn method_at(peek: &impl Peek, metadata: &MetadataLayout, address: u64) -> Result<Subject, Reason> {
+    let Method { class, name, signature, code, .. } = Method::read(peek, metadata, address)?;
+    // What is called and has no bytecode is native.
+    Ok(Subject { class, method: Some(MethodPart { name, signature, native: code.is_empty() }) })
 }
 
 /// The share of one core that reading the contexts may take is one in so many.

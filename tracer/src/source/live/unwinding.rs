@@ -122,6 +122,11 @@ impl Unloads {
         Self { counter, known: None }
     }
 
+    /// Whether the JVM counts the classes that it unloads.
+    pub(super) const fn are_counted(&self) -> bool {
+        self.counter.is_some()
+    }
+
     /// Whether classes may have been unloaded since this was asked before. Without a counter they always may.
     pub(super) fn may_have_happened(&mut self, memory: &Memory) -> bool {
         let now = self.counter.and_then(|counter| memory.read_u64(counter).ok());

@@ -1,0 +1,154 @@
+//! The methods of all classes that are loaded, found by the JVM's own lists: loaders, their classes, the methods of each.
+//!
+//! The lists grow at their heads while they are walked, and lose entries only while all threads stand still. So a walk finds
+//! what was there when it began, except after an unloading, which its caller must notice. Whatever an entry says, a walk ends:
+//! loaders, classes and methods are counted.
+
+use super::super::{
+    code_cache::{Error, fields::Fields},
+    peek::{Peek, at},
+    vmstructs::VmStructs,
+};
+
+/// Most classes that are looked at; a JVM of a large server has some 50,000.
+const MAX_CLASSES: usize = 500_000;
+/// Most methods of a class; class files have 16 bits for their number.
+const MAX_METHODS: u32 = 65_536;
+const POINTER_BYTES: u64 = 8;
+
+/// Offsets that lead from the JVM's list of loaders to methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadedLayout {
+    /// Where the first loader is written.
+    head: u64,
+    next_loader: u64,
+    classes: u64,
+    next_class: u64,
+    /// Above 0 in classes of instances; arrays have no methods of their own.
+    layout_helper: u64,
+    methods: u64,
+    array_length: u64,
+    array_data: u64,
+}
+
+impl LoadedLayout {
+    /// Finds the offsets; the error names the field that is missing or absurd.
+    pub fn from_tables(tables: &VmStructs) -> Result<Self, Error> {
+        let fields = Fields(tables);
+        let one = |owner, name| fields.offset(&[(owner, name)]);
+        Ok(Self {
+            head: fields.address("ClassLoaderDataGraph", "_head")?,
+            next_loader: one("ClassLoaderData", "_next")?,
+            classes: one("ClassLoaderData", "_klasses")?,
+            next_class: one("Klass", "_next_link")?,
+            layout_helper: one("Klass", "_layout_helper")?,
+            methods: one("InstanceKlass", "_methods")?,
+            array_length: one("Array<int>", "_length")?,
+            array_data: one("Array<Method*>", "_data")?,
+        })
+    }
+
+    /// Hands the address of each method of each loaded class to `take`, until that says that it has enough.
+    pub fn methods(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> bool) {
+        let mut left = MAX_CLASSES;
+        let mut loader = peek.u64(self.head).unwrap_or(0);
+        while loader != 0 && left > 0 {
+            // A loader that has no class must end the walk some time, too.
+            left -= 1;
+            let mut class = peek.u64(loader.wrapping_add(self.classes)).unwrap_or(0);
+            while class != 0 && left > 0 {
+                left -= 1;
+                if !self.methods_of(peek, class, take) {
+                    return;
+                }
+                class = peek.u64(class.wrapping_add(self.next_class)).unwrap_or(0);
+            }
+            loader = peek.u64(loader.wrapping_add(self.next_loader)).unwrap_or(0);
+        }
+    }
+
+    /// The methods of one class; says whether more are wanted. Where something cannot be read, the class has none.
+    fn methods_of(&self, peek: &impl Peek, class: u64, take: &mut dyn FnMut(u64) -> bool) -> bool {
+        let is_of_instances =
+            peek.u32(class.wrapping_add(self.layout_helper)).is_ok_and(|helper| helper.cast_signed() > 0);
+        let array = peek.u64(class.wrapping_add(self.methods)).unwrap_or(0);
+        if !is_of_instances || array == 0 {
+            return true;
+        }
+        let length = peek.u32(array.wrapping_add(self.array_length)).unwrap_or(0).min(MAX_METHODS);
+        let bytes = usize::try_from(u64::from(length) * POINTER_BYTES).unwrap_or(0);
+        let Ok(pointers) = peek.bytes(array.wrapping_add(self.array_data), bytes) else { return true };
+        (0..u64::from(length)).filter_map(|index| at::u64(&pointers, index * POINTER_BYTES)).all(take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::peek::copy::Copy, *};
+
+    const LAYOUT: LoadedLayout = LoadedLayout {
+        head: 0x1000,
+        next_loader: 8,
+        classes: 16,
+        next_class: 8,
+        layout_helper: 24,
+        methods: 32,
+        array_length: 0,
+        array_data: 8,
+    };
+
+    fn class(copy: &mut Copy, address: u64, next: u64, helper: u32, methods: &[u64]) {
+        copy.write_u64(address + LAYOUT.next_class, next);
+        copy.write_u32(address + LAYOUT.layout_helper, helper);
+        copy.write_u64(address + LAYOUT.methods, address + 0x100);
+        copy.write_u32(address + 0x100, u32::try_from(methods.len()).unwrap());
+        for (index, method) in (0..).zip(methods) {
+            copy.write_u64(address + 0x108 + index * 8, *method);
+        }
+    }
+
+    /// Two loaders: one with a class of two methods, an array, and a class of one; and one with a class of one.
+    fn graph() -> Copy {
+        let mut copy = Copy::default();
+        copy.write_u64(LAYOUT.head, 0x2000);
+        copy.write_u64(0x2000 + LAYOUT.next_loader, 0x3000);
+        copy.write_u64(0x2000 + LAYOUT.classes, 0x4000);
+        copy.write_u64(0x3000 + LAYOUT.next_loader, 0);
+        copy.write_u64(0x3000 + LAYOUT.classes, 0x7000);
+        class(&mut copy, 0x4000, 0x5000, 16, &[1, 2]);
+        class(&mut copy, 0x5000, 0x6000, 0x8000_0000, &[66]);
+        class(&mut copy, 0x6000, 0, 24, &[3]);
+        class(&mut copy, 0x7000, 0, 16, &[4]);
+        copy
+    }
+
+    fn found(copy: &Copy, most: usize) -> Vec<u64> {
+        let mut found = Vec::new();
+        LAYOUT.methods(copy, &mut |method| {
+            found.push(method);
+            found.len() < most
+        });
+        found
+    }
+
+    #[test]
+    fn methods_of_all_loaders_are_found_and_arrays_have_none() {
+        assert_eq!(found(&graph(), usize::MAX), [1, 2, 3, 4]);
+        assert_eq!(found(&graph(), 2), [1, 2], "it ends where enough were taken");
+    }
+
+    #[test]
+    fn a_walk_ends_whatever_the_target_has_written() {
+        let mut circle = graph();
+        circle.write_u64(0x6000 + LAYOUT.next_class, 0x4000);
+        assert!(found(&circle, usize::MAX).len() < 2 * MAX_CLASSES);
+        let mut long = graph();
+        long.write_u32(0x4100, u32::MAX);
+        assert_eq!(found(&long, usize::MAX), [3, 4], "an array that reaches where nothing is has no methods");
+        let mut wild = graph();
+        wild.write_u64(0x4000 + LAYOUT.methods, u64::MAX - 3);
+        wild.write_u64(0x6000 + LAYOUT.next_class, u64::MAX);
+        assert_eq!(found(&wild, usize::MAX), [3, 4]);
+        assert!(found(&Copy::default(), usize::MAX).is_empty());
+    }
+}
