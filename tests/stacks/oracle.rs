@@ -2,7 +2,7 @@
 
 use std::{env, fmt::Write as _, path::Path, time::Duration};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use tests::{
     jdk::{self, Collector, Jdk},
     jtrace::Session,
@@ -66,38 +66,43 @@ fn check(cells: &[(Jdk, Mode, Collector)], kinds: &[&str]) {
     let mut complaints = String::new();
     for (jdk, mode, collector) in cells {
         let name = format!("JDK {} {mode:?} {}", jdk.release, collector.name());
-        match cell(jdk, *mode, *collector, kinds) {
-            Ok(tally) => {
-                let [equal, cut, heap, gone] = [Verdict::Equal, Verdict::Cut, Verdict::InHeap, Verdict::Gone]
-                    .map(|verdict| tally.count(|found| *found == verdict));
-                println!(
-                    "{name}: {equal} equal, {cut} equal up to the limit, {heap} up to the heap, {gone} with frames that \
-                     had gone, {} not",
-                    tally.others()
-                );
-                if tally.others() > 0 || gone > most_gone(equal + gone) {
-                    let _ = writeln!(
-                        complaints,
-                        "=== {name}: {} differ, {gone} had gone\n{}",
-                        tally.others(),
-                        tally.gone() + &tally.complaint()
-                    );
-                }
-            }
-            Err(error) => {
-                println!("{name}: {error:#}");
-                let _ = writeln!(complaints, "=== {name}: {error:#}");
-            }
+        if let Err(error) = checked(&name, || cell(jdk, *mode, *collector, kinds), *collector) {
+            println!("{name}: {error:#}");
+            let _ = writeln!(complaints, "=== {name}: {error:#}");
         }
     }
     assert!(complaints.is_empty(), "{complaints}");
 }
 
-/// How many of so many stacks may have frames whose code or class the JVM threw away before jtrace came to look. That is
-/// decided by how long the machine lets jtrace wait while the JVM runs on, not by jtrace: on two processors that had eight
-/// other things to do, ZGC freed code that 128 of 2,000 stacks stood in. Such frames say so, and their number is shown.
-const fn most_gone(stacks: u64) -> u64 {
-    stacks / 4
+/// Runs a cell; once more, and again, where more frames had gone than usually do. A stack that differs is never forgiven.
+fn checked(name: &str, run: impl Fn() -> Result<Tally>, collector: Collector) -> Result<()> {
+    let mut too_many = String::new();
+    for _ in 0..RUNS {
+        let tally = run()?;
+        let [equal, cut, heap, gone] = [Verdict::Equal, Verdict::Cut, Verdict::InHeap, Verdict::Gone]
+            .map(|verdict| tally.count(|found| *found == verdict));
+        let others = tally.others();
+        println!(
+            "{name}: {equal} equal, {cut} equal up to the limit, {heap} up to the heap, {gone} with frames that had gone, \
+             {others} not"
+        );
+        ensure!(others == 0, "{others} differ, {gone} had gone\n{}{}", tally.gone(), tally.complaint());
+        if gone <= most_gone(collector, equal + gone) {
+            return Ok(());
+        }
+        too_many = tally.gone();
+    }
+    bail!("in each of {RUNS} runs too many frames had gone, in the last one:\n{too_many}")
+}
+
+/// Runs in which too many frames may have gone, before that is jtrace's fault and not the machine's.
+const RUNS: usize = 3;
+
+/// How many of so many stacks may have frames whose code or class the JVM threw away before jtrace came to look: that is decided
+/// by how long the machine lets jtrace wait while the JVM runs on. Such frames say so. At a load of 9 on two processors none of
+/// 2,000 had gone with any collector but ZGC, which frees code while the program runs: 22 of 2,000, and 128 once.
+fn most_gone(collector: Collector, stacks: u64) -> u64 {
+    stacks / if collector == Collector::Z { 10 } else { 200 }
 }
 
 /// One run of the oracle under jtrace.

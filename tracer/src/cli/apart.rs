@@ -21,6 +21,7 @@ use crate::jvm::{
         self, Jvm, Step,
         privilege::{self, LOOKING},
         process::{Identity, Stat},
+        refused_calls::{Work, refuse_beyond},
     },
     target_files,
 };
@@ -92,6 +93,7 @@ pub(super) fn as_target_user(options: TargetOptions) -> ExitCode {
 pub(super) fn look(options: LookOptions) -> Result<ExitCode, Failure> {
     limit()?;
     privilege::keep_only(LOOKING)?;
+    refuse_beyond(Work::Looking)?;
     if options.only {
         tell(&Said::At(options.first))?;
         // What it comes to is found out again by who asked, who knows then that it is an answer.

@@ -25,7 +25,10 @@ use crate::{
     },
     ending,
     event::stream::EventStream,
-    jvm::find::privilege,
+    jvm::find::{
+        privilege,
+        refused_calls::{Work, refuse_beyond},
+    },
     predicate::explain::{self, Costs},
     priority::Urgent,
     session::Start,
@@ -213,6 +216,9 @@ pub(super) fn watch_live(
     // Everything that takes more has been done.
     if let Err(error) = privilege::keep_only(privilege::SESSION) {
         log::warn!("jtrace keeps all its capabilities: {error}");
+    }
+    if let Err(error) = refuse_beyond(Work::Session) {
+        log::warn!("the kernel does not refuse what a session has no need for: {error}");
     }
     if show != Show::Tui {
         say(&attached);

@@ -7,6 +7,8 @@ pub mod process;
 
 pub mod privilege;
 
+pub mod refused_calls;
+
 mod describe;
 
 mod error;

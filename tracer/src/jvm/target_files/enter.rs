@@ -17,6 +17,7 @@ use rustix::{
 use super::super::find::{
     privilege::{bound, keep_only},
     process::{Identity, read_bounded},
+    refused_calls::{Work, refuse_beyond},
 };
 
 /// Whose process the target is.
@@ -101,6 +102,7 @@ fn become_user(user: &User) -> io::Result<()> {
     }
     // Where the target's user is root, only this takes them.
     keep_only(CapabilitySet::empty())?;
+    refuse_beyond(Work::Looking)?;
     // The user can signal this process now; she cannot look into it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
