@@ -11,9 +11,11 @@ use anyhow::{Context as _, Result};
 use super::{VERSION, folder};
 use crate::{process, workspace};
 
-/// Folder and name of the completions of each shell, where Debian's and Fedora's shells both look.
-const COMPLETIONS: [(&str, &str); 3] = [
+/// Where shells look for completions. Debian's zsh looks in the one folder, that of Fedora and SUSE in the other; both packages
+/// hold the same files.
+const COMPLETIONS: [(&str, &str); 4] = [
     ("bash", "usr/share/bash-completion/completions/jtrace"),
+    ("zsh", "usr/share/zsh/vendor-completions/_jtrace"),
     ("zsh", "usr/share/zsh/site-functions/_jtrace"),
     ("fish", "usr/share/fish/vendor_completions.d/jtrace.fish"),
 ];
