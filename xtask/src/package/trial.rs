@@ -24,12 +24,17 @@ type Files = BTreeMap<String, (String, Vec<u8>)>;
 
 pub(super) fn run(made: &Made) -> Result<()> {
     workloads::compile_one("demo")?;
-    let jvm = demo::start(&Jdk { release: 17, home: workspace::jdk_home() })?;
+    let jvm = demo::start(&jdk())?;
     let folder = tempfile::tempdir().context("cannot make a folder for packages")?;
     attach(process::as_root(&made.binary), jvm.pid(), "the static binary")?;
     deb(&made.deb, jvm.pid())?;
     rpm(made, jvm.pid(), folder.path())?;
-    container::run(&made.image, jvm.pid(), folder.path())
+    drop(jvm);
+    container::run(&made.image, folder.path())
+}
+
+fn jdk() -> Jdk {
+    Jdk { release: 17, home: workspace::jdk_home() }
 }
 
 /// Attaches with a jtrace, and reads what it says.

@@ -1,8 +1,9 @@
 //! The image run as a pod of `docs/kubernetes.md` would run it: with a root of its own that cannot be written, the host's processes, and the
 //! capabilities that the document names, no more. No container runtime takes part: this is `unshare`, `mount`, `setpriv` and `chroot`.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
+use ::tests::jvm::{Jvm, Launch, child_of};
 use anyhow::{Context as _, Result, ensure};
 
 use super::{super::image::read, attach, reported};
@@ -17,30 +18,51 @@ mount -t sysfs -o ro sysfs \"$root/sys\"
 mount -t tmpfs -o mode=755 tmpfs \"$root/run\"
 mount -t tmpfs -o mode=1777 tmpfs \"$root/tmp\"
 mount -o remount,bind,ro \"$root\"
-exec setpriv --bounding-set=\"$bounds\" chroot \"$root\" \"$entry\" \"$@\"";
+exec setpriv --no-new-privs --bounding-set=\"$bounds\" chroot \"$root\" \"$entry\" \"$@\"";
 
-/// Unpacks the image, attaches from it, and weaves a marker, which takes a process in the target's namespaces and the library.
-pub(super) fn run(image: &Path, pid: u32, folder: &Path) -> Result<()> {
+/// Becomes the JVM of another pod: in a pid and a mount namespace of its own, with its own `/tmp`, as a user without rights.
+const POD: &str = "set -e; mount -t proc proc /proc; mount -t tmpfs -o mode=1777 tmpfs /tmp; cd /tmp
+exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"";
+
+/// Unpacks the image, attaches with the capabilities of the manifest, and weaves a marker with those that the library takes as well.
+pub(super) fn run(image: &Path, folder: &Path) -> Result<()> {
     let image = read::unpack(image, &folder.join("image"))?;
     println!("package: the image {} is what its index, manifest and configuration say", image.digest);
     for name in ["proc", "sys"] {
         fs::create_dir_all(image.root.join(name))?;
     }
-    let capabilities = capabilities()?;
-    let inside = || {
+    let [watching, library] = capabilities()?;
+    let inside = |capabilities: &[String]| {
         let mut command = process::as_root("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", SCRIPT, "sh"]);
-        command.arg(&image.root).args([&image.entry, &bounds(&capabilities)]);
+        command.arg(&image.root).args([&image.entry, &bounds(capabilities)]);
         command
     };
-    attach(inside(), pid, "the image, in a root of its own,")?;
-    weave(inside(), pid)?;
-    println!(
-        "package: the image ran with {} capabilities of docs/kubernetes.md: {}",
-        capabilities.len(),
-        capabilities.join(" ")
-    );
+    let place = tempfile::tempdir_in("/var/tmp").context("cannot make a folder for classes")?;
+    let jvm = pod(place.path())?;
+    // The innermost process of `sudo`, `unshare` and the JVM.
+    let mut pid = jvm.pid();
+    while let Ok(child) = child_of(pid) {
+        pid = child;
+    }
+    attach(inside(&watching), pid, "the image, in a root of its own,")?;
+    println!("package: that took the {} capabilities of docs/kubernetes.md: {}", watching.len(), watching.join(" "));
+    weave(inside(&[&watching[..], &library[..]].concat()), pid)?;
+    println!("package: that took {} more: {}", library.len(), library.join(" "));
     Ok(())
+}
+
+/// Starts the JVM that is looked into.
+fn pod(place: &Path) -> Result<Jvm> {
+    // The user may not be able to read the folder of this clone.
+    let classes = place.join("classes");
+    process::run(process::command("cp").arg("-r").arg(workspace::workloads().join("demo")).arg(&classes))?;
+    fs::set_permissions(place, fs::Permissions::from_mode(0o755))?;
+    let jdk = super::jdk();
+    let mut command = process::as_root("unshare");
+    command.args(["--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", POD, "sh"]);
+    command.arg(jdk.java()).args(["-Xmx256m", "-XX:+UseG1GC", "-cp"]).arg(&classes).arg("com.shop.Demo");
+    Launch::new(&jdk, "demo", "com.shop.Demo").start_by(&mut command, tempfile::tempdir()?)
 }
 
 /// Follows a method by a marker.
@@ -53,20 +75,23 @@ fn weave(mut jtrace: Command, pid: u32) -> Result<()> {
     Ok(())
 }
 
-/// What the manifest of the document adds.
-fn capabilities() -> Result<Vec<String>> {
+/// What the document adds: for watching, and for the library.
+fn capabilities() -> Result<[Vec<String>; 2]> {
     let path = workspace::root().join("docs/kubernetes.md");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let added = added(&text);
-    ensure!(!added.is_empty(), "{} adds no capabilities", path.display());
-    Ok(added)
+    let lists = added(&text);
+    ensure!(lists.iter().all(|list| !list.is_empty()), "{} has an empty list", path.display());
+    <[Vec<String>; 2]>::try_from(lists).ok().with_context(|| format!("{} has not two lists", path.display()))
 }
 
-/// The list after `add:`.
-fn added(manifest: &str) -> Vec<String> {
-    let lines = manifest.lines().map(str::trim).skip_while(|line| *line != "add:").skip(1);
-    let names = lines.map_while(|line| line.strip_prefix("- "));
-    names.map(|name| name.split('#').next().unwrap_or_default().trim().to_owned()).collect()
+/// The lists after `add:`.
+fn added(text: &str) -> Vec<Vec<String>> {
+    let name = |line: &str| {
+        let name = line.trim().strip_prefix("- ")?.split('#').next()?;
+        Some(name.trim().to_owned())
+    };
+    let lists = text.split("add:\n").skip(1);
+    lists.map(|list| list.lines().map_while(name).collect()).collect()
 }
 
 /// As `setpriv` wants it: none but these.
@@ -80,18 +105,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_a_manifest_is_read() {
-        let text = "capabilities:\n  drop: [\"ALL\"]\n  add:\n    - BPF         # loads\n    - SYS_PTRACE\nvolumeMounts:\n  - name: run\n";
-        assert_eq!(added(text), ["BPF", "SYS_PTRACE"]);
-        assert_eq!(bounds(&added(text)), "-all,+bpf,+sys_ptrace");
+    fn the_lists_of_a_document_are_read() {
+        let text = "capabilities:\n  drop: [\"ALL\"]\n  add:\n    - BPF   # loads\n    - SYS_PTRACE\n  other:\n  - x\nadd:\n- KILL\n";
+        assert_eq!(added(text), [vec!["BPF", "SYS_PTRACE"], vec!["KILL"]]);
+        assert_eq!(bounds(&added(text)[0]), "-all,+bpf,+sys_ptrace");
         assert!(added("add nothing").is_empty());
     }
 
     #[test]
     fn the_document_adds_what_the_one_on_security_explains() {
         let text = fs::read_to_string(workspace::root().join("docs/security.md")).unwrap();
-        let added = capabilities().unwrap();
+        let added = capabilities().unwrap().concat();
+        let once = format!("capabilities: {{add: [{}]}}", capabilities().unwrap()[0].join(", "));
+        assert!(fs::read_to_string(workspace::root().join("docs/kubernetes.md")).unwrap().contains(&once), "{once}");
         let unknown: Vec<&String> = added.iter().filter(|name| !text.contains(&format!("`CAP_{name}`"))).collect();
-        assert!(unknown.is_empty() && added.len() > 3, "{unknown:?} of {added:?}");
+        assert!(unknown.is_empty() && added.len() > 5, "{unknown:?} of {added:?}");
     }
 }
