@@ -1,5 +1,5 @@
 //! The image run as a pod of `docs/kubernetes.md` would run it: with a root of its own that cannot be written, the host's processes, and the
-//! capabilities that the document names, no more. No container runtime takes part: this is `unshare`, `mount`, `setpriv` and `chroot`.
+//! capabilities that the document names, no more. No container runtime takes part: this is `unshare`, `mount` and `capsh`.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -10,15 +10,19 @@ use super::{super::image::read, attach, reported};
 use crate::{process, workspace};
 
 /// Makes the root of a container around the image, then becomes what is run in there. A runtime mounts the same: `/proc` of the pid
-/// namespace, which is the host's here, `/sys` to be read only, and what the manifest names.
-const SCRIPT: &str = "set -e; root=$1; entry=$2; bounds=$3; shift 3
+/// namespace, which is the host's here, `/sys` to be read only, a few devices, and what the manifest names.
+const SCRIPT: &str = "set -e; root=$1; entry=$2; drop=$3; shift 3
 mount --bind \"$root\" \"$root\"
 mount -t proc proc \"$root/proc\"
 mount -t sysfs -o ro sysfs \"$root/sys\"
+for device in null zero full random urandom; do
+  : > \"$root/dev/$device\"
+  mount --bind \"/dev/$device\" \"$root/dev/$device\"
+done
 mount -t tmpfs -o mode=755 tmpfs \"$root/run\"
 mount -t tmpfs -o mode=1777 tmpfs \"$root/tmp\"
 mount -o remount,bind,ro \"$root\"
-exec setpriv --no-new-privs --bounding-set=\"$bounds\" chroot \"$root\" \"$entry\" \"$@\"";
+exec capsh --chroot=\"$root\" --no-new-privs --drop=\"$drop\" --shell=\"$entry\" -- \"$@\"";
 
 /// Becomes the JVM of another pod: in a pid and a mount namespace of its own, with its own `/tmp`, as a user without rights.
 const POD: &str = "set -e; mount -t proc proc /proc; mount -t tmpfs -o mode=1777 tmpfs /tmp; cd /tmp
@@ -28,14 +32,15 @@ exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"";
 pub(super) fn run(image: &Path, folder: &Path) -> Result<()> {
     let image = read::unpack(image, &folder.join("image"))?;
     println!("package: the image {} is what its index, manifest and configuration say", image.digest);
-    for name in ["proc", "sys"] {
+    for name in ["proc", "sys", "dev"] {
         fs::create_dir_all(image.root.join(name))?;
     }
     let [watching, library] = capabilities()?;
+    let all = process::output(process::command("setpriv").arg("--list-caps"))?;
     let inside = |capabilities: &[String]| {
         let mut command = process::as_root("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", SCRIPT, "sh"]);
-        command.arg(&image.root).args([&image.entry, &bounds(capabilities)]);
+        command.arg(&image.root).args([&image.entry, &dropped(&all, capabilities)]);
         command
     };
     let place = tempfile::tempdir_in("/var/tmp").context("cannot make a folder for classes")?;
@@ -94,10 +99,11 @@ fn added(text: &str) -> Vec<Vec<String>> {
     lists.map(|list| list.lines().map_while(name).collect()).collect()
 }
 
-/// As `setpriv` wants it: none but these.
-fn bounds(capabilities: &[String]) -> String {
-    let added = capabilities.iter().map(|name| format!(",+{}", name.to_lowercase()));
-    format!("-all{}", added.collect::<String>())
+/// All that the kernel knows but these, as `capsh` wants them.
+fn dropped(all: &str, kept: &[String]) -> String {
+    let is_kept = |name: &str| kept.iter().any(|kept| kept.eq_ignore_ascii_case(name));
+    let dropped = all.lines().map(str::trim).filter(|name| !name.is_empty() && !is_kept(name));
+    dropped.map(|name| format!("cap_{name}")).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -108,7 +114,7 @@ mod tests {
     fn the_lists_of_a_document_are_read() {
         let text = "capabilities:\n  drop: [\"ALL\"]\n  add:\n    - BPF   # loads\n    - SYS_PTRACE\n  other:\n  - x\nadd:\n- KILL\n";
         assert_eq!(added(text), [vec!["BPF", "SYS_PTRACE"], vec!["KILL"]]);
-        assert_eq!(bounds(&added(text)[0]), "-all,+bpf,+sys_ptrace");
+        assert_eq!(dropped("chown\nbpf\nsys_ptrace\nkill\n", &added(text)[0]), "cap_chown,cap_kill");
         assert!(added("add nothing").is_empty());
     }
 
