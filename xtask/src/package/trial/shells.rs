@@ -1,11 +1,11 @@
 //! The manual page and the completions of an installed package, asked for as `man` and the shells do. A shell that is not on this
 //! machine is named as not tried.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::process;
 
-/// A program, what it is asked, and what its answer begins with if it has found jtrace's file.
+/// A program, what it is asked, and what its answer holds if it has found jtrace's file.
 struct Reader {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -23,36 +23,34 @@ const READERS: [Reader; 4] = [
             "f=/usr/share/bash-completion/bash_completion; test -f $f || { echo missing; exit; }; \
              . $f; _completion_loader jtrace; complete -p jtrace",
         ],
-        answer: "complete -F _jtrace",
+        answer: "-F _jtrace jtrace",
     },
     Reader {
         program: "zsh",
         arguments: &["-fc", "autoload -Uz compinit; compinit -D; print $_comps[jtrace]"],
         answer: "_jtrace",
     },
-    Reader {
-        program: "fish",
-        arguments: &["--no-config", "-c", "complete --do-complete 'jtrace atta'"],
-        answer: "attach",
-    },
+    Reader { program: "fish", arguments: &["-c", "complete --do-complete 'jtrace atta'"], answer: "attach" },
 ];
 
 /// Asks all that are here.
 pub(super) fn find_all() -> Result<()> {
+    // Some shells make folders at home.
+    let home = tempfile::tempdir().context("cannot make a folder")?;
     for Reader { program, arguments, answer } in READERS {
         if !process::on_path(program) {
             println!("package: not tried with {program}, which is not on this machine");
             continue;
         }
         // bash-completion's loader ends with a status of its own.
-        let output = process::command(program).args(arguments).output()?;
+        let output = process::command(program).args(arguments).env("HOME", home.path()).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         if said.trim() == "missing" {
             println!("package: not tried with {program}: bash-completion is not on this machine");
             continue;
         }
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(said.starts_with(answer), "{program} does not find jtrace's file: {said}{errors}");
+        ensure!(said.contains(answer), "{program} does not find jtrace's file: {said}{errors}");
         println!("package: {program} finds the file of the .deb ({})", said.trim().lines().next().unwrap_or_default());
     }
     Ok(())
