@@ -24,7 +24,7 @@ const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 pub(super) const ENTRY: &str = "/usr/bin/jtrace";
 
 /// All that lies in the image besides the binary, with modes: the journal's place, and where reports are written without a name.
-const FOLDERS: [(&str, u32); 3] = [("run", 0o755), ("tmp", 0o1777), ("usr/bin", 0o755)];
+const FOLDERS: [(&str, u32); 5] = [("", 0o755), ("run", 0o755), ("tmp", 0o1777), ("usr", 0o755), ("usr/bin", 0o755)];
 
 /// Makes `target/package/jtrace-VERSION.oci.tar`.
 pub(super) fn build(binary: &Path) -> Result<PathBuf> {

@@ -31,6 +31,6 @@ fn text(root: &str, files: &[String]) -> String {
     format!(
         "Name: jtrace\nVersion: {VERSION}\nRelease: 1\nSummary: {SUMMARY}\nLicense: Apache-2.0 OR MIT\nAutoReqProv: no\n\
          %define debug_package %{{nil}}\n%define __os_install_post %{{nil}}\n%define _build_id_links none\n\n\
-         %description\n{DESCRIPTION}\n\n%install\ncp --archive '{root}/.' %{{buildroot}}\n\n%files\n{files}\n"
+         %description\n{DESCRIPTION}\n\n%install\ncp --archive '{root}/.' %{{buildroot}}\n\n%files\n%dir /usr/share/doc/jtrace\n%dir /usr/share/zsh/vendor-completions\n{files}\n"
     )
 }

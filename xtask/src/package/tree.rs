@@ -48,6 +48,8 @@ impl Tree {
             tree.write(&format!("usr/share/doc/jtrace/{name}"), &fs::read(workspace::root().join(name))?, 0o644)?;
         }
         tree.write("usr/share/doc/jtrace/copyright", COPYRIGHT.as_bytes(), 0o644)?;
+        // Folders have the modes that the builder's umask leaves, which are not those of a package.
+        process::run(process::command("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(&tree.root))?;
         Ok(tree)
     }
 

@@ -1,7 +1,7 @@
 //! The image run as a pod of `docs/kubernetes.md` would run it: with a root of its own that cannot be written, the host's processes, and the
 //! capabilities that the document names, no more. No container runtime takes part: this is `unshare`, `mount` and `capsh`.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use ::tests::jvm::{Jvm, Launch, child_of};
 use anyhow::{Context as _, Result, ensure};
@@ -62,7 +62,7 @@ fn pod(place: &Path) -> Result<Jvm> {
     // The user may not be able to read the folder of this clone.
     let classes = place.join("classes");
     process::run(process::command("cp").arg("-r").arg(workspace::workloads().join("demo")).arg(&classes))?;
-    fs::set_permissions(place, fs::Permissions::from_mode(0o755))?;
+    process::run(process::command("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(place))?;
     let jdk = super::jdk();
     let mut command = process::as_root("unshare");
     command.args(["--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", POD, "sh"]);
