@@ -44,7 +44,7 @@ pub(super) fn run(image: &Path, folder: &Path) -> Result<()> {
         command
     };
     let place = tempfile::tempdir_in("/var/tmp").context("cannot make a folder for classes")?;
-    let jvm = pod(place.path())?;
+    let mut jvm = pod(place.path())?;
     // The innermost process of `sudo`, `unshare` and the JVM.
     let mut pid = jvm.pid();
     while let Ok(child) = child_of(pid) {
@@ -54,7 +54,8 @@ pub(super) fn run(image: &Path, folder: &Path) -> Result<()> {
     println!("package: that took the {} capabilities of docs/kubernetes.md: {}", watching.len(), watching.join(" "));
     weave(inside(&[&watching[..], &library[..]].concat()), pid)?;
     println!("package: that took {} more: {}", library.len(), library.join(" "));
-    Ok(())
+    // Both visitors are gone, and the program is as well as before.
+    jvm.finish().map(drop)
 }
 
 /// Starts the JVM that is looked into.
