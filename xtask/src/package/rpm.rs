@@ -30,11 +30,11 @@ pub(super) fn build(tree: &Tree) -> Result<PathBuf> {
 
 /// How it is made: files are taken as they are, and what the binary needs is nothing.
 fn text(root: &str, files: &[String]) -> String {
-    let files = files.join("\n");
-    let folders: String = FOLDERS.iter().map(|folder| format!("%dir {folder}\n")).collect();
+    let folders = FOLDERS.iter().map(|folder| format!("%dir {folder}"));
+    let files = folders.chain(files.iter().cloned()).collect::<Vec<_>>().join("\n");
     format!(
         "Name: jtrace\nVersion: {VERSION}\nRelease: 1\nSummary: {SUMMARY}\nLicense: Apache-2.0 OR MIT\nAutoReqProv: no\n\
          %define debug_package %{{nil}}\n%define __os_install_post %{{nil}}\n%define _build_id_links none\n\n\
-         %description\n{DESCRIPTION}\n\n%install\ncp --archive '{root}/.' %{{buildroot}}\n\n%files\n{folders}{files}\n"
+         %description\n{DESCRIPTION}\n\n%install\ncp --archive '{root}/.' %{{buildroot}}\n\n%files\n{files}\n"
     )
 }
