@@ -70,21 +70,21 @@ fn a_jvm_that_is_killed_while_it_is_woven_has_a_report() -> Result<()> {
     Ok(())
 }
 
-/// A reference that the library gives back twice ends a JVM whose collector is marking, if only sometimes.
+/// A reference that the library gives back twice ends a JVM whose collector is marking, but seldom: one of four runs of this test failed
+/// with such a library, so that it passes once says little.
 #[test]
 fn a_jvm_whose_collector_always_marks_outlives_many_visits() -> Result<()> {
-    const VISITS: usize = 12;
-    for jdk in jdk::all()? {
-        let flags = ["-Xmx256m", "-XX:+UseG1GC", "-XX:InitiatingHeapOccupancyPercent=0"];
-        let mut jvm = start(&jdk, "demo", "com.shop.Demo", &[], &flags)?;
-        let pid = jvm.pid().to_string();
-        for visit in 1..=VISITS {
-            let command = ["markers", &pid, "--marker", "cart=com.shop.Cart::add+time", "-d", "200ms", "--json"];
-            let report = Report::parse(&jtrace::succeed(&command)?.stdout)?;
-            ensure!(report.end() != "target exited", "the JVM ended in visit {visit} on JDK {}", jdk.release);
-        }
-        jvm.kill()?;
-        jvm.process().wait_for_exit(LIMIT)?;
+    const VISITS: usize = 40;
+    let jdk = jdk::any()?;
+    let flags = ["-Xmx256m", "-XX:+UseG1GC", "-XX:InitiatingHeapOccupancyPercent=0"];
+    let mut jvm = start(&jdk, "demo", "com.shop.Demo", &[], &flags)?;
+    let pid = jvm.pid().to_string();
+    for visit in 1..=VISITS {
+        let command = ["markers", &pid, "--marker", "cart=com.shop.Cart::add+time", "-d", "200ms", "--json"];
+        let report = Report::parse(&jtrace::succeed(&command)?.stdout)?;
+        ensure!(report.end() != "target exited", "the JVM ended in visit {visit} on JDK {}", jdk.release);
     }
+    jvm.kill()?;
+    jvm.process().wait_for_exit(LIMIT)?;
     Ok(())
 }
