@@ -20,7 +20,7 @@ mod rounds;
 mod unwinding;
 
 mod budget;
-mod statistics;
+pub(crate) mod statistics;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 

@@ -26,6 +26,13 @@ const DESCRIPTION: &str = "jtrace attaches to a running HotSpot JVM, with no res
                            doing and what is wrong with it: collections, safepoints, locks, threads, classes, compilation,\n\
                            allocation, CPU profiles. On demand it counts and times methods, objects and JNI calls.";
 
+/// Programs that make packages, and the packages of Debian that have them.
+const TOOLS: &[(&str, &str)] = &[("rpmbuild", "rpm"), ("xz", "xz-utils")];
+
+/// The same of those that read them back, and of those that stand in for a container runtime.
+const TRIAL: &[(&str, &str)] =
+    &[("rpm2cpio", "rpm2cpio"), ("cpio", "cpio"), ("unshare", "util-linux"), ("capsh", "libcap2-bin")];
+
 /// What to do with the packages.
 #[derive(Args, Default)]
 pub(crate) struct Options {
@@ -44,7 +51,8 @@ struct Made {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     setup::run(&setup::Options { purpose: setup::Purpose::Demo })?;
-    for (tool, package) in [("rpmbuild", "rpm"), ("rpm2cpio", "rpm2cpio"), ("cpio", "cpio"), ("xz", "xz-utils")] {
+    let trial = if options.try_them { TRIAL } else { &[] };
+    for (tool, package) in TOOLS.iter().chain(trial) {
         if !process::on_path(tool) {
             println!("setup: installing {package} ({tool} makes or reads packages)");
             setup::install(&[package])?;

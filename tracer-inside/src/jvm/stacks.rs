@@ -64,13 +64,18 @@ impl Jvmti {
         // SAFETY: as above; the JVM gives one stack for each thread, all of them in one piece of memory.
         unsafe {
             ask!(self, GetThreadListStackTraces, count, threads.as_ptr(), MAX_FRAMES, &raw mut stacks)?;
-            for stack in slice::from_raw_parts(stacks, threads.len()) {
+            // HotSpot returns the very references that it was given (`VM_GetThreadListStackTraces::doit`). The caller deletes those.
+            // A reference that is deleted twice ends the JVM: its place is on a list of free places by then, and G1, while it marks,
+            // takes the link of that list for an object.
+            for (stack, thread) in slice::from_raw_parts(stacks, threads.len()).iter().zip(threads) {
                 let frames = usize::try_from(stack.frame_count).unwrap_or(0);
                 if frames > 0 && !stack.frame_buffer.is_null() {
                     let frames = slice::from_raw_parts(stack.frame_buffer, frames);
                     methods.extend(frames.iter().filter(|frame| frame.location >= 0).map(|frame| frame.method));
                 }
-                jni.forget(stack.thread);
+                if stack.thread != *thread {
+                    jni.forget(stack.thread);
+                }
             }
             self.give_back(stacks.cast());
         }

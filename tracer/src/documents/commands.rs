@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{assert_same, block_lines, code_spans, documents, read};
 use crate::cli;
 
-/// Options of other programs that documents name: of cargo and its commands, of the tests, of the kernel's and the JDK's tools.
-const OTHERS: [&str; 22] = [
+/// Options of other programs that documents name: of cargo and its commands, of the tests, of kubectl, of the kernel's and the JDK's tools.
+const OTHERS: [&str; 25] = [
     "--all",
     "--audit",
     "--bin",
+    "--custom",
     "--example",
     "--for",
     "--ignored",
+    "--image",
     "--include",
     "--lib",
     "--no-fail-fast",
@@ -23,6 +25,7 @@ const OTHERS: [&str; 22] = [
     "--strip-all",
     "--test",
     "--test-threads",
+    "--try",
     "--under-load",
     "--update",
     "--version",

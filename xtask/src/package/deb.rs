@@ -1,6 +1,6 @@
 //! The package of Debian and what comes from it.
 
-use std::{fs, path::PathBuf};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 
@@ -18,6 +18,7 @@ pub(super) fn build(tree: &Tree) -> Result<PathBuf> {
     }
     process::run(process::command("cp").arg("--archive").arg(&tree.root).arg(&stage))?;
     fs::create_dir(stage.join("DEBIAN"))?;
+    fs::set_permissions(stage.join("DEBIAN"), fs::Permissions::from_mode(0o755))?;
     fs::write(stage.join("DEBIAN/control"), control(&tree::revision(), tree.kilobytes()?))?;
     let package = folder().join(format!("jtrace_{}_amd64.deb", tree::revision()));
     let mut build = process::command("dpkg-deb");

@@ -7,6 +7,9 @@ use anyhow::{Context as _, Result};
 use super::{DESCRIPTION, SUMMARY, VERSION, folder, tree::Tree};
 use crate::process;
 
+/// Folders that no other package of these systems has.
+const FOLDERS: [&str; 2] = ["/usr/share/doc/jtrace", "/usr/share/zsh/vendor-completions"];
+
 /// Builds `target/package/jtrace-VERSION-1.x86_64.rpm`.
 pub(super) fn build(tree: &Tree) -> Result<PathBuf> {
     let stage = folder().join("rpm");
@@ -27,7 +30,8 @@ pub(super) fn build(tree: &Tree) -> Result<PathBuf> {
 
 /// How it is made: files are taken as they are, and what the binary needs is nothing.
 fn text(root: &str, files: &[String]) -> String {
-    let files = files.join("\n");
+    let folders = FOLDERS.iter().map(|folder| format!("%dir {folder}"));
+    let files = folders.chain(files.iter().cloned()).collect::<Vec<_>>().join("\n");
     format!(
         "Name: jtrace\nVersion: {VERSION}\nRelease: 1\nSummary: {SUMMARY}\nLicense: Apache-2.0 OR MIT\nAutoReqProv: no\n\
          %define debug_package %{{nil}}\n%define __os_install_post %{{nil}}\n%define _build_id_links none\n\n\

@@ -11,9 +11,11 @@ use anyhow::{Context as _, Result};
 use super::{VERSION, folder};
 use crate::{process, workspace};
 
-/// Folder and name of the completions of each shell, where Debian's and Fedora's shells both look.
-const COMPLETIONS: [(&str, &str); 3] = [
+/// Where shells look for completions. Debian's zsh looks in the one folder, that of Fedora and SUSE in the other; both packages
+/// hold the same files.
+const COMPLETIONS: [(&str, &str); 4] = [
     ("bash", "usr/share/bash-completion/completions/jtrace"),
+    ("zsh", "usr/share/zsh/vendor-completions/_jtrace"),
     ("zsh", "usr/share/zsh/site-functions/_jtrace"),
     ("fish", "usr/share/fish/vendor_completions.d/jtrace.fish"),
 ];
@@ -46,6 +48,8 @@ impl Tree {
             tree.write(&format!("usr/share/doc/jtrace/{name}"), &fs::read(workspace::root().join(name))?, 0o644)?;
         }
         tree.write("usr/share/doc/jtrace/copyright", COPYRIGHT.as_bytes(), 0o644)?;
+        // Folders have the modes that the builder's umask leaves, which are not those of a package.
+        process::run(process::command("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(&tree.root))?;
         Ok(tree)
     }
 
