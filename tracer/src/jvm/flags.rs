@@ -10,7 +10,8 @@ pub mod located;
 use std::collections::BTreeMap;
 
 use super::{
-    memory::{self, Memory},
+    memory,
+    peek::Peek,
     vmstructs::VmStructs,
 };
 
@@ -58,7 +59,7 @@ pub struct Flags {
 
 impl Flags {
     /// Reads the JVM's table of flags.
-    pub fn read(memory: &Memory, tables: &VmStructs) -> Result<Self, Error> {
+    pub fn read(memory: &dyn Peek, tables: &VmStructs) -> Result<Self, Error> {
         let address = |name, text| tables.static_address("JVMFlag", name).ok_or(Error::NoField(text));
         let offset = |name, text| tables.offset("JVMFlag", name).ok_or(Error::NoField(text));
         let size = tables.type_size("JVMFlag").ok_or(Error::NoField("sizeof(JVMFlag)"))?;
@@ -67,12 +68,12 @@ impl Flags {
         if !(16..=MAX_FLAG_BYTES).contains(&size) || name_at.max(address_at) > size - 8 {
             return Err(Error::Malformed { what: "entries of size", value: size });
         }
-        let array = memory.read_u64(address("flags", "JVMFlag::flags")?)?;
-        let count = memory.read_u64(address("numFlags", "JVMFlag::numFlags")?)?;
+        let array = memory.u64(address("flags", "JVMFlag::flags")?)?;
+        let count = memory.u64(address("numFlags", "JVMFlag::numFlags")?)?;
         if count == 0 || count > MAX_FLAGS {
             return Err(Error::Malformed { what: "a number of entries of", value: count });
         }
-        let bytes = memory.read_bytes(array, usize::try_from(count * size).unwrap_or(usize::MAX))?;
+        let bytes = memory.bytes(array, usize::try_from(count * size).unwrap_or(usize::MAX))?;
         let mut names = super::vmstructs::Names::new(memory);
         let mut addresses = BTreeMap::new();
         for entry in bytes.chunks_exact(usize::try_from(size).unwrap_or(usize::MAX)) {
@@ -90,8 +91,8 @@ impl Flags {
     }
 
     /// Value of a flag that is a truth value; absent where there is no such flag or its byte is neither 0 nor 1.
-    pub fn bool(&self, memory: &Memory, name: &str) -> Option<bool> {
-        match memory.read_u8(self.address(name)?).ok()? {
+    pub fn bool(&self, memory: &dyn Peek, name: &str) -> Option<bool> {
+        match memory.u8(self.address(name)?).ok()? {
             0 => Some(false),
             1 => Some(true),
             2.. => None,
@@ -99,12 +100,12 @@ impl Flags {
     }
 
     /// Value of a flag of 64 bits (`MaxHeapSize`).
-    pub fn u64(&self, memory: &Memory, name: &str) -> Option<u64> {
-        memory.read_u64(self.address(name)?).ok()
+    pub fn u64(&self, memory: &dyn Peek, name: &str) -> Option<u64> {
+        memory.u64(self.address(name)?).ok()
     }
 
     /// Name of the collector, by the flag that chose it.
-    pub fn collector(&self, memory: &Memory) -> Option<&'static str> {
+    pub fn collector(&self, memory: &dyn Peek) -> Option<&'static str> {
         COLLECTORS.iter().find(|(flag, _)| self.bool(memory, flag) == Some(true)).map(|&(_, name)| name)
     }
 

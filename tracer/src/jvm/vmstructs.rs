@@ -13,7 +13,10 @@ pub(crate) mod written;
 use std::collections::{BTreeMap, HashMap};
 
 use self::blocks::Blocks;
-use super::memory::{self, Memory, library};
+use super::{
+    memory::{self, Memory, library},
+    peek::Peek,
+};
 
 /// Most entries of one array. JDK 25 has about 3,000 constants.
 const MAX_ENTRIES: usize = 16_384;
@@ -124,11 +127,15 @@ impl VmStructs {
             names.extend([array, stride]);
         }
         names.extend(STRUCTS.parts.iter().chain(&TYPES.parts).chain(&INT_CONSTANTS.parts).chain(&LONG_CONSTANTS.parts));
-        let exported = libjvm.exported(&names)?;
+        Self::of(memory, &libjvm.exported(&names)?)
+    }
+
+    /// Reads all tables, whose exported names lead to these addresses.
+    fn of(memory: &dyn Peek, exported: &HashMap<String, u64>) -> Result<Self, Error> {
         let mut blocks = Blocks::new(memory);
         let mut tables = Self::default();
 
-        STRUCTS.read(&mut blocks, &exported, |blocks, [owner, name, is_static, offset, address]| {
+        STRUCTS.read(&mut blocks, exported, |blocks, [owner, name, is_static, offset, address]| {
             let owner = blocks.name_at(owner)?;
             let Some(name) = blocks.name_at(name) else { return Some(()) };
             let is_static = blocks.u32(is_static)? != 0;
@@ -137,17 +144,17 @@ impl VmStructs {
             tables.fields.entry(owner).or_default().insert(name, field);
             Some(())
         })?;
-        TYPES.read(&mut blocks, &exported, |blocks, [name, size]| {
+        TYPES.read(&mut blocks, exported, |blocks, [name, size]| {
             let name = blocks.name_at(name)?;
             tables.type_sizes.insert(name, blocks.u64(size)?);
             Some(())
         })?;
-        INT_CONSTANTS.read(&mut blocks, &exported, |blocks, [name, value]| {
+        INT_CONSTANTS.read(&mut blocks, exported, |blocks, [name, value]| {
             let name = blocks.name_at(name)?;
             tables.int_constants.insert(name, blocks.u32(value)?.cast_signed());
             Some(())
         })?;
-        LONG_CONSTANTS.read(&mut blocks, &exported, |blocks, [name, value]| {
+        LONG_CONSTANTS.read(&mut blocks, exported, |blocks, [name, value]| {
             let name = blocks.name_at(name)?;
             tables.long_constants.insert(name, blocks.u64(value)?);
             Some(())
@@ -190,7 +197,7 @@ impl VmStructs {
 pub(super) struct Names<'a>(Blocks<'a>);
 
 impl<'a> Names<'a> {
-    pub(super) fn new(memory: &'a Memory) -> Self {
+    pub(super) fn new(memory: &'a dyn Peek) -> Self {
         Self(Blocks::new(memory))
     }
 
@@ -215,7 +222,7 @@ impl<const N: usize> Table<N> {
     ) -> Result<(), Error> {
         let memory = blocks.memory();
         let value = |name: &'static str| -> Result<u64, Error> {
-            Ok(memory.read_u64(*exported.get(name).ok_or(Error::NotExported(name))?)?)
+            Ok(memory.u64(*exported.get(name).ok_or(Error::NotExported(name))?)?)
         };
         let array = value(self.array)?;
         if array == 0 {
