@@ -35,6 +35,11 @@ const NUMBERS: [&[u8]; 8] = [
     b"0", b"-1", b"255", b"65536", b"2147483648", b"18446744073709551615", b"18446744073709551616", b"1e999",
 ];
 
+/// For those that take their inputs from proptest.
+pub(crate) fn config() -> proptest::prelude::ProptestConfig {
+    dice::config(USUAL_CASES)
+}
+
 /// Gives every number of an input to `case`, which makes the input and reads it. `room` is the most memory that one may take.
 pub(crate) fn each(name: &str, room: usize, mut case: impl FnMut(&mut Dice)) {
     let watch = watch::Watch::begin(name);

@@ -124,3 +124,72 @@ fn pointer(entry: &[u8], at: u64) -> Option<u64> {
     let bytes = entry.get(usize::try_from(at).ok()?..)?.first_chunk::<8>()?;
     Some(u64::from_ne_bytes(*bytes)).filter(|&pointer| pointer != 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{java_threads::Layout, objects, peek::copy::Copy},
+        *,
+    };
+    use crate::{
+        fuzz::{self, Metered},
+        jvm::vmstructs::Field,
+    };
+
+    const NAMES: [&str; 5] = [
+        "UseG1GC",
+        "UseCompressedClassPointers",
+        "UseCompactObjectHeaders",
+        "ObjectAlignmentInBytes",
+        "UseZGC",
+    ];
+
+    /// A table of flags, and what objects are laid out by.
+    fn memory() -> (Copy, VmStructs) {
+        let (mut copy, mut tables) = (Copy::default(), VmStructs::of_release(21));
+        tables.set("JVMFlag", "_name", Field::Offset(0));
+        tables.set("JVMFlag", "_addr", Field::Offset(8));
+        tables.set("JVMFlag", "flags", Field::Static(0x1000));
+        tables.set("JVMFlag", "numFlags", Field::Static(0x1008));
+        tables.set_size("JVMFlag", 24);
+        tables.set("CompressedKlassPointers", "_narrow_klass._base", Field::Static(0x1010));
+        tables.set("CompressedKlassPointers", "_narrow_klass._shift", Field::Static(0x1018));
+        copy.write_u64(0x1000, 0x2000);
+        copy.write_u64(0x1008, NAMES.len() as u64);
+        copy.write_u64(0x1018, 3);
+        for (index, name) in (0..).zip(NAMES) {
+            copy.write_u64(0x2000 + 24 * index, 0x3000 + 64 * index);
+            copy.write_u64(0x2008 + 24 * index, 0x4000 + 8 * index);
+            copy.write(0x3000 + 64 * index, name.as_bytes());
+            copy.write_u64(0x4000 + 8 * index, u64::from(index < 2));
+        }
+        (copy, tables)
+    }
+
+    #[test]
+    fn a_shift_that_no_jvm_has_is_refused() {
+        let (mut copy, tables) = memory();
+        let flags = Flags::read(&copy, &tables).unwrap();
+        assert_eq!((flags.len(), flags.collector(&copy)), (NAMES.len(), Some("G1")));
+        assert_eq!(objects::layout(&copy, &tables, &flags).unwrap().klass_shift, 3);
+        copy.write_u64(0x1018, 64);
+        assert!(objects::layout(&copy, &tables, &flags).is_err(), "a shift by 64 bits ends a program");
+    }
+
+    #[test]
+    fn fuzz_flags() {
+        let (sound, tables) = memory();
+        fuzz::each("flags", 16 << 20, |dice| {
+            let mut copy = sound.clone();
+            fuzz::damage(dice, &mut copy);
+            let memory = Metered::new(copy, 128 << 20);
+            let Ok(flags) = Flags::read(&memory, &tables) else { return };
+            assert!(flags.len() as u64 <= MAX_FLAGS);
+            let _: (Option<&str>, Option<u64>) = (flags.collector(&memory), flags.u64(&memory, NAMES[3]));
+            if let Ok(layout) = objects::layout(&memory, &tables, &flags) {
+                assert!(layout.klass_shift <= 32 && (8..=256).contains(&layout.alignment));
+            }
+            let _: Result<Layout, _> = Layout::from_tables(&memory, &tables, Some(&flags));
+        });
+    }
+}

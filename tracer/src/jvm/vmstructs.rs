@@ -262,4 +262,53 @@ mod tests {
         let error = VmStructs::read(&Memory::open(pid).unwrap(), &library).unwrap_err();
         assert!(matches!(error, Error::NotExported("gHotSpotVMStructs")));
     }
+
+    const NAMES: u64 = 0x7000;
+
+    /// Two entries in each table, all of the same names, and an end.
+    fn tables() -> (super::super::peek::copy::Copy, HashMap<String, u64>) {
+        let mut copy = super::super::peek::copy::Copy::default();
+        copy.write(NAMES, b"JVMFlag\0flags\0");
+        let (mut exported, mut symbol, mut array) = (HashMap::new(), 0x2000, 0x4000);
+        let all: [(&str, &str, &[&str]); 4] = [
+            (STRUCTS.array, STRUCTS.stride, &STRUCTS.parts),
+            (TYPES.array, TYPES.stride, &TYPES.parts),
+            (INT_CONSTANTS.array, INT_CONSTANTS.stride, &INT_CONSTANTS.parts),
+            (LONG_CONSTANTS.array, LONG_CONSTANTS.stride, &LONG_CONSTANTS.parts),
+        ];
+        for (name, stride, parts) in all {
+            let mut export = |name: &str, value: u64| {
+                copy.write_u64(symbol, value);
+                exported.insert(name.to_owned(), symbol);
+                symbol += 8;
+            };
+            export(name, array);
+            export(stride, 8 * parts.len() as u64);
+            for (part, at) in parts.iter().zip((0..).step_by(8)) {
+                export(part, at);
+            }
+            for entry in 0..2 {
+                let at = array + entry * 8 * parts.len() as u64;
+                copy.write_u64(at, NAMES);
+                copy.write_u64(at + 8, NAMES + 8);
+            }
+            array += 0x400;
+        }
+        (copy, exported)
+    }
+
+    #[test]
+    fn fuzz_vmstructs() {
+        let (sound, exported) = tables();
+        let read = VmStructs::of(&sound, &exported).unwrap();
+        assert_eq!(read.offset("JVMFlag", "flags"), Some(0));
+        crate::fuzz::each("vmstructs", 64 << 20, |dice| {
+            let mut copy = sound.clone();
+            crate::fuzz::damage(dice, &mut copy);
+            // Each of its blocks is read twice at most, and some numbers besides.
+            if let Ok(tables) = VmStructs::of(&crate::fuzz::Metered::new(copy, 256 << 20), &exported) {
+                assert!(tables.fields.len() + tables.type_sizes.len() <= 2 * MAX_ENTRIES);
+            }
+        });
+    }
 }

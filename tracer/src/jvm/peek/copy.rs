@@ -56,17 +56,6 @@ impl Copy {
         };
         self.pages.iter().flat_map(of_page).collect()
     }
-
-    /// Number of bytes that are there.
-    pub(crate) fn len(&self) -> usize {
-        self.pages.len() * 4096
-    }
-
-    /// Overwrites the byte with this index among all that are there.
-    pub(crate) fn damage(&mut self, index: usize, byte: u8) {
-        let page = self.pages.values_mut().nth(index / 4096).unwrap();
-        page[index % 4096] = byte;
-    }
 }
 
 impl Peek for Copy {
