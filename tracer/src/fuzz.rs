@@ -27,13 +27,34 @@ const MAX_INPUT_BYTES: usize = 16 << 10;
 
 /// Texts that mean something to one parser or another.
 const TOKENS: [&[u8]; 24] = [
-    b"\0", b"\n", b" ", b"\t", b"\"", b"'", b"\\", b"(", b")", b"[[", b"]", b"{", b"}", b"=", b":", b";", b",", b"-", b"*", b"#", b"/",
-    b"\xff\xfe", "\u{1b}[2J\u{202e}é".as_bytes(), b"L;",
+    b"\0",
+    b"\n",
+    b" ",
+    b"\t",
+    b"\"",
+    b"'",
+    b"\\",
+    b"(",
+    b")",
+    b"[[",
+    b"]",
+    b"{",
+    b"}",
+    b"=",
+    b":",
+    b";",
+    b",",
+    b"-",
+    b"*",
+    b"#",
+    b"/",
+    b"\xff\xfe",
+    "\u{1b}[2J\u{202e}é".as_bytes(),
+    b"L;",
 ];
 /// Numbers at the edges of what fits.
-const NUMBERS: [&[u8]; 8] = [
-    b"0", b"-1", b"255", b"65536", b"2147483648", b"18446744073709551615", b"18446744073709551616", b"1e999",
-];
+const NUMBERS: [&[u8]; 8] =
+    [b"0", b"-1", b"255", b"65536", b"2147483648", b"18446744073709551615", b"18446744073709551616", b"1e999"];
 
 /// For those that take their inputs from proptest.
 pub(crate) fn config() -> proptest::prelude::ProptestConfig {
@@ -62,7 +83,9 @@ pub(crate) fn samples(name: &str, mut read: impl FnMut(&[u8])) {
         let (most, room) = (allocator::most_since(before), ROOM_BYTES + ROOM_PER_BYTE * bytes.len());
         assert!(most <= room, "{most} bytes of memory for an input of {} bytes", bytes.len());
     };
-    corpus.iter().for_each(|sample| limited(sample));
+    for sample in &corpus {
+        limited(sample);
+    }
     each(name, usize::MAX, |dice| limited(&damaged(dice, &corpus)));
 }
 
@@ -107,7 +130,7 @@ fn fault(dice: &mut Dice, bytes: &mut Vec<u8>, samples: &[Vec<u8>]) {
         2 => bytes.truncate(at),
         3 => drop(bytes.drain(piece)),
         4 => {
-            let copy = bytes[piece.clone()].to_vec();
+            let copy = bytes[piece].to_vec();
             for _ in 0..=dice.below(8) {
                 bytes.splice(at..at, copy.iter().copied());
             }

@@ -57,7 +57,6 @@ impl Drop for Watch {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a test says which input has failed")]
 fn say(text: &str) {
     eprintln!("{text}");
 }

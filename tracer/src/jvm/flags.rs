@@ -9,11 +9,7 @@ pub mod located;
 
 use std::collections::BTreeMap;
 
-use super::{
-    memory,
-    peek::Peek,
-    vmstructs::VmStructs,
-};
+use super::{memory, peek::Peek, vmstructs::VmStructs};
 
 /// Most flags of a JVM; JDK 25 has about 1,300.
 const MAX_FLAGS: u64 = 8192;
@@ -136,13 +132,8 @@ mod tests {
         jvm::vmstructs::Field,
     };
 
-    const NAMES: [&str; 5] = [
-        "UseG1GC",
-        "UseCompressedClassPointers",
-        "UseCompactObjectHeaders",
-        "ObjectAlignmentInBytes",
-        "UseZGC",
-    ];
+    const NAMES: [&str; 5] =
+        ["UseG1GC", "UseCompressedClassPointers", "UseCompactObjectHeaders", "ObjectAlignmentInBytes", "UseZGC"];
 
     /// A table of flags, and what objects are laid out by.
     fn memory() -> (Copy, VmStructs) {

@@ -33,7 +33,10 @@ pub fn layout(memory: &dyn Peek, tables: &VmStructs, flags: &Flags) -> Result<Ob
     ]);
     let (klass_base, klass_shift) = if compressed {
         let base = base.and_then(|at| memory.u64(at).ok()).ok_or("the base of compressed class pointers")?;
-        let shift = shift.and_then(|at| memory.u32(at).ok()).filter(|shift| *shift <= MAX_KLASS_SHIFT).ok_or("the shift of compressed class pointers")?;
+        let shift = shift
+            .and_then(|at| memory.u32(at).ok())
+            .filter(|shift| *shift <= MAX_KLASS_SHIFT)
+            .ok_or("the shift of compressed class pointers")?;
         (base, shift)
     } else {
         (0, 0)

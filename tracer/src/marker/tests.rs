@@ -233,8 +233,8 @@ fn fuzz_marker_option() {
 /// Words as anybody who can write to the library's memory can make them.
 #[test]
 fn fuzz_marks() {
-    use crate::mark::MarkBatch;
     use super::testing::{Play, Scribe, marker};
+    use crate::mark::MarkBatch;
     crate::fuzz::each("marks", 4 << 20, |dice| {
         let mut play = Play::new(vec![marker("a"), marker("b")], vec![Box::new(Scribe::new("s"))]);
         let mut first = 0;

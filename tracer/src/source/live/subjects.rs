@@ -91,7 +91,8 @@ impl Subjects {
         let memory = Memory::open(jvm.target.pid).map_err(|error: memory::Error| error.to_string())?;
         let metadata = MetadataLayout::from_tables(&memory, &jvm.tables).map_err(|error| error.to_string())?;
         let loaded = asked.names_decide.then(|| LoadedLayout::from_tables(&jvm.tables));
-        let loaded = loaded.and_then(|layout| layout.inspect_err(|error| log::debug!("no list of classes: {error}")).ok());
+        let loaded =
+            loaded.and_then(|layout| layout.inspect_err(|error| log::debug!("no list of classes: {error}")).ok());
         let nobody = Counted { subject: SubjectId::UNKNOWN, is_method: false };
         Ok(Self {
             memory,
