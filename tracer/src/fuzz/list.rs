@@ -90,7 +90,7 @@ fn is_of_tests(path: &str) -> bool {
 
 /// Whether its code, without comments and the tests at its end, has a mark.
 fn reads(text: &str) -> bool {
-    let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+    let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let mut lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.any(|line| MARKS.iter().any(|mark| line.contains(mark)))
 }
