@@ -138,6 +138,7 @@ mod tests {
     /// A table of flags, and what objects are laid out by.
     fn memory() -> (Copy, VmStructs) {
         let (mut copy, mut tables) = (Copy::default(), VmStructs::of_release(21));
+        tables.set("Klass", "_layout_helper", Field::Offset(8));
         tables.set("JVMFlag", "_name", Field::Offset(0));
         tables.set("JVMFlag", "_addr", Field::Offset(8));
         tables.set("JVMFlag", "flags", Field::Static(0x1000));
