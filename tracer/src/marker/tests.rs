@@ -235,7 +235,8 @@ fn fuzz_marker_option() {
 fn fuzz_marks() {
     use super::testing::{Play, Scribe, marker};
     use crate::mark::MarkBatch;
-    crate::fuzz::each("marks", 4 << 20, |dice| {
+    // A number of an object makes room for all up to it, within 64 MiB, of which the old and the new are there at a time.
+    crate::fuzz::each("marks", 160 << 20, |dice| {
         let mut play = Play::new(vec![marker("a"), marker("b")], vec![Box::new(Scribe::new("s"))]);
         let mut first = 0;
         for _ in 0..=dice.below(3) {
