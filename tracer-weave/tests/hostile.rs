@@ -92,9 +92,10 @@ fn a_class_file_that_is_cut_off_is_refused() {
 }
 
 #[test]
-fn a_damaged_class_file_is_refused_or_woven_and_nothing_else() {
-    // `WEAVE_MUTATIONS` asks for more.
-    let count = std::env::var("WEAVE_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+fn fuzz_class_files() {
+    // The number is shared among the class files.
+    let cases: usize = std::env::var("JTRACE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(900);
+    let count = cases.div_ceil(classes().len());
     let rules = rules();
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let mut read = 0;

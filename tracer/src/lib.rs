@@ -55,3 +55,5 @@ pub mod cli;
 
 #[cfg(test)]
 mod documents;
+#[cfg(test)]
+mod fuzz;

@@ -284,7 +284,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_operand_text_is_taken_or_refused(seed in any::<u64>()) {
+    fn fuzz_operands(seed in any::<u64>()) {
         let text = Dice(seed).operand_text();
         match arg::parse(&text) {
             Ok(operand) => {
@@ -297,13 +297,13 @@ proptest! {
     }
 
     #[test]
-    fn every_valid_operand_survives_printing_and_parsing(seed in any::<u64>()) {
+    fn fuzz_operands_that_are_valid(seed in any::<u64>()) {
         let operand = Dice(seed).valid_operand();
         prop_assert_eq!(arg::parse(&arg::format(&operand)), Ok(operand));
     }
 
     #[test]
-    fn any_bytes_are_a_harmless_section(seed in any::<u64>()) {
+    fn fuzz_notes_of_any_bytes(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let bytes = dice.bytes(120);
         let align = if dice.once_in(4) { dice.number() } else { 4 };
@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_notes_are_a_harmless_section(seed in any::<u64>()) {
+    fn fuzz_notes(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let bytes = dice.section();
         let moved_to = dice.once_in(2).then(|| dice.number());
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn any_headers_are_a_harmless_file(seed in any::<u64>()) {
+    fn fuzz_elf_headers(seed in any::<u64>()) {
         let bytes = Dice(seed).file();
         if let Ok(elf) = Elf::parse(&bytes) {
             let sites = usdt::read(&elf);

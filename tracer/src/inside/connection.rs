@@ -114,3 +114,29 @@ impl Connection {
         self.push()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::net::{SocketFlags, socketpair};
+    use tracer_weave::control::Order;
+
+    use super::*;
+
+    /// What a JVM's user can write in the library's place, and what a jtrace's could in jtrace's.
+    #[test]
+    fn fuzz_told() {
+        crate::fuzz::samples("told", |bytes| {
+            let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+            send(&far, bytes, SendFlags::NOSIGNAL).unwrap();
+            drop(far);
+            let mut connection = Connection::new(near).unwrap();
+            let mut lengths = 0;
+            while let Ok(Some((_, length))) = connection.take() {
+                lengths += HEAD_BYTES + length;
+            }
+            assert!(lengths <= bytes.len());
+            let mut rest = bytes;
+            while control::read::<Order>(&mut rest).is_ok() {}
+        });
+    }
+}

@@ -7,7 +7,7 @@ mod layout;
 mod names;
 mod object;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use self::layout::List;
 pub use self::{
@@ -120,9 +120,10 @@ impl<P: Peek> JavaThreads<P> {
                 Ok(words.iter().map(|word| u64::from_ne_bytes(*word)).collect())
             }
             List::Linked { first, next } => {
-                let mut addresses = Vec::new();
+                let (mut addresses, mut known) = (Vec::new(), HashSet::new());
                 let mut at = self.peek.u64(first)?;
-                while at != 0 && addresses.len() < MAX_THREADS {
+                // A list that leads back to itself has no more threads than it has, and each is asked for much.
+                while at != 0 && addresses.len() < MAX_THREADS && known.insert(at) {
                     addresses.push(at);
                     at = self.peek.u64(at.wrapping_add(next))?;
                 }

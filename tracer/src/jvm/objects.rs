@@ -5,13 +5,16 @@
 
 use tracer_common::tally::ObjectLayout;
 
-use super::{flags::Flags, memory::Memory, peek::Peek as _, vmstructs::VmStructs};
+use super::{flags::Flags, peek::Peek, vmstructs::VmStructs};
 
 /// Bits of a compact header below the class (`markWord::klass_shift`).
 const COMPACT_KLASS_BIT: u32 = 42;
 
+/// Compressed class pointers are shifted by no more: classes are aligned to 1024 bytes at most.
+const MAX_KLASS_SHIFT: u32 = 10;
+
 /// Reads the layout; the error names what is missing.
-pub fn layout(memory: &Memory, tables: &VmStructs, flags: &Flags) -> Result<ObjectLayout, &'static str> {
+pub fn layout(memory: &dyn Peek, tables: &VmStructs, flags: &Flags) -> Result<ObjectLayout, &'static str> {
     let on = |flag| flags.bool(memory, flag) == Some(true);
     let narrow = |offset: Option<u64>, name| offset.and_then(|offset| u32::try_from(offset).ok()).ok_or(name);
     let compact = on("UseCompactObjectHeaders");
@@ -30,7 +33,10 @@ pub fn layout(memory: &Memory, tables: &VmStructs, flags: &Flags) -> Result<Obje
     ]);
     let (klass_base, klass_shift) = if compressed {
         let base = base.and_then(|at| memory.u64(at).ok()).ok_or("the base of compressed class pointers")?;
-        let shift = shift.and_then(|at| memory.u32(at).ok()).ok_or("the shift of compressed class pointers")?;
+        let shift = shift
+            .and_then(|at| memory.u32(at).ok())
+            .filter(|shift| *shift <= MAX_KLASS_SHIFT)
+            .ok_or("the shift of compressed class pointers")?;
         (base, shift)
     } else {
         (0, 0)
@@ -52,7 +58,7 @@ pub fn layout(memory: &Memory, tables: &VmStructs, flags: &Flags) -> Result<Obje
 }
 
 /// `Klass*` of `java.lang.Class`, whose instances differ in size.
-fn class_klass(memory: &Memory, tables: &VmStructs) -> Option<u64> {
+fn class_klass(memory: &dyn Peek, tables: &VmStructs) -> Option<u64> {
     let well_known = ["vmClasses", "SystemDictionary"].into_iter().find_map(|owner| {
         tables
             .static_address(owner, "_klasses[static_cast<int>(vmClassID::Class_klass_knum)]")

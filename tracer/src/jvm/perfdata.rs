@@ -268,4 +268,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn fuzz_perfdata() {
+        let whole = [region(&[
+            entry("sun.gc.cause", b'B', 8, b"No GC\0\0\0"),
+            entry("java.threads.live", b'J', 0, &[0; 8]),
+            entry("sun.rt.jvmVersion", b'J', 0, &[1; 8]),
+        ])];
+        crate::fuzz::each("perfdata", 64 << 10, |dice| {
+            let bytes = crate::fuzz::damaged(dice, &whole);
+            let (len, base) = (bytes.len() as u64, dice.number());
+            let Ok(data) = PerfData::parse(bytes, Some(base)) else { return };
+            for name in data.names() {
+                let _ = (data.get_long(name), data.get_string(name), data.long_address(name));
+                if let Some((address, capacity)) = data.string_address(name) {
+                    assert!(address - base + capacity as u64 <= len);
+                }
+            }
+        });
+    }
 }

@@ -13,7 +13,10 @@ pub(crate) mod written;
 use std::collections::{BTreeMap, HashMap};
 
 use self::blocks::Blocks;
-use super::memory::{self, Memory, library};
+use super::{
+    memory::{self, Memory, library},
+    peek::Peek,
+};
 
 /// Most entries of one array. JDK 25 has about 3,000 constants.
 const MAX_ENTRIES: usize = 16_384;
@@ -124,11 +127,15 @@ impl VmStructs {
             names.extend([array, stride]);
         }
         names.extend(STRUCTS.parts.iter().chain(&TYPES.parts).chain(&INT_CONSTANTS.parts).chain(&LONG_CONSTANTS.parts));
-        let exported = libjvm.exported(&names)?;
+        Self::of(memory, &libjvm.exported(&names)?)
+    }
+
+    /// Reads all tables, whose exported names lead to these addresses.
+    fn of(memory: &dyn Peek, exported: &HashMap<String, u64>) -> Result<Self, Error> {
         let mut blocks = Blocks::new(memory);
         let mut tables = Self::default();
 
-        STRUCTS.read(&mut blocks, &exported, |blocks, [owner, name, is_static, offset, address]| {
+        STRUCTS.read(&mut blocks, exported, |blocks, [owner, name, is_static, offset, address]| {
             let owner = blocks.name_at(owner)?;
             let Some(name) = blocks.name_at(name) else { return Some(()) };
             let is_static = blocks.u32(is_static)? != 0;
@@ -137,17 +144,17 @@ impl VmStructs {
             tables.fields.entry(owner).or_default().insert(name, field);
             Some(())
         })?;
-        TYPES.read(&mut blocks, &exported, |blocks, [name, size]| {
+        TYPES.read(&mut blocks, exported, |blocks, [name, size]| {
             let name = blocks.name_at(name)?;
             tables.type_sizes.insert(name, blocks.u64(size)?);
             Some(())
         })?;
-        INT_CONSTANTS.read(&mut blocks, &exported, |blocks, [name, value]| {
+        INT_CONSTANTS.read(&mut blocks, exported, |blocks, [name, value]| {
             let name = blocks.name_at(name)?;
             tables.int_constants.insert(name, blocks.u32(value)?.cast_signed());
             Some(())
         })?;
-        LONG_CONSTANTS.read(&mut blocks, &exported, |blocks, [name, value]| {
+        LONG_CONSTANTS.read(&mut blocks, exported, |blocks, [name, value]| {
             let name = blocks.name_at(name)?;
             tables.long_constants.insert(name, blocks.u64(value)?);
             Some(())
@@ -190,7 +197,7 @@ impl VmStructs {
 pub(super) struct Names<'a>(Blocks<'a>);
 
 impl<'a> Names<'a> {
-    pub(super) fn new(memory: &'a Memory) -> Self {
+    pub(super) fn new(memory: &'a dyn Peek) -> Self {
         Self(Blocks::new(memory))
     }
 
@@ -215,7 +222,7 @@ impl<const N: usize> Table<N> {
     ) -> Result<(), Error> {
         let memory = blocks.memory();
         let value = |name: &'static str| -> Result<u64, Error> {
-            Ok(memory.read_u64(*exported.get(name).ok_or(Error::NotExported(name))?)?)
+            Ok(memory.u64(*exported.get(name).ok_or(Error::NotExported(name))?)?)
         };
         let array = value(self.array)?;
         if array == 0 {
@@ -254,5 +261,54 @@ mod tests {
         let library = library::Library::open(pid, &mapping).unwrap();
         let error = VmStructs::read(&Memory::open(pid).unwrap(), &library).unwrap_err();
         assert!(matches!(error, Error::NotExported("gHotSpotVMStructs")));
+    }
+
+    const NAMES: u64 = 0x7000;
+
+    /// Two entries in each table, all of the same names, and an end.
+    fn tables() -> (super::super::peek::copy::Copy, HashMap<String, u64>) {
+        let mut copy = super::super::peek::copy::Copy::default();
+        copy.write(NAMES, b"JVMFlag\0flags\0");
+        let (mut exported, mut symbol, mut array) = (HashMap::new(), 0x2000, 0x4000);
+        let all: [(&str, &str, &[&str]); 4] = [
+            (STRUCTS.array, STRUCTS.stride, &STRUCTS.parts),
+            (TYPES.array, TYPES.stride, &TYPES.parts),
+            (INT_CONSTANTS.array, INT_CONSTANTS.stride, &INT_CONSTANTS.parts),
+            (LONG_CONSTANTS.array, LONG_CONSTANTS.stride, &LONG_CONSTANTS.parts),
+        ];
+        for (name, stride, parts) in all {
+            let mut export = |name: &str, value: u64| {
+                copy.write_u64(symbol, value);
+                exported.insert(name.to_owned(), symbol);
+                symbol += 8;
+            };
+            export(name, array);
+            export(stride, 8 * parts.len() as u64);
+            for (part, at) in parts.iter().zip((0..).step_by(8)) {
+                export(part, at);
+            }
+            for entry in 0..2 {
+                let at = array + entry * 8 * parts.len() as u64;
+                copy.write_u64(at, NAMES);
+                copy.write_u64(at + 8, NAMES + 8);
+            }
+            array += 0x400;
+        }
+        (copy, exported)
+    }
+
+    #[test]
+    fn fuzz_vmstructs() {
+        let (sound, exported) = tables();
+        let read = VmStructs::of(&sound, &exported).unwrap();
+        assert_eq!(read.offset("JVMFlag", "flags"), Some(0));
+        crate::fuzz::each("vmstructs", 64 << 20, |dice| {
+            let mut copy = sound.clone();
+            crate::fuzz::damage(dice, &mut copy);
+            // Each of its blocks is read twice at most, and some numbers besides.
+            if let Ok(tables) = VmStructs::of(&crate::fuzz::Metered::new(copy, 256 << 20), &exported) {
+                assert!(tables.fields.len() + tables.type_sizes.len() <= 2 * MAX_ENTRIES);
+            }
+        });
     }
 }

@@ -204,3 +204,18 @@ fn entry(
         other => Err(io::Error::other(format!("compressed by method {}", other.as_u16()))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fuzz_jar() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.jar");
+        crate::fuzz::samples("jar", |bytes| {
+            fs::write(&path, bytes).expect("written");
+            let _: Result<ClassPath, Error> = ClassPath::read(std::slice::from_ref(&path));
+        });
+    }
+}

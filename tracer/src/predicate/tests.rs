@@ -277,3 +277,20 @@ fn the_outlook_of_a_method_is_what_its_names_decide() {
         assert_eq!(armed, expected != Outlook::Never, "{text}");
     }
 }
+
+#[test]
+fn fuzz_predicate() {
+    const KINDS: [Kind; 6] =
+        [Kind::MethodEntry, Kind::MethodReturn, Kind::Allocation, Kind::Jni, Kind::Point, Kind::Region];
+    crate::fuzz::texts("predicate", |text| {
+        for kind in KINDS {
+            let pattern = [text.to_owned()];
+            for read in [Predicate::parse(text, kind), Predicate::combine(&pattern, &pattern, None, kind)] {
+                match read {
+                    Ok(predicate) => drop(predicate.split()),
+                    Err(error) => assert!(!error.render().contains('\u{1b}')),
+                }
+            }
+        }
+    });
+}

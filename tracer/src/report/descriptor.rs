@@ -152,4 +152,15 @@ mod tests {
             let _ = readable(&text);
         }
     }
+
+    #[test]
+    fn fuzz_descriptor() {
+        crate::fuzz::texts("descriptor", |text| {
+            if let Some(descriptor) = Descriptor::parse(text) {
+                assert!(descriptor.parameters.len() <= MOST_PARAMETERS);
+                let _: String = descriptor.source(Detail::Returning);
+            }
+            let _: String = readable(text);
+        });
+    }
 }

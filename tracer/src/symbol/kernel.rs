@@ -202,4 +202,15 @@ mod tests {
         let expected = if address == 0 { "<the kernel" } else { "schedule" };
         assert!(name.starts_with(expected), "{name} at {address:x}");
     }
+
+    #[test]
+    fn fuzz_kernel_symbols() {
+        crate::fuzz::samples("kallsyms", |text| {
+            let list = read(text).unwrap();
+            for symbol in &list.symbols {
+                let _: Frame = list.frame(symbol.address.wrapping_add(1));
+            }
+            assert!(list.names.len() <= text.len());
+        });
+    }
 }

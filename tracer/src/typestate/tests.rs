@@ -27,3 +27,11 @@ fn lettered(letters: &str, regex: &str, more: &str) -> Result<Property, Error> {
         format!("name = \"P\"\nmessage = \"m\"\nclasses = \"A\"\nregex = \"{regex}\"\n{more}\n[symbols]\n{symbols}");
     Property::parse("p.toml", &text)
 }
+
+#[test]
+fn fuzz_property() {
+    crate::fuzz::texts("property", |text| match Property::parse("p.toml", text) {
+        Ok(property) => drop(property.rules(1)),
+        Err(error) => assert!(!error.to_string().contains('\u{1b}')),
+    });
+}

@@ -82,4 +82,13 @@ mod tests {
         assert!(functions_around(&*own, &BTreeSet::from([0, 1, u64::MAX])).is_empty());
         assert!(functions_around(&own[..8192], &within).is_empty(), "the table is not there");
     }
+
+    #[test]
+    fn fuzz_unwinding_tables() {
+        let addresses = BTreeSet::from([0, 0x200, 0x210, 0x250, 0x1000, u64::MAX]);
+        crate::fuzz::samples("elf", |file| {
+            assert!(functions_around(file, &addresses).len() <= addresses.len());
+            let _: Result<table::Table, table::Error> = table::read(file);
+        });
+    }
 }

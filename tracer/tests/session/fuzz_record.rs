@@ -109,12 +109,12 @@ proptest! {
     #![proptest_config(config(20_000))]
 
     #[test]
-    fn any_bytes_are_an_event_a_definition_or_an_error(seed in any::<u64>()) {
+    fn fuzz_records(seed in any::<u64>()) {
         check(&any_record(&mut Dice(seed)));
     }
 
     #[test]
-    fn whole_records_decode_and_cut_ones_never_give_more(seed in any::<u64>()) {
+    fn fuzz_records_that_are_cut(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let record = whole(&mut dice);
         prop_assert!(decode(&record).is_ok());
@@ -128,7 +128,7 @@ proptest! {
 
 /// Sessions take all of it, in any order; each has 1000 records, so that things open, close and overflow.
 #[test]
-fn any_sequence_of_records_gives_a_report_whose_books_balance() {
+fn fuzz_sessions() {
     const RECORDS: u64 = 1000;
     for seed in 0..u64::from(config(20_000).cases).div_ceil(RECORDS) {
         let mut session = session();

@@ -95,7 +95,7 @@ proptest! {
     #![proptest_config(config(1_500))]
 
     #[test]
-    fn any_file_gives_items_in_order_or_an_error(seed in any::<u64>()) {
+    fn fuzz_recordings(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let bytes = file(&mut dice);
         let mut read = Read::default();

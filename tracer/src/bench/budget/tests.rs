@@ -94,3 +94,12 @@ fn a_text_that_is_no_budget_says_where() {
         assert!(error.contains(why), "{text}: {error}");
     }
 }
+
+#[test]
+fn fuzz_budget() {
+    crate::fuzz::texts("budget", |text| {
+        if let Ok(budget) = Budget::parse(text) {
+            assert!(budget.pairs().len() <= 3 * text.len());
+        }
+    });
+}

@@ -291,4 +291,23 @@ mod tests {
             is_no_jar(&file);
         }
     }
+
+    #[test]
+    fn fuzz_dacapo_texts() {
+        crate::fuzz::texts("dacapo", |text| {
+            let manifest = Manifest::parse(text);
+            assert!(manifest.opened().iter().all(|flag| flag.starts_with("--add-")));
+            let _: (Option<String>, Benchmark) = (manifest.version(), Benchmark::parse(text));
+        });
+    }
+
+    #[test]
+    fn fuzz_dacapo_jar() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jar");
+        crate::fuzz::samples("jar", |bytes| {
+            fs::write(&path, bytes).unwrap();
+            let _: Result<Archive, Error> = Archive::read(&path);
+        });
+    }
 }

@@ -137,14 +137,18 @@ impl Journal {
 
 /// Reads a file of results.
 pub fn read(path: &Path) -> Result<Results, Error> {
-    let unexpected = |found: String| Error::Unexpected { path: path.to_owned(), expected: "a file of results", found };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Error::system(format!("read {}", path.display())))?;
     file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(Error::system(format!("read {}", path.display())))?;
+    parse(path, &bytes)
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Result<Results, Error> {
+    let unexpected = |found: String| Error::Unexpected { path: path.to_owned(), expected: "a file of results", found };
     if bytes.len() as u64 == MAX_BYTES {
         return Err(unexpected("it is too large".to_owned()));
     }
-    let results: Results = serde_json::from_slice(&bytes).map_err(|error| unexpected(error.to_string()))?;
+    let results: Results = serde_json::from_slice(bytes).map_err(|error| unexpected(error.to_string()))?;
     if results.version != VERSION {
         return Err(unexpected(format!("it has version {}, and this jtrace knows {VERSION}", results.version)));
     }
@@ -298,5 +302,16 @@ mod tests {
             assert!(error.contains(expected), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn fuzz_results() {
+        let whole = serde_json::to_vec(&Results { version: VERSION, ..Results::default() }).unwrap();
+        crate::fuzz::each("results", 8 << 20, |dice| {
+            let bytes = crate::fuzz::damaged(dice, std::slice::from_ref(&whole));
+            if let Ok(results) = parse(Path::new("results.json"), &bytes) {
+                assert_eq!(results.version, VERSION);
+            }
+        });
     }
 }

@@ -107,4 +107,12 @@ mod tests {
             assert!(error.contains(expected) && !error.contains('\u{1b}'), "{line}: {error}");
         }
     }
+
+    #[test]
+    fn fuzz_answer() {
+        crate::fuzz::texts("answer", |line| match parse(line) {
+            Ok(answer) => assert!(answer.wall_ns > 0 && answer.counts.len() <= MAX_WORDS),
+            Err(error) => assert!(!error.contains('\u{1b}')),
+        });
+    }
 }

@@ -167,4 +167,11 @@ mod tests {
             assert!(micro::SOURCE.contains(&format!(" {count}=\"")), "{count}");
         }
     }
+
+    #[test]
+    fn fuzz_read_report() {
+        crate::fuzz::samples("report", |json| {
+            let _: (Result<Observed, String>, Result<Observed, String>) = (read(json), read_inside(json));
+        });
+    }
 }

@@ -129,3 +129,12 @@ fn lists_are_cut() {
     let done = Done { skipped: vec![skipped; 2 * MAX_SKIPPED], ..Done::default() };
     assert_eq!(woven(done).skipped.len(), MAX_SKIPPED);
 }
+
+#[test]
+fn fuzz_library_mappings() {
+    crate::fuzz::texts("maps", |text| {
+        for mapping in text.lines().filter_map(|line| mapping(7, line)) {
+            assert!(mapping.path.starts_with("/proc/7/map_files"));
+        }
+    });
+}

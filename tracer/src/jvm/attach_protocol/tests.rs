@@ -158,3 +158,14 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn fuzz_attach_reply() {
+    crate::fuzz::samples("attach", |reply| {
+        let text = match parse(7, reply) {
+            Ok(text) => text,
+            Err(error) => error.to_string(),
+        };
+        assert!(text.len() < 3 * reply.len() + 200);
+    });
+}

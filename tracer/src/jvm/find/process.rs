@@ -258,4 +258,13 @@ mod tests {
     fn the_test_is_not_in_another_container_than_itself() {
         assert_eq!(in_container(std::process::id()), Some(false));
     }
+
+    #[test]
+    fn fuzz_process_text() {
+        crate::fuzz::texts("process", |text| {
+            let _: Option<Stat> = Stat::parse(text.as_bytes());
+            let _: Status = Status::parse(text);
+            let _: bool = Signals::parse(text).catches(Signal::QUIT);
+        });
+    }
 }

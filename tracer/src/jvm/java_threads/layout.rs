@@ -3,7 +3,7 @@
 use super::super::{
     code_cache::{Error, fields::Fields},
     flags::Flags,
-    memory::Memory,
+    peek::Peek,
     vmstructs::VmStructs,
 };
 
@@ -69,7 +69,7 @@ impl Layout {
     }
 
     /// Finds the offsets; the error names the field that is missing or absurd.
-    pub fn from_tables(memory: &Memory, tables: &VmStructs, flags: Option<&Flags>) -> Result<Self, Error> {
+    pub fn from_tables(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -> Result<Self, Error> {
         let fields = Fields(tables);
         let one = |owner, name| fields.offset(&[(owner, name)]);
         let thread = |name| fields.offset(&[("JavaThread", name), ("Thread", name)]);
@@ -118,7 +118,7 @@ impl Layout {
     }
 }
 
-fn class_pointer(memory: &Memory, tables: &VmStructs, flags: Option<&Flags>) -> Result<ClassPointer, Error> {
+fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -> Result<ClassPointer, Error> {
     let fields = Fields(tables);
     let is_set = |name| flags.and_then(|flags| flags.bool(memory, name));
     if is_set("UseCompactObjectHeaders") == Some(true) {
@@ -143,7 +143,7 @@ fn class_pointer(memory: &Memory, tables: &VmStructs, flags: Option<&Flags>) -> 
             ]);
             let (Some(base), Some(shift)) = (base, shift) else { return Ok(ClassPointer::Unknown) };
             let offset = fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?;
-            Ok(ClassPointer::Narrow { offset, base: memory.read_u64(base)?, shift: memory.read_u32(shift)? & 31 })
+            Ok(ClassPointer::Narrow { offset, base: memory.u64(base)?, shift: memory.u32(shift)? & 31 })
         }
         None => Ok(ClassPointer::Unknown),
     }

@@ -251,3 +251,83 @@ impl<P: Peek> Reader<'_, P> {
         class_of(self.memory, self.metadata, klass).ok().filter(|name| name == class).map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::super::{peek::copy::Copy, world::World},
+        *,
+    };
+    use crate::fuzz::{self, Metered};
+
+    const THREAD: u64 = 0x10_0000;
+    const OBJECTS: [u64; 3] = [0x11_0000, 0x12_0000, 0x13_0000];
+
+    fn places() -> Places {
+        let objects =
+            ObjectLayout { klass_offset: 8, klass_bytes: 8, length: 16, alignment: 8, ..ObjectLayout::default() };
+        Places {
+            thread_object: 8,
+            is_handle: false,
+            name: 24,
+            daemon: Daemon::Here(32),
+            value: 24,
+            coder: 32,
+            references: References::Wide,
+            objects,
+            bytes: 20,
+        }
+    }
+
+    /// A thread whose object has a name of four letters.
+    fn world() -> World {
+        let mut world = World::new(21);
+        let classes = ["java/lang/String", "[B"].map(|name| world.class(name, None).address);
+        let [thread, string, bytes] = OBJECTS;
+        let copy = &mut world.copy;
+        copy.write_u64(THREAD + 8, thread);
+        copy.write_u64(thread + 24, string);
+        copy.write(thread + 32, &[1]);
+        for (object, class) in [(string, classes[0]), (bytes, classes[1])] {
+            copy.write_u64(object + 8, class);
+        }
+        copy.write_u64(string + 24, bytes);
+        copy.write_u32(bytes + 16, 4);
+        copy.write(bytes + 20, b"main");
+        world
+    }
+
+    fn read(memory: &impl Peek, metadata: &MetadataLayout, places: &Places) -> Option<(String, bool)> {
+        let reader = Reader { memory, metadata, places };
+        let object = reader.thread_object(THREAD)?;
+        let name = reader.string(reader.reference(object.wrapping_add(places.name))?)?;
+        Some((name, reader.is_daemon(object)?))
+    }
+
+    #[test]
+    fn fuzz_thread_names() {
+        let world = world();
+        let metadata = MetadataLayout::from_tables(&world.copy, &world.tables).expect("a layout");
+        assert_eq!(read(&world.copy, &metadata, &places()), Some(("main".to_owned(), true)));
+        // Only what a name is made of is damaged, and not the rest of the JVM.
+        let mut sound = Copy::default();
+        for at in world.copy.words() {
+            sound.write_u64(at, world.copy.u64(at).expect("written"));
+        }
+        fuzz::each("thread_names", 1 << 20, |dice| {
+            let (mut copy, mut places) = (sound.clone(), places());
+            fuzz::damage(dice, &mut copy);
+            if dice.once_in(4) {
+                places.references = References::Narrow { base: dice.number(), shift: dice.pick(&[0, 3, 8]) };
+                places.daemon = Daemon::Held { holder: 24, daemon: 32 };
+                places.is_handle = true;
+                places.objects.klass_bytes = 4;
+                places.objects.klass_low_bit = dice.pick(&[0, 42]);
+                places.objects.klass_shift = dice.pick(&[0, 3, 10]);
+            }
+            if let Some((name, _)) = read(&Metered::new(copy, 1 << 20), &metadata, &places) {
+                assert!(name.len() <= 3 * MAX_NAME_BYTES as usize);
+            }
+        });
+    }
+}

@@ -4,7 +4,10 @@ use super::{
     layout::{ClassPointer, LockStack},
     *,
 };
-use crate::jvm::peek::copy::Copy;
+use crate::{
+    fuzz::{self, Metered},
+    jvm::peek::copy::Copy,
+};
 
 const LIST: u64 = 0x1000;
 const THREADS: [u64; 2] = [0x10_0000, 0x20_0000];
@@ -136,21 +139,28 @@ fn a_list_that_claims_too_much_and_a_list_without_end_are_bounded() {
     circular.list = List::Linked { first: 0x1200, next: 48 };
     let mut threads = JavaThreads::new(copy, circular);
     assert!(threads.refresh().unwrap());
-    assert_eq!(threads.addresses.len(), MAX_THREADS);
+    assert_eq!(threads.addresses, [THREADS[0]], "it leads back to itself");
 }
 
 #[test]
-fn damage_anywhere_gives_an_answer_and_no_panic() {
-    let length = memory().len();
-    for index in (0..length).step_by(7) {
-        let mut copy = memory();
-        copy.damage(index, 0xff);
-        let mut threads = JavaThreads::new(copy, layout(None));
+fn fuzz_java_threads() {
+    let sound = memory();
+    fuzz::each("java_threads", 8 << 20, |dice| {
+        let mut copy = sound.clone();
+        fuzz::damage(dice, &mut copy);
+        let mut layout = layout(dice.once_in(2).then_some(32));
+        if dice.once_in(3) {
+            layout.list = List::Linked { first: 0x1200, next: dice.pick(&[0, 8, 24, 48]) };
+        }
+        // The longest list that is believed, asked for all that there is to ask.
+        let mut threads = JavaThreads::new(Metered::new(copy, 128 << 20), layout);
         if threads.refresh().is_ok() {
-            for owner in [ANONYMOUS, THREADS[0], STACKS[1] - 8, 77] {
+            for owner in [ANONYMOUS, THREADS[0], STACKS[1] - 8, 77, dice.number()] {
                 let _: Owner = threads.owner(owner, MONITOR);
             }
-            let _: (usize, Option<Vec<u8>>) = (threads.all().count(), threads.class_of(MONITOR));
+            let _: (bool, Result<u64, _>) = (threads.is_blocked_on(THREADS[1], MONITOR), threads.owner_of(MONITOR));
+            assert!(threads.all().count() <= MAX_THREADS);
+            let _: Option<Vec<u8>> = threads.class_of(MONITOR);
         }
-    }
+    });
 }

@@ -283,19 +283,23 @@ impl Locked {
         }
         let mut text = Vec::new();
         file.take(MAX_ENTRY_BYTES).read_to_end(&mut text).map_err(failed)?;
-        let path = self.path.join(name);
-        let entry: Entry = match serde_json::from_slice(&text) {
-            Ok(entry) => entry,
-            Err(source) => return Err(Error::Malformed { path, source }),
-        };
-        match entry.changes.iter().find(|change| !FLAGS.contains(&&*change.flag)) {
-            Some(change) => Err(Error::Unknown { path, flag: change.flag.clone() }),
-            None => Ok(Some(entry)),
-        }
+        parse(self.path.join(name), &text).map(Some)
     }
 
     fn failed(&self, action: &'static str, name: &str, errno: Errno) -> Error {
         Error::Io { action, path: self.path.join(Path::new(name)), source: errno.into() }
+    }
+}
+
+/// Reads an entry. One that names a flag that jtrace never changes was not written by jtrace.
+fn parse(path: PathBuf, text: &[u8]) -> Result<Entry, Error> {
+    let entry: Entry = match serde_json::from_slice(text) {
+        Ok(entry) => entry,
+        Err(source) => return Err(Error::Malformed { path, source }),
+    };
+    match entry.changes.iter().find(|change| !FLAGS.contains(&&*change.flag)) {
+        Some(change) => Err(Error::Unknown { path, flag: change.flag.clone() }),
+        None => Ok(entry),
     }
 }
 
@@ -453,5 +457,15 @@ mod tests {
         locked.save(&Entry { pid_namespace: "pid:[1]".to_owned(), ..entry(&locked) }).unwrap();
         assert_eq!(locked.written().unwrap(), None);
         assert!(journal.path.join("42-1000.json").exists());
+    }
+
+    #[test]
+    fn fuzz_journal() {
+        crate::fuzz::samples("journal", |text| {
+            if let Ok(entry) = parse(PathBuf::from("7-99.json"), text) {
+                assert!(entry.changes.iter().all(|change| FLAGS.contains(&&*change.flag)));
+            }
+            let _: Option<Identity> = target_of(&String::from_utf8_lossy(text));
+        });
     }
 }

@@ -221,4 +221,13 @@ mod tests {
         assert_eq!(target_of(Path::new("/proc/42/map_files/1-2")), Some(42));
         assert_eq!((target_of(Path::new("/proc/self/exe")), target_of(Path::new("/opt/libjvm.so"))), (None, None));
     }
+
+    #[test]
+    fn fuzz_mounts() {
+        crate::fuzz::texts("mounts", |text| {
+            for mount in text.lines().filter_map(parse) {
+                assert!(mount.kind.len() < text.len());
+            }
+        });
+    }
 }

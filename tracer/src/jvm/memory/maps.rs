@@ -142,4 +142,16 @@ mod tests {
         let mapping = all.iter().find(|mapping| mapping.contains(here)).unwrap();
         assert!(mapping.executable && mapping.path == std::env::current_exe().unwrap());
     }
+
+    #[test]
+    fn fuzz_maps() {
+        crate::fuzz::samples("maps", |text| {
+            let mappings = parse(text);
+            assert!(mappings.len() <= text.len() / 8);
+            for mapping in &mappings {
+                let _: (bool, Option<(u32, u32)>) = (mapping.contains(7), mapping.device_numbers());
+                let _: (bool, &OsStr) = (mapping.same_file(&mappings[0]), mapping.file_name());
+            }
+        });
+    }
 }

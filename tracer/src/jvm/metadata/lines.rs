@@ -146,8 +146,10 @@ pub(in super::super) mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::fuzz::config())]
+
         #[test]
-        fn garbage_is_a_table_or_none_and_never_more(bytes: Vec<u8>, bci: u32, excluded in 0_u8..=1) {
+        fn fuzz_lines(bytes: Vec<u8>, bci: u32, excluded in 0_u8..=1) {
             if let Some(lines) = Lines::new(&bytes, excluded) {
                 prop_assert!(lines.len() <= bytes.len());
                 lines.line(bci);

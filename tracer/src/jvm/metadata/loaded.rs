@@ -4,6 +4,8 @@
 //! what was there when it began, except after an unloading, which its caller must notice. Whatever an entry says, a walk ends:
 //! loaders, classes and methods are counted.
 
+use std::collections::HashSet;
+
 use super::super::{
     code_cache::{Error, fields::Fields},
     peek::{Peek, at},
@@ -14,6 +16,8 @@ use super::super::{
 const MAX_CLASSES: usize = 500_000;
 /// Most methods of a class; class files have 16 bits for their number.
 const MAX_METHODS: u32 = 65_536;
+/// Most methods of all classes together: many classes can have the same ones, which would be read over and over.
+const MAX_ALL_METHODS: u32 = 8 << 20;
 const POINTER_BYTES: u64 = 8;
 
 /// Offsets that lead from the JVM's list of loaders to methods.
@@ -50,15 +54,17 @@ impl LoadedLayout {
 
     /// Hands the address of each method of each loaded class to `take`, until that says that it has enough.
     pub fn methods(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> bool) {
-        let mut left = MAX_CLASSES;
+        let (mut left, mut methods) = (MAX_CLASSES, MAX_ALL_METHODS);
+        // A list that leads back to itself ends there.
+        let mut known = HashSet::new();
         let mut loader = peek.u64(self.head).unwrap_or(0);
-        while loader != 0 && left > 0 {
+        while loader != 0 && left > 0 && known.insert(loader) {
             // A loader that has no class must end the walk some time, too.
             left -= 1;
             let mut class = peek.u64(loader.wrapping_add(self.classes)).unwrap_or(0);
-            while class != 0 && left > 0 {
+            while class != 0 && left > 0 && known.insert(class) {
                 left -= 1;
-                if !self.methods_of(peek, class, take) {
+                if !self.methods_of(peek, class, &mut methods, take) {
                     return;
                 }
                 class = peek.u64(class.wrapping_add(self.next_class)).unwrap_or(0);
@@ -68,7 +74,7 @@ impl LoadedLayout {
     }
 
     /// The methods of one class; says whether more are wanted. Where something cannot be read, the class has none.
-    fn methods_of(&self, peek: &impl Peek, class: u64, take: &mut dyn FnMut(u64) -> bool) -> bool {
+    fn methods_of(&self, peek: &impl Peek, class: u64, left: &mut u32, take: &mut dyn FnMut(u64) -> bool) -> bool {
         let is_of_instances =
             peek.u32(class.wrapping_add(self.layout_helper)).is_ok_and(|helper| helper.cast_signed() > 0);
         let array = peek.u64(class.wrapping_add(self.methods)).unwrap_or(0);
@@ -76,6 +82,9 @@ impl LoadedLayout {
             return true;
         }
         let length = peek.u32(array.wrapping_add(self.array_length)).unwrap_or(0).min(MAX_METHODS);
+        // Also those that cannot be read are looked for.
+        let Some(rest) = left.checked_sub(length) else { return false };
+        *left = rest;
         let bytes = usize::try_from(u64::from(length) * POINTER_BYTES).unwrap_or(0);
         let Ok(pointers) = peek.bytes(array.wrapping_add(self.array_data), bytes) else { return true };
         (0..u64::from(length)).filter_map(|index| at::u64(&pointers, index * POINTER_BYTES)).all(take)
@@ -85,6 +94,7 @@ impl LoadedLayout {
 #[cfg(test)]
 mod tests {
     use super::{super::super::peek::copy::Copy, *};
+    use crate::fuzz::{self, Metered};
 
     const LAYOUT: LoadedLayout = LoadedLayout {
         head: 0x1000,
@@ -141,7 +151,14 @@ mod tests {
     fn a_walk_ends_whatever_the_target_has_written() {
         let mut circle = graph();
         circle.write_u64(0x6000 + LAYOUT.next_class, 0x4000);
-        assert!(found(&circle, usize::MAX).len() < 2 * MAX_CLASSES);
+        assert_eq!(found(&circle, usize::MAX), [1, 2, 3, 4]);
+        let mut wide = graph();
+        wide.write_u64(0x4000 + LAYOUT.next_class, 0x4000);
+        wide.write_u64(0x4000 + LAYOUT.methods, 0x9_0000);
+        wide.write_u32(0x9_0000, MAX_METHODS);
+        // It is there only in part, and was looked for half a million times.
+        wide.write(0x9_0008, &[1; 0x1000]);
+        LAYOUT.methods(&Metered::new(wide, 1 << 20), &mut |_| true);
         let mut long = graph();
         long.write_u32(0x4100, u32::MAX);
         assert_eq!(found(&long, usize::MAX), [3, 4], "an array that reaches where nothing is has no methods");
@@ -150,5 +167,20 @@ mod tests {
         wild.write_u64(0x6000 + LAYOUT.next_class, u64::MAX);
         assert_eq!(found(&wild, usize::MAX), [3, 4]);
         assert!(found(&Copy::default(), usize::MAX).is_empty());
+    }
+
+    #[test]
+    fn fuzz_class_list() {
+        let sound = graph();
+        fuzz::each("class_list", 2 << 20, |dice| {
+            let mut copy = sound.clone();
+            fuzz::damage(dice, &mut copy);
+            let (mut taken, wanted) = (0_u32, dice.pick(&[3, 1000, u32::MAX]));
+            LAYOUT.methods(&Metered::new(copy, 16 << 20), &mut |_| {
+                taken += 1;
+                taken < wanted
+            });
+            assert!(taken <= MAX_ALL_METHODS.min(wanted));
+        });
     }
 }

@@ -103,6 +103,8 @@ pub(in super::super) mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::fuzz::config())]
+
         #[test]
         fn every_number_comes_back(value: u32, new: bool) {
             let mut bytes = Vec::new();
@@ -113,7 +115,7 @@ pub(in super::super) mod tests {
         }
 
         #[test]
-        fn garbage_ends(bytes: Vec<u8>, excluded in 0_u8..=1) {
+        fn fuzz_unsigned5(bytes: Vec<u8>, excluded in 0_u8..=1) {
             let mut reader = Reader::new(&bytes, excluded);
             let mut count = 0;
             while reader.signed().is_some() {

@@ -36,15 +36,25 @@ impl Copy {
         self.write(address, &value.to_ne_bytes());
     }
 
-    /// Number of bytes that are there.
-    pub(crate) fn len(&self) -> usize {
-        self.pages.len() * 4096
+    /// Overwrites bytes that are there; the others stay as they are not.
+    pub(crate) fn overwrite(&mut self, address: u64, bytes: &[u8]) {
+        for (index, &byte) in (0_u64..).zip(bytes) {
+            let at = address.wrapping_add(index);
+            if let Some(page) = self.pages.get_mut(&(at & !(PAGE_BYTES - 1))) {
+                page[usize::try_from(at % PAGE_BYTES).unwrap()] = byte;
+            }
+        }
     }
 
-    /// Overwrites the byte with this index among all that are there.
-    pub(crate) fn damage(&mut self, index: usize, byte: u8) {
-        let page = self.pages.values_mut().nth(index / 4096).unwrap();
-        page[index % 4096] = byte;
+    /// Addresses of the words in which something is written.
+    pub(crate) fn words(&self) -> Vec<u64> {
+        let of_page = |(address, page): (&u64, &Vec<u8>)| {
+            let (words, _) = page.as_chunks::<8>();
+            let written = words.iter().zip(0_u64..).filter(|(word, _)| **word != [0; 8] && **word != [0xff; 8]);
+            let address = *address;
+            written.map(move |(_, index)| address + 8 * index).collect::<Vec<_>>()
+        };
+        self.pages.iter().flat_map(of_page).collect()
     }
 }
 

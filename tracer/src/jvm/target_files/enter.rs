@@ -120,4 +120,13 @@ mod tests {
         assert!(User::parse(&text.replacen("1000\t1000", "1000\t0", 1)).is_err());
         assert!(User::parse("").is_err());
     }
+
+    #[test]
+    fn fuzz_user_of_target() {
+        crate::fuzz::texts("process", |text| {
+            if let Ok(user) = User::parse(text) {
+                assert!(user.groups.len() <= text.len());
+            }
+        });
+    }
 }

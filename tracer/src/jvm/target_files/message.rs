@@ -27,6 +27,8 @@ use super::{At, MAX_WRITTEN_BYTES};
 const MAX_WORDS: usize = 64 << 10;
 /// Lengths of words and of bytes.
 const HEADER_BYTES: usize = 8;
+/// How much is received at a time.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// A file by its directory and name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -173,10 +175,19 @@ pub(super) fn receive<T: DeserializeOwned>(
     if words > MAX_WORDS || bytes > MAX_WRITTEN_BYTES {
         return Err(wrong());
     }
-    let (mut words, mut bytes) = (vec![0; words], vec![0; bytes]);
-    fill(stream, &mut words, deadline)?;
-    fill(stream, &mut bytes, deadline)?;
+    let (words, bytes) = (arrived(stream, words, deadline)?, arrived(stream, bytes, deadline)?);
     Ok((serde_json::from_slice(&words)?, bytes, descriptor))
+}
+
+/// So many bytes. Room is made as they come, and not because a length announces them.
+fn arrived(stream: &UnixStream, length: usize, deadline: Instant) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while bytes.len() < length {
+        let had = bytes.len();
+        bytes.resize(length.min(had + PIECE_BYTES), 0);
+        fill(stream, &mut bytes[had..], deadline)?;
+    }
+    Ok(bytes)
 }
 
 /// Fills a buffer; gives the descriptor that came with it.

@@ -2,10 +2,10 @@
 
 use std::{
     fs,
-    io::Read as _,
+    io::{Read as _, Write as _},
     os::unix::{
         fs::{PermissionsExt as _, symlink},
-        net::UnixListener,
+        net::{UnixListener, UnixStream},
     },
 };
 
@@ -83,4 +83,38 @@ fn lengths_beyond_the_bounds_and_answers_that_never_come_are_errors() {
     io::Write::write_all(&mut &theirs, &[0xff; 8]).unwrap();
     let error = message::receive::<Answer>(&own, soon()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+}
+
+/// Requests and answers as they are sent, and then damaged, with nothing behind them.
+#[test]
+fn fuzz_target_files_messages() {
+    use super::message::{self, Answer, Place, Refusal, Request};
+    let sent = |send: &dyn Fn(&UnixStream, Instant) -> io::Result<()>| {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        send(&near, Instant::now() + Duration::from_mins(1)).unwrap();
+        drop(near);
+        let mut bytes = Vec::new();
+        far.read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    let at = || Place { directory: "/tmp".to_owned(), name: "x".to_owned() };
+    let refused: Result<Answer, Refusal> = Err(Refusal::from(&io::Error::from_raw_os_error(13)));
+    let samples = [
+        sent(&|stream, by| message::send(stream, &Request::Read { at: at(), most: 7 }, b"content", None, by)),
+        sent(&|stream, by| message::send(stream, &Ok::<_, Refusal>(Answer::Done), b"content", None, by)),
+        sent(&|stream, by| message::send(stream, &refused, b"", None, by)),
+    ];
+    // A length is not believed before its bytes have come.
+    crate::fuzz::each("target_files_messages", 1 << 20, |dice| {
+        let bytes = crate::fuzz::damaged(dice, &samples);
+        let by = Instant::now() + Duration::from_mins(1);
+        let (mut near, far) = UnixStream::pair().unwrap();
+        near.write_all(&bytes).unwrap();
+        drop(near);
+        while message::receive::<Request>(&far, by).is_ok() {}
+        let (mut near, far) = UnixStream::pair().unwrap();
+        near.write_all(&bytes).unwrap();
+        drop(near);
+        while message::receive::<Result<Answer, Refusal>>(&far, by).is_ok() {}
+    });
 }

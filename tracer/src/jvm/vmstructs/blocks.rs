@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::{MAX_NAME_BYTES, Memory};
+use super::{super::peek::Peek, MAX_NAME_BYTES};
 
 const BLOCK_BYTES: u64 = 64 << 10;
 const PAGE_BYTES: u64 = 4 << 10;
@@ -13,18 +13,18 @@ const MAX_BLOCKS: usize = 1024;
 
 /// Cached memory.
 pub(super) struct Blocks<'a> {
-    memory: &'a Memory,
+    memory: &'a dyn Peek,
     /// Blocks of either size by their address; an empty one could not be read.
     large: HashMap<u64, Vec<u8>>,
     small: HashMap<u64, Vec<u8>>,
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(memory: &'a Memory) -> Self {
+    pub(super) fn new(memory: &'a dyn Peek) -> Self {
         Self { memory, large: HashMap::new(), small: HashMap::new() }
     }
 
-    pub(super) fn memory(&self) -> &'a Memory {
+    pub(super) fn memory(&self) -> &'a dyn Peek {
         self.memory
     }
 
@@ -65,7 +65,7 @@ impl<'a> Blocks<'a> {
             return Some(bytes);
         }
         // It crosses into the next block.
-        self.memory.read_exact(address, &mut bytes).ok()?;
+        self.memory.peek(address, &mut bytes).ok()?;
         Some(bytes)
     }
 
@@ -76,7 +76,7 @@ impl<'a> Blocks<'a> {
             return None;
         }
         let memory = self.memory;
-        let read = |start: u64, len: u64| memory.read_bytes(start, usize::try_from(len).ok()?).ok();
+        let read = |start: u64, len: u64| memory.bytes(start, usize::try_from(len).ok()?).ok();
         let block = self.large.entry(large).or_insert_with(|| read(large, BLOCK_BYTES).unwrap_or_default());
         if !block.is_empty() {
             return block.get(usize::try_from(address - large).ok()?..);
@@ -91,6 +91,7 @@ impl<'a> Blocks<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jvm::memory::Memory;
 
     #[test]
     fn names_end_at_their_nul_and_have_a_limit() {

@@ -40,6 +40,10 @@ impl VmStructs {
         self.fields.entry(owner.to_owned()).or_default().insert(name.to_owned(), field);
     }
 
+    pub(crate) fn set_size(&mut self, name: &str, bytes: u64) {
+        self.type_sizes.insert(name.to_owned(), bytes);
+    }
+
     /// Takes a field away: every field that starts with this name.
     pub(crate) fn remove(&mut self, owner: &str, name: &str) {
         self.fields.get_mut(owner).unwrap().retain(|field, _| !field.starts_with(name));

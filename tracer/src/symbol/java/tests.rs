@@ -1,12 +1,13 @@
 //! Names frames of made-up JVMs of every release, whole and damaged.
 
-use proptest::prelude::*;
-
 use super::*;
-use crate::jvm::{
-    metadata::check,
-    peek::copy::Copy,
-    world::{RELEASES, World},
+use crate::{
+    fuzz::{self, Metered},
+    jvm::{
+        metadata::check,
+        peek::copy::Copy,
+        world::{RELEASES, World},
+    },
 };
 
 /// A JVM in which `Cart.add` was compiled with `Cart.sum` inlined.
@@ -172,10 +173,11 @@ fn stubs_have_the_names_that_the_jvm_gives_them() {
 }
 
 /// Everything that a session asks, of a JVM in any state.
-fn ask_everything(symbols: &mut JavaSymbols<Copy>, shop: &Shop) {
+fn ask_everything(symbols: &mut JavaSymbols<Metered>, shop: &Shop) {
     for method in [shop.add, shop.sum] {
         let frame = symbols.interpreted(method, shop.check(method), 9);
         assert!(!frame.name.is_empty());
+        symbols.interpreted_at(method, shop.world.const_method(method) + 50);
     }
     symbols.code_loaded(shop.pc(0), 0x100);
     for offset in [0, 0x10, 0x20, 0x60] {
@@ -183,8 +185,8 @@ fn ask_everything(symbols: &mut JavaSymbols<Copy>, shop: &Shop) {
         assert!(!frames.is_empty() && frames.len() < 300);
         symbols.stub(shop.pc(offset));
     }
-    let copy = symbols.peek.clone();
-    if let Ok((blobs, wrong)) = symbols.code_cache.snapshot(&copy) {
+    let blobs = symbols.code_cache.snapshot(&symbols.peek);
+    if let Ok((blobs, wrong)) = blobs {
         assert!(blobs.len() + wrong < 5000);
         for blob in &blobs {
             symbols.blob_name(blob);
@@ -192,44 +194,27 @@ fn ask_everything(symbols: &mut JavaSymbols<Copy>, shop: &Shop) {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+/// Work that a sound JVM of this size is far from.
+const MOST_READ: u64 = 64 << 20;
 
-    /// Random bytes over a copy of the structures, before or after the layout was read.
-    #[test]
-    fn a_damaged_jvm_neither_hangs_nor_crashes_the_naming(
-        release in prop::sample::select(RELEASES.to_vec()),
-        damages in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..600),
-        before: bool,
-    ) {
-        let shop = shop(release);
-        let mut damaged = shop.world.copy.clone();
-        for (index, byte) in damages {
-            damaged.damage(index.index(shop.world.copy.len()), byte);
+/// A JVM that was damaged before or after the layout was read.
+#[test]
+fn fuzz_java_symbols() {
+    let shops = RELEASES.map(shop);
+    fuzz::each("java_symbols", 32 << 20, |dice| {
+        let shop = &shops[dice.below(shops.len())];
+        let mut copy = shop.world.copy.clone();
+        let early = dice.once_in(2);
+        if early {
+            fuzz::damage(dice, &mut copy);
         }
-        if before {
-            if let Ok(mut symbols) = JavaSymbols::open(damaged, &shop.world.tables) {
-                ask_everything(&mut symbols, &shop);
-            }
-        } else {
-            let mut symbols = shop.symbols();
-            symbols.peek = damaged;
-            ask_everything(&mut symbols, &shop);
+        let opened = JavaSymbols::open(Metered::new(copy, MOST_READ), &shop.world.tables);
+        let Ok(mut symbols) = opened else { return };
+        if !early {
+            let mut copy = shop.world.copy.clone();
+            fuzz::damage(dice, &mut copy);
+            symbols.peek = Metered::new(copy, MOST_READ);
         }
-    }
-
-    /// Each byte of what matters most, set to each extreme.
-    #[test]
-    fn one_wrong_byte_is_survived(
-        release in prop::sample::select(RELEASES.to_vec()),
-        place in 0_u64..5,
-        offset in 0_u64..512,
-        byte in prop::sample::select(vec![0_u8, 1, 0x7f, 0x80, 0xfe, 0xff]),
-    ) {
-        let shop = shop(release);
-        let mut symbols = shop.symbols();
-        let bases = [shop.blob - 16, shop.add, shop.world.const_method(shop.sum), shop.pc(0x100), 0x7f10_0000_0000];
-        symbols.peek.write(bases[usize::try_from(place).unwrap()] + offset, &[byte]);
-        ask_everything(&mut symbols, &shop);
-    }
+        ask_everything(&mut symbols, shop);
+    });
 }

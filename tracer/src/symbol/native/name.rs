@@ -116,4 +116,9 @@ mod tests {
             prop_assert!(readable(name.as_bytes()).len() <= MAX_BYTES + '…'.len_utf8());
         }
     }
+
+    #[test]
+    fn fuzz_mangled_names() {
+        crate::fuzz::samples("mangled", |name| assert!(readable(name).len() <= MAX_BYTES + 8));
+    }
 }

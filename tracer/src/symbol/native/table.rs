@@ -154,4 +154,15 @@ mod tests {
         // What lies outside of the code that was named is not there.
         assert!(symbols.bytes() < 200, "{}", symbols.bytes());
     }
+
+    #[test]
+    fn fuzz_native_symbols() {
+        crate::fuzz::samples("elf", |file| {
+            let Ok(symbols) = Symbols::parse(file, &[0..0x2000, 1 << 40..u64::MAX]) else { return };
+            assert!(symbols.bytes() <= 8 * file.len());
+            for symbol in &symbols.symbols {
+                let _: Option<&[u8]> = symbols.name(symbol.start.wrapping_add(5));
+            }
+        });
+    }
 }

@@ -85,4 +85,11 @@ mod tests {
         assert_eq!(print(""), Ok(None));
         assert!(invocations("{}").is_err() && invocations("jfr print: no such file").is_err());
     }
+
+    #[test]
+    fn fuzz_jfr() {
+        crate::fuzz::texts("jfr", |text| {
+            let _: (Observed, Result<Option<u64>, String>) = (summary(text), invocations(text));
+        });
+    }
 }
