@@ -1,5 +1,6 @@
 //! `cargo xtask nightly`: the tests that take too long for every change, which are those that `cargo test` ignores: the weaver's
-//! verifier over every class of `java.base` and of large jars, the JDKs as they are found and armed, millions of objects.
+//! verifier over every class of `java.base` and of large jars, the JDKs as they are found and armed, millions of objects. And every
+//! fuzzer, with a million inputs.
 //! What the last run found is in `tests/nightly.txt`, with the version that it ran at.
 
 use std::{
@@ -27,7 +28,7 @@ const KEPT_LINES: [&str; 5] = ["methods", "loops", "others", "all", "counted"];
 /// Which parts run.
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Parts to run, separated by commas (weave, jdks, live); the others keep what they found last
+    /// Parts to run, separated by commas (fuzz, weave, jdks, live); the others keep what they found last
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -38,7 +39,8 @@ struct Part {
     command: fn() -> Result<Command>,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
+    Part { name: "fuzz", command: || Ok(test::fuzzers(&["--lib"])) },
     Part { name: "weave", command: weave },
     Part { name: "jdks", command: jdks },
     Part { name: "live", command: live },

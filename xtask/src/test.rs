@@ -73,13 +73,20 @@ fn unit() -> Result<Count> {
     output::of_cargo(cargo.args(["--package", "tracer", "--package", "tracer-common", "--package", "xtask"]))
 }
 
-/// Parsers of hostile input, optimised because of the number of inputs.
+/// Parsers of hostile input. Those that are tested beside their parsers run among the unit tests, with fewer inputs: an optimised
+/// build of the crate for its own tests takes minutes. `cargo xtask nightly` gives as many to all.
 fn fuzz() -> Result<Count> {
+    output::of_cargo(&mut fuzzers(&[]))
+}
+
+/// Fuzzers, optimised because of the number of inputs; `more` names further targets. They are known by their names, and listed
+/// in `tracer/src/fuzz/parsers.txt`.
+pub(crate) fn fuzzers(more: &[&str]) -> Command {
     let mut cargo = cargo_test();
-    cargo.args(["--release", "--package", "tracer", "--package", "tracer-weave", "--lib"]);
-    // Fuzzers are known by their names; `tracer/src/fuzz/parsers.txt` lists them.
+    cargo.args(["--release", "--package", "tracer", "--package", "tracer-weave"]).args(more);
     cargo.args(["--test", "fuzz_*", "--test", "session", "--test", "hostile", "--", "fuzz_"]);
-    output::of_cargo(cargo.env("JTRACE_FUZZ_CASES", FUZZ_CASES))
+    cargo.env("JTRACE_FUZZ_CASES", FUZZ_CASES);
+    cargo
 }
 
 /// Woven programs in real JVMs, under their verifiers, against counts that their sources say. Every class of the JDKs and of
