@@ -40,7 +40,7 @@ struct Part {
 }
 
 const PARTS: [Part; 4] = [
-    Part { name: "fuzz", command: || Ok(test::fuzzers(&["--lib"])) },
+    Part { name: "fuzz", command: || Ok(test::fuzzers(&["--lib", "--package", "tracer-weave", "--test", "hostile"])) },
     Part { name: "weave", command: weave },
     Part { name: "jdks", command: jdks },
     Part { name: "live", command: live },

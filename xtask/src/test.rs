@@ -73,8 +73,9 @@ fn unit() -> Result<Count> {
     output::of_cargo(cargo.args(["--package", "tracer", "--package", "tracer-common", "--package", "xtask"]))
 }
 
-/// Parsers of hostile input. Those that are tested beside their parsers run among the unit tests, with fewer inputs: an optimised
-/// build of the crate for its own tests takes minutes. `cargo xtask nightly` gives as many to all.
+/// Parsers of hostile input. Those of the weaver and those that are tested beside their parsers run in other rings, with fewer
+/// inputs: weaving takes its time, and an optimised build of the crate for its own tests takes minutes. `cargo xtask nightly`
+/// gives as many to all.
 fn fuzz() -> Result<Count> {
     output::of_cargo(&mut fuzzers(&[]))
 }
@@ -83,9 +84,8 @@ fn fuzz() -> Result<Count> {
 /// in `tracer/src/fuzz/parsers.txt`.
 pub(crate) fn fuzzers(more: &[&str]) -> Command {
     let mut cargo = cargo_test();
-    cargo.args(["--release", "--package", "tracer", "--package", "tracer-weave"]).args(more);
-    cargo.args(["--test", "fuzz_*", "--test", "session", "--test", "hostile", "--", "fuzz_"]);
-    cargo.env("JTRACE_FUZZ_CASES", FUZZ_CASES);
+    cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*", "--test", "session"]).args(more);
+    cargo.args(["--", "fuzz_"]).env("JTRACE_FUZZ_CASES", FUZZ_CASES);
     cargo
 }
 
