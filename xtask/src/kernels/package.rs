@@ -30,12 +30,11 @@ pub(super) fn kernel(version: &str) -> Result<Kernel> {
     let names = known()?;
     let package = newest(&names, version).with_context(|| format!("no package has a kernel {version}"))?;
     let release = release(package).to_owned();
-    let folder = folder()?.join(package);
-    let image = folder.join("boot").join(format!("vmlinuz-{release}"));
+    let image = folder()?.join(package).join("vmlinuz");
     if !image.is_file() {
-        fetch(package, &folder).with_context(|| format!("{package} cannot be fetched"))?;
+        let holder = holder(package)?;
+        fetch(&holder, &release, &image).with_context(|| format!("{holder} cannot be fetched"))?;
     }
-    ensure!(image.is_file(), "{package} has no {}", image.display());
     Ok(Kernel { release, image })
 }
 
@@ -54,8 +53,16 @@ pub(super) fn known() -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn fetch(package: &str, folder: &Path) -> Result<()> {
+/// The package with the file that is booted: of newer kernels it is one that the package with the kernel's name depends on.
+fn holder(package: &str) -> Result<String> {
+    let binary = package.replacen(BEGIN, "linux-binary-", 1);
+    let names = process::output(apt("apt-cache", &folder()?.join("apt")).args(["pkgnames", &binary]))?;
+    Ok(if names.lines().any(|name| name == binary) { binary } else { package.to_owned() })
+}
+
+fn fetch(package: &str, release: &str, image: &Path) -> Result<()> {
     println!("kernels: fetching {package}");
+    let folder = image.parent().context("no folder")?;
     let parent = folder.parent().context("no cache")?;
     let download = tempfile::tempdir_in(parent)?;
     // As root, apt would fetch as another user, who may not write here.
@@ -65,14 +72,16 @@ fn fetch(package: &str, folder: &Path) -> Result<()> {
     let file = fs::read_dir(download.path())?.flatten().map(|entry| entry.path()).next().context("nothing came")?;
     let unpacked = tempfile::tempdir_in(parent)?;
     process::run(process::command("dpkg-deb").arg("-x").arg(file).arg(unpacked.path()))?;
+    let places = [format!("boot/vmlinuz-{release}"), format!("usr/lib/modules/{release}/vmlinuz")];
+    let found = places.iter().map(|place| unpacked.path().join(place)).find(|path| path.is_file());
     // The modules are not needed; what is cut short must not be found again.
     fs::create_dir_all(folder)?;
-    fs::rename(unpacked.path().join("boot"), folder.join("boot")).context("the package has no folder boot")
+    fs::rename(found.context("the package has no vmlinuz")?, image).context("the kernel cannot be kept")
 }
 
 /// A root of apt that knows nothing of the machine's packages.
 fn prepare(root: &Path) -> Result<()> {
-    for folder in ["etc/preferences.d", "lists/partial", "cache/archives/partial"] {
+    for folder in ["etc/apt.conf.d", "etc/preferences.d", "lists/partial", "cache/archives/partial"] {
         fs::create_dir_all(root.join(folder))?;
     }
     let line = |url: &str, suite: &str| {
