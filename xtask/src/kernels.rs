@@ -6,7 +6,7 @@ mod boot;
 mod initrd;
 mod package;
 
-use std::{fmt::Write as _, fs, process::ExitCode};
+use std::{collections::BTreeMap, fmt::Write as _, fs, process::ExitCode};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -85,15 +85,19 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     };
     let checks: Vec<&Check> = CHECKS.iter().filter(is_wanted).collect();
     ensure!(!checks.is_empty(), "there is no such part: there are {}", CHECKS.map(|check| check.name).join(", "));
+    ensure!(!keep || checks.len() == CHECKS.len(), "what is kept has all parts: leave `--only` and `--ring` out");
     jdks::run(&jdks::Options::default())?;
     workloads::run(&workloads::Options::default())?;
     build::run(&build::Options::default())?;
     let tried = try_out(&versions, &checks)?;
-    let table = table(&tried, &checks);
-    print!("{table}");
+    let rows = rows(&tried, &checks, &now()?);
+    let sentences = refusals(&tried);
+    print!("{}{sentences}", table(&rows, &checks));
     if *keep {
         let path = workspace::root().join(KEPT);
-        fs::write(&path, head()? + &table).with_context(|| format!("cannot write {}", path.display()))?;
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        let text = format!("{HEAD}{}{sentences}", table(&merged(&before, rows), &checks));
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let held = tried.iter().all(|tried| tried.outcome.holds(&checks));
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -118,37 +122,51 @@ fn try_out(versions: &[&str], checks: &[&Check]) -> Result<Vec<Tried>> {
     Ok(tried)
 }
 
-/// When, and at which version, a table was made.
-fn head() -> Result<String> {
+const HEAD: &str = "# What `cargo xtask kernels --keep` found under QEMU, with JDK 17. Written by that command; a kernel that was not run keeps its row.\n\n";
+
+/// When, and at which version, kernels are tried.
+fn now() -> Result<String> {
     let date = process::output(process::command("date").args(["-u", "+%F"]))?;
     let commit = process::output(process::command("git").args(["rev-parse", "--short=10", "HEAD"]))?;
-    Ok(format!(
-        "# What `cargo xtask kernels --keep` found on {} at {}, under QEMU, with JDK {JDK}. Written by that command.\n\n",
-        date.trim(),
-        commit.trim()
-    ))
+    Ok(format!("{} at {}", date.trim(), commit.trim()))
 }
 
-/// A row a kernel, in Markdown.
-fn table(tried: &[Tried], checks: &[&Check]) -> String {
-    let mut text = "| kernel | doctor |".to_owned();
+/// Rows of a table in Markdown, by kernel.
+type Rows = BTreeMap<String, String>;
+
+fn rows(tried: &[Tried], checks: &[&Check], now: &str) -> Rows {
+    let row = |Tried { release, outcome }: &Tried| {
+        let parts = checks.iter().fold(String::new(), |text, check| format!("{text} {} |", outcome.of(check)));
+        (release.clone(), format!("| {release} | {now} | {} |{parts}", outcome.doctor()))
+    };
+    tried.iter().map(row).collect()
+}
+
+/// New rows, and those that a file has of other kernels.
+fn merged(before: &str, rows: Rows) -> Rows {
+    let release = |row: &str| row.split('|').nth(1).map(|cell| cell.trim().to_owned());
+    // The first two lines of a table are no rows.
+    let kept = before.lines().filter(|line| line.starts_with('|')).skip(2);
+    let kept = kept.filter_map(|row| Some((release(row)?, row.to_owned())));
+    kept.chain(rows).collect()
+}
+
+fn table(rows: &Rows, checks: &[&Check]) -> String {
+    let mut text = "| kernel | run | doctor |".to_owned();
     for check in checks {
         _ = write!(text, " {} |", check.name);
     }
-    _ = write!(text, "\n|---|---|{}", "---|".repeat(checks.len()));
-    for Tried { release, outcome } in tried {
-        _ = write!(text, "\n| {release} | {} |", outcome.doctor());
-        for check in checks {
-            _ = write!(text, " {} |", outcome.of(check));
-        }
-    }
-    text.push('\n');
-    for Tried { release, outcome } in tried {
-        if let Some(sentence) = outcome.refusal() {
-            _ = writeln!(text, "\n{release}: {sentence}");
-        }
+    _ = writeln!(text, "\n|---|---|---|{}", "---|".repeat(checks.len()));
+    for row in rows.values() {
+        _ = writeln!(text, "{row}");
     }
     text
+}
+
+/// Why kernels were refused.
+fn refusals(tried: &[Tried]) -> String {
+    let refused = tried.iter().filter_map(|Tried { release, outcome }| Some((release, outcome.refusal()?)));
+    refused.fold(String::new(), |text, (release, sentence)| format!("{text}\n{release}: {sentence}\n"))
 }
 
 #[cfg(test)]
@@ -163,8 +181,17 @@ mod tests {
         assert!(good.holds(&checks) && !bad.holds(&checks));
         let tried =
             [("6.12", good), ("6.1", bad)].map(|(release, outcome)| Tried { release: release.to_owned(), outcome });
-        let expected = "| kernel | doctor | default | methods |\n|---|---|---|---|\n| 6.12 | ok | ok | ok |\n\
-                        | 6.1 | no | - | - |\n\n6.1: Linux 6.1 refuses it\n";
-        assert_eq!(table(&tried, &checks), expected);
+        let new = rows(&tried, &checks, "today");
+        let expected = "| kernel | run | doctor | default | methods |\n|---|---|---|---|---|\n\
+                        | 6.1 | today | no | - | - |\n| 6.12 | today | ok | ok | ok |\n";
+        assert_eq!(table(&new, &checks), expected);
+        assert_eq!(refusals(&tried), "\n6.1: Linux 6.1 refuses it\n");
+        let before = expected.replace("today", "before").replace("6.1 ", "7.3 ");
+        let kept = table(&merged(&format!("{HEAD}{before}"), new), &checks);
+        assert_eq!(
+            kept,
+            format!("{expected}| 7.3 | before | no | - | - |\n"),
+            "a kernel that was not run keeps its row"
+        );
     }
 }
