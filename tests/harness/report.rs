@@ -69,6 +69,15 @@ impl Report {
         Ok(())
     }
 
+    /// Absences of all threads of whose ends the kernel did not tell.
+    ///
+    /// # Errors
+    /// The session did not watch switches.
+    pub fn untraced_absences(&self) -> Result<u64> {
+        let site = *self.sites("sched:sched_switch").first().context("no site of switches")?;
+        Ok(site["unreadable"].as_u64().unwrap_or(0))
+    }
+
     /// The sites whose probe's name contains `name`.
     pub fn sites(&self, name: &str) -> Vec<&Value> {
         let sites = self.0["completeness"]["sites"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -107,12 +107,6 @@ fn samples_of_a_busy_thread() -> Result<(f64, f64, f64)> {
     Ok((samples, low, high))
 }
 
-/// Absences of all threads of whose ends the kernel did not tell.
-fn untraced(report: &Report) -> Result<u64> {
-    let site = *report.sites("sched:sched_switch").first().context("no site")?;
-    Ok(site["unreadable"].as_u64().unwrap_or(0))
-}
-
 #[test]
 fn every_sleep_is_an_absence_with_its_length_and_its_system_call() -> Result<()> {
     let directory = tempfile::tempdir()?;
@@ -122,7 +116,7 @@ fn every_sleep_is_an_absence_with_its_length_and_its_system_call() -> Result<()>
     let counts = jvm.work()?;
     let events = events(&session.stop()?);
     let report = Report::parse(&fs::read(&file)?)?;
-    let untraced = untraced(&report)?;
+    let untraced = report.untraced_absences()?;
     jvm.finish()?;
     let absences: Vec<_> = of_thread(&events, "off_cpu", "sleeper").collect();
     // A sleep whose time is over before the thread leaves its CPU is no absence: the kernel counts those that are.
@@ -160,7 +154,7 @@ fn a_busy_thread_waits_in_the_run_queue_as_long_as_the_kernel_says() -> Result<(
     jvm.work()?;
     let after = accounts(jvm.pid(), "spinner")?;
     let events = events(&session.stop()?);
-    let untraced = untraced(&Report::parse(&fs::read(&file)?)?)?;
+    let untraced = Report::parse(&fs::read(&file)?)?.untraced_absences()?;
     jvm.finish()?;
     let absences = of_thread(&events, "off_cpu", "spinner");
     let longest_ns = absences.clone().filter_map(|absence| absence["run_queue_ns"].as_u64()).max().unwrap_or(0);

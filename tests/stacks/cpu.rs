@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use tests::{
     jdk::{self, Collector, Jdk},
     jtrace::{self, Session},
@@ -55,12 +55,6 @@ impl Watched {
     fn inside(&self, method: &str) -> Vec<Event> {
         let holds = |event: &&Event| self.recorded.stacks.frames_of(event.stack).any(|frame| frame.name == method);
         self.recorded.events.iter().filter(holds).copied().collect()
-    }
-
-    /// Absences whose ends the kernel did not trace.
-    fn untraced(&self) -> Result<u64> {
-        let site = *self.report.sites("sched:sched_switch").first().context("no site")?;
-        Ok(site["unreadable"].as_u64().unwrap_or(0))
     }
 
     fn summary(&self, section: &str, key: &str) -> u64 {
@@ -141,7 +135,7 @@ fn sleeps_are_absences_of_at_least_their_length() -> Result<()> {
         // tells which sleeps the thread left its CPU for.
         let on = format!("{asleep} sleeps with {switches} voluntary switches on JDK {}", jdk.release);
         // The kernel does not trace every switch, and jtrace says how many it misses.
-        let untraced = watched.untraced()?;
+        let untraced = watched.report.untraced_absences()?;
         println!("{blocks} blocks of {total} ns in {on}, {untraced} not traced, {asked} ns asked for");
         assert!(blocks > 0 && (asleep..=switches + untraced).contains(&(blocks + untraced)), "{blocks} blocks in {on}");
         let told = asked / asleep * asleep.saturating_sub(untraced);
