@@ -35,6 +35,8 @@ pub const MAP_DEFINED: &str = "DEFINED";
 pub const MAP_CODE: &str = "CODE";
 /// One-element array: changes whenever an address of code may have got another meaning.
 pub const MAP_GENERATION: &str = "GENERATION";
+/// Per-CPU array of [`crate::unwind::Remembered`]: what walks over stacks know of program counters.
+pub const MAP_REMEMBERED: &str = "REMEMBERED";
 /// Sorted array of [`crate::unwind::Region`].
 pub const MAP_REGIONS: &str = "REGIONS";
 /// Array of [`crate::unwind::Row`], the tables of all files one after another.

@@ -129,6 +129,8 @@ pub struct CodeLayout {
     pub known: u32,
     /// Number of [`Region`]s.
     pub regions: u32,
+    /// Program counters that a CPU remembers, a power of two.
+    pub places: u32,
     /// Size of the header before the code blob in a block of a code heap (`sizeof(HeapBlock)`).
     pub heap_block_bytes: u32,
     /// `CodeBlob::_name`, a `const char*`.
@@ -202,6 +204,24 @@ pub struct CodeLayout {
     pub object_shift: u32,
     /// What is added to it then.
     pub object_base: u64,
+}
+
+/// What a CPU remembers of a program counter: where it lies, and how a frame there is passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Remembered {
+    /// The program counter, doubled, and 1 where it is the next instruction; 0 while the entry is written.
+    pub pc: u64,
+    /// When it was found out: what code was replaced since counts no more.
+    pub generation: u64,
+    /// Kind of the frame.
+    pub kind: u32,
+    /// The [`Rule`].
+    pub rule: u32,
+    /// `compile_id` of a compiled method.
+    pub compile_id: u32,
+    /// Where deoptimised code keeps its address.
+    pub original_pc: u32,
 }
 
 const _: () = assert!(size_of::<Row>() == 8 && size_of::<Region>() == 40);

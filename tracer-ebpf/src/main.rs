@@ -21,6 +21,8 @@ mod probes;
 #[cfg(target_arch = "bpf")]
 mod shadow;
 #[cfg(target_arch = "bpf")]
+mod shared_stack;
+#[cfg(target_arch = "bpf")]
 mod unwind;
 #[cfg(target_arch = "bpf")]
 mod user;

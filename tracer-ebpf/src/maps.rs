@@ -2,7 +2,7 @@
 
 use aya_ebpf::{
     bindings::BPF_F_NO_PREALLOC,
-    btf_maps::{Array, ArrayOfMaps, HashMap, LruHashMap, PerCpuArray, PerCpuHashMap, RingBuf},
+    btf_maps::{Array, ArrayOfMaps, HashMap, LruHashMap, PerCpuArray, PerCpuHashMap, ProgramArray, RingBuf},
     macros::btf_map,
 };
 use tracer_common::{
@@ -15,12 +15,12 @@ use tracer_common::{
         Cell, Context, Demand, MAX_BUCKETS, MAX_CELLS, MAX_CONTEXTS, MAX_CUT_CONTEXTS, MAX_SUBJECTS, MAX_THREADS,
         OUTCOMES as OUTCOMES_LEN, Subject,
     },
-    unwind::{CodeLayout, MAX_REGIONS, Region, RowChunk},
+    unwind::{CodeLayout, MAX_REGIONS, Region, Remembered, RowChunk},
 };
 
 use crate::shadow::{Chunk, Thread};
 use crate::unwind::{
-    place::{PLACES, Remembered},
+    place::PLACES,
     scratch::{SLOTS, Scratch},
 };
 
@@ -143,6 +143,10 @@ pub(crate) static EMPTY_THREAD: Array<Thread, 1> = Array::new();
 
 #[btf_map]
 pub(crate) static EMPTY_CHUNK: Array<Chunk, 1> = Array::new();
+
+/// Always empty ([`crate::shared_stack`]).
+#[btf_map]
+pub(crate) static NO_PROGRAM: ProgramArray<1> = ProgramArray::new();
 
 /// When the reader was woken for a new stack last.
 #[btf_map]

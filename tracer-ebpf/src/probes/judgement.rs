@@ -15,6 +15,7 @@ use crate::{
     args::{Unreadable, read},
     filter::Question,
     maps::{ANSWER, TALLIES},
+    shared_stack,
 };
 
 #[uprobe]
@@ -27,6 +28,7 @@ fn judgement(ctx: ProbeContext) -> u32 {
 fn try_judgement(ctx: &ProbeContext) -> Option<()> {
     // SAFETY: the kernel passes a valid context.
     let asked = unsafe { (*ctx.regs).rdi };
+    let _: u16 = shared_stack::site(ctx)?;
     let mut question = Question::NONE;
     let inputs = asked.wrapping_add(offset_of!(Asked, inputs) as u64);
     read(question.inputs.as_mut_ptr().cast(), size_of::<[u64; INPUTS]>() as u32, inputs).ok()?;

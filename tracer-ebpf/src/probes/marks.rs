@@ -8,8 +8,7 @@
 #![expect(unsafe_code, reason = "the context, map values and records are raw pointers")]
 
 use aya_ebpf::{
-    EbpfContext as _,
-    helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid, generated::bpf_probe_read_user},
+    helpers::{bpf_get_current_pid_tgid, generated::bpf_probe_read_user},
     macros::uprobe,
     programs::ProbeContext,
 };
@@ -23,6 +22,7 @@ use crate::{
     args::at_most,
     emit::{Hit, Reservation, count},
     maps::{STATS, TARGET, UNWANTED},
+    shared_stack,
 };
 
 #[uprobe]
@@ -33,8 +33,7 @@ fn marks_flushed(ctx: ProbeContext) -> u32 {
 
 #[inline(always)]
 fn try_marks_flushed(ctx: &ProbeContext) -> Option<()> {
-    // SAFETY: the helper takes the program's own context.
-    let site = unsafe { bpf_get_attach_cookie(ctx.as_ptr()) } as u16;
+    let site = shared_stack::site(ctx)?;
     let stats = STATS.get_ptr_mut(u32::from(site))?;
     // SAFETY: `stats` points into a map value.
     count(unsafe { &raw mut (*stats).hits });

@@ -8,9 +8,8 @@
 #![expect(unsafe_code, reason = "the context and map values are raw pointers")]
 
 use aya_ebpf::{
-    EbpfContext as _,
     helpers::{
-        bpf_get_attach_cookie, bpf_get_current_pid_tgid,
+        bpf_get_current_pid_tgid,
         generated::{bpf_get_prandom_u32, bpf_get_smp_processor_id},
     },
     macros::uprobe,
@@ -30,6 +29,7 @@ use crate::{
     filter::Question,
     maps::{CELLS, DEMAND, MASKS, SITES, STATS, SUBJECTS, TARGET},
     shadow::{self, Calls, Frame, now_ns},
+    shared_stack,
 };
 
 #[uprobe]
@@ -59,8 +59,7 @@ struct Arrival {
 impl Arrival {
     #[inline(always)]
     fn of(ctx: &ProbeContext) -> Option<Self> {
-        // SAFETY: the helper takes the program's own context.
-        let site = unsafe { bpf_get_attach_cookie(ctx.as_ptr()) } as u16;
+        let site = shared_stack::site(ctx)?;
         let stats = STATS.get_ptr_mut(u32::from(site))?;
         let target = TARGET.get(0)?;
         let thread = bpf_get_current_pid_tgid();

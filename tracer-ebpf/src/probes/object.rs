@@ -7,12 +7,7 @@
 //! Cost: a trap (about 0.57 us), three reads of the target's memory (0.1 us), then as for methods.
 #![expect(unsafe_code, reason = "the context and map values are raw pointers")]
 
-use aya_ebpf::{
-    EbpfContext as _,
-    helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid},
-    macros::uprobe,
-    programs::ProbeContext,
-};
+use aya_ebpf::{helpers::bpf_get_current_pid_tgid, macros::uprobe, programs::ProbeContext};
 use tracer_common::{
     filter::WHOLE_GRAPH,
     record::EventKind,
@@ -31,6 +26,7 @@ use crate::{
     emit::{self, Hit, add, count},
     maps::{CELLS, DEMAND, SITES, STATS, TARGET},
     shadow::add_to_bucket,
+    shared_stack,
 };
 
 /// No array.
@@ -44,8 +40,7 @@ fn object_alloc(ctx: ProbeContext) -> u32 {
 
 #[inline(always)]
 fn try_object_alloc(ctx: &ProbeContext) -> Option<()> {
-    // SAFETY: the helper takes the program's own context.
-    let site = unsafe { bpf_get_attach_cookie(ctx.as_ptr()) } as u16;
+    let site = shared_stack::site(ctx)?;
     let stats = STATS.get_ptr_mut(u32::from(site))?;
     let target = TARGET.get(0)?;
     let thread = bpf_get_current_pid_tgid();

@@ -9,8 +9,7 @@
 use core::mem::MaybeUninit;
 
 use aya_ebpf::{
-    EbpfContext as _,
-    helpers::{bpf_get_attach_cookie, bpf_get_current_pid_tgid, generated::bpf_get_prandom_u32},
+    helpers::{bpf_get_current_pid_tgid, generated::bpf_get_prandom_u32},
     macros::uprobe,
     programs::ProbeContext,
 };
@@ -26,6 +25,7 @@ use crate::{
     define,
     emit::{Hit, Reservation, count, refuses},
     maps::{GENERATION, SITES, STATS, TARGET},
+    shared_stack,
     unwind::{self, Kept, scratch::Slot},
 };
 
@@ -37,8 +37,7 @@ fn site_hit(ctx: ProbeContext) -> u32 {
 
 #[inline(always)]
 fn try_site_hit(ctx: &ProbeContext) -> Option<()> {
-    // SAFETY: the helper takes the program's own context.
-    let site = unsafe { bpf_get_attach_cookie(ctx.as_ptr()) } as u16;
+    let site = shared_stack::site(ctx)?;
     let stats = STATS.get_ptr_mut(u32::from(site))?;
     // SAFETY: `stats` points into a map value.
     count(unsafe { &raw mut (*stats).hits });

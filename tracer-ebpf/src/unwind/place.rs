@@ -4,13 +4,13 @@
 
 use tracer_common::{
     stack::{FrameKind, StackEnd},
-    unwind::{CHUNK_ROWS, CodeLayout, MAX_REGIONS, Region, RegionKind, Row, Rule, RuleBase},
+    unwind::{CHUNK_ROWS, CodeLayout, MAX_REGIONS, Region, RegionKind, Remembered, Row, Rule, RuleBase},
 };
 
 use super::blob;
 use crate::maps::{CODE, GENERATION, REGIONS, REMEMBERED, ROWS};
 
-/// Places that a CPU remembers.
+/// Most places that a CPU remembers; fewer where there are many CPUs ([`CodeLayout::places`]).
 pub(crate) const PLACES: usize = 8192;
 
 /// Steps of a binary search over all regions, and over all rows of a file.
@@ -36,17 +36,6 @@ pub(crate) const INTERPRETER: u32 = 100;
 /// [`Place::kind`] of the code to which the outermost frame of a virtual thread returns while its callers lie in the heap.
 pub(crate) const RETURN_BARRIER: u32 = 101;
 
-/// A remembered place.
-#[repr(C)]
-pub(crate) struct Remembered {
-    pc: u64,
-    generation: u64,
-    kind: u32,
-    rule: u32,
-    compile_id: u32,
-    original_pc: u32,
-}
-
 /// The place of a return address, or of the next instruction where `interrupted`.
 ///
 /// A rule that holds between two calls need not hold before and after: the machine code of files is looked up by the call
@@ -59,7 +48,7 @@ pub(crate) fn find(pc: u64, interrupted: u64, layout: &CodeLayout) -> Result<Pla
         None => 0,
     };
     let slot = ((pc ^ (pc >> 13)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51) as u32;
-    let remembered = REMEMBERED.get_ptr_mut(slot & (PLACES as u32 - 1));
+    let remembered = REMEMBERED.get_ptr_mut(slot & layout.places.wrapping_sub(1));
     if let Some(remembered) = remembered
         && let Some(place) = recall(remembered, key, generation)
     {

@@ -68,7 +68,8 @@ fn examine(object: &[u8], program: &'static str, maps: &HashMap<String, RawFd>) 
     let untold = || Error::Load(format!("the verifier tells no figures of `{program}`"));
     let code = Code::of(object, program, maps).map_err(Error::Load)?;
     let before = own_programs();
-    let (_loaded, figures) = code.figures(Attaching::Singly)?;
+    let (loaded, figures) = code.figures(Attaching::Singly)?;
+    code.check(&loaded)?;
     let Figures { verified, stack } = figures.ok_or_else(untold)?;
     let new = |info: &ProgramInfo| own_programs().contains(&info.id()) && !before.contains(&info.id());
     let info = loaded_programs().filter_map(Result::ok).find(new);

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    os::fd::{OwnedFd, RawFd},
+    os::fd::{AsFd as _, OwnedFd, RawFd},
 };
 
 use aya::Ebpf;
@@ -18,7 +18,7 @@ use tracer_common::{
 use super::{
     Error,
     load::{Links, uprobe},
-    multi,
+    multi, private_stack,
     verify::{Attaching, Code, Refusal},
 };
 
@@ -96,7 +96,10 @@ impl Programs {
             }
         }
         for name in names() {
-            uprobe(ebpf, name)?.load().map_err(|error| Refusal::of(name, &error))?;
+            let program = uprobe(ebpf, name)?;
+            let refusal = |error| Refusal::of(name, &error);
+            program.load().map_err(refusal)?;
+            private_stack::refuse(name, program.fd().map_err(refusal)?.as_fd())?;
         }
         Ok(programs)
     }

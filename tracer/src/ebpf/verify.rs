@@ -8,16 +8,19 @@ use std::{
     collections::{BTreeMap, HashMap},
     ffi::CString,
     io, mem,
-    os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd},
+    os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd},
 };
 
 use aya::programs::ProgramError;
 use aya_obj::{
     Object, ProgramSection,
-    generated::{bpf_attach_type, bpf_attr, bpf_cmd, bpf_insn, bpf_prog_type},
+    generated::{__BindgenBitfieldUnit, bpf_attach_type, bpf_attr, bpf_cmd, bpf_insn, bpf_prog_type},
 };
 
-use super::stack_depth::{self, Chain};
+use super::{
+    private_stack,
+    stack_depth::{self, Chain},
+};
 
 /// Bytes of the verifier's log that are kept.
 const LOG_BYTES: usize = 64 << 10;
@@ -120,16 +123,19 @@ impl Code {
 
     /// A program that returns at once.
     pub(super) fn nothing() -> Self {
-        // r0 = 0; exit
-        let instructions = [(0xb7, 0), (0x95, 0)].map(|(code, imm)| bpf_insn {
-            code,
-            _bitfield_align_1: [],
-            _bitfield_1: bpf_insn::new_bitfield_1(0, 0),
-            off: 0,
-            imm,
-        });
+        Self::plain("nothing", &RETURN)
+    }
+
+    /// A program that writes to as many bytes of stack, a multiple of 8, and returns.
+    pub(super) fn with_stack(bytes: i16) -> Self {
+        // *(u64 *)(r10 - bytes) = 0
+        let store = instruction(0x7a, 10, -bytes);
+        Self::plain("with_stack", &[[store].as_slice(), &RETURN].concat())
+    }
+
+    fn plain(name: &str, instructions: &[bpf_insn]) -> Self {
         Self {
-            name: "nothing".to_owned(),
+            name: name.to_owned(),
             kind: bpf_prog_type::BPF_PROG_TYPE_KPROBE,
             instructions: instructions.to_vec(),
             functions: Vec::new(),
@@ -139,8 +145,24 @@ impl Code {
         }
     }
 
-    /// Loads it. Where the kernel refuses, it is asked once more, for the verifier's reason.
+    /// Loads it. Where the kernel refuses, it is asked once more, for the verifier's reason. A program that is not safe on
+    /// this kernel is refused here.
     pub(super) fn load(&self, attaching: Attaching) -> Result<OwnedFd, Refusal> {
+        let program = self.load_as_it_is(attaching)?;
+        self.check(&program)?;
+        Ok(program)
+    }
+
+    /// Refuses a program of uprobes that is not safe on this kernel.
+    pub(super) fn check(&self, loaded: &OwnedFd) -> Result<(), Refusal> {
+        match self.kind {
+            bpf_prog_type::BPF_PROG_TYPE_KPROBE => private_stack::refuse(&self.name, loaded.as_fd()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Loads it, safe or not.
+    pub(super) fn load_as_it_is(&self, attaching: Attaching) -> Result<OwnedFd, Refusal> {
         self.ask(attaching, None).or_else(|_| self.figures(attaching).map(|(program, _)| program))
     }
 
@@ -204,6 +226,21 @@ impl Code {
     }
 }
 
+/// r0 = 0; exit
+const RETURN: [bpf_insn; 2] = [instruction(0xb7, 0, 0), instruction(0x95, 0, 0)];
+
+/// An instruction whose constant is 0.
+const fn instruction(code: u8, register: u8, off: i16) -> bpf_insn {
+    bpf_insn {
+        code,
+        _bitfield_align_1: [],
+        // The lower half is the register that is written to.
+        _bitfield_1: __BindgenBitfieldUnit::new([register]),
+        off,
+        imm: 0,
+    }
+}
+
 /// Gives the kernel the object's type information, where both have it.
 fn load_types(object: &mut Object) -> Result<Option<OwnedFd>, String> {
     let Some(features) = aya::features().btf() else { return Ok(None) };
@@ -222,16 +259,19 @@ fn load_types(object: &mut Object) -> Result<Option<OwnedFd>, String> {
 
 /// The system call, for commands that return a new descriptor.
 pub(super) fn bpf(command: bpf_cmd, attr: &mut bpf_attr) -> io::Result<OwnedFd> {
+    let descriptor = call(command, attr)?;
+    // SAFETY: callers pass commands that return a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// The system call, for commands that return a new descriptor or 0.
+pub(super) fn call(command: bpf_cmd, attr: &mut bpf_attr) -> io::Result<RawFd> {
     // SAFETY: `attr` and everything that it points to outlive the call, and its size is given.
     let result = unsafe {
         libc::syscall(libc::SYS_bpf, command as libc::c_long, std::ptr::from_mut(attr), size_of::<bpf_attr>())
     };
-    let descriptor = RawFd::try_from(result).unwrap_or(-1);
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: callers pass commands that return a new descriptor that nobody else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    let result = RawFd::try_from(result).unwrap_or(-1);
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
 fn text_of(log: &[u8]) -> String {
