@@ -1,19 +1,23 @@
 //! The only module that names aya: loads the programs, attaches them, reads ring buffers and counters.
 //!
-//! [`load`] makes maps and programs, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
+//! [`load`] makes maps and programs, as large as [`memory`] says, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
 //! links, one perf event a site otherwise) and [`clock`] the sampling clock and the scheduler, [`unwind`] says what is
 //! needed to find stacks, [`rings`] reads records, [`calibrate`] measures what a trap costs here, [`runtime`] what all
-//! programs cost, [`census`] looks at what is in the kernel, [`trial`] whether it takes the programs (by `verify` and [`stack_depth`]), and [`judgement`] lets a test ask the predicate's graph there.
+//! programs cost, [`census`] looks at what is in the kernel, [`trial`] whether it takes the programs (by `verify`, [`stack_depth`] and [`private_stack`]), and [`judgement`] lets a test ask the predicate's graph there.
 
 pub mod attach;
 pub mod calibrate;
 pub mod census;
 pub mod clock;
+mod descriptors;
 pub mod floor;
 pub mod jni;
 pub mod judgement;
 pub mod load;
+pub mod memory;
 mod multi;
+mod online;
+pub mod private_stack;
 pub mod programs;
 pub mod rings;
 pub mod runtime;
@@ -34,6 +38,9 @@ pub enum Error {
     /// The object does not load.
     #[error("the eBPF programs cannot be loaded: {0}")]
     Load(String),
+    /// No descriptor was left.
+    #[error("the eBPF programs cannot be loaded: {0}")]
+    Descriptors(String),
     /// A program was refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -71,6 +78,8 @@ impl Error {
     /// What may help.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::Descriptors(_) => descriptors::HINT,
+            error if descriptors::are_short(error) => descriptors::HINT,
             Self::Load(_) | Self::Refused(_) => {
                 "run `jtrace doctor` to see what this kernel and these privileges allow"
             }

@@ -38,6 +38,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             budget: tracer::guard::Budget::of(tracer::guard::USUAL_BUDGET),
             unwinding: None,
             holders: None,
+            reader: None,
             subjects: None,
             jni: None,
             inside: None,

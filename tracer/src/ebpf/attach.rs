@@ -15,7 +15,13 @@ use aya::programs::{
     uprobe::{UProbeAttachLocation, UProbeAttachPoint, UProbeLink, UProbeScope},
 };
 
-use super::{Error, load::Kernel, multi};
+use tracer_common::site::MAX_SITES;
+
+use super::{
+    Error,
+    load::{Kernel, KernelOptions},
+    multi,
+};
 use crate::priority;
 
 /// A thread group id that no process has. While it is the target's, sites count their hits and emit nothing: so a session
@@ -138,6 +144,17 @@ pub fn detach_all(groups: Vec<Attached>) {
             }
         }
     });
+}
+
+/// Takes away sites that no jtrace owns any more: by attaching to them and detaching, which the kernel then does to the end. What
+/// others have attached there stays.
+pub fn take_away(place: &Place, offsets: &[u64]) -> Result<(), Error> {
+    let (mut kernel, _rings) = Kernel::load(KernelOptions::default())?;
+    for some in offsets.chunks(MAX_SITES) {
+        let sites = some.iter().copied().zip(0..).collect();
+        kernel.attach(Group { name: "left behind".to_owned(), sites, path: None }, place)?.detach();
+    }
+    Ok(())
 }
 
 /// The target pays until this is done, so it must not wait for its turn.

@@ -5,7 +5,7 @@ use std::{fs, num::NonZeroU32, path::PathBuf, time::Instant};
 
 use tracer_common::{
     record::EventKind,
-    site::{Field, MAX_FIELDS, MAX_SITES, Operand, Register, SiteSpec, TargetLayout},
+    site::{Field, MAX_FIELDS, Operand, Register, SiteSpec, TargetLayout},
 };
 
 use crate::clock::{self, ClockId};
@@ -22,10 +22,6 @@ const BATCH: u32 = 16;
 const BATCHES: u32 = 64;
 /// Batches of a later measurement, whose median counts: what disturbs most of them disturbs the target as well.
 const BATCHES_AGAIN: u32 = 9;
-
-/// Id of the site: the last one, which no session gets to.
-const CALIBRATION_SITE: u16 = 1023;
-const _: () = assert!(CALIBRATION_SITE as usize == MAX_SITES - 1);
 
 // The site is a `nop`, as HotSpot's sites are. Under another instruction the kernel may have to step through a copy of it,
 // which costs ten times as much.
@@ -73,9 +69,11 @@ impl Calibration {
             return Ok(None);
         };
         kernel.set_target(TargetLayout::default())?;
-        kernel.set_site(CALIBRATION_SITE, calibration_spec())?;
+        // No session gets to the last one.
+        let site = kernel.last_site();
+        kernel.set_site(site, calibration_spec())?;
         let plain = fastest_batch(rings);
-        let group = Group { name: "calibration".to_owned(), sites: vec![(offset, CALIBRATION_SITE)], path: None };
+        let group = Group { name: "calibration".to_owned(), sites: vec![(offset, site)], path: None };
         let attached = kernel.attach(group, &Place { path, pid })?;
         let traced = fastest_batch(rings);
         kernel.set_target(TargetLayout { tgid: NOBODY, ..TargetLayout::default() })?;

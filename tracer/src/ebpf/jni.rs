@@ -21,7 +21,8 @@ use super::{
 use crate::jni::Function;
 
 /// The maps that take memory for each entry: how many entries they get.
-pub(super) const SIZED: [(&str, usize); 4] = [
+pub(super) const SIZED: [(&str, usize); 5] = [
+    (MAP_JNI_LASTED, BUCKETS),
     (MAP_JNI_CALLERS, tracer_common::jni::MAX_CALLERS),
     (MAP_JNI_COUNTS, tracer_common::jni::MAX_COUNTS),
     (MAP_JNI_SECTIONS, tracer_common::jni::MAX_SECTIONS),
@@ -97,7 +98,7 @@ impl JniMaps {
     /// How many critical sections lasted as long as each bucket; those that are not empty.
     pub fn lasted(&self) -> Result<Vec<(u16, u64)>, Error> {
         let mut buckets = Vec::new();
-        for bucket in (0_u16..).take(BUCKETS) {
+        for bucket in (0_u16..).take(self.lasted.len() as usize) {
             let values = self.lasted.get(&u32::from(bucket), 0).map_err(|error| map_error(MAP_JNI_LASTED, &error))?;
             let count: u64 = values.iter().sum();
             if count > 0 {

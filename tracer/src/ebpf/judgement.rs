@@ -15,7 +15,8 @@ use tracer_common::{
 use super::{
     Error,
     calibrate::own_place,
-    load::{Kernel, KernelOptions, MIN_RING_BYTES, chain, map_error},
+    load::{Kernel, KernelOptions, Links, chain, map_error},
+    memory::{MIN_RING_BYTES, RingSize},
     wire::AnswerValue,
 };
 
@@ -44,7 +45,8 @@ pub struct Judge {
 impl Judge {
     /// Loads the program and attaches it to a function of this process. Needs root.
     pub fn new() -> Result<Self, Error> {
-        let options = KernelOptions { ring_bytes: Some(MIN_RING_BYTES), ..KernelOptions::default() };
+        let options =
+            KernelOptions { ring: RingSize::Each(MIN_RING_BYTES), links: Links::Single, ..KernelOptions::default() };
         let (mut kernel, _rings) = Kernel::load(options)?;
         let answer = Array::try_from(kernel.take_map(MAP_ANSWER)?).map_err(|error| map_error(MAP_ANSWER, &error))?;
         let address = jtrace_judgement_site as *const () as usize as u64;

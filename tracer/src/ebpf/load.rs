@@ -7,25 +7,27 @@ use std::{
 
 use aya::{
     Ebpf, EbpfLoader, VerifierLogLevel,
-    maps::{self, Array, ArrayOfMaps, Map, MapData, PerCpuArray},
+    maps::{self, Array, Map, MapData, PerCpuArray},
     programs::{Program, ProgramError, UProbe},
     util::nr_cpus,
 };
 use tracer_common::{
     clock::{Away, MAX_AWAY},
     names::{
-        MAP_CELLS, MAP_CONTEXTS, MAP_OFFCPU, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS, MAP_SUBJECTS, MAP_TARGET,
-        MAP_UNWANTED,
+        MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_OFFCPU, MAP_REMEMBERED, MAP_RINGS, MAP_ROWS, MAP_SITES, MAP_STATS,
+        MAP_SUBJECTS, MAP_TARGET, MAP_UNWANTED,
     },
-    site::{MAX_SITES, SiteSpec, TargetLayout},
+    site::{SiteSpec, TargetLayout},
     stats::{STATS_WORDS, SiteStats},
-    tally::{MAX_CELLS, MAX_CONTEXTS, MAX_CUT_CONTEXTS, MAX_SUBJECTS},
+    tally::{MAX_CONTEXTS, MAX_CUT_CONTEXTS, MAX_SUBJECTS},
 };
 
 use super::{
     Error,
     clock::ClockOptions,
+    descriptors,
     jni::{self, JniMaps},
+    memory::{PerCpu, RingSize},
     programs::Programs,
     rings::Rings,
     tallying::Tallying,
@@ -37,15 +39,8 @@ use crate::probe::clock::Source;
 /// The object, aligned as its parser wants it.
 pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o"));
 
-/// Smallest ring buffer: a page.
-pub const MIN_RING_BYTES: u32 = 4096;
-/// Largest ring buffer per CPU.
-const MAX_RING_BYTES: u32 = 1 << 20;
 /// Most bytes that pile up before the reader is woken: what it learns of methods and threads must not come late.
 const MAX_WAKEUP_BYTES: u32 = 256 << 10;
-/// What the ring buffers of all CPUs may take together.
-const ALL_RINGS_BYTES: u32 = 16 << 20;
-
 /// Characters that are kept of the end of the kernel's reasons.
 const MAX_REASON_CHARS: usize = 600;
 
@@ -65,9 +60,12 @@ pub enum Links {
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a part of its own")]
 pub struct KernelOptions {
-    /// Size of each CPU's ring buffer, a power of two of at least [`MIN_RING_BYTES`], or `None` for a size that fits the
-    /// machine.
-    pub ring_bytes: Option<u32>,
+    /// Size of the ring buffers.
+    pub ring: RingSize,
+    /// Sites that there must be room for.
+    pub sites: usize,
+    /// CPUs that the machine could have, where a test wants to know what jtrace took of the kernel there.
+    pub as_if_cpus: Option<usize>,
     /// How sites are attached.
     pub links: Links,
     /// Rows of unwinding tables that there must be room for.
@@ -109,6 +107,8 @@ pub struct Kernel {
     away: maps::HashMap<MapData, u64, AwayValue>,
     unwanted: maps::HashMap<MapData, u32, u8>,
     ring_bytes: u32,
+    /// Sites that there is room for.
+    most_sites: u32,
     clocks: ClockOptions,
     /// Of all maps; they live as long as this and its rings.
     descriptors: HashMap<String, RawFd>,
@@ -121,10 +121,15 @@ impl Kernel {
     ///
     /// Minimum kernel: 5.17 (`bpf_loop`), of those that were tried 6.1.
     pub fn load(options: KernelOptions) -> Result<(Self, Rings), Error> {
-        let KernelOptions { ring_bytes, links, rows, clocks, remember_away, tallying, jni, marks, statistics: _ } =
+        let KernelOptions { ring, links, rows, clocks, remember_away, tallying, jni, marks, sites, as_if_cpus, .. } =
             options;
         let most_away = if remember_away { MAX_AWAY } else { 1 };
         let most = |entries: usize| if tallying { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 };
+        let system = |(call, source)| Error::System { call, source };
+        let most_cpus = as_if_cpus.map_or_else(nr_cpus, Ok).map_err(system)?;
+        // One more, for the site at which jtrace measures what a trap costs.
+        let per_cpu = PerCpu::of(most_cpus, sites + 1, tallying);
+        descriptors::allow(most_cpus);
         let mut loader = EbpfLoader::new();
         for (map, entries) in jni::SIZED {
             loader.map_max_entries(map, if jni { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 });
@@ -135,14 +140,19 @@ impl Kernel {
             .map_max_entries(MAP_ROWS, unwind::chunks(rows))
             .map_max_entries(MAP_OFFCPU, u32::try_from(most_away).unwrap_or(u32::MAX))
             .map_max_entries(MAP_SUBJECTS, most(MAX_SUBJECTS))
-            .map_max_entries(MAP_CELLS, most(MAX_CELLS))
+            .map_max_entries(MAP_STATS, per_cpu.sites)
+            .map_max_entries(MAP_REMEMBERED, per_cpu.places)
+            .map_max_entries(MAP_CELLS, per_cpu.cells)
+            .map_max_entries(MAP_BUCKETS, per_cpu.buckets)
             .map_max_entries(MAP_CONTEXTS, most(MAX_CONTEXTS + MAX_CUT_CONTEXTS))
             .load(OBJECT)
-            .map_err(|error| Error::Load(chain(&error)))?;
-        let cpus = nr_cpus().map_err(|(call, source)| Error::System { call, source })?;
-        let ring_bytes = ring_bytes.unwrap_or_else(|| default_ring_bytes(cpus));
+            .map_err(|error| {
+                let text = chain(&error);
+                if descriptors::are_short(&error) { Error::Descriptors(text) } else { Error::Load(text) }
+            })?;
         let descriptors = map_fds(&ebpf);
-        let rings = make_rings(&mut ebpf, cpus, ring_bytes)?;
+        let rings = Rings::new(take(&mut ebpf, MAP_RINGS)?, |cpus| ring.bytes(as_if_cpus.unwrap_or(cpus)))?;
+        let ring_bytes = rings.bytes();
         let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni, marks)?;
         let kernel = Self {
             programs,
@@ -151,12 +161,13 @@ impl Kernel {
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
             stats: PerCpuArray::try_from(take(&mut ebpf, MAP_STATS)?).map_err(|error| map_error(MAP_STATS, &error))?,
-            unwinding: Unwinding::take(&mut ebpf)?,
+            unwinding: Unwinding::take(&mut ebpf, per_cpu.places)?,
             away: maps::HashMap::try_from(take(&mut ebpf, MAP_OFFCPU)?)
                 .map_err(|error| map_error(MAP_OFFCPU, &error))?,
             unwanted: maps::HashMap::try_from(take(&mut ebpf, MAP_UNWANTED)?)
                 .map_err(|error| map_error(MAP_UNWANTED, &error))?,
             ring_bytes,
+            most_sites: per_cpu.sites,
             clocks,
             descriptors,
             told: TargetLayout { most_hits: u32::MAX, ..TargetLayout::default() },
@@ -202,6 +213,11 @@ impl Kernel {
         self.unwanted.insert(buffer, 1, 0).map_err(|error| map_error(MAP_UNWANTED, &error))
     }
 
+    /// The last site that there is room for.
+    pub(super) fn last_site(&self) -> u16 {
+        u16::try_from(self.most_sites.saturating_sub(1)).unwrap_or(u16::MAX)
+    }
+
     /// Tells the programs where the words of a site's event are.
     pub fn set_site(&mut self, site: u16, spec: SiteSpec) -> Result<(), Error> {
         self.programs.set_site(site, &spec);
@@ -210,7 +226,7 @@ impl Kernel {
 
     /// Counters of the first `count` sites, summed over the CPUs, in the order of [`SiteStats`]'s fields.
     pub fn stats(&self, count: usize) -> Result<Vec<[u64; STATS_WORDS]>, Error> {
-        (0..).take(count.min(MAX_SITES)).map(|site| self.site_stats(site)).collect()
+        (0..=self.last_site()).take(count).map(|site| self.site_stats(site)).collect()
     }
 
     /// Counters of one site.
@@ -245,7 +261,7 @@ impl Kernel {
     /// Hits that were refused at the first `count` sites; nothing where none were.
     pub fn refused(&self, count: usize) -> Result<Vec<u64>, Error> {
         let mut refused = Vec::new();
-        for site in (0..).take(count.min(MAX_SITES)) {
+        for site in (0..self.most_sites).take(count) {
             let values = self.stats.get(&site, 0).map_err(|error| map_error(MAP_STATS, &error))?;
             refused.push(values.iter().map(|StatsValue(stats)| stats.refused).sum::<u64>());
         }
@@ -269,7 +285,7 @@ impl Kernel {
     /// Time in walks over stacks at the first `count` sites, summed over the CPUs.
     pub fn stack_ns(&self, count: usize) -> Result<u64, Error> {
         let mut sum = 0;
-        for site in (0..).take(count.min(MAX_SITES)) {
+        for site in (0..self.most_sites).take(count) {
             let values = self.stats.get(&site, 0).map_err(|error| map_error(MAP_STATS, &error))?;
             sum += values.iter().map(|StatsValue(stats)| stats.stack_ns).sum::<u64>();
         }
@@ -348,37 +364,6 @@ impl Kernel {
     }
 }
 
-fn default_ring_bytes(cpus: usize) -> u32 {
-    ring_share(cpus, ALL_RINGS_BYTES, MAX_RING_BYTES)
-}
-
-/// Size of a ring buffer where those of all CPUs together take at most `all` bytes, and each at most `most`; a power of two.
-pub fn ring_share(cpus: usize, all: u32, most: u32) -> u32 {
-    let cpus = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX);
-    let share = (all / cpus).clamp(64 << 10, most);
-    if share.is_power_of_two() { share } else { share.next_power_of_two() / 2 }
-}
-
-fn make_rings(ebpf: &mut Ebpf, cpus: usize, ring_bytes: u32) -> Result<Rings, Error> {
-    let map = take(ebpf, MAP_RINGS)?;
-    let mut outer = ArrayOfMaps::<MapData, MapData>::try_from(map).map_err(|error| map_error(MAP_RINGS, &error))?;
-    let mut rings = Vec::with_capacity(cpus);
-    for cpu in 0..cpus {
-        let definition = aya_obj::Map::new_from_params(
-            aya_obj::generated::bpf_map_type::BPF_MAP_TYPE_RINGBUF as u32,
-            0,
-            0,
-            ring_bytes,
-            0,
-        );
-        let ring = MapData::create(definition, "RING", None).map_err(|error| map_error(MAP_RINGS, &error))?;
-        let index = u32::try_from(cpu).unwrap_or(u32::MAX);
-        outer.set(index, &ring, 0).map_err(|error| map_error(MAP_RINGS, &error))?;
-        rings.push(Map::RingBuf(ring));
-    }
-    Rings::new(rings, outer)
-}
-
 pub(super) fn map_fds(ebpf: &Ebpf) -> HashMap<String, RawFd> {
     ebpf.maps().filter_map(|(name, map)| Some((name.to_owned(), map_fd(map)?))).collect()
 }
@@ -392,6 +377,7 @@ fn map_fd(map: &Map) -> Option<RawFd> {
         | Map::HashMap(data)
         | Map::PerCpuHashMap(data)
         | Map::LruHashMap(data)
+        | Map::ProgramArray(data)
         | Map::RingBuf(data) => Some(data.fd().as_fd().as_raw_fd()),
         _ => None,
     }

@@ -61,6 +61,11 @@ impl Tallying {
         Ok(tallying)
     }
 
+    /// Subjects that the kernel has room to count itself.
+    pub fn most_cells(&self) -> usize {
+        usize::try_from(self.cells.len()).unwrap_or(usize::MAX)
+    }
+
     /// What to do.
     pub fn set_demand(&mut self, demand: Demand) -> Result<(), Error> {
         self.demand.set(0, DemandValue(demand), 0).map_err(|error| map_error(MAP_DEMAND, &error))

@@ -3,7 +3,8 @@
 
 use super::{
     Error, Refusal, calibrate,
-    load::{Kernel, KernelOptions, MIN_RING_BYTES, OBJECT},
+    load::{Kernel, KernelOptions, OBJECT},
+    memory::{MIN_RING_BYTES, RingSize},
     programs::ALL,
     verify::{Attaching, Code},
 };
@@ -26,7 +27,7 @@ impl Trial {
     /// # Errors
     /// Where attaching to any JVM would fail, with the same error.
     pub fn run() -> Result<Self, Error> {
-        let options = KernelOptions { ring_bytes: Some(MIN_RING_BYTES), ..KernelOptions::default() };
+        let options = KernelOptions { ring: RingSize::Each(MIN_RING_BYTES), ..KernelOptions::default() };
         let (mut kernel, mut rings) = Kernel::load(options)?;
         let hit_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
         let why_single = kernel.programs().why_single().map(str::to_owned);

@@ -31,11 +31,14 @@ pub struct Unwinding {
     regions: Array<MapData, RegionValue>,
     rows: Array<MapData, RowsValue>,
     ends: PerCpuArray<MapData, u64>,
+    /// Program counters that a CPU has room to remember.
+    places: u32,
 }
 
 impl Unwinding {
-    pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, Error> {
+    pub(super) fn take(ebpf: &mut Ebpf, places: u32) -> Result<Self, Error> {
         Ok(Self {
+            places,
             code: Array::try_from(take(ebpf, MAP_CODE)?).map_err(|error| map_error(MAP_CODE, &error))?,
             generation: Array::try_from(take(ebpf, MAP_GENERATION)?)
                 .map_err(|error| map_error(MAP_GENERATION, &error))?,
@@ -73,7 +76,8 @@ impl Unwinding {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             self.regions.set(index, RegionValue(*region), 0).map_err(|error| map_error(MAP_REGIONS, &error))?;
         }
-        let layout = CodeLayout { regions: u32::try_from(regions.len()).unwrap_or(u32::MAX), ..layout };
+        let regions = u32::try_from(regions.len()).unwrap_or(u32::MAX);
+        let layout = CodeLayout { regions, places: self.places, ..layout };
         self.code.set(0, CodeValue(layout), 0).map_err(|error| map_error(MAP_CODE, &error))?;
         let generation = self.generation.get(&0, 0).map_err(|error| map_error(MAP_GENERATION, &error))?;
         // Far above what the programs add one by one, so that neither hides the other's change.

@@ -10,9 +10,18 @@ use tracer_common::names::{
 use super::{Check, State};
 use crate::{
     ebpf::{Error, trial::Trial},
-    jvm::{find::privilege::Privileges, journal::Journal},
+    jvm::{
+        find::{
+            privilege::Privileges,
+            refused_files::{self, Enforced},
+        },
+        journal::Journal,
+    },
     priority::{self, Standing},
 };
+
+/// What looking into processes of others takes, and nothing else.
+const PTRACE: &str = "CAP_SYS_PTRACE";
 
 /// All checks of the machine.
 pub(super) fn checks() -> Vec<Check> {
@@ -30,6 +39,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks.push(priority());
     checks.extend(ptrace_scope());
     checks.extend(lockdown());
+    checks.push(landlock());
     checks.push(journal());
     checks
 }
@@ -123,6 +133,9 @@ fn privileges(own: Privileges) -> Vec<Check> {
     let check = |(name, has)| {
         if has {
             Check::ok(name, "granted")
+        } else if name == PTRACE {
+            let change = format!("for JVMs of others run with sudo, or grant {name}");
+            Check::limited(name, "not granted, so only JVMs of your own can be watched", change)
         } else {
             Check::missing(name, "not granted", format!("run with sudo, or grant {name}"))
         }
@@ -158,6 +171,17 @@ fn lockdown() -> Option<Check> {
         let change = "boot with lockdown=integrity or none";
         Check::missing("lockdown", "confidentiality: BPF programs may not read memory", change)
     })
+}
+
+fn landlock() -> Check {
+    let change = "nothing: jtrace gives up what it can without it";
+    match refused_files::try_out() {
+        Enforced::Whole => Check::ok("Landlock", "for `jtrace report`, and for what reaches files of a target"),
+        Enforced::Partly => {
+            Check::limited("Landlock", "the kernel knows fewer kinds of access; 6.10 knows all", change)
+        }
+        Enforced::Nothing => Check::limited("Landlock", "the kernel has none, or was started without it", change),
+    }
 }
 
 fn journal() -> Check {

@@ -3,7 +3,7 @@
 use super::{
     super::{
         list::duration,
-        prepare::{NO_SITES, OTHER_JDK},
+        prepare::{FEW_SITES, OTHER_JDK},
     },
     Check,
 };
@@ -74,7 +74,7 @@ fn sections(jvm: &Jvm) -> Vec<Check> {
         (false, true) => {
             Check::limited("probe sites", "libjvm.so was built without USDT: only what its symbols give", OTHER_JDK)
         }
-        (false, false) => Check::missing("probe sites", NO_SITES, OTHER_JDK),
+        (false, false) => Check::limited("probe sites", FEW_SITES, OTHER_JDK),
     };
     let table = if symbols {
         Check::ok("symbols", ".symtab is there")
