@@ -130,12 +130,12 @@ pub fn builds() -> anyhow::Result<Vec<Jdk>> {
     Ok(builds)
 }
 
-/// Builds of other packagers, which `cargo xtask jdks --all` fetches.
+/// Builds of other packagers, which `cargo xtask jdks --all` fetches, in the directory of the JDKs.
 ///
 /// # Errors
 /// There is none.
-pub fn more() -> anyhow::Result<Vec<Jdk>> {
-    let directory = directory().join("more");
+pub fn more_in(jdks: &Path) -> anyhow::Result<Vec<Jdk>> {
+    let directory = jdks.join("more");
     let hint = || format!("nothing in {}: run `cargo xtask jdks --all`", directory.display());
     let mut homes: Vec<PathBuf> =
         std::fs::read_dir(&directory).with_context(hint)?.flatten().map(|entry| entry.path()).collect();

@@ -207,7 +207,7 @@ fn a_run_from_the_first_instruction_counts_the_whole_log() -> Result<()> {
         let report = directory.path().join("report.json");
         let launch = Launch::new(jdk, "classes", "Classes").log("class+load,class+unload");
         // Thousands of classes in a second are what the rate guard is for; here everything is to be counted.
-        let mut command: Command = jtrace::command(&["run", "--max-overhead", "100%", "-l", "classes", "-o"])?;
+        let mut command: Command = jtrace::command(&["run", "--max-overhead", "100000%", "-l", "classes", "-o"])?;
         command.arg(&report).arg("--").args(launch.command(directory.path()));
         let mut process = Process::spawn(&mut command)?;
         process.stdout.wait_for_line("READY", 0, jtrace::LIMIT)?;

@@ -201,16 +201,21 @@ fn calls_of_a_program_that_was_idle_meanwhile_are_counted() -> Result<()> {
 fn objects_of_a_program_are_counted_once_on_every_build() -> Result<()> {
     for jdk in jdk::builds()? {
         for rounds in [0, WARM] {
-            let place = || format!("after {rounds} rounds on {}", jdk.home.display());
-            let mut jvm = warm(&jdk, ["methods", "Allocations"], rounds)?;
-            let session = session(&jvm, &["alloc", "--exact", "--yes"])?;
-            let expected = work(&mut jvm)?;
-            let report = session.report()?;
-            jvm.finish()?;
-            objects_agree(&report, &expected, rounds == 0 && jdk.release < 24).with_context(place)?;
+            objects_are_counted(&jdk, rounds)
+                .with_context(|| format!("after {rounds} rounds on {}", jdk.home.display()))?;
         }
     }
     Ok(())
+}
+
+/// Watches one round of allocations of a JVM that has worked for some rounds.
+pub(crate) fn objects_are_counted(jdk: &Jdk, rounds: usize) -> Result<()> {
+    let mut jvm = warm(jdk, ["methods", "Allocations"], rounds)?;
+    let session = session(&jvm, &["alloc", "--exact", "--yes"])?;
+    let expected = work(&mut jvm)?;
+    let report = session.report()?;
+    jvm.finish()?;
+    objects_agree(&report, &expected, rounds == 0 && jdk.release < 24)
 }
 
 /// No class has more objects or bytes than were made; and no fewer, where all code reports.

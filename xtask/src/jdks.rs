@@ -79,6 +79,13 @@ pub(crate) struct Options {
     all: bool,
 }
 
+impl Options {
+    /// Every build.
+    pub(crate) const fn all() -> Self {
+        Self { all: true }
+    }
+}
+
 pub(crate) fn run(options: &Options) -> Result<()> {
     let more = if options.all { &MORE[..] } else { &[] };
     for build in USUAL.iter().chain(more) {

@@ -6,16 +6,25 @@ mod boot;
 mod initrd;
 mod package;
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, process::ExitCode};
+use std::{fmt::Write as _, process::ExitCode};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 
 use self::boot::Outcome;
-use crate::{build, jdks, process, test::live::Programs, workloads, workspace};
+use crate::{
+    build, jdks,
+    kept::{Kept, Rows},
+    process,
+    test::live::Programs,
+    workloads,
+};
 
 /// Where the last run is kept.
-const KEPT: &str = "tests/kernels.txt";
+const KEPT: Kept = Kept {
+    file: "tests/kernels.txt",
+    title: "What `cargo xtask kernels --keep` found under QEMU, with JDK 17. Written by that command; a kernel that was not run keeps its row.",
+};
 
 /// Kernels that are tried where none is named: the oldest on which the programs load, those that distributions ship, and newer
 /// ones.
@@ -35,7 +44,8 @@ pub(crate) struct Check {
     in_ring: bool,
 }
 
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
+    Check { name: "stacks of programs", test: "private_stack::", in_ring: true },
     Check { name: "default", test: "counts::five_hundred_contended_enters_are_counted", in_ring: true },
     Check { name: "cpu", test: "clock::samples_of_a_busy_thread_add_up_to_the_time_that_it_ran", in_ring: false },
     Check {
@@ -55,6 +65,10 @@ const CHECKS: [Check; 9] = [
     Check { name: "run", test: "run::the_report_is_complete_when_the_jvm_has_ended", in_ring: false },
 ];
 
+/// What is tried where `--only` names it.
+const ON_DEMAND: [Check; 1] =
+    [Check { name: "a CPU more", test: "memory::a_cpu_that_comes_later_has_its_ring_buffer", in_ring: false }];
+
 /// What to run.
 #[derive(Args, Default)]
 pub(crate) struct Options {
@@ -69,13 +83,17 @@ pub(crate) struct Options {
     #[arg(long)]
     ring: bool,
 
+    /// CPUs of the machine
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    cpus: u32,
+
     /// Write the table into `tests/kernels.txt`
     #[arg(long)]
     keep: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let Options { versions, only, ring, keep } = options;
+    let Options { versions, only, ring, cpus, keep } = options;
     let named = versions.iter().map(String::as_str);
     let unnamed = if *ring { IN_RING.to_vec() } else { VERSIONS.to_vec() };
     let versions: Vec<&str> = if versions.is_empty() { unnamed } else { named.collect() };
@@ -83,21 +101,22 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         let is_named = only.is_empty() || only.iter().any(|name| name == check.name);
         is_named && (check.in_ring || !*ring)
     };
-    let checks: Vec<&Check> = CHECKS.iter().filter(is_wanted).collect();
+    let on_demand = ON_DEMAND.iter().filter(|_| !only.is_empty());
+    let checks: Vec<&Check> = CHECKS.iter().chain(on_demand).filter(is_wanted).collect();
     ensure!(!checks.is_empty(), "there is no such part: there are {}", CHECKS.map(|check| check.name).join(", "));
-    ensure!(!keep || checks.len() == CHECKS.len(), "what is kept has all parts: leave `--only` and `--ring` out");
+    ensure!(
+        !keep || (checks.len() == CHECKS.len() && *cpus == 2),
+        "what is kept has all parts, on 2 CPUs: leave `--only`, `--ring` and `--cpus` out"
+    );
     jdks::run(&jdks::Options::default())?;
     workloads::run(&workloads::Options::default())?;
     build::run(&build::Options::default())?;
-    let tried = try_out(&versions, &checks)?;
+    let tried = try_out(&versions, &checks, *cpus)?;
     let rows = rows(&tried, &checks, &now()?);
     let sentences = refusals(&tried);
     print!("{}{sentences}", table(&rows, &checks));
     if *keep {
-        let path = workspace::root().join(KEPT);
-        let before = fs::read_to_string(&path).unwrap_or_default();
-        let text = format!("{HEAD}{}{sentences}", table(&merged(&before, rows), &checks));
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        KEPT.write(rows, |rows| table(rows, &checks), &sentences)?;
     }
     let held = tried.iter().all(|tried| tried.outcome.holds(&checks));
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -109,20 +128,18 @@ struct Tried {
     outcome: Outcome,
 }
 
-fn try_out(versions: &[&str], checks: &[&Check]) -> Result<Vec<Tried>> {
+fn try_out(versions: &[&str], checks: &[&Check], cpus: u32) -> Result<Vec<Tried>> {
     let programs = Programs::build()?;
     let initrd = initrd::make(programs.path("live")?, checks)?;
     let kernels: Vec<_> = versions.iter().map(|version| package::kernel(version)).collect::<Result<_>>()?;
     let mut tried = Vec::new();
     for kernel in kernels {
         println!("== Linux {}", kernel.release);
-        let outcome = boot::boot(&kernel.image, &initrd)?;
+        let outcome = boot::boot(&kernel.image, &initrd, cpus)?;
         tried.push(Tried { release: kernel.release, outcome });
     }
     Ok(tried)
 }
-
-const HEAD: &str = "# What `cargo xtask kernels --keep` found under QEMU, with JDK 17. Written by that command; a kernel that was not run keeps its row.\n\n";
 
 /// When, and at which version, kernels are tried.
 fn now() -> Result<String> {
@@ -131,24 +148,12 @@ fn now() -> Result<String> {
     Ok(format!("{} at {}", date.trim(), commit.trim()))
 }
 
-/// Rows of a table in Markdown, by kernel.
-type Rows = BTreeMap<String, String>;
-
 fn rows(tried: &[Tried], checks: &[&Check], now: &str) -> Rows {
     let row = |Tried { release, outcome }: &Tried| {
         let parts = checks.iter().fold(String::new(), |text, check| format!("{text} {} |", outcome.of(check)));
         (release.clone(), format!("| {release} | {now} | {} |{parts}", outcome.doctor()))
     };
     tried.iter().map(row).collect()
-}
-
-/// New rows, and those that a file has of other kernels.
-fn merged(before: &str, rows: Rows) -> Rows {
-    let release = |row: &str| row.split('|').nth(1).map(|cell| cell.trim().to_owned());
-    // The first two lines of a table are no rows.
-    let kept = before.lines().filter(|line| line.starts_with('|')).skip(2);
-    let kept = kept.filter_map(|row| Some((release(row)?, row.to_owned())));
-    kept.chain(rows).collect()
 }
 
 fn table(rows: &Rows, checks: &[&Check]) -> String {
@@ -176,22 +181,17 @@ mod tests {
     #[test]
     fn a_table_has_a_cell_for_each_part_and_says_why_a_kernel_was_refused() {
         let checks: Vec<&Check> = CHECKS.iter().filter(|check| check.in_ring).collect();
-        let good = Outcome::of_lines("@kernel 6.12\n@doctor 0\n@test default ok 12\n@test methods ok 20\n@end\n");
+        let good = Outcome::of_lines(
+            "@kernel 6.12\n@doctor 0\n@test stacks of programs ok 1\n@test default ok 12\n@test methods ok 20\n@end\n",
+        );
         let bad = Outcome::of_lines("@kernel 6.1\n@doctor 1\n@refused Linux 6.1 refuses it\n@attach 1 agrees\n@end\n");
         assert!(good.holds(&checks) && !bad.holds(&checks));
         let tried =
             [("6.12", good), ("6.1", bad)].map(|(release, outcome)| Tried { release: release.to_owned(), outcome });
         let new = rows(&tried, &checks, "today");
-        let expected = "| kernel | run | doctor | default | methods |\n|---|---|---|---|---|\n\
-                        | 6.1 | today | no | - | - |\n| 6.12 | today | ok | ok | ok |\n";
+        let expected = "| kernel | run | doctor | stacks of programs | default | methods |\n|---|---|---|---|---|---|\n\
+                        | 6.1 | today | no | - | - | - |\n| 6.12 | today | ok | ok | ok | ok |\n";
         assert_eq!(table(&new, &checks), expected);
         assert_eq!(refusals(&tried), "\n6.1: Linux 6.1 refuses it\n");
-        let before = expected.replace("today", "before").replace("6.1 ", "7.3 ");
-        let kept = table(&merged(&format!("{HEAD}{before}"), new), &checks);
-        assert_eq!(
-            kept,
-            format!("{expected}| 7.3 | before | no | - | - |\n"),
-            "a kernel that was not run keeps its row"
-        );
     }
 }

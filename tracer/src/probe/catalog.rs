@@ -5,6 +5,7 @@
 //! `catalog/function.rs`. A function that means only roughly the same is left out: no number is better than a wrong one.
 
 mod function;
+mod stand_in;
 mod table;
 
 use tracer_common::{record::EventKind, site::Operand};
@@ -36,6 +37,47 @@ pub enum Word {
     MonitorOwner(usize),
     /// The id in the operating system of the `Thread` that an argument leads to.
     OsThreadId(usize),
+    /// What the object of the `ObjectMonitor` that an argument leads to has as its class, where two steps lead there.
+    MonitorClass(usize),
+    /// The 8 bytes that an argument points to.
+    Pointee(usize),
+    /// The `CompileTask::_method` of an argument.
+    TaskMethod(usize),
+    /// The `CompileTask::_comp_level` of an argument, in the lower half.
+    TaskLevel(usize),
+    /// The `nmethod::_method` of an argument.
+    NmethodMethod(usize),
+}
+
+/// Where in a function a site is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// At its first instruction.
+    Entry,
+    /// At all instructions that leave it.
+    Exit,
+}
+
+/// What user space has to add to the words of an event, because a function does not tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing.
+    Nothing,
+    /// The words that the beginning on this thread had: of an end.
+    Beginning,
+    /// The second word is what an object's header says of its class, or absent, and shall be the name of the class of the monitor
+    /// that is the first one.
+    MonitorClass,
+    /// The first word is in nanoseconds, and shall be in milliseconds.
+    Milliseconds,
+    /// The first word is the table of virtual functions of a VM operation, and shall be its name.
+    Operation,
+    /// The second word is how the initialisation of a class has ended.
+    ClassState,
+    /// The first words are a level of compilation and a `Method*`, and shall be the names of both.
+    Task,
+    /// The first word is a `Method*`, the fourth an `nmethod*`.
+    Nmethod,
 }
 
 /// A probe in the JVM's notes.
@@ -56,10 +98,17 @@ pub struct Function {
     pub name: &'static str,
     /// Its mangled names on the supported releases, all with the same meaning of the arguments.
     pub symbols: &'static [&'static str],
+    /// Functions that call it, by their mangled names on the supported releases. Where none of those that are there does, a compiler
+    /// has taken it in, and it is not used.
+    pub callers: &'static [&'static str],
+    /// Where the site is.
+    pub at: Moment,
     /// Its arguments at its first instruction.
     pub arguments: &'static [Operand],
     /// The event's words, in their order.
     pub words: &'static [Word],
+    /// What user space adds to them.
+    pub rest: Rest,
     /// What the event lacks compared with the USDT probe, as a sentence; empty where it lacks nothing.
     pub lacks: &'static str,
     /// The note that lies within it, by which it is found where there are no symbols.
@@ -91,8 +140,8 @@ pub enum Which {
 pub enum Origin {
     /// A USDT probe without an equivalent function.
     Usdt(Usdt),
-    /// A USDT probe, or the entry of a function where there is none.
-    UsdtOr(Usdt, Function),
+    /// A USDT probe, or functions where there is none, each of which stands for events of its own.
+    UsdtOr(Usdt, &'static [Function]),
     /// The entry of a function.
     Function(Function),
     /// The entries of several functions, each of which is called for events of its own.
@@ -177,8 +226,8 @@ impl Probe {
     /// The functions that it can come from.
     pub const fn functions(&self) -> &[Function] {
         match &self.origin {
-            Origin::Function(function) | Origin::UsdtOr(_, function) => std::slice::from_ref(function),
-            Origin::Functions(functions) => functions,
+            Origin::Function(function) => std::slice::from_ref(function),
+            Origin::Functions(functions) | Origin::UsdtOr(_, functions) => functions,
             Origin::Usdt(_) | Origin::Inside(_) | Origin::Jni => &[],
         }
     }
@@ -298,7 +347,8 @@ pub fn group_title(group: &str) -> &'static str {
 
 /// Names of all symbols that the catalogue can use, for one look-up.
 pub fn symbols() -> Vec<&'static str> {
-    PROBES.iter().flat_map(Probe::functions).flat_map(|function| function.symbols.iter().copied()).collect()
+    let of = |function: &'static Function| function.symbols.iter().chain(function.callers).copied();
+    PROBES.iter().flat_map(Probe::functions).flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -330,7 +380,12 @@ mod tests {
                     | Word::CString(n)
                     | Word::Klass(n)
                     | Word::MonitorOwner(n)
-                    | Word::OsThreadId(n) => n,
+                    | Word::OsThreadId(n)
+                    | Word::MonitorClass(n)
+                    | Word::Pointee(n)
+                    | Word::TaskMethod(n)
+                    | Word::TaskLevel(n)
+                    | Word::NmethodMethod(n) => n,
                     Word::Name(a, b) => a.max(b),
                     Word::Constant(_) | Word::AbsentName | Word::GcCause | Word::LastGcCause => 0,
                 });

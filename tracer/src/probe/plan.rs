@@ -3,6 +3,7 @@
 //! It reads a file and attaches nothing; [`crate::ebpf`] does. The same file gives the same plan, in the same order.
 
 mod by_note;
+mod exits;
 pub(crate) mod jni;
 mod outer;
 
@@ -17,7 +18,7 @@ use tracer_common::{
 };
 
 use super::{
-    catalog::{self, CODE_GROUP, Flag, Function, Note, Origin, PROBES, Probe, Word, has_stack},
+    catalog::{self, CODE_GROUP, Flag, Function, Moment, Note, Origin, PROBES, Probe, Rest, Word, has_stack},
     clock::{self, PlannedClock},
 };
 use crate::{
@@ -41,6 +42,12 @@ pub struct Libjvm {
     pub pieces: BTreeMap<&'static str, Vec<Entry>>,
     /// Entries of functions that only lead to another function of the same meaning.
     pub outer: BTreeSet<u64>,
+    /// Entries of functions that a compiler has taken into a function that calls them.
+    pub inlined: BTreeSet<u64>,
+    /// Where functions are left, by their entries.
+    pub exits: BTreeMap<u64, Vec<Entry>>,
+    /// Addresses of what objects of VM operations begin with, and the names of the operations.
+    pub operations: BTreeMap<u64, String>,
     /// Whether it has a `.symtab`.
     pub symtab: bool,
 }
@@ -68,7 +75,10 @@ impl Libjvm {
             let bytes = elf::read_file(path)?;
             libjvm.find_by_notes(&Elf::parse(&bytes)?, &bytes);
         }
-        libjvm.find_outer(|offset, bytes| elf::read_at(path, offset, bytes))?;
+        let read = |offset, bytes| elf::read_at(path, offset, bytes);
+        libjvm.find_outer(read)?;
+        libjvm.find_inlined(read)?;
+        libjvm.find_exits(read)?;
         Ok(libjvm)
     }
 
@@ -85,8 +95,20 @@ impl Libjvm {
             by_note: Vec::new(),
             pieces: outer::pieces(elf),
             outer: BTreeSet::new(),
+            inlined: BTreeSet::new(),
+            exits: BTreeMap::new(),
+            operations: BTreeMap::new(),
             symtab: elf.has_symtab(),
         }
+        .with_operations(elf)
+    }
+
+    /// With the VM operations, where their notes do not name them.
+    fn with_operations(mut self, elf: &Elf<'_>) -> Self {
+        if !self.usdt() {
+            self.operations = elf.symbols().filter_map(|(name, symbol)| operation(name, symbol)).collect();
+        }
+        self
     }
 
     /// Notes whose functions are asked for by a probe that has none.
@@ -124,9 +146,29 @@ impl Libjvm {
                     self.by_note.iter().filter(|(note, _)| function.note == Some(*note)).map(|(_, at)| *at).collect()
                 }
             };
-        entries.retain(|entry| !self.outer.contains(&entry.address));
+        entries.retain(|entry| !self.outer.contains(&entry.address) && !self.inlined.contains(&entry.address));
         entries
     }
+
+    /// Where the sites of a function are: at its entries, or at its exits.
+    fn places(&self, function: &Function) -> Vec<Entry> {
+        let entries = self.entries(function);
+        match function.at {
+            Moment::Entry => entries,
+            Moment::Exit => {
+                entries.iter().filter_map(|entry| self.exits.get(&entry.address)).flatten().copied().collect()
+            }
+        }
+    }
+}
+
+/// The class whose table of virtual functions a symbol names, as HotSpot calls its VM operation: objects point behind the first two
+/// words of it. Most classes are no operations; none of their objects is ever looked up.
+fn operation(symbol: &[u8], at: Symbol) -> Option<(u64, String)> {
+    let mangled = str::from_utf8(symbol.strip_prefix(b"_ZTV")?).ok()?;
+    let class = mangled.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let is_simple = class.len() < mangled.len();
+    is_simple.then(|| (at.address + 16, class.strip_prefix("VM_").unwrap_or(class).to_owned()))
 }
 
 /// What only the running JVM can tell about the words of some sites, where it is known.
@@ -140,6 +182,12 @@ pub struct Facts {
     pub monitor_owner: Option<u32>,
     /// `Thread::_osthread` and, behind that pointer, `OSThread::_thread_id`.
     pub os_thread_id: Option<(u32, u32)>,
+    /// `ObjectMonitor::_object`, where that is the object itself, and where the object says its class.
+    pub monitor_class: Option<(u32, u32)>,
+    /// `CompileTask::_method` and `CompileTask::_comp_level`.
+    pub task: Option<(u32, u32)>,
+    /// `nmethod::_method`.
+    pub nmethod_method: Option<u32>,
 }
 
 /// A site that is to be attached.
@@ -161,6 +209,8 @@ pub struct PlannedSite {
     pub address: u64,
     /// What the program must know about it.
     pub spec: SiteSpec,
+    /// What user space adds to the words.
+    pub rest: Rest,
 }
 
 /// What to attach, and what cannot be had.
@@ -200,15 +250,23 @@ pub fn plan(libjvm: &Libjvm, lenses: &[Lens], facts: Facts, exact: bool) -> Plan
         };
         plan.missing.extend(lacks);
         // For other lenses this group only makes stacks cheaper.
+        if lens != Lens::Jit && probe.group == CODE_GROUP && !sees_code(libjvm) {
+            continue;
+        }
         if sites.is_empty() && (probe.group != CODE_GROUP || lens == Lens::Jit) {
             if probe.dispensable.is_empty() || !group_has_functions(probe, libjvm) {
                 absent.push((lens, probe));
             } else {
-                plan.missing.push(format!("{}: {}", lens.id(), probe.dispensable));
+                let sentence = format!("{}: {}", lens.id(), probe.dispensable);
+                if !plan.missing.contains(&sentence) {
+                    plan.missing.push(sentence);
+                }
             }
         }
-        if let Some(flag) = probe.flag.filter(|flag| !sites.is_empty() && !plan.flags.contains(flag)) {
-            plan.flags.push(flag);
+        for flag in sites.iter().filter_map(|site| site.flag) {
+            if !plan.flags.contains(&flag) {
+                plan.flags.push(flag);
+            }
         }
         plan.sites.extend(sites);
     }
@@ -246,7 +304,28 @@ fn absences(absent: &[(Lens, &Probe)]) -> Vec<String> {
     let sentence = |(lens, list): (&str, Vec<String>)| {
         format!("{lens}: not available, because libjvm.so has no usable site for it: {}", list.join(", "))
     };
-    by_lens.into_iter().map(sentence).collect()
+    let instead = OTHERWISE.iter().filter(|(group, _)| absent.iter().any(|(_, probe)| probe.group == *group));
+    by_lens.into_iter().map(sentence).chain(instead.map(|(_, sentence)| (*sentence).to_owned())).collect()
+}
+
+/// What sees something without the sites of a group.
+const OTHERWISE: [(&str, &str); 3] = [
+    ("contended", "locks: `jtrace offcpu PID` shows where threads block, and for how long"),
+    (
+        "notify",
+        "locks: `jtrace markers PID --marker 'CLASS::*@call:java.lang.Object::notify'` counts notifies of a class, with the library in \
+         the JVM",
+    ),
+    (
+        "jni",
+        "jni: `jtrace markers PID --marker 'CLASS::*@call:CLASS::METHOD'` counts calls of a native method, with the library in the JVM",
+    ),
+];
+
+/// Whether removed code is told: only then do installed code and it make stacks cheaper.
+fn sees_code(libjvm: &Libjvm) -> bool {
+    let removed = PROBES.iter().filter(|probe| probe.kind == EventKind::CodeUnloaded).filter_map(Probe::usdt);
+    removed.into_iter().any(|usdt| libjvm.sites.locations(usdt.provider, usdt.name).next().is_some())
 }
 
 fn general_lacks(libjvm: &Libjvm) -> Vec<String> {
@@ -268,15 +347,16 @@ fn general_lacks(libjvm: &Libjvm) -> Vec<String> {
 fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<PlannedSite>, Vec<String>) {
     let mut sites = Vec::new();
     let mut lacks = Vec::new();
-    let site = |name: String, address, file_offset, spec| PlannedSite {
+    let site = |name: String, flag, address, file_offset, spec, rest| PlannedSite {
         probe: name,
         lens,
         kind: probe.kind,
         group: probe.group,
-        flag: probe.flag,
+        flag,
         file_offset,
         address,
         spec,
+        rest,
     };
     if let Some(usdt) = probe.usdt() {
         let mut locations: Vec<&Site> = libjvm.sites.locations(usdt.provider, usdt.name).collect();
@@ -290,7 +370,9 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
                 .map_err(|refusal| refusal.to_string())
                 .and_then(|file_offset| Ok((file_offset, site_spec(probe.kind, usdt.words, arguments, facts)?)))
             {
-                Ok((file_offset, spec)) => sites.push(site(probe.name(), location.address, file_offset, spec)),
+                Ok((file_offset, spec)) => {
+                    sites.push(site(probe.name(), probe.flag, location.address, file_offset, spec, Rest::Nothing));
+                }
                 Err(why) => lacks.push(format!(
                     "{}: the location of `{}` at {:#x} is left out: {why}",
                     lens.id(),
@@ -308,12 +390,16 @@ fn sites_of(probe: &Probe, lens: Lens, libjvm: &Libjvm, facts: Facts) -> (Vec<Pl
     }
     let mut seen = BTreeSet::new();
     for function in probe.functions() {
-        let mut entries = libjvm.entries(function);
+        let mut entries = libjvm.places(function);
         // Two names of one function would count each hit twice.
         entries.retain(|entry| seen.insert(entry.address));
+        // What stands in for a note is not silenced with it.
+        let flag = probe.flag.filter(|_| probe.usdt().is_none());
         for Entry { address, file_offset, bytes: _ } in &entries {
             match site_spec(probe.kind, function.words, Arguments::Entry(function.arguments), facts) {
-                Ok(spec) => sites.push(site(function.name.to_owned(), *address, *file_offset, spec)),
+                Ok(spec) => {
+                    sites.push(site(function.name.to_owned(), flag, *address, *file_offset, spec, function.rest));
+                }
                 Err(why) => lacks.push(format!("{}: `{}` is left out: {why}", lens.id(), function.name)),
             }
         }
@@ -330,7 +416,7 @@ fn group_has_functions(probe: &Probe, libjvm: &Libjvm) -> bool {
     PROBES
         .iter()
         .filter(|other| other.group == probe.group && other.dispensable.is_empty())
-        .all(|other| other.functions().iter().any(|function| !libjvm.entries(function).is_empty()))
+        .all(|other| other.functions().iter().any(|function| !libjvm.places(function).is_empty()))
 }
 
 /// Where the arguments of a site are.
@@ -376,6 +462,10 @@ fn field(word: Word, arguments: Arguments<'_>, facts: Facts) -> Result<Field, St
     let text_at = |address: Option<u64>| {
         address.map_or(absent, |address| treated(Operand::constant(address.cast_signed()), Treat::CString))
     };
+    let pointee = |number, offset: Option<u32>| match offset {
+        Some(offset) => Ok::<_, String>(Field::pointee(arguments.get(number)?, offset, 0)),
+        None => Ok(Field::ZERO),
+    };
     Ok(match word {
         Word::Argument(number) => Field::word(arguments.get(number)?),
         Word::Name(pointer, length) => Field::name(arguments.get(pointer)?, arguments.get(length)?),
@@ -385,10 +475,15 @@ fn field(word: Word, arguments: Arguments<'_>, facts: Facts) -> Result<Field, St
         Word::AbsentName => absent,
         Word::GcCause => text_at(facts.cause_address),
         Word::LastGcCause => text_at(facts.last_cause_address),
-        Word::MonitorOwner(number) => match facts.monitor_owner {
-            Some(offset) => Field::pointee(arguments.get(number)?, offset, 0),
-            None => Field::ZERO,
+        Word::MonitorOwner(number) => pointee(number, facts.monitor_owner)?,
+        Word::MonitorClass(number) => match facts.monitor_class {
+            Some((object, class)) => Field::pointee(arguments.get(number)?, object, class),
+            None => absent,
         },
+        Word::Pointee(number) => Field::pointee(arguments.get(number)?, 0, 0),
+        Word::TaskMethod(number) => pointee(number, facts.task.map(|(method, _)| method))?,
+        Word::TaskLevel(number) => pointee(number, facts.task.map(|(_, level)| level))?,
+        Word::NmethodMethod(number) => pointee(number, facts.nmethod_method)?,
         Word::OsThreadId(number) => match facts.os_thread_id {
             Some((thread, id)) => Field::pointee(arguments.get(number)?, thread, id),
             None => Field::ZERO,

@@ -4,6 +4,7 @@
 //! [`Live::finish`].
 
 pub mod book;
+pub mod completion;
 pub mod holders;
 pub mod inside;
 pub mod jni;
@@ -26,10 +27,18 @@ mod usage;
 
 use std::{os::fd::OwnedFd, time::Instant};
 
-use tracer_common::site::{SiteSpec, TargetLayout};
+use tracer_common::{
+    record::EventKind,
+    site::{SiteSpec, TargetLayout},
+};
 
 use self::{
-    holders::Holders, inside::InsideLane, jni::JniCalls, subjects::Subjects, thread_gate::ThreadGate,
+    completion::{Completion, Reader},
+    holders::Holders,
+    inside::InsideLane,
+    jni::JniCalls,
+    subjects::Subjects,
+    thread_gate::ThreadGate,
     unwinding::Unwinding,
 };
 use crate::{
@@ -96,6 +105,7 @@ pub struct Live {
     counters_ns: u64,
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
+    completion: Option<Completion>,
     subjects: Option<Subjects>,
     jni: Option<JniCalls>,
     inside: Option<InsideLane>,
@@ -133,17 +143,21 @@ impl Live {
         plan: &Plan,
         unwinding: Option<Unwinding>,
         holders: Option<Holders>,
+        reader: Option<Reader>,
         subjects: Option<Subjects>,
     ) -> Result<(), Error> {
         self.layout = layout;
         self.holders = holders;
+        if let Some(completion) = &mut self.completion {
+            completion.know(reader);
+        }
         if let Some(mut subjects) = subjects {
             subjects.install(self.kernel.tallying())?;
             self.subjects = Some(subjects);
         }
         if let Some(mut unwinding) = unwinding {
             unwinding.read_symbols();
-            unwinding.install(&mut self.kernel, sees_code(&self.groups))?;
+            unwinding.install(&mut self.kernel, sees_code(&self.groups, &self.sites))?;
             self.missing.extend(unwinding.missing().iter().cloned());
             self.unwinding = Some(unwinding);
         }
@@ -242,6 +256,7 @@ impl Live {
 }
 
 /// Whether every unloading of code will be seen.
-fn sees_code(groups: &[GroupState]) -> bool {
+fn sees_code(groups: &[GroupState], sites: &[Site]) -> bool {
     groups.iter().any(|state| state.name() == CODE_GROUP && state.is_attached())
+        && sites.iter().any(|site| site.kind == EventKind::CodeUnloaded as u16)
 }

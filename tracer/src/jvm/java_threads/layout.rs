@@ -68,6 +68,16 @@ impl Layout {
         self.owner_id.is_some()
     }
 
+    /// Offsets from a monitor to its object and from there to what says its class, where two steps lead there: up to 15.
+    pub const fn class_word(&self) -> Option<(u64, u64)> {
+        match self.class {
+            ClassPointer::Wide { offset } | ClassPointer::Narrow { offset, .. } if !self.object_is_handle => {
+                Some((self.object, offset))
+            }
+            _ => None,
+        }
+    }
+
     /// Finds the offsets; the error names the field that is missing or absurd.
     pub fn from_tables(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -> Result<Self, Error> {
         let fields = Fields(tables);

@@ -2,19 +2,30 @@
 //! builds of the JVM without notes.
 //!
 //! The System V calling convention puts the first arguments into rdi, rsi, rdx, rcx; a `bool` is the lowest byte of its
-//! register. What has no function here and why: contended monitors, parking, sleeping, compilations, VM operations and
-//! class initialisation have functions for the beginning only, and a beginning without an end would be taken for
-//! something that is still going on; memory pools and installed code are reported from the middle of functions.
+//! register. Those with a beginning and an end are in [`super::stand_in`].
 
 use tracer_common::site::{Operand, Register};
 
-use super::{Function, Note, Which, Word};
+use super::{Function, Moment, Note, Rest, Which, Word};
 
-const RDI: Operand = Operand::register(Register::Rdi);
-const RSI: Operand = Operand::register(Register::Rsi);
-const RDX: Operand = Operand::register(Register::Rdx);
+pub(super) const RDI: Operand = Operand::register(Register::Rdi);
+pub(super) const RSI: Operand = Operand::register(Register::Rsi);
+pub(super) const RDX: Operand = Operand::register(Register::Rdx);
 const RCX: Operand = Operand::register(Register::Rcx);
-const SIL: Operand = Operand { width: 1, ..Operand::register(Register::Rsi) };
+pub(super) const SIL: Operand = Operand { width: 1, ..Operand::register(Register::Rsi) };
+
+/// What most functions have in common.
+pub(super) const FUNCTION: Function = Function {
+    name: "",
+    symbols: &[],
+    callers: &[],
+    at: Moment::Entry,
+    arguments: &[],
+    words: &[],
+    rest: Rest::Nothing,
+    lacks: "",
+    note: None,
+};
 
 /// `(Klass*, HeapWord*, size_t tlab_size, size_t alloc_size, Thread*)`. Both sizes are bytes: the callers of 11, 17, 21
 /// and 25 shift the TLAB's words left by 3 and pass the object's bytes.
@@ -27,8 +38,7 @@ pub(super) const ALLOC_IN_NEW_TLAB: Function = Function {
     ],
     arguments: &[RDI, RSI, RDX, RCX],
     words: &[Word::Klass(1), Word::Argument(3), Word::Argument(4)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// `(Klass*, HeapWord*, size_t alloc_size, Thread*)`, in bytes as above.
@@ -41,8 +51,7 @@ pub(super) const ALLOC_OUTSIDE_TLAB: Function = Function {
     ],
     arguments: &[RDI, RSI, RDX],
     words: &[Word::Klass(1), Word::Argument(3)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// The VM thread starts to stop the other threads. `safepoint__begin` is hit within, after the same request.
@@ -51,8 +60,7 @@ pub(super) const SAFEPOINT_BEGIN: Function = Function {
     symbols: &["_ZN20SafepointSynchronize5beginEv"],
     arguments: &[],
     words: &[],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// The VM thread starts to let the other threads go; `safepoint__end` is hit within, when it has done so.
@@ -62,28 +70,7 @@ pub(super) const SAFEPOINT_END: Function = Function {
     arguments: &[],
     words: &[],
     lacks: "safepoints end where the JVM starts to release its threads, so their times lack the release itself",
-    note: None,
-};
-
-/// The constructor of the mark that the heap carries while a collector has stopped the world: `IsGCActiveMark` up to 20,
-/// `IsSTWGCActiveMark` since. Two symbols of a constructor are the same code. On 11 it is inlined everywhere.
-pub(super) const GC_BEGIN: Function = Function {
-    name: "IsGCActiveMark::IsGCActiveMark",
-    symbols: &["_ZN14IsGCActiveMarkC2Ev", "_ZN17IsSTWGCActiveMarkC2Ev"],
-    arguments: &[],
-    words: &[Word::Constant(0), Word::GcCause, Word::LastGcCause],
-    lacks: "collections are stop-the-world phases, and which of them are full is not known: none is counted as full",
-    note: None,
-};
-
-/// The destructor of the same mark.
-pub(super) const GC_END: Function = Function {
-    name: "IsGCActiveMark::~IsGCActiveMark",
-    symbols: &["_ZN14IsGCActiveMarkD2Ev", "_ZN17IsSTWGCActiveMarkD2Ev"],
-    arguments: &[],
-    words: &[Word::GcCause, Word::LastGcCause],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// First function of a new Java thread, on that thread, in which `thread__start` is hit.
@@ -93,7 +80,7 @@ pub(super) const THREAD_START: Function = Function {
     arguments: &[],
     words: &[Word::AbsentName, Word::Constant(0), Word::Constant(0), Word::Constant(0)],
     lacks: "names of threads, their ids in Java and whether they are daemons are not known",
-    note: None,
+    ..FUNCTION
 };
 
 /// `(Thread*)`: the last thing that the starting thread does before the new one runs; by then that one has its id.
@@ -102,8 +89,7 @@ pub(super) const THREAD_STARTING: Function = Function {
     symbols: &["_ZN2os12start_threadEP6Thread"],
     arguments: &[RDI],
     words: &[Word::OsThreadId(1)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// Called on the thread itself after `JavaThread::run`, once. Since 12; 11 has no such function and so no fallback.
@@ -112,13 +98,12 @@ pub(super) const THREAD_STOP: Function = Function {
     symbols: &["_ZN10JavaThread8post_runEv"],
     arguments: &[],
     words: &[Word::AbsentName, Word::Constant(0), Word::Constant(0), Word::Constant(0)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// The native method behind `Thread.yield`; `thread__yield` is its first act. Exported, so no `strip` removes it.
 pub(super) const THREAD_YIELD: Function =
-    Function { name: "JVM_Yield", symbols: &["JVM_Yield"], arguments: &[], words: &[], lacks: "", note: None };
+    Function { name: "JVM_Yield", symbols: &["JVM_Yield"], arguments: &[], words: &[], ..FUNCTION };
 
 /// `(InstanceKlass*, bool shared)`; `class__loaded` is hit within.
 pub(super) const CLASS_LOADED: Function = Function {
@@ -127,7 +112,7 @@ pub(super) const CLASS_LOADED: Function = Function {
     arguments: &[RDI, SIL],
     words: &[Word::Klass(1), Word::Constant(0), Word::Argument(2)],
     lacks: "class loaders of loaded classes are not known",
-    note: None,
+    ..FUNCTION
 };
 
 /// `(InstanceKlass*)`; `class__unloaded` is hit within, while the class still has its name.
@@ -136,8 +121,7 @@ pub(super) const CLASS_UNLOADED: Function = Function {
     symbols: &["_ZN19ClassLoadingService21notify_class_unloadedEP13InstanceKlass"],
     arguments: &[RDI],
     words: &[Word::Klass(1), Word::Constant(0), Word::Constant(0)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// The JVM begins to shut down, by `System.exit` or after the last thread. It can be entered by more than one thread;
@@ -147,8 +131,7 @@ pub(super) const VM_SHUTDOWN: Function = Function {
     symbols: &["_Z11before_exitP10JavaThreadb", "_Z11before_exitP10JavaThread"],
     arguments: &[],
     words: &[],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// `(JavaThread*, Method*)`: called where the JVM's own code says that a method begins; `method__entry` is hit within. Read
@@ -158,8 +141,8 @@ pub(super) const METHOD_ENTRY: Function = Function {
     symbols: &["_ZN13SharedRuntime19dtrace_method_entryEP10JavaThreadP6Method"],
     arguments: &[RDI, RSI],
     words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
-    lacks: "",
     note: Some(Note { name: "method__entry", which: Which::Single }),
+    ..FUNCTION
 };
 
 /// `(JavaThread*, Method*)`: the same of its end.
@@ -168,8 +151,8 @@ pub(super) const METHOD_EXIT: Function = Function {
     symbols: &["_ZN13SharedRuntime18dtrace_method_exitEP10JavaThreadP6Method"],
     arguments: &[RDI, RSI],
     words: &[Word::Argument(2), Word::Constant(0), Word::Constant(0)],
-    lacks: "",
     note: Some(Note { name: "method__return", which: Which::Single }),
+    ..FUNCTION
 };
 
 /// Called when an exception has left a frame, to find out who goes on: from the interpreter and from C1's code, and from C2's.
@@ -180,7 +163,7 @@ pub(super) const FRAME_UNWOUND: &[Function] = &[
         arguments: &[],
         words: &[Word::Constant(0)],
         lacks: "",
-        note: None,
+        ..FUNCTION
     },
     Function {
         name: "OptoRuntime::rethrow_C",
@@ -188,7 +171,7 @@ pub(super) const FRAME_UNWOUND: &[Function] = &[
         arguments: &[],
         words: &[Word::Constant(0)],
         lacks: "",
-        note: None,
+        ..FUNCTION
     },
 ];
 
@@ -211,8 +194,7 @@ const OBJECT: Function = Function {
     symbols: &[],
     arguments: &[RDI],
     words: &[Word::Argument(1), Word::Constant(0), Word::Constant(0), Word::Constant(0)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// `(Thread*, oop, ...)`.
@@ -224,8 +206,7 @@ pub(super) const ILLEGAL_TRANSITION: Function = Function {
     symbols: &["jtrace_illegal_transition"],
     arguments: &[RDI, RSI, RDX, RCX],
     words: &[Word::Argument(1), Word::Argument(2), Word::Argument(3), Word::Argument(4)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };
 
 /// `(words, how many, buffer and whether it is this thread's, words before)`: what woven code has told. Of the library in the JVM.
@@ -234,6 +215,5 @@ pub(super) const MARKS_FLUSHED: Function = Function {
     symbols: &["jtrace_marks_flushed"],
     arguments: &[RDI, RSI, RDX, RCX],
     words: &[Word::Argument(3), Word::Argument(4), Word::Argument(2)],
-    lacks: "",
-    note: None,
+    ..FUNCTION
 };

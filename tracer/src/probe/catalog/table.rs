@@ -7,7 +7,7 @@ use tracer_common::record::EventKind;
 use super::{
     Flag, Function, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
     Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
-    function,
+    function, stand_in,
 };
 use crate::analysis::Lens;
 
@@ -53,13 +53,24 @@ const fn only(name: &'static str, words: &'static [Word]) -> Origin {
     Origin::Usdt(usdt(name, words))
 }
 
-const fn or(name: &'static str, words: &'static [Word], function: Function) -> Origin {
-    Origin::UsdtOr(usdt(name, words), function)
+const fn or(name: &'static str, words: &'static [Word], functions: &'static [Function]) -> Origin {
+    Origin::UsdtOr(usdt(name, words), functions)
 }
 
 /// The first argument is the Java thread's id, which the kernel's thread id makes needless.
 const fn monitor(kind: EventKind, group: &'static str, name: &'static str, words: &'static [Word]) -> Probe {
-    Probe { flag: Some(Flag::Monitor), ..probe(kind, LOCKS, group, only(name, words)) }
+    monitor_or(kind, group, name, words, &[])
+}
+
+/// The flag silences the note alone.
+const fn monitor_or(
+    kind: EventKind,
+    group: &'static str,
+    name: &'static str,
+    words: &'static [Word],
+    functions: &'static [Function],
+) -> Probe {
+    Probe { flag: Some(Flag::Monitor), ..probe(kind, LOCKS, group, or(name, words, functions)) }
 }
 
 /// Sites that fire as often as the program calls or allocates: only for those who ask for them.
@@ -67,8 +78,24 @@ const fn on_demand(kind: EventKind, lenses: &'static [Lens], flag: Flag, group: 
     Probe { flag: Some(flag), on_demand: true, ..probe(kind, lenses, group, origin) }
 }
 
-const fn class_init(kind: EventKind, name: &'static str) -> Probe {
-    probe(kind, CLASSES, "class-init", only(name, &[Name(1, 2), Argument(3)]))
+const fn mem_pool(kind: EventKind, name: &'static str) -> Probe {
+    Probe {
+        dispensable: "memory pools are not told, and of ZGC and Shenandoah only pauses are counted, not collections",
+        ..probe(kind, GC, "mem-pool", only(name, MEM_POOL))
+    }
+}
+
+const fn class_init(kind: EventKind, name: &'static str, functions: &'static [Function]) -> Probe {
+    probe(kind, CLASSES, "class-init", or(name, &[Name(1, 2), Argument(3)], functions))
+}
+
+/// A step of which no function tells.
+const fn class_init_step(kind: EventKind, name: &'static str) -> Probe {
+    Probe {
+        dispensable: "a class counts as failed to initialise also where its superclass did, and later uses of such a class are not \
+            counted",
+        ..class_init(kind, name, &[])
+    }
 }
 
 const MEM_POOL: &[Word] = &[Name(1, 2), Name(3, 4), Argument(5), Argument(6), Argument(7), Argument(8)];
@@ -82,57 +109,60 @@ const CLASS: &[Word] = &[Name(1, 2), Argument(3), Argument(4)];
 /// Every probe that a lens uses.
 #[rustfmt::skip]
 pub const PROBES: &[Probe] = &[
-    probe(EventKind::GcBegin, GC, "gc", or("gc__begin", &[Argument(1), GcCause, LastGcCause], function::GC_BEGIN)),
-    probe(EventKind::GcEnd, GC, "gc", or("gc__end", &[GcCause, LastGcCause], function::GC_END)),
-    probe(EventKind::MemPoolGcBegin, GC, "mem-pool", only("mem__pool__gc__begin", MEM_POOL)),
-    probe(EventKind::MemPoolGcEnd, GC, "mem-pool", only("mem__pool__gc__end", MEM_POOL)),
+    probe(EventKind::GcBegin, GC, "gc", or("gc__begin", &[Argument(1), GcCause, LastGcCause], stand_in::GC_BEGIN)),
+    probe(EventKind::GcEnd, GC, "gc", or("gc__end", &[GcCause, LastGcCause], stand_in::GC_END)),
+    mem_pool(EventKind::MemPoolGcBegin, "mem__pool__gc__begin"),
+    mem_pool(EventKind::MemPoolGcEnd, "mem__pool__gc__end"),
 
-    probe(EventKind::VmOperationRequest, SAFEPOINT_AND_GC, "vm-operation-request", only("vmops__request", VM_OPERATION)),
-    probe(EventKind::VmOperationBegin, SAFEPOINT_AND_GC, "vm-operation", only("vmops__begin", VM_OPERATION)),
-    probe(EventKind::VmOperationEnd, SAFEPOINT_AND_GC, "vm-operation", only("vmops__end", VM_OPERATION)),
+    probe(EventKind::VmOperationRequest, SAFEPOINT_AND_GC, "vm-operation-request", or("vmops__request", VM_OPERATION, stand_in::VM_OPERATION_REQUEST)),
+    probe(EventKind::VmOperationBegin, SAFEPOINT_AND_GC, "vm-operation", or("vmops__begin", VM_OPERATION, stand_in::VM_OPERATION_BEGIN)),
+    probe(EventKind::VmOperationEnd, SAFEPOINT_AND_GC, "vm-operation", or("vmops__end", VM_OPERATION, stand_in::VM_OPERATION_END)),
     probe(EventKind::SafepointBegin, SAFEPOINT_AND_GC, "safepoint", Origin::UsdtOr(
-        Usdt { provider: "hs_private", name: "safepoint__begin", words: &[] }, function::SAFEPOINT_BEGIN)),
+        Usdt { provider: "hs_private", name: "safepoint__begin", words: &[] }, &[function::SAFEPOINT_BEGIN])),
     probe(EventKind::SafepointEnd, SAFEPOINT_AND_GC, "safepoint", Origin::UsdtOr(
-        Usdt { provider: "hs_private", name: "safepoint__end", words: &[] }, function::SAFEPOINT_END)),
+        Usdt { provider: "hs_private", name: "safepoint__end", words: &[] }, &[function::SAFEPOINT_END])),
 
-    monitor(EventKind::MonitorContendedEnter, "contended", "monitor__contended__enter", ENTER),
-    monitor(EventKind::MonitorContendedEntered, "contended", "monitor__contended__entered", MONITOR),
-    monitor(EventKind::MonitorContendedExit, "contended", "monitor__contended__exit", MONITOR),
+    monitor_or(EventKind::MonitorContendedEnter, "contended", "monitor__contended__enter", ENTER, stand_in::CONTENDED_ENTER),
+    monitor_or(EventKind::MonitorContendedEntered, "contended", "monitor__contended__entered", MONITOR, stand_in::CONTENDED_ENTERED),
+    monitor_or(EventKind::MonitorContendedExit, "contended", "monitor__contended__exit", MONITOR, stand_in::CONTENDED_EXIT),
     monitor(EventKind::MonitorNotify, "notify", "monitor__notify", MONITOR),
     monitor(EventKind::MonitorNotifyAll, "notify", "monitor__notifyAll", MONITOR),
-    monitor(EventKind::MonitorWait, "wait", "monitor__wait", &[Argument(2), Name(3, 4), Argument(5)]),
-    monitor(EventKind::MonitorWaited, "wait", "monitor__waited", MONITOR),
+    monitor_or(EventKind::MonitorWait, "wait", "monitor__wait", &[Argument(2), Name(3, 4), Argument(5)], stand_in::MONITOR_WAIT),
+    monitor_or(EventKind::MonitorWaited, "wait", "monitor__waited", MONITOR, stand_in::MONITOR_WAITED),
     probe(EventKind::ThreadParkBegin, LOCKS, "park",
-        only("thread__park__begin", &[Argument(1), Argument(2), Argument(3)])),
-    probe(EventKind::ThreadParkEnd, LOCKS, "park", only("thread__park__end", &[Argument(1)])),
-    probe(EventKind::ThreadUnpark, LOCKS, "unpark", only("thread__unpark", &[Argument(1)])),
+        or("thread__park__begin", &[Argument(1), Argument(2), Argument(3)], stand_in::PARK_BEGIN)),
+    probe(EventKind::ThreadParkEnd, LOCKS, "park", or("thread__park__end", &[Argument(1)], stand_in::PARK_END)),
+    probe(EventKind::ThreadUnpark, LOCKS, "unpark", or("thread__unpark", &[Argument(1)], stand_in::UNPARK)),
 
-    probe(EventKind::ThreadStart, THREADS, "thread", or("thread__start", THREAD, function::THREAD_START)),
-    probe(EventKind::ThreadStop, THREADS, "thread", or("thread__stop", THREAD, function::THREAD_STOP)),
+    probe(EventKind::ThreadStart, THREADS, "thread", or("thread__start", THREAD, &[function::THREAD_START])),
+    probe(EventKind::ThreadStop, THREADS, "thread", or("thread__stop", THREAD, &[function::THREAD_STOP])),
     probe(EventKind::ThreadStarting, THREADS, "thread-starting", Origin::Function(function::THREAD_STARTING)),
-    probe(EventKind::ThreadSleepBegin, THREADS, "sleep", only("thread__sleep__begin", &[Argument(1)])),
-    probe(EventKind::ThreadSleepEnd, THREADS, "sleep", only("thread__sleep__end", &[Argument(1)])),
-    probe(EventKind::ThreadYield, THREADS, "yield", or("thread__yield", &[], function::THREAD_YIELD)),
+    probe(EventKind::ThreadSleepBegin, THREADS, "sleep", or("thread__sleep__begin", &[Argument(1)], stand_in::SLEEP_BEGIN)),
+    probe(EventKind::ThreadSleepEnd, THREADS, "sleep", or("thread__sleep__end", &[Argument(1)], stand_in::SLEEP_END)),
+    probe(EventKind::ThreadYield, THREADS, "yield", or("thread__yield", &[], &[function::THREAD_YIELD])),
 
-    probe(EventKind::ClassLoaded, CLASSES, "class-load", or("class__loaded", CLASS, function::CLASS_LOADED)),
-    probe(EventKind::ClassUnloaded, CLASSES, "class-load", or("class__unloaded", CLASS, function::CLASS_UNLOADED)),
-    class_init(EventKind::ClassInitRequired, "class__initialization__required"),
-    class_init(EventKind::ClassInitRecursive, "class__initialization__recursive"),
-    class_init(EventKind::ClassInitErroneous, "class__initialization__erroneous"),
-    class_init(EventKind::ClassInitConcurrent, "class__initialization__concurrent"),
-    class_init(EventKind::ClassInitSuperFailed, "class__initialization__super__failed"),
-    class_init(EventKind::ClassInitClinit, "class__initialization__clinit"),
-    class_init(EventKind::ClassInitError, "class__initialization__error"),
-    class_init(EventKind::ClassInitEnd, "class__initialization__end"),
+    probe(EventKind::ClassLoaded, CLASSES, "class-load", or("class__loaded", CLASS, &[function::CLASS_LOADED])),
+    probe(EventKind::ClassUnloaded, CLASSES, "class-load", or("class__unloaded", CLASS, &[function::CLASS_UNLOADED])),
+    class_init_step(EventKind::ClassInitRequired, "class__initialization__required"),
+    class_init_step(EventKind::ClassInitRecursive, "class__initialization__recursive"),
+    class_init_step(EventKind::ClassInitErroneous, "class__initialization__erroneous"),
+    class_init_step(EventKind::ClassInitConcurrent, "class__initialization__concurrent"),
+    class_init_step(EventKind::ClassInitSuperFailed, "class__initialization__super__failed"),
+    class_init(EventKind::ClassInitClinit, "class__initialization__clinit", stand_in::CLASS_CLINIT),
+    class_init_step(EventKind::ClassInitError, "class__initialization__error"),
+    class_init(EventKind::ClassInitEnd, "class__initialization__end", stand_in::CLASS_INITIALIZED),
 
     probe(EventKind::CompileBegin, JIT, "compile",
-        only("method__compile__begin", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8)])),
+        or("method__compile__begin", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8)], stand_in::COMPILE_BEGIN)),
     probe(EventKind::CompileEnd, JIT, "compile",
-        only("method__compile__end", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8), Argument(9)])),
+        or("method__compile__end", &[Name(1, 2), Name(3, 4), Name(5, 6), Name(7, 8), Argument(9)], stand_in::COMPILE_END)),
     probe(EventKind::CodeLoaded, CODE, "code",
-        only("compiled__method__load", &[Name(1, 2), Name(3, 4), Name(5, 6), Argument(7), Argument(8)])),
-    probe(EventKind::CodeUnloaded, CODE, "code",
-        only("compiled__method__unload", &[Name(1, 2), Name(3, 4), Name(5, 6)])),
+        or("compiled__method__load", &[Name(1, 2), Name(3, 4), Name(5, 6), Argument(7), Argument(8)], stand_in::CODE_LOADED)),
+    Probe {
+        dispensable: "code that the JVM removes is not counted",
+        ..probe(EventKind::CodeUnloaded, CODE, "code",
+            only("compiled__method__unload", &[Name(1, 2), Name(3, 4), Name(5, 6)]))
+    },
 
     probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
     probe(EventKind::AllocOutsideTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_OUTSIDE_TLAB)),
@@ -153,5 +183,5 @@ pub const PROBES: &[Probe] = &[
     probe(EventKind::IllegalTransition, TYPESTATE, INSIDE_GROUP, Origin::Inside(function::ILLEGAL_TRANSITION)),
     probe(EventKind::Marks, INSIDE, INSIDE_GROUP, Origin::Inside(function::MARKS_FLUSHED)),
 
-    probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], function::VM_SHUTDOWN)),
+    probe(EventKind::VmShutdown, Lens::ALL, "shutdown", or("vm__shutdown", &[], &[function::VM_SHUTDOWN])),
 ];

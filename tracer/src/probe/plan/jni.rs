@@ -14,7 +14,7 @@ use crate::{
     jni::Function,
     jvm::usdt::Site,
     predicate::{Known, Outlook, Predicate, Subject},
-    probe::catalog::has_stack,
+    probe::catalog::{Rest, has_stack},
 };
 
 /// Who gives the notes.
@@ -59,6 +59,7 @@ pub(super) fn sites(kind: EventKind, lens: Lens, libjvm: &Libjvm) -> (Vec<Planne
                 file_offset,
                 address: note.address,
                 spec,
+                rest: Rest::Nothing,
             }),
             Err(why) => lacks.push(format!("jni: `{PROVIDER}:{}` is left out: {why}", note.name)),
         }

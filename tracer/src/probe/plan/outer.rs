@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Entry, Libjvm};
 use crate::{
-    jvm::elf::Elf,
+    jvm::elf::{Elf, Symbol},
     probe::catalog::{self, PROBES, Probe},
 };
 
@@ -50,6 +50,33 @@ impl Libjvm {
         Ok(())
     }
 
+    /// Finds the functions that a compiler has taken into a function that calls them, which are then not planned: they would be
+    /// seen where others call them, and nowhere else. `read` is as above.
+    ///
+    /// # Errors
+    /// What `read` fails with.
+    pub fn find_inlined<E>(&mut self, read: impl Fn(u64, usize) -> Result<Vec<u8>, E>) -> Result<(), E> {
+        let mut inlined = BTreeSet::new();
+        for function in PROBES.iter().flat_map(Probe::functions).filter(|function| !function.callers.is_empty()) {
+            let callers: Vec<_> = function.callers.iter().filter_map(|caller| self.functions.get(caller)).collect();
+            for entry in self.entries(function) {
+                let mut is_called = callers.is_empty();
+                for (Symbol { address, size, .. }, file_offset) in &callers {
+                    let caller = Entry { address: *address, file_offset: *file_offset, bytes: *size };
+                    for piece in self.code_of(caller) {
+                        let bytes = usize::try_from(piece.bytes.min(MAX_CODE_BYTES)).unwrap_or(0);
+                        is_called |= leads_to(&read(piece.file_offset, bytes)?, piece.address, entry.address);
+                    }
+                }
+                if !is_called {
+                    inlined.insert(entry.address);
+                }
+            }
+        }
+        self.inlined = inlined;
+        Ok(())
+    }
+
     /// The entries of all functions of a probe, each address once.
     fn distinct_entries(&self, probe: &Probe) -> Vec<Entry> {
         let mut seen = BTreeSet::new();
@@ -58,7 +85,7 @@ impl Libjvm {
     }
 
     /// The code of a function: from its entry on, and the pieces that a compiler has moved elsewhere.
-    fn code_of(&self, entry: Entry) -> Vec<Entry> {
+    pub(super) fn code_of(&self, entry: Entry) -> Vec<Entry> {
         let names = self.functions.iter().filter(|(_, (symbol, _))| symbol.address == entry.address);
         let pieces = names.filter_map(|(name, _)| self.pieces.get(name)).flatten().copied();
         std::iter::once(entry).chain(pieces).collect()
@@ -203,6 +230,26 @@ mod tests {
             function.unwrap().0
         };
         sites.map(|site| name(site.address)).collect()
+    }
+
+    #[test]
+    fn a_function_that_none_of_its_callers_calls_is_not_used() {
+        const PARK: &str = "_ZN6Parker4parkEbl";
+        let code = BASE_ADDRESS + CODE_OFFSET;
+        let inlined = |functions: &[(&str, Vec<u8>)]| {
+            let file = made_elf(functions);
+            let mut libjvm = Libjvm::read(&Elf::parse(&file).unwrap());
+            let read = |offset: u64, bytes: usize| {
+                Ok::<_, std::convert::Infallible>(file[offset as usize..offset as usize + bytes].to_vec())
+            };
+            let Ok(()) = libjvm.find_inlined(read);
+            libjvm.inlined.into_iter().collect::<Vec<_>>()
+        };
+        let park = (PARK, vec![0x90; 64]);
+        assert_eq!(inlined(std::slice::from_ref(&park)), [0; 0], "nobody who calls it is there");
+        let calling = [vec![0x90; 20], instruction(&[CALL], code + 84, code)].concat();
+        assert_eq!(inlined(&[park.clone(), ("Unsafe_Park", calling)]), [0; 0]);
+        assert_eq!(inlined(&[park, ("Unsafe_Park", vec![0x90; 64])]), [code]);
     }
 
     #[test]

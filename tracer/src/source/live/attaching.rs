@@ -9,6 +9,7 @@ use tracer_common::site::{SiteSpec, TargetLayout};
 
 use super::{
     Live, Prepared,
+    completion::Completion,
     governor::{Governor, fewer_stacks, means},
     groups::{groups, site_id, sites},
     host::{known_tgid, now_ns},
@@ -32,7 +33,7 @@ impl Live {
         let layout = prepared.layout;
         let mut live = Self::load(prepared)?;
         live.attach_groups()?;
-        let sees_code = sees_code(&live.groups);
+        let sees_code = sees_code(&live.groups, &live.sites);
         if let Some(unwinding) = &mut live.unwinding {
             unwinding.install(&mut live.kernel, sees_code)?;
             live.missing.extend(unwinding.missing().iter().cloned());
@@ -65,9 +66,10 @@ impl Live {
     /// Loads the programs and tells them what they must know; nothing is attached but to jtrace itself.
     fn load(prepared: Prepared) -> Result<Self, Error> {
         let Prepared { place, plan, layout, mut kernel, budget, .. } = prepared;
-        let Prepared { mut unwinding, holders, mut subjects, mut jni, inside, asked, .. } = prepared;
+        let Prepared { mut unwinding, holders, reader, mut subjects, mut jni, inside, asked, .. } = prepared;
         kernel.rows = unwinding.as_ref().map_or(kernel.rows, Unwinding::rows);
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
+        kernel.sites = plan.sites.len() + plan.clocks.len();
         let statistics = kernel.statistics;
         let (mut kernel, mut rings) = Kernel::load(kernel)?;
         let calibration = Calibration::begin(&mut kernel, &mut rings).unwrap_or_else(|error| {
@@ -91,6 +93,10 @@ impl Live {
         for (site, spec) in specs.iter().enumerate() {
             kernel.set_site(site_id(site), SiteSpec { stack: spec.stack * wanted, ..*spec })?;
         }
+        let mut completion = Completion::new(&plan);
+        if let Some(completion) = &mut completion {
+            completion.know(reader);
+        }
         let (groups, group_of_site) = groups(&plan);
         let sites = sites(&plan);
         let can_drop_times = subjects.as_ref().is_some_and(Subjects::can_drop_times);
@@ -99,6 +105,7 @@ impl Live {
         Ok(Self {
             unwinding,
             holders,
+            completion,
             subjects,
             jni,
             inside,

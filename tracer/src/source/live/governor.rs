@@ -198,6 +198,7 @@ impl Live {
         self.governor.latest_ns = time_ns;
         self.count_hits()?;
         self.kernel.looked()?;
+        self.rings.follow_cpus()?;
         self.measure_traps(time_ns);
         self.end_work();
         self.begin_work();
@@ -330,6 +331,9 @@ impl Live {
                     subjects.define(sink);
                 }
                 sink(Item::Tallies(tallies));
+            }
+            if let Some(completion) = self.completion.as_mut().filter(|_| action.hides_ends()) {
+                completion.forget(&action.group);
             }
             sink(Item::Guard(action));
         }

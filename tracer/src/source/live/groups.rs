@@ -168,7 +168,7 @@ mod tests {
     use tracer_common::site::{Field, MAX_FIELDS, SiteSpec};
 
     use super::*;
-    use crate::probe::clock;
+    use crate::probe::{catalog::Rest, clock};
 
     fn planned(probe: &str, group: &'static str, file_offset: u64) -> PlannedSite {
         PlannedSite {
@@ -180,6 +180,7 @@ mod tests {
             file_offset,
             address: 0,
             spec: SiteSpec { kind: 0, field_count: 0, stack: 0, fields: [Field::ZERO; MAX_FIELDS] },
+            rest: Rest::Nothing,
         }
     }
 

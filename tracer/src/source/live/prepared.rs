@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use tracer_common::site::TargetLayout;
 
-use super::{holders::Holders, inside::InsideLane, jni::JniCalls, subjects::Subjects, unwinding::Unwinding};
+use super::{
+    completion::Reader, holders::Holders, inside::InsideLane, jni::JniCalls, subjects::Subjects, unwinding::Unwinding,
+};
 use crate::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
@@ -31,6 +33,8 @@ pub struct Prepared {
     pub unwinding: Option<Unwinding>,
     /// What finds the holders of monitors; nothing where they are not wanted.
     pub holders: Option<Holders>,
+    /// What reads what functions point to; nothing where the JVM is not known yet.
+    pub reader: Option<Reader>,
     /// What names methods and classes of objects; nothing where nobody asks for them.
     pub subjects: Option<Subjects>,
     /// What names callers of JNI functions; nothing where nobody asks for them.
@@ -48,6 +52,12 @@ impl Prepared {
         self.kernel.marks = inside.is_some();
         (self.asked, self.inside) = (asked, inside);
         self
+    }
+
+    /// With what reads names that functions do not tell.
+    #[must_use]
+    pub fn with_reader(self, reader: Option<Reader>) -> Self {
+        Self { reader, ..self }
     }
 
     /// With JNI calls, where they are wanted.

@@ -40,8 +40,10 @@ impl Live {
     }
 
     pub(super) fn release(&mut self, until_ns: u64, sink: &mut dyn FnMut(Item<'_>)) {
-        let Self { merge, threads, .. } = self;
+        let Self { merge, threads, completion, .. } = self;
         merge.release(until_ns, |record| {
+            let completed = completion.as_mut().and_then(|completion| completion.in_order(record));
+            let record = completed.as_deref().unwrap_or(record);
             for name in [threads.name(record), threads.holder_name(record)].into_iter().flatten() {
                 sink(Item::Thread(name));
             }
@@ -93,6 +95,7 @@ impl Live {
             inside,
             unwinding,
             holders,
+            completion,
             subjects,
             jni,
             kernel,
@@ -133,6 +136,9 @@ impl Live {
             if let Some(inside) = inside {
                 inside.take(record);
             }
+            let completed =
+                completion.as_mut().and_then(|completion| completion.fill(record, &mut |named| merge.push(named)));
+            let record = completed.as_deref().unwrap_or(record);
             match holders.as_mut().and_then(|holders| holders.fill(record)) {
                 Some(filled) => merge.push(&filled),
                 None => merge.push(record),

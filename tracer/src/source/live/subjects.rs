@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use tracer_common::{
     record::{EventKind, SubjectState, Timed},
-    tally::{Cell, Context, Demand, MAX_CELLS, MAX_SUBJECTS, Subject as Told, Verdict},
+    tally::{Cell, Context, Demand, MAX_SUBJECTS, Subject as Told, Verdict},
 };
 
 use crate::{
@@ -297,7 +297,9 @@ impl Subjects {
             self.never_wanted.insert(id);
         }
         let mut cell = 0;
-        if self.tallied() && matches!(verdict, Some(Verdict::Always | Verdict::Depends)) && self.cells.len() < MAX_CELLS
+        if self.tallied()
+            && matches!(verdict, Some(Verdict::Always | Verdict::Depends))
+            && self.cells.len() < tallying.most_cells()
         {
             cell = u32::try_from(self.cells.len()).unwrap_or(0);
             self.cells.push(Counted { subject: id, is_method });
