@@ -1,11 +1,9 @@
-//! Every way to end jtrace: signals, a reader that does not read, memory and descriptors that cannot be had, and death at any
-//! moment of any command. The target is as it was, or is after the next start.
+//! Every way to end jtrace: signals, a reader that does not read, memory and descriptors that cannot be had. The target is as it
+//! was, or is after the next start. Death at any moment is tested in `deaths`.
 
 use std::{
     io::Read as _,
     process::{Command, Stdio},
-    thread,
-    time::Duration,
 };
 
 use anyhow::{Context as _, Result, ensure};
@@ -13,16 +11,16 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
-    patience::{until, until_true},
+    patience::until_true,
     process::{Process, Signal},
 };
 
 const FLAG: &str = "DTraceMonitorProbes";
-const FLAGS: [&str; 3] = [FLAG, "DTraceMethodProbes", "DTraceAllocProbes"];
+pub(crate) const FLAGS: [&str; 3] = [FLAG, "DTraceMethodProbes", "DTraceAllocProbes"];
 
 /// Signals whose default ends a process. `SIGXCPU` is what the kernel bounds the urgent thread with as well: it ends nothing
 /// as long as CPU time is left.
-const SIGNALS: [Signal; 14] = [
+pub(crate) const SIGNALS: [Signal; 14] = [
     Signal::HUP,
     Signal::INT,
     Signal::QUIT,
@@ -112,75 +110,4 @@ fn memory_and_descriptors_that_cannot_be_had_end_it_with_one_line() -> Result<()
     }
     jvm.work()?;
     jvm.finish().map(drop)
-}
-
-/// Numbers that look random and are the same for each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) % limit
-    }
-
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::try_from(self.below(all.len() as u64)).unwrap_or(0)]
-    }
-}
-
-/// What can be killed: a command, and what comes behind the pid.
-const COMMANDS: [(&str, &[&str]); 7] = [
-    ("attach", &[]),
-    ("methods", &["-I", "Fib::*"]),
-    ("calls", &["-I", "Fib::*"]),
-    ("alloc", &["-I", "java.lang.*"]),
-    ("jni", &[]),
-    ("markers", &["--inside", "--marker", "fib=Fib::fib"]),
-    ("typestate", &["--inside", "-p", "hasnext", "--later"]),
-];
-
-/// Ends commands at random moments by random signals, often by one that cannot be caught.
-fn kill(times: u64, seed: u64) -> Result<()> {
-    let jdks = jdk::all()?;
-    let mut dice = Dice(seed);
-    for jdk in &jdks {
-        let mut jvm = Launch::new(jdk, "methods", "Fib").start()?;
-        let right = jvm.work()?;
-        let pid = jvm.pid().to_string();
-        for round in 0..times.div_ceil(jdks.len() as u64) {
-            let (command, arguments) = dice.pick(&COMMANDS);
-            let signal = if dice.below(2) == 0 { Signal::KILL } else { dice.pick(&SIGNALS) };
-            let moment = Duration::from_millis(dice.below(700));
-            let what = format!("JDK {}, round {round}: {command}, {signal:?} after {moment:?}", jdk.release);
-            let words = [&[command, &pid][..], arguments, &["--json"]].concat();
-            let mut process = Process::spawn(&mut jtrace::command(&words)?)?;
-            thread::sleep(moment);
-            let _ = process.signal(signal);
-            process.wait_for_exit(jtrace::LIMIT).with_context(|| what.clone())?;
-            ensure!(jvm.process().is_running(), "{what}: the JVM is gone");
-            if round % 8 == 7 || signal != Signal::KILL {
-                restored_by_the_next_start(&jvm).with_context(|| format!("{what}\n{}", process.transcript()))?;
-            }
-        }
-        restored_by_the_next_start(&jvm).with_context(|| format!("JDK {}", jdk.release))?;
-        // Nothing stays woven either, and nobody inside: one that does would have this one refused.
-        let inside = ["markers", &pid, "--inside", "--marker", "fib=Fib::fib", "--json"];
-        let session = until("nobody is inside any more", || Ok(Session::start(&inside).ok()))?;
-        session.report()?;
-        ensure!(jvm.work()? == right, "JDK {} counts something else", jdk.release);
-        jvm.finish()?;
-    }
-    Ok(())
-}
-
-#[test]
-fn twenty_deaths_at_any_moment_of_any_command_leave_the_target_as_it_was() -> Result<()> {
-    kill(20, 1)
-}
-
-#[test]
-#[ignore = "takes half an hour: `cargo xtask nightly`"]
-fn a_thousand_deaths_at_any_moment_of_any_command_leave_the_target_as_it_was() -> Result<()> {
-    kill(1000, 2)
 }

@@ -5,7 +5,9 @@
 //! that only looks the tenth of a second; the process goes on all the same.
 
 use std::{
+    error::Error,
     io,
+    num::NonZeroU32,
     process::ExitCode,
     time::{Duration, Instant},
 };
@@ -14,13 +16,17 @@ use super::{
     Failure,
     apart::{self, Apart, Ended, Said},
 };
-use crate::jvm::{
-    arming,
-    flags::{
-        arm::{self, Recovered},
-        located::JvmTables,
+use crate::{
+    ebpf::attach::{self, Place},
+    jvm::{
+        arming,
+        breakpoints::{self, Breakpoints},
+        flags::{
+            arm::{self, Recovered},
+            located::JvmTables,
+        },
+        journal::{Identity, Journal, watched},
     },
-    journal::{Identity, Journal},
 };
 
 /// The hidden command that undoes.
@@ -78,6 +84,7 @@ fn owed() -> Result<Vec<Identity>, arming::Error> {
     let journal = Journal::for_this_user()?;
     let mut targets = journal.targets()?;
     targets.extend(arming::recompiled_targets(&journal)?);
+    targets.extend(watched::targets(&journal)?);
     targets.sort_unstable_by_key(|target| target.pid);
     Ok(targets)
 }
@@ -106,9 +113,35 @@ pub(super) fn apart(options: Options) -> Result<ExitCode, Failure> {
             }
             Ok(None) => {}
         }
+        match watched::recover_one(&journal, target, || take_sites_away(target.pid)) {
+            Ok(None | Some(Ok(0))) => {}
+            // It went while it was looked into, and its sites with it.
+            Ok(Some(Err(_))) if !target.is_alive() => {}
+            Ok(Some(Ok(count))) => say(&Said::Warning(format!(
+                "took {count} sites out of process {}, which a killed jtrace had left to the kernel",
+                target.pid
+            ))),
+            Ok(Some(Err(error))) => {
+                say(&Said::Warning(format!("process {} may still have sites: {error}", target.pid)));
+            }
+            Err(error) => say(&Said::Warning(format!("the undo journal: {error}"))),
+        }
     }
     say(&Said::End);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes away breakpoints that the kernel has left in a process; gives how many there were. Those that living jtraces
+/// own look the same, and stay.
+fn take_sites_away(pid: u32) -> Result<usize, Box<dyn Error>> {
+    let count = |found: &[Breakpoints]| found.iter().map(|found| found.offsets.len()).sum::<usize>();
+    let before = breakpoints::find(pid)?;
+    let pid_of_target = NonZeroU32::new(pid).ok_or("there is no process 0")?;
+    for Breakpoints { path, offsets } in &before {
+        attach::take_away(&Place { path: path.clone(), pid: pid_of_target }, offsets)?;
+    }
+    let after = if before.is_empty() { Vec::new() } else { breakpoints::find(pid)? };
+    Ok(count(&before).saturating_sub(count(&after)))
 }
 
 fn sentence(outcome: Recovered) -> Option<String> {

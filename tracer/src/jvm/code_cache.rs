@@ -258,6 +258,7 @@ fn code_layout(peek: &impl Peek, fields: Fields<'_>, blobs: &BlobLayout, heaps: 
     Ok(CodeLayout {
         known: 1,
         regions: u32::try_from(heaps).unwrap_or(u32::MAX),
+        places: 0,
         heap_block_bytes: small(blobs.heap_block),
         blob_name: small(blobs.name),
         blob_frame_size: small(blobs.frame_size),

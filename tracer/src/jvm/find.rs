@@ -8,6 +8,7 @@ pub mod process;
 pub mod privilege;
 
 pub mod refused_calls;
+pub mod refused_files;
 
 mod describe;
 

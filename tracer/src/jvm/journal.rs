@@ -4,6 +4,7 @@
 //! what to undo and who still needs it. Doing and undoing is the work of [`super::flags`].
 
 mod store;
+pub mod watched;
 
 use serde::{Deserialize, Serialize};
 

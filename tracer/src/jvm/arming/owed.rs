@@ -178,13 +178,7 @@ pub fn targets(journal: &Journal) -> Result<Vec<Identity>, Error> {
 /// flag that was left up.
 pub fn recover_one(journal: &Journal, target: Identity) -> Result<Option<Recovered>, Error> {
     let journal = journal.beside(DIRECTORY);
-    let Some(locked) = journal.try_lock(target)? else { return Ok(None) };
-    // A file that is damaged says nothing that could be undone.
-    let Some(mut entry) = locked.written().ok().flatten() else { return Ok(None) };
-    if !target.is_alive() {
-        locked.remove()?;
-        return Ok(None);
-    }
+    let Some((locked, mut entry)) = journal.try_lock_written(target)? else { return Ok(None) };
     if entry.has_living_owners() {
         return Ok(None);
     }

@@ -161,6 +161,18 @@ impl Journal {
         Ok(Some(Locked { path: self.path.clone(), directory, target, scope, _lock: lock }))
     }
 
+    /// The same with what is written about the target; absent too where that is nothing, or the target is gone, which is then
+    /// forgotten. A file that is damaged says nothing.
+    pub fn try_lock_written(&self, target: Identity) -> Result<Option<(Locked, Entry)>, Error> {
+        let Some(locked) = self.try_lock(target)? else { return Ok(None) };
+        let Some(entry) = locked.written().ok().flatten() else { return Ok(None) };
+        if !target.is_alive() {
+            locked.remove()?;
+            return Ok(None);
+        }
+        Ok(Some((locked, entry)))
+    }
+
     /// Makes the directory if needed, and checks that nobody else can write to it.
     pub fn open(&self) -> Result<OwnedFd, Error> {
         match mkdir(&self.path, Mode::RWXU) {

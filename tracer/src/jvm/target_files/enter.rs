@@ -1,6 +1,6 @@
 //! Becomes the user of a target, in its mount namespace, for good. For a process of one thread that does nothing else.
 
-use std::{fs, io, os::fd::AsFd as _};
+use std::{fs, io, os::fd::AsFd as _, path::Path};
 
 use rustix::{
     fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx},
@@ -18,7 +18,11 @@ use super::super::find::{
     privilege::{bound, keep_only},
     process::{Identity, read_bounded},
     refused_calls::{Work, refuse_beyond},
+    refused_files,
 };
+
+/// Where a JVM and those who talk to it have their files: its counters, requests to attach, maps for `perf`, the library.
+const DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Whose process the target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +107,7 @@ fn become_user(user: &User) -> io::Result<()> {
     // Where the target's user is root, only this takes them.
     keep_only(CapabilitySet::empty())?;
     refuse_beyond(Work::Looking)?;
+    refused_files::refuse_beyond(&DIRECTORIES.map(Path::new))?;
     // The user can signal this process now; she cannot look into it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)

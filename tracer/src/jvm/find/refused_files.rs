@@ -1,0 +1,103 @@
+//! Files that processes of jtrace never reach, and that the kernel refuses them from some point on (Landlock).
+//!
+//! This is for work whose files are all known: reading a recording, and reaching files of a target. A session and whoever looks
+//! into processes cannot have it: under any such rule the kernel also refuses to read the memory of other processes.
+//! <https://github.com/torvalds/linux/blob/v6.18/security/landlock/task.c>
+
+use std::{io, path::Path};
+
+use landlock::{
+    ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
+    RulesetError, RulesetStatus, path_beneath_rules,
+};
+
+/// The version whose kinds of access are asked for: 6.10. A kernel that knows fewer refuses fewer.
+const VERSION: ABI = ABI::V5;
+
+/// How much of it the kernel enforces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforced {
+    /// Everything.
+    Whole,
+    /// Those kinds of access that it knows.
+    Partly,
+    /// Nothing: it has no Landlock, or was not started with it.
+    Nothing,
+}
+
+/// Has the kernel refuse the calling thread, and all that it starts, to open or change any file but those below these directories, for
+/// good. What is open stays so. Nothing is executed anywhere. The caller must have `no_new_privs`, or gets it.
+pub fn refuse_beyond(directories: &[&Path]) -> io::Result<Enforced> {
+    restrict(directories).map_err(io::Error::other)
+}
+
+fn restrict(directories: &[&Path]) -> Result<Enforced, RulesetError> {
+    let all = AccessFs::from_all(VERSION);
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?.create()?;
+    let rules = path_beneath_rules(directories, all & !AccessFs::Execute);
+    let status = ruleset.add_rules(rules)?.restrict_self()?;
+    Ok(match status.ruleset {
+        RulesetStatus::FullyEnforced => Enforced::Whole,
+        RulesetStatus::PartiallyEnforced => Enforced::Partly,
+        RulesetStatus::NotEnforced => Enforced::Nothing,
+    })
+}
+
+/// What this kernel would enforce. A thread that ends tries it.
+pub fn try_out() -> Enforced {
+    std::thread::spawn(|| refuse_beyond(&[])).join().ok().and_then(Result::ok).unwrap_or(Enforced::Nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, process, thread};
+
+    use super::*;
+    use crate::jvm::memory::Memory;
+
+    /// The rules are for a thread: here one tries.
+    fn under_rules<T: Send>(directories: &[&Path], tries: impl FnOnce(Enforced) -> T + Send) -> T {
+        thread::scope(|scope| scope.spawn(|| tries(refuse_beyond(directories).unwrap())).join().unwrap())
+    }
+
+    #[test]
+    fn a_file_outside_can_be_neither_read_nor_made_nor_removed() {
+        let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (own, other) = (inside.path().join("file"), outside.path().join("file"));
+        fs::write(&other, "secret").unwrap();
+        let open = fs::File::open(&other).unwrap();
+        under_rules(&[inside.path()], |enforced| {
+            if enforced == Enforced::Nothing {
+                println!("skipped: this kernel has no Landlock");
+                return;
+            }
+            let refused = |result: io::Result<()>| {
+                assert_eq!(result.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+            };
+            refused(fs::read(&other).map(drop));
+            refused(fs::write(outside.path().join("new"), ""));
+            refused(fs::remove_file(&other));
+            refused(fs::read_dir("/").map(drop));
+            fs::write(&own, "x").unwrap();
+            fs::rename(&own, inside.path().join("renamed")).unwrap();
+            // What was open before can still be read.
+            assert_eq!(io::read_to_string(&open).unwrap(), "secret");
+        });
+        assert_eq!(fs::read_to_string(&other).unwrap(), "secret", "others are not bound");
+    }
+
+    /// Why a session has no such rules. Should a kernel allow it one day, a session can have them.
+    #[test]
+    fn nobody_reads_the_memory_of_others_under_such_rules() {
+        let mut child = process::Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id();
+        let before = Memory::open(pid).map(drop);
+        let (enforced, after) = under_rules(&[Path::new("/")], |enforced| (enforced, Memory::open(pid).map(drop)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        before.unwrap();
+        if enforced != Enforced::Nothing {
+            after.unwrap_err();
+        }
+    }
+}
