@@ -13,6 +13,7 @@ mod distinct;
 mod estimates;
 mod guard;
 mod inside;
+mod list;
 mod methods;
 mod page;
 mod parking;
@@ -65,6 +66,8 @@ enum Subcommand {
 enum Part {
     /// Attaching, the first event, detaching
     Attach,
+    /// Looking at a machine with fifty JVMs
+    List,
     /// Attaching and detaching many times
     Rounds,
     /// Decoding and analysing a recording
@@ -105,8 +108,9 @@ enum Part {
     InsideBudget,
 }
 
-const PARTS: [Part; 19] = [
+const PARTS: [Part; 20] = [
     Part::Attach,
+    Part::List,
     Part::Rounds,
     Part::Decode,
     Part::Own,
@@ -207,7 +211,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if let Some(Subcommand::Guard) = options.command {
         return guard::run().map(|()| ExitCode::SUCCESS);
     }
-    if PARTS.into_iter().any(|part| options.asks_for(part) && !part.is_inside() && part != Part::Estimates) {
+    let needs_library = |part: Part| !part.is_inside() && !matches!(part, Part::Estimates | Part::List);
+    if PARTS.into_iter().any(|part| options.asks_for(part) && needs_library(part)) {
         build_measure()?;
     }
     let effort = if options.quick { QUICK } else { FULL };
@@ -266,6 +271,7 @@ fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
     let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages, hits, .. } = effort;
     match part {
         Part::Attach => attach::measure(&jdk, *attaches),
+        Part::List => list::measure(&jdk, *attaches),
         Part::Rounds => rounds::measure(&jdk, *rounds),
         Part::Decode => decode::measure(*events, *decodes),
         Part::Own => busy::own_cost(&jdk, *watch),

@@ -1,6 +1,6 @@
 //! `cargo xtask nightly`: the tests that take too long for every change, which are those that `cargo test` ignores: the weaver's
-//! verifier over every class of `java.base` and of large jars, the JDKs as they are found and armed, millions of objects. And every
-//! fuzzer, with a million inputs.
+//! verifier over every class of `java.base` and of large jars, the JDKs as they are found and armed, millions of objects. Besides, every
+//! fuzzer with a million inputs, a thousand deaths of jtrace, and an hour at full rate.
 //! What the last run found is in `tests/nightly.txt`, with the version that it ran at.
 
 use std::{
@@ -23,27 +23,41 @@ use crate::{
 const KEPT: &str = "tests/nightly.txt";
 
 /// Ways to begin a line that is worth keeping: what was woven, and what a verifier said of it.
-const KEPT_LINES: [&str; 5] = ["methods", "loops", "others", "all", "counted"];
+const KEPT_LINES: [&str; 7] = ["methods", "loops", "others", "all", "counted", "deaths", "soak"];
 
 /// Which parts run.
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Parts to run, separated by commas (fuzz, weave, jdks, live); the others keep what they found last
+    /// Parts to run, separated by commas (fuzz, weave, jdks, live, deaths, soak); the others keep what they found last
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+
+    /// How often jtrace is killed
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    deaths: u32,
+
+    /// Choose commands, signals and moments of deaths as the run that printed this did
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// How long jtrace runs at full rate, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    soak: u32,
 }
 
 /// Tests that are ignored elsewhere.
 struct Part {
     name: &'static str,
-    command: fn() -> Result<Command>,
+    command: fn(&Options) -> Result<Command>,
 }
 
-const PARTS: [Part; 4] = [
-    Part { name: "fuzz", command: || Ok(test::fuzzers(&["--lib", "--package", "tracer-weave", "--test", "hostile"])) },
+const PARTS: [Part; 6] = [
+    Part { name: "fuzz", command: |_| Ok(test::fuzzers(&["--lib", "--package", "tracer-weave", "--test", "hostile"])) },
     Part { name: "weave", command: weave },
     Part { name: "jdks", command: jdks },
     Part { name: "live", command: live },
+    Part { name: "deaths", command: deaths },
+    Part { name: "soak", command: soak },
 ];
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -59,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
             continue;
         }
         println!("== {}", part.name);
-        let found = of_part(&part)?;
+        let found = of_part(&part, options)?;
         good &= found.is_good;
         text.push_str(&found.text);
         // A run that is cut short keeps what it found.
@@ -78,11 +92,11 @@ struct Found {
     is_good: bool,
 }
 
-fn of_part(part: &Part) -> Result<Found> {
+fn of_part(part: &Part, options: &Options) -> Result<Found> {
     let began = Instant::now();
     let mut text = format!("\n== {}\n{}", part.name, version()?);
     let (mut passed, mut failed) = (0, 0);
-    let succeeded = output::lines(&mut (part.command)()?, |line| {
+    let succeeded = output::lines(&mut (part.command)(options)?, |line| {
         // The name of a test stands before what it prints first.
         let said = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")).map_or(line, |(_, said)| said);
         if is_kept(said) {
@@ -125,7 +139,7 @@ fn section<'a>(text: &'a str, name: &str) -> &'a str {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
-fn weave() -> Result<Command> {
+fn weave(_: &Options) -> Result<Command> {
     let mut cargo = test::cargo_test();
     cargo.env("TRACER_JDKS", workspace::jdks());
     cargo.args(["--release", "--package", "tracer-weave", "--test", "jvm"]);
@@ -133,7 +147,7 @@ fn weave() -> Result<Command> {
     Ok(cargo)
 }
 
-fn jdks() -> Result<Command> {
+fn jdks(_: &Options) -> Result<Command> {
     let mut homes = vec![workspace::jdk_home()];
     let installed = fs::read_dir(workspace::jdks()).context("no JDKs: run `cargo xtask jdks`")?;
     homes.extend(installed.flatten().map(|entry| entry.path()).filter(|home| home.join("bin/java").exists()));
@@ -144,9 +158,25 @@ fn jdks() -> Result<Command> {
     Ok(cargo)
 }
 
-fn live() -> Result<Command> {
+fn live(_: &Options) -> Result<Command> {
     let mut tests = Programs::build()?.command("live", 1)?;
-    tests.arg("--ignored");
+    tests.args(["--ignored", "--skip", "soak::"]);
+    Ok(tests)
+}
+
+/// A test of the usual ring, with more deaths.
+fn deaths(options: &Options) -> Result<Command> {
+    let mut tests = Programs::build()?.command("live", 1)?;
+    tests.args(["deaths::deaths", "--nocapture"]).env("JTRACE_DEATHS", options.deaths.to_string());
+    if let Some(seed) = options.seed {
+        tests.env("JTRACE_DEATHS_SEED", seed.to_string());
+    }
+    Ok(tests)
+}
+
+fn soak(options: &Options) -> Result<Command> {
+    let mut tests = Programs::build()?.command("live", 1)?;
+    tests.args(["--ignored", "soak::", "--nocapture"]).env("JTRACE_SOAK", options.soak.to_string());
     Ok(tests)
 }
 

@@ -174,8 +174,11 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     }
     let unwinding = watched.unwinding(&jvm);
     let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects)
+        .with_reader(known.reader(&jvm, &libjvm))
         .with_jni(jni)
         .with_asked(asked, inside);
+    // Until all is detached.
+    let _watched = prepare::watched(jvm.identity());
     let live = Live::attach(prepared)?;
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate, included: watched.included };

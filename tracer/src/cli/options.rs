@@ -7,7 +7,8 @@ use crate::{
     analysis::Lens,
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
-        load::{KernelOptions, Links, ring_share},
+        load::{KernelOptions, Links},
+        memory::RingSize,
     },
     guard::{Budget, ON_DEMAND_BUDGET, USUAL_BUDGET},
     view::Lines,
@@ -105,7 +106,9 @@ impl WatchOptions {
     /// What the kernel side shall be like.
     pub(super) fn kernel(&self) -> KernelOptions {
         KernelOptions {
-            ring_bytes: self.ring_size.or_else(|| self.burst_ring_bytes()),
+            ring: self.ring_size.map_or_else(|| self.shared_rings(), RingSize::Each),
+            sites: 0,
+            as_if_cpus: None,
             links: self.links,
             rows: 0,
             clocks: ClockOptions { sample_hz: self.sample_rate, min_block_ns: self.min_block_ns() },
@@ -118,11 +121,14 @@ impl WatchOptions {
     }
 
     /// Where events may come one by one, a ring buffer must hold what arrives until it is emptied.
-    fn burst_ring_bytes(&self) -> Option<u32> {
+    fn shared_rings(&self) -> RingSize {
         if self.lenses().iter().any(|lens| lens.is_inside()) {
-            return Some(ring_share(cpus(), 128 << 20, 32 << 20));
+            RingSize::Share { all: 128 << 20, most: 32 << 20 }
+        } else if self.is_on_demand() {
+            RingSize::Share { all: 64 << 20, most: 8 << 20 }
+        } else {
+            RingSize::default()
         }
-        self.is_on_demand().then_some(ON_DEMAND_RING_BYTES)
     }
 
     fn min_block_ns(&self) -> u64 {
@@ -181,14 +187,6 @@ impl OutputOptions {
         if self.no_lines { Lines::Merged } else { Lines::Shown }
     }
 }
-
-/// CPUs of the machine that this process may use.
-pub(super) fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// Size of a ring buffer where calls or objects may come one by one.
-const ON_DEMAND_RING_BYTES: u32 = 8 << 20;
 
 /// [`crate::guard::USUAL_BURST_S`] as a user writes it.
 const USUAL_BURST: &str = "5s";
@@ -251,7 +249,7 @@ fn ring_bytes(text: &str) -> Result<u32, String> {
         _ => return Err(format!("`{unit}` is not one of k, m")),
     };
     let exponent = (number * factor).log2();
-    let smallest = f64::from(crate::ebpf::load::MIN_RING_BYTES.ilog2());
+    let smallest = f64::from(crate::ebpf::memory::MIN_RING_BYTES.ilog2());
     if !(smallest..=30.0).contains(&exponent) || exponent.fract() != 0.0 {
         return Err("a ring buffer is a power of two from 4k to 1024m".to_owned());
     }

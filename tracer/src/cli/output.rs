@@ -213,6 +213,13 @@ pub(super) fn check(options: &OutputOptions) -> Result<(), Failure> {
     options.output.iter().try_for_each(|path| content(path).map(drop))
 }
 
+/// Directories below which files are written: as far as they are known before `%p` and others are filled in.
+pub(super) fn directories(options: &OutputOptions) -> Vec<&Path> {
+    let is_known = |directory: &&Path| !directory.as_os_str().as_bytes().contains(&b'%');
+    let known = options.output.iter().filter_map(|path| path.ancestors().skip(1).find(is_known));
+    known.map(|directory| if directory.as_os_str().is_empty() { Path::new(".") } else { directory }).collect()
+}
+
 /// Writes a report in a format.
 pub(super) fn write(
     report: &Report,

@@ -22,7 +22,9 @@ use crate::{
         find::{self, Jvm},
         flags::{arm::Armed, located::JvmTables},
         java_threads::{self, ThreadNames},
-        jni_env, objects,
+        jni_env,
+        journal::{self, Identity, Journal},
+        objects,
         vmstructs::layout,
     },
     predicate::{Field, Predicate},
@@ -30,6 +32,7 @@ use crate::{
     source::live::{
         Description, Prepared,
         book::ThreadBook,
+        completion::{Completion, Reader},
         holders::{Holders, Namespace},
         in_initial_pid_namespace,
         jni::JniCalls,
@@ -97,16 +100,29 @@ pub(super) fn nonzero(pid: u32) -> Result<NonZeroU32, Failure> {
     NonZeroU32::new(pid).ok_or_else(|| Failure::new("there is no process 0", "`jtrace list` shows the JVMs".to_owned()))
 }
 
+/// Writes down that this jtrace has sites in a process, so that another one looks after them should it die. Where that cannot be
+/// written there is no journal for this user, and `doctor` says so.
+pub(super) fn watched(target: Identity) -> Option<journal::watched::Watched> {
+    let written = Journal::for_this_user().and_then(|journal| journal::watched::Watched::begin(&journal, target));
+    written.unwrap_or_else(|error| {
+        log::debug!("{error}");
+        None
+    })
+}
+
 /// Reads the sites and functions of a libjvm.so.
 pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
     Libjvm::open(path)
         .map_err(|error| Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned()))
 }
 
-/// What `doctor` and `attach` say of a JVM that has no site at all.
+/// What `attach` says of lenses that have no site at all in a JVM.
 pub(super) const NO_SITES: &str = "libjvm.so has neither USDT nor symbols";
+/// What `doctor` says of such a JVM.
+pub(super) const FEW_SITES: &str =
+    "libjvm.so has neither USDT nor symbols: only cpu, offcpu, wall, markers, typestate, and sleeps";
 /// And what helps.
-pub(super) const OTHER_JDK: &str = "use a JDK with USDT (Temurin, Debian, Fedora, RHEL)";
+pub(super) const OTHER_JDK: &str = "use a JDK with USDT (Temurin, Debian, Fedora, RHEL); `-l cpu,offcpu` need none";
 
 /// Refuses a JVM of which nothing that is asked for can be seen: an empty report would look like an idle program.
 pub(super) fn something_to_see(plan: &Plan) -> Result<(), Failure> {
@@ -120,11 +136,17 @@ pub(super) fn something_to_see(plan: &Plan) -> Result<(), Failure> {
 fn facts(jvm: &Jvm, threads: Option<&java_threads::Layout>) -> Facts {
     let address = |name| jvm.counters.as_ref().ok()?.string_address(name).map(|(address, _)| address);
     let narrow = |offset: u64| u32::try_from(offset).ok();
+    let field = |owners: &[&str], name| owners.iter().find_map(|owner| narrow(jvm.tables.offset(owner, name)?));
     Facts {
         cause_address: address("sun.gc.cause"),
         last_cause_address: address("sun.gc.lastCause"),
         monitor_owner: threads.and_then(|layout| narrow(layout.owner)),
         os_thread_id: threads.and_then(|layout| Some((narrow(layout.os_thread)?, narrow(layout.thread_id)?))),
+        monitor_class: threads
+            .and_then(java_threads::Layout::class_word)
+            .and_then(|(object, class)| Some((narrow(object)?, narrow(class)?))),
+        task: field(&["CompileTask"], "_method").zip(field(&["CompileTask"], "_comp_level")),
+        nmethod_method: field(&["nmethod", "CompiledMethod"], "_method"),
     }
 }
 
@@ -270,6 +292,14 @@ impl Known {
         Holders::open(jvm, layout).map_err(|error| log::warn!("who holds monitors is unknown: {error}")).ok()
     }
 
+    /// What reads what functions point to, where the plan has any.
+    pub(super) fn reader(&self, jvm: &Jvm, libjvm: &Libjvm) -> Option<Reader> {
+        Completion::new(&self.plan)?;
+        Reader::open(jvm, self.threads, &libjvm.operations)
+            .map_err(|error| log::warn!("names that functions do not tell are unknown: {error}"))
+            .ok()
+    }
+
     /// Whether the names of allocated classes can be read.
     pub(super) const fn has_layout(&self) -> bool {
         self.layout.symbol_body != 0
@@ -357,6 +387,7 @@ pub(super) fn prepared(
         budget: watched.budget,
         unwinding,
         holders,
+        reader: None,
         subjects,
         jni: None,
         inside: None,

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     event::stream::EventStream,
+    jvm::find::refused_files,
     session::{Item, Session},
     source::recording::Recording,
 };
@@ -30,6 +31,10 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     output::check(&options.output)?;
     let recording = Recording::open(&options.file)?;
+    // All that is read is open now.
+    if let Err(error) = refused_files::refuse_beyond(&output::directories(&options.output)) {
+        log::warn!("the kernel does not refuse files that a report has no need for: {error}");
+    }
     let mut session = None;
     let mut files = None;
     let mut stream = options.events.then(|| EventStream::new(std::io::stdout()));

@@ -27,16 +27,13 @@ use super::{
     attach::{Show, ShowOptions, say, watch_live},
     inside::{self, Coming, Wanted},
     listen::{Limits, Waiter},
-    options::{OutputOptions, WatchOptions, cpus},
+    options::{OutputOptions, WatchOptions},
     output::{self, Files, Format},
     prepare::{self, Known, Watched},
 };
 use crate::{
     analysis::Lens,
-    ebpf::{
-        attach::Place,
-        load::{KernelOptions, ring_share},
-    },
+    ebpf::{attach::Place, load::KernelOptions, memory::RingSize},
     ending::{self, Patience, Until},
     inside::visit::Visit,
     jvm::find::{Jvm, process::Identity},
@@ -124,6 +121,10 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let libjvm = prepare::read_libjvm(&path)?;
     let mut plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
     prepare::choose_jni(&mut plan, &watched);
+    takes_flags(&plan)?;
+    if wanted.is_none() {
+        prepare::something_to_see(&plan)?;
+    }
     let asked = wanted.as_ref().map(Wanted::asked);
     let wanted = wanted.filter(Wanted::is_woven);
     let questions = wanted.as_ref().and_then(Wanted::questions);
@@ -146,11 +147,14 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
         budget: watched.budget,
         unwinding: None,
         holders: None,
+        reader: None,
         subjects: None,
         jni: prepare::jni(&plan, &watched, pid.get()),
         inside: None,
         asked: None,
     };
+    // Until all is detached.
+    let _watched = Identity::of(pid.get()).and_then(prepare::watched);
     let mut live = Live::attach(prepared.with_asked(asked, lane))?;
     let mut child = waiting.begin()?;
     // First, so that what is read of the JVM then has the library in it. The JVM waits.
@@ -174,6 +178,17 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses what such a JVM would refuse at its start: built without notes, it does not know the flags.
+fn takes_flags(plan: &Plan) -> Result<(), Failure> {
+    match plan.flags.iter().find(|flag| **flag != Flag::Monitor) {
+        Some(flag) if !plan.usdt => Err(Failure::new(
+            format!("libjvm.so has no USDT notes, and such a JVM does not start with -XX:+{}", flag.name()),
+            "start it, and attach to it; or use `jtrace run --marker ...`, which needs no flag".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The command with the flags without which some of the sites are silent. So all of the JVM's code reports, from its first
 /// instruction on.
 fn with_flags(command: &[OsString], plan: &Plan, library: Option<OsString>) -> Vec<OsString> {
@@ -188,20 +203,22 @@ fn with_flags(command: &[OsString], plan: &Plan, library: Option<OsString>) -> V
 fn kernel(plan: &Plan, watched: &Watched) -> KernelOptions {
     let tallying = plan.flags.iter().any(|flag| *flag != Flag::Monitor);
     // Until methods can be named, some ten ms after the start, every call comes as an event.
-    let start_bytes = if tallying { RING_BYTES_OF_A_START } else { ring_bytes_of_a_start() };
-    let ring_bytes = watched.kernel.ring_bytes.or(Some(start_bytes));
+    let ring = match watched.kernel.ring {
+        RingSize::Share { .. } if tallying => RINGS_OF_CALLS,
+        RingSize::Share { all, .. } if all <= RINGS_OF_A_START_BYTES => RINGS_OF_A_START,
+        ring => ring,
+    };
     let jni = watched.lenses.contains(&Lens::Jni);
-    KernelOptions { rows: ROWS_OF_A_JVM, tallying, jni, ring_bytes, ..watched.kernel }
+    KernelOptions { rows: ROWS_OF_A_JVM, tallying, jni, ring, ..watched.kernel }
 }
 
-/// Size of a ring buffer that holds what a JVM calls until it can be looked into.
-const RING_BYTES_OF_A_START: u32 = 16 << 20;
+/// They hold what a JVM calls until it can be looked into.
+const RINGS_OF_CALLS: RingSize = RingSize::Share { all: 128 << 20, most: 16 << 20 };
 
 /// What other lenses need: a JVM that starts loads thousands of classes within a moment, each with texts and a stack, on a machine
 /// that may have no CPU left for the reader. Less for each CPU where there are many.
-fn ring_bytes_of_a_start() -> u32 {
-    ring_share(cpus(), 64 << 20, 8 << 20)
-}
+const RINGS_OF_A_START: RingSize = RingSize::Share { all: RINGS_OF_A_START_BYTES, most: 8 << 20 };
+const RINGS_OF_A_START_BYTES: u32 = 64 << 20;
 
 /// Room for the unwinding tables of a JVM that has not loaded its libraries yet; 21 and 25 need about half.
 const ROWS_OF_A_JVM: usize = 1 << 20;
@@ -235,12 +252,13 @@ fn learn(
                 armed = Some(ArmedJvm::started(&known.plan, &jvm, &mut known.missing));
             }
             if known.has_layout() {
-                live.refine(known.layout, &known.plan, None, None, None)?;
+                live.refine(known.layout, &known.plan, None, None, known.reader(&jvm, libjvm), None)?;
             }
             if known.is_complete(&jvm, watched) || late {
                 let holders = known.holders(&jvm, &watched.lenses);
+                let reader = known.reader(&jvm, libjvm);
                 let subjects = known.subjects(&jvm, watched);
-                live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, subjects)?;
+                live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, reader, subjects)?;
                 live.look_into_jni(&jvm, known.threads, &mut known.missing)?;
                 let gate = questions.map(|questions| known.thread_gate(&jvm, questions));
                 let mut missing = known.missing;

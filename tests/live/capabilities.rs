@@ -1,0 +1,134 @@
+//! jtrace with fewer capabilities: by file for a group, of which each member attaches to JVMs of her own, and to nobody else's;
+//! and as a service.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, chown},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use tests::{
+    jdk,
+    jtrace::{LIMIT, binary, refused},
+    jvm::{Jvm, Launch},
+    process::Finished,
+    report::Report,
+    workspace,
+};
+
+/// Two users who have nothing on this machine, and the group of those who may use jtrace.
+const MEMBER: u32 = 61_240;
+const OTHER: u32 = 61_241;
+const GROUP: u32 = 61_242;
+
+fn as_user(uid: u32, groups: &[u32]) -> Command {
+    let mut command = Command::new("setpriv");
+    let uid = uid.to_string();
+    command.args(["--reuid", &uid, "--regid", &uid]);
+    let groups: Vec<String> = groups.iter().map(u32::to_string).collect();
+    if groups.is_empty() {
+        command.arg("--clear-groups");
+    } else {
+        command.args(["--groups", &groups.join(",")]);
+    }
+    // setpriv starts a program while it still has root's rights; what that one starts is the user's.
+    command.args(["--", "env"]).current_dir("/");
+    command
+}
+
+/// The capabilities that `docs/security.md` has in its example of `setcap`.
+fn of_document() -> Result<String> {
+    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix("setcap "));
+    let capabilities = line.and_then(|line| line.split_whitespace().next());
+    Ok(capabilities.expect("docs/security.md has an example of setcap").to_owned())
+}
+
+/// The bounding set of the document's service, as `setpriv` takes it.
+fn bounding_set() -> Result<String> {
+    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix("CapabilityBoundingSet="));
+    let names = line.expect("docs/security.md has an example of a service").split_whitespace();
+    let names = names.map(|name| format!("+{}", name.trim_start_matches("CAP_").to_lowercase()));
+    Ok(std::iter::once("-all".to_owned()).chain(names).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn a_service_with_the_documents_capabilities_attaches_and_weaves_in_anybodys_jvm() -> Result<()> {
+    let mut jvm = jvm_of(OTHER)?;
+    let pid = jvm.pid().to_string();
+    for words in [
+        &["attach", &pid, "-d", "1s", "--json"][..],
+        &["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--json"],
+    ] {
+        let mut command = Command::new("setpriv");
+        command.args(["--no-new-privs", "--inh-caps=-all"]).arg(format!("--bounding-set={}", bounding_set()?));
+        let finished = Finished::of(command.arg(binary()?).args(words), LIMIT)?;
+        ensure!(finished.code == 0, "{words:?}: {}", finished.stderr);
+        let missing = Report::parse(&finished.stdout)?.0["completeness"].to_string();
+        ensure!(!missing.contains("could not be armed"), "{missing}");
+    }
+    ensure!(jvm.flag("DTraceMonitorProbes")? == "false", "the flag stays up");
+    jvm.finish().map(drop)
+}
+
+/// A copy of jtrace, as the document has it installed.
+fn installed(directory: &Path) -> Result<PathBuf> {
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
+    let copy = directory.join("jtrace");
+    fs::copy(binary()?, &copy)?;
+    chown(&copy, Some(0), Some(GROUP))?;
+    // After the owner, whose change takes capabilities away.
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o750))?;
+    let made = Command::new("setcap").arg(of_document()?).arg(&copy).status()?;
+    ensure!(made.success(), "setcap failed");
+    Ok(copy)
+}
+
+fn jvm_of(uid: u32) -> Result<Jvm> {
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "20"]);
+    let directory = tempfile::tempdir()?;
+    let words = launch.command(directory.path());
+    launch.start_by(as_user(uid, &[]).args(words), directory)
+}
+
+#[test]
+fn a_member_of_the_group_attaches_to_her_own_jvms_and_to_nobody_elses() -> Result<()> {
+    let (directory, runtime) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let jtrace = installed(directory.path())?;
+    chown(runtime.path(), Some(MEMBER), Some(MEMBER))?;
+    let (mut own, mut others) = (jvm_of(MEMBER)?, jvm_of(OTHER)?);
+    let run = |groups: &[u32], words: &[&str]| {
+        let mut command = as_user(MEMBER, groups);
+        command.arg(&jtrace).args(words).env("XDG_RUNTIME_DIR", runtime.path()).env("NO_COLOR", "1");
+        Finished::of(&mut command, LIMIT)
+    };
+    let (own_pid, others_pid) = (own.pid().to_string(), others.pid().to_string());
+    // Her own: flags are armed and restored, too.
+    own.go()?;
+    let finished = run(&[GROUP], &["attach", &own_pid, "-d", "2s", "--json"])?;
+    ensure!(finished.code == 0, "{}", finished.stderr);
+    let report = Report::parse(&finished.stdout)?;
+    ensure!(report.target("pid") == own.pid(), "{}", report.0["target"]);
+    let missing = report.0["completeness"].to_string();
+    ensure!(!missing.contains("could not be armed"), "{missing}");
+    own.done()?;
+    ensure!(own.flag("DTraceMonitorProbes")? == "false", "the flag stays up");
+    // Somebody else's.
+    for command in [&["attach", &others_pid, "-d", "1s"][..], &["probes", &others_pid], &["perf-map", &others_pid]] {
+        let said = refused(&run(&[GROUP], command)?, 1)?;
+        ensure!(said.contains("permission"), "{command:?}: {said}");
+    }
+    let list: Value = serde_json::from_slice(&run(&[GROUP], &["list", "--json"])?.stdout)?;
+    let rows = list["jvms"].as_array().expect("a list");
+    ensure!(rows.iter().any(|row| row["pid"] == own.pid()), "{list}");
+    ensure!(!rows.iter().any(|row| row["pid"] == others.pid()), "{list}");
+    // Who is not in the group cannot even start it.
+    ensure!(run(&[], &["--version"])?.code != 0, "anybody can start it");
+    own.finish()?;
+    others.finish()?;
+    Ok(())
+}

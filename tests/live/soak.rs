@@ -1,0 +1,188 @@
+//! Hours at full rate: what jtrace holds, and what its target pays, stays as it is.
+//!
+//! `JTRACE_SOAK` says how many seconds; an hour where nobody says it. The program loads and unloads classes, starts and ends
+//! threads, and collects, by the same names again and again: nothing that jtrace keeps has a reason to grow.
+
+mod slope;
+
+use std::{
+    env, fs,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    jdk,
+    jtrace::Session,
+    jvm::{Jvm, Launch},
+};
+
+use self::slope::{Slope, Verdict};
+
+/// How long where nobody says it.
+const USUAL: Duration = Duration::from_hours(1);
+/// Of the session, which is left out: code is compiled, and names come for the first time.
+const WARM_UP: f64 = 0.25;
+/// Clock ticks of `/proc` in a second.
+const TICKS_PER_S: f64 = 100.0;
+
+/// All lenses that go together, and each call, one by one or counted as the lens has it.
+const ALL: [&str; 13] = [
+    "-l",
+    "gc,safepoint,locks,threads,classes,jit,alloc,cpu,offcpu,wall,methods,calls,markers,typestate",
+    "--inside",
+    "--marker",
+    "steps=Soak::step",
+    "-p",
+    "hasnext",
+    "--later",
+    "-I",
+    "Soak*::*",
+    "--max-overhead",
+    "10000%",
+    "--json",
+];
+/// Those whose predicate would be about something else.
+const OTHERS: [&str; 7] = ["-l", "jni,alloc", "--exact", "--yes", "--max-overhead", "10000%", "--json"];
+
+/// What is sampled, in what, and by how much it may grow in an hour.
+const SERIES: [(&str, f64); 10] = [
+    ("jtrace: resident, KiB", 8192.0),
+    ("jtrace: mappings", 1.0),
+    ("jtrace: descriptors", 1.0),
+    ("jtrace: eBPF objects", 1.0),
+    ("jtrace: threads", 1.0),
+    ("jtrace: CPU ms a piece", 5.0),
+    ("target: CPU ms a piece", 5.0),
+    ("target: resident, KiB", 8192.0),
+    ("target: descriptors", 1.0),
+    ("target: mappings", 10.0),
+];
+
+/// What a process holds.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    resident_kib: f64,
+    mappings: f64,
+    descriptors: f64,
+    objects: f64,
+    threads: f64,
+    cpu_ms: f64,
+}
+
+impl Held {
+    fn of(pid: u32) -> Result<Self> {
+        let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+        let value = |key: &str| -> Result<f64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(key)).with_context(|| format!("no {key}"))?;
+            Ok(line.split_whitespace().next().context("no value")?.parse()?)
+        };
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let after_name: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+        let ticks = |index: usize| after_name.get(index).and_then(|word| word.parse::<f64>().ok()).context("no times");
+        let links =
+            fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+        let links: Vec<_> = links.map(|link| link.to_string_lossy().into_owned()).collect();
+        let is_object = |link: &&String| link.contains("bpf") || link.contains("perf_event");
+        Ok(Self {
+            resident_kib: value("VmRSS:")?,
+            mappings: fs::read_to_string(format!("/proc/{pid}/maps"))?.lines().count() as f64,
+            descriptors: links.len() as f64,
+            objects: links.iter().filter(is_object).count() as f64,
+            threads: value("Threads:")?,
+            cpu_ms: (ticks(11)? + ticks(12)?) / TICKS_PER_S * 1e3,
+        })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            resident_kib: self.resident_kib + other.resident_kib,
+            mappings: self.mappings + other.mappings,
+            descriptors: self.descriptors + other.descriptors,
+            objects: self.objects + other.objects,
+            threads: self.threads + other.threads,
+            cpu_ms: self.cpu_ms + other.cpu_ms,
+        }
+    }
+}
+
+/// When a piece of work had ended, in hours, and the values of [`SERIES`] then.
+type Sample = (f64, [f64; SERIES.len()]);
+
+fn length() -> Result<Duration> {
+    let Some(value) = env::var_os("JTRACE_SOAK") else { return Ok(USUAL) };
+    let seconds = value.to_str().and_then(|text| text.parse().ok()).context("JTRACE_SOAK is no number of seconds")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+#[test]
+#[ignore = "takes an hour: `cargo xtask nightly --only soak`"]
+fn what_jtrace_holds_and_costs_stays_as_it_is() -> Result<()> {
+    let length = length()?;
+    let mut jvm = Launch::new(&jdk::any()?, "soak", "Soak").start()?;
+    jvm.work()?;
+    let mut sessions = [Session::attach(jvm.pid(), &ALL)?, Session::attach(jvm.pid(), &OTHERS)?];
+    let samples = sampled(&mut jvm, &mut sessions, length)?;
+    println!("soak: {} s, {} pieces of work, both sessions of jtrace together", length.as_secs(), samples.len());
+    println!("soak: {:24} {:>10} {:>10}  {:>26} {:>8}", "", "first", "last", "an hour more, 95 %", "bound");
+    let mut grown = Vec::new();
+    for (index, (name, bound)) in SERIES.iter().enumerate() {
+        let points: Vec<(f64, f64)> = settled(&samples).iter().map(|(at, values)| (*at, values[index])).collect();
+        let slope = Slope::of(&points).context("too few samples")?;
+        let verdict = slope.verdict(*bound);
+        let between = format!("{:.1} .. {:.1}", slope.low, slope.high);
+        let ends = [points.first(), points.last()].map(|point| point.map(|(_, value)| *value).unwrap_or_default());
+        println!("soak: {name:24} {:>10.0} {:>10.0}  {between:>26} {bound:>8.0}  {verdict:?}", ends[0], ends[1]);
+        if verdict == Verdict::Grows {
+            grown.push(*name);
+        }
+    }
+    let [all, others] = sessions;
+    for (name, session) in [("all", all), ("others", others)] {
+        let report = session.report()?;
+        let emitted = report.0["completeness"]["emitted"].as_u64().context("the report has no emitted")?;
+        println!("soak: {name}: {emitted} events");
+        ensure!(emitted > 0, "nothing came: what is flat was idle");
+    }
+    jvm.finish()?;
+    ensure!(grown.is_empty(), "grows: {}", grown.join(", "));
+    Ok(())
+}
+
+fn sampled(jvm: &mut Jvm, sessions: &mut [Session; 2], length: Duration) -> Result<Vec<Sample>> {
+    let began = Instant::now();
+    let mut samples = Vec::new();
+    let mut before: Option<(Held, Held)> = None;
+    while began.elapsed() < length {
+        jvm.work()?;
+        let mut own = Held::default();
+        for session in sessions.iter_mut() {
+            own = own.plus(Held::of(session.process().pid())?);
+        }
+        let target = Held::of(jvm.pid())?;
+        if let Some((own_before, target_before)) = before {
+            let values = [
+                own.resident_kib,
+                own.mappings,
+                own.descriptors,
+                own.objects,
+                own.threads,
+                own.cpu_ms - own_before.cpu_ms,
+                target.cpu_ms - target_before.cpu_ms,
+                target.resident_kib,
+                target.descriptors,
+                target.mappings,
+            ];
+            samples.push((began.elapsed().as_secs_f64() / 3600.0, values));
+        }
+        before = Some((own, target));
+    }
+    Ok(samples)
+}
+
+/// The samples behind the warm-up.
+fn settled(samples: &[Sample]) -> &[Sample] {
+    let last = samples.last().map_or(0.0, |(at, _)| *at);
+    let first = samples.iter().position(|(at, _)| *at > last * WARM_UP).unwrap_or(0);
+    &samples[first..]
+}
