@@ -2,6 +2,8 @@
 //! `java.lang.StringBuilder.append` becomes `j.lang.StringBuilder.append`, `j.l.StringBuilder.append`,
 //! `StringBuilder.append`. All views that cut texts do it here.
 
+mod chain;
+
 use super::escape;
 use crate::report::descriptor::{Descriptor, Detail};
 
@@ -75,6 +77,11 @@ impl<'a> Name<'a> {
             }
         }
         text + self.last + parameters + line
+    }
+
+    /// It without its package and its parameters.
+    fn short(&self) -> String {
+        self.with("", self.class, "", self.line)
     }
 
     /// All of it.
@@ -164,7 +171,7 @@ impl Label {
     pub(in crate::view) fn fit(&self, width: usize) -> String {
         match Name::parse(&self.text) {
             Some(name) => name.fit(&self.parameters, width),
-            None => fit_native(&self.text, width),
+            None => chain::fit(&self.text, width).unwrap_or_else(|| fit_native(&self.text, width)),
         }
     }
 }
