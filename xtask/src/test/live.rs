@@ -18,9 +18,19 @@ use super::{
 };
 use crate::{process, workspace};
 
-/// Modules of the program `live` whose tests run one at a time: they kill a jtrace, or hold one to the two lines of a refusal, and what
+/// Modules of the program `live`, and single tests, which run one at a time: they kill a jtrace, or hold one to the two lines of a refusal, and what
 /// a killed one has left is tidied up, and said, by any other that starts; or they fill the machine. All others look at no more than their own JVM.
-const ALONE: [&str; 6] = ["arming::", "bench::", "crowd::", "harmless::", "refusal::", "run::"];
+const ALONE: [&str; 9] = [
+    "arming::",
+    "bench::",
+    "crowd::",
+    "deaths::",
+    "harmless::",
+    "inside::started::a_jtrace_that_is_killed",
+    "inside::visits::a_killed_jtrace",
+    "refusal::",
+    "run::",
+];
 
 /// Tests of one program, and how many of them run at a time.
 struct Batch {

@@ -64,7 +64,7 @@ pub(crate) fn result(line: &str) -> Option<Count> {
 }
 
 /// Reads `test NAME ... ok`: the name, and whether the test passed; a test that was ignored counts as passed.
-pub(super) fn of_test(line: &str) -> Option<(&str, bool)> {
+pub(crate) fn of_test(line: &str) -> Option<(&str, bool)> {
     let (name, outcome) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let passed = !outcome.ends_with("FAILED");
     (!passed || outcome.ends_with("ok") || outcome.starts_with("ignored")).then_some((name, passed))
