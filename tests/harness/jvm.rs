@@ -212,15 +212,7 @@ impl Jvm {
     /// # Errors
     /// It ended, or takes longer.
     pub fn done_within(&mut self, limit: Duration) -> Result<Counts> {
-        let line = self.expect("DONE", limit)?;
-        line.split_whitespace()
-            .skip(1)
-            .map(|word| {
-                let (key, value) = word.split_once('=').with_context(|| format!("not a count: `{word}`"))?;
-                Ok((key.to_owned(), value.parse().with_context(|| format!("not a number: `{word}`"))?))
-            })
-            .collect::<Result<_>>()
-            .map(Counts)
+        Counts::parse(&self.expect("DONE", limit)?)
     }
 
     /// [`Self::go`] and [`Self::done`].
@@ -310,6 +302,18 @@ impl Jvm {
 pub struct Counts(BTreeMap<String, u64>);
 
 impl Counts {
+    /// Those of a line `DONE key=count ...`.
+    ///
+    /// # Errors
+    /// Something else stands there.
+    pub fn parse(line: &str) -> Result<Self> {
+        let count = |word: &str| {
+            let (key, value) = word.split_once('=').with_context(|| format!("not a count: `{word}`"))?;
+            Ok((key.to_owned(), value.parse().with_context(|| format!("not a number: `{word}`"))?))
+        };
+        line.split_whitespace().skip(1).map(count).collect::<Result<_>>().map(Self)
+    }
+
     /// A count by its key.
     ///
     /// # Errors

@@ -145,7 +145,7 @@ fn what_a_ring_of_4_kib_cannot_hold_is_counted_as_lost() -> Result<()> {
         let mut jvm = Launch::new(&jdk, "classes", "Classes").log("class+load").start()?;
         let before = jvm.log()?.len();
         let mut session =
-            Session::attach(jvm.pid(), &["-l", "classes", "--ring-size", "4k", "--max-overhead", "100%"])?;
+            Session::attach(jvm.pid(), &["-l", "classes", "--ring-size", "4k", "--max-overhead", "100000%"])?;
         let attached = jvm.log()?.len();
         // A reader that does not read is the heaviest load there is.
         pause(session.process())?;
@@ -176,7 +176,7 @@ fn a_ring_of_4_kib_under_load_accounts_for_every_event() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let text = path(directory.path(), "x.txt");
     let mut jvm = Launch::new(&jdk::any()?, "hotpark", "HotPark").arguments(&["200000", "200000"]).start()?;
-    let words = ["-l", "locks", "--ring-size", "4k", "--max-overhead", "100%", "-o", &text];
+    let words = ["-l", "locks", "--ring-size", "4k", "--max-overhead", "100000%", "-o", &text];
     let mut session = Session::attach(jvm.pid(), &words)?;
     jvm.work()?;
     pause(session.process())?;

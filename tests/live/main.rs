@@ -5,16 +5,33 @@
 
 // What jtrace counts equals what the program did and what the JVM logs.
 mod counts;
+// What every build must give, with notes and without.
+mod builds;
 // A report accounts for every event, and a recording gives it again, byte for byte.
 mod integrity;
 // The target is left as it was found, whatever becomes of it or of jtrace.
 mod harmless;
-// Every way to end jtrace, and death at any moment.
+// Nor is the kernel.
+mod limits;
+mod memory;
+mod private_stack;
+// Every way to end jtrace.
 mod ending;
+
+// Death at any moment of every command.
+mod deaths;
+
+// What jtrace holds and costs stays as it is for hours.
+mod soak;
+
 // JVMs in containers, with deleted, stripped or unusual libraries.
 mod place;
 // Users who turn what jtrace does as root to their own ends do not succeed.
 mod hostile;
+
+// With fewer capabilities, for a group and as a service.
+mod capabilities;
+
 // Wrong input is refused in two lines.
 mod refusal;
 // JVMs that jtrace starts.

@@ -62,7 +62,7 @@ fn a_deleted_libjvm_is_traced_all_the_same() -> Result<()> {
 }
 
 /// A JDK whose libjvm.so went through `objcopy` with these arguments.
-fn changed(jdk: &Jdk, directory: &Path, arguments: &[&str]) -> Result<Jdk> {
+pub(crate) fn changed(jdk: &Jdk, directory: &Path, arguments: &[&str]) -> Result<Jdk> {
     let copy = jdk.copy_to(directory)?;
     let status = Command::new("objcopy").args(arguments).arg(copy.libjvm()).status()?;
     ensure!(status.success(), "objcopy {arguments:?} failed");

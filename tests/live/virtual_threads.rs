@@ -46,7 +46,7 @@ fn woken(jdk: &Jdk, flags: &[&str], collector: Collector) -> Result<Woken> {
         "-o",
         &recording,
         "--max-overhead",
-        "100%",
+        "100000%",
         "--ring-size",
         "16m",
     ])?;

@@ -45,7 +45,7 @@ pub(crate) fn watch(launch: &Launch, lens: &str) -> Result<Watched> {
     let mut jvm = launch.start()?;
     let before = log_length(&jvm);
     let queued_before = queued(jvm.pid())?;
-    let session = Session::attach(jvm.pid(), &["-l", lens, "--max-overhead", "100%"])?;
+    let session = Session::attach(jvm.pid(), &["-l", lens, "--max-overhead", "100000%"])?;
     let attached = log_length(&jvm);
     let counts = jvm.work()?;
     let done = log_length(&jvm);

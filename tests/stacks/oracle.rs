@@ -128,7 +128,7 @@ fn cell(jdk: &Jdk, mode: Mode, collector: Collector, kinds: &[&str]) -> Result<T
         "-o",
         &recording,
         "--max-overhead",
-        "100%",
+        "100000%",
         "--ring-size",
         "16m",
     ])?;

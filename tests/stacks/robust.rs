@@ -31,7 +31,7 @@ fn path(directory: &Path, name: &str) -> String {
 
 fn record(jvm: &Jvm, file: &str) -> Result<Session> {
     let pid = jvm.pid().to_string();
-    let words = ["record", &pid, "-l", LENSES, "-o", file, "--max-overhead", "100%", "--ring-size", "16m"];
+    let words = ["record", &pid, "-l", LENSES, "-o", file, "--max-overhead", "100000%", "--ring-size", "16m"];
     Session::start(&words)
 }
 

@@ -1,6 +1,6 @@
 //! The documents against the code. A document that says what is not so is worse than none, so what can be compared is compared,
 //! both ways: options and command lines, events and their fields, keys of summaries, findings, tags of recordings, variables of
-//! the environment, and the files that documents name.
+//! the environment, the files that documents name, and the tables of kernels and builds.
 
 mod commands;
 mod environment;
@@ -8,6 +8,7 @@ mod events;
 mod paths;
 mod recordings;
 mod reports;
+mod tables;
 
 use std::{
     collections::BTreeSet,

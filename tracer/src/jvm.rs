@@ -27,5 +27,7 @@ pub mod attach_protocol;
 
 pub mod arming;
 
+pub mod breakpoints;
+
 #[cfg(test)]
 pub(crate) mod world;

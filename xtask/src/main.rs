@@ -7,6 +7,7 @@ mod nightly;
 mod test;
 
 mod bench;
+mod builds;
 mod kernels;
 mod profile;
 mod verifier;
@@ -23,6 +24,7 @@ mod audit;
 mod tidy;
 
 mod ebpf_toolchain;
+mod kept;
 mod process;
 mod workspace;
 
@@ -58,6 +60,8 @@ enum Options {
     Verifier(verifier::Options),
     /// Boot other kernels under QEMU and run live tests in them.
     Kernels(kernels::Options),
+    /// Run live tests of each lens on further builds of the JVM.
+    Builds(builds::Options),
     /// Fetch the JDKs that the live tests use into `target/jdks`.
     Jdks(jdks::Options),
     /// Compile the Java programs of the tests into `target/workloads`.
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Options::Profile(options) => profile::run(&options),
         Options::Verifier(options) => verifier::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Kernels(options) => kernels::run(&options),
+        Options::Builds(options) => builds::run(&options),
         Options::Jdks(options) => jdks::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Workloads(options) => workloads::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Load(options) => test::load::run(&options),

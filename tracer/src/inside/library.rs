@@ -6,7 +6,7 @@ use crate::{
     analysis::Lens,
     jvm::elf::Elf,
     probe::{
-        catalog::{INSIDE_GROUP, Origin, PROBES, Probe},
+        catalog::{INSIDE_GROUP, Origin, PROBES, Probe, Rest},
         plan::{PlannedSite, inside_spec},
     },
 };
@@ -44,6 +44,7 @@ fn site(probe: &Probe, address: u64, file_offset: u64, lenses: &[Lens], spec: &S
         file_offset,
         address,
         spec: *spec,
+        rest: Rest::Nothing,
     }
 }
 

@@ -12,12 +12,13 @@ use rustix::{
     io::Errno,
 };
 
-use crate::jvm::target_files::{At, TargetFiles};
+use crate::jvm::{
+    breakpoints::LIBRARY,
+    target_files::{At, TargetFiles},
+};
 
 /// Directories that are tried, as the JVM sees them: one may be mounted so that nothing in it can be run.
 const DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-/// How the names of these files begin.
-pub(super) const PREFIX: &str = ".jtrace-inside-";
 
 /// The file; it goes with this value.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ pub(super) fn put_there<'a>(
 }
 
 fn new_name() -> String {
-    format!("{PREFIX}{:016x}.so", random())
+    format!("{LIBRARY}{:016x}.so", random())
 }
 
 /// Writes a new file into a directory of this process. No link is followed and no file is taken over.

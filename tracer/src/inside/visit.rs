@@ -20,15 +20,12 @@ use std::{
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use tracer_weave::control::{ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
-use super::{
-    connection::Connection,
-    library,
-    place::{self, PREFIX},
-};
+use super::{connection::Connection, library, place};
 use crate::{
     ending::{self, Cut, Patience, Until},
     jvm::{
         attach_protocol,
+        breakpoints::LIBRARY,
         find::{
             Jvm,
             process::{Identity, Stat},
@@ -472,7 +469,7 @@ struct Mapping {
 fn mapping(pid: u32, line: &str) -> Option<Mapping> {
     let (head, path) = line.split_once('/')?;
     let name = Path::new(path.trim_end_matches(" (deleted)")).file_name()?.to_str()?;
-    if !name.starts_with(PREFIX) {
+    if !name.starts_with(LIBRARY) {
         return None;
     }
     let mut fields = head.split_whitespace();
