@@ -48,6 +48,8 @@ mod terminal;
 // The demo shows what it promises, and the README's examples run.
 mod demo;
 mod readme;
+// A thread dump says what the JVM would say of itself.
+mod thread_dump;
 // Names for perf are the JVM's own.
 mod perf_map;
 

@@ -24,6 +24,7 @@ mod recovery;
 mod replay;
 mod run;
 mod shell;
+mod threads;
 mod typestate;
 
 use std::{
@@ -42,6 +43,7 @@ use crate::{analysis::Lens, ending, jvm::find, view::tui::terminal};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   jtrace list                                    which JVMs are there, and what can be seen of them
+  sudo jtrace threads 4711                       what every thread does or waits for, at once
   sudo jtrace attach 4711                        watch a JVM until q is pressed
   sudo jtrace attach 4711 -d 30s -o r.json       30 seconds, then a report
   sudo jtrace attach 4711 -l gc,locks --text     only two lenses, as text
@@ -66,6 +68,11 @@ enum Command {
     List(LookOptions),
     /// Say what works here, what does not, and what to change
     Doctor(DoctorOptions),
+    /// Print what every thread does or waits for, with its Java stack
+    ///
+    /// Nothing is loaded into the JVM and no thread is stopped: stacks are read from outside. The form is `jstack`'s. A thread that runs
+    /// Java code at the moment has no stack that can be read.
+    Threads(threads::Options),
     /// List the probe sites of a JVM or a libjvm.so
     Probes(probes::Options),
     /// Write names for `perf` of the code that a JVM has compiled
@@ -134,7 +141,9 @@ impl Command {
             | Self::Bench(_) => Some(recovery::BEFORE_ATTACHING),
             Self::Markers(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
             Self::Typestate(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
-            Self::List(_) | Self::Doctor(_) | Self::Probes(_) | Self::PerfMap(_) => Some(recovery::BEFORE_LOOKING),
+            Self::List(_) | Self::Doctor(_) | Self::Threads(_) | Self::Probes(_) | Self::PerfMap(_) => {
+                Some(recovery::BEFORE_LOOKING)
+            }
             Self::Report(_)
             | Self::Completions(_)
             | Self::Man
@@ -186,6 +195,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::List(options) => look(&options),
         Command::Doctor(options) => examine(&options),
+        Command::Threads(options) => threads::run(&options),
         Command::Probes(options) => probes::run(&options),
         Command::PerfMap(options) => perf_map::run(&options),
         Command::Attach(options) => attach::run(options),

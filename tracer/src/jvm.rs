@@ -13,8 +13,11 @@ pub mod metadata;
 pub mod nmethod;
 pub mod objects;
 
+pub mod descriptor;
+pub mod java_stack;
 pub mod java_threads;
 pub mod jni_env;
+pub mod os_thread;
 
 pub mod find;
 

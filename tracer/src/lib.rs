@@ -43,6 +43,7 @@ pub mod tally;
 
 pub mod analysis;
 pub mod finding;
+pub mod thread_dump;
 pub mod typestate;
 
 pub mod report;

@@ -6,6 +6,9 @@
 mod layout;
 mod names;
 mod object;
+mod places;
+mod reader;
+mod thread_object;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,6 +16,7 @@ use self::layout::List;
 pub use self::{
     layout::Layout,
     names::{NamedThread, ThreadNames},
+    thread_object::{Blocker, ThreadObject, ThreadObjects},
 };
 use super::{
     memory::Error,
@@ -41,6 +45,13 @@ pub struct JavaThread {
     stack: [u64; 2],
     /// What it writes into monitors that it owns, since 24.
     owner_id: Option<u64>,
+}
+
+impl JavaThread {
+    /// First address behind its stack.
+    pub const fn stack_base(&self) -> u64 {
+        self.stack[1]
+    }
 }
 
 /// Who an owner is.
@@ -109,6 +120,16 @@ impl<P: Peek> JavaThreads<P> {
         self.addresses.iter().filter_map(|address| self.thread(*address).ok())
     }
 
+    /// Every thread of the list as it was when the list was read.
+    pub fn listed(&self) -> impl Iterator<Item = JavaThread> + '_ {
+        self.threads.values().copied()
+    }
+
+    /// A thread of the list as it is now.
+    pub fn again(&self, thread: JavaThread) -> Result<JavaThread, Error> {
+        self.thread(thread.address)
+    }
+
     fn list(&self) -> Result<Vec<u64>, Error> {
         match self.layout.list {
             List::Array { list, length, threads } => {
@@ -145,6 +166,12 @@ impl<P: Peek> JavaThreads<P> {
             stack: [base.saturating_sub(size), base],
             owner_id: layout.owner_id.map(word),
         })
+    }
+
+    /// The `ObjectMonitor*` in whose set of waiters a thread is, or 0.
+    pub fn waited_for(&self, thread: u64) -> u64 {
+        let at = self.layout.waiting_monitor.map(|offset| thread.wrapping_add(offset));
+        at.and_then(|at| self.peek.u64(at).ok()).unwrap_or(0)
     }
 
     /// Whether a thread is blocked on a monitor now.

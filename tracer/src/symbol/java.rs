@@ -134,6 +134,11 @@ impl<P: Peek> JavaSymbols<P> {
         }
     }
 
+    /// Whether a method of the interpreter is a native one.
+    pub fn is_native(&mut self, method: u64) -> bool {
+        self.method(method, None).is_ok_and(|method| method.code.is_empty())
+    }
+
     /// The frames at an address in compiled code, innermost first: those inlined, then the method that was compiled.
     /// `return_address` says that the address follows a call. There is always one.
     pub fn compiled(&mut self, pc: u64, return_address: bool, compile_id: u32) -> Vec<Arc<Frame>> {

@@ -180,7 +180,8 @@ pub(super) fn name(pid: u32) -> String {
 
 /// Reads a file of `/proc`, cut at a fixed length.
 pub(in crate::jvm) fn read_bounded(path: &str) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
+    // Such files have no size, and most fit into this.
+    let mut text = Vec::with_capacity(4096);
     File::open(path)?.take(MAX_BYTES).read_to_end(&mut text)?;
     Ok(text)
 }

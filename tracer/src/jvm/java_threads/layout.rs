@@ -46,6 +46,8 @@ pub struct Layout {
     pub(super) stack_base: u64,
     pub(super) stack_size: u64,
     pub(super) pending_monitor: u64,
+    /// `_current_waiting_monitor`.
+    pub(super) waiting_monitor: Option<u64>,
     /// `JavaThread::_monitor_owner_id`, since 24: monitors have ids as owners instead of addresses.
     pub(super) owner_id: Option<u64>,
     pub(super) lock_stack: Option<LockStack>,
@@ -113,6 +115,8 @@ impl Layout {
             stack_base,
             stack_size,
             pending_monitor,
+            waiting_monitor: fields
+                .optional(&[("JavaThread", "_current_waiting_monitor"), ("Thread", "_current_waiting_monitor")])?,
             owner_id,
             lock_stack,
             virtual_threads,

@@ -24,6 +24,7 @@ fn layout(owner_id: Option<u64>) -> Layout {
         stack_base: 8,
         stack_size: 16,
         pending_monitor: 24,
+        waiting_monitor: None,
         owner_id,
         lock_stack: Some(LockStack { top: 64, base: 72 }),
         virtual_threads: None,

@@ -8,11 +8,11 @@ use std::{
     fs,
 };
 
-use super::holders::{Namespace, tids_of};
+use super::holders::Namespace;
 use crate::{
     decode::{Decoded, decode},
     event::{Edge, NameId, Payload},
-    jvm::java_threads::ThreadNames,
+    jvm::{java_threads::ThreadNames, os_thread},
     predicate::Thread,
 };
 
@@ -86,7 +86,7 @@ impl ThreadBook {
         };
         let tids = match self.namespace {
             Namespace::Initial => None,
-            Namespace::Own => Some(tids_of(self.pid)),
+            Namespace::Own => Some(os_thread::tids_of(self.pid)),
             Namespace::Hidden => return,
         };
         for named in listed {

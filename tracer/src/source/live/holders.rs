@@ -20,6 +20,7 @@ use crate::{
         find::Jvm,
         java_threads::{JavaThread, JavaThreads, Layout, Owner},
         memory::{self, Memory},
+        os_thread,
     },
     source::encode::{encode_definition, encode_event, name_id},
 };
@@ -161,7 +162,7 @@ impl Holders {
             Namespace::Hidden => None,
             Namespace::Own => {
                 if !self.tids.contains_key(&thread.os_tid) {
-                    self.tids = tids_of(self.pid);
+                    self.tids = os_thread::tids_of(self.pid);
                 }
                 self.tids.get(&thread.os_tid).copied()
             }
@@ -220,19 +221,6 @@ impl Holders {
     }
 }
 
-/// The kernel's ids of the threads of a process, by those in its own pid namespace.
-pub(super) fn tids_of(pid: u32) -> HashMap<u32, Tid> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let ids = entries.take(MAX_KNOWN).filter_map(|entry| {
-        let status = fs::read_to_string(entry.path().join("status")).ok()?;
-        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-        let mut ids = ids.split_whitespace().filter_map(|id| id.parse::<u32>().ok());
-        let outer = ids.next()?;
-        Some((ids.next_back().unwrap_or(outer), Tid(outer)))
-    });
-    ids.collect()
-}
-
 /// The latest moment at which a thread can have begun, in `CLOCK_MONOTONIC`.
 fn began_ns(pid: u32, tid: Tid) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{}/stat", tid.0)).ok()?;
@@ -268,6 +256,6 @@ mod tests {
         let pid = std::process::id();
         let tid = Tid(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
         // A thread that ends while the kernel lists them can hide another one, and other tests end threads.
-        assert!((0..100).any(|_| tids_of(pid).values().any(|known| *known == tid)));
+        assert!((0..100).any(|_| os_thread::tids_of(pid).values().any(|known| *known == tid)));
     }
 }

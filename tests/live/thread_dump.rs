@@ -1,0 +1,142 @@
+//! `jtrace threads` says what the JVM says of itself when it is asked, on every release, and what the JVM does not know.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use tests::{
+    jdk, jtrace,
+    jvm::{Jvm, Launch},
+    patience::until,
+};
+
+/// Threads of the program that stand still.
+const STANDING: [&str; 13] = [
+    "main",
+    "circle-1",
+    "circle-2",
+    "mixed-1",
+    "mixed-2",
+    "sleeper",
+    "waiter",
+    "warm",
+    "initialiser",
+    "reflected",
+    "reader",
+    "Thread-0",
+    "Thread-1",
+];
+
+/// State and frames, as `jstack` writes them.
+type Stack = (String, Vec<String>);
+
+/// Threads by name.
+fn stacks(text: &str) -> BTreeMap<String, Stack> {
+    let mut stacks: BTreeMap<String, Stack> = BTreeMap::new();
+    let mut name = String::new();
+    // Behind all threads the JVM tells of circles, with stacks once more.
+    for line in text.lines().take_while(|line| !line.starts_with("Found ")) {
+        if let Some(rest) = line.strip_prefix('"') {
+            name = rest.rsplit_once('"').map_or(rest, |(name, _)| name).to_owned();
+            stacks.insert(name.clone(), Stack::default());
+        }
+        let Some((state, frames)) = stacks.get_mut(&name) else { continue };
+        if let Some(found) = line.strip_prefix("   java.lang.Thread.State: ") {
+            found.clone_into(state);
+        }
+        if let Some(frame) = line.strip_prefix("\tat ") {
+            frames.push(plain(frame));
+        }
+    }
+    stacks
+}
+
+/// A frame without the version of its module and the address of a hidden class.
+fn plain(frame: &str) -> String {
+    let (name, place) = frame.split_once('(').unwrap_or((frame, ""));
+    let place = place.split_once('@').and_then(|(_, rest)| rest.split_once('/')).map_or(place, |(_, place)| place);
+    let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
+    let class = class.split(['/', '+']).next().unwrap_or_default();
+    format!("{class}.{method}({place}")
+}
+
+fn dump(jvm: &Jvm) -> Result<Value> {
+    Ok(serde_json::from_slice(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)?)
+}
+
+fn thread<'a>(dump: &'a Value, name: &str) -> Result<&'a Value> {
+    let threads = dump["threads"].as_array().context("no threads")?;
+    threads.iter().find(|thread| thread["name"] == name).with_context(|| format!("no thread {name}"))
+}
+
+/// Everybody stands still: `reader` is the last one of which nobody is told.
+fn still(jvm: &Jvm) -> Result<()> {
+    until("all threads stand still", || {
+        let dump = dump(jvm)?;
+        let stands = |name: &str| {
+            thread(&dump, name).is_ok_and(|thread| !thread["waits"].is_null() || thread["state"] != "RUNNABLE")
+        };
+        Ok(STANDING.iter().all(|name| stands(name)).then_some(()))
+    })
+}
+
+#[test]
+fn stacks_are_those_of_the_jvms_own_dump_frame_for_frame() -> Result<()> {
+    for jdk in jdk::all()?.into_iter().chain([jdk::debian()?]) {
+        let mut jvm = Launch::new(&jdk, "dump", "Dump").start()?;
+        still(&jvm)?;
+        let own = stacks(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--each"])?.text());
+        let told = stacks(&jvm.jcmd(&["Thread.print"])?);
+        for name in STANDING {
+            let on = format!("{name} on JDK {}, {}", jdk.release, jdk.home.display());
+            let [own, told] = [&own, &told].map(|stacks| stacks.get(name));
+            ensure!(own.is_some() && told.is_some_and(|(_, frames)| !frames.is_empty()), "{on}: there is none");
+            assert_eq!(own, told, "{on}");
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn who_waits_for_whom_and_for_what_is_told_and_circles_are_found_across_both_kinds_of_locks() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = Launch::new(&jdk, "dump", "Dump").start()?;
+        still(&jvm)?;
+        let dump = dump(&jvm)?;
+        let tid = |name: &str| -> Result<u64> { thread(&dump, name)?["tid"].as_u64().context("no tid") };
+        let waits = |name: &str| -> Result<&Value> { Ok(&thread(&dump, name)?["waits"]) };
+        let circle = |one, other| -> Result<[u64; 2]> { Ok([tid(one)?.min(tid(other)?), tid(one)?.max(tid(other)?)]) };
+        let mut circles = [circle("circle-1", "circle-2")?, circle("mixed-1", "mixed-2")?];
+        circles.sort_unstable();
+        let mut found: Vec<[u64; 2]> = serde_json::from_value(dump["deadlocks"].clone())?;
+        found.sort_unstable();
+        assert_eq!(found, circles, "on JDK {}", jdk.release);
+        assert_eq!(waits("circle-1")?["class"], "java.lang.Object");
+        assert_eq!(waits("mixed-2")?["class"], "java.util.concurrent.locks.ReentrantLock$NonfairSync");
+        assert_eq!(waits("mixed-2")?["owner"], tid("mixed-1")?);
+        assert_eq!(waits("waiter")?["class"], "[Ljava.lang.String;");
+        assert_eq!(waits("Thread-0")?["class"], "java.util.concurrent.FutureTask");
+        let on = waits("reader")?["on"].as_str().context("no peer")?;
+        assert!(on.starts_with("TCP 127.0.0.1:"), "{on}");
+        // A safepoint may stop it just then.
+        until("the busy thread is seen running", || {
+            let dump = self::dump(&jvm)?;
+            let busy = thread(&dump, "busy")?;
+            Ok((busy["incomplete"].is_string() && busy["waits"].is_null()).then_some(()))
+        })?;
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_that_do_the_same_are_shown_once_and_hostile_names_are_harmless() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "dump", "Dump").start()?;
+    still(&jvm)?;
+    let text = jtrace::succeed(&["threads", &jvm.pid().to_string()])?.text();
+    assert!(text.contains("   and 2 that do the same: \"Thread-1\", \"Thread-2\"\n"), "{text}");
+    assert!(text.contains("red\"") && !text.contains('\u{1b}'), "{text}");
+    jvm.finish()?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! What a descriptor of the target leads to: a file with its path, a socket with its peer, a pipe.
+//!
+//! Sockets are looked up in the tables of the target's network namespace, by their inode. Nothing is opened that the target has open.
+
+mod sockets;
+
+use std::{cell::OnceCell, fs};
+
+use self::sockets::Sockets;
+
+/// Descriptors of one process, at one moment.
+#[derive(Debug)]
+pub struct Descriptors {
+    pid: u32,
+    sockets: OnceCell<Sockets>,
+}
+
+impl Descriptors {
+    /// Nothing is read yet.
+    pub const fn new(pid: u32) -> Self {
+        Self { pid, sockets: OnceCell::new() }
+    }
+
+    /// What a descriptor leads to, in words; absent where there is none, or none any more.
+    pub fn named(&self, descriptor: u32) -> Option<String> {
+        let target = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
+        let target = target.to_string_lossy();
+        let Some(inode) = of_socket(&target) else { return Some(words(&target)) };
+        let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
+        Some(sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
+    }
+}
+
+fn of_socket(target: &str) -> Option<u64> {
+    target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+fn words(target: &str) -> String {
+    match target.split_once(':') {
+        Some(("pipe", _)) => "a pipe".to_owned(),
+        Some(("anon_inode", kind)) => kind.trim_matches(['[', ']']).to_owned(),
+        _ => target.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::File, io::Write as _, net::TcpListener, os::fd::AsRawFd as _};
+
+    use super::*;
+
+    #[test]
+    fn files_pipes_and_sockets_have_their_names() {
+        let descriptors = Descriptors::new(std::process::id());
+        let named = |fd: i32| descriptors.named(fd.cast_unsigned()).expect("it is open");
+        let file = File::open("/proc/self/exe").expect("it can be opened");
+        assert_eq!(named(file.as_raw_fd()), std::env::current_exe().expect("a path").to_string_lossy());
+        let (pipe, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(b"x").expect("room");
+        assert_eq!(named(pipe.as_raw_fd()), "a pipe");
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let client = std::net::TcpStream::connect(server.local_addr().expect("an address")).expect("it is heard");
+        let (peer, own) = (client.peer_addr().expect("a peer"), client.local_addr().expect("an address"));
+        assert_eq!(named(client.as_raw_fd()), format!("TCP {peer} (from {own})"));
+        assert_eq!(named(server.as_raw_fd()), format!("TCP {peer}, listening"));
+        assert_eq!(descriptors.named(1 << 20), None);
+    }
+}

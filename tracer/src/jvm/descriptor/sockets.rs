@@ -1,0 +1,132 @@
+//! The sockets of a network namespace, as the kernel lists them, by inode.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::Read as _,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+/// Most of a table that is read.
+const MAX_BYTES: u64 = 8 << 20;
+/// State of a TCP socket that waits for connections.
+const LISTENING: &str = "0A";
+
+/// Sockets, by inode.
+#[derive(Debug, Default)]
+pub(super) struct Sockets(HashMap<u64, String>);
+
+impl Sockets {
+    /// Reads the tables of a process's namespace; one that cannot be read leaves its sockets out.
+    pub(super) fn read(pid: u32) -> Self {
+        let mut sockets = Self::default();
+        for (file, protocol) in [("tcp", "TCP"), ("tcp6", "TCP"), ("udp", "UDP"), ("udp6", "UDP")] {
+            sockets.add(&text(pid, file), |line| of_internet(line, protocol));
+        }
+        sockets.add(&text(pid, "unix"), of_unix);
+        sockets
+    }
+
+    pub(super) fn named(&self, inode: u64) -> Option<String> {
+        self.0.get(&inode).cloned()
+    }
+
+    fn add(&mut self, text: &str, one: impl Fn(&str) -> Option<(u64, String)>) {
+        self.0.extend(text.lines().skip(1).filter_map(one));
+    }
+}
+
+fn text(pid: u32, file: &str) -> String {
+    let mut bytes = Vec::new();
+    // What was read before an error is a part of the table.
+    let _: Option<usize> = File::open(format!("/proc/{pid}/net/{file}"))
+        .ok()
+        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes).ok());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A line of `/proc/PID/net/tcp`, or one of its like.
+fn of_internet(line: &str, protocol: &str) -> Option<(u64, String)> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    let (local, remote, state) = (address(words.next()?)?, address(words.next()?)?, words.next()?);
+    let inode = words.nth(5)?.parse().ok()?;
+    let is_connected = remote.port() != 0;
+    Some((
+        inode,
+        match (is_connected, state) {
+            (true, _) => format!("{protocol} {remote} (from {local})"),
+            (false, LISTENING) => format!("{protocol} {local}, listening"),
+            (false, _) => format!("{protocol} {local}"),
+        },
+    ))
+}
+
+/// `0100007F:1538`: words of 32 bits in the machine's order, and a port.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (address, port) = text.split_once(':')?;
+    let word = |index: usize| u32::from_str_radix(address.get(8 * index..8 * index + 8)?, 16).ok();
+    let ip = match address.len() {
+        8 => IpAddr::V4(Ipv4Addr::from(word(0)?.to_ne_bytes())),
+        32 => {
+            let mut bytes = [0; 16];
+            for (index, chunk) in bytes.chunks_exact_mut(4).enumerate() {
+                chunk.copy_from_slice(&word(index)?.to_ne_bytes());
+            }
+            IpAddr::V6(Ipv6Addr::from(bytes)).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+/// A line of `/proc/PID/net/unix`; its path can hold anything.
+fn of_unix(line: &str) -> Option<(u64, String)> {
+    let (mut inode, mut rest) = ("", line);
+    for _ in 0..7 {
+        // Numbers are padded.
+        (inode, rest) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
+    }
+    let name = if rest.is_empty() { "a Unix socket".to_owned() } else { format!("Unix socket {rest}") };
+    Some((inode.parse().ok()?, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz;
+
+    fn sample(name: &str) -> String {
+        String::from_utf8(fuzz::corpus("sockets").into_iter().find(|text| text.ends_with(name.as_bytes())).unwrap())
+            .unwrap()
+    }
+
+    #[test]
+    fn peers_are_read_in_both_families() {
+        let line =
+            "1: 0100007F:A1F0 0100007F:1538 01 00000000:00000000 00:00000000 00000000  0  0 4711 1 0 20 4 30 10 -1";
+        let named = |line: &str| of_internet(line, "TCP").expect("a line");
+        assert_eq!(named(line), (4711, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)".to_owned()));
+        let mapped = line.replace("0100007F:1538", "0000000000000000FFFF00000100007F:1538");
+        assert_eq!(named(&mapped).1, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)");
+        let six = line.replace("0100007F:1538", "B80D0120000000000000000002000000:01BB");
+        assert_eq!(named(&six).1, "TCP [2001:db8::2]:443 (from 127.0.0.1:41456)");
+        let listening = line.replace("0100007F:1538 01", "00000000:0000 0A");
+        assert_eq!(named(&listening).1, "TCP 127.0.0.1:41456, listening");
+    }
+
+    #[test]
+    fn paths_of_unix_sockets_may_have_spaces() {
+        let mut sockets = Sockets::default();
+        sockets.add(&sample("/run/a b.sock\n"), of_unix);
+        assert_eq!(sockets.named(4714).as_deref(), Some("Unix socket /run/a b.sock"));
+    }
+
+    #[test]
+    fn fuzz_sockets() {
+        fuzz::texts("sockets", |text| {
+            let mut sockets = Sockets::default();
+            sockets.add(text, |line| of_internet(line, "TCP"));
+            sockets.add(text, of_unix);
+        });
+    }
+}

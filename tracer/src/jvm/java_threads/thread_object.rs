@@ -1,0 +1,111 @@
+//! What a thread object says beside its name: its id, its state, and on whose behalf it is parked.
+
+use super::{
+    JavaThread, Layout,
+    places::Places,
+    reader::{Classes, Reader},
+};
+use crate::jvm::{
+    find::Jvm,
+    memory::Memory,
+    metadata::MetadataLayout,
+    peek::{Pages, Peek},
+};
+
+/// What locks of `java.util.concurrent` extend that one thread can own.
+const OWNABLE: &str = "java.util.concurrent.locks.AbstractOwnableSynchronizer";
+/// Most classes that a blocker's class is looked through for it.
+const MAX_DEPTH: usize = 16;
+
+/// What a parked thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocker {
+    /// Address of the object, at that moment.
+    pub address: u64,
+    /// Its class.
+    pub class: String,
+    /// The thread object of the thread that owns it; 0 where nobody does. Absent where nobody can.
+    pub owner: Option<u64>,
+}
+
+/// What a thread object says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadObject {
+    /// Address of the object, at that moment.
+    pub address: u64,
+    /// `Thread.getName()`.
+    pub name: Option<String>,
+    /// `Thread.threadId()`.
+    pub id: u64,
+    /// Absent for virtual threads, which have none of their own.
+    pub daemon: Option<bool>,
+    /// `java.lang.Thread.State` in the JVM's bits; absent for virtual threads.
+    pub status: Option<u32>,
+    /// What it is parked for.
+    pub blocker: Option<Blocker>,
+}
+
+/// Reads thread objects, for one look at the JVM: classes are not read again.
+pub struct ThreadObjects {
+    memory: Memory,
+    metadata: MetadataLayout,
+    places: Places,
+    classes: Classes,
+    mounted: Option<u64>,
+}
+
+impl ThreadObjects {
+    /// Finds out where things are; the error names what is missing.
+    pub fn open(jvm: &Jvm, layout: &Layout) -> Result<Self, String> {
+        let metadata = MetadataLayout::from_tables(&jvm.memory, &jvm.tables).map_err(|error| error.to_string())?;
+        let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
+        let mounted = layout.virtual_threads.map(|[_, mounted]| mounted);
+        Ok(Self { memory, metadata, places: Places::find(jvm)?, classes: Classes::default(), mounted })
+    }
+
+    /// Address of its thread object now.
+    pub fn address_of(&self, thread: &JavaThread) -> Option<u64> {
+        Reader { memory: &self.memory, metadata: &self.metadata, places: &self.places, classes: &self.classes }
+            .thread_object(thread.address)
+    }
+
+    /// The thread itself.
+    pub fn of(&self, thread: &JavaThread) -> Option<ThreadObject> {
+        let near = Pages::new(&self.memory);
+        let reader = self.reader(&near);
+        described(&reader, reader.thread_object(thread.address)?)
+    }
+
+    /// The virtual thread that it carries.
+    pub fn mounted_on(&self, thread: &JavaThread) -> Option<ThreadObject> {
+        let near = Pages::new(&self.memory);
+        let reader = self.reader(&near);
+        let mounted = reader.wide(near.u64(thread.address.wrapping_add(self.mounted?)).ok()?)?;
+        (mounted != reader.thread_object(thread.address)?).then(|| described(&reader, mounted)).flatten()
+    }
+
+    /// What belongs to one object lies near, so that few reads give all of it.
+    const fn reader<'a>(&'a self, near: &'a Pages<&'a Memory>) -> Reader<'a, Pages<&'a Memory>> {
+        Reader { memory: near, metadata: &self.metadata, places: &self.places, classes: &self.classes }
+    }
+}
+
+fn described<P: Peek>(reader: &Reader<'_, P>, object: u64) -> Option<ThreadObject> {
+    let (memory, places) = (reader.memory, reader.places);
+    let platform = reader.platform(object);
+    Some(ThreadObject {
+        address: object,
+        name: reader.name(object),
+        id: memory.u64(object.wrapping_add(places.id)).ok()?,
+        daemon: platform.and_then(|_| reader.is_daemon(object)),
+        status: platform.and_then(|held| memory.u32(held.wrapping_add(places.status)).ok()),
+        blocker: reader.reference(object.wrapping_add(places.blocker)).and_then(|object| blocker(reader, object)),
+    })
+}
+
+fn blocker<P: Peek>(reader: &Reader<'_, P>, address: u64) -> Option<Blocker> {
+    let classes = reader.classes(address, MAX_DEPTH);
+    let is_ownable = classes.iter().any(|class| class == OWNABLE);
+    let owner = is_ownable.then(|| reader.reference(address.wrapping_add(reader.places.owner)).unwrap_or(0));
+    Some(Blocker { address, class: classes.into_iter().next()?, owner })
+}

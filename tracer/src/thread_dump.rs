@@ -1,0 +1,137 @@
+//! A thread dump, from outside: what every thread does or waits for at a moment, and its Java stack. Nothing is loaded into the JVM,
+//! and no thread is stopped.
+//!
+//! Threads are read one after another, so a dump is not of one moment; whether a thread ran while it was read is known, and said.
+
+mod deadlock;
+mod read;
+mod text;
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+pub use self::{
+    deadlock::deadlocks,
+    read::{Error, read},
+    text::write as write_text,
+};
+use crate::stack::Frame;
+
+/// All threads of a JVM.
+#[derive(Debug, Serialize)]
+pub struct ThreadDump {
+    /// The process.
+    pub pid: u32,
+    /// `OpenJDK 17.0.15`, as the JVM calls itself.
+    pub jvm: String,
+    /// Time of the beginning, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// How long it took to read.
+    #[serde(rename = "took_ns", serialize_with = "as_ns")]
+    pub took: Duration,
+    /// The threads, in the order of the JVM's list.
+    pub threads: Vec<Thread>,
+    /// Threads that wait for each other in a circle, by their kernel ids.
+    pub deadlocks: Vec<Vec<u32>>,
+    /// What could not be read, and why.
+    pub missing: Vec<String>,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Thread {
+    /// Its id in the kernel, as jtrace sees it.
+    pub tid: u32,
+    /// `Thread.threadId()`.
+    pub java_id: Option<u64>,
+    /// `Thread.getName()`, or the kernel's name.
+    pub name: String,
+    /// Absent where it is not known.
+    pub daemon: Option<bool>,
+    /// Its state as Java says it, like `TIMED_WAITING (sleeping)`; absent where it is not known.
+    pub state: Option<&'static str>,
+    /// The kernel's letter: `R` runs or could run, `S` and `D` wait.
+    pub kernel_state: char,
+    /// CPU time that it has used.
+    pub cpu_ns: Option<u64>,
+    /// What it waits for.
+    pub waits: Option<Waits>,
+    /// The virtual thread that it carries.
+    pub carries: Option<Carried>,
+    /// Its Java frames, innermost first.
+    pub frames: Vec<StackFrame>,
+    /// Why there are no more frames; absent where the stack is whole.
+    pub incomplete: Option<&'static str>,
+}
+
+/// A frame of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct StackFrame {
+    /// Its method and place.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// Whether it is one of a native method.
+    pub native: bool,
+}
+
+/// A virtual thread on its carrier.
+#[derive(Clone, Debug, Serialize)]
+pub struct Carried {
+    /// `Thread.threadId()`.
+    pub java_id: u64,
+    /// `Thread.getName()`, mostly empty.
+    pub name: String,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum Waits {
+    /// To enter a monitor.
+    Monitor {
+        /// Class of its object, where it is known.
+        class: Option<String>,
+        /// Address of the `ObjectMonitor`.
+        address: u64,
+        /// Kernel id of the thread that holds it.
+        owner: Option<u32>,
+    },
+    /// To be notified (`Object.wait`).
+    Notify {
+        /// Class of the object, where it is known.
+        class: Option<String>,
+        /// Address of the `ObjectMonitor`.
+        address: u64,
+    },
+    /// Until it is unparked: for a lock, a condition, a task of `java.util.concurrent`.
+    Unpark {
+        /// Class of the object that it is parked for.
+        class: String,
+        /// Address of that object at the time.
+        address: u64,
+        /// Kernel id of the thread that owns it.
+        owner: Option<u32>,
+    },
+    /// In a system call.
+    SystemCall {
+        /// Its name, or number.
+        call: String,
+        /// What it is about: a file, a socket with its peer, a pipe.
+        on: Option<String>,
+    },
+}
+
+impl Waits {
+    /// The thread that would have to go on first.
+    pub const fn owner(&self) -> Option<u32> {
+        match self {
+            Self::Monitor { owner, .. } | Self::Unpark { owner, .. } => *owner,
+            Self::Notify { .. } | Self::SystemCall { .. } => None,
+        }
+    }
+}
+
+fn as_ns<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,273 @@
+//! Reads the dump of a running JVM.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+
+use super::{Carried, StackFrame, Thread, ThreadDump, Waits, deadlocks};
+use crate::{
+    jvm::{
+        code_cache,
+        descriptor::Descriptors,
+        find::Jvm,
+        java_stack::{End, JavaStack, JavaStacks, Place},
+        java_threads::{self, JavaThread, JavaThreads, Owner, ThreadObject, ThreadObjects},
+        memory::{self, Memory},
+        os_thread::{self, OsThread, SystemCall},
+        peek::{Pages, Peek as _},
+    },
+    stack::Frame,
+    symbol::java::JavaSymbols,
+};
+
+/// How often a thread is read that runs meanwhile.
+const ATTEMPTS: u32 = 3;
+
+/// Why there is no dump.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The JVM is laid out in an unknown way.
+    #[error("its threads cannot be found: {0}")]
+    Layout(#[from] code_cache::Error),
+    /// Its memory could not be read.
+    #[error("its threads cannot be read: {0}")]
+    Memory(#[from] memory::Error),
+}
+
+/// States of `java.lang.Thread` in the JVM's bits (`java_lang_Thread::ThreadStatus`), with `jstack`'s words.
+const STATES: [(u32, &str); 9] = [
+    (0, "NEW"),
+    (5, "RUNNABLE"),
+    (225, "TIMED_WAITING (sleeping)"),
+    (401, "WAITING (on object monitor)"),
+    (417, "TIMED_WAITING (on object monitor)"),
+    (657, "WAITING (parking)"),
+    (673, "TIMED_WAITING (parking)"),
+    (1025, "BLOCKED (on object monitor)"),
+    (2, "TERMINATED"),
+];
+
+/// Reads all threads.
+pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
+    let (began, at) = (Instant::now(), SystemTime::now());
+    let pages = Pages::new(&jvm.memory);
+    let mut reader = Reader::open(jvm, &pages)?;
+    let threads = reader.threads()?;
+    Ok(ThreadDump {
+        pid: jvm.target.pid,
+        jvm: format!("{} {}", jvm.target.jvm_name, jvm.target.jvm_version),
+        at_ms: at
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+        deadlocks: deadlocks(&threads),
+        threads,
+        missing: reader.missing,
+        took: began.elapsed(),
+    })
+}
+
+/// What reads the threads of one JVM, once.
+struct Reader<'a> {
+    pid: u32,
+    memory: &'a Memory,
+    threads: JavaThreads<Memory>,
+    objects: Option<ThreadObjects>,
+    stacks: JavaStacks,
+    symbols: JavaSymbols<&'a Pages<&'a Memory>>,
+    pages: &'a Pages<&'a Memory>,
+    descriptors: Descriptors,
+    missing: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn open(jvm: &'a Jvm, pages: &'a Pages<&'a Memory>) -> Result<Self, Error> {
+        let pid = jvm.target.pid;
+        let layout = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())?;
+        let mut missing = Vec::new();
+        let objects = ThreadObjects::open(jvm, &layout)
+            .map_err(|what| {
+                missing
+                    .push(format!("names, states and parked threads' locks: libjvm.so does not say where {what} is"));
+            })
+            .ok();
+        let mut symbols = JavaSymbols::open(pages, &jvm.tables)?;
+        symbols.find_continuations(&jvm.library);
+        let stacks = JavaStacks::new(symbols.code_cache().clone(), &jvm.tables)?;
+        Ok(Self {
+            pid,
+            memory: &jvm.memory,
+            threads: JavaThreads::new(Memory::open(pid)?, layout),
+            objects,
+            stacks,
+            symbols,
+            pages,
+            descriptors: Descriptors::new(pid),
+            missing,
+        })
+    }
+
+    fn threads(&mut self) -> Result<Vec<Thread>, Error> {
+        self.threads.refresh()?;
+        let tids = os_thread::tids_of(self.pid);
+        let tids: HashMap<u32, u32> = tids.into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
+        let all: Vec<JavaThread> = self.threads.listed().collect();
+        let object_of = |thread: &JavaThread| self.objects.as_ref()?.address_of(thread);
+        let by_object =
+            all.iter().filter_map(|thread| Some((object_of(thread)?, *tids.get(&thread.os_tid)?))).collect();
+        let known = Known { tids, by_object };
+        Ok(all.iter().filter_map(|thread| self.thread(*thread, &known)).collect())
+    }
+
+    /// A thread; none where it has ended.
+    fn thread(&mut self, thread: JavaThread, known: &Known) -> Option<Thread> {
+        let tid = *known.tids.get(&thread.os_tid)?;
+        let mut attempt = 0;
+        loop {
+            let before = OsThread::read(self.pid, tid).ok()?;
+            let seen = self.seen(thread, attempt)?;
+            let waits = self.waits(&seen, tid, known);
+            let after = OsThread::read(self.pid, tid).ok()?;
+            attempt += 1;
+            let still = before.stood_still(after);
+            if still || attempt == ATTEMPTS || after.state == 'R' {
+                return Some(self.told(tid, seen, waits.filter(|_| still), after, still));
+            }
+        }
+    }
+
+    /// What is read of a thread at once.
+    fn seen(&self, thread: JavaThread, attempt: u32) -> Option<Seen> {
+        let thread = self.threads.again(thread).ok()?;
+        let object = self.objects.as_ref().and_then(|objects| objects.of(&thread));
+        Some(Seen { thread, object, stack: self.stack(&thread, attempt), carries: self.carried(&thread) })
+    }
+
+    fn told(&mut self, tid: u32, seen: Seen, waits: Option<Waits>, os: OsThread, still: bool) -> Thread {
+        let Seen { object, stack, carries, .. } = seen;
+        let runs = (!still && stack.end != End::NoAnchor).then_some("it ran while its stack was read");
+        let name = object.as_ref().and_then(|object| object.name.clone()).or_else(|| os_thread::name(self.pid, tid));
+        Thread {
+            tid,
+            java_id: object.as_ref().map(|object| object.id),
+            name: name.unwrap_or_default(),
+            daemon: object.as_ref().and_then(|object| object.daemon),
+            state: object.as_ref().and_then(|object| state(object.status?)),
+            kernel_state: os.state,
+            cpu_ns: os_thread::cpu_ns(self.pid, tid),
+            waits,
+            carries,
+            frames: self.named(&stack),
+            incomplete: incomplete(&stack, os).or(runs),
+        }
+    }
+
+    /// Code is read through the pages first; if that leads nowhere it may be newer than they are.
+    fn stack(&self, thread: &JavaThread, attempt: u32) -> JavaStack {
+        let base = thread.stack_base();
+        if attempt == 0 {
+            self.stacks.of(self.memory, self.pages, thread.address, base)
+        } else {
+            self.stacks.of(self.memory, self.memory, thread.address, base)
+        }
+    }
+
+    fn carried(&self, thread: &JavaThread) -> Option<Carried> {
+        let carried = self.objects.as_ref()?.mounted_on(thread)?;
+        Some(Carried { java_id: carried.id, name: carried.name.unwrap_or_default() })
+    }
+
+    fn waits(&self, seen: &Seen, tid: u32, known: &Known) -> Option<Waits> {
+        let thread = &seen.thread;
+        if thread.pending_monitor != 0 {
+            return Some(self.monitor(thread.pending_monitor, known));
+        }
+        let waited = self.threads.waited_for(thread.address);
+        if waited != 0 {
+            return Some(Waits::Notify { class: self.class_of(waited), address: waited });
+        }
+        if let Some(blocker) = seen.object.as_ref().and_then(|object| object.blocker.as_ref()) {
+            let owner = blocker.owner.and_then(|owner| known.by_object.get(&owner).copied());
+            return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner });
+        }
+        let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
+        Some(Waits::SystemCall {
+            call: call.name().map_or_else(|| format!("system call {}", call.number), str::to_owned),
+            on: self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor)),
+        })
+    }
+
+    fn monitor(&self, monitor: u64, known: &Known) -> Waits {
+        let owner = self.threads.owner_of(monitor).ok().map(|owner| self.threads.owner(owner, monitor));
+        let owner = match owner {
+            Some(Owner::Thread(thread)) => known.tids.get(&thread.os_tid).copied(),
+            _ => None,
+        };
+        Waits::Monitor { class: self.class_of(monitor), address: monitor, owner }
+    }
+
+    fn class_of(&self, monitor: u64) -> Option<String> {
+        let name = self.threads.class_of(monitor)?;
+        Some(String::from_utf8_lossy(&name).replace('/', "."))
+    }
+
+    /// The descriptor that a call is about.
+    fn descriptor(&self, call: SystemCall) -> Option<u32> {
+        match call.polled() {
+            Some(list) => self.memory.u32(list).ok(),
+            None => call.has_descriptor().then(|| u32::try_from(call.arguments[0]).ok()).flatten(),
+        }
+    }
+
+    /// The frames of a stack with their names.
+    fn named(&mut self, stack: &JavaStack) -> Vec<StackFrame> {
+        let mut frames: Vec<StackFrame> = Vec::new();
+        let plain = |frame: &Arc<Frame>| StackFrame { frame: Frame::clone(frame), native: false };
+        for place in &stack.places {
+            let native = match *place {
+                Place::Interpreted { method, pointer } => {
+                    frames.push(plain(&self.symbols.interpreted_at(method, pointer)));
+                    self.symbols.is_native(method)
+                }
+                Place::Compiled { pc, compile_id, native } => {
+                    frames.extend(self.symbols.compiled(pc, true, compile_id).iter().map(plain));
+                    native
+                }
+            };
+            if let Some(last) = frames.last_mut() {
+                last.native = native;
+            }
+        }
+        frames
+    }
+}
+
+/// What was read of a thread at once.
+struct Seen {
+    thread: JavaThread,
+    object: Option<ThreadObject>,
+    stack: JavaStack,
+    carries: Option<Carried>,
+}
+
+/// The threads of the JVM's list by what others know of them.
+struct Known {
+    /// Kernel ids as jtrace sees them, by those in the JVM's namespace.
+    tids: HashMap<u32, u32>,
+    /// The same by thread object.
+    by_object: HashMap<u64, u32>,
+}
+
+fn state(status: u32) -> Option<&'static str> {
+    STATES.iter().find(|(bits, _)| *bits == status).map(|(_, words)| *words)
+}
+
+/// Why a stack has no more frames. A thread of the JVM's own waits without having called Java.
+fn incomplete(stack: &JavaStack, thread: OsThread) -> Option<&'static str> {
+    match stack.end {
+        End::NoAnchor if thread.state != 'R' => None,
+        End::NoAnchor => Some("it runs: `jtrace attach PID -l cpu` samples its stack"),
+        end => end.reason(),
+    }
+}

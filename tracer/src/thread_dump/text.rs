@@ -1,0 +1,226 @@
+//! A dump as text, in the form of `jstack`, so that whatever reads its output reads this. Threads that do the same are shown once.
+
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+};
+
+use super::{StackFrame, Thread, ThreadDump, Waits};
+use crate::{
+    report::format,
+    view::{escape, format::wall_clock},
+};
+
+/// Most names that are shown of threads with the same stack.
+const MAX_NAMES: usize = 8;
+
+/// Writes it. `each` shows every thread, and not only one of those that do the same.
+pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<()> {
+    let ThreadDump { pid, jvm, at_ms, took, threads, deadlocks, missing } = dump;
+    let took = format::duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    let count = format::plural(threads.len() as u64, "thread", "threads");
+    writeln!(
+        out,
+        "Thread dump of {pid}, {}, at {}: {count}, read in {took}, without stopping any",
+        escape::terminal(jvm),
+        wall_clock(*at_ms)
+    )?;
+    for what in missing {
+        writeln!(out, "Not known: {}", escape::terminal(what))?;
+    }
+    let names: HashMap<u32, &Thread> = threads.iter().map(|thread| (thread.tid, thread)).collect();
+    for circle in deadlocks {
+        deadlock(circle, &names, out)?;
+    }
+    for group in groups(threads, each) {
+        writeln!(out)?;
+        if let Some((first, others)) = group.split_first() {
+            thread(first, others, &names, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Threads with the same state, stack and reason to wait, in the order of the first of each.
+fn groups(threads: &[Thread], each: bool) -> Vec<Vec<&Thread>> {
+    let mut groups: Vec<Vec<&Thread>> = Vec::new();
+    let mut known: HashMap<_, usize> = HashMap::new();
+    for thread in threads {
+        // What was not seen whole may differ.
+        let alone = each || thread.incomplete.is_some() || (thread.frames.is_empty() && thread.waits.is_some());
+        let key = (&thread.frames, thread.waits.as_ref().map(same), thread.state);
+        let next = groups.len();
+        let index = if alone { next } else { *known.entry(key).or_insert(next) };
+        match groups.get_mut(index) {
+            Some(group) => group.push(thread),
+            None => groups.push(vec![thread]),
+        }
+    }
+    groups
+}
+
+/// What waits of two threads that are shown as one have in common: a lock that is owned is the same one.
+fn same(waits: &Waits) -> (&str, Option<u32>, u64) {
+    match waits {
+        Waits::Monitor { class, address, owner } => (class.as_deref().unwrap_or("?"), *owner, *address),
+        Waits::Notify { class, .. } => (class.as_deref().unwrap_or("?"), None, 0),
+        Waits::Unpark { class, address, owner } => (class, *owner, owner.map_or(0, |_| *address)),
+        Waits::SystemCall { call, .. } => (call, None, 0),
+    }
+}
+
+fn deadlock(circle: &[u32], names: &HashMap<u32, &Thread>, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "\nDEADLOCK of {}:", format::plural(circle.len() as u64, "thread", "threads"))?;
+    for tid in circle {
+        let Some(thread) = names.get(tid) else { continue };
+        let waits = thread.waits.as_ref().map(|waits| sentence(waits, names)).unwrap_or_default();
+        writeln!(out, "  \"{}\" (nid={tid}) {waits}", escape::terminal(&thread.name))?;
+    }
+    Ok(())
+}
+
+fn thread(thread: &Thread, others: &[&Thread], names: &HashMap<u32, &Thread>, out: &mut impl Write) -> io::Result<()> {
+    let name = Some(format!("\"{}\"", escape::terminal(&thread.name)));
+    let id = thread.java_id.map(|id| format!("#{id}"));
+    let daemon = (thread.daemon == Some(true)).then(|| "daemon".to_owned());
+    let cpu = thread.cpu_ns.map(|cpu_ns| format!("cpu={:.2}ms", cpu_ns as f64 / 1e6));
+    let known: Vec<String> = [name, id, daemon, cpu].into_iter().flatten().collect();
+    writeln!(out, "{} nid={} {}", known.join(" "), thread.tid, kernel_state(thread.kernel_state))?;
+    if !others.is_empty() {
+        writeln!(
+            out,
+            "   and {} that {} the same: {}",
+            others.len(),
+            if others.len() == 1 { "does" } else { "do" },
+            listed(others)
+        )?;
+    }
+    if let Some(carried) = &thread.carries {
+        let name =
+            if carried.name.is_empty() { String::new() } else { format!(" \"{}\"", escape::terminal(&carried.name)) };
+        writeln!(out, "   Carrying virtual thread #{}{name}", carried.java_id)?;
+    }
+    if let Some(state) = thread.state {
+        writeln!(out, "   java.lang.Thread.State: {state}")?;
+    }
+    let waits = thread.waits.as_ref().map(|waits| sentence(waits, names));
+    for (index, frame) in thread.frames.iter().enumerate() {
+        writeln!(out, "\tat {}", place(frame))?;
+        if let Some(waits) = waits.as_ref().filter(|_| index == 0) {
+            writeln!(out, "\t- {waits}")?;
+        }
+    }
+    if let Some(waits) = waits.filter(|_| thread.frames.is_empty()) {
+        writeln!(out, "\t- {waits}")?;
+    }
+    if let Some(reason) = thread.incomplete {
+        writeln!(out, "\t… {reason}")?;
+    }
+    Ok(())
+}
+
+fn listed(others: &[&Thread]) -> String {
+    let shown = others.iter().take(MAX_NAMES).map(|thread| format!("\"{}\"", escape::terminal(&thread.name)));
+    let text = shown.collect::<Vec<_>>().join(", ");
+    if others.len() > MAX_NAMES { format!("{text}, …") } else { text }
+}
+
+fn kernel_state(letter: char) -> &'static str {
+    match letter {
+        'R' => "runnable",
+        'S' => "waiting",
+        'D' => "waiting in the kernel",
+        'T' | 't' => "stopped",
+        _ => "ending",
+    }
+}
+
+/// `com.shop.Cart.add(Cart.java:12)`.
+fn place(StackFrame { frame, native }: &StackFrame) -> String {
+    let name = escape::terminal(&frame.name);
+    if !frame.kind.is_java() {
+        return name.into_owned();
+    }
+    let place = match (*native, &frame.file, frame.line) {
+        (true, ..) => "Native Method".to_owned(),
+        (false, Some(file), Some(line)) => format!("{}:{line}", escape::terminal(file)),
+        (false, Some(file), None) => escape::terminal(file).into_owned(),
+        (false, None, _) => "Unknown Source".to_owned(),
+    };
+    format!("{name}({place})")
+}
+
+/// What a thread waits for, after `jstack`.
+fn sentence(waits: &Waits, names: &HashMap<u32, &Thread>) -> String {
+    let class = |class: &Option<String>| {
+        class.as_ref().map_or_else(|| "class not known".to_owned(), |class| format!("a {}", escape::terminal(class)))
+    };
+    let held = |verb: &str, owner: &Option<u32>| match owner {
+        Some(tid) => {
+            let name = names.get(tid).map(|thread| format!("\"{}\" ", escape::terminal(&thread.name)));
+            format!(", {verb} by {}(nid={tid})", name.unwrap_or_default())
+        }
+        None => String::new(),
+    };
+    match waits {
+        Waits::Monitor { class: of, address, owner } => {
+            format!("waiting to lock <0x{address:016x}> ({}){}", class(of), held("held", owner))
+        }
+        Waits::Notify { class: of, address } => format!("waiting on <0x{address:016x}> ({})", class(of)),
+        Waits::Unpark { class, address, owner } => {
+            let class = escape::terminal(class);
+            format!("parking to wait for  <0x{address:016x}> (a {class}){}", held("owned", owner))
+        }
+        Waits::SystemCall { call, on: Some(on) } => format!("in {call}: {}", escape::terminal(on)),
+        Waits::SystemCall { call, on: None } => format!("in {call}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        stack::{Frame, Kind},
+        thread_dump::Carried,
+    };
+
+    fn frame(name: &str, line: Option<u32>, native: bool) -> StackFrame {
+        let frame = Frame { file: Some("Cart.java".to_owned()), line, ..Frame::named(Kind::Compiled, name) };
+        StackFrame { frame, native }
+    }
+
+    fn thread(tid: u32, name: &str, waits: Option<Waits>) -> Thread {
+        let frames = vec![frame("com.shop.Cart.park", None, true), frame("com.shop.Cart.add", Some(12), false)];
+        let state = Some("WAITING (parking)");
+        Thread { tid, name: name.to_owned(), kernel_state: 'S', state, waits, frames, ..Thread::default() }
+    }
+
+    #[test]
+    fn a_dump_reads_as_the_jvms_own_with_circles_first_and_equal_threads_once() {
+        let lock = |owner| Some(Waits::Unpark { class: "Lock".to_owned(), address: 16, owner: Some(owner) });
+        let monitor = Some(Waits::Monitor { class: None, address: 32, owner: Some(1) });
+        let mut threads = vec![thread(1, "a\u{1b}[m", lock(2)), thread(2, "b", monitor)];
+        threads.extend((3..14).map(|tid| thread(tid, &format!("pool-{tid}"), None)));
+        threads.push(Thread {
+            java_id: Some(7),
+            daemon: Some(true),
+            cpu_ns: Some(1_500_000),
+            carries: Some(Carried { java_id: 9, name: String::new() }),
+            frames: Vec::new(),
+            state: None,
+            kernel_state: 'R',
+            incomplete: Some("it runs"),
+            ..thread(20, "carrier", None)
+        });
+        let call = Waits::SystemCall { call: "read".to_owned(), on: Some("a pipe".to_owned()) };
+        threads.push(thread(21, "reader", Some(call)));
+        let deadlocks = crate::thread_dump::deadlocks(&threads);
+        let (jvm, took) = ("OpenJDK 17".to_owned(), Duration::from_millis(12));
+        let dump = ThreadDump { pid: 4711, jvm, at_ms: 0, took, threads, deadlocks, missing: vec!["names".to_owned()] };
+        let mut text = Vec::new();
+        write(&dump, false, &mut text).expect("room");
+        insta::assert_snapshot!(String::from_utf8(text).expect("a text"));
+    }
+}
