@@ -59,3 +59,52 @@ impl Expected {
         number.copied().with_context(|| format!("the program expects no {kind} of {of}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+    use crate::workspace;
+
+    /// The texts of all files below a folder with one of these endings.
+    fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<String>> {
+        let mut texts = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                texts.extend(self::texts(&path, endings)?);
+            } else if path.extension().is_some_and(|ending| endings.iter().any(|wanted| ending == *wanted)) {
+                texts.push(fs::read_to_string(&path)?);
+            }
+        }
+        Ok(texts)
+    }
+
+    /// The kinds that a program prints: `expect("calls", ...)` and `"expected calls ..."`.
+    fn kinds(program: &str) -> BTreeSet<&str> {
+        let code = program.lines().filter(|line| !line.trim_start().starts_with('*'));
+        let after = code.flat_map(|line| ["expect(\"", "\"expected "].map(|begin| line.split(begin).skip(1)));
+        let words = after.flatten().filter_map(|rest| rest.split([' ', '"']).next());
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
+    #[test]
+    fn kinds_are_found_in_code_and_not_in_comments() {
+        let program = " * Prints {@code \"expected shapes 1\"}.\n  s.expect(\"calls\", of, 1);\n  out(\"expected dead File \" + 1);\n";
+        assert_eq!(kinds(program), BTreeSet::from(["calls", "dead"]));
+    }
+
+    /// What a program says and nobody reads holds nothing.
+    #[test]
+    fn every_kind_of_truth_that_programs_print_is_read_by_a_test() {
+        let folder = workspace().join("tests");
+        let programs = texts(&folder.join("workloads"), &["java", "c"]).unwrap();
+        let all: BTreeSet<&str> = programs.iter().flat_map(|program| kinds(program)).collect();
+        assert!(all.len() > 30, "{all:?}");
+        let readers = [texts(&folder.join("live"), &["rs"]).unwrap(), texts(&folder.join("stacks"), &["rs"]).unwrap()];
+        let is_read = |kind: &&&str| readers.iter().flatten().any(|reader| reader.contains(&format!("\"{kind}\"")));
+        let unread: Vec<_> = all.iter().filter(|kind| !is_read(kind)).collect();
+        assert!(unread.is_empty(), "no test reads {unread:?}");
+    }
+}

@@ -95,6 +95,19 @@ pub fn is_full() -> bool {
     env::var_os("JTRACE_MATRIX").is_some_and(|wanted| wanted == "full")
 }
 
+/// The oldest and the newest JDK, for tests that take long and hardly depend on the release; all of them where the whole matrix is
+/// wanted.
+///
+/// # Errors
+/// There is no JDK at all.
+pub fn oldest_and_newest() -> anyhow::Result<Vec<Jdk>> {
+    let mut jdks = all()?;
+    if !is_full() && jdks.len() > 2 {
+        jdks.drain(1..jdks.len() - 1);
+    }
+    Ok(jdks)
+}
+
 /// JDKs with collectors: every release and every collector, and half of the pairs of both; the other half in another `turn`, all of
 /// them where the whole matrix is wanted. Tests of one matter take turns.
 ///

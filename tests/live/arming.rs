@@ -73,7 +73,7 @@ fn calls_at_entry(code: &Compilation) -> bool {
 }
 
 /// Code of a class, alone or inlined, that calls at entry, and code that does not.
-fn of_class(snapshot: &Snapshot, class: &str) -> (usize, usize) {
+pub(crate) fn of_class(snapshot: &Snapshot, class: &str) -> (usize, usize) {
     let own = snapshot.in_use().filter(|code| code.osr_bci.is_none() && code.names().any(|name| name.class == class));
     let (calling, silent): (Vec<_>, Vec<_>) = own.partition(|code| calls_at_entry(code));
     (calling.len(), silent.len())
@@ -307,7 +307,7 @@ fn code_that_allocates_calls_the_stub_where_the_jvm_was_started_so() -> Result<(
 }
 
 /// Stops a JVM, and waits until none of its threads runs any more: one that does could still answer.
-fn stop(jvm: &mut Jvm) -> Result<()> {
+pub(crate) fn stop(jvm: &mut Jvm) -> Result<()> {
     jvm.process().signal(Signal::STOP)?;
     let tasks = format!("/proc/{}/task", jvm.pid());
     until_true("every thread has stopped", || {

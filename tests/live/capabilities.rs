@@ -132,3 +132,63 @@ fn a_member_of_the_group_attaches_to_her_own_jvms_and_to_nobody_elses() -> Resul
     others.finish()?;
     Ok(())
 }
+
+/// The lines of a document's example that begin with a word, up to one that ends it.
+fn example(begins: &str, ends: &str) -> Result<String> {
+    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("    {begins}")));
+    let mut found = String::new();
+    for line in lines.by_ref() {
+        found.push_str(line);
+        found.push('\n');
+        if line.trim() == ends || ends.is_empty() && !line.starts_with("    ") {
+            break;
+        }
+    }
+    ensure!(!found.is_empty(), "docs/security.md has no example that begins with `{begins}`");
+    Ok(found)
+}
+
+/// Whether there is such a program.
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn the_documents_lines_for_sudo_are_lines_that_sudo_takes() -> Result<()> {
+    let lines = example("%jtrace ", "")?;
+    ensure!(!lines.contains(" -o") && !lines.contains('*'), "root would write where a member says: {lines}");
+    if !is_installed("visudo") {
+        println!("visudo is not installed: the lines for sudo were not checked");
+        return Ok(());
+    }
+    let file = tempfile::NamedTempFile::new()?;
+    fs::write(file.path(), lines)?;
+    let finished = Finished::of(Command::new("visudo").arg("-cf").arg(file.path()), LIMIT)?;
+    ensure!(finished.code == 0, "{}{}", finished.text(), finished.stderr);
+    Ok(())
+}
+
+#[test]
+fn the_documents_rule_for_polkit_allows_the_units_of_the_document_and_no_other() -> Result<()> {
+    const TRIES: &str = r#"
+const one = (id, unit, verb, group) => rule(
+    { id, lookup: (key) => ({ unit, verb })[key] }, { isInGroup: (name) => name === "jtrace" && group }) ?? "no";
+const units = "org.freedesktop.systemd1.manage-units";
+console.log([
+    one(units, "jtrace-record@42.service", "start", true), one(units, "jtrace-record@42.service", "stop", true),
+    one(units, "jtrace-record@42.service", "start", false), one(units, "jtrace-record@42.service", "restart", true),
+    one(units, "jtrace-record@x.service", "start", true), one(units, "ssh.service", "stop", true),
+    one(units, "xjtrace-record@42.service", "stop", true), one("org.freedesktop.login1.reboot", undefined, undefined, true),
+].join(" "));
+"#;
+    let rule = example("polkit.addRule", "});")?;
+    if !is_installed("node") {
+        println!("Node.js is not installed: the rule for polkit was not run");
+        return Ok(());
+    }
+    let begin = "let rule; const polkit = { Result: { YES: 'yes' }, addRule: (one) => { rule = one; } };";
+    let finished = Finished::of(Command::new("node").arg("-e").arg(format!("{begin}{rule}{TRIES}")), LIMIT)?;
+    ensure!(finished.text().trim() == "yes yes no no no no no no", "{}{}", finished.text(), finished.stderr);
+    Ok(())
+}

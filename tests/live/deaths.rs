@@ -30,7 +30,7 @@ use self::{
 use super::ending::SIGNALS;
 
 /// How many where nobody says it, and from how many on a measurement is among the commands: it takes seconds.
-const USUAL: u64 = 40;
+const USUAL: u64 = 24;
 const WITH_MEASUREMENTS: u64 = 200;
 
 /// Signals that end a process at once, as a fault in jtrace would.
@@ -230,7 +230,8 @@ fn deaths_at_any_moment_of_any_command_leave_the_target_as_it_was() -> Result<()
     let seed = number("JTRACE_DEATHS_SEED")?.unwrap_or(by_clock);
     println!("deaths: {times}, seed {seed}");
     let (mut dice, mut tally) = (Dice(seed), Tally::default());
-    let jdks = jdk::all()?;
+    // A session of each command comes before the deaths of a release, and takes as long as these.
+    let jdks = jdk::oldest_and_newest()?;
     let rows: Vec<Row> =
         COMMANDS.into_iter().filter(|row| times >= WITH_MEASUREMENTS || row.1 != Watches::Own).collect();
     for jdk in &jdks {

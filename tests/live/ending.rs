@@ -2,17 +2,28 @@
 //! was, or is after the next start. Death at any moment is tested in `deaths`.
 
 use std::{
-    io::Read as _,
+    io::{BufRead as _, BufReader, Read as _},
     process::{Command, Stdio},
+    thread,
 };
 
 use anyhow::{Context as _, Result, ensure};
+use rustix::process::{Resource, Rlimit, prlimit};
 use tests::{
     jdk::{self, Jdk},
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
     patience::until_true,
-    process::{Process, Signal},
+    process::{Process, Signal, pid_of},
+};
+use tracer::jvm::{
+    arming::{recompile, snapshot::Snapshot},
+    find,
+};
+
+use crate::{
+    arming::{of_class, stop},
+    privileges::full_pipe,
 };
 
 const FLAG: &str = "DTraceMonitorProbes";
@@ -20,7 +31,7 @@ pub(crate) const FLAGS: [&str; 3] = [FLAG, "DTraceMethodProbes", "DTraceAllocPro
 
 /// Signals whose default ends a process. `SIGXCPU` is what the kernel bounds the urgent thread with as well: it ends nothing
 /// as long as CPU time is left.
-pub(crate) const SIGNALS: [Signal; 14] = [
+pub(crate) const SIGNALS: [Signal; 15] = [
     Signal::HUP,
     Signal::INT,
     Signal::QUIT,
@@ -34,6 +45,7 @@ pub(crate) const SIGNALS: [Signal; 14] = [
     Signal::XFSZ,
     Signal::VTALARM,
     Signal::PROF,
+    Signal::IO,
     Signal::POWER,
 ];
 
@@ -64,6 +76,89 @@ fn every_signal_that_can_be_caught_ends_a_session_in_order() -> Result<()> {
     Ok(())
 }
 
+/// They have no names that a library would take.
+#[test]
+fn the_first_and_the_last_signal_in_real_time_end_a_session_in_order() -> Result<()> {
+    let jvm = contended(&jdk::any()?)?;
+    for number in ["-34", "-64"] {
+        let mut session = Session::attach(jvm.pid(), &["-l", "locks"])?;
+        let sent = Command::new("kill").args([number, &session.process().pid().to_string()]).status()?;
+        ensure!(sent.success(), "kill {number} failed");
+        let report = session.final_report().with_context(|| number.to_owned())?;
+        assert_eq!(report.end(), "terminated", "{number}");
+        assert_eq!(jvm.flag(FLAG)?, "false", "after {number}");
+    }
+    Ok(())
+}
+
+/// The kernel sends it to the urgent thread as well, so by itself it ends nothing.
+#[test]
+fn cpu_time_that_is_used_up_ends_a_session_in_order_and_the_signal_alone_does_not() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    let mut session = Session::attach(jvm.pid(), &["-l", "locks", "--max-overhead", "100000%"])?;
+    let process = session.process();
+    process.signal(Signal::XCPU)?;
+    // As much as it is going to use for some work: it has used some already.
+    let limit = Rlimit { current: Some(1), maximum: None };
+    prlimit(Some(pid_of(process.pid())?), Resource::Cpu, limit)?;
+    until_true("its CPU time is used up", || {
+        jvm.work()?;
+        Ok(!session.process().is_running())
+    })?;
+    let report = session.final_report()?;
+    assert_eq!(report.end(), "out of CPU time");
+    assert_eq!(jvm.flag(FLAG)?, "false");
+    jvm.finish().map(drop)
+}
+
+/// How many of a process's event descriptors are readable: one for each signal that its thread has heard.
+fn heard(pid: u32) -> Result<usize> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fdinfo"))?;
+    let texts = entries.filter_map(|entry| std::fs::read_to_string(entry.ok()?.path()).ok());
+    let counts = |text: String| {
+        let line =
+            text.lines().find_map(|line| line.strip_prefix("eventfd-count:").map(|count| count.trim().to_owned()));
+        line.is_some_and(|count| count != "0")
+    };
+    Ok(texts.filter(|text| counts(text.clone())).count())
+}
+
+/// Code that calls can be dropped by the JVM alone. Who presses Ctrl-C once more does not wait for one that is stopped.
+#[test]
+fn a_second_signal_leaves_what_a_stopped_jvm_is_owed_to_the_next_start() -> Result<()> {
+    let jdk = jdk::all()?.into_iter().find(|jdk| jdk.release >= recompile::SINCE).context("no JDK that recompiles")?;
+    let mut jvm = Launch::new(&jdk, "arming", "Arming").flags(&["-Xbatch"]).start()?;
+    let pid = jvm.pid().to_string();
+    let target = find::Jvm::open(jvm.pid())?;
+    let owed = format!("/run/jtrace/recompiled/{pid}-{}.json", target.target.start_ticks);
+    let owed = std::path::Path::new(&owed);
+    let mut session = Session::start(&["methods", &pid, "-I", "Arming$Chosen::*", "--arm", "recompile", "--json"])?;
+    ensure!(owed.exists(), "nothing was written down before");
+    stop(&mut jvm)?;
+    let process = session.process();
+    let before = heard(process.pid())?;
+    process.signal(Signal::INT)?;
+    until_true("the first signal is heard", || Ok(!process.is_running() || heard(process.pid())? > before))?;
+    // It may have given up by itself already, as it waits for a JVM that is alive for two seconds.
+    let _ = process.signal(Signal::INT);
+    let status = process.wait(jtrace::LIMIT)?;
+    let said = process.stderr.text();
+    let in_order = status.success() && said.contains(&format!("process {pid}"));
+    let at_once = status.code() == Some(130) && said.contains("jtrace ends without waiting");
+    ensure!(in_order || at_once, "{status}: {said}");
+    ensure!(owed.exists(), "what was not undone is not owed: {said}");
+    let calling = || -> Result<usize> { Ok(of_class(&Snapshot::take(&target)?, "Arming$Chosen").0) };
+    ensure!(calling()? > 0, "a stopped JVM has dropped code");
+    jvm.process().signal(Signal::CONT)?;
+    until_true("the next start undoes it", || {
+        jtrace::succeed(&["list"])?;
+        Ok(!owed.exists())
+    })?;
+    jvm.work()?;
+    assert_eq!((calling()?, jvm.flag("DTraceMethodProbes")?.as_str()), (0, "false"));
+    jvm.finish().map(drop)
+}
+
 /// The first signal detaches although nobody takes the events; the second one ends the wait for that reader.
 #[test]
 fn a_reader_who_does_not_read_holds_up_neither_the_governor_nor_the_end() -> Result<()> {
@@ -79,17 +174,61 @@ fn a_reader_who_does_not_read_holds_up_neither_the_governor_nor_the_end() -> Res
     for _ in 0..4 {
         jvm.work()?;
     }
-    let handle =
-        rustix::process::pidfd_open(tests::process::pid_of(child.id())?, rustix::process::PidfdFlags::empty())?;
+    let handle = rustix::process::pidfd_open(pid_of(child.id())?, rustix::process::PidfdFlags::empty())?;
     rustix::process::pidfd_send_signal(&handle, Signal::INT)?;
     until_true("the flag is restored while nobody reads", || Ok(jvm.flag(FLAG)? == "false"))?;
     // It may have ended already, where its reader's time was over.
     let _ = rustix::process::pidfd_send_signal(&handle, Signal::INT);
     until_true("it ends although nobody reads", || Ok(child.try_wait()?.is_some()))?;
+    let code = child.wait()?.code();
+    // Where its own wait ends first, that is an error.
+    ensure!(code == Some(1) || code == Some(130), "it says that all is well: {code:?}");
     let mut text = String::new();
     child.stdout.take().context("piped")?.read_to_string(&mut text)?;
     // A pipe has 16 pages, and each piece takes whole ones but for its last.
     ensure!(text.len() >= 32_768, "only {} bytes: the pipe was not full", text.len());
+    jvm.finish().map(drop)
+}
+
+/// What was said to nobody is counted, and said as soon as there is room.
+#[test]
+fn a_full_standard_error_holds_up_neither_the_session_nor_the_undo() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    let pid = jvm.pid().to_string();
+    let (mut reader, writer) = full_pipe()?;
+    let mut child = jtrace::command(&["attach", &pid, "-l", "locks", "--events"])?
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(writer)
+        .spawn()?;
+    // The loop of the session runs, behind the line that says that it is attached.
+    let mut events = BufReader::new(child.stdout.take().context("piped")?);
+    let seen = thread::spawn(move || -> std::io::Result<_> {
+        let mut first = String::new();
+        events.read_line(&mut first)?;
+        Ok((first, events))
+    });
+    until_true("the flag is armed", || Ok(jvm.flag(FLAG)? == "true"))?;
+    until_true("an event comes", || {
+        jvm.work()?;
+        Ok(seen.is_finished())
+    })?;
+    let (first, mut events) = seen.join().map_err(|_| anyhow::anyhow!("the reader failed"))??;
+    ensure!(first.starts_with('{'), "no event: {first}");
+    // The rest is read, so that only standard error could hold it up.
+    let rest = thread::spawn(move || std::io::copy(&mut events, &mut std::io::sink()));
+    let handle = rustix::process::pidfd_open(pid_of(child.id())?, rustix::process::PidfdFlags::empty())?;
+    // Room for what is said at the end.
+    let mut page = [0; 8192];
+    reader.read_exact(&mut page)?;
+    rustix::process::pidfd_send_signal(&handle, Signal::INT)?;
+    until_true("it ends although nobody reads what it says", || Ok(child.try_wait()?.is_some()))?;
+    ensure!(child.wait()?.success(), "the session failed");
+    ensure!(jvm.flag(FLAG)? == "false", "the flag stays up");
+    rest.join().map_err(|_| anyhow::anyhow!("the reader failed"))??;
+    let mut said = String::new();
+    reader.read_to_string(&mut said)?;
+    ensure!(said.contains("left out here") && !said.contains("attached"), "{}", said.trim_matches('.'));
     jvm.finish().map(drop)
 }
 

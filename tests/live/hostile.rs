@@ -18,6 +18,8 @@ use tests::{
 };
 use tracer::jvm::{find::process::Identity, target_files};
 
+use crate::privileges::{is_filtered, mask, of_document};
+
 /// A user who has nothing on this machine.
 const UID: u32 = 61_234;
 
@@ -142,7 +144,7 @@ fn beside(process: &Process, arguments: &[&str]) -> Result<Finished> {
 fn memory_that_a_user_serves_herself_holds_nothing_up() -> Result<()> {
     let jdk = jdk::any()?;
     let mut jvm = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]).start()?;
-    for kind in ["memory", "arguments"] {
+    for kind in ["memory", "arguments", "library"] {
         let directory = tempfile::tempdir()?;
         let process = that_holds_up(kind, directory.path())?;
         let pid = process.pid();
@@ -152,11 +154,11 @@ fn memory_that_a_user_serves_herself_holds_nothing_up() -> Result<()> {
         assert!(row(jvm.pid()).is_some_and(|row| row["problem"].is_null()), "{list}");
         let row = row(pid).with_context(|| format!("{kind}: not listed"))?;
         // What cannot be read is said, or stands under the name that the kernel knows.
-        let is_named = if kind == "memory" { row["problem"].is_string() } else { row["command"] == "python3" };
+        let is_named = if kind == "arguments" { row["command"] == "python3" } else { row["problem"].is_string() };
         assert!(is_named, "{kind}: {row}");
         // Nothing had to be left behind: it was not read in the first place.
         assert_eq!(list["held_up"], 0, "{kind}");
-        for command in [&["doctor"][..], &["attach", "-d", "1s", "--json"], &["perf-map"], &["probes"]] {
+        for command in [&["doctor"][..], &["attach", "-d", "1s", "--json"], &["perf-map"], &["probes"], &["threads"]] {
             let mut words = command.to_vec();
             let pid = pid.to_string();
             words.insert(1, &pid);
@@ -226,33 +228,6 @@ fn a_target_that_something_is_owed_to_and_that_does_not_answer_holds_up_nobody()
     Ok(())
 }
 
-/// A value of `/proc/.../status`, as a mask.
-fn mask(status: &str, key: &str) -> Result<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(key)).with_context(|| format!("no {key}"))?;
-    Ok(u64::from_str_radix(line.trim_start_matches(':').trim(), 16)?)
-}
-
-/// The capabilities that a row of the table in `docs/security.md` names, as a mask.
-fn of_document(process: &str) -> Result<u64> {
-    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
-    let row = text.lines().find(|line| line.starts_with(&format!("| {process} |"))).context("no such row")?;
-    let known = [
-        ("CAP_DAC_OVERRIDE", 1),
-        ("CAP_DAC_READ_SEARCH", 2),
-        ("CAP_SYS_PTRACE", 19),
-        ("CAP_SYS_NICE", 23),
-        ("CAP_SYSLOG", 34),
-        ("CAP_PERFMON", 38),
-        ("CAP_BPF", 39),
-        ("CAP_CHECKPOINT_RESTORE", 40),
-    ];
-    let named: Vec<&str> = row.split('`').filter(|word| word.starts_with("CAP_")).collect();
-    named.iter().try_fold(0, |mask, name| {
-        let known = known.iter().find(|(known, _)| known == name).with_context(|| format!("{name} is not known"))?;
-        Ok(mask | 1 << known.1)
-    })
-}
-
 #[test]
 fn an_attached_jtrace_and_its_child_can_do_what_the_table_says_and_no_more() -> Result<()> {
     let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
@@ -309,11 +284,6 @@ fn who_reaches_a_users_files_is_that_user_in_her_namespace_and_has_no_capability
     drop(files);
     jvm.finish()?;
     Ok(())
-}
-
-/// Whether a process can get back nothing that it gave up, and the kernel refuses system calls of it.
-fn is_filtered(status: &str) -> bool {
-    status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2")
 }
 
 /// The child of a process that reaches the files of a target.

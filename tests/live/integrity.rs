@@ -192,6 +192,32 @@ fn a_ring_of_4_kib_under_load_accounts_for_every_event() -> Result<()> {
     Ok(())
 }
 
+/// Nobody looks while the program works: of what comes beyond the most that may come between two looks the programs take no more.
+#[test]
+fn what_comes_faster_than_jtrace_looks_is_refused_and_accounted_for() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "hotpark", "HotPark").arguments(&["200000", "200000"]).start()?;
+    // A budget of a core or more refuses nothing.
+    let mut session = Session::attach(jvm.pid(), &["-l", "locks", "--max-overhead", "1%"])?;
+    pause(session.process())?;
+    let parks = jvm.work()?.get("parks")?;
+    session.process().signal(Signal::CONT)?;
+    let report = session.report()?;
+    jvm.finish()?;
+    let sum =
+        |key: &str| -> u64 { report.sites("thread__park__begin").iter().filter_map(|site| site[key].as_u64()).sum() };
+    let [hits, refused, emitted] = ["hits", "refused", "emitted"].map(sum);
+    assert!(hits >= parks, "{hits} hits of {parks} parks, while nobody could take the site away");
+    assert!(refused > 0 && emitted > 0, "{refused} of {hits} hits were refused, {emitted} became events");
+    assert!(report.completeness("refused")? >= refused);
+    // Reading the report has checked this for every site; here it is said once more.
+    let [emitted, delivered, lost] = ["emitted", "delivered", "lost"].map(|key| report.completeness(key));
+    assert_eq!(emitted?, delivered? + lost?);
+    let sentence = format!("{refused} hits of `");
+    let is_named = |text: &&str| text.contains(&sentence) && text.contains("thread__park__begin");
+    assert!(report.missing().iter().any(is_named), "no {sentence} in {:?}", report.missing());
+    Ok(())
+}
+
 #[test]
 fn a_duration_ends_the_session_by_itself() -> Result<()> {
     let jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;

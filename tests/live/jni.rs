@@ -10,6 +10,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, Session},
     jvm::{Jvm, Launch},
+    patience::until,
     process::{Finished, Process},
     report::{Report, Row, cell},
 };
@@ -250,28 +251,45 @@ fn a_jvm_that_jtrace_starts_has_its_callers_too() -> Result<()> {
 #[test]
 fn the_guard_takes_a_hot_family_and_leaves_the_others_and_no_call_lasts_over_its_absence() -> Result<()> {
     let jdk = jdk::any()?;
-    let mut jvm = Launch::new(&jdk, "jni", "Hot").start()?;
-    let session = Session::attach(jvm.pid(), &["-l", "jni", "--max-overhead", "1%"])?;
     // Each time a million calls of GetArrayLength with some of Java around them.
-    let mut longest_ns = 0;
-    for _ in 0..4 {
-        longest_ns = jvm.work()?.get("ns")?.max(longest_ns);
-    }
-    let report = session.report()?;
-    jvm.finish()?;
-    let hot = report.sites("GetArrayLength__entry");
-    let cold = report.sites("CallStaticVoidMethod__entry");
-    let state = |sites: &[&Value]| sites.iter().map(|site| site["state"].to_string()).collect::<Vec<_>>();
-    assert!(state(&hot).iter().all(|state| state.contains("rate guard")), "{hot:?}");
-    let counted = by_function(&report)?;
-    assert!(counted["GetArrayLength"] < 4_000_000, "{counted:?}");
-    let expected = Expected::parse(&jvm.stdout().text())?.one("calls", "CallStaticVoidMethod<-Hot.run")?;
+    let mut pieces = 4;
+    until("the guard takes the hot family away", || {
+        let mut jvm = Launch::new(&jdk, "jni", "Hot").start()?;
+        let session = Session::attach(jvm.pid(), &["-l", "jni", "--max-overhead", "1%"])?;
+        let mut longest_ns = 0;
+        for _ in 0..pieces {
+            longest_ns = jvm.work()?.get("ns")?.max(longest_ns);
+        }
+        let report = session.report()?;
+        jvm.finish()?;
+        let worked = pieces;
+        pieces *= 2;
+        let is_taken = all_are(&report, "GetArrayLength__entry", "rate guard");
+        if is_taken {
+            let expected = Expected::parse(&jvm.stdout().text())?;
+            only_the_hot_family_lacks_calls(&report, worked, &expected, longest_ns)?;
+        }
+        Ok(is_taken.then_some(()))
+    })
+}
+
+/// Whether there are sites of a probe, all in this state.
+fn all_are(report: &Report, probe: &str, state: &str) -> bool {
+    let sites = report.sites(probe);
+    !sites.is_empty() && sites.iter().all(|site| site["state"].as_str().is_some_and(|text| text.contains(state)))
+}
+
+fn only_the_hot_family_lacks_calls(report: &Report, pieces: u64, expected: &Expected, longest_ns: u64) -> Result<()> {
+    let counted = by_function(report)?;
+    let hot = counted.get("GetArrayLength").copied().unwrap_or(0);
+    ensure!(hot < pieces * 1_000_000, "{counted:?}");
+    let expected = expected.one("calls", "CallStaticVoidMethod<-Hot.run")?;
     let calls = counted.get("CallStaticVoidMethod").copied().unwrap_or(0);
     // A machine that is slow to take the hot family away may take this one for a while, too; it never counts more.
-    let untouched = state(&cold).iter().all(|state| state.contains("attached"));
-    assert!(calls == expected || (!untouched && calls < expected), "{calls} of {expected} calls, {cold:?}");
+    let is_untouched = all_are(report, "CallStaticVoidMethod__entry", "attached");
+    ensure!(calls == expected || (!is_untouched && calls < expected), "{calls} of {expected} calls");
     for row in report.table("jni", "jni_functions")? {
-        assert!(cell(&row, "longest_ns")? <= longest_ns, "{row:?} lasted longer than all the work, {longest_ns} ns");
+        ensure!(cell(&row, "longest_ns")? <= longest_ns, "{row:?} lasted longer than all the work, {longest_ns} ns");
     }
     Ok(())
 }

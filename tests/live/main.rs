@@ -31,6 +31,7 @@ mod hostile;
 
 // With fewer capabilities, for a group and as a service.
 mod capabilities;
+mod privileges;
 
 // Wrong input is refused in two lines.
 mod refusal;
@@ -50,6 +51,8 @@ mod demo;
 mod readme;
 // A thread dump says what the JVM would say of itself.
 mod thread_dump;
+// A snapshot of the heap says what the program planted, and costs the JVM a moment.
+mod heap;
 // Names for perf are the JVM's own.
 mod perf_map;
 

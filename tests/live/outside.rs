@@ -76,10 +76,12 @@ fn threads_monitors_and_classes_that_break_a_property_are_found_and_others_are_n
     let jdks = jdk::all()?;
     for (index, (property, program)) in PROPERTIES.into_iter().enumerate() {
         for (turn, work) in ["good", "bad"].into_iter().enumerate() {
-            let jdk = &jdks[(index + turn) % jdks.len()];
-            let place = || format!("{program}, {work}, on JDK {}", jdk.release);
-            let (report, expected) = watch(jdk, work, property).with_context(place)?;
-            agree(&report, &expected, program).with_context(place)?;
+            let is_chosen = |release: usize| jdk::is_full() || release == (index + turn) % jdks.len();
+            for (_, jdk) in jdks.iter().enumerate().filter(|(release, _)| is_chosen(*release)) {
+                let place = || format!("{program}, {work}, on JDK {}", jdk.release);
+                let (report, expected) = watch(jdk, work, property).with_context(place)?;
+                agree(&report, &expected, program).with_context(place)?;
+            }
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The README's examples, each run as it stands there against the demo's JVM, for two seconds where it would go on.
+//! The README's examples, each run as it stands there against the demo's JVM, for half a second where it would go on.
 
 use std::{fs, path::Path};
 
@@ -43,15 +43,18 @@ fn examples() -> Result<Vec<Vec<String>>> {
     Ok(all)
 }
 
-/// The same command on this process, for two seconds.
+/// How long a session lasts. What it finds is for other tests to say.
+const LENGTH: &str = "500ms";
+
+/// The same command on this process, for [`LENGTH`].
 fn shortened(words: &[String], pid: &str) -> Vec<String> {
     let mut words: Vec<String> =
         words.iter().map(|word| if word == PID { pid.to_owned() } else { word.clone() }).collect();
     let duration = words.iter().position(|word| word == "-d").map(|at| at + 1);
     if let Some(at) = duration {
-        "2s".clone_into(&mut words[at]);
+        LENGTH.clone_into(&mut words[at]);
     } else if SESSIONS.contains(&words[0].as_str()) {
-        words.extend(["-d", "2s"].map(str::to_owned));
+        words.extend(["-d", LENGTH].map(str::to_owned));
     }
     words
 }

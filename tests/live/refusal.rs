@@ -63,6 +63,26 @@ fn a_jvm_that_is_not_hotspot_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// `OpenJ9` has a libjvm.so as well, which leads to the JVM itself.
+#[test]
+fn openj9_is_refused_by_its_name() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let libraries = ["libjvm.so", "libj9vm29.so"].map(|name| directory.path().join(name));
+    for library in &libraries {
+        fs::copy("/lib/x86_64-linux-gnu/libm.so.6", library)?;
+    }
+    let preloaded = libraries.map(|library| library.to_string_lossy().into_owned()).join(" ");
+    let mut process = Process::spawn(Command::new("cat").env("LD_PRELOAD", preloaded))?;
+    process.send_line("loaded")?;
+    process.stdout.wait_for_line("loaded", 0, jtrace::LIMIT)?;
+    let pid = process.pid().to_string();
+    for command in ["attach", "threads"] {
+        let said = refuse(&[command, &pid], FAILED)?;
+        assert!(said.contains("OpenJ9") && said.contains("HotSpot"), "jtrace {command}: {said}");
+    }
+    Ok(())
+}
+
 #[test]
 fn an_unknown_lens_is_refused_with_the_nearest_names() -> Result<()> {
     let jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;

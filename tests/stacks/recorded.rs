@@ -61,6 +61,7 @@ impl Recorded {
             | Item::Tallies(_)
             | Item::Coverage(_)
             | Item::Inside(_)
+            | Item::Look(_)
             | Item::End(_) => {}
         }
     }

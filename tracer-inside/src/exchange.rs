@@ -13,7 +13,7 @@ use tracer_weave::{
 };
 
 use crate::{
-    jvm::{Failure, Jni, Jvmti},
+    jvm::{Failure, Jni, Jvmti, Look},
     weaving::{MAX_SKIPPED, Weaving, loaded, set_current},
 };
 
@@ -50,13 +50,12 @@ fn look(jvmti: Jvmti, jni: Jni, classes: &Classes) -> Done {
         return Done::default();
     }
     let began = Instant::now();
-    let names: HashSet<&str> = classes.iter().map(|(_, name)| name.as_str()).collect();
     // Where nobody can tell, nothing is told.
-    let mut running = jvmti.running(jni, |class| names.contains(class)).unwrap_or_default();
+    let Look { mut running, unnamed } = jvmti.running(jni, classes).unwrap_or_default();
     let running_count = running.len() as u64;
     running.sort_by_key(|of| std::cmp::Reverse(of.times));
     running.truncate(MAX_RUNNING);
-    Done { running, running_count, took_ns: nanoseconds(began), ..Done::default() }
+    Done { running, running_count, unnamed, took_ns: nanoseconds(began), ..Done::default() }
 }
 
 /// Exchanges some of them, which are no longer in the list then.

@@ -230,7 +230,10 @@ macro_rules! ask {
     }};
 }
 
+mod heap;
 mod stacks;
+
+pub(crate) use self::stacks::Look;
 
 impl Jvmti {
     /// Asks for capabilities.
@@ -258,9 +261,7 @@ impl Jvmti {
         // SAFETY: as above; the list is copied and given back.
         unsafe {
             ask!(self, GetLoadedClasses, &raw mut count, &raw mut classes)?;
-            let list = slice::from_raw_parts(classes, usize::try_from(count).unwrap_or(0)).to_vec();
-            self.give_back(classes.cast());
-            Ok(list)
+            Ok(self.list(classes, count))
         }
     }
 
@@ -278,17 +279,24 @@ impl Jvmti {
 
     /// Names and descriptors of a class's own methods.
     pub(crate) fn methods(self, class: jclass) -> Result<Vec<(String, String)>, Failure> {
+        Ok(self.method_ids(class)?.into_iter().filter_map(|method| self.method_name(method)).collect())
+    }
+
+    /// A class's own methods, in its present version.
+    fn method_ids(self, class: jclass) -> Result<Vec<jmethodID>, Failure> {
         let (mut count, mut methods) = (0, ptr::null_mut());
-        let mut named = Vec::new();
         // SAFETY: as above.
         unsafe {
             ask!(self, GetClassMethods, class, &raw mut count, &raw mut methods)?;
-            for method in slice::from_raw_parts(methods, usize::try_from(count).unwrap_or(0)) {
-                named.extend(self.method_name(*method));
-            }
-            self.give_back(methods.cast());
+            Ok(self.list(methods, count))
         }
-        Ok(named)
+    }
+
+    /// The JVM's release, as 17.
+    fn release(self) -> Result<u32, Failure> {
+        let mut version: jint = 0;
+        // SAFETY: as above.
+        unsafe { ask!(self, GetVersionNumber, &raw mut version) }.map(|()| version.cast_unsigned() >> 16 & 0xfff)
     }
 
     /// Name and descriptor of a method.
@@ -348,6 +356,17 @@ impl Jvmti {
         Ok(memory.cast())
     }
 
+    /// A list of JVMTI, which is given back.
+    unsafe fn list<T: Copy>(self, list: *mut T, count: jint) -> Vec<T> {
+        if list.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: JVMTI passes so many.
+        let owned = unsafe { slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) }.to_vec();
+        self.give_back(list.cast());
+        owned
+    }
+
     fn give_back(self, memory: *mut u8) {
         // SAFETY: as above.
         let _ = unsafe { ask!(self, Deallocate, memory) };
@@ -358,6 +377,17 @@ impl Jvmti {
         // SAFETY: as above.
         let _ = unsafe { ask!(self, DisposeEnvironment) };
     }
+}
+
+/// Where a method lies; 0 where it is gone.
+///
+/// # Safety
+///
+/// The JVM has given it, and does not number methods ([`tracer_weave::control::NUMBERED_METHODS`]): then it is the address of where the
+/// method's lies, which is never freed, also where the class is unloaded (`Method::clear_jmethod_ids`).
+pub(crate) unsafe fn address_of(method: jmethodID) -> u64 {
+    // SAFETY: as the caller says.
+    unsafe { method.cast::<u64>().read_unaligned() }
 }
 
 /// A class's name as Java writes it.

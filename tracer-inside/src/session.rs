@@ -8,7 +8,7 @@ use std::{
         fd::{AsRawFd as _, OwnedFd},
         unix::net::UnixStream,
     },
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -26,6 +26,7 @@ use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
     exchange::{self, TakingOut},
+    heap::{self, Heap},
     jvm::{Failure, Jni, Jvmti, Vm},
     recorder::{MARKS, Recorder, memory},
     startup,
@@ -52,6 +53,10 @@ const EVENTS: [u32; 4] = [VM_DEATH, THREAD_END, CLASS_FILE_LOAD_HOOK, CLASS_PREP
 
 /// The recorder, once it is defined: it stays.
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+/// An environment of JVMTI that asks for nothing and is never disposed of. A thread that ends gives back what JVMTI keeps of it only where
+/// there is an environment (`JavaThread::exit`, `environments_might_exist`). Where the last one has gone, what is kept of a thread stays in
+/// the JVM's list after the thread, and the next environment that asks for events ends the JVM: jtrace's, or anybody's.
+static KEPT: OnceLock<Jvmti> = OnceLock::new();
 /// What is woven.
 static WEAVING: Mutex<Option<Arc<Weaving>>> = Mutex::new(None);
 
@@ -123,7 +128,17 @@ fn connect() -> Result<(UnixStream, OwnedFd), Failure> {
     Ok((ours, theirs))
 }
 
+/// Whether an order needs what woven code calls: classes that no JVM can unload again.
+fn needs_recorder(order: &Order) -> bool {
+    match order {
+        Order::Switch(markers) => !markers.is_empty(),
+        Order::Channel | Order::Walk { .. } | Order::EndWalk | Order::Leave => false,
+        _ => true,
+    }
+}
+
 struct Session {
+    vm: Vm,
     jvmti: Jvmti,
     jni: Jni,
     /// What woven code calls; nothing before the first order in this JVM.
@@ -135,6 +150,7 @@ struct Session {
     properties: Vec<u8>,
     /// Markers that are being taken out, in the order in which that was asked for.
     going: VecDeque<TakingOut>,
+    heap: Heap,
 }
 
 impl Session {
@@ -144,6 +160,7 @@ impl Session {
         if let Ok(jvmti) = vm.jvmti() {
             telling::open(&stream);
             let mut session = Self {
+                vm,
                 jvmti,
                 jni,
                 recorder,
@@ -152,11 +169,13 @@ impl Session {
                 weaving: None,
                 properties: Vec::new(),
                 going: VecDeque::new(),
+                heap: Heap::default(),
             };
             let outcome = session.prepare().and_then(|()| session.serve(patience).map_err(|error| error.to_string()));
             if let Err(error) = outcome {
                 tell(Told::Refused(error));
             }
+            session.heap.end();
             session.leave();
             let _ = send(MESSAGE_LIMIT);
             telling::close();
@@ -205,11 +224,16 @@ impl Session {
                 if order == Order::Leave {
                     return Ok(());
                 }
-                if let Err(error) = self.define() {
+                if needs_recorder(&order)
+                    && let Err(error) = self.define()
+                {
                     tell(Told::Refused(error));
                     return Ok(());
                 }
                 self.follow(order);
+            }
+            if let Some(told) = self.heap.look() {
+                tell(told);
             }
             self.take_out();
             let is_slow = slow.elapsed() > SLOW_TICK;
@@ -227,6 +251,9 @@ impl Session {
     /// that the library is loaded.
     fn define(&mut self) -> Result<(), Failure> {
         if self.recorder.is_none() {
+            if KEPT.get().is_none() {
+                let _ = KEPT.set(self.vm.jvmti()?);
+            }
             let recorder = Recorder::define(self.jni)?;
             *lock(&RECORDER) = Some(recorder);
             self.recorder = Some(recorder);
@@ -277,6 +304,16 @@ impl Session {
             }
             Order::Forget { property } => self.forget(property).map(|()| switched()),
             Order::Unweave(markers) => self.unweave(markers).map(|()| switched()),
+            Order::Channel => self.heap.channel(),
+            Order::Walk { in_jvm, by_tags, has_methods, limit_ms, limit_bytes } => {
+                let limit = Duration::from_millis(limit_ms);
+                let asked = heap::Asked { in_jvm, by_tags, has_methods, limit, limit_bytes };
+                self.heap.walk(self.vm, self.jvmti, self.jni, asked)
+            }
+            Order::EndWalk => {
+                self.heap.hurry();
+                return;
+            }
             Order::Leave => return,
         };
         tell(followed.unwrap_or_else(Told::Refused));
@@ -338,7 +375,10 @@ impl Session {
 
     /// Switches everything off and restores every class.
     fn leave(&mut self) {
-        let (Some(weaving), Some(recorder)) = (self.weaving.clone(), self.recorder) else { return };
+        let (Some(weaving), Some(recorder)) = (self.weaving.clone(), self.recorder) else {
+            tell(Told::Left(control::Done::default()));
+            return;
+        };
         if let Some(memory) = memory() {
             memory.switch_off(&weaving.places());
         }

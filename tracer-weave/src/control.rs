@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 6;
 /// Longest order.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Longest message of the library. Lists in them are cut so that they fit: whoever runs the JVM can write what he likes, and jtrace
@@ -54,6 +54,24 @@ pub enum Order {
     /// Switch markers or symbols off for good and take them out of the code: classes in which nothing else is woven get their original
     /// bytes back, others are woven anew with the rest. [`Told::Switched`] comes first, and [`Told::Unwoven`] when that is done.
     Unweave(Vec<u32>),
+    /// Make a second connection for what is told of the heap; [`Told::Channel`] says where jtrace takes its end.
+    Channel,
+    /// Walk through the heap, and tell what is there through the second connection ([`crate::walk`]): [`Told::Walks`] is the answer, and
+    /// [`Told::Walked`] comes when nothing of the walk is left in the JVM.
+    Walk {
+        /// Walk in the JVM itself, which stands still for it, and not in a copy.
+        in_jvm: bool,
+        /// Know objects by tags of JVMTI, and not by their addresses.
+        by_tags: bool,
+        /// Whether the JVM's numbers of methods are addresses of where the methods' addresses lie: up to JDK 24 they are.
+        has_methods: bool,
+        /// How long it may take.
+        limit_ms: u64,
+        /// Most memory that the copy may ask for while it walks.
+        limit_bytes: u64,
+    },
+    /// End the walk at once.
+    EndWalk,
     /// Restore everything and go.
     Leave,
 }
@@ -114,10 +132,36 @@ pub enum Told {
     },
     /// Markers were taken out of the code of these classes.
     Unwoven(Done),
+    /// The second connection is there: number of the descriptor that jtrace takes.
+    Channel(i32),
+    /// The JVM goes on, and a walk is under way or over.
+    Walks(Walk),
+    /// Nothing of a walk is left.
+    Walked {
+        /// Status of the copy as `wait` gives it; 0 also where there was no copy, or somebody else has waited for it.
+        status: i32,
+    },
     /// Everything is as it was; the last message.
     Left(Done),
     /// Something could not be told, as a sentence.
     Lacks(String),
+}
+
+/// A walk through the heap that has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Walk {
+    /// The copy, as the JVM sees its process id; 0: the walk was in the JVM.
+    pub process: i32,
+    /// Classes that were told.
+    pub classes: u64,
+    /// How long telling them took; the JVM went on meanwhile.
+    pub classes_ns: u64,
+    /// From asking the JVM until it was at a safepoint and had called back.
+    pub reach_ns: u64,
+    /// How long making the copy took.
+    pub copy_ns: u64,
+    /// From asking the JVM until it went on: no less than its threads stood still.
+    pub pause_ns: u64,
 }
 
 /// Objects of a class of which not all are tracked for a property.
@@ -173,10 +217,30 @@ pub struct Done {
     pub running: Vec<Running>,
     /// How many there were.
     pub running_count: u64,
+    /// Other methods that were running: those of classes that nobody asked about, and old versions of those that somebody did.
+    pub unnamed: Vec<Unnamed>,
 }
 
+/// From this release on the JVM numbers methods, and a number whose method is gone leads to nothing. Before, what stands for a method is
+/// the address of where the method's address lies.
+pub const NUMBERED_METHODS: u32 = 25;
 /// Most methods that are named because they were running.
 pub const MAX_RUNNING: usize = 20;
+/// Most entries of [`Done::unnamed`], those with most frames.
+pub const MAX_UNNAMED: usize = 8192;
+
+/// A running method that the library does not name.
+///
+/// A JVM frees the old version of a method once no frame of it is left, and up to 11.0.22, 17.0.10 and 21.0.2 what stands for the
+/// method leads to freed memory then ([JDK-8313816](https://bugs.openjdk.org/browse/JDK-8313816)): asked for its name, such a JVM
+/// ends. So it is not asked. jtrace reads the name from outside, where a wrong address is an error and no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unnamed {
+    /// Where it lay in the JVM's memory.
+    pub address: u64,
+    /// Frames of it, of all threads.
+    pub times: u64,
+}
 
 /// A method that was running when its class was about to be exchanged. JVMs compile no old version of a class: it goes on in the
 /// interpreter until it returns.

@@ -55,7 +55,7 @@ use crate::{
     marker::Client,
     names::Names,
     report::{Section, Span},
-    session::{GuardAction, Target, Wish},
+    session::{GuardAction, Target, Wish, look::ThreadLook},
     stack::Stacks,
     subject::{SubjectDefinition, Subjects},
     tally::Tallies,
@@ -114,6 +114,9 @@ pub trait Analysis: Send {
     fn shows(&self, _group: &str, _shape: &str) -> bool {
         true
     }
+
+    /// Takes a look at all threads, whose stacks have their names by then.
+    fn look(&mut self, _look: &ThreadLook, _stacks: &Stacks) {}
 
     /// Takes what could not be seen.
     fn coverage(&mut self, _coverage: &Coverage) {}

@@ -1,5 +1,6 @@
 //! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage).
 
+mod announce;
 mod apart;
 mod arming;
 mod attach;
@@ -7,6 +8,8 @@ mod bench;
 mod demand;
 pub mod doctor;
 mod failure;
+mod faults;
+mod heap;
 mod inside;
 pub mod list;
 mod listen;
@@ -37,13 +40,14 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
-use crate::{analysis::Lens, ending, jvm::find, view::tui::terminal};
+use crate::{analysis::Lens, jvm::find};
 
 /// Command lines that the help shows.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   jtrace list                                    which JVMs are there, and what can be seen of them
   sudo jtrace threads 4711                       what every thread does or waits for, at once
+  sudo jtrace heap 4711                          what is in the heap, and what holds it
   sudo jtrace attach 4711                        watch a JVM until q is pressed
   sudo jtrace attach 4711 -d 30s -o r.json       30 seconds, then a report
   sudo jtrace attach 4711 -l gc,locks --text     only two lenses, as text
@@ -73,6 +77,11 @@ enum Command {
     /// Nothing is loaded into the JVM and no thread is stopped: stacks are read from outside. The form is `jstack`'s. A thread that runs
     /// Java code at the moment has no stack that can be read.
     Threads(threads::Options),
+    /// Take a snapshot of a JVM's heap, at the price of one `fork`: what is there, and what holds it
+    ///
+    /// A library is loaded into the JVM. At a safepoint the JVM is copied and goes on; the copy walks through its heap, tells jtrace what it
+    /// sees, and is gone. Give a file in place of a process id to look at a snapshot again, or at a dump of the JVM's own (.hprof).
+    Heap(heap::Options),
     /// List the probe sites of a JVM or a libjvm.so
     Probes(probes::Options),
     /// Write names for `perf` of the code that a JVM has compiled
@@ -139,6 +148,7 @@ impl Command {
             | Self::Run(_)
             | Self::Record(_)
             | Self::Bench(_) => Some(recovery::BEFORE_ATTACHING),
+            Self::Heap(options) => options.attaches().then_some(recovery::BEFORE_LOOKING),
             Self::Markers(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
             Self::Typestate(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
             Self::List(_) | Self::Doctor(_) | Self::Threads(_) | Self::Probes(_) | Self::PerfMap(_) => {
@@ -181,7 +191,7 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     log_to_stderr();
-    say_faults_on_one_line();
+    faults::say_on_one_line();
     if let Some(limit) = arguments.command.recovers() {
         recovery::recover(limit);
     }
@@ -196,6 +206,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::List(options) => look(&options),
         Command::Doctor(options) => examine(&options),
         Command::Threads(options) => threads::run(&options),
+        Command::Heap(options) => heap::run(&options),
         Command::Probes(options) => probes::run(&options),
         Command::PerfMap(options) => perf_map::run(&options),
         Command::Attach(options) => attach::run(options),
@@ -213,24 +224,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Man => shell::man(),
         Command::WaitAndExec(options) => run::wait_and_exec(&options),
         Command::AsTargetUser(options) => Ok(apart::as_target_user(options)),
-        Command::LookApart(options) => apart::look(options),
+        Command::LookApart(options) => apart::look(&options),
         Command::RecoverApart(options) => recovery::apart(options),
     }
-}
-
-/// A panic says one line, takes no memory for it, and ends jtrace in order: in the main thread by unwinding, elsewhere by asking for
-/// the end.
-fn say_faults_on_one_line() {
-    std::panic::set_hook(Box::new(|info| {
-        terminal::restore();
-        let what = info.payload_as_str().unwrap_or("no more is known").lines().next().unwrap_or_default();
-        let place = info.location().map_or(("?", 0), |place| (place.file(), place.line()));
-        // Nothing is left to tell a failure of standard error to.
-        let _: io::Result<()> = writeln!(io::stderr(), "error: a fault in jtrace, at {}:{}: {what}", place.0, place.1);
-        if std::thread::current().name() != Some("main") {
-            ending::ask(ending::FAULT);
-        }
-    }));
 }
 
 fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
@@ -251,12 +247,13 @@ fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
 fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
     if let Some(pid) = options.pid {
         apart::look_at(pid)?;
-        if let Err(error @ find::Error::NoProcess(_)) = find::Jvm::open(pid) {
+        if find::process::Stat::read(pid).is_err() {
+            let error = find::Error::NoProcess(pid);
             let hint = error.hint();
             return Err(Failure::new(error, hint));
         }
     }
-    let examination = doctor::examine(options.pid);
+    let examination = doctor::examine(options.pid)?;
     let mut out = Vec::new();
     if options.json {
         examination.write_json(&mut out)?;

@@ -7,7 +7,7 @@
 
 use std::{
     future::poll_fn,
-    io::{self, Write as _},
+    io,
     os::fd::{AsFd as _, BorrowedFd, OwnedFd},
     pin::Pin,
     sync::{
@@ -25,7 +25,7 @@ use rustix::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{jvm::find::privilege, priority};
+use crate::{jvm::find::privilege, priority, standard_error};
 
 /// How long jtrace may take to end after the last signal that matters.
 pub const LAST_LIMIT: Duration = Duration::from_millis(800);
@@ -289,10 +289,11 @@ pub(crate) fn ask(number: i32) -> usize {
     before
 }
 
-/// Whether the process has used up the CPU time that it may have.
+/// Whether the process has used up the CPU time that it may have. With each signal the kernel adds a second to the limit, so that
+/// the next one comes a second later.
 fn is_cpu_time_over() -> bool {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Cpu).current;
-    limit.is_some_and(|seconds| priority::cpu_of_process_ns() / 1_000_000_000 >= seconds)
+    limit.is_some_and(|seconds| priority::cpu_of_process_ns() / 1_000_000_000 + 1 >= seconds)
 }
 
 /// Ends the process, whatever its other threads do.
@@ -304,21 +305,13 @@ fn leave(number: i32) {
     while screen.as_ref().is_ok_and(|screen| !screen.is_finished()) && began.elapsed() < SCREEN_LIMIT {
         thread::sleep(Duration::from_millis(5));
     }
-    if !UNDONE.load(Ordering::Acquire) && can_take(io::stderr().as_fd()) {
-        // Nothing is left to tell a failure of standard error to.
-        let _: io::Result<()> = writeln!(
-            io::stderr(),
-            "jtrace ends without waiting any longer: what it has changed in a process and not undone is in its journal, and \
-             its next start restores that"
+    if !UNDONE.load(Ordering::Acquire) {
+        standard_error::bytes(
+            b"jtrace ends without waiting any longer: what it has changed in a process and not undone is in its journal, and \
+              its next start restores that\n",
         );
     }
     std::process::exit((128 + number) & 0xff);
-}
-
-/// Whether a line can be written at once.
-fn can_take(descriptor: BorrowedFd<'_>) -> bool {
-    let mut polled = [PollFd::from_borrowed_fd(descriptor, PollFlags::OUT)];
-    poll(&mut polled, Some(&timespec(Duration::ZERO))).is_ok_and(|ready| ready > 0)
 }
 
 #[cfg(test)]

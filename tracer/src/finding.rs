@@ -3,12 +3,18 @@
 //! A rule is a pure function from [`Evidence`] to a finding. It names a section, a key and a threshold, and it stays silent
 //! where the number that it needs is not there. Adding one: a function in a file of its topic, a line in `RULES`.
 
+mod cause;
 mod evidence;
 
 mod gc;
+mod heap;
 mod safepoint;
 
+mod executors;
 mod locks;
+mod looks;
+mod pressure;
+mod slow;
 mod threads;
 mod typestate;
 mod waiting;
@@ -18,6 +24,7 @@ mod jit;
 
 mod alloc;
 mod cpu;
+mod work;
 
 mod jni;
 mod methods;
@@ -38,11 +45,31 @@ const RULES: &[Rule] = &[
     gc::long_pause,
     gc::repeated_full,
     gc::explicit,
+    gc::direct_memory,
     gc::heap_nearly_full,
+    heap::growth,
+    heap::humongous,
+    safepoint::slow_stop,
     safepoint::long,
     safepoint::frequent,
     waiting::deadlock,
     waiting::chain,
+    looks::deadlock,
+    looks::lock_queue,
+    executors::starved,
+    executors::backlog,
+    slow::peer,
+    slow::disk,
+    slow::process,
+    slow::queue,
+    slow::task,
+    slow::pinned,
+    slow::references,
+    pressure::cpu_limit,
+    pressure::cpu_queue,
+    pressure::swap,
+    pressure::memory_growth,
+    pressure::mapped_files,
     locks::contention,
     locks::parking,
     threads::leak,
@@ -56,6 +83,8 @@ const RULES: &[Rule] = &[
     alloc::rate,
     cpu::collector,
     cpu::compilers,
+    work::busy_with,
+    work::hot_line,
     cpu::hot_method,
     cpu::run_queue,
     cpu::page_faults,
@@ -68,10 +97,14 @@ const RULES: &[Rule] = &[
     typestate::violations,
 ];
 
-/// What the rules say about these sections: the severest first, within a severity by score, then by the order of the rules.
+/// What the rules say about these sections, causes above what follows from them: the severest first, within a severity by score, then by the order of the rules.
 pub fn findings(span: &Span, target: &Target, sections: &[Section]) -> Vec<Finding> {
     let evidence = Evidence { span, target, sections };
-    let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule(&evidence)).collect();
+    let mut findings: Vec<Finding> = cause::fold(RULES.iter().filter_map(|rule| rule(&evidence)).collect());
+    // A next step is a command to be typed as it stands.
+    for finding in &mut findings {
+        finding.next_step = finding.next_step.replace(" PID", &format!(" {}", target.pid));
+    }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.score.total_cmp(&a.score)));
     findings
 }
@@ -103,5 +136,16 @@ mod tests {
             ranks.windows(2).all(|pair| pair[0].0 > pair[1].0 || (pair[0].0 == pair[1].0 && pair[0].1 >= pair[1].1))
         );
         assert_eq!(findings[0].id, "gc-long-pause");
+    }
+
+    #[test]
+    fn next_steps_are_commands_for_this_process() {
+        let mut case = Case::seconds(10).number("gc", "full_collections", 5.0);
+        case.target.pid = 4711;
+        let cells = [("cause", "Ergonomics".into()), ("action", "full".into()), ("count", 5_u64.into())];
+        let case = case.row("gc", "causes", &cells);
+        let findings = findings(&case.span, &case.target, &case.sections);
+        let full = findings.iter().find(|finding| finding.id == "gc-full").expect("full collections");
+        assert!(full.next_step.contains("`jtrace heap 4711`"), "{}", full.next_step);
     }
 }

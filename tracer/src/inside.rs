@@ -8,3 +8,4 @@ pub mod visit;
 
 mod connection;
 mod place;
+mod unnamed;

@@ -17,6 +17,7 @@ pub mod descriptor;
 pub mod java_stack;
 pub mod java_threads;
 pub mod jni_env;
+pub mod os_process;
 pub mod os_thread;
 
 pub mod find;

@@ -11,6 +11,7 @@
 mod clock;
 pub mod ending;
 pub mod reserve;
+pub mod standard_error;
 
 pub mod jvm;
 
@@ -43,6 +44,7 @@ pub mod tally;
 
 pub mod analysis;
 pub mod finding;
+pub mod heap;
 pub mod thread_dump;
 pub mod typestate;
 

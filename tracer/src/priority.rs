@@ -84,6 +84,9 @@ impl Urgent {
             }
             Err(error) => error,
         };
+        // Threads that are made meanwhile are ordinary ones, as they are beside a real-time class.
+        // SAFETY: the call has no precondition.
+        _ = set_class(unsafe { libc::gettid() }, Class::Ordinary, 0);
         urgent.standing = match set_nice(NICE) {
             Ok(()) => Standing::Nice(refused),
             Err(error) => Standing::Usual(error),

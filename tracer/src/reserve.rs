@@ -4,13 +4,11 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    io,
-    os::fd::AsFd as _,
     ptr,
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-use crate::ending;
+use crate::{ending, standard_error};
 
 /// How much is put by. Nobody writes to it, so it takes addresses and no memory.
 const RESERVE: Layout = match Layout::from_size_align(8 << 20, 4096) {
@@ -53,7 +51,7 @@ fn spend() {
 
 /// Without a lock, and without memory.
 fn say(line: &str) {
-    let _: rustix::io::Result<usize> = rustix::io::write(io::stderr().as_fd(), line.as_bytes());
+    standard_error::bytes(line.as_bytes());
 }
 
 /// Asks until there is an answer; the second failure is the last.

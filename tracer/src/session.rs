@@ -7,10 +7,12 @@ mod cost;
 mod fold;
 mod governed;
 mod kept;
+pub mod look;
 
 pub use fold::{Session, Taken};
 use serde::{Deserialize, Serialize};
 
+use self::look::ThreadLook;
 use crate::{
     analysis::Lens,
     coverage::Coverage,
@@ -278,6 +280,8 @@ pub enum Item<'a> {
     Tallies(Tallies),
     /// What could not be seen of methods or objects; at the end.
     Coverage(Coverage),
+    /// All threads were looked at; behind the stacks that it refers to.
+    Look(ThreadLook),
     /// About the library in the JVM.
     Inside(Inside),
     /// Last.

@@ -4,6 +4,7 @@
 //! Threads are read one after another, so a dump is not of one moment; whether a thread ran while it was read is known, and said.
 
 mod deadlock;
+mod groups;
 mod read;
 mod text;
 
@@ -13,10 +14,11 @@ use serde::Serialize;
 
 pub use self::{
     deadlock::deadlocks,
-    read::{Error, read},
+    groups::groups,
+    read::{Error, ThreadReader, read},
     text::write as write_text,
 };
-use crate::stack::Frame;
+use crate::{jvm::java_threads::Executor, session::look::Waits, stack::Frame};
 
 /// All threads of a JVM.
 #[derive(Debug, Serialize)]
@@ -55,14 +57,26 @@ pub struct Thread {
     pub kernel_state: char,
     /// CPU time that it has used.
     pub cpu_ns: Option<u64>,
+    /// How long it was ready to run and waited for a CPU.
+    pub queued_ns: Option<u64>,
     /// What it waits for.
     pub waits: Option<Waits>,
     /// The virtual thread that it carries.
     pub carries: Option<Carried>,
     /// Its Java frames, innermost first.
     pub frames: Vec<StackFrame>,
+    /// The executor for which it works.
+    #[serde(skip)]
+    pub executor: Option<Executor>,
     /// Why there are no more frames; absent where the stack is whole.
     pub incomplete: Option<&'static str>,
+}
+
+impl Thread {
+    /// Whether one of its frames is this method.
+    pub fn is_in(&self, method: &str) -> bool {
+        self.frames.iter().any(|frame| frame.frame.name.ends_with(method))
+    }
 }
 
 /// A frame of a thread.
@@ -82,54 +96,6 @@ pub struct Carried {
     pub java_id: u64,
     /// `Thread.getName()`, mostly empty.
     pub name: String,
-}
-
-/// What a thread waits for.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "for", rename_all = "snake_case")]
-pub enum Waits {
-    /// To enter a monitor.
-    Monitor {
-        /// Class of its object, where it is known.
-        class: Option<String>,
-        /// Address of the `ObjectMonitor`.
-        address: u64,
-        /// Kernel id of the thread that holds it.
-        owner: Option<u32>,
-    },
-    /// To be notified (`Object.wait`).
-    Notify {
-        /// Class of the object, where it is known.
-        class: Option<String>,
-        /// Address of the `ObjectMonitor`.
-        address: u64,
-    },
-    /// Until it is unparked: for a lock, a condition, a task of `java.util.concurrent`.
-    Unpark {
-        /// Class of the object that it is parked for.
-        class: String,
-        /// Address of that object at the time.
-        address: u64,
-        /// Kernel id of the thread that owns it.
-        owner: Option<u32>,
-    },
-    /// In a system call.
-    SystemCall {
-        /// Its name, or number.
-        call: String,
-        /// What it is about: a file, a socket with its peer, a pipe.
-        on: Option<String>,
-    },
-}
-
-impl Waits {
-    /// The thread that would have to go on first.
-    pub const fn owner(&self) -> Option<u32> {
-        match self {
-            Self::Monitor { owner, .. } | Self::Unpark { owner, .. } => *owner,
-            Self::Notify { .. } | Self::SystemCall { .. } => None,
-        }
-    }
 }
 
 fn as_ns<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,5 +1,5 @@
-//! `cargo xtask builds [NAME...]`: runs live tests of each lens on further builds of the JVM: those that `cargo xtask jdks --all`
-//! fetches, and a JDK 17 without notes and symbols, which is made here. What works is kept in a table.
+//! `cargo xtask builds [NAME...]`: runs live tests of each lens on builds of the JVM: those of the usual tests, those that
+//! `cargo xtask jdks --all` fetches, and a JDK 17 without notes and symbols, which is made here. What works is kept in a table.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,6 +26,7 @@ use crate::{
 const KEPT: Kept = Kept {
     file: "tests/builds.txt",
     title: "What `cargo xtask builds --keep` found. Written by that command; a build that was not run keeps its row.",
+    documents: &["README.md"],
 };
 
 /// The release that is stripped.
@@ -75,8 +76,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         build::run(&build::Options::default())?;
     }
     let mut builds: BTreeMap<String, Jdk> = jdk::more_in(&workspace::jdks())?.into_iter().map(named).collect();
-    let (name, jdk) = stripped()?;
-    builds.insert(name, jdk);
+    builds.extend(jdk::all()?.into_iter().map(|jdk| (format!("temurin-{}", jdk.release), jdk)));
+    builds.insert("debian-17".to_owned(), jdk::debian()?);
+    builds.extend([stripped()?]);
     ensure!(
         names.iter().all(|name| builds.contains_key(name)),
         "there are the builds {}",
@@ -92,7 +94,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     print!("{}", table(&rows));
     if *keep {
-        KEPT.write(rows, table, "")?;
+        KEPT.write(rows, Rows::new(), table)?;
     }
     Ok(ExitCode::SUCCESS)
 }

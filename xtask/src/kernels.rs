@@ -24,11 +24,15 @@ use crate::{
 const KEPT: Kept = Kept {
     file: "tests/kernels.txt",
     title: "What `cargo xtask kernels --keep` found under QEMU, with JDK 17. Written by that command; a kernel that was not run keeps its row.",
+    documents: &["README.md"],
 };
 
-/// Kernels that are tried where none is named: the oldest on which the programs load, those that distributions ship, and newer
-/// ones.
-const VERSIONS: [&str; 7] = ["6.1", "6.12", "6.16", "6.18", "6.19", "7.0", "7.3"];
+/// Kernels that are tried where none is named: one that refuses the programs, the oldest on which they load, those that
+/// distributions ship, and newer ones.
+const VERSIONS: [&str; 8] = ["5.10", "6.1", "6.12", "6.16", "6.18", "6.19", "7.0", "7.3"];
+
+/// Kernels that must refuse, `doctor` and `attach` with the same sentence.
+const REFUSING: [&str; 1] = ["5.10"];
 
 /// Those of `--ring`: the oldest one, and the one of the current Debian.
 const IN_RING: [&str; 2] = ["6.1", "6.12"];
@@ -113,12 +117,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     build::run(&build::Options::default())?;
     let tried = try_out(&versions, &checks, *cpus)?;
     let rows = rows(&tried, &checks, &now()?);
-    let sentences = refusals(&tried);
-    print!("{}{sentences}", table(&rows, &checks));
-    if *keep {
-        KEPT.write(rows, |rows| table(rows, &checks), &sentences)?;
+    let notes = notes(&tried);
+    print!("{}", table(&rows, &checks));
+    for note in notes.values() {
+        println!("\n{note}");
     }
-    let held = tried.iter().all(|tried| tried.outcome.holds(&checks));
+    if *keep {
+        KEPT.write(rows, notes, |rows| table(rows, &checks))?;
+    }
+    let held = tried.iter().all(|tried| tried.is_as_it_must_be(&checks));
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -126,6 +133,13 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 struct Tried {
     release: String,
     outcome: Outcome,
+}
+
+impl Tried {
+    fn is_as_it_must_be(&self, checks: &[&Check]) -> bool {
+        let is_of = |version: &&str| self.release.strip_prefix(*version).is_some_and(|rest| rest.starts_with('.'));
+        if REFUSING.iter().any(is_of) { self.outcome.refuses() } else { self.outcome.holds(checks) }
+    }
 }
 
 fn try_out(versions: &[&str], checks: &[&Check], cpus: u32) -> Result<Vec<Tried>> {
@@ -168,10 +182,15 @@ fn table(rows: &Rows, checks: &[&Check]) -> String {
     text
 }
 
-/// Why kernels were refused.
-fn refusals(tried: &[Tried]) -> String {
-    let refused = tried.iter().filter_map(|Tried { release, outcome }| Some((release, outcome.refusal()?)));
-    refused.fold(String::new(), |text, (release, sentence)| format!("{text}\n{release}: {sentence}\n"))
+/// Why kernels were refused, and how what failed ended.
+fn notes(tried: &[Tried]) -> Rows {
+    let note = |Tried { release, outcome }: &Tried| {
+        let failures =
+            outcome.failures().map(|(name, lines)| format!("`{name}` failed:\n    {}", lines.join("\n    ")));
+        let sentences: Vec<String> = outcome.refusal().map(str::to_owned).into_iter().chain(failures).collect();
+        (!sentences.is_empty()).then(|| (release.clone(), format!("{release}: {}", sentences.join("\n"))))
+    };
+    tried.iter().filter_map(note).collect()
 }
 
 #[cfg(test)]
@@ -186,12 +205,34 @@ mod tests {
         );
         let bad = Outcome::of_lines("@kernel 6.1\n@doctor 1\n@refused Linux 6.1 refuses it\n@attach 1 agrees\n@end\n");
         assert!(good.holds(&checks) && !bad.holds(&checks));
-        let tried =
-            [("6.12", good), ("6.1", bad)].map(|(release, outcome)| Tried { release: release.to_owned(), outcome });
+        let tried = of([("6.12", good), ("6.1", bad)]);
         let new = rows(&tried, &checks, "today");
         let expected = "| kernel | run | doctor | stacks of programs | default | methods |\n|---|---|---|---|---|---|\n\
                         | 6.1 | today | no | - | - | - |\n| 6.12 | today | ok | ok | ok | ok |\n";
         assert_eq!(table(&new, &checks), expected);
-        assert_eq!(refusals(&tried), "\n6.1: Linux 6.1 refuses it\n");
+        assert_eq!(notes(&tried), Rows::from([("6.1".to_owned(), "6.1: Linux 6.1 refuses it".to_owned())]));
+    }
+
+    #[test]
+    fn a_kernel_that_must_refuse_is_good_where_attach_says_the_same() {
+        let refuses = |said| Outcome::of_lines(&format!("@doctor 1\n@refused no\n@attach 1 {said}\n@end\n"));
+        let tried = of([
+            ("5.10.0-40-cloud-amd64", refuses("agrees")),
+            ("5.10.0-40-cloud-amd64", refuses("disagrees")),
+            ("6.1.0-56-cloud-amd64", refuses("agrees")),
+        ]);
+        assert_eq!(tried.map(|tried| tried.is_as_it_must_be(&[])), [true, false, false]);
+    }
+
+    #[test]
+    fn the_last_lines_of_what_failed_are_kept() {
+        let outcome =
+            Outcome::of_lines("@doctor 0\nearlier\n@test cpu ok 1\nError: 3\n\n is not 4\n@test jni failed 2\n@end\n");
+        let notes = notes(&of([("6.12", outcome)]));
+        assert_eq!(notes["6.12"], "6.12: `jni` failed:\n    Error: 3\n     is not 4");
+    }
+
+    fn of<const N: usize>(outcomes: [(&str, Outcome); N]) -> [Tried; N] {
+        outcomes.map(|(release, outcome)| Tried { release: release.to_owned(), outcome })
     }
 }

@@ -8,6 +8,7 @@ mod test;
 
 mod bench;
 mod builds;
+mod incidents;
 mod kernels;
 mod profile;
 mod verifier;
@@ -62,6 +63,8 @@ enum Options {
     Kernels(kernels::Options),
     /// Run live tests of each lens on further builds of the JVM.
     Builds(builds::Options),
+    /// Watch programs with a planted cause, and healthy ones, and say of how many the cause is named.
+    Incidents(incidents::Options),
     /// Fetch the JDKs that the live tests use into `target/jdks`.
     Jdks(jdks::Options),
     /// Compile the Java programs of the tests into `target/workloads`.
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Options::Verifier(options) => verifier::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Kernels(options) => kernels::run(&options),
         Options::Builds(options) => builds::run(&options),
+        Options::Incidents(options) => incidents::run(&options),
         Options::Jdks(options) => jdks::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Workloads(options) => workloads::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Load(options) => test::load::run(&options),

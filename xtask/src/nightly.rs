@@ -1,6 +1,6 @@
 //! `cargo xtask nightly`: the tests that take too long for every change, which are those that `cargo test` ignores: the weaver's
 //! verifier over every class of `java.base` and of large jars, the JDKs as they are found and armed, millions of objects. Besides, every
-//! fuzzer with a million inputs, a thousand deaths of jtrace, and an hour at full rate.
+//! fuzzer with ten million inputs, a thousand deaths of jtrace, and an hour at full rate.
 //! What the last run found is in `tests/nightly.txt`, with the version that it ran at.
 
 use std::{
@@ -28,9 +28,13 @@ const KEPT_LINES: [&str; 7] = ["methods", "loops", "others", "all", "counted", "
 /// Which parts run.
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Parts to run, separated by commas (fuzz, weave, jdks, live, deaths, soak); the others keep what they found last
+    /// Parts to run, separated by commas (fuzz, weave, jdks, live, matrix, deaths, soak); the others keep what they found last
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+
+    /// How many inputs each fuzzer gets
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    cases: u32,
 
     /// How often jtrace is killed
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -45,17 +49,21 @@ pub(crate) struct Options {
     soak: u32,
 }
 
+/// Where fuzzers are besides those of the usual ring.
+const OF_ALL: [&str; 5] = ["--lib", "--package", "tracer-weave", "--test", "hostile"];
+
 /// Tests that are ignored elsewhere.
 struct Part {
     name: &'static str,
     command: fn(&Options) -> Result<Command>,
 }
 
-const PARTS: [Part; 6] = [
-    Part { name: "fuzz", command: |_| Ok(test::fuzzers(&["--lib", "--package", "tracer-weave", "--test", "hostile"])) },
+const PARTS: [Part; 7] = [
+    Part { name: "fuzz", command: |options| Ok(test::fuzzers(&OF_ALL, options.cases)) },
     Part { name: "weave", command: weave },
     Part { name: "jdks", command: jdks },
     Part { name: "live", command: live },
+    Part { name: "matrix", command: matrix },
     Part { name: "deaths", command: deaths },
     Part { name: "soak", command: soak },
 ];
@@ -164,10 +172,19 @@ fn live(_: &Options) -> Result<Command> {
     Ok(tests)
 }
 
-/// A test of the usual ring, with more deaths.
+/// The tests of the usual ring that take parts of their matrices there, with all of them.
+fn matrix(_: &Options) -> Result<Command> {
+    let mut tests = Programs::build()?.command("live", 1)?;
+    // Deaths have a part of their own.
+    tests.args(["--skip", "deaths::"]).env("JTRACE_MATRIX", "full");
+    Ok(tests)
+}
+
+/// A test of the usual ring, with more deaths, on all releases.
 fn deaths(options: &Options) -> Result<Command> {
     let mut tests = Programs::build()?.command("live", 1)?;
-    tests.args(["deaths::deaths", "--nocapture"]).env("JTRACE_DEATHS", options.deaths.to_string());
+    tests.args(["deaths::deaths", "--nocapture"]).env("JTRACE_MATRIX", "full");
+    tests.env("JTRACE_DEATHS", options.deaths.to_string());
     if let Some(seed) = options.seed {
         tests.env("JTRACE_DEATHS_SEED", seed.to_string());
     }

@@ -27,7 +27,7 @@ use self::{
 use crate::{build, check, jdks, process, setup, verifier, workloads, workspace};
 
 /// How many inputs the fuzz ring gives to each parser.
-const FUZZ_CASES: &str = "1000000";
+const FUZZ_CASES: u32 = 1_000_000;
 
 /// What of it to run; without options, everything.
 #[derive(Args)]
@@ -77,15 +77,15 @@ fn unit() -> Result<Count> {
 /// inputs: weaving takes its time, and an optimised build of the crate for its own tests takes minutes. `cargo xtask nightly`
 /// gives as many to all.
 fn fuzz() -> Result<Count> {
-    output::of_cargo(&mut fuzzers(&[]))
+    output::of_cargo(&mut fuzzers(&[], FUZZ_CASES))
 }
 
 /// Fuzzers, optimised because of the number of inputs; `more` names further targets. They are known by their names, and listed
 /// in `tracer/src/fuzz/parsers.txt`.
-pub(crate) fn fuzzers(more: &[&str]) -> Command {
+pub(crate) fn fuzzers(more: &[&str], cases: u32) -> Command {
     let mut cargo = cargo_test();
     cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*", "--test", "session"]).args(more);
-    cargo.args(["--", "fuzz_"]).env("JTRACE_FUZZ_CASES", FUZZ_CASES);
+    cargo.args(["--", "fuzz_"]).env("JTRACE_FUZZ_CASES", cases.to_string());
     cargo
 }
 

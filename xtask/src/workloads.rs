@@ -108,7 +108,7 @@ fn stamp<'a>(sources: impl Iterator<Item = &'a PathBuf>) -> Result<Vec<u8>> {
 }
 
 /// The entries of a folder in a fixed order.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();

@@ -88,3 +88,24 @@ fn a_jvm_whose_collector_always_marks_outlives_many_visits() -> Result<()> {
     jvm.process().wait_for_exit(LIMIT)?;
     Ok(())
 }
+
+/// Two faults of JVMs ended such a program in its second visit or its third: of a thread that ended after the last environment of JVMTI
+/// had gone, something stayed in a list that the next visit walked through; and an old version of a method was asked for its name when
+/// it had been freed.
+#[test]
+fn a_jvm_whose_threads_and_old_methods_come_and_go_outlives_many_visits() -> Result<()> {
+    const VISITS: usize = 8;
+    for jdk in jdk::all()? {
+        let flags = ["-Xmx64m", "-XX:+UseSerialGC"];
+        let mut jvm = start(&jdk, "inside", "Replaced", &[], &flags)?;
+        let pid = jvm.pid().to_string();
+        for visit in 1..=VISITS {
+            let place = || format!("in visit {visit} on JDK {}", jdk.release);
+            let command = ["markers", &pid, "--marker", "hold=Replaced::hold", "-d", "100ms", "--json"];
+            let report = Report::parse(&jtrace::succeed(&command).with_context(place)?.stdout)?;
+            ensure!(report.end() != "target exited", "the JVM ended {}", place());
+        }
+        jvm.finish().with_context(|| format!("JDK {}", jdk.release))?;
+    }
+    Ok(())
+}

@@ -19,7 +19,7 @@ public final class Demo {
     private static final long LEAK_EVERY_MS = 250;
     private static final long LIFE_MS = 600_000;
     private static final int ORDERS_KEPT = 30_000;
-    private static final int ORDERS_AT_ONCE = 200;
+    private static final int ORDERS_AT_ONCE = 400;
 
     /** Counts down once for each planted problem that is under way. */
     private static final CountDownLatch UNDER_WAY = new CountDownLatch(CUSTOMERS + 2);

@@ -1,14 +1,17 @@
 //! Which methods run at a moment.
 
-use std::{collections::HashMap, ptr, slice};
+use std::{
+    collections::{HashMap, HashSet},
+    ptr, slice,
+};
 
 use jvmti_bindings::sys::{
-    jni::{jint, jmethodID, jobject},
+    jni::{jclass, jint, jmethodID, jobject},
     jvmti::{jvmtiInterface_1_, jvmtiStackInfo},
 };
-use tracer_weave::control::Running;
+use tracer_weave::control::{MAX_UNNAMED, NUMBERED_METHODS, Running, Unnamed};
 
-use super::{Failure, Jni, Jvmti};
+use super::{Failure, Jni, Jvmti, address_of};
 
 /// Most threads that are looked at.
 const MAX_THREADS: usize = 1024;
@@ -17,42 +20,87 @@ const STEP_THREADS: usize = 64;
 /// Most frames of a thread, the innermost.
 const MAX_FRAMES: jint = 512;
 
+/// Frames by class, name and descriptor: a class of one name in several loaders is one.
+type Named = HashMap<(String, String, String), u64>;
+
+/// Which methods run.
+#[derive(Default)]
+pub(crate) struct Look {
+    /// Those of the classes that were asked about.
+    pub(crate) running: Vec<Running>,
+    /// What else there was.
+    pub(crate) unnamed: Vec<Unnamed>,
+}
+
 impl Jvmti {
-    /// Methods of some classes that threads of the platform are in at this moment, inner and outer ones, and how often.
-    pub(crate) fn running(self, jni: Jni, is_asked: impl Fn(&str) -> bool) -> Result<Vec<Running>, Failure> {
-        let mut running: Vec<Running> = Vec::new();
-        let mut known: HashMap<jmethodID, Option<usize>> = HashMap::new();
+    /// Methods that threads of the platform are in at this moment, inner and outer ones, and how often.
+    pub(crate) fn running(self, jni: Jni, classes: &[(jclass, String)]) -> Result<Look, Failure> {
+        let mut frames = self.frames(jni)?;
+        let mut named = Named::new();
+        for (class, name) in classes {
+            // A class that is not linked has no frames.
+            for method in self.method_ids(*class).unwrap_or_default() {
+                let Some(times) = frames.remove(&method) else { continue };
+                let Some((method, descriptor)) = self.method_name(method) else { continue };
+                *named.entry((name.clone(), method, descriptor)).or_default() += times;
+            }
+        }
+        let mut look = Look::default();
+        if self.release()? >= NUMBERED_METHODS {
+            self.name_numbered(jni, frames, classes, &mut named);
+        } else {
+            look.unnamed = unnamed(&frames);
+        }
+        let running = |((class, method, descriptor), times)| Running { class, method, descriptor, times };
+        look.running = named.into_iter().map(running).collect();
+        Ok(look)
+    }
+
+    /// All methods with frames, and how many.
+    fn frames(self, jni: Jni) -> Result<HashMap<jmethodID, u64>, Failure> {
+        let mut frames: HashMap<jmethodID, u64> = HashMap::new();
         let threads = self.threads()?;
         let looked_at = threads.len().min(MAX_THREADS);
-        let looked = threads[..looked_at].chunks(STEP_THREADS).try_for_each(|some| {
-            for method in self.stacks(jni, some)? {
-                let at = *known.entry(method).or_insert_with(|| {
-                    let of = self.running_method(jni, method).filter(|of| is_asked(&of.class))?;
-                    running.push(of);
-                    Some(running.len() - 1)
-                });
-                if let Some(of) = at.and_then(|at| running.get_mut(at)) {
-                    of.times += 1;
-                }
-            }
-            Ok(())
-        });
-        // Also where the JVM did not tell: nobody else would give them back.
+        for some in threads[..looked_at].chunks(STEP_THREADS) {
+            self.count_frames(jni, some, &mut frames);
+        }
+        // Nobody else would give them back.
         for thread in threads {
             jni.forget(thread);
         }
-        looked.map(|()| running)
+        Ok(frames)
+    }
+
+    /// Counts the frames of some threads. A thread that has ended meanwhile is an error for all of them, so each half is asked again.
+    fn count_frames(self, jni: Jni, threads: &[jobject], frames: &mut HashMap<jmethodID, u64>) {
+        match self.stacks(jni, threads) {
+            Ok(methods) => methods.into_iter().for_each(|method| *frames.entry(method).or_default() += 1),
+            Err(_) if threads.len() > 1 => {
+                let (some, others) = threads.split_at(threads.len() / 2);
+                self.count_frames(jni, some, frames);
+                self.count_frames(jni, others, frames);
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Names old versions of methods of some classes where the JVM can be asked for them.
+    fn name_numbered(self, jni: Jni, frames: HashMap<jmethodID, u64>, classes: &[(jclass, String)], named: &mut Named) {
+        let names: HashSet<&str> = classes.iter().map(|(_, name)| name.as_str()).collect();
+        for (method, times) in frames {
+            if let Some(of) = self.running_method(jni, method).filter(|(class, ..)| names.contains(class.as_str())) {
+                *named.entry(of).or_default() += times;
+            }
+        }
     }
 
     /// All threads that live, as local references.
-    fn threads(self) -> Result<Vec<jobject>, Failure> {
+    pub(crate) fn threads(self) -> Result<Vec<jobject>, Failure> {
         let (mut count, mut threads) = (0, ptr::null_mut());
         // SAFETY: JVMTI's own table; the list is copied and given back.
         unsafe {
             ask!(self, GetAllThreads, &raw mut count, &raw mut threads)?;
-            let list = slice::from_raw_parts(threads, usize::try_from(count).unwrap_or(0)).to_vec();
-            self.give_back(threads.cast());
-            Ok(list)
+            Ok(self.list(threads, count))
         }
     }
 
@@ -82,14 +130,27 @@ impl Jvmti {
         Ok(methods)
     }
 
-    /// A method that runs, with its class.
-    fn running_method(self, jni: Jni, method: jmethodID) -> Option<Running> {
+    /// Class, name and descriptor of a method that runs. Only for JVMs that number methods: see [`Unnamed`].
+    fn running_method(self, jni: Jni, method: jmethodID) -> Option<(String, String, String)> {
         let mut class = ptr::null_mut();
         // SAFETY: as above.
         unsafe { ask!(self, GetMethodDeclaringClass, method, &raw mut class).ok()? };
         let name = self.name(class);
         jni.forget(class);
         let (method, descriptor) = self.method_name(method)?;
-        Some(Running { class: name?, method, descriptor, times: 0 })
+        Some((name?, method, descriptor))
     }
+}
+
+/// Where methods lie that the JVM is not asked for, those with most frames.
+fn unnamed(frames: &HashMap<jmethodID, u64>) -> Vec<Unnamed> {
+    let lying = frames.iter().filter_map(|(method, times)| {
+        // SAFETY: the JVM does not number methods, and has given this one.
+        let address = unsafe { address_of(*method) };
+        (address != 0).then_some(Unnamed { address, times: *times })
+    });
+    let mut lying: Vec<Unnamed> = lying.collect();
+    lying.sort_unstable_by_key(|of| (std::cmp::Reverse(of.times), of.address));
+    lying.truncate(MAX_UNNAMED);
+    lying
 }

@@ -50,6 +50,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         | Item::Subject(_)
         | Item::Inside(_)
         | Item::Tallies(_)
+        | Item::Look(_)
         | Item::Coverage(_)
         | Item::End(_) => {}
     })?;

@@ -168,13 +168,22 @@ impl Alloc {
                 column("estimated_bytes", "Bytes", Unit::Bytes),
                 column("share_percent", "Share", Unit::Percent),
                 column("error_percent", "Error", Unit::Percent),
+                column("outside_tlab_bytes", "Outside TLABs", Unit::Bytes),
+                column("largest_object_bytes", "Largest object", Unit::Bytes),
             ],
             Sampled::estimated_bytes,
             |(class, site)| vec![class.into(), site.into()],
             |row| {
                 let bytes = row.estimated_bytes();
                 let share = (total > 0.0).then(|| 100.0 * bytes as f64 / total);
-                vec![row.samples().into(), bytes.into(), share.into(), row.error_percent().into()]
+                vec![
+                    row.samples().into(),
+                    bytes.into(),
+                    share.into(),
+                    row.error_percent().into(),
+                    row.outside_bytes.into(),
+                    row.largest_object_bytes.into(),
+                ]
             },
         )
     }

@@ -214,13 +214,12 @@ impl Classes {
 
     fn generated_table(&self, context: Context<'_>) -> Shape {
         let label = |id: &NameId| {
-            let class = context.names.class(*id);
-            let pattern = pattern(&class);
-            (pattern != class).then_some(pattern)
+            // Of one name there are as many classes as there are loaders that define it.
+            Some(pattern(&context.names.class(*id)))
         };
         self.by_name.grouped(label).filter(|count| count.loaded.max(count.unloaded) > 1).table(
             "generated",
-            "Classes whose names differ only in numbers",
+            "Classes whose names differ only in numbers, or not at all",
             vec![
                 column("pattern", "Names", Unit::Text),
                 column("loaded", "Loaded", Unit::Count),

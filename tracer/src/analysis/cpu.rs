@@ -2,6 +2,7 @@
 //!
 //! Samples are kept by stack and thread; what the stacks are called is looked up when the section is built.
 
+mod places;
 mod seen;
 
 use super::{
@@ -204,6 +205,7 @@ impl Analysis for Cpu {
                 self.samples,
             ),
         ];
+        shapes.extend(places::tables(context.stacks, &self.amounts, self.samples));
         shapes.extend(self.amounts.shape_of_counts("samples", "Samples by stack", context));
         Section {
             id: Lens::Cpu.id(),

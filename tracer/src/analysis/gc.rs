@@ -286,7 +286,7 @@ impl Analysis for Gc {
             Payload::VmOperationRequest { name, mode: _ } => self.requests.take(event, name),
             Payload::MemPool { edge, manager, pool, init_bytes: _, used_bytes, committed_bytes, max_bytes } => {
                 let state = State { used_bytes, committed_bytes, max_bytes };
-                self.cycles_begun += u64::from(self.pools.event(edge, manager, pool, state));
+                self.cycles_begun += u64::from(self.pools.event(event.time_ns, edge, manager, pool, state));
             }
             _ => {}
         }

@@ -42,8 +42,9 @@ impl Requests {
         let label = |(name, stack, tid): &(NameId, StackId, Tid)| {
             let operation = context.names.text(*name);
             let (site, top) = (site::label(context.stacks, *stack), site::top_label(context.stacks, *stack));
+            let via = site::called(context.stacks, *stack).map(ToString::to_string);
             of.is_none_or(|names| names.contains(name))
-                .then(|| (operation, site, top, context.names.thread(*tid), *tid))
+                .then(|| (operation, site, via, top, context.names.thread(*tid), *tid))
         };
         let groups = self.rows.grouped(label);
         if groups.rows.is_empty() {
@@ -55,14 +56,15 @@ impl Requests {
             vec![
                 column("operation", "Operation", Unit::Text),
                 column("site", "Place", Unit::Text),
+                column("via", "By calling", Unit::Text),
                 column("top", "In", Unit::Text),
                 column("thread", "Thread", Unit::Text),
                 column("tid", "Thread id", Unit::Count),
                 column("count", "Requests", Unit::Count),
             ],
             |count| *count,
-            |(operation, site, top, thread, tid)| {
-                vec![operation.into(), site.into(), top.into(), thread.into(), u64::from(tid.0).into()]
+            |(operation, site, via, top, thread, tid)| {
+                vec![operation.into(), site.into(), via.into(), top.into(), thread.into(), u64::from(tid.0).into()]
             },
             |count| vec![(*count).into()],
         ))

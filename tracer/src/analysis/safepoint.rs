@@ -1,5 +1,8 @@
 //! Lens `safepoint`: VM operations by name, and how long the JVM's threads were stopped for them.
 
+mod stop;
+
+use self::stop::Stops;
 use super::{
     Analysis, Context, Lens, Scaled,
     distribution::Latencies,
@@ -25,6 +28,7 @@ pub struct Safepoint {
     /// Safepoints that began: of those at the edge of a window the end may not be seen.
     begun: u64,
     safepoints: Latencies,
+    stops: Stops,
     running: Stacks<(NameId, u64)>,
     ended: u64,
     operations: Keyed<NameId, Operation>,
@@ -54,6 +58,7 @@ impl Default for Safepoint {
             open: Open::default(),
             begun: 0,
             safepoints: Latencies::default(),
+            stops: Stops::default(),
             running: Stacks::default(),
             ended: 0,
             operations: Keyed::new(OPERATIONS),
@@ -66,7 +71,10 @@ impl Default for Safepoint {
 impl Safepoint {
     fn operation(&mut self, event: &Event, edge: Edge, name: NameId) {
         match edge {
-            Edge::Begin => self.running.begin(event.tid, (name, event.time_ns)),
+            Edge::Begin => {
+                self.running.begin(event.tid, (name, event.time_ns));
+                self.stops.operation(event);
+            }
             Edge::End => {
                 self.ended += 1;
                 let operation = self.operations.entry(name);
@@ -83,8 +91,10 @@ impl Safepoint {
             Edge::Begin => {
                 self.begun += 1;
                 self.open.begin(event.tid, event.time_ns);
+                self.stops.begin(event);
             }
             Edge::End => {
+                self.stops.end();
                 if let Some(begin_ns) = self.open.end(event.tid, |_| true) {
                     self.safepoints.record(event.time_ns.saturating_sub(begin_ns));
                     self.steps.add_stretch(0, begin_ns, event.time_ns);
@@ -96,7 +106,8 @@ impl Safepoint {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "A safepoint lasts from the request to stop all threads until they are let go; an operation's time lies \
-             inside it where the operation needs one."
+             inside it where the operation needs one. The time to stop is from the request until the first operation \
+             begins."
                 .to_owned(),
         ];
         notes.extend(self.open.unpaired.note("Safepoints"));
@@ -154,6 +165,7 @@ impl Analysis for Safepoint {
                 self.operations.entry(name).requested += 1;
                 self.requests.take(event, name);
             }
+            Payload::CpuSample { .. } => self.stops.sample(event),
             _ => {}
         }
     }
@@ -162,6 +174,7 @@ impl Analysis for Safepoint {
         if !action.hides_ends() {
             return;
         }
+        self.stops.end();
         match action.group.as_str() {
             "safepoint" => self.open.cut_all(),
             "vm-operation" => self.running.cut_all(),
@@ -188,13 +201,16 @@ impl Analysis for Safepoint {
             .int("safepoint_total_ns", durations.total_ns)
             .int("safepoint_max_ns", durations.max_ns)
             .int("vm_operations", self.ended)
-            .int("safepoint_p99_ns", self.safepoints.percentile(99.0));
+            .int("safepoint_p99_ns", self.safepoints.percentile(99.0))
+            .int("to_stop_total_ns", self.stops.times.durations.total_ns)
+            .int("to_stop_max_ns", self.stops.times.durations.max_ns);
         if context.span.duration_ns > 0 {
             let share = 100.0 * durations.total_ns as f64 / context.span.duration_ns as f64;
             summary = summary.float("safepoint_share_percent", share);
         }
         let mut shapes = vec![self.operations_table(context)];
         shapes.extend(self.requests.table(None, context));
+        shapes.push(self.stops.table(context));
         shapes.extend(self.safepoints.shape("safepoints", "Safepoints"));
         let (step_ns, [stopped]) = self.steps.series(context.span);
         shapes.push(Shape::Timeline(Timeline {
@@ -277,6 +293,33 @@ mod tests {
                 ["ThreadDump", "a.Main.watch:7", "sun.management.ThreadImpl.dumpAllThreads:500", "9", "2"],
                 ["ThreadDump", "<no stack taken>", "<no stack taken>", "3", "1"]
             ]
+        );
+    }
+
+    #[test]
+    fn whoever_runs_while_others_must_wait_is_named() {
+        let mut play = Play::default();
+        let name = play.name("ThreadDump");
+        let counting = play.stack(&["java.lang.Thread.run:840", "a.Sum.count:12"]);
+        let native = play.stack(&["libjvm.so CompileBroker::compiler_thread_loop"]);
+        let none = StackId::default();
+        let sample = Payload::CpuSample { period_ns: 1 };
+        let events = [
+            (1, 7, counting, sample),
+            (5, 5, none, Payload::Safepoint { edge: Edge::Begin }),
+            (10, 7, counting, sample),
+            (20, 8, native, sample),
+            (30, 7, counting, sample),
+            (65, 5, none, operation(Edge::Begin, name)),
+            (66, 5, none, operation(Edge::End, name)),
+            (67, 5, none, Payload::Safepoint { edge: Edge::End }),
+            (68, 7, counting, sample),
+        ];
+        let section = play.section_of_stacks(&mut Safepoint::default(), 1000, &events);
+        assert_eq!(numbers(&section, ["to_stop_total_ns", "to_stop_max_ns"]), [60 * MS, 60 * MS]);
+        assert_eq!(
+            cells(&section, "stoppers", ["site", "top", "tid", "samples"]),
+            [["a.Sum.count:12", "a.Sum.count:12", "7", "2"]]
         );
     }
 

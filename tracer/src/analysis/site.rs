@@ -52,6 +52,21 @@ pub(super) fn entry(stacks: &Stacks, id: StackId) -> Option<&Frame> {
     java().filter(|frame| is_app(frame)).last().or_else(|| java().last())
 }
 
+/// Most methods that are told of those that led to a place.
+const CALLERS: usize = 3;
+
+/// How the program came to the place: its methods that called it, the nearest first. Nothing where it was not called by the program.
+pub(super) fn callers(stacks: &Stacks, id: StackId) -> Option<String> {
+    let mut frames = stacks.frames_of(id).filter(|frame| is_app(frame));
+    let mut before = frames.next()?;
+    let mut callers = Vec::new();
+    // A method that calls itself is told once.
+    for frame in frames.filter(|frame| !std::mem::replace(&mut before, frame).name.eq(&frame.name)).take(CALLERS) {
+        callers.push(frame.to_string());
+    }
+    (!callers.is_empty()).then(|| callers.join(", from "))
+}
+
 /// Whether a stack was asked for at all, at any of these events.
 pub(super) fn any_asked(mut ids: impl Iterator<Item = StackId>) -> bool {
     ids.any(|id| id != StackId::default())
@@ -116,6 +131,23 @@ mod tests {
         let jdk = play.stack(&["java.lang.Thread.run:840", "java.lang.ref.Finalizer$FinalizerThread.run:160"]);
         assert_eq!((text(called(&play.stacks, own)), text(called(&play.stacks, jdk))), (None, None));
         assert_eq!(text(entry(&play.stacks, jdk)).as_deref(), Some("java.lang.Thread.run:840"));
+    }
+
+    #[test]
+    fn a_place_is_told_with_those_who_led_to_it() {
+        let mut play = Play::default();
+        let id = play.stack(&[
+            "a.Main.main:3",
+            "a.Web.serve:9",
+            "java.util.ArrayList.forEach:1",
+            "a.Cart.walk:4",
+            "a.Cart.walk:4",
+            "a.Log.add:7",
+            "java.io.FileOutputStream.write:9",
+        ]);
+        assert_eq!(callers(&play.stacks, id).as_deref(), Some("a.Cart.walk:4, from a.Web.serve:9, from a.Main.main:3"));
+        let alone = play.stack(&["java.lang.Thread.run:840", "a.Main.run:3"]);
+        assert_eq!(callers(&play.stacks, alone), None);
     }
 
     #[test]

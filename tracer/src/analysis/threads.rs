@@ -1,10 +1,14 @@
-//! Lens `threads`: Java threads that start and stop, grouped by the pattern of their names, and sleeping.
+//! Lens `threads`: Java threads that start and stop, grouped by the pattern of their names, sleeping, and what they wait for.
 //!
 //! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is in `starter`, what
 //! it runs in `entry`.
 
 mod entry;
+mod executors;
+mod pressure;
+mod reason;
 mod starter;
+mod waiting;
 
 use std::collections::BTreeMap;
 
@@ -21,10 +25,13 @@ use super::{
 use crate::{
     event::{Edge, Event, NameId, Payload, StackId, Tid},
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
+    session::{GuardAction, look::ThreadLook},
+    stack::Stacks,
 };
 use entry::Entries;
+use pressure::Pressure;
 use starter::Starters;
+use waiting::Waiting;
 
 /// Most names that are told apart before they are grouped.
 const NAMES: usize = 16_384;
@@ -50,6 +57,8 @@ pub struct Threads {
     sleep_stacks: Keyed<StackId, Durations>,
     yields: u64,
     steps: Steps<2>,
+    waiting: Waiting,
+    pressure: Pressure,
 }
 
 /// Threads of one name or pattern.
@@ -84,6 +93,8 @@ impl Default for Threads {
             sleep_stacks: Keyed::new(SLEEP_STACKS),
             yields: 0,
             steps: Steps::default(),
+            waiting: Waiting::default(),
+            pressure: Pressure::default(),
         }
     }
 }
@@ -232,6 +243,11 @@ impl Analysis for Threads {
         }
     }
 
+    fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
+        self.waiting.look(look, stacks);
+        self.pressure.look(look);
+    }
+
     fn guard(&mut self, action: &GuardAction) {
         if !action.hides_ends() {
             return;
@@ -256,6 +272,7 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
+            "waiting" | "executors" | "starved_pools" | "circles" => false,
             _ => group == "thread",
         }
     }
@@ -278,6 +295,12 @@ impl Analysis for Threads {
             .int("sleeping", self.sleeping.len())
             .int("yields", self.yields)
             .int("started_by_known", self.starters.known());
+        let summary = match self.waiting.looks() {
+            0 => summary,
+            looks => summary.int("looks", looks).float("waiting_average", self.waiting.average()),
+        };
+        let summary = self.pressure.summary(summary);
+        notes.extend(self.waiting.note());
         notes.extend(self.sleeping.unpaired.note("Sleeps"));
         notes.extend(self.names.note("thread names"));
         notes.extend(self.sleepers.note("sleeping threads"));
@@ -285,7 +308,8 @@ impl Analysis for Threads {
         notes.extend(self.entries.notes());
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
-        let mut shapes = vec![self.patterns_table(context)];
+        let mut shapes = self.waiting.tables();
+        shapes.push(self.patterns_table(context));
         shapes.extend(self.starters.table(context));
         shapes.extend([
             Shape::Timeline(Timeline {

@@ -34,7 +34,7 @@ pub(super) struct TargetOptions {
 }
 
 /// Options of `jtrace look-apart`.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(super) struct LookOptions {
     /// The first process that is looked at
     first: u32,
@@ -42,6 +42,10 @@ pub(super) struct LookOptions {
     /// Only this one
     #[arg(long)]
     only: bool,
+
+    /// Users whose processes are not looked at
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<u32>,
 }
 
 /// The hidden command that looks.
@@ -63,6 +67,8 @@ pub(super) enum Said {
     At(u32),
     Jvm(Box<Row>),
     Hidden,
+    /// Whose it is decided that it is not looked at.
+    LeftOut,
     /// To be told the user.
     Warning(String),
     /// Nothing is left to do.
@@ -90,19 +96,18 @@ pub(super) fn as_target_user(options: TargetOptions) -> ExitCode {
 }
 
 /// The child: looks, and says so.
-pub(super) fn look(options: LookOptions) -> Result<ExitCode, Failure> {
-    limit()?;
-    privilege::keep_only(LOOKING)?;
-    refuse_beyond(Work::Looking)?;
+pub(super) fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
+    only_look()?;
     if options.only {
         tell(&Said::At(options.first))?;
         // What it comes to is found out again by who asked, who knows then that it is an answer.
         let _: Result<Jvm, find::Error> = Jvm::open(options.first);
     } else {
-        find::scan(options.first, &mut |step| match step {
+        find::scan(options.first, &options.without, &mut |step| match step {
             Step::At(pid) => tell(&Said::At(pid)),
             Step::Jvm(listed) => tell(&Said::Jvm(Box::new(Row::of(*listed)))),
             Step::Hidden => tell(&Said::Hidden),
+            Step::LeftOut => tell(&Said::LeftOut),
         })?;
     }
     tell(&Said::End)?;
@@ -129,9 +134,21 @@ pub(super) fn limit() -> io::Result<()> {
     Ok(())
 }
 
-/// Looks at all processes from a pid on, in a child.
-pub(super) fn look_from(first: u32, mut take: impl FnMut(Said)) -> io::Result<Ended> {
-    Ok(Apart::start(LOOK, &[first.to_string()])?.listen(None, &mut take))
+/// Gives up all that looking into a process does not take, for good. What a target wrote is parsed after this.
+pub(super) fn only_look() -> io::Result<()> {
+    limit()?;
+    privilege::keep_only(LOOKING)?;
+    refuse_beyond(Work::Looking)
+}
+
+/// Looks at all processes from a pid on but for those of some users, in a child.
+pub(super) fn look_from(first: u32, without: &[u32], mut take: impl FnMut(Said)) -> io::Result<Ended> {
+    let mut words = vec![first.to_string()];
+    if !without.is_empty() {
+        let users: Vec<_> = without.iter().map(u32::to_string).collect();
+        words.extend(["--without".to_owned(), users.join(",")]);
+    }
+    Ok(Apart::start(LOOK, &words)?.listen(None, &mut take))
 }
 
 /// Looks into one process, in a child: whoever looks into it then will not be held up.

@@ -11,7 +11,7 @@ use super::{
     Failure,
     arming::{ArmedJvm, Held},
     inside::{self, Wanted},
-    listen::{Limits, Pipeline, Waiter},
+    listen::{Limits, Pipeline, Showing, Waiter},
     options::{OutputOptions, WatchOptions},
     outlet::Outlet,
     output::{self, Files, Format},
@@ -33,6 +33,7 @@ use crate::{
     priority::Urgent,
     session::Start,
     source::live::Live,
+    standard_error,
 };
 
 /// Options of `jtrace attach`, and of the commands that attach for one question.
@@ -179,7 +180,9 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
         .with_asked(asked, inside);
     // Until all is detached.
     let _watched = prepare::watched(jvm.identity());
-    let live = Live::attach(prepared)?;
+    let reader = Known::thread_reader(&jvm, &watched);
+    let mut live = Live::attach(prepared)?;
+    live.look_at_threads(reader);
     let start = live.start(prepare::describe(&jvm, &watched, known.missing));
     let held = Held { armed, jvm, predicate: watched.predicate, included: watched.included };
     watch_live(live, start, limits, files, show, held, &mut waiter)?;
@@ -226,9 +229,15 @@ pub(super) fn watch_live(
     if show != Show::Tui {
         say(&attached);
     }
-    let ended = waiter.listen(live, limits, &mut pipeline, show == Show::Tui, || held.coverage())?;
+    let showing = match show {
+        Show::Tui => Showing::Screen,
+        Show::Report(_) => Showing::Findings,
+        Show::Events | Show::Quiet => Showing::Nothing,
+    };
+    let ended = waiter.listen(live, limits, &mut pipeline, showing, || held.coverage())?;
     held.release();
     ending::undone();
+    standard_error::end();
     let (report, files, passed) = pipeline.finish();
     // A reader that has gone, or reads nothing, keeps nothing from the files.
     files.finish(&report)?;
@@ -242,8 +251,7 @@ pub(super) fn watch_live(
     Ok(ended)
 }
 
-/// A word about progress; standard error may be closed, which is no reason to stop.
+/// A word about progress; standard error may be closed, or full, which is no reason to stop or to wait.
 pub(super) fn say(text: &str) {
-    use io::Write as _;
-    let _: io::Result<()> = writeln!(io::stderr(), "{text}");
+    standard_error::line(format_args!("{text}"));
 }

@@ -1,13 +1,13 @@
 //! `jtrace list`: the JVMs of this machine, and what can be seen of each.
 
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
 use super::apart::{self, Ended, Said};
 use crate::{
     jvm::{
-        find::{self, Listed, privilege::Privileges},
+        find::{self, Listed, privilege::Privileges, process::Status},
         memory::library,
     },
     report::format,
@@ -22,14 +22,18 @@ const COLUMNS: [&str; 8] = ["PID", "USER", "JDK", "GC", "UPTIME", "CONTAINER", "
 const MAX_CELL: usize = 60;
 
 /// All JVMs that were found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct List {
     /// JVMs, by pid.
     pub jvms: Vec<Row>,
     /// Processes that may be JVMs, but that jtrace may not look at.
     pub hidden: usize,
-    /// Processes that held jtrace up; after 16 of them no other is looked at.
+    /// Processes that held jtrace up; after 16 of a user no other of hers is looked at, after 64 in all none.
     pub held_up: usize,
+    /// Processes that were not looked at, as too many of their user's had held jtrace up.
+    pub left_out: usize,
+    /// Whether too many processes held jtrace up, so that those with higher pids were not looked at.
+    pub is_cut: bool,
     /// Capabilities that jtrace lacks.
     pub missing_capabilities: Vec<&'static str>,
 }
@@ -48,26 +52,45 @@ pub struct Row {
     pub problem: Option<String>,
 }
 
-/// Processes that may hold a child up before the others are not looked at any more.
-const MAX_HELD_UP: usize = 16;
+/// Processes of a user that may hold a child up before her others are not looked at any more: nobody hides those of others.
+const MAX_OF_USER: usize = 16;
+/// And of all users.
+const MAX_HELD_UP: usize = 64;
 
 /// Looks for JVMs, in children, see `apart`.
 pub fn collect() -> io::Result<List> {
     let missing_capabilities = Privileges::own().missing();
-    let mut list = List { jvms: Vec::new(), hidden: 0, held_up: 0, missing_capabilities };
+    let owner = |pid: u32| Some(Status::read(&pid.to_string()).ok()?.uid);
+    let look = |first, without: &[u32], take: &mut dyn FnMut(Said)| apart::look_from(first, without, take);
+    Ok(List { missing_capabilities, ..gathered(look, owner)? })
+}
+
+/// What children say that look from a pid on without the processes of some users, one after the other until one comes to the end.
+fn gathered(
+    mut look: impl FnMut(u32, &[u32], &mut dyn FnMut(Said)) -> io::Result<Ended>,
+    owner: impl Fn(u32) -> Option<u32>,
+) -> io::Result<List> {
+    let mut list = List::default();
     let mut first = 0;
+    let mut of_user: BTreeMap<u32, usize> = BTreeMap::new();
     loop {
-        let ended = apart::look_from(first, |said| match said {
+        let without = of_user.iter().filter_map(|(uid, held_up)| (*held_up >= MAX_OF_USER).then_some(*uid));
+        let ended = look(first, &without.collect::<Vec<_>>(), &mut |said| match said {
             Said::Jvm(row) => list.jvms.push(*row),
             Said::Hidden => list.hidden += 1,
+            Said::LeftOut => list.left_out += 1,
             Said::At(_) | Said::Warning(_) | Said::End => {}
         })?;
         let (Ended::HeldUp(at) | Ended::GoesOn(at)) = ended else { return Ok(list) };
         let pid = at.ok_or_else(|| io::Error::other("the process of jtrace that looks for JVMs said nothing"))?;
         list.jvms.extend(find::list_unread(pid, apart::HELD_UP.to_owned()).map(Row::of));
         list.held_up += 1;
+        if let Some(uid) = owner(pid) {
+            *of_user.entry(uid).or_default() += 1;
+        }
         first = pid + 1;
         if list.held_up == MAX_HELD_UP {
+            list.is_cut = true;
             return Ok(list);
         }
     }
@@ -114,7 +137,14 @@ impl List {
                 writeln!(out, "{}: {}", row.target.pid, escape::terminal(problem))?;
             }
         }
-        if self.held_up >= MAX_HELD_UP {
+        if self.left_out > 0 {
+            writeln!(
+                out,
+                "not looked at: {} of users of whom {MAX_OF_USER} held jtrace up",
+                format::plural(self.left_out as u64, "process", "processes")
+            )?;
+        }
+        if self.is_cut {
             writeln!(out, "{} processes held jtrace up: those after them were not looked at", self.held_up)?;
         }
         if self.hidden > 0 {
@@ -208,7 +238,7 @@ mod tests {
             ..Target::default()
         };
         let row = Row { usdt: Some(true), ..Row::of(Listed { target, attach_path: None, problem: None }) };
-        List { jvms: vec![row], hidden: 0, held_up: 0, missing_capabilities: Vec::new() }
+        List { jvms: vec![row], ..List::default() }
     }
 
     fn text(list: &List) -> String {
@@ -243,12 +273,39 @@ PID  USER  JDK  GC  UPTIME  CONTAINER    PROBES  MAIN CLASS OR JAR
         assert_eq!(jvm["command"], "com.shop.Main a b");
     }
 
+    /// Looks at processes that hold up whoever does, and at a JVM that has the highest pid.
+    fn beside(users: impl Fn(u32) -> u32, count: u32) -> List {
+        // No process has such a pid.
+        const FIRST: u32 = 1 << 30;
+        let look = |first: u32, without: &[u32], take: &mut dyn FnMut(Said)| {
+            for pid in first.max(FIRST)..FIRST + count {
+                if !without.contains(&users(pid)) {
+                    return Ok(Ended::HeldUp(Some(pid)));
+                }
+                take(Said::LeftOut);
+            }
+            take(Said::Jvm(Box::new(list("com.shop.Main").jvms.remove(0))));
+            Ok(Ended::Whole)
+        };
+        gathered(look, |pid| Some(users(pid))).unwrap()
+    }
+
+    #[test]
+    fn a_user_whose_processes_hold_jtrace_up_hides_nobody_elses() {
+        let of_one = beside(|_| 1000, 500);
+        assert_eq!((of_one.jvms.len(), of_one.held_up, of_one.left_out, of_one.is_cut), (1, 16, 484, false));
+        let of_many = beside(|pid| pid, 500);
+        assert_eq!((of_many.jvms.len(), of_many.held_up, of_many.is_cut), (0, 64, true));
+        assert!(text(&of_many).contains("64 processes held jtrace up"));
+    }
+
     #[test]
     fn what_could_not_be_looked_at_is_said() {
-        let empty = List { jvms: Vec::new(), hidden: 3, held_up: 0, missing_capabilities: vec!["CAP_SYS_PTRACE"] };
+        let empty = List { hidden: 3, left_out: 2, missing_capabilities: vec!["CAP_SYS_PTRACE"], ..List::default() };
         let shown = text(&empty);
         assert!(
             shown.contains("no JVM found") && shown.contains("3 other processes") && shown.contains("CAP_SYS_PTRACE")
         );
+        assert!(shown.contains("2 processes of users"), "{shown}");
     }
 }

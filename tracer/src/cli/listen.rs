@@ -9,7 +9,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
-use super::{Failure, logger, outlet::Outlet, output::Files};
+use super::{Failure, announce::Announcer, logger, outlet::Outlet, output::Files};
 use crate::{
     coverage::Coverage,
     ending,
@@ -74,6 +74,16 @@ impl Pipeline {
     }
 }
 
+/// What is shown while a session lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Showing {
+    /// The live screen.
+    Screen,
+    /// What is found, each finding once.
+    Findings,
+    Nothing,
+}
+
 /// What ends a session, besides the user.
 pub(super) struct Limits {
     pub(super) pid: NonZeroU32,
@@ -101,12 +111,13 @@ impl Waiter {
         mut live: Live,
         limits: Limits,
         pipeline: &mut Pipeline,
-        on_screen: bool,
+        showing: Showing,
         coverage: impl FnOnce() -> Vec<Coverage>,
     ) -> Result<&'static str, Failure> {
         let outcome = self.runtime.block_on(async {
-            let console = if on_screen { Some(Console::open()?) } else { None };
-            run(&mut live, limits, pipeline, console).await
+            let console = if showing == Showing::Screen { Some(Console::open()?) } else { None };
+            let announcer = (showing == Showing::Findings).then(Announcer::new);
+            run(&mut live, limits, pipeline, console, announcer).await
         });
         let reason = match &outcome {
             Ok(reason) => reason,
@@ -135,6 +146,7 @@ async fn run(
     limits: Limits,
     pipeline: &mut Pipeline,
     mut screen: Option<Console>,
+    mut announcer: Option<Announcer>,
 ) -> Result<&'static str, Failure> {
     let ends = Ends::new(&limits)?;
     let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
@@ -160,6 +172,9 @@ async fn run(
         pipeline.flush()?;
         if let Some(screen) = &mut screen {
             screen.draw(&pipeline.session)?;
+        }
+        if let Some(announcer) = &mut announcer {
+            announcer.look(&pipeline.session);
         }
         if Instant::now() >= look {
             look += LOOK;

@@ -1,16 +1,13 @@
 //! Where log messages go: to standard error, or into the log pane while the screen is on.
 
-use std::{
-    io::{self, Write as _},
-    sync::{
-        LazyLock,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicBool, Ordering},
 };
 
 use log::{Log, Metadata, Record};
 
-use crate::view::escape;
+use crate::{standard_error, view::escape};
 
 pub(super) static LOGGER: Logger = Logger;
 
@@ -42,9 +39,8 @@ impl Log for Logger {
             return;
         }
         let message = record.args().to_string();
-        // Nothing is left to tell a failure of standard error to.
-        let _: io::Result<()> =
-            writeln!(io::stderr(), "{}: {}", record.level().as_str().to_lowercase(), escape::terminal(&message));
+        let level = record.level().as_str().to_lowercase();
+        standard_error::line(format_args!("{level}: {}", escape::terminal(&message)));
     }
 
     fn flush(&self) {}

@@ -290,6 +290,15 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     fill(path, &place, |out| out.write_all(bytes))
 }
 
+/// The same of what is written piece by piece.
+pub(super) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let place = Place::open(path).map_err(|error| unwritable(path, &error))?;
+    fill(path, &place, write)
+}
+
 /// Whether [`replace`] will find its way, checked before the work.
 pub(super) fn check_replaceable(path: &Path) -> Result<(), Failure> {
     Place::open(path).and_then(|place| place.check()).map_err(|error| unwritable(path, &error))

@@ -11,11 +11,14 @@ use std::{
     process::ExitCode,
 };
 
-use super::{Failure, prepare};
+use super::{Failure, apart, prepare};
 use crate::{
     jvm::{
         code_cache::{self, Blob},
-        find::{Jvm, process::Status},
+        find::{
+            Jvm,
+            process::{Identity, Status},
+        },
         peek::Pages,
         target_files::{At, Kind, TargetFiles},
     },
@@ -40,9 +43,8 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let jvm = prepare::open(options.pid)?;
-    let entries = entries(&jvm)?;
     if options.stdout {
+        let entries = entries(&prepare::open_to_look(options.pid)?)?;
         let mut out = BufWriter::new(io::stdout().lock());
         write_entries(&entries, &mut out)?;
         out.flush()?;
@@ -50,7 +52,15 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         let _: io::Result<()> = writeln!(io::stderr(), "{} entries", entries.len());
         return Ok(ExitCode::SUCCESS);
     }
-    let place = Place::of(&jvm)?;
+    apart::look_at(options.pid)?;
+    let identity = Identity::of(options.pid);
+    let files = identity.map(TargetFiles::open);
+    // The process that reaches her files has been started, which nothing after this may do.
+    apart::only_look()?;
+    let jvm = prepare::opened(options.pid)?;
+    let entries = entries(&jvm)?;
+    let files = files.filter(|_| identity == Some(jvm.identity()));
+    let place = Place::of(&jvm, files)?;
     place.write(&entries).map_err(|error| place.unwritable(&error))?;
     let name = &place.name;
     writeln!(io::stdout(), "wrote {} entries to /tmp/{name} of process {}", entries.len(), options.pid)?;
@@ -101,15 +111,14 @@ struct Place {
 }
 
 impl Place {
-    fn of(jvm: &Jvm) -> Result<Self, Failure> {
+    fn of(jvm: &Jvm, files: Option<io::Result<TargetFiles>>) -> Result<Self, Failure> {
         let pid = jvm.target.pid;
         let gone = || Failure::new(format!("process {pid} has gone"), "`jtrace list` shows the JVMs".to_owned());
         let uid = Status::read(&pid.to_string()).map_err(|_| gone())?.uid;
-        let files = TargetFiles::open(jvm.identity());
         if !jvm.identity().is_alive() {
             return Err(gone());
         }
-        let files = files.map_err(|error| {
+        let files = files.ok_or_else(gone)?.map_err(|error| {
             let hint = "run jtrace as root, or as the JVM's user; `--stdout` needs neither".to_owned();
             Failure::new(format!("cannot reach files of process {pid} as its user: {error}"), hint)
         })?;

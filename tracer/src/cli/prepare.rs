@@ -41,6 +41,7 @@ use crate::{
         thread_gate::{Questions, ThreadGate},
         unwinding::Unwinding,
     },
+    thread_dump::ThreadReader,
 };
 
 /// A flag that stays armed while this lives.
@@ -84,15 +85,22 @@ impl Watched {
 /// Looks into the JVM with this pid, after a process apart has.
 pub(super) fn open(pid: u32) -> Result<Jvm, Failure> {
     apart::look_at(pid)?;
+    opened(pid)
+}
+
+/// The same for a command that attaches nothing: what is of no use to it is given up before anything of the JVM is parsed.
+pub(super) fn open_to_look(pid: u32) -> Result<Jvm, Failure> {
+    apart::look_at(pid)?;
+    apart::only_look()?;
+    opened(pid)
+}
+
+/// Looks into the JVM, which did not hold up the process that looked first.
+pub(super) fn opened(pid: u32) -> Result<Jvm, Failure> {
     Jvm::open(pid).map_err(|error| {
         let hint = error.hint();
         Failure::new(error, hint)
     })
-}
-
-/// Path by which jtrace reaches a JVM's libjvm.so.
-pub(super) fn libjvm_path(pid: u32) -> Result<PathBuf, Failure> {
-    Ok(open(pid)?.library.attach_path)
 }
 
 /// A pid that attaching accepts.
@@ -290,6 +298,13 @@ impl Known {
     pub(super) fn holders(&self, jvm: &Jvm, lenses: &[Lens]) -> Option<Holders> {
         let layout = self.threads.filter(|_| lenses.contains(&Lens::Locks))?;
         Holders::open(jvm, layout).map_err(|error| log::warn!("who holds monitors is unknown: {error}")).ok()
+    }
+
+    /// What reads all threads, where that is wanted and possible.
+    pub(super) fn thread_reader(jvm: &Jvm, watched: &Watched) -> Option<ThreadReader> {
+        let is_wanted = watched.stacks && watched.lenses.contains(&Lens::Threads);
+        let opened = is_wanted.then(|| ThreadReader::open(jvm))?;
+        opened.map_err(|error| log::warn!("what threads wait for is unknown: {error}")).ok()
     }
 
     /// What reads what functions point to, where the plan has any.

@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{Failure, prepare};
+use super::{Failure, apart, prepare};
 use crate::{
     jvm::{elf, usdt},
     probe::clock::{CLOCKS, Clock},
@@ -41,9 +41,11 @@ struct Row {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let path = match options.target.parse::<u32>() {
-        Ok(pid) => prepare::libjvm_path(pid)?,
-        Err(_) => PathBuf::from(&options.target),
+    let path = if let Ok(pid) = options.target.parse::<u32>() {
+        prepare::open_to_look(pid)?.library.attach_path
+    } else {
+        apart::only_look()?;
+        PathBuf::from(&options.target)
     };
     let sites = read(&path)?;
     let mut out = BufWriter::new(io::stdout().lock());

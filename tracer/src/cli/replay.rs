@@ -9,7 +9,11 @@ use super::{
 };
 use crate::{
     event::stream::EventStream,
-    jvm::find::refused_files,
+    jvm::find::{
+        privilege,
+        refused_calls::{Work, refuse_beyond},
+        refused_files,
+    },
     session::{Item, Session},
     source::recording::Recording,
 };
@@ -32,6 +36,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     output::check(&options.output)?;
     let recording = Recording::open(&options.file)?;
     // All that is read is open now.
+    privilege::keep_only(privilege::REPORTING)?;
+    refuse_beyond(Work::Looking)?;
     if let Err(error) = refused_files::refuse_beyond(&output::directories(&options.output)) {
         log::warn!("the kernel does not refuse files that a report has no need for: {error}");
     }

@@ -259,6 +259,7 @@ fn learn(
                 let reader = known.reader(&jvm, libjvm);
                 let subjects = known.subjects(&jvm, watched);
                 live.refine(known.layout, &known.plan, watched.unwinding(&jvm), holders, reader, subjects)?;
+                live.look_at_threads(Known::thread_reader(&jvm, watched));
                 live.look_into_jni(&jvm, known.threads, &mut known.missing)?;
                 let gate = questions.map(|questions| known.thread_gate(&jvm, questions));
                 let mut missing = known.missing;

@@ -24,7 +24,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let jvm = prepare::open(options.pid)?;
+    let jvm = prepare::open_to_look(options.pid)?;
     let dump = thread_dump::read(&jvm).map_err(|error| {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     })?;

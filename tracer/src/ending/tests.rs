@@ -1,7 +1,7 @@
 //! Waits end by what they wait for, or by their limit. That signals end them is tested with the whole program
 //! (`tests/live/ending.rs`): a test of a library has its process in common with all others.
 
-use std::os::unix::net::UnixStream;
+use std::{io::Write as _, os::unix::net::UnixStream};
 
 use super::*;
 

@@ -19,15 +19,17 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let support = top.and_then(|row| row.number("error_percent")).map(|error| {
         format!("estimated from TLAB refills, standard error of the top class {}", format::percent(error))
     });
-    let place = evidence.rows(Alloc, "sites").next().map(|row| {
+    let top = evidence.rows(Alloc, "sites").next();
+    let place = top.map(|row| {
         let share = format::percent(row.number("share_percent").unwrap_or(0.0));
         format!("most at {}: `{}`, {share} of all", row.text("site"), row.text("class"))
     });
+    let at = top.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
     Some(Finding {
         id: "allocation-rate",
         severity: if rate > VERY_HIGH_BYTES_PER_S { Severity::Warning } else { Severity::Info },
         score: rate / 1e8,
-        title: format!("Allocation at about {}{}", format::byte_rate(rate), class.unwrap_or_default()),
+        title: format!("Allocation at about {}{}{at}", format::byte_rate(rate), class.unwrap_or_default()),
         evidence: support.into_iter().chain(place).collect(),
         next_step: "Find where the top class is allocated and reuse or avoid it; if GC takes little time, leave it."
             .to_owned(),

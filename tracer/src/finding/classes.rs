@@ -20,15 +20,32 @@ pub(super) fn storm(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if starting { Severity::Info } else { Severity::Warning },
         score: seconds as f64,
         title: format!(
-            "{} with more than 500 class loads, {} in the worst{from}",
+            "{} with more than 500 class loads, {} in the worst{from}{}",
             format::plural(seconds, "second", "seconds"),
-            format::count(worst)
+            format::count(worst),
+            at(evidence)
         ),
-        evidence: vec![format!("{} loaded in all", format::plural(loaded, "class", "classes"))],
+        evidence: [format!("{} loaded in all", format::plural(loaded, "class", "classes"))]
+            .into_iter()
+            .chain(place(evidence))
+            .collect(),
         next_step:
             "Normal at start-up and deployment; else look for class loaders, scripts or proxies made per request."
                 .to_owned(),
     })
+}
+
+/// The same for a title.
+fn at(evidence: &Evidence<'_>) -> String {
+    let site = evidence.rows(Classes, "loading").next().and_then(|row| row.known("site"));
+    site.map(|site| format!(", at {site}")).unwrap_or_default()
+}
+
+/// The place that loads most of them.
+fn place(evidence: &Evidence<'_>) -> Option<String> {
+    let row = evidence.rows(Classes, "loading").next()?;
+    let via = row.known("via").map(|via| format!(", which calls {via}")).unwrap_or_default();
+    Some(format!("{} at {}{via}", format::plural(row.whole("loaded"), "was loaded", "were loaded"), row.text("site")))
 }
 
 /// Classes that differ only in numbers are loaded and not unloaded.
@@ -43,12 +60,13 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: loaded as f64 / 10.0,
         title: format!(
-            "{} generated classes loaded, {} unloaded: names `{}`",
+            "{} generated classes loaded, {} unloaded: names `{}`{}",
             format::count(loaded),
             format::count(unloaded),
-            row.text("pattern")
+            row.text("pattern"),
+            at(evidence)
         ),
-        evidence: Vec::new(),
+        evidence: place(evidence).into_iter().collect(),
         next_step: "Cache what generates them (proxies, lambdas in scripts, serializers), and watch Metaspace in \
                     jcmd PID VM.metaspace."
             .to_owned(),

@@ -1,41 +1,49 @@
 //! Rules about where CPU time goes, and where it is waited for. Shares come from samples: they count by the lower end of their
 //! 95 % interval, and only in a JVM that is not idle.
 
-use super::Evidence;
+use super::{Evidence, Row};
 use crate::{
     analysis::Lens::{Cpu, Offcpu},
     report::{Finding, Severity, format},
 };
 
 /// Fewer samples say too little.
-const SAMPLES: u64 = 200;
+const SAMPLES: u64 = 100;
 /// CPU time as a part of one core from which on its shares matter.
 const BUSY: f64 = 0.1;
 
 /// All samples, where there are enough of a JVM that has something to do.
-fn samples(evidence: &Evidence<'_>) -> Option<u64> {
+pub(super) fn samples(evidence: &Evidence<'_>) -> Option<u64> {
     let busy = evidence.per_second(Cpu, "sampled_ns")? / 1e9;
     evidence.whole(Cpu, "samples").filter(|samples| *samples >= SAMPLES && busy >= BUSY)
 }
 
+/// Samples outside of the JIT compilers, and what to call them: a JVM that is young compiles, whatever the program does.
+pub(super) fn program_samples(evidence: &Evidence<'_>) -> Option<(u64, &'static str)> {
+    let all = samples(evidence)?;
+    let compiling = evidence.whole(Cpu, "jit_threads_samples").unwrap_or(0);
+    let few = compiling * 10 < all || all - compiling.min(all) < SAMPLES;
+    Some(if few { (all, "CPU time") } else { (all - compiling, "CPU time outside of the JIT compilers") })
+}
+
 /// A share in per cent with half its 95 % interval.
-struct Share {
-    percent: f64,
+pub(super) struct Share {
+    pub(super) percent: f64,
     interval: f64,
 }
 
 impl Share {
-    fn of(part: u64, all: u64) -> Option<Self> {
+    pub(super) fn of(part: u64, all: u64) -> Option<Self> {
         let interval = crate::analysis::interval_percent(part, all)?;
         Some(Self { percent: 100.0 * part as f64 / all as f64, interval })
     }
 
     /// Whether it is surely above this.
-    fn is_above(&self, percent: f64) -> bool {
+    pub(super) fn is_above(&self, percent: f64) -> bool {
         self.percent - self.interval > percent
     }
 
-    fn evidence(&self, all: u64) -> String {
+    pub(super) fn evidence(&self, all: u64) -> String {
         format!(
             "{} ± {} of {} (95 % interval)",
             format::percent(self.percent),
@@ -83,19 +91,31 @@ pub(super) fn compilers(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// One method takes most of the CPU time.
+/// One method of the program takes most of the CPU time by itself; of others [`super::work`] names who calls them.
 pub(super) fn hot_method(evidence: &Evidence<'_>) -> Option<Finding> {
-    let all = samples(evidence)?;
+    let (all, time) = program_samples(evidence)?;
     let row = evidence.rows(Cpu, "methods").max_by_key(|row| row.whole("self"))?;
     let share = Share::of(row.whole("self"), all).filter(|share| share.is_above(50.0))?;
+    let method = row.text("method");
+    let place = evidence.rows(Cpu, "places").find(|place| place.text("place") == method);
+    if place.is_none() && evidence.rows(Cpu, "places").any(|place| is_most(&place, all)) {
+        return None;
+    }
+    let line = place.filter(|place| place.whole("line") > 0);
+    let line = line.map(|place| format!("most samples are of line {} or what it calls", place.whole("line")));
     Some(Finding {
         id: "cpu-hot-method",
         severity: Severity::Info,
         score: share.percent,
-        title: format!("`{}` takes {} of CPU time by itself", row.text("method"), format::percent(share.percent)),
-        evidence: vec![share.evidence(all)],
+        title: format!("`{method}` takes {} of {time} by itself", format::percent(share.percent)),
+        evidence: [share.evidence(all)].into_iter().chain(line).collect(),
         next_step: "The stacks of the lens cpu show who calls it, and at which lines it runs.".to_owned(),
     })
+}
+
+/// Whether a row's samples are most of all.
+pub(super) fn is_most(row: &Row<'_>, all: u64) -> bool {
+    Share::of(row.whole("samples"), all).is_some_and(|share| share.is_above(50.0))
 }
 
 /// Threads are ready and find no CPU.
@@ -186,10 +206,10 @@ mod tests {
         assert_eq!(busy("gc_threads_samples", 310.0).ask(collector), None);
         assert!(busy("gc_threads_samples", 330.0).ask(collector).is_some());
         assert_eq!(busy("jit_threads_samples", 100.0).ask(compilers), None);
-        let few = Case::seconds(10).number("cpu", "samples", 100.0).number("cpu", "sampled_ns", 1e10).number(
+        let few = Case::seconds(10).number("cpu", "samples", 99.0).number("cpu", "sampled_ns", 1e10).number(
             "cpu",
             "gc_threads_samples",
-            100.0,
+            99.0,
         );
         assert_eq!(few.ask(collector), None);
     }

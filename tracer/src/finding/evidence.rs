@@ -70,6 +70,11 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The text in a column; absent where a reason in brackets stands for it.
+    pub fn known(&self, column: &str) -> Option<String> {
+        Some(self.text(column)).filter(|text| !text.starts_with('<'))
+    }
+
     /// The number in a column.
     pub fn number(&self, column: &str) -> Option<f64> {
         match self.cell(column)? {

@@ -1,6 +1,6 @@
 //! Rules about garbage collection.
 
-use super::Evidence;
+use super::{Evidence, Row, heap::made_at};
 use crate::{
     analysis::Lens::{Alloc, Gc, Safepoint},
     report::{Finding, Severity, format},
@@ -84,50 +84,88 @@ pub(super) fn repeated_full(evidence: &Evidence<'_>) -> Option<Finding> {
         score: full as f64,
         title: format!("{} full collections{cause}", format::count(full)),
         evidence: vec![format!("all full collections together took {}", format::duration(time))],
-        next_step: "Look at the old pool after collections in lens `gc`: if it stays full, the heap is too small or \
-                    something leaks; take a heap dump (jcmd PID GC.heap_dump)."
-            .to_owned(),
+        next_step:
+            "Look at the old pool after collections in lens `gc`: if it stays full, the heap is too small or something \
+             leaks; `jtrace heap PID` shows what holds most."
+                .to_owned(),
     })
+}
+
+/// Collections that the program asks for: how many, how long they took in all, and who asked.
+struct Explicit<'a> {
+    calls: u64,
+    total_ns: u64,
+    callers: Vec<Row<'a>>,
+}
+
+impl<'a> Explicit<'a> {
+    fn of(evidence: &Evidence<'a>) -> Option<Self> {
+        let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("cause") == "System.gc()");
+        let calls: u64 = rows().map(|row| row.whole("collections")).sum();
+        let total_ns = rows().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
+        (calls > 0).then(|| Self { calls, total_ns, callers: callers(evidence) })
+    }
+
+    /// `java.nio.Bits` asks where the limit of direct buffers is reached.
+    fn for_direct_memory(&self) -> bool {
+        self.callers.first().is_some_and(|row| row.text("via").starts_with("java.nio."))
+    }
+
+    fn severity(&self) -> Severity {
+        if self.calls >= 3 { Severity::Warning } else { Severity::Info }
+    }
+
+    fn sentence(&self) -> String {
+        let place = self.callers.first().map(|row| format!(", at {}", row.text("site"))).unwrap_or_default();
+        let times = format::plural(self.calls, "time", "times");
+        format!("System.gc() was called {times}, which took {}{place}", format::duration(self.total_ns))
+    }
+
+    fn support(&self) -> Vec<String> {
+        let caller = |row: &Row<'_>| {
+            let times = format::plural(row.whole("count"), "time", "times");
+            format!("{times} at {} on `{}`", row.text("site"), row.text("thread"))
+        };
+        self.callers.iter().take(3).map(caller).collect()
+    }
 }
 
 /// The program itself asks for collections.
 pub(super) fn explicit(evidence: &Evidence<'_>) -> Option<Finding> {
-    let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("cause") == "System.gc()");
-    let calls: u64 = rows().map(|row| row.whole("collections")).sum();
-    if calls == 0 {
-        return None;
-    }
-    let total: u64 = rows().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
+    let explicit = Explicit::of(evidence).filter(|explicit| !explicit.for_direct_memory())?;
     Some(Finding {
         id: "gc-explicit",
-        severity: if calls >= 3 { Severity::Warning } else { Severity::Info },
-        score: calls as f64,
-        title: format!(
-            "System.gc() was called {}, which took {}",
-            format::plural(calls, "time", "times"),
-            format::duration(total)
-        ),
-        evidence: callers(evidence),
+        severity: explicit.severity(),
+        score: explicit.calls as f64,
+        title: explicit.sentence(),
+        evidence: explicit.support(),
         next_step: "Find the caller (RMI and direct buffers call it too); -XX:+DisableExplicitGC or \
                     -XX:+ExplicitGCInvokesConcurrent takes the pauses away."
             .to_owned(),
     })
 }
 
+/// Collections are asked for because direct buffers have reached their limit.
+pub(super) fn direct_memory(evidence: &Evidence<'_>) -> Option<Finding> {
+    let explicit = Explicit::of(evidence).filter(Explicit::for_direct_memory)?;
+    Some(Finding {
+        id: "direct-memory",
+        severity: explicit.severity(),
+        score: explicit.calls as f64,
+        title: format!("Direct buffers are at their limit: {}", explicit.sentence()),
+        evidence: explicit.support(),
+        next_step: "Use direct buffers again instead of making new ones; -XX:MaxDirectMemorySize raises the limit."
+            .to_owned(),
+    })
+}
+
 /// Who called it, where the stacks of requests show it.
-fn callers(evidence: &Evidence<'_>) -> Vec<String> {
+fn callers<'a>(evidence: &Evidence<'a>) -> Vec<Row<'a>> {
     let asked = |lens| {
-        evidence
-            .rows(lens, "requests")
-            .filter(|row| {
-                ["java.lang.Runtime.gc", "java.lang.System.gc"].iter().any(|gc| row.text("top").starts_with(gc))
-            })
-            .take(3)
-            .map(|row| {
-                let times = format::plural(row.whole("count"), "time", "times");
-                format!("{times} at {} on `{}`", row.text("site"), row.text("thread"))
-            })
-            .collect::<Vec<_>>()
+        let is_gc = |row: &Row<'_>| {
+            ["java.lang.Runtime.gc", "java.lang.System.gc"].iter().any(|gc| row.text("top").starts_with(gc))
+        };
+        evidence.rows(lens, "requests").filter(is_gc).collect::<Vec<_>>()
     };
     let callers = asked(Gc);
     if callers.is_empty() { asked(Safepoint) } else { callers }
@@ -162,9 +200,11 @@ pub(super) fn heap_nearly_full(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if share > 95.0 { Severity::Critical } else { Severity::Warning },
         score: share,
         title: format!("`{pool}` is {} full after collections", format::percent(share)),
-        evidence: vec![format!("{} of {} in use", format::bytes(used), format::bytes(max))],
-        next_step: "Raise -Xmx, or find what is kept alive: jcmd PID GC.class_histogram twice, some minutes apart."
-            .to_owned(),
+        evidence: [format!("{} of {} in use", format::bytes(used), format::bytes(max))]
+            .into_iter()
+            .chain(made_at(evidence))
+            .collect(),
+        next_step: "Raise -Xmx, or find what is kept alive: `jtrace heap PID`.".to_owned(),
     })
 }
 
@@ -262,6 +302,7 @@ mod tests {
         let request = |top: &'static str| {
             [
                 ("site", "com.shop.Main.tidy:5".into()),
+                ("via", "java.lang.System.gc:1".into()),
                 ("top", top.into()),
                 ("thread", "main".into()),
                 ("count", 7_u64.into()),

@@ -1,8 +1,11 @@
 //! Rules about monitors and parking.
 
-use super::Evidence;
+use super::{
+    Evidence, Row,
+    looks::{self, called_from},
+};
 use crate::{
-    analysis::Lens::Locks,
+    analysis::Lens::{Locks, Threads},
     report::{Finding, Severity, format},
 };
 
@@ -40,6 +43,7 @@ pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
         ));
     }
     support.extend(holder(evidence));
+    support.extend(seen_at(evidence, &top.map(|row| row.text("class")).unwrap_or_default()));
     if open > 0 {
         let threads = evidence.whole(Locks, "blocked_open_threads").unwrap_or(0);
         let time = format::duration(open);
@@ -74,6 +78,15 @@ fn holder(evidence: &Evidence<'_>) -> Option<String> {
         row.text("class"),
         row.text("site")
     ))
+}
+
+/// Where looks at all threads have seen them blocked on this class, and who held it.
+fn seen_at(evidence: &Evidence<'_>, class: &str) -> Option<String> {
+    let is_it = |row: &Row<'_>| row.text("kind") == "monitor" && row.text("what") == class;
+    let row = evidence.rows(Threads, "waiting").find(is_it)?;
+    let callers = called_from(&row).map(|callers| format!(", {callers}")).unwrap_or_default();
+    let holder = looks::holder(&row).map(|holder| format!("; {holder}")).unwrap_or_default();
+    Some(format!("seen blocked at {}{callers}{holder}", row.text("site")))
 }
 
 /// Threads park and are unparked at a very high rate.

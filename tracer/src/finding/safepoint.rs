@@ -16,6 +16,13 @@ fn other_operations<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>
     })
 }
 
+/// The program's line that asked for an operation most often, where the stacks of requests show it.
+fn asked_at(evidence: &Evidence<'_>, operation: &str) -> Option<String> {
+    let rows = evidence.rows(Safepoint, "requests").filter(|row| row.text("operation") == operation);
+    let site = rows.max_by_key(|row| row.whole("count"))?.known("site")?;
+    Some(format!(", asked for at {site}"))
+}
+
 /// One operation other than a collection, or getting to it, stopped the JVM for long.
 pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
     const LONG_NS: u64 = 100_000_000;
@@ -26,7 +33,12 @@ pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "safepoint-long",
         severity: if worst > 1_000_000_000 { Severity::Critical } else { Severity::Warning },
         score: worst as f64 / 1e7,
-        title: format!("VM operation `{}` took up to {}", row.text("operation"), format::duration(worst)),
+        title: format!(
+            "VM operation `{}` took up to {}{}",
+            row.text("operation"),
+            format::duration(worst),
+            asked_at(evidence, &row.text("operation")).unwrap_or_default()
+        ),
         evidence: vec![format!(
             "{} in all, {}",
             format::plural(row.whole("count"), "time", "times"),
@@ -34,6 +46,34 @@ pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
         )],
         next_step: "Find who asks for it (thread dumps, heap inspection, agents, JMX pollers) and ask less often."
             .to_owned(),
+    })
+}
+
+/// Threads take long to stop: one of them runs code that does not look whether it must.
+pub(super) fn slow_stop(evidence: &Evidence<'_>) -> Option<Finding> {
+    const LONG_NS: u64 = 100_000_000;
+    let worst = evidence.whole(Safepoint, "to_stop_max_ns").filter(|worst| *worst > LONG_NS)?;
+    let total = evidence.whole(Safepoint, "to_stop_total_ns")?;
+    let row = evidence.rows(Safepoint, "stoppers").next();
+    let place = row.map(|row| format!(", while `{}` ran {}", row.text("thread"), row.text("site"))).unwrap_or_default();
+    let mut support = vec![format!(
+        "{} in all from the requests to stop until all threads had stopped, operations not counted",
+        format::duration(total)
+    )];
+    support.extend(row.map(|row| {
+        let samples = format::plural(row.whole("samples"), "sample", "samples");
+        format!("{samples} of the CPU meanwhile found it in {}", row.text("top"))
+    }));
+    Some(Finding {
+        id: "slow-stop",
+        severity: if worst > 1_000_000_000 { Severity::Critical } else { Severity::Warning },
+        score: total as f64 / 1e7,
+        title: format!("All threads waited up to {} for the last one to stop{place}", format::duration(worst)),
+        evidence: support,
+        next_step:
+            "Break long counted loops and large copies into pieces (a `long` index makes a loop stop), or start \
+                    with -XX:+UseCountedLoopSafepoints."
+                .to_owned(),
     })
 }
 
@@ -57,7 +97,11 @@ pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "safepoint-frequent",
         severity: Severity::Warning,
         score: rate,
-        title: format!("VM operation `{name}` runs at {}", format::rate(rate)),
+        title: format!(
+            "VM operation `{name}` runs at {}{}",
+            format::rate(rate),
+            asked_at(evidence, &name).unwrap_or_default()
+        ),
         evidence: vec![format!(
             "{}, {} in all",
             format::plural(row.whole("count"), "time", "times"),
@@ -74,6 +118,32 @@ pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{super::testing::Case, *};
+
+    #[test]
+    fn a_slow_stop_names_the_thread_and_its_line() {
+        let case = |worst: f64| {
+            let case = Case::seconds(10).number("safepoint", "to_stop_max_ns", worst);
+            case.number("safepoint", "to_stop_total_ns", 3.0 * worst).row(
+                "safepoint",
+                "stoppers",
+                &[
+                    ("site", "a.Sum.count:12".into()),
+                    ("top", "a.Sum.count:12".into()),
+                    ("thread", "report-1".into()),
+                    ("samples", 40_u64.into()),
+                ],
+            )
+        };
+        assert_eq!(
+            case(4e8).said(slow_stop),
+            (
+                Severity::Warning,
+                "All threads waited up to 400 ms for the last one to stop, while `report-1` ran a.Sum.count:12"
+                    .to_owned()
+            )
+        );
+        assert_eq!(case(5e7).ask(slow_stop), None);
+    }
 
     fn operation(name: &str, count: u64, max_ns: u64) -> Case {
         Case::seconds(10).row(

@@ -87,3 +87,23 @@ impl Case {
         self.sections.last_mut().expect("just pushed")
     }
 }
+
+/// A reason to wait that looks at all threads have seen.
+pub(super) fn waiting(kind: &'static str, what: &'static str, average: f64, looks: u64) -> Case {
+    let case = Case::seconds(10).number("threads", "looks", 10.0);
+    case.row(
+        "threads",
+        "waiting",
+        &[
+            ("kind", kind.into()),
+            ("what", what.into()),
+            ("site", "com.shop.Cart.add:12".into()),
+            ("called", "java.io.X.y".into()),
+            ("average", Cell::Float(average)),
+            ("most", 8_u64.into()),
+            ("looks", looks.into()),
+            ("holder", "worker-1".into()),
+            ("holder_site", "com.shop.Cart.sum:9".into()),
+        ],
+    )
+}

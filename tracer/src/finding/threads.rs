@@ -1,6 +1,6 @@
 //! Rules about threads that start and stop.
 
-use super::Evidence;
+use super::{Evidence, Row};
 use crate::{
     analysis::Lens::Threads,
     report::{Finding, Severity, format},
@@ -27,10 +27,11 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if started >= 100 { Severity::Critical } else { Severity::Warning },
         score: growth(started, stopped) as f64,
         title: format!(
-            "{} started, {} stopped: names `{}`",
+            "{} started, {} stopped: names `{}`{}",
             format::plural(started, "thread", "threads"),
             format::count(stopped),
-            row.text("pattern")
+            row.text("pattern"),
+            at(evidence, "alive", "started ")
         ),
         evidence: support,
         next_step: "Look for an executor that is made per request and never shut down; it is normal only while a pool \
@@ -39,19 +40,28 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// Where most of the threads were started that are still there.
+/// Those who started most of the threads that `count` counts.
+fn starter<'a>(evidence: &Evidence<'a>, count: &str) -> Option<Row<'a>> {
+    let row = evidence.rows(Threads, "started_by").max_by_key(|row| row.whole(count))?;
+    (row.whole(count) > 0).then_some(row)
+}
+
+/// Where that was, for a title.
+fn at(evidence: &Evidence<'_>, count: &str, before: &str) -> String {
+    let site = starter(evidence, count).and_then(|row| row.known("site"));
+    site.map(|site| format!(", {before}at {site}")).unwrap_or_default()
+}
+
+/// The same in words, with who started them.
 fn place(evidence: &Evidence<'_>) -> Option<String> {
-    let row = evidence.rows(Threads, "started_by").max_by_key(|row| row.whole("alive"))?;
-    let alive = row.whole("alive");
-    (alive > 0).then(|| {
-        format!(
-            "{} at {} by `{}`, {} still alive",
-            format::plural(row.whole("started"), "thread was started", "threads were started"),
-            row.text("site"),
-            row.text("starter"),
-            format::count(alive)
-        )
-    })
+    let row = starter(evidence, "alive")?;
+    Some(format!(
+        "{} at {} by `{}`, {} still alive",
+        format::plural(row.whole("started"), "thread was started", "threads were started"),
+        row.text("site"),
+        row.text("starter"),
+        format::count(row.whole("alive"))
+    ))
 }
 
 /// Threads start and stop all the time.
@@ -68,7 +78,12 @@ pub(super) fn churn(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "thread-churn",
         severity: Severity::Warning,
         score: started,
-        title: format!("Threads start at {} and stop at {}{names}", format::rate(started), format::rate(stopped)),
+        title: format!(
+            "Threads start at {} and stop at {}{names}{}",
+            format::rate(started),
+            format::rate(stopped),
+            at(evidence, "started", "")
+        ),
         evidence: Vec::new(),
         next_step: "Use a pool, or virtual threads: each start costs a stack, a system call and a safepoint poll."
             .to_owned(),

@@ -2,7 +2,7 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::Locks,
+    analysis::Lens::{Locks, Threads},
     report::{Finding, Severity, format},
 };
 
@@ -22,10 +22,10 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
             format!(
                 "`{}` at {} waits for `{}`, which `{}` holds, blocked at {}",
                 row.text("thread"),
-                row.text("site"),
+                place(evidence, &row.text("thread"), row.text("site")),
                 row.text("class"),
                 row.text("holder"),
-                row.text("holder_site")
+                place(evidence, &row.text("holder"), row.text("holder_site"))
             )
         })
         .collect();
@@ -49,6 +49,15 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
         next_step: "Only a restart frees these threads; then take these monitors in the same order everywhere."
             .to_owned(),
     })
+}
+
+/// Where a thread of a circle is: by its event, or by looks at all threads where it was blocked before it was watched.
+fn place(evidence: &Evidence<'_>, thread: &str, known: String) -> String {
+    if !known.starts_with('<') {
+        return known;
+    }
+    let seen = evidence.rows(Threads, "circles").find(|row| row.text("thread") == thread);
+    seen.map_or(known, |row| row.text("site"))
 }
 
 /// Threads wait for a monitor whose holder waits for something else.

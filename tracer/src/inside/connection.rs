@@ -26,10 +26,19 @@ const MAX_OUTGOING_BYTES: usize = control::MAX_MESSAGE_BYTES + (1 << 20);
 /// Length in front of a message.
 const HEAD_BYTES: usize = 4;
 
+/// A descriptor that was taken out of the JVM may be anything: only a stream of two local ends is none that reading could hold up.
+pub(super) fn check(socket: &OwnedFd) -> io::Result<()> {
+    let is_stream = sockopt::socket_type(socket)? == SocketType::STREAM;
+    if !is_stream || sockopt::socket_domain(socket)? != AddressFamily::UNIX {
+        return Err(io::Error::other("it is no stream of this machine"));
+    }
+    Ok(())
+}
+
 /// One end of the connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    socket: OwnedFd,
+    pub(super) socket: OwnedFd,
     incoming: Vec<u8>,
     /// Where the next message begins in what has arrived.
     taken: usize,
@@ -37,13 +46,9 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection over a descriptor that was taken out of the JVM, and that may be anything: only a stream of two local
-    /// ends is none that reading could hold up.
+    /// A connection over a descriptor that was taken out of the JVM.
     pub(super) fn new(socket: OwnedFd) -> io::Result<Self> {
-        let is_stream = sockopt::socket_type(&socket)? == SocketType::STREAM;
-        if !is_stream || sockopt::socket_domain(&socket)? != AddressFamily::UNIX {
-            return Err(io::Error::other("it is no stream of this machine"));
-        }
+        check(&socket)?;
         Ok(Self { socket, incoming: Vec::new(), taken: 0, outgoing: Vec::new() })
     }
 

@@ -20,7 +20,7 @@ use std::{
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use tracer_weave::control::{ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
-use super::{connection::Connection, library, place};
+use super::{connection::Connection, library, place, unnamed::Namer};
 use crate::{
     ending::{self, Cut, Patience, Until},
     jvm::{
@@ -153,6 +153,8 @@ pub struct Visit {
     /// Orders that were given without waiting, and when those were followed that were since that was asked.
     waiting: usize,
     followed: Vec<u64>,
+    /// For what the library does not name.
+    namer: Namer,
 }
 
 impl Visit {
@@ -209,7 +211,7 @@ impl Visit {
         };
         let connection = take_descriptor(pid, descriptor).and_then(Connection::new);
         let connection = connection.map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit = Self::over(connection, jvm.identity(), path);
+        let mut visit = Self { namer: Namer::of(jvm), ..Self::over(connection, jvm.identity(), path) };
         // The library waits for a first word.
         visit.ask(&Order::Switch(Vec::new()))?;
         Ok(visit)
@@ -217,7 +219,8 @@ impl Visit {
 
     fn over(connection: Connection, target: Identity, path: PathBuf) -> Self {
         let (told, followed) = (VecDeque::new(), Vec::new());
-        Self { connection: Some(connection), target, path, told, kept_bytes: 0, waiting: 0, followed }
+        let namer = Namer::default();
+        Self { connection: Some(connection), target, path, told, kept_bytes: 0, waiting: 0, followed, namer }
     }
 
     /// How many methods each rule names in loaded classes, and all of them together.
@@ -240,7 +243,7 @@ impl Visit {
     pub fn weave(&mut self, order: &Order) -> Result<Done, Error> {
         match self.ask(order)? {
             Told::Woven(done) => {
-                self.told.push_back(Inside::Woven(woven(done.clone())));
+                self.told.push_back(Inside::Woven(woven(done.clone(), &self.namer)));
                 Ok(done)
             }
             other => Err(unexpected(&other)),
@@ -276,7 +279,7 @@ impl Visit {
         let until = Until::within(RESTORE_LIMIT, Patience::Second);
         let left = loop {
             match self.next(until) {
-                Ok(Told::Left(done)) => break Ok(woven(done)),
+                Ok(Told::Left(done)) => break Ok(woven(done, &self.namer)),
                 Ok(Told::Refused(reason)) => break Err(Error::Refused(shortened(reason))),
                 Ok(other) => self.keep(other)?,
                 Err(error) => break Err(error),
@@ -320,9 +323,11 @@ impl Visit {
             match self.next(until)? {
                 Told::Refused(reason) => return Err(Error::Refused(shortened(reason))),
                 switched @ Told::Switched { .. } if self.waiting > 0 => self.keep(switched)?,
-                answer @ (Told::Matched { .. } | Told::Classes(_) | Told::Woven(_) | Told::Switched { .. }) => {
-                    return Ok(answer);
-                }
+                answer @ (Told::Matched { .. }
+                | Told::Classes(_)
+                | Told::Woven(_)
+                | Told::Switched { .. }
+                | Told::Channel(_)) => return Ok(answer),
                 Told::Ready { version } if version != VERSION => {
                     return Err(Error::Refused(format!("it speaks version {version}, and this jtrace {VERSION}")));
                 }
@@ -341,9 +346,12 @@ impl Visit {
         }
         let kept = match told {
             Told::Sampled(sampled) => Inside::Sampled(sampled),
-            Told::Place(place) => Inside::Place(place),
+            Told::Place(place) => {
+                self.namer.woven(&place.class);
+                Inside::Place(place)
+            }
             Told::Class { number, name } => Inside::Class { number, name },
-            Told::Unwoven(done) => Inside::Unwoven(woven(done)),
+            Told::Unwoven(done) => Inside::Unwoven(woven(done, &self.namer)),
             Told::Lacks(what) => Inside::Lacks(shortened(what)),
             _ => return Ok(()),
         };
@@ -418,9 +426,11 @@ fn unexpected(told: &Told) -> Error {
     Error::Silent(format!("it answers with {what}, which nobody asked for"))
 }
 
-fn woven(done: Done) -> Woven {
-    let Done { classes, methods, took_ns, longest_step_ns, mut skipped, skipped_count, mut running, running_count } =
-        done;
+fn woven(mut done: Done, namer: &Namer) -> Woven {
+    namer.name(&mut done);
+    let Done {
+        classes, methods, took_ns, longest_step_ns, mut skipped, skipped_count, mut running, running_count, ..
+    } = done;
     running.truncate(MAX_RUNNING);
     skipped.truncate(MAX_SKIPPED);
     Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count }
@@ -488,6 +498,10 @@ fn take_descriptor(pid: u32, descriptor: i32) -> io::Result<OwnedFd> {
     let process = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
     Ok(pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty())?)
 }
+
+mod walk;
+
+pub use walk::Heard;
 
 #[cfg(test)]
 mod tests;

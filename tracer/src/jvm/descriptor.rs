@@ -25,7 +25,10 @@ impl Descriptors {
     pub fn named(&self, descriptor: u32) -> Option<String> {
         let target = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
         let target = target.to_string_lossy();
-        let Some(inode) = of_socket(&target) else { return Some(words(&target)) };
+        let Some(inode) = of_socket(&target) else {
+            let is_input = descriptor == 0 && target.starts_with("pipe:");
+            return Some(if is_input { "standard input".to_owned() } else { words(&target) });
+        };
         let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
         Some(sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
     }

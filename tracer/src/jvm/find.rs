@@ -104,14 +104,20 @@ pub enum Step {
     Jvm(Box<Listed>),
     /// Its mappings could not be read, so it may be one.
     Hidden,
+    /// It was not looked at, for whose it is.
+    LeftOut,
 }
 
-/// Looks at all processes of the machine from a pid on, and says of each what it is.
-pub fn scan(first: u32, tell: &mut dyn FnMut(Step) -> std::io::Result<()>) -> std::io::Result<()> {
+/// Looks at all processes of the machine from a pid on, and says of each what it is. Those of some users are left out.
+pub fn scan(first: u32, without: &[u32], tell: &mut dyn FnMut(Step) -> std::io::Result<()>) -> std::io::Result<()> {
     let entries = fs::read_dir("/proc")?.filter_map(Result::ok);
     let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     pids.sort_unstable();
     for pid in pids.into_iter().filter(|pid| *pid >= first) {
+        if !without.is_empty() && Status::read(&pid.to_string()).is_ok_and(|status| without.contains(&status.uid)) {
+            tell(Step::LeftOut)?;
+            continue;
+        }
         tell(Step::At(pid))?;
         let listed = match libjvm_of(pid) {
             Ok(mapping) => list_one(pid, &mapping),

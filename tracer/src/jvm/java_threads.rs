@@ -3,6 +3,7 @@
 //! Nothing is stopped and nothing is kept: what is read can have changed a moment later, so callers that need an answer of
 //! one moment read twice, or know from events that nothing has happened since. Lists and lengths are bounded.
 
+mod executor;
 mod layout;
 mod names;
 mod object;
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use self::layout::List;
 pub use self::{
+    executor::Executor,
     layout::Layout,
     names::{NamedThread, ThreadNames},
     thread_object::{Blocker, ThreadObject, ThreadObjects},
@@ -261,4 +263,4 @@ impl<P: Peek> JavaThreads<P> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

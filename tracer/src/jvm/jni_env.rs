@@ -4,7 +4,7 @@
 //! in all of them and leads to JNI's table of functions: four words of 0, then addresses of libjvm's code. A few may lead to code that
 //! the JVM has made at its start: these functions then run past their notes.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use tracer_common::jni::JniDemand;
 
@@ -16,7 +16,7 @@ use super::{
         Memory,
         maps::{self, Mapping},
     },
-    peek::{Peek as _, at},
+    peek::{Peek, at},
 };
 use crate::jni::Function;
 
@@ -65,7 +65,10 @@ pub fn read(jvm: &Jvm, threads: Layout, starts: bool) -> Result<JniEnv, String> 
     if interpreter[0] == interpreter[1] {
         return Err("its interpreter has not been made yet".to_owned());
     }
-    let (env, table) = environment(jvm, memory, threads)?;
+    let mappings = maps::read(jvm.target.pid).map_err(|error| error.to_string())?;
+    let mut threads = JavaThreads::new(memory, threads);
+    threads.refresh().map_err(|error| error.to_string())?;
+    let (env, table) = environment(&jvm.memory, &threads, &mappings, &jvm.library.path)?;
     let distance = |name| -> Result<i32, String> {
         let at = anchor + field("JavaFrameAnchor", name)?;
         i32::try_from(at.cast_signed() - env.cast_signed()).map_err(|_| format!("`{name}` is absurd"))
@@ -90,18 +93,19 @@ pub fn read(jvm: &Jvm, threads: Layout, starts: bool) -> Result<JniEnv, String> 
 }
 
 /// Offset of the environment in a thread, and the table to which it leads.
-fn environment(jvm: &Jvm, memory: Memory, layout: Layout) -> Result<(u64, u64), String> {
-    let mappings = maps::read(jvm.target.pid).map_err(|error| error.to_string())?;
-    let mut threads = JavaThreads::new(memory, layout);
-    threads.refresh().map_err(|error| error.to_string())?;
-    let memory = &jvm.memory;
+fn environment(
+    memory: &impl Peek,
+    threads: &JavaThreads<impl Peek>,
+    mappings: &[Mapping],
+    library: &Path,
+) -> Result<(u64, u64), String> {
     let mut candidates: Option<BTreeSet<(usize, u64)>> = None;
     for thread in threads.all().take(THREADS) {
         let Ok(bytes) = memory.bytes_up_to(thread.address, THREAD_BYTES, LEAST_THREAD_BYTES) else { continue };
         let words = bytes.chunks_exact(8).enumerate();
         let words = words.filter_map(|(index, word)| Some((8 * index, at::u64(word, 0)?)));
         let found: BTreeSet<(usize, u64)> = match &candidates {
-            None => words.filter(|(_, word)| is_table(memory, &mappings, jvm, *word)).collect(),
+            None => words.filter(|(_, word)| is_table(memory, mappings, library, *word)).collect(),
             Some(known) => words.filter(|found| known.contains(found)).collect(),
         };
         candidates = Some(found);
@@ -115,7 +119,7 @@ fn environment(jvm: &Jvm, memory: Memory, layout: Layout) -> Result<(u64, u64), 
 }
 
 /// Whether JNI's table of functions lies at an address.
-fn is_table(memory: &Memory, mappings: &[Mapping], jvm: &Jvm, address: u64) -> bool {
+fn is_table(memory: &impl Peek, mappings: &[Mapping], library: &Path, address: u64) -> bool {
     if !address.is_multiple_of(8) || !mappings.iter().any(|mapping| mapping.contains(address)) {
         return false;
     }
@@ -127,6 +131,63 @@ fn is_table(memory: &Memory, mappings: &[Mapping], jvm: &Jvm, address: u64) -> b
         return false;
     }
     let Some(code) = words.map(code_at).collect::<Option<Vec<_>>>() else { return false };
-    let own = code.iter().filter(|mapping| mapping.path == jvm.library.path).count();
+    let own = code.iter().filter(|mapping| mapping.path == library).count();
     own >= FUNCTIONS - SHORTCUTS.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fuzz::{self, Metered},
+        jvm::{java_threads::tests as threads, peek::copy::Copy},
+    };
+
+    const TABLE: u64 = 0x8_0000;
+    const CODE: u64 = 0x4100_0000;
+    const ENV: u64 = 0x100;
+    const MAPS: &str = "00080000-00090000 rw-p 00000000 00:00 0\n\
+                        41000000-42000000 r-xp 00000000 fe:00 7 /jdk/lib/server/libjvm.so\n";
+
+    /// Two threads that lead to the same table.
+    fn memory() -> Copy {
+        let mut copy = threads::memory();
+        for place in 0..FUNCTIONS as u64 {
+            copy.write_u64(TABLE + 8 * (RESERVED as u64 + place), CODE + 64 * place);
+        }
+        for thread in threads::THREADS {
+            copy.write_u64(thread + ENV, TABLE);
+        }
+        copy
+    }
+
+    fn found(copy: Copy) -> Result<(u64, u64), String> {
+        let memory = Metered::new(copy, 64 << 20);
+        let mut threads = JavaThreads::new(memory.clone(), threads::layout(None));
+        threads.refresh().map_err(|error| error.to_string())?;
+        environment(&memory, &threads, &maps::parse(MAPS.as_bytes()), Path::new("/jdk/lib/server/libjvm.so"))
+    }
+
+    #[test]
+    fn the_word_that_all_threads_share_and_that_leads_to_the_table_is_the_environment() {
+        assert_eq!(found(memory()), Ok((ENV, TABLE)));
+        let mut other = memory();
+        other.write_u64(threads::THREADS[1] + ENV, TABLE + 8);
+        assert!(found(other).is_err(), "one thread has another one");
+        let mut short = memory();
+        short.write_u64(TABLE + 8 * RESERVED as u64, 0x9_0000);
+        assert!(found(short).is_err(), "what is called is no code");
+    }
+
+    #[test]
+    fn fuzz_jni_environment() {
+        let sound = memory();
+        fuzz::each("jni_environment", 8 << 20, |dice| {
+            let mut copy = sound.clone();
+            fuzz::damage(dice, &mut copy);
+            if let Ok((offset, table)) = found(copy) {
+                assert!(offset < THREAD_BYTES as u64 && table.is_multiple_of(8));
+            }
+        });
+    }
 }

@@ -3,6 +3,8 @@
 //! An address that a stack holds may be stale when it is looked at: the class was unloaded, its memory given to something
 //! else. So nothing is believed that does not fit together, and what does not fit has a [`Reason`].
 
+mod fields;
+
 mod layout;
 
 pub(super) mod lines;
@@ -16,7 +18,12 @@ pub(super) mod unsigned5;
 use std::fmt;
 
 use self::layout::SourceFile;
-pub use self::{layout::MetadataLayout, lines::Lines, loaded::LoadedLayout};
+pub use self::{
+    fields::{Field, FieldsLayout},
+    layout::MetadataLayout,
+    lines::Lines,
+    loaded::LoadedLayout,
+};
 use super::peek::{Peek, at};
 
 /// Longest text that is read of a symbol; longer ones are cut.

@@ -38,10 +38,27 @@ impl OsThread {
     }
 }
 
-/// CPU time that a thread has used, in nanoseconds.
-pub fn cpu_ns(pid: u32, tid: u32) -> Option<u64> {
-    let text = read_bounded(&format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
-    std::str::from_utf8(&text).ok()?.split_ascii_whitespace().next()?.parse().ok()
+/// What the scheduler says of a thread (`/proc/PID/task/TID/schedstat`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// CPU time that it has used, in nanoseconds.
+    pub ran_ns: u64,
+    /// How long it was ready to run and waited for a CPU, in nanoseconds.
+    pub queued_ns: u64,
+    /// How often it came to a CPU: as long as this stays, a thread that did not run then has not run since.
+    pub times: u64,
+}
+
+impl Scheduled {
+    /// Reads it; none where the thread has ended, or the kernel does not tell.
+    pub fn of(pid: u32, tid: u32) -> Option<Self> {
+        Self::parse(std::str::from_utf8(&read_bounded(&format!("/proc/{pid}/task/{tid}/schedstat")).ok()?).ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_ascii_whitespace().map(|word| word.parse().ok());
+        Some(Self { ran_ns: words.next()??, queued_ns: words.next()??, times: words.next()?? })
+    }
 }
 
 /// The kernel's ids of the threads of a process, by those in its own pid namespace.

@@ -155,6 +155,12 @@ impl Session {
                     analysis.coverage(coverage);
                 }
             }
+            Item::Look(look) => {
+                self.latest_ns = self.latest_ns.max(look.time_ns);
+                for analysis in &mut self.analyses {
+                    analysis.look(look, &self.stacks);
+                }
+            }
             Item::Inside(inside) => {
                 if kept::of_inside(inside).is_some_and(|bytes| !self.kept.admits(Kind::Inside, bytes)) {
                     return Taken::Other;

@@ -20,6 +20,7 @@ mod end;
 mod governor;
 mod groups;
 mod host;
+mod looks;
 mod prepared;
 mod records;
 mod threads;
@@ -59,12 +60,14 @@ use crate::{
     },
     session::{Item, Site, Start, Wish},
     source::merge::Merge,
+    thread_dump::ThreadReader,
 };
 
 use self::{
     governor::{Governor, fewer_stacks, means},
     groups::GroupState,
     host::{known_tgid, wall_ms},
+    looks::Looks,
     threads::Threads,
 };
 pub use self::{
@@ -105,6 +108,7 @@ pub struct Live {
     counters_ns: u64,
     unwinding: Option<Unwinding>,
     holders: Option<Holders>,
+    looks: Option<Looks>,
     completion: Option<Completion>,
     subjects: Option<Subjects>,
     jni: Option<JniCalls>,
@@ -171,6 +175,11 @@ impl Live {
         self.tell_sites()
     }
 
+    /// Looks at all threads from now on.
+    pub fn look_at_threads(&mut self, reader: Option<ThreadReader>) {
+        self.looks = reader.and_then(Looks::begin);
+    }
+
     /// The library of a JVM that has started with it is there, and has woven: the markers are switched on.
     pub fn inside_arrives(&mut self, visit: Visit, gate: Option<ThreadGate>, missing: &mut Vec<String>) {
         if let Some(inside) = &mut self.inside {
@@ -221,6 +230,9 @@ impl Live {
             self.look(began_ns);
         }
         self.tell_asked(sink);
+        if let (Some(looks), Some(unwinding)) = (&self.looks, &mut self.unwinding) {
+            looks.tell(unwinding, sink);
+        }
         if let Some(inside) = &mut self.inside {
             inside.pump(sink);
         }

@@ -37,6 +37,7 @@ const TAG_SUBJECT: u32 = 9;
 const TAG_TALLIES: u32 = 10;
 const TAG_COVERAGE: u32 = 11;
 const TAG_INSIDE: u32 = 12;
+const TAG_LOOK: u32 = 13;
 
 /// Records are gathered into sections of about this size.
 const RECORDS_BYTES: usize = 64 << 10;
@@ -143,6 +144,7 @@ impl<W: Write> Recorder<W> {
             Item::Tallies(tallies) => self.section(TAG_TALLIES, tallies),
             Item::Coverage(coverage) => self.section(TAG_COVERAGE, coverage),
             Item::Inside(inside) => self.section(TAG_INSIDE, inside),
+            Item::Look(look) => self.section(TAG_LOOK, look),
             Item::End(end) => self.section(TAG_END, end),
         }
     }
@@ -243,6 +245,7 @@ impl<R: Read> Recording<R> {
                 TAG_TALLIES if latest_ns.is_some() => sink(Item::Tallies(self.parse(at, &payload)?)),
                 TAG_COVERAGE if latest_ns.is_some() => sink(Item::Coverage(self.parse(at, &payload)?)),
                 TAG_INSIDE if latest_ns.is_some() => sink(Item::Inside(self.parse(at, &payload)?)),
+                TAG_LOOK if latest_ns.is_some() => sink(Item::Look(self.parse(at, &payload)?)),
                 TAG_END if latest_ns.is_some() => {
                     sink(Item::End(self.parse(at, &payload)?));
                     return Ok(());

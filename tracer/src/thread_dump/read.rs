@@ -6,7 +6,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use super::{Carried, StackFrame, Thread, ThreadDump, Waits, deadlocks};
+use super::{Carried, StackFrame, Thread, ThreadDump, deadlocks};
 use crate::{
     jvm::{
         code_cache,
@@ -15,15 +15,19 @@ use crate::{
         java_stack::{End, JavaStack, JavaStacks, Place},
         java_threads::{self, JavaThread, JavaThreads, Owner, ThreadObject, ThreadObjects},
         memory::{self, Memory},
-        os_thread::{self, OsThread, SystemCall},
+        os_thread::{self, OsThread, Scheduled, SystemCall},
         peek::{Pages, Peek as _},
     },
+    session::look::Waits,
     stack::Frame,
     symbol::java::JavaSymbols,
 };
 
 /// How often a thread is read that runs meanwhile.
 const ATTEMPTS: u32 = 3;
+
+/// Where the threads of an executor begin their work.
+const WORKER: &str = ".ThreadPoolExecutor$Worker.run";
 
 /// Why there is no dump.
 #[derive(Debug, thiserror::Error)]
@@ -52,8 +56,7 @@ const STATES: [(u32, &str); 9] = [
 /// Reads all threads.
 pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
     let (began, at) = (Instant::now(), SystemTime::now());
-    let pages = Pages::new(&jvm.memory);
-    let mut reader = Reader::open(jvm, &pages)?;
+    let mut reader = ThreadReader::open(jvm)?;
     let threads = reader.threads()?;
     Ok(ThreadDump {
         pid: jvm.target.pid,
@@ -68,21 +71,23 @@ pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
     })
 }
 
-/// What reads the threads of one JVM, once.
-struct Reader<'a> {
+/// What reads the threads of one JVM, as often as it is asked.
+pub struct ThreadReader {
     pid: u32,
-    memory: &'a Memory,
+    memory: Memory,
     threads: JavaThreads<Memory>,
     objects: Option<ThreadObjects>,
     stacks: JavaStacks,
-    symbols: JavaSymbols<&'a Pages<&'a Memory>>,
-    pages: &'a Pages<&'a Memory>,
+    symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
     missing: Vec<String>,
+    /// Threads that stood still when they were read the last time, by the address of their `JavaThread` and kernel id.
+    stood: HashMap<(u64, u32), Stood>,
 }
 
-impl<'a> Reader<'a> {
-    fn open(jvm: &'a Jvm, pages: &'a Pages<&'a Memory>) -> Result<Self, Error> {
+impl ThreadReader {
+    /// Finds out where everything is.
+    pub fn open(jvm: &Jvm) -> Result<Self, Error> {
         let pid = jvm.target.pid;
         let layout = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())?;
         let mut missing = Vec::new();
@@ -92,24 +97,38 @@ impl<'a> Reader<'a> {
                     .push(format!("names, states and parked threads' locks: libjvm.so does not say where {what} is"));
             })
             .ok();
-        let mut symbols = JavaSymbols::open(pages, &jvm.tables)?;
+        let mut symbols = JavaSymbols::open(Memory::open(pid)?, &jvm.tables)?;
         symbols.find_continuations(&jvm.library);
         let stacks = JavaStacks::new(symbols.code_cache().clone(), &jvm.tables)?;
         Ok(Self {
             pid,
-            memory: &jvm.memory,
+            memory: Memory::open(pid)?,
             threads: JavaThreads::new(Memory::open(pid)?, layout),
             objects,
             stacks,
             symbols,
-            pages,
             descriptors: Descriptors::new(pid),
             missing,
+            stood: HashMap::new(),
         })
     }
 
-    fn threads(&mut self) -> Result<Vec<Thread>, Error> {
+    /// The JVM's process.
+    pub const fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// All threads as they are now.
+    pub fn threads(&mut self) -> Result<Vec<Thread>, Error> {
+        // Since the last time classes may have gone, and descriptors may lead elsewhere.
+        self.symbols.classes_unloaded();
+        self.descriptors = Descriptors::new(self.pid);
+        if let Some(objects) = &self.objects {
+            objects.forget();
+        }
         self.threads.refresh()?;
+        let code = Memory::open(self.pid)?;
+        let code = Pages::new(&code);
         let tids = os_thread::tids_of(self.pid);
         let tids: HashMap<u32, u32> = tids.into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
         let all: Vec<JavaThread> = self.threads.listed().collect();
@@ -117,34 +136,83 @@ impl<'a> Reader<'a> {
         let by_object =
             all.iter().filter_map(|thread| Some((object_of(thread)?, *tids.get(&thread.os_tid)?))).collect();
         let known = Known { tids, by_object };
-        Ok(all.iter().filter_map(|thread| self.thread(*thread, &known)).collect())
+        let before = std::mem::take(&mut self.stood);
+        let threads = all.iter().filter_map(|thread| {
+            let tid = *known.tids.get(&thread.os_tid)?;
+            let scheduled = Scheduled::of(self.pid, tid);
+            let stood = before.get(&(thread.address, tid)).filter(|stood| Some(stood.scheduled) == scheduled);
+            let mut told = match stood {
+                Some(stood) => self.as_before(*thread, &stood.told, &known),
+                None => self.thread(*thread, tid, scheduled, &known, &code)?,
+            };
+            // A task may have come to the queue although the thread stood still. A thread that runs has no frames.
+            if told.frames.is_empty() || told.is_in(WORKER) {
+                told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread));
+            }
+            if let Some(scheduled) = scheduled.filter(|_| told.incomplete.is_none() && told.kernel_state != 'R') {
+                self.stood.insert((thread.address, tid), Stood { scheduled, told: told.clone() });
+            }
+            Some(told)
+        });
+        Ok(threads.collect())
     }
 
-    /// A thread; none where it has ended.
-    fn thread(&mut self, thread: JavaThread, known: &Known) -> Option<Thread> {
-        let tid = *known.tids.get(&thread.os_tid)?;
-        let mut attempt = 0;
-        loop {
+    /// A thread that has not run since it was read. What it waits for may have another owner, and have been moved.
+    fn as_before(&self, thread: JavaThread, stood: &Thread, known: &Known) -> Thread {
+        let waits = match &stood.waits {
+            Some(Waits::SystemCall { .. }) | None => stood.waits.clone(),
+            Some(_) => self.threads.again(thread).ok().and_then(|thread| {
+                let object = self.objects.as_ref().and_then(|objects| objects.of(&thread));
+                self.waits(&thread, object.as_ref(), stood.tid, known)
+            }),
+        };
+        Thread { waits, ..stood.clone() }
+    }
+
+    /// A thread; none where it has ended. One that runs in a native method, or in the kernel on its behalf, has a stack of Java
+    /// frames that stays as it is: reading it twice shows that.
+    fn thread(
+        &mut self,
+        thread: JavaThread,
+        tid: u32,
+        scheduled: Option<Scheduled>,
+        known: &Known,
+        code: &Pages<&Memory>,
+    ) -> Option<Thread> {
+        let mut previous: Option<JavaStack> = None;
+        for attempt in 1.. {
             let before = OsThread::read(self.pid, tid).ok()?;
-            let seen = self.seen(thread, attempt)?;
-            let waits = self.waits(&seen, tid, known);
+            let seen = self.seen(thread, previous.is_none().then_some(code))?;
+            let waits = self.waits(&seen.thread, seen.object.as_ref(), tid, known);
             let after = OsThread::read(self.pid, tid).ok()?;
-            attempt += 1;
             let still = before.stood_still(after);
-            if still || attempt == ATTEMPTS || after.state == 'R' {
-                return Some(self.told(tid, seen, waits.filter(|_| still), after, still));
+            let same = previous.is_some_and(|stack| stack == seen.stack);
+            let runs = seen.stack.end == End::NoAnchor && after.state == 'R';
+            if still || same || runs || attempt == ATTEMPTS {
+                let waits = waits.filter(|_| still);
+                return Some(self.told(tid, seen, waits, after, scheduled, still || same));
             }
+            previous = Some(seen.stack);
         }
+        None
     }
 
     /// What is read of a thread at once.
-    fn seen(&self, thread: JavaThread, attempt: u32) -> Option<Seen> {
+    fn seen(&self, thread: JavaThread, code: Option<&Pages<&Memory>>) -> Option<Seen> {
         let thread = self.threads.again(thread).ok()?;
         let object = self.objects.as_ref().and_then(|objects| objects.of(&thread));
-        Some(Seen { thread, object, stack: self.stack(&thread, attempt), carries: self.carried(&thread) })
+        Some(Seen { thread, object, stack: self.stack(&thread, code), carries: self.carried(&thread) })
     }
 
-    fn told(&mut self, tid: u32, seen: Seen, waits: Option<Waits>, os: OsThread, still: bool) -> Thread {
+    fn told(
+        &mut self,
+        tid: u32,
+        seen: Seen,
+        waits: Option<Waits>,
+        os: OsThread,
+        scheduled: Option<Scheduled>,
+        still: bool,
+    ) -> Thread {
         let Seen { object, stack, carries, .. } = seen;
         let runs = (!still && stack.end != End::NoAnchor).then_some("it ran while its stack was read");
         let name = object.as_ref().and_then(|object| object.name.clone()).or_else(|| os_thread::name(self.pid, tid));
@@ -155,21 +223,22 @@ impl<'a> Reader<'a> {
             daemon: object.as_ref().and_then(|object| object.daemon),
             state: object.as_ref().and_then(|object| state(object.status?)),
             kernel_state: os.state,
-            cpu_ns: os_thread::cpu_ns(self.pid, tid),
+            cpu_ns: scheduled.map(|scheduled| scheduled.ran_ns),
+            queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
             waits,
             carries,
             frames: self.named(&stack),
+            executor: None,
             incomplete: incomplete(&stack, os).or(runs),
         }
     }
 
-    /// Code is read through the pages first; if that leads nowhere it may be newer than they are.
-    fn stack(&self, thread: &JavaThread, attempt: u32) -> JavaStack {
-        let base = thread.stack_base();
-        if attempt == 0 {
-            self.stacks.of(self.memory, self.pages, thread.address, base)
-        } else {
-            self.stacks.of(self.memory, self.memory, thread.address, base)
+    /// Code is read through pages first; if that leads nowhere it may be newer than they are.
+    fn stack(&self, thread: &JavaThread, code: Option<&Pages<&Memory>>) -> JavaStack {
+        let (memory, base) = (&self.memory, thread.stack_base());
+        match code {
+            Some(pages) => self.stacks.of(memory, pages, thread.address, base),
+            None => self.stacks.of(memory, memory, thread.address, base),
         }
     }
 
@@ -178,8 +247,7 @@ impl<'a> Reader<'a> {
         Some(Carried { java_id: carried.id, name: carried.name.unwrap_or_default() })
     }
 
-    fn waits(&self, seen: &Seen, tid: u32, known: &Known) -> Option<Waits> {
-        let thread = &seen.thread;
+    fn waits(&self, thread: &JavaThread, object: Option<&ThreadObject>, tid: u32, known: &Known) -> Option<Waits> {
         if thread.pending_monitor != 0 {
             return Some(self.monitor(thread.pending_monitor, known));
         }
@@ -187,7 +255,7 @@ impl<'a> Reader<'a> {
         if waited != 0 {
             return Some(Waits::Notify { class: self.class_of(waited), address: waited });
         }
-        if let Some(blocker) = seen.object.as_ref().and_then(|object| object.blocker.as_ref()) {
+        if let Some(blocker) = object.and_then(|object| object.blocker.as_ref()) {
             let owner = blocker.owner.and_then(|owner| known.by_object.get(&owner).copied());
             return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner });
         }
@@ -241,6 +309,12 @@ impl<'a> Reader<'a> {
         }
         frames
     }
+}
+
+/// A thread that stood still.
+struct Stood {
+    scheduled: Scheduled,
+    told: Thread,
 }
 
 /// What was read of a thread at once.

@@ -5,9 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use super::{StackFrame, Thread, ThreadDump, Waits};
+use super::{StackFrame, Thread, ThreadDump, groups};
 use crate::{
     report::format,
+    session::look::Waits,
     view::{escape, format::wall_clock},
 };
 
@@ -39,34 +40,6 @@ pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<
         }
     }
     Ok(())
-}
-
-/// Threads with the same state, stack and reason to wait, in the order of the first of each.
-fn groups(threads: &[Thread], each: bool) -> Vec<Vec<&Thread>> {
-    let mut groups: Vec<Vec<&Thread>> = Vec::new();
-    let mut known: HashMap<_, usize> = HashMap::new();
-    for thread in threads {
-        // What was not seen whole may differ.
-        let alone = each || thread.incomplete.is_some() || (thread.frames.is_empty() && thread.waits.is_some());
-        let key = (&thread.frames, thread.waits.as_ref().map(same), thread.state);
-        let next = groups.len();
-        let index = if alone { next } else { *known.entry(key).or_insert(next) };
-        match groups.get_mut(index) {
-            Some(group) => group.push(thread),
-            None => groups.push(vec![thread]),
-        }
-    }
-    groups
-}
-
-/// What waits of two threads that are shown as one have in common: a lock that is owned is the same one.
-fn same(waits: &Waits) -> (&str, Option<u32>, u64) {
-    match waits {
-        Waits::Monitor { class, address, owner } => (class.as_deref().unwrap_or("?"), *owner, *address),
-        Waits::Notify { class, .. } => (class.as_deref().unwrap_or("?"), None, 0),
-        Waits::Unpark { class, address, owner } => (class, *owner, owner.map_or(0, |_| *address)),
-        Waits::SystemCall { call, .. } => (call, None, 0),
-    }
 }
 
 fn deadlock(circle: &[u32], names: &HashMap<u32, &Thread>, out: &mut impl Write) -> io::Result<()> {

@@ -120,6 +120,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_cost_of_marks_is_part_of_the_sentence_where_marks_were_made() {
+        let cost = |events, ns| Cost {
+            traps: 1_000,
+            trap_cost_ns: Some(1_500.0),
+            target_cpu_percent: Some(2.0),
+            inside_events: events,
+            inside_ns: ns,
+            ..Cost::default()
+        };
+        let line = super::cost(&cost(Some(2_000_000), Some(40_000_000)));
+        let expected = "cost: 1,000 traps x 1.50 us + 40 ms of 2,000,000 marks = 2.0 % of one core";
+        assert!(line.starts_with(expected), "{line}");
+        for (events, ns) in [(Some(0), Some(0)), (Some(5), None), (None, None)] {
+            let line = super::cost(&cost(events, ns));
+            assert!(
+                line.starts_with("cost: 1,000 traps x 1.50 us = 2.0 % of one core") && !line.contains("marks"),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
     fn equation_that_does_not_hold_is_not_hidden() {
         let completeness = Completeness { emitted: 10, delivered: 7, lost: 1, ..Completeness::default() };
         let (line, state) = super::completeness(&completeness);

@@ -1,7 +1,7 @@
 //! Boots a kernel under QEMU and reads from its console what `initrd` says there. Every wait has an end.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
@@ -20,6 +20,10 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// Most of a console that is looked at.
 const MOST_LINES: usize = 20_000;
 
+/// Lines of a failure that are kept, and how much of each.
+const KEPT_LINES: usize = 12;
+const KEPT_CHARS: usize = 400;
+
 /// What a kernel came to.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
@@ -30,6 +34,10 @@ pub(super) struct Outcome {
     /// Whether `attach` refuses with the sentence of `doctor`, where that refuses.
     agrees: Option<bool>,
     tests: BTreeMap<String, bool>,
+    /// The last lines that tests which failed printed.
+    failures: BTreeMap<String, Vec<String>>,
+    /// What was printed since the last line for us.
+    recent: VecDeque<String>,
     ended: bool,
 }
 
@@ -102,9 +110,22 @@ impl Outcome {
             ["@doctor", code] => self.doctor = Some(code == "0"),
             ["@refused", ..] => self.refusal = line.strip_prefix("@refused ").map(|text| text.trim().to_owned()),
             ["@attach", code, said] => self.agrees = Some(code == "1" && said == "agrees"),
-            ["@test", ref name @ .., result, _seconds] => _ = self.tests.insert(name.join(" "), result == "ok"),
+            ["@test", ref name @ .., result, _seconds] => {
+                self.tests.insert(name.join(" "), result == "ok");
+                if result != "ok" {
+                    self.failures.insert(name.join(" "), self.recent.drain(..).collect());
+                }
+            }
             ["@end"] => self.ended = true,
             _ => {}
+        }
+        if line.starts_with('@') {
+            self.recent.clear();
+        } else if !line.trim().is_empty() {
+            if self.recent.len() == KEPT_LINES {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(line.chars().take(KEPT_CHARS).collect());
         }
     }
 
@@ -118,6 +139,16 @@ impl Outcome {
     /// Whether all was run and good.
     pub(super) fn holds(&self, checks: &[&Check]) -> bool {
         self.ended && self.doctor == Some(true) && checks.iter().all(|check| self.tests.get(check.name) == Some(&true))
+    }
+
+    /// Whether it refused as a whole, and said so everywhere.
+    pub(super) fn refuses(&self) -> bool {
+        self.ended && self.doctor == Some(false) && self.agrees == Some(true)
+    }
+
+    /// What failed, and the last lines of it.
+    pub(super) fn failures(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.failures.iter().map(|(name, lines)| (name.as_str(), lines.as_slice()))
     }
 
     /// What `doctor` says; that it disagrees with `attach` comes first.

@@ -39,7 +39,7 @@ impl Default for Pools {
 impl Pools {
     /// Takes an event; true where it is the first sign that its manager has begun another cycle. A manager tells the
     /// state of each of its pools once at the beginning of a cycle and once at the end.
-    pub(super) fn event(&mut self, edge: Edge, manager: NameId, pool: NameId, state: State) -> bool {
+    pub(super) fn event(&mut self, time_ns: u64, edge: Edge, manager: NameId, pool: NameId, state: State) -> bool {
         let pool = self.pools.entry((pool, manager));
         match edge {
             Edge::Begin => {
@@ -54,7 +54,7 @@ impl Pools {
                 is_first
             }
             Edge::End => {
-                pool.after(state);
+                pool.after(time_ns, state);
                 false
             }
         }
@@ -80,6 +80,9 @@ impl Pools {
                 column("committed_bytes", "Committed", Unit::Bytes),
                 column("max_bytes", "Max", Unit::Bytes),
                 column("freed_bytes", "Freed", Unit::Bytes),
+                column("grown_bytes", "Grown", Unit::Bytes),
+                column("grown_ns", "Grown in", Unit::Ns),
+                column("fell", "Fell", Unit::Count),
             ],
             |pool| pool.freed_bytes,
             |(pool, manager)| vec![pool.into(), manager.into()],
@@ -91,6 +94,9 @@ impl Pools {
                     pool.committed_bytes.into(),
                     pool.max_bytes.into(),
                     pool.freed_bytes.into(),
+                    pool.grown().map(|(bytes, _)| bytes).into(),
+                    pool.grown().map(|(_, ns)| ns).into(),
+                    pool.fell.into(),
                 ]
             },
         )
@@ -108,6 +114,12 @@ struct Pool {
     committed_bytes: Option<u64>,
     max_bytes: Option<u64>,
     freed_bytes: u64,
+    /// When the first collection ended, and what was in use then.
+    first: Option<(u64, u64)>,
+    /// When the last one did.
+    last_ns: u64,
+    /// Collections after which clearly less was in use than after the one before.
+    fell: u64,
 }
 
 impl Merge for Pool {
@@ -120,6 +132,9 @@ impl Merge for Pool {
         self.used_after_bytes = other.used_after_bytes;
         self.committed_bytes = other.committed_bytes;
         self.max_bytes = other.max_bytes;
+        self.first = other.first;
+        self.last_ns = other.last_ns;
+        self.fell = self.fell.saturating_add(other.fell);
     }
 }
 
@@ -130,8 +145,19 @@ impl Pool {
         self.used_before_bytes = Some(used_bytes);
     }
 
-    fn after(&mut self, State { used_bytes, committed_bytes, max_bytes }: State) {
+    /// By how much more is in use after the last collection than after the first, and the time between them.
+    fn grown(&self) -> Option<(u64, u64)> {
+        let (begin_ns, used) = self.first?;
+        Some((self.used_after_bytes?.checked_sub(used)?, self.last_ns.saturating_sub(begin_ns)))
+    }
+
+    fn after(&mut self, time_ns: u64, State { used_bytes, committed_bytes, max_bytes }: State) {
         self.collections += 1;
+        // A fiftieth is the rounding to regions, and what was promoted too early.
+        let fell = self.used_after_bytes.is_some_and(|before| used_bytes < before - before / 50);
+        self.fell += u64::from(fell);
+        self.first.get_or_insert((time_ns, used_bytes));
+        self.last_ns = time_ns;
         self.used_after_bytes = Some(used_bytes);
         self.committed_bytes = Some(committed_bytes);
         self.max_bytes = (max_bytes != u64::MAX).then_some(max_bytes);

@@ -12,6 +12,7 @@ use super::{
         find::Jvm,
         metadata::{MetadataLayout, Method},
         peek::{Pages, Peek},
+        vmstructs::VmStructs,
     },
     coverage::{Coverage, Verdict},
     snapshot::{Error, Name},
@@ -19,8 +20,9 @@ use super::{
 
 /// `FreqInlineSize`: bytes of the largest method that C2 inlines.
 const MOST_INLINED_BYTES: usize = 325;
-/// Most methods of a class.
+/// Most methods of a class, and of all classes that are looked at.
 const MAX_METHODS: u32 = 65_535;
+const MAX_ALL_METHODS: usize = 4 * MAX_METHODS as usize;
 
 /// Where a class has its methods, and a method its class and counters.
 struct ClassLayout {
@@ -70,27 +72,107 @@ impl ClassLayout {
 
 /// Methods of these classes that may be inlined in code that does not report, and that the coverage does not name.
 pub fn untraced(jvm: &Jvm, coverage: &Coverage, classes: &BTreeSet<&str>) -> Result<BTreeSet<Name>, Error> {
-    let pages = Pages::new(&jvm.memory);
     let layout = ClassLayout::from_tables(Fields(&jvm.tables))?;
-    let metadata = MetadataLayout::from_tables(&pages, &jvm.tables)?;
-    let (blobs, _) = CodeCache::read(&pages, &jvm.tables)?.snapshot(&pages)?;
+    found(&Pages::new(&jvm.memory), &jvm.tables, &layout, &coverage.methods, classes)
+}
+
+fn found(
+    pages: &impl Peek,
+    tables: &VmStructs,
+    layout: &ClassLayout,
+    verdicts: &BTreeMap<Name, Verdict>,
+    classes: &BTreeSet<&str>,
+) -> Result<BTreeSet<Name>, Error> {
+    let metadata = MetadataLayout::from_tables(pages, tables)?;
+    let (blobs, _) = CodeCache::read(pages, tables)?.snapshot(pages)?;
     let compiled = blobs.iter().filter_map(|blob| blob.compiled);
     let mut of_class: BTreeMap<u64, bool> = BTreeMap::new();
     for compiled in compiled {
-        let Some(class) = layout.class_of(&pages, compiled.method) else { continue };
+        let Some(class) = layout.class_of(pages, compiled.method) else { continue };
         of_class.entry(class).or_insert_with(|| {
-            let method = Method::read(&pages, &metadata, compiled.method);
+            let method = Method::read(pages, &metadata, compiled.method);
             method.is_ok_and(|method| classes.contains(&*method.class))
         });
     }
     let wanted = of_class.into_iter().filter_map(|(class, wanted)| wanted.then_some(class));
-    let methods = wanted.filter_map(|class| layout.have_run(&pages, class)).flatten();
+    let methods = wanted.filter_map(|class| layout.have_run(pages, class)).flatten().take(MAX_ALL_METHODS);
     let name = |method| {
-        let Method { class, name, signature, code, .. } = Method::read(&pages, &metadata, method).ok()?;
+        let Method { class, name, signature, code, .. } = Method::read(pages, &metadata, method).ok()?;
         let name = Name { class, method: name, signature };
         let can_be_inlined = (1..=MOST_INLINED_BYTES).contains(&code.len());
-        let is_named = matches!(coverage.methods.get(&name), Some(Verdict::NotCovered(_)));
+        let is_named = matches!(verdicts.get(&name), Some(Verdict::NotCovered(_)));
         (can_be_inlined && !is_named).then_some(name)
     };
     Ok(methods.filter_map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fuzz::{self, Metered},
+        jvm::world::{RELEASES, World},
+    };
+
+    /// Where the classes have their array of methods: the tables of the made-up JVM do not say it.
+    const ARRAY: u64 = 0x6000_0000_1000;
+    const POINTER: u64 = 0x6000_0000_0000;
+    /// Work that a sound JVM of this size is far from.
+    const MOST_READ: u64 = 64 << 20;
+
+    /// A JVM with code of `add`, whose class has `price` as well.
+    fn shop(release: u32) -> (World, ClassLayout) {
+        let mut world = World::new(release);
+        let mut class = world.class("com/shop/Cart", None);
+        let [add, price] = ["add", "price"].map(|name| world.method(&mut class, name, 40, &[]));
+        world.nmethod(7, add, &[(0x10, &[(add, 1)])]);
+        world.copy.write_u64(POINTER, ARRAY);
+        world.copy.write_u32(ARRAY, 2);
+        world.copy.write_u64(ARRAY + 8, add);
+        world.copy.write_u64(ARRAY + 16, price);
+        let const_method = world.offset("Method", "_constMethod");
+        let layout = ClassLayout {
+            const_method,
+            constants: world.offset("ConstMethod", "_constants"),
+            holder: world.offset("ConstantPool", "_pool_holder"),
+            methods: POINTER - class.address,
+            length: 0,
+            data: 8,
+            // Never null, so both have run.
+            counters: const_method,
+        };
+        (world, layout)
+    }
+
+    #[test]
+    fn small_methods_of_a_chosen_class_that_have_run_may_be_inlined_anywhere() {
+        for release in RELEASES {
+            let (world, layout) = shop(release);
+            let of = |class: &str| {
+                let classes = BTreeSet::from([class]);
+                let found = found(&world.copy, &world.tables, &layout, &BTreeMap::new(), &classes).unwrap();
+                found.into_iter().map(|name| name.method).collect::<Vec<_>>()
+            };
+            assert_eq!(of("com.shop.Cart"), ["add", "price"], "JDK {release}");
+            assert!(of("com.shop.Till").is_empty(), "JDK {release}");
+        }
+    }
+
+    #[test]
+    fn fuzz_untraced() {
+        let shops = RELEASES.map(shop);
+        fuzz::each("untraced", 32 << 20, |dice| {
+            let (world, layout) = &shops[dice.below(shops.len())];
+            let mut copy = world.copy.clone();
+            fuzz::damage(dice, &mut copy);
+            if dice.once_in(4) {
+                copy.write_u32(ARRAY, dice.pick(&[0, 400, 65_535, u32::MAX]));
+            }
+            let memory = Metered::new(copy, MOST_READ);
+            let classes = BTreeSet::from(["com.shop.Cart"]);
+            if let Ok(names) = found(&memory, &world.tables, layout, &BTreeMap::new(), &classes) {
+                assert!(names.len() <= MAX_ALL_METHODS);
+            }
+        });
+    }
 }

@@ -1,7 +1,7 @@
 //! The sockets of a network namespace, as the kernel lists them, by inode.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::File,
     io::Read as _,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -19,9 +19,12 @@ pub(super) struct Sockets(HashMap<u64, String>);
 impl Sockets {
     /// Reads the tables of a process's namespace; one that cannot be read leaves its sockets out.
     pub(super) fn read(pid: u32) -> Self {
+        let tables = [("tcp", "TCP"), ("tcp6", "TCP"), ("udp", "UDP"), ("udp6", "UDP")]
+            .map(|(file, protocol)| (text(pid, file), protocol));
+        let listening = tables.iter().flat_map(|(table, _)| table.lines().skip(1)).filter_map(listens).collect();
         let mut sockets = Self::default();
-        for (file, protocol) in [("tcp", "TCP"), ("tcp6", "TCP"), ("udp", "UDP"), ("udp6", "UDP")] {
-            sockets.add(&text(pid, file), |line| of_internet(line, protocol));
+        for (table, protocol) in &tables {
+            sockets.add(table, |line| of_internet(line, protocol, &listening));
         }
         sockets.add(&text(pid, "unix"), of_unix);
         sockets
@@ -45,20 +48,25 @@ fn text(pid: u32, file: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A line of `/proc/PID/net/tcp`, or one of its like.
-fn of_internet(line: &str, protocol: &str) -> Option<(u64, String)> {
+/// The port at which a line's socket waits for connections.
+fn listens(line: &str) -> Option<u16> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    let local = address(words.next()?)?;
+    (words.nth(1)? == LISTENING).then(|| local.port())
+}
+
+/// A line of `/proc/PID/net/tcp`, or one of its like. A socket at a port where others can connect was connected to.
+fn of_internet(line: &str, protocol: &str, listening: &HashSet<u16>) -> Option<(u64, String)> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (local, remote, state) = (address(words.next()?)?, address(words.next()?)?, words.next()?);
     let inode = words.nth(5)?.parse().ok()?;
-    let is_connected = remote.port() != 0;
-    Some((
-        inode,
-        match (is_connected, state) {
-            (true, _) => format!("{protocol} {remote} (from {local})"),
-            (false, LISTENING) => format!("{protocol} {local}, listening"),
-            (false, _) => format!("{protocol} {local}"),
-        },
-    ))
+    let name = match state {
+        LISTENING => format!("{protocol} {local}, listening"),
+        _ if remote.port() == 0 => format!("{protocol} {local}"),
+        _ if listening.contains(&local.port()) => format!("{protocol} {remote} (to {local})"),
+        _ => format!("{protocol} {remote} (from {local})"),
+    };
+    Some((inode, name))
 }
 
 /// `0100007F:1538`: words of 32 bits in the machine's order, and a port.
@@ -104,7 +112,7 @@ mod tests {
     fn peers_are_read_in_both_families() {
         let line =
             "1: 0100007F:A1F0 0100007F:1538 01 00000000:00000000 00:00000000 00000000  0  0 4711 1 0 20 4 30 10 -1";
-        let named = |line: &str| of_internet(line, "TCP").expect("a line");
+        let named = |line: &str| of_internet(line, "TCP", &HashSet::new()).expect("a line");
         assert_eq!(named(line), (4711, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)".to_owned()));
         let mapped = line.replace("0100007F:1538", "0000000000000000FFFF00000100007F:1538");
         assert_eq!(named(&mapped).1, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)");
@@ -112,6 +120,9 @@ mod tests {
         assert_eq!(named(&six).1, "TCP [2001:db8::2]:443 (from 127.0.0.1:41456)");
         let listening = line.replace("0100007F:1538 01", "00000000:0000 0A");
         assert_eq!(named(&listening).1, "TCP 127.0.0.1:41456, listening");
+        let ports = [&listening].into_iter().filter_map(|line| listens(line)).collect();
+        let served = of_internet(line, "TCP", &ports).expect("a line");
+        assert_eq!(served.1, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
     }
 
     #[test]
@@ -125,7 +136,8 @@ mod tests {
     fn fuzz_sockets() {
         fuzz::texts("sockets", |text| {
             let mut sockets = Sockets::default();
-            sockets.add(text, |line| of_internet(line, "TCP"));
+            let ports = text.lines().filter_map(listens).collect();
+            sockets.add(text, |line| of_internet(line, "TCP", &ports));
             sockets.add(text, of_unix);
         });
     }

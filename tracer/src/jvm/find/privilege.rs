@@ -22,6 +22,9 @@ pub const SESSION: CapabilitySet = LOOKING
     .union(CapabilitySet::SYSLOG)
     .union(CapabilitySet::DAC_OVERRIDE);
 
+/// What a report of a recording takes: results in directories of others.
+pub const REPORTING: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC_READ_SEARCH);
+
 /// Highest number of a capability that any kernel of today could have.
 const LAST: u32 = 63;
 

@@ -20,6 +20,12 @@ const COLOUR: u64 = 12;
 #[derive(Debug, Default)]
 pub(super) struct Classes(RefCell<HashMap<u64, (String, u64)>>);
 
+impl Classes {
+    pub(super) fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
+}
+
 pub(super) struct Reader<'a, P> {
     pub(super) memory: &'a P,
     pub(super) metadata: &'a MetadataLayout,
@@ -105,7 +111,7 @@ impl<P: Peek> Reader<'_, P> {
     }
 
     /// Name of a class, as Java writes it, and the `Klass*` of the one that it extends.
-    fn class(&self, klass: u64) -> Option<(String, u64)> {
+    pub(super) fn class(&self, klass: u64) -> Option<(String, u64)> {
         if let Some(known) = self.classes.0.borrow().get(&klass) {
             return Some(known.clone());
         }
@@ -115,7 +121,7 @@ impl<P: Peek> Reader<'_, P> {
         Some(class)
     }
 
-    fn klass(&self, object: u64) -> Option<u64> {
+    pub(super) fn klass(&self, object: u64) -> Option<u64> {
         let ObjectLayout { klass_base, klass_shift, klass_low_bit, klass_offset, klass_bytes, .. } =
             self.places.objects;
         let at = object.wrapping_add(u64::from(klass_offset));

@@ -10,12 +10,12 @@ use crate::{
 };
 
 const LIST: u64 = 0x1000;
-const THREADS: [u64; 2] = [0x10_0000, 0x20_0000];
+pub(in crate::jvm) const THREADS: [u64; 2] = [0x10_0000, 0x20_0000];
 const STACKS: [u64; 2] = [0x7000_0000, 0x7100_0000];
 const MONITOR: u64 = 0x5000;
 const OBJECT: u64 = 0x9000;
 
-fn layout(owner_id: Option<u64>) -> Layout {
+pub(in crate::jvm) fn layout(owner_id: Option<u64>) -> Layout {
     Layout {
         list: List::Array { list: LIST, length: 4, threads: 16 },
         thread_bytes: 64,
@@ -39,7 +39,7 @@ fn layout(owner_id: Option<u64>) -> Layout {
 }
 
 /// Two threads, the second one blocked on a monitor whose object is of class `a/B`.
-fn memory() -> Copy {
+pub(in crate::jvm) fn memory() -> Copy {
     let mut copy = Copy::default();
     copy.write_u64(LIST, 0x1100);
     copy.write_u32(0x1104, 2);

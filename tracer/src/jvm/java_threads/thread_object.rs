@@ -2,6 +2,7 @@
 
 use super::{
     JavaThread, Layout,
+    executor::{Executor, Executors},
     places::Places,
     reader::{Classes, Reader},
 };
@@ -45,12 +46,13 @@ pub struct ThreadObject {
     pub blocker: Option<Blocker>,
 }
 
-/// Reads thread objects, for one look at the JVM: classes are not read again.
+/// Reads thread objects.
 pub struct ThreadObjects {
     memory: Memory,
     metadata: MetadataLayout,
     places: Places,
     classes: Classes,
+    executors: Option<Executors>,
     mounted: Option<u64>,
 }
 
@@ -60,7 +62,24 @@ impl ThreadObjects {
         let metadata = MetadataLayout::from_tables(&jvm.memory, &jvm.tables).map_err(|error| error.to_string())?;
         let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
         let mounted = layout.virtual_threads.map(|[_, mounted]| mounted);
-        Ok(Self { memory, metadata, places: Places::find(jvm)?, classes: Classes::default(), mounted })
+        let executors =
+            Executors::new(&jvm.tables).inspect_err(|error| log::debug!("queues of executors: {error}")).ok();
+        Ok(Self { memory, metadata, places: Places::find(jvm)?, classes: Classes::default(), executors, mounted })
+    }
+
+    /// Classes may have gone, and others come to their addresses.
+    pub fn forget(&self) {
+        self.classes.forget();
+        if let Some(executors) = &self.executors {
+            executors.forget();
+        }
+    }
+
+    /// The executor for which a thread works, and how many tasks wait in its queue.
+    pub fn executor_of(&self, thread: &JavaThread) -> Option<Executor> {
+        let near = Pages::new(&self.memory);
+        let reader = self.reader(&near);
+        self.executors.as_ref()?.of(&reader, reader.thread_object(thread.address)?)
     }
 
     /// Address of its thread object now.

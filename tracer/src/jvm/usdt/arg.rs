@@ -1,7 +1,9 @@
 //! Parses one operand of a probe site, as the assembler wrote it into the note: `-4@-60(%rbp)`.
 //!
 //! A shape that a program could not read truthfully (floating point, a symbol, a segment) is refused with its reason.
-//! Nothing here knows which probe the operand belongs to.
+//! Nothing here knows which probe the operand belongs to. Operands of x86-64 are here, those of aarch64 in `aarch64`.
+
+pub mod aarch64;
 
 use tracer_common::site::{Operand, Place, Register};
 

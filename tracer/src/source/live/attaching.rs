@@ -105,6 +105,7 @@ impl Live {
         Ok(Self {
             unwinding,
             holders,
+            looks: None,
             completion,
             subjects,
             jni,

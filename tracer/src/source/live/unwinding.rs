@@ -294,6 +294,14 @@ impl Unwinding {
         }
     }
 
+    /// Puts a stack into the flow that was read from outside, if it is new.
+    pub(super) fn define_stack(&mut self, id: StackId, frames: Vec<Frame>, end: End, sink: &mut dyn FnMut(Item<'_>)) {
+        if self.stacks.len() < MAX_STACKS && self.stacks.insert(id) {
+            let frames = frames.into_iter().map(|frame| self.define(Arc::new(frame), sink)).collect();
+            sink(Item::Stack(StackDefinition { id, frames, end }));
+        }
+    }
+
     fn define(&mut self, frame: Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
         if let Some(id) = self.frames.get(&frame) {
             return *id;

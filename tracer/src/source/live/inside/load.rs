@@ -3,7 +3,7 @@
 //! How many words came out of a buffer stands in every batch, so what was lost counts as well. Which markers they are of is told
 //! from the first words of each batch: all of them are read later anyhow, and twice would be too much.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use tracer_common::marks::{MAX_PLACES, WordKind};
 
@@ -46,8 +46,10 @@ pub(super) struct Loads {
     /// Marks of places that are not known yet: a ring buffer can be faster than the library's words about what it has woven.
     early: HashMap<u32, Vec<(Mark, f64)>>,
     did: Vec<Did>,
-    /// Words that came out of each buffer so far.
-    buffers: HashMap<u32, u64>,
+    /// Which words came out of each buffer so far.
+    buffers: HashMap<u32, Range<u64>>,
+    /// Words of a buffer that came out before a batch that has none: they are lost, or on their way in the ring buffer of another CPU.
+    unexplained: HashMap<u32, u64>,
     /// Words that the kernel kept back: woven code wrote them all the same.
     kept_back: u64,
     /// Marks that came out of each since the last step.
@@ -81,6 +83,7 @@ impl Loads {
             early: HashMap::new(),
             did: vec![Did::default(); telling.len()],
             buffers: HashMap::new(),
+            unexplained: HashMap::new(),
             kept_back: 0,
             marks: HashMap::new(),
             batches: 0,
@@ -141,7 +144,7 @@ impl Loads {
                 self.bytes += record.len() as u64;
                 self.kept_back += u64::from(kept_back);
                 self.take_batch(record, buffer, first, count);
-                self.buffers.entry(buffer).and_modify(|end| *end += u64::from(kept_back));
+                self.buffers.entry(buffer).and_modify(|known| known.end += u64::from(kept_back));
             }
             Payload::IllegalTransition { place, .. } => {
                 if let Some(did) = self.did(place) {
@@ -157,8 +160,17 @@ impl Loads {
         if self.buffers.len() >= MAX_BUFFERS && !self.buffers.contains_key(&buffer) {
             self.buffers.clear();
         }
-        let known = self.buffers.insert(buffer, end).unwrap_or(first);
-        let words = end.saturating_sub(known);
+        // Batches of two CPUs' ring buffers come in any order.
+        let known = self.buffers.entry(buffer).or_insert(first..first);
+        let mut words = end.saturating_sub(known.end) + known.start.saturating_sub(first);
+        *known = known.start.min(first)..known.end.max(end);
+        if count == 0 {
+            if words > 0 {
+                *self.unexplained.entry(buffer).or_default() += words;
+            }
+            return;
+        }
+        words += self.unexplained.remove(&buffer).unwrap_or(0);
         let is_counters = marks(record, 1).first().is_some_and(|byte| byte & 0xf == WordKind::Count as u8);
         let looked = if is_counters { count } else { count.min(LOOK_WORDS) };
         let batch = MarkBatch::new(0, None, buffer, first, marks(record, looked));
@@ -282,9 +294,10 @@ impl Loads {
         loads
     }
 
-    /// Whose words were kept back is not known: they are taken to be of the markers that the others are of, or of all.
+    /// Whose words were kept back, or lost, is not known: they are taken to be of the markers that the others are of, or of all.
     fn share_kept_back(&mut self) {
-        let words = std::mem::take(&mut self.kept_back) as f64;
+        let unexplained: u64 = self.unexplained.drain().map(|(_, words)| words).sum();
+        let words = std::mem::take(&mut self.kept_back).saturating_add(unexplained) as f64;
         let sent: f64 = self.did.iter().map(|did| did.sent).sum();
         let all = self.did.len().max(1) as f64;
         for did in &mut self.did {
@@ -387,6 +400,21 @@ mod tests {
         assert!(step[0].cost_ns > 2250.0 * Costs::REFERENCE.sent && step[0].cost_ns > step[0].counted_ns);
         assert!((step[0].own_ns - 0.75e6).abs() < 1.0, "{}", step[0].own_ns);
         assert_eq!(loads.finish_step(0.0)[0], LaneLoad::default());
+    }
+
+    #[test]
+    fn marks_count_once_in_whatever_order_their_batches_come() {
+        let words: Vec<u64> = [1, 1, 1, 2].iter().map(|place| enter(*place)).cycle().take(1000).collect();
+        let (none, end) = (record(7, 0, &[]), record(7, 2000, &[]));
+        let batches = [none, record(7, 0, &words), record(7, 1000, &words), end];
+        for order in [[0, 1, 2, 3], [1, 0, 3, 2], [1, 0, 2, 3], [3, 0, 1, 2], [2, 0, 3, 1], [3, 2, 1, 0]] {
+            let mut loads = loads();
+            for batch in order {
+                loads.take(&batches[batch]);
+            }
+            let step = loads.finish_step(0.0);
+            assert_eq!([step[0].events, step[1].events], [1500, 500], "{order:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,138 @@
+//! The table of `docs/security.md` that says which process of jtrace may do what, row by row, as the kernel sees it. How it is made
+//! true against a user who attacks is in `hostile`.
+
+use std::{
+    fs::{self, File},
+    io::{Read as _, Write as _},
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tests::{jdk, jtrace, jvm::Launch, patience::until, process::Finished, workspace};
+
+/// A value of `/proc/.../status`, as a mask.
+pub(crate) fn mask(status: &str, key: &str) -> Result<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).with_context(|| format!("no {key}"))?;
+    Ok(u64::from_str_radix(line.trim_start_matches(':').trim(), 16)?)
+}
+
+/// The capabilities that a row of the table in `docs/security.md` names, as a mask.
+pub(crate) fn of_document(process: &str) -> Result<u64> {
+    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
+    let row = text.lines().find(|line| line.starts_with(&format!("| {process} |"))).context("no such row")?;
+    let known = [
+        ("CAP_DAC_OVERRIDE", 1),
+        ("CAP_DAC_READ_SEARCH", 2),
+        ("CAP_SYS_PTRACE", 19),
+        ("CAP_SYS_NICE", 23),
+        ("CAP_SYSLOG", 34),
+        ("CAP_PERFMON", 38),
+        ("CAP_BPF", 39),
+        ("CAP_CHECKPOINT_RESTORE", 40),
+    ];
+    let named: Vec<&str> = row.split('`').filter(|word| word.starts_with("CAP_")).collect();
+    named.iter().try_fold(0, |mask, name| {
+        let known = known.iter().find(|(known, _)| known == name).with_context(|| format!("{name} is not known"))?;
+        Ok(mask | 1 << known.1)
+    })
+}
+
+/// Whether a process can get back nothing that it gave up, and the kernel refuses system calls of it.
+pub(crate) fn is_filtered(status: &str) -> bool {
+    status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2")
+}
+
+/// A pipe that takes nothing more.
+pub(crate) fn full_pipe() -> Result<(std::io::PipeReader, std::io::PipeWriter)> {
+    let (reader, mut writer) = std::io::pipe()?;
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    while poll(&mut [PollFd::new(&writer, PollFlags::OUT)], Some(&now))? > 0 {
+        // There is room for a page.
+        writer.write_all(&[b'.'; 4096])?;
+    }
+    Ok((reader, writer))
+}
+
+/// What the kernel says of a process as soon as it waits in a system call.
+fn status_within(child: &mut Child, call: &str) -> Result<String> {
+    let pid = child.id();
+    until(&format!("it waits in `{call}`"), || {
+        if let Some(status) = child.try_wait()? {
+            bail!("it has ended: {status}");
+        }
+        let now = fs::read_to_string(format!("/proc/{pid}/syscall"))?;
+        Ok(now.starts_with(call).then(|| fs::read_to_string(format!("/proc/{pid}/status"))).transpose()?)
+    })
+}
+
+/// Checks that a process has what a row of the table names, and no more.
+fn holds(row: &str, status: &str) -> Result<()> {
+    let allowed = of_document(row)?;
+    for set in ["CapEff", "CapPrm"] {
+        ensure!(mask(status, set)? == allowed, "{row}: {set} is not {allowed:x}: {status}");
+    }
+    for set in ["CapBnd", "CapInh", "CapAmb"] {
+        ensure!(mask(status, set)? & !allowed == 0, "{row}: {set} is more than {allowed:x}: {status}");
+    }
+    ensure!(is_filtered(status), "{row}: {status}");
+    Ok(())
+}
+
+#[test]
+fn commands_that_only_look_have_what_the_table_says_when_they_print() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    let (pid, libjvm) = (jvm.pid().to_string(), jdk.libjvm().display().to_string());
+    let looks = "`threads`, `probes`, `perf-map`";
+    let examines = "`doctor`, once it has examined the machine";
+    for (row, words) in [
+        (looks, &["threads", &pid][..]),
+        (looks, &["probes", &pid]),
+        (looks, &["probes", &libjvm]),
+        (looks, &["perf-map", "--stdout", &pid]),
+        (looks, &["perf-map", &pid]),
+        (examines, &["doctor", &pid]),
+    ] {
+        let (mut reader, writer) = full_pipe()?;
+        let mut child = jtrace::command(words)?.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).spawn()?;
+        // It has parsed all that it will, and waits for room on its standard output.
+        let status = status_within(&mut child, "1 0x1 ").with_context(|| format!("{words:?}"))?;
+        holds(row, &status).with_context(|| format!("{words:?}"))?;
+        let limits = fs::read_to_string(format!("/proc/{}/limits", child.id()))?;
+        for (limit, most) in [("Max data size", "1073741824"), ("Max cpu time", "60"), ("Max core file size", "0")] {
+            let line = limits.lines().find_map(|line| line.strip_prefix(limit)).context("no such limit")?;
+            ensure!(line.split_whitespace().next() == Some(most), "{words:?}: {limit}: {line}");
+        }
+        reader.read_to_end(&mut Vec::new())?;
+        ensure!(child.wait()?.success(), "{words:?}");
+    }
+    jvm.finish().map(drop)
+}
+
+/// A reader that has seen the beginning of a recording, and waits for the rest, is in the middle of parsing it.
+#[test]
+fn a_report_that_reads_a_recording_has_what_the_table_says() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    let directory = tempfile::tempdir()?;
+    let (recording, pipe) = (directory.path().join("a.jtrace"), directory.path().join("pipe"));
+    let recording = recording.to_str().context("UTF-8")?;
+    jtrace::succeed(&["record", &jvm.pid().to_string(), "-d", "1s", "-o", recording])?;
+    jvm.finish()?;
+    ensure!(Finished::of(Command::new("mkfifo").arg(&pipe), jtrace::LIMIT)?.code == 0, "mkfifo failed");
+    let mut child = jtrace::command(&["report", pipe.to_str().context("UTF-8")?])?
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let bytes = fs::read(recording)?;
+    let (most, last) = bytes.split_at(bytes.len() - 1);
+    // Opening waits for the reader, and writing for it to read.
+    let mut writer = File::options().write(true).open(&pipe)?;
+    writer.write_all(most)?;
+    let status = status_within(&mut child, "0 0x")?;
+    holds("`report`, once the recording is open", &status)?;
+    writer.write_all(last)?;
+    drop(writer);
+    ensure!(child.wait()?.success(), "no report");
+    Ok(())
+}

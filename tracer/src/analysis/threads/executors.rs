@@ -1,0 +1,189 @@
+//! Executors whose tasks wait in a queue, from looks at all threads: how many wait, whether all threads were busy, and with what.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{
+    super::{pattern::last_number, site, table::column},
+    reason::{Kind, reason},
+};
+use crate::{
+    report::{Cell, Shape, Table, Unit},
+    session::look::{ExecutorLook, ThreadLook},
+    stack::Stacks,
+};
+
+/// Most executors that are told apart, by the pattern of their threads' names.
+const EXECUTORS: usize = 1024;
+/// Most places of one executor that are told apart.
+const PLACES: usize = 64;
+/// Most that are shown.
+const ROWS: usize = 100;
+
+/// What is known of executors with the same names.
+#[derive(Debug, Default)]
+struct Seen {
+    looks: u64,
+    threads: u64,
+    busy: u64,
+    queued: u64,
+    most: u64,
+    first: u64,
+    last: u64,
+    /// Looks in which tasks waited and no thread was idle.
+    full: u64,
+    /// Looks in a row, up to the last, in which all threads waited for tasks or latches while tasks waited for them.
+    stuck: u64,
+    /// What busy threads did then, by how often.
+    places: HashMap<(String, String), u64>,
+}
+
+impl Seen {
+    fn add(&mut self, look: &ExecutorLook, stacks: &Stacks) {
+        if self.looks == 0 {
+            self.first = look.queued;
+        }
+        self.looks += 1;
+        self.threads = self.threads.max(look.threads);
+        self.busy += look.threads.saturating_sub(look.idle);
+        self.queued = self.queued.saturating_add(look.queued);
+        self.most = self.most.max(look.queued);
+        self.last = look.queued;
+        let is_full = look.idle == 0 && look.queued > 0;
+        self.full += u64::from(is_full);
+        let Some((stack, alike)) = look.busy.filter(|_| is_full) else {
+            self.stuck = 0;
+            return;
+        };
+        let why = reason(look.waits.as_ref(), stacks, stack);
+        let is_stuck = alike == look.threads && matches!(why, Some((Kind::Task | Kind::Latch, _)));
+        self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
+        let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
+        if self.places.len() < PLACES || self.places.contains_key(&place) {
+            *self.places.entry(place).or_default() += 1;
+        }
+    }
+
+    fn place(&self) -> Option<&(String, String)> {
+        self.places.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))).map(|(place, _)| place)
+    }
+}
+
+/// All executors that had tasks waiting.
+#[derive(Debug, Default)]
+pub(super) struct Executors(BTreeMap<String, Seen>);
+
+impl Executors {
+    pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
+        for executor in &look.executors {
+            let names = last_number(&executor.name);
+            if self.0.len() < EXECUTORS || self.0.contains_key(&names) {
+                self.0.entry(names).or_default().add(executor, stacks);
+            }
+        }
+    }
+
+    pub(super) fn table(&self) -> Shape {
+        let mut waited: Vec<_> = self.0.iter().filter(|(_, seen)| seen.most > 0).collect();
+        waited.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
+        let row = |(names, seen): (&String, &Seen)| {
+            let average = |sum: u64| (sum as f64 / seen.looks.max(1) as f64).into();
+            let (place, what) = seen.place().cloned().unzip();
+            let text = |text: Option<String>| text.filter(|text| !text.is_empty()).map_or(Cell::Missing, Into::into);
+            vec![
+                names.clone().into(),
+                seen.threads.into(),
+                average(seen.busy),
+                average(seen.queued),
+                seen.most.into(),
+                seen.first.into(),
+                seen.last.into(),
+                seen.looks.into(),
+                seen.full.into(),
+                seen.stuck.into(),
+                text(place),
+                text(what),
+            ]
+        };
+        Shape::Table(Table {
+            id: "executors",
+            title: "Executors whose tasks waited in a queue".to_owned(),
+            columns: vec![
+                column("pattern", "Names", Unit::Text),
+                column("threads", "Threads", Unit::Count),
+                column("busy", "Busy, average", Unit::Count),
+                column("queued", "Queued, average", Unit::Count),
+                column("queued_most", "Most", Unit::Count),
+                column("queued_first", "First", Unit::Count),
+                column("queued_last", "Last", Unit::Count),
+                column("looks", "Looks", Unit::Count),
+                column("looks_full", "All busy", Unit::Count),
+                column("looks_stuck", "All stuck, last looks", Unit::Count),
+                column("site", "Place of the busy", Unit::Text),
+                column("what", "They wait for", Unit::Text),
+            ],
+            rows: waited.into_iter().take(ROWS).map(row).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::testing::Play, *};
+    use crate::{event::StackId, session::look::Waits};
+
+    fn look(idle: u64, queued: u64, stack: StackId, waits: Option<&Waits>) -> ThreadLook {
+        let executor = ExecutorLook {
+            name: "mail-7".to_owned(),
+            threads: 2,
+            idle,
+            queued,
+            busy: (idle < 2).then_some((stack, 2 - idle)),
+            waits: waits.cloned(),
+        };
+        ThreadLook { executors: vec![executor], ..ThreadLook::default() }
+    }
+
+    fn row(executors: &Executors) -> Vec<Cell> {
+        let Shape::Table(table) = executors.table() else { panic!("a table") };
+        table.rows.into_iter().next().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_queue_is_counted_and_its_busy_threads_have_a_place() {
+        let mut play = Play::default();
+        let stack = play.stack(&["java.util.concurrent.ThreadPoolExecutor$Worker.run:630", "a.Mail.send:9"]);
+        let mut executors = Executors::default();
+        for (idle, queued) in [(2, 0), (0, 4), (1, 2), (0, 6)] {
+            executors.look(&look(idle, queued, stack, None), &play.stacks);
+        }
+        let row = row(&executors);
+        assert_eq!(row[0], "mail-*".into());
+        assert_eq!(row[1], 2_u64.into());
+        assert_eq!(row[3], 3.0.into());
+        assert_eq!(row[4..10], [6_u64, 0, 6, 4, 2, 0].map(Cell::from));
+        assert_eq!(row[10..], ["a.Mail.send:9".into(), Cell::Missing]);
+    }
+
+    #[test]
+    fn an_executor_is_stuck_where_all_wait_for_what_only_its_queue_can_do() {
+        let mut play = Play::default();
+        let stack = play.stack(&["java.util.concurrent.ThreadPoolExecutor$Worker.run:630", "a.Batch.run:9"]);
+        let latch =
+            Waits::Unpark { class: "java.util.concurrent.CountDownLatch$Sync".to_owned(), address: 1, owner: None };
+        let mut executors = Executors::default();
+        for _ in 0..3 {
+            executors.look(&look(0, 4, stack, Some(&latch)), &play.stacks);
+        }
+        assert_eq!(row(&executors)[9], 3_u64.into());
+        executors.look(&look(0, 4, stack, None), &play.stacks);
+        assert_eq!(row(&executors)[9], 0_u64.into(), "one runs");
+    }
+
+    #[test]
+    fn an_executor_without_a_queue_is_not_shown() {
+        let play = Play::default();
+        let mut executors = Executors::default();
+        executors.look(&look(2, 0, StackId::default(), None), &play.stacks);
+        assert_eq!(row(&executors), []);
+    }
+}

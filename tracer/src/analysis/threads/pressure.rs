@@ -1,0 +1,117 @@
+//! What threads and the process could not get: CPUs, by the scheduler's count and the control group's limit; memory, by swap and
+//! page faults. Out of totals that looks at all threads bring along.
+
+use crate::{jvm::os_process::OsProcess, report::Summary, session::look::ThreadLook};
+
+/// Totals at the first look and at the last one, and what looks add up.
+#[derive(Debug, Default)]
+pub(super) struct Pressure {
+    span_ns: u64,
+    queued_ns: u64,
+    first: Option<OsProcess>,
+    last: OsProcess,
+    /// Time between those two.
+    between_ns: u64,
+    /// Looks in a row, up to the last, in which memory grew.
+    grew: u64,
+    /// The same of what is mapped of files.
+    mapped_grew: u64,
+}
+
+/// What is in RAM of files.
+const fn mapped(process: &OsProcess) -> u64 {
+    process.resident_bytes.saturating_sub(process.anonymous_bytes)
+}
+
+impl Pressure {
+    pub(super) fn look(&mut self, look: &ThreadLook) {
+        self.span_ns = self.span_ns.saturating_add(look.span_ns);
+        self.queued_ns = self.queued_ns.saturating_add(look.queued_ns);
+        let Some(process) = look.process else { return };
+        if self.first.is_none() {
+            self.first = Some(process);
+        } else {
+            self.between_ns = self.between_ns.saturating_add(look.span_ns);
+            self.mapped_grew = if mapped(&process) > mapped(&self.last) { self.mapped_grew + 1 } else { 0 };
+            self.grew = if process.anonymous_bytes > self.last.anonymous_bytes { self.grew + 1 } else { 0 };
+        }
+        self.last = process;
+    }
+
+    /// Adds what is known to the numbers of the lens.
+    pub(super) fn summary(&self, mut summary: Summary) -> Summary {
+        if self.span_ns > 0 {
+            summary = summary.float("cpu_queue_average", self.queued_ns as f64 / self.span_ns as f64);
+        }
+        let Some(first) = self.first else { return summary };
+        let last = self.last;
+        summary = summary
+            .int("resident_bytes", last.resident_bytes)
+            .int("anonymous_bytes", last.anonymous_bytes)
+            .int("swapped_bytes", last.swapped_bytes);
+        if self.between_ns == 0 {
+            return summary;
+        }
+        let cpus = |later: u64, earlier: u64| later.saturating_sub(earlier) as f64 / self.between_ns as f64;
+        let own = cpus(last.cpu_ns, first.cpu_ns);
+        summary = summary
+            .float("cpus_used", own)
+            .float("cpus_used_by_others", (cpus(last.machine_ns, first.machine_ns) - own).max(0.0))
+            .int("major_faults", last.major_faults.saturating_sub(first.major_faults))
+            .int("anonymous_grown_bytes", last.anonymous_bytes.saturating_sub(first.anonymous_bytes))
+            .int("looks_grown", self.grew)
+            .int("mapped_grown_bytes", mapped(&last).saturating_sub(mapped(&first)))
+            .int("looks_mapped", self.mapped_grew);
+        match (last.throttled_ns, first.throttled_ns) {
+            (Some(later), Some(earlier)) => summary.int("throttled_ns", later.saturating_sub(earlier)),
+            _ => summary,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Section, format};
+
+    #[test]
+    fn averages_are_of_the_time_between_looks() {
+        let at = |seconds: u64| OsProcess {
+            anonymous_bytes: 100 + seconds,
+            resident_bytes: 300,
+            swapped_bytes: 0,
+            major_faults: 7 * seconds,
+            cpu_ns: 1_500_000_000 * seconds,
+            machine_ns: 1_750_000_000 * seconds,
+            throttled_ns: Some(900 * seconds),
+        };
+        let look = |seconds: u64, span_s: u64| ThreadLook {
+            span_ns: span_s * 1_000_000_000,
+            queued_ns: span_s * 3_000_000_000,
+            process: Some(at(seconds)),
+            ..ThreadLook::default()
+        };
+        let mut pressure = Pressure::default();
+        for look in [look(10, 0), look(12, 2), look(16, 4)] {
+            pressure.look(&look);
+        }
+        let summary = pressure.summary(Summary::new());
+        let section = Section { id: "threads", title: String::new(), summary, notes: Vec::new(), shapes: Vec::new() };
+        let number = |key: &str| section.number(key).expect(key);
+        assert_eq!(number("cpu_queue_average").to_bits(), 3.0_f64.to_bits());
+        assert_eq!(number("cpus_used").to_bits(), 1.5_f64.to_bits());
+        assert_eq!(number("cpus_used_by_others").to_bits(), 0.25_f64.to_bits());
+        let whole = ["major_faults", "anonymous_grown_bytes", "throttled_ns", "looks_grown"];
+        assert_eq!(whole.map(|key| section.number(key).map(format::whole)), [42, 6, 5400, 2].map(Some));
+    }
+
+    #[test]
+    fn nothing_is_said_before_there_is_something_to_compare() {
+        let mut pressure = Pressure::default();
+        pressure.look(&ThreadLook { process: Some(OsProcess::default()), ..ThreadLook::default() });
+        let summary = pressure.summary(Summary::new());
+        let section = Section { id: "threads", title: String::new(), summary, notes: Vec::new(), shapes: Vec::new() };
+        assert_eq!(section.number("cpu_queue_average"), None);
+        assert_eq!(section.number("cpus_used"), None);
+    }
+}

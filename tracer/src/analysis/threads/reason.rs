@@ -1,0 +1,234 @@
+//! Why a thread waits: by what it is parked or blocked for, by its system call, and by the methods of the JDK that it waits in.
+
+use super::super::site;
+use crate::{
+    event::StackId,
+    session::look::{Waits, peer},
+    stack::{Frame, Stacks},
+};
+
+/// Classes that threads are parked for, by a part of their names, with what that means.
+const BLOCKERS: [(&str, Kind); 12] = [
+    ("ReentrantLock", Kind::Lock),
+    ("ReentrantReadWriteLock", Kind::Lock),
+    ("StampedLock", Kind::Lock),
+    ("Semaphore", Kind::Lock),
+    ("FutureTask", Kind::Task),
+    ("CompletableFuture$Signaller", Kind::Task),
+    ("ForkJoinTask", Kind::Task),
+    ("CountDownLatch", Kind::Latch),
+    ("CyclicBarrier", Kind::Latch),
+    ("Phaser", Kind::Latch),
+    ("ConditionObject", Kind::Condition),
+    ("Exchanger", Kind::Latch),
+];
+
+/// Methods of the JDK in which threads wait, by the beginnings of their names: they say more than what is below them.
+const CALLS: [(&str, Kind, &str); 17] = [
+    ("java.util.concurrent.LinkedBlockingQueue.put", Kind::Queue, "room in a LinkedBlockingQueue"),
+    ("java.util.concurrent.LinkedBlockingQueue.offer", Kind::Queue, "room in a LinkedBlockingQueue"),
+    ("java.util.concurrent.ArrayBlockingQueue.put", Kind::Queue, "room in an ArrayBlockingQueue"),
+    ("java.util.concurrent.ArrayBlockingQueue.offer", Kind::Queue, "room in an ArrayBlockingQueue"),
+    ("java.util.concurrent.LinkedBlockingDeque.put", Kind::Queue, "room in a LinkedBlockingDeque"),
+    ("java.util.concurrent.LinkedBlockingDeque.offer", Kind::Queue, "room in a LinkedBlockingDeque"),
+    ("java.util.concurrent.SynchronousQueue.put", Kind::Queue, "a taker at a SynchronousQueue"),
+    ("java.util.concurrent.LinkedTransferQueue.transfer", Kind::Queue, "a taker at a LinkedTransferQueue"),
+    ("java.lang.ProcessImpl.waitFor", Kind::Process, "the end of a process"),
+    ("java.lang.Process.waitFor", Kind::Process, "the end of a process"),
+    ("jdk.internal.net.http.HttpClientImpl.send", Kind::Socket, "an answer over HTTP"),
+    ("java.net.Inet4AddressImpl.lookupAllHostAddr", Kind::Socket, "the address of a host name"),
+    ("java.net.Inet6AddressImpl.lookupAllHostAddr", Kind::Socket, "the address of a host name"),
+    ("sun.nio.ch.FileDispatcherImpl.force0", Kind::File, "a file (fsync)"),
+    ("sun.nio.ch.UnixFileDispatcherImpl.force0", Kind::File, "a file (fsync)"),
+    ("java.io.FileDescriptor.sync", Kind::File, "a file (fsync)"),
+    ("java.nio.MappedMemoryUtils.force0", Kind::File, "a file (msync)"),
+];
+
+/// Native methods of files. A thread in one of them may wait, or run in the kernel; its system call is known only if it waits.
+const FILE_CALLS: [(&str, &str); 6] = [
+    ("java.io.RandomAccessFile.write", "a file (write)"),
+    ("java.io.RandomAccessFile.read", "a file (read)"),
+    ("java.io.FileOutputStream.write", "a file (write)"),
+    ("sun.nio.ch.FileDispatcherImpl.", "a file"),
+    ("sun.nio.ch.UnixFileDispatcherImpl.", "a file"),
+    ("java.io.UnixFileSystem.", "a file"),
+];
+
+/// What runs virtual threads.
+const VIRTUAL: &str = "java.lang.VirtualThread.run";
+/// Where a virtual thread waits that cannot leave its carrier.
+const PINNED: &str = "java.lang.VirtualThread.parkOnCarrierThread";
+/// What calls the program on behalf of objects that nothing holds any more.
+const REFERENCES: [(&str, &str); 2] =
+    [("java.lang.ref.Finalizer.runFinalizer", "finalizers"), ("jdk.internal.ref.CleanerImpl.run", "cleaners")];
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    Monitor,
+    Lock,
+    Task,
+    Latch,
+    Condition,
+    Notify,
+    Queue,
+    Park,
+    Socket,
+    Served,
+    File,
+    Pipe,
+    Process,
+    Call,
+    /// Not a wait: a virtual thread waits and keeps its carrier from others.
+    Pinned,
+    /// Not a wait: the only thread that runs finalizers or cleaners is at work.
+    References,
+}
+
+impl Kind {
+    /// What a reason means by itself, without the stack.
+    pub(super) fn of(waits: &Waits) -> Self {
+        match waits {
+            Waits::Monitor { .. } => Self::Monitor,
+            Waits::Notify { .. } => Self::Notify,
+            Waits::Unpark { class, owner, .. } => {
+                let known = BLOCKERS.iter().find(|(part, _)| class.contains(part)).map(|(_, kind)| *kind);
+                known.unwrap_or(if owner.is_some() { Self::Lock } else { Self::Park })
+            }
+            Waits::SystemCall { on: Some(on), .. } if on.contains(" (to ") => Self::Served,
+            Waits::SystemCall { on: Some(on), .. } if on.contains(" (from ") => Self::Socket,
+            Waits::SystemCall { call, .. } if call == "connect" => Self::Socket,
+            Waits::SystemCall { on: Some(on), .. } if on.starts_with('/') => Self::File,
+            Waits::SystemCall { on: Some(on), .. } if on == "a pipe" => Self::Pipe,
+            Waits::SystemCall { .. } => Self::Call,
+        }
+    }
+
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Monitor => "monitor",
+            Self::Lock => "lock",
+            Self::Task => "task",
+            Self::Latch => "latch",
+            Self::Condition => "condition",
+            Self::Notify => "notify",
+            Self::Queue => "queue",
+            Self::Park => "park",
+            Self::Socket => "socket",
+            Self::Served => "client",
+            Self::File => "file",
+            Self::Pipe => "pipe",
+            Self::Process => "process",
+            Self::Call => "call",
+            Self::Pinned => "pinned",
+            Self::References => "references",
+        }
+    }
+}
+
+/// Why a thread with this stack waits, and what for; none where it is not known to wait.
+pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> Option<(Kind, String)> {
+    let frames = || stacks.frames_of(stack).filter(|frame| frame.kind.is_java());
+    let is = |frame: &Frame, name: &str| frame.name == name;
+    if let Some((_, what)) = REFERENCES.iter().find(|(caller, _)| frames().any(|frame| is(frame, caller))) {
+        return Some((Kind::References, (*what).to_owned()));
+    }
+    let told = waits.map(|waits| (Kind::of(waits), words(waits)));
+    let blocks = matches!(told, Some((Kind::Monitor | Kind::Notify, _)));
+    if frames().any(|frame| is(frame, PINNED)) || (blocks && frames().any(|frame| is(frame, VIRTUAL))) {
+        return Some((Kind::Pinned, told.map_or_else(|| "time to pass".to_owned(), |(_, what)| what)));
+    }
+    let below = frames().take_while(|frame| !site::is_app(frame));
+    let known = below.filter_map(|frame| CALLS.iter().find(|(begin, ..)| frame.name.starts_with(begin))).last();
+    let in_file = || {
+        let top = frames().next()?;
+        let (_, what) = FILE_CALLS.iter().find(|(begin, _)| top.name.starts_with(begin))?;
+        Some((Kind::File, (*what).to_owned()))
+    };
+    match (known, told) {
+        // With the file's path, where the thread was seen in the call.
+        (Some((_, kind, _)), Some((known, what))) if *kind == known => Some((known, what)),
+        (Some((_, kind, what)), _) => Some((*kind, (*what).to_owned())),
+        (None, None) => in_file(),
+        (None, told) => told,
+    }
+}
+
+/// What is waited for.
+pub(super) fn words(waits: &Waits) -> String {
+    match waits {
+        Waits::Monitor { class, .. } | Waits::Notify { class, .. } => class.clone().unwrap_or_else(|| "?".to_owned()),
+        Waits::Unpark { class, .. } => class.clone(),
+        Waits::SystemCall { call, on: Some(on) } => format!("{} ({call})", peer(on)),
+        Waits::SystemCall { call, on: None } => call.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::testing::Play, *};
+
+    fn parked(class: &str, owner: Option<u32>) -> Waits {
+        Waits::Unpark { class: class.to_owned(), address: 1, owner }
+    }
+
+    fn call(call: &str, on: &str) -> Waits {
+        Waits::SystemCall { call: call.to_owned(), on: Some(on.to_owned()) }
+    }
+
+    fn kind(waits: Option<&Waits>, frames: &[&str]) -> Option<(Kind, String)> {
+        let mut play = Play::default();
+        let stack = play.stack(frames);
+        reason(waits, &play.stacks, stack)
+    }
+
+    #[test]
+    fn a_lock_of_ones_own_is_one_if_somebody_owns_it() {
+        let frames = ["a.Main.main:3", "java.util.concurrent.locks.LockSupport.park:200"];
+        let of = |class: &str, owner| kind(Some(&parked(class, owner)), &frames).map(|(kind, _)| kind);
+        assert_eq!(of("java.util.concurrent.locks.ReentrantLock$NonfairSync", Some(7)), Some(Kind::Lock));
+        assert_eq!(of("com.shop.Turnstile$Sync", Some(7)), Some(Kind::Lock));
+        assert_eq!(of("com.shop.Turnstile", None), Some(Kind::Park));
+        assert_eq!(of("java.util.concurrent.CompletableFuture$Signaller", None), Some(Kind::Task));
+    }
+
+    #[test]
+    fn the_methods_that_wait_say_what_for() {
+        let condition = parked("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", None);
+        let put = ["a.Feed.push:9", "java.util.concurrent.ArrayBlockingQueue.put:370", "jdk.internal.misc.Unsafe.park"];
+        let take =
+            ["a.Feed.pull:9", "java.util.concurrent.ArrayBlockingQueue.take:370", "jdk.internal.misc.Unsafe.park"];
+        assert_eq!(kind(Some(&condition), &put), Some((Kind::Queue, "room in an ArrayBlockingQueue".to_owned())));
+        assert_eq!(kind(Some(&condition), &take).map(|(kind, _)| kind), Some(Kind::Condition));
+        let force = ["a.Log.add:12", "sun.nio.ch.FileChannelImpl.force:468", "sun.nio.ch.FileDispatcherImpl.force0"];
+        assert_eq!(kind(None, &force), Some((Kind::File, "a file (fsync)".to_owned())));
+        assert_eq!(kind(Some(&call("fsync", "/data/log")), &force), Some((Kind::File, "/data/log (fsync)".to_owned())));
+        assert_eq!(kind(None, &["a.Log.add:12"]), None, "it runs");
+    }
+
+    #[test]
+    fn a_virtual_thread_that_keeps_its_carrier_is_pinned() {
+        let run = "java.lang.VirtualThread.run:309";
+        let parked = [run, "a.Shop.buy:9", PINNED, "jdk.internal.misc.Unsafe.park"];
+        assert_eq!(kind(None, &parked), Some((Kind::Pinned, "time to pass".to_owned())));
+        let monitor = Waits::Monitor { class: Some("a.Shop".to_owned()), address: 1, owner: None };
+        assert_eq!(kind(Some(&monitor), &[run, "a.Shop.buy:9"]), Some((Kind::Pinned, "a.Shop".to_owned())));
+        assert_eq!(kind(Some(&monitor), &["a.Shop.buy:9"]), Some((Kind::Monitor, "a.Shop".to_owned())));
+    }
+
+    #[test]
+    fn finalizers_are_at_work_whatever_they_do() {
+        let frames = ["java.lang.ref.Finalizer.runFinalizer:88", "a.Handle.finalize:7", "java.lang.Thread.sleep"];
+        assert_eq!(kind(None, &frames), Some((Kind::References, "finalizers".to_owned())));
+    }
+
+    #[test]
+    fn pipes_files_and_peers_are_told_apart() {
+        let kind = |on: &str| Kind::of(&call("read", on));
+        assert_eq!(kind("TCP 10.0.0.7:5432 (from 10.0.0.3:41456)"), Kind::Socket);
+        assert_eq!(kind("TCP 10.0.0.7:5432 (to 10.0.0.3:80)"), Kind::Served);
+        assert_eq!(kind("/data/log"), Kind::File);
+        assert_eq!(kind("a pipe"), Kind::Pipe);
+        assert_eq!(kind("anon_inode:x"), Kind::Call);
+    }
+}

@@ -1,0 +1,376 @@
+//! What threads of the program wait for, from looks at all threads: how many on average, for what, from which line, and who holds it.
+//!
+//! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
+//! reason says nothing: a thread that sleeps.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::super::{
+    pattern::last_number,
+    site,
+    table::{Keyed, Merge, OTHERS, column},
+};
+use super::{
+    executors::Executors,
+    reason::{Kind, reason, words},
+};
+use crate::{
+    event::StackId,
+    report::{Cell, Shape, Table, Unit},
+    session::look::{Circled, LookGroup, ThreadLook, Waits},
+    stack::Stacks,
+};
+
+/// Most reasons that are told apart.
+const REASONS: usize = 4096;
+/// Most texts that are told apart.
+const TEXTS: usize = 16_384;
+/// Most threads of circles, and most pools, that are shown.
+const ROWS: usize = 100;
+
+/// Where workers of pools begin their work.
+const WORKERS: [&str; 3] = [
+    "java.util.concurrent.ThreadPoolExecutor.runWorker",
+    "java.util.concurrent.ForkJoinPool.runWorker",
+    "java.util.concurrent.ForkJoinWorkerThread.run",
+];
+
+/// A reason to wait: its kind, and the numbers of what it waits for, of the place, and of what that called.
+type Reason = (Kind, usize, usize, usize);
+
+/// How often a reason was seen.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    looks: u64,
+    /// Number of the last look that saw it, and the threads in that.
+    last: u64,
+    now: u64,
+    /// Threads, over all looks.
+    threads: u64,
+    /// Those of looks that had one before, and of these, those that had run since.
+    compared: u64,
+    ran: u64,
+    most: u64,
+    /// Who held it when most waited, and where that was.
+    holder: Option<(String, Option<String>)>,
+    /// How most of them came there.
+    callers: Option<String>,
+}
+
+impl Seen {
+    fn add(&mut self, look: u64, is_first: bool, group: &LookGroup, stacks: &Stacks) {
+        if self.last != look {
+            (self.last, self.now) = (look, 0);
+            self.looks += 1;
+        }
+        self.threads += group.threads;
+        self.compared += if is_first { 0 } else { group.threads };
+        self.ran += group.ran;
+        self.now += group.threads;
+        let most = self.now > self.most;
+        if most {
+            self.most = self.now;
+            self.callers = site::callers(stacks, group.stack);
+        }
+        // Between two owners a lock has none.
+        if let Some(holder) = group.holder.as_ref().filter(|_| most || self.holder.is_none()) {
+            let place = holder.stack.map(|stack| site::label(stacks, stack));
+            self.holder = Some((holder.name.clone(), place));
+        }
+    }
+}
+
+impl Merge for Seen {
+    fn merge(&mut self, other: &Self) {
+        self.looks = self.looks.max(other.looks);
+        self.threads += other.threads;
+        self.compared += other.compared;
+        self.ran += other.ran;
+        if other.most > self.most {
+            self.callers.clone_from(&other.callers);
+        }
+        if self.holder.is_none() || (other.most > self.most && other.holder.is_some()) {
+            self.holder.clone_from(&other.holder);
+        }
+        self.most = self.most.max(other.most);
+    }
+}
+
+/// A pool all of whose threads wait for results of tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Starved {
+    pattern: String,
+    threads: u64,
+    site: String,
+    class: String,
+    /// In how many looks, up to the last one.
+    looks: u64,
+}
+
+/// Texts by number; what comes above the bound has one number together.
+#[derive(Debug)]
+struct Texts {
+    texts: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Texts {
+    fn number(&mut self, text: String) -> usize {
+        if let Some(known) = self.numbers.get(&text) {
+            return *known;
+        }
+        if self.texts.len() > TEXTS {
+            return 0;
+        }
+        self.texts.push(text.clone());
+        self.numbers.insert(text, self.texts.len() - 1);
+        self.texts.len() - 1
+    }
+
+    fn of(&self, number: usize) -> String {
+        self.texts.get(number).cloned().unwrap_or_default()
+    }
+}
+
+/// What looks have told.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    looks: u64,
+    reasons: Keyed<Reason, Seen>,
+    texts: Texts,
+    /// Files by the place that waits for them.
+    files: HashMap<usize, usize>,
+    starved: Vec<Starved>,
+    circles: Vec<Vec<Cell>>,
+    executors: Executors,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        let texts = Texts { texts: vec![OTHERS.to_owned()], numbers: HashMap::new() };
+        Self {
+            looks: 0,
+            reasons: Keyed::new(REASONS),
+            texts,
+            files: HashMap::new(),
+            starved: Vec::new(),
+            circles: Vec::new(),
+            executors: Executors::default(),
+        }
+    }
+}
+
+impl Waiting {
+    pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
+        self.looks += 1;
+        for group in &look.groups {
+            let place = site::frame(stacks, group.stack).filter(|frame| site::is_app(frame));
+            let reason = reason(group.waits.as_ref(), stacks, group.stack);
+            let (Some((kind, what)), Some(place)) = (reason, place) else { continue };
+            // What objects do that nothing holds any more is told by the method that was called for them.
+            let place =
+                if kind == Kind::References { site::entry(stacks, group.stack).unwrap_or(place) } else { place };
+            let called = site::top_label(stacks, group.stack);
+            let [what, place, called] = [what, place.to_string(), called].map(|text| self.texts.number(text));
+            let what = if kind == Kind::File { self.file(place, what) } else { what };
+            self.reasons.entry((kind, what, place, called)).add(self.looks, look.span_ns == 0, group, stacks);
+        }
+        let before = std::mem::take(&mut self.starved);
+        self.starved = starved(look, stacks);
+        for pool in &mut self.starved {
+            let same = |known: &&Starved| known.pattern == pool.pattern && known.site == pool.site;
+            pool.looks += before.iter().find(same).map_or(0, |known| known.looks);
+        }
+        self.circles = circles(look, stacks);
+        self.executors.look(look, stacks);
+    }
+
+    /// What a place waits for: the file is known only while a thread is in the call.
+    fn file(&mut self, place: usize, what: usize) -> usize {
+        if self.texts.of(what).starts_with('/') {
+            if self.files.len() < TEXTS {
+                self.files.insert(place, what);
+            }
+            return what;
+        }
+        self.files.get(&place).copied().unwrap_or(what)
+    }
+
+    pub(super) const fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    pub(super) fn note(&self) -> Option<String> {
+        self.reasons.note("reasons to wait")
+    }
+
+    /// Threads of the program that waited, on average.
+    pub(super) fn average(&self) -> f64 {
+        let threads: u64 = self.reasons.iter().map(|(_, seen)| seen.threads).sum();
+        threads as f64 / self.looks.max(1) as f64
+    }
+
+    pub(super) fn tables(&self) -> Vec<Shape> {
+        if self.looks == 0 {
+            return Vec::new();
+        }
+        vec![self.reasons_table(), self.executors.table(), self.pools_table(), self.circles_table()]
+    }
+
+    fn reasons_table(&self) -> Shape {
+        let looks = self.looks as f64;
+        let label = |(kind, what, place, called): &Reason| {
+            Some((*kind, self.texts.of(*what), self.texts.of(*place), self.texts.of(*called)))
+        };
+        let amounts = |seen: &Seen| {
+            let (holder, place) = seen.holder.clone().unzip();
+            let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::from);
+            let average = Cell::Float(seen.threads as f64 / looks);
+            let (holder, place, callers) = (text(holder), text(place.flatten()), text(seen.callers.clone()));
+            let ran = match seen.compared {
+                0 => Cell::Missing,
+                compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
+            };
+            vec![average, seen.most.into(), seen.looks.into(), ran, holder, place, callers]
+        };
+        self.reasons.grouped(label).table(
+            "waiting",
+            "What threads of the program wait for",
+            vec![
+                column("kind", "Kind", Unit::Text),
+                column("what", "What for", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("called", "In", Unit::Text),
+                column("average", "Threads, average", Unit::Count),
+                column("most", "Most", Unit::Count),
+                column("looks", "Looks", Unit::Count),
+                column("ran_percent", "Had run", Unit::Percent),
+                column("holder", "Held by", Unit::Text),
+                column("holder_site", "Holder's place", Unit::Text),
+                column("callers", "From", Unit::Text),
+            ],
+            |seen| seen.threads,
+            |(kind, what, site, called)| vec![kind.key().into(), what.into(), site.into(), called.into()],
+            amounts,
+        )
+    }
+
+    fn pools_table(&self) -> Shape {
+        let row = |pool: &Starved| {
+            let Starved { pattern, threads, site, class, looks } = pool.clone();
+            vec![pattern.into(), threads.into(), class.into(), site.into(), looks.into()]
+        };
+        Shape::Table(Table {
+            id: "starved_pools",
+            title: "Pools all of whose threads wait for results of tasks".to_owned(),
+            columns: vec![
+                column("pattern", "Names", Unit::Text),
+                column("threads", "Threads", Unit::Count),
+                column("class", "What for", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("looks", "Last looks", Unit::Count),
+            ],
+            rows: self.starved.iter().map(row).collect(),
+        })
+    }
+
+    fn circles_table(&self) -> Shape {
+        Shape::Table(Table {
+            id: "circles",
+            title: "Threads that wait for each other".to_owned(),
+            columns: vec![
+                column("circle", "Circle", Unit::Count),
+                column("thread", "Thread", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("kind", "Kind", Unit::Text),
+                column("what", "Waits for", Unit::Text),
+                column("holder", "Held by", Unit::Text),
+            ],
+            rows: self.circles.clone(),
+        })
+    }
+}
+
+/// A row for each thread of a circle.
+fn circles(look: &ThreadLook, stacks: &Stacks) -> Vec<Vec<Cell>> {
+    let row = |(circle, one): (usize, &Circled)| {
+        let Circled { name, stack, waits, holder } = one;
+        vec![
+            (circle as u64 + 1).into(),
+            name.clone().into(),
+            site::label(stacks, *stack).into(),
+            Kind::of(waits).key().into(),
+            words(waits).into(),
+            holder.clone().into(),
+        ]
+    };
+    let all = look.circles.iter().enumerate().flat_map(|(index, circle)| circle.iter().map(move |one| (index, one)));
+    all.take(ROWS).map(row).collect()
+}
+
+/// Pools all of whose threads wait for results of tasks in this look. Threads of one pool have names that differ in a number.
+fn starved(look: &ThreadLook, stacks: &Stacks) -> Vec<Starved> {
+    let mut all = BTreeMap::<String, u64>::new();
+    let names = look.groups.iter().flat_map(|group| &group.names).chain(&look.others);
+    for name in names.filter(|name| name.bytes().any(|byte| byte.is_ascii_digit())) {
+        *all.entry(last_number(name)).or_default() += 1;
+    }
+    let mut pools = BTreeMap::<String, Starved>::new();
+    for group in &look.groups {
+        let Some(waits @ Waits::Unpark { class, .. }) = &group.waits else { continue };
+        if Kind::of(waits) != Kind::Task || !is_worker(stacks, group.stack) {
+            continue;
+        }
+        for name in &group.names {
+            let (pattern, site) = (last_number(name), site::label(stacks, group.stack));
+            let new = Starved { pattern: pattern.clone(), threads: 0, site, class: class.clone(), looks: 1 };
+            pools.entry(pattern).or_insert(new).threads += 1;
+        }
+    }
+    pools.into_values().filter(|pool| all.get(&pool.pattern) == Some(&pool.threads)).take(ROWS).collect()
+}
+
+/// Whether a stack is that of a pool's worker.
+fn is_worker(stacks: &Stacks, stack: StackId) -> bool {
+    stacks.frames_of(stack).any(|frame| WORKERS.contains(&frame.name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::testing::Play, *};
+    use crate::session::look::Holding;
+
+    #[test]
+    fn a_lock_has_its_holder_and_those_who_wait_their_callers() {
+        let mut play = Play::default();
+        let park = "jdk.internal.misc.Unsafe.park";
+        let waits =
+            play.stack(&["a.Shop.serve:3", "a.Stock.take:9", "java.util.concurrent.locks.LockSupport.park:1", park]);
+        let holds = play.stack(&["a.Shop.audit:7", "a.Stock.count:20", "java.lang.Thread.sleep"]);
+        let class = "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync".to_owned();
+        let group = |threads, ran, holder| LookGroup {
+            stack: waits,
+            threads,
+            ran,
+            names: Vec::new(),
+            waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7) }),
+            holder,
+        };
+        let holder = Holding { name: "auditor".to_owned(), stack: Some(holds) };
+        let mut waiting = Waiting::default();
+        // Nobody is known to have run before the first look.
+        for (span_ns, group) in [(0, group(4, 0, None)), (1, group(3, 2, Some(holder))), (1, group(1, 0, None))] {
+            waiting.look(&ThreadLook { span_ns, groups: vec![group], ..ThreadLook::default() }, &play.stacks);
+        }
+        let Some(Shape::Table(table)) = waiting.tables().into_iter().next() else { panic!("a table") };
+        let cell = |key: &str| {
+            let column = table.columns.iter().position(|column| column.key == key).expect(key);
+            table.rows[0][column].clone()
+        };
+        assert_eq!(cell("site"), "a.Stock.take:9".into());
+        assert_eq!(cell("most"), 4_u64.into());
+        assert_eq!(cell("ran_percent"), 50.0.into());
+        assert_eq!(cell("callers"), "a.Shop.serve:3".into());
+        assert_eq!((cell("holder"), cell("holder_site")), ("auditor".into(), "a.Stock.count:20".into()));
+    }
+}

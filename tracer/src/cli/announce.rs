@@ -1,0 +1,95 @@
+//! Findings of a session that no screen shows, each as it is first seen: an incident does not wait for the end of a session.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use super::attach::say;
+use crate::{
+    report::{Finding, Severity},
+    session::Session,
+    view::escape,
+};
+
+/// How often findings are looked for at most.
+const LEAST: Duration = Duration::from_secs(1);
+/// Of the time that looking took, how much must pass until the next time: half a per cent of a core goes into it.
+const REST: u32 = 200;
+
+/// Says what is found once.
+pub(super) struct Announcer {
+    begun: Instant,
+    next: Instant,
+    /// How severe a rule's finding was when it was said.
+    said: HashMap<&'static str, Severity>,
+}
+
+impl Announcer {
+    pub(super) fn new() -> Self {
+        let begun = Instant::now();
+        Self { begun, next: begun + LEAST, said: HashMap::new() }
+    }
+
+    /// Looks again, where it is time to.
+    pub(super) fn look(&mut self, session: &Session) {
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        for finding in &session.report().findings {
+            if let Some(line) = self.line(finding, now.duration_since(self.begun)) {
+                say(&line);
+            }
+        }
+        self.next = Instant::now() + now.elapsed().saturating_mul(REST).max(LEAST);
+    }
+
+    /// The line for a finding; none where its rule has said as much.
+    fn line(&mut self, finding: &Finding, after: Duration) -> Option<String> {
+        let Finding { id, severity, title, .. } = finding;
+        if self.said.get(id).is_some_and(|said| said >= severity) {
+            return None;
+        }
+        self.said.insert(id, *severity);
+        let word = match severity {
+            Severity::Critical => "critical",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        };
+        let title = escape::terminal(title);
+        Some(format!("{:.1} s: {word}: {title}", after.as_secs_f64()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(severity: Severity, title: &str) -> Finding {
+        Finding {
+            id: "slow-peer",
+            severity,
+            score: 1.0,
+            title: title.to_owned(),
+            evidence: Vec::new(),
+            next_step: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_finding_is_said_once_and_again_where_it_gets_worse() {
+        let mut announcer = Announcer::new();
+        let mut said = |severity, title| announcer.line(&finding(severity, title), Duration::from_millis(2_345));
+        assert_eq!(said(Severity::Info, "slow").as_deref(), Some("2.3 s: info: slow"));
+        assert_eq!(said(Severity::Info, "slower"), None);
+        assert_eq!(said(Severity::Warning, "very slow").as_deref(), Some("2.3 s: warning: very slow"));
+        assert_eq!(said(Severity::Info, "slow again"), None);
+    }
+
+    #[test]
+    fn a_title_cannot_move_the_cursor() {
+        let line = Announcer::new().line(&finding(Severity::Critical, "\x1b[2Jgone"), Duration::ZERO).expect("a line");
+        assert!(!line.contains('\x1b'), "{line:?}");
+    }
+}

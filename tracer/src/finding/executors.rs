@@ -1,0 +1,174 @@
+//! Rules about executors: tasks that wait in a queue, and threads that wait for what only that queue can do.
+
+use super::{Evidence, Row, looks::LOOKS};
+use crate::{
+    analysis::Lens::Threads,
+    report::{Finding, Severity, format},
+};
+
+/// All threads of a pool wait for other tasks, and nobody is left to run them.
+pub(super) fn starved(evidence: &Evidence<'_>) -> Option<Finding> {
+    wait_for_results(evidence).or_else(|| wait_for_the_queue(evidence))
+}
+
+/// All threads of a pool, whatever it is, wait for results.
+fn wait_for_results(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = evidence.rows(Threads, "starved_pools").find(|row| row.whole("looks") >= LOOKS)?;
+    let title = format!(
+        "All {} of the pool `{}` wait for results of other tasks, at {}",
+        format::plural(row.whole("threads"), "thread", "threads"),
+        row.text("pattern"),
+        row.text("site")
+    );
+    Some(starvation(title, &row.text("class"), row.whole("looks")))
+}
+
+/// All threads of an executor wait for tasks or latches, while tasks wait for them.
+fn wait_for_the_queue(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = evidence.rows(Threads, "executors").find(|row| row.whole("looks_stuck") >= LOOKS)?;
+    let title = format!(
+        "All {} of the pool `{}` wait for other tasks, and {} wait for the pool, at {}",
+        format::plural(row.whole("threads"), "thread", "threads"),
+        row.text("pattern"),
+        format::plural(row.whole("queued_last"), "task", "tasks"),
+        row.text("site")
+    );
+    Some(starvation(title, &row.text("what"), row.whole("looks_stuck")))
+}
+
+fn starvation(title: String, parked_for: &str, looks: u64) -> Finding {
+    Finding {
+        id: "starved-pool",
+        severity: Severity::Critical,
+        score: 1e5,
+        title,
+        evidence: vec![
+            format!("all of them are parked for a `{parked_for}`"),
+            format!("the same in each of the last {}", format::plural(looks, "look", "looks")),
+            "tasks that are queued in this pool cannot run while its threads wait for them".to_owned(),
+        ],
+        next_step:
+            "Run the inner tasks in a pool of their own, or compose them without waiting (`CompletableFuture`); \
+                    `jtrace threads PID` shows each thread."
+                .to_owned(),
+    }
+}
+
+/// More tasks come than the threads of an executor get done.
+pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
+    let is_full = |row: &Row<'_>| row.whole("looks_full") >= LOOKS && 2 * row.whole("looks_full") >= row.whole("looks");
+    let rows = evidence.rows(Threads, "executors").filter(is_full);
+    let row = rows.max_by(|a, b| queued(a).total_cmp(&queued(b)))?;
+    let (queued, threads) = (queued(&row), row.whole("threads"));
+    if queued < 1.0 {
+        return None;
+    }
+    let (first, last) = (row.whole("queued_first"), row.whole("queued_last"));
+    let grows = last > first + LOOKS;
+    let growth = if grows {
+        format!(", which grew from {} to {}", format::count(first), format::count(last))
+    } else {
+        String::new()
+    };
+    let what = row.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
+    Some(Finding {
+        id: "executor-backlog",
+        severity: if grows || queued >= threads as f64 { Severity::Warning } else { Severity::Info },
+        score: (60.0 * queued).min(5_000.0),
+        title: format!(
+            "{queued:.1} tasks on average wait in the queue of `{}`{growth}: {} busy at {}{what}",
+            row.text("pattern"),
+            if threads == 1 {
+                "its thread is".to_owned()
+            } else {
+                format!("all {} threads are", format::count(threads))
+            },
+            row.text("site")
+        ),
+        evidence: vec![
+            format!(
+                "{} waited at the first look and {} at the last, {} at most",
+                format::count(first),
+                format::count(last),
+                format::count(row.whole("queued_most"))
+            ),
+            format!("no thread was idle in {} of {} looks at all threads", row.whole("looks_full"), row.whole("looks")),
+        ],
+        next_step:
+            "Make these tasks shorter, take fewer, or give the executor more threads if what they wait for allows \
+                    it; a bounded queue slows down who fills it."
+                .to_owned(),
+    })
+}
+
+fn queued(row: &Row<'_>) -> f64 {
+    row.number("queued").unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn executor(queued: f64, [first, last]: [u64; 2], full: u64, stuck: u64) -> Case {
+        let cells = [
+            ("pattern", "mail-*".into()),
+            ("threads", 2_u64.into()),
+            ("queued", queued.into()),
+            ("queued_most", last.into()),
+            ("queued_first", first.into()),
+            ("queued_last", last.into()),
+            ("looks", 10_u64.into()),
+            ("looks_full", full.into()),
+            ("looks_stuck", stuck.into()),
+            ("site", "com.shop.Mail.send:9".into()),
+            ("what", "time".into()),
+        ];
+        Case::seconds(10).row("threads", "executors", &cells)
+    }
+
+    #[test]
+    fn tasks_that_wait_name_what_their_threads_do() {
+        let (severity, title) = executor(6.0, [6, 6], 10, 0).said(backlog);
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(
+            title,
+            "6.0 tasks on average wait in the queue of `mail-*`: all 2 threads are busy at com.shop.Mail.send:9, waiting for time"
+        );
+        assert!(executor(60.0, [10, 110], 10, 0).said(backlog).1.contains("`mail-*`, which grew from 10 to 110: "));
+        assert_eq!(executor(1.2, [1, 2], 8, 0).said(backlog).0, Severity::Info);
+        assert!(executor(6.0, [6, 6], 2, 0).ask(backlog).is_none(), "a burst");
+        assert!(executor(0.5, [0, 1], 6, 0).ask(backlog).is_none());
+    }
+
+    #[test]
+    fn an_executor_that_waits_for_its_own_queue_is_stuck() {
+        let (severity, title) = executor(4.0, [4, 4], 10, 10).said(starved);
+        assert_eq!(severity, Severity::Critical);
+        assert_eq!(
+            title,
+            "All 2 threads of the pool `mail-*` wait for other tasks, and 4 tasks wait for the pool, at com.shop.Mail.send:9"
+        );
+        assert!(executor(4.0, [4, 4], 10, 2).ask(starved).is_none());
+    }
+
+    #[test]
+    fn a_pool_that_waits_for_itself_is_said_after_three_looks() {
+        let pool = |looks: u64| {
+            let cells = [
+                ("pattern", "pool-1-thread-*".into()),
+                ("threads", 4_u64.into()),
+                ("class", "java.util.concurrent.FutureTask".into()),
+                ("site", "com.shop.Report.run:12".into()),
+                ("looks", looks.into()),
+            ];
+            Case::seconds(10).row("threads", "starved_pools", &cells)
+        };
+        let (severity, title) = pool(3).said(starved);
+        assert_eq!(severity, Severity::Critical);
+        assert_eq!(
+            title,
+            "All 4 threads of the pool `pool-1-thread-*` wait for results of other tasks, at com.shop.Report.run:12"
+        );
+        assert!(pool(2).ask(starved).is_none());
+    }
+}

@@ -1,0 +1,126 @@
+//! Rules about threads that wait for each other, as looks at all threads have seen it: locks of `java.util.concurrent`, and pools
+//! that wait for themselves.
+
+use super::{Evidence, Row};
+use crate::{
+    analysis::Lens::Threads,
+    report::{Finding, Severity, format},
+};
+
+/// Threads of one circle that a finding names.
+const NAMED: usize = 6;
+/// Looks that are needed before anything is said that one moment could show by chance.
+pub(super) const LOOKS: u64 = 3;
+/// Threads wait for each other in a circle in which a lock of `java.util.concurrent` is; circles of monitors are [`super::waiting`]'s.
+pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
+    let with_lock = evidence.rows(Threads, "circles").find(|row| row.text("kind") == "lock")?.whole("circle");
+    let rows: Vec<_> = evidence.rows(Threads, "circles").filter(|row| row.whole("circle") == with_lock).collect();
+    let one = |row: &Row<'_>| {
+        let (thread, site, what, holder) = (row.text("thread"), row.text("site"), row.text("what"), row.text("holder"));
+        format!("`{thread}` at {site} waits for `{what}`, which `{holder}` holds")
+    };
+    let mut support: Vec<String> = rows.iter().take(NAMED).map(one).collect();
+    if rows.len() > NAMED {
+        support.push(format!("and {} more of the same circle", rows.len() - NAMED));
+    }
+    support.push("read from the JVM's own threads and locks, while none of these threads ran".to_owned());
+    Some(Finding {
+        id: "deadlock",
+        severity: Severity::Critical,
+        score: 1e6,
+        title: format!(
+            "{} are deadlocked over a lock of java.util.concurrent: each waits for the next one",
+            format::plural(rows.len() as u64, "thread", "threads")
+        ),
+        evidence: support,
+        next_step: "Only a restart frees these threads; then take these locks in the same order everywhere.".to_owned(),
+    })
+}
+
+/// Threads queue for a lock of `java.util.concurrent`.
+pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = of_kind(evidence, |row| row.text("kind") == "lock" && row.whole("most") >= 2)?;
+    let average = row.number("average")?;
+    if average < 0.5 {
+        return None;
+    }
+    let (what, site) = (row.text("what"), row.text("site"));
+    let holder = holder(&row);
+    let held = holder.as_ref().map(|holder| format!("; {holder}")).unwrap_or_default();
+    Some(Finding {
+        id: "lock-queue",
+        severity: Severity::Warning,
+        score: 100.0 * average,
+        title: format!("{average:.1} threads on average wait for a `{what}`, at {site}{held}"),
+        evidence: seen(evidence, &row),
+        next_step:
+            "Hold this lock shorter, split it, or use a structure without one; `jtrace threads PID` shows who holds it."
+                .to_owned(),
+    })
+}
+
+/// Who held what a row's threads waited for, and where that was.
+pub(super) fn holder(row: &Row<'_>) -> Option<String> {
+    let at = row.known("holder_site").map(|site| format!(" at {site}")).unwrap_or_default();
+    Some(format!("`{}` held it{at}", row.known("holder")?))
+}
+
+/// The reason of this kind that most threads had, after enough looks.
+pub(super) fn of_kind<'a>(evidence: &Evidence<'a>, is_it: impl Fn(&Row<'a>) -> bool) -> Option<Row<'a>> {
+    let looks = evidence.whole(Threads, "looks")?;
+    if looks < LOOKS { None } else { evidence.rows(Threads, "waiting").find(is_it) }
+}
+
+pub(super) fn seen(evidence: &Evidence<'_>, row: &Row<'_>) -> Vec<String> {
+    let looks = evidence.whole(Threads, "looks").unwrap_or(0);
+    let often = format!(
+        "seen in {} of {looks} looks at all threads, {} at once at most; in {}",
+        row.whole("looks"),
+        row.whole("most"),
+        row.text("called")
+    );
+    [often].into_iter().chain(called_from(row)).collect()
+}
+
+/// How the program came to a row's place.
+pub(super) fn called_from(row: &Row<'_>) -> Option<String> {
+    Some(format!("called by {}", row.known("callers")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::testing::{Case, waiting},
+        *,
+    };
+
+    #[test]
+    fn a_queue_for_a_lock_names_the_line_and_the_holder() {
+        let case = waiting("lock", "java.util.concurrent.locks.ReentrantLock$NonfairSync", 7.2, 10);
+        let finding = case.ask(lock_queue).expect("a finding");
+        assert!(finding.title.starts_with("7.2 threads on average wait for a `java.util.concurrent.locks.Reentrant"));
+        assert!(finding.title.ends_with("at com.shop.Cart.add:12; `worker-1` held it at com.shop.Cart.sum:9"));
+        assert!(waiting("lock", "L", 0.2, 10).ask(lock_queue).is_none());
+        assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
+    }
+
+    #[test]
+    fn a_circle_with_a_lock_is_a_deadlock_and_one_of_monitors_is_told_elsewhere() {
+        let circle = |kind: &'static str| {
+            let cells = |thread: &'static str, holder: &'static str, kind: &'static str| {
+                [
+                    ("circle", 1_u64.into()),
+                    ("thread", thread.into()),
+                    ("site", "com.shop.Cart.add:12".into()),
+                    ("kind", kind.into()),
+                    ("what", "L".into()),
+                    ("holder", holder.into()),
+                ]
+            };
+            let case = Case::seconds(10).row("threads", "circles", &cells("a", "b", "monitor"));
+            case.row("threads", "circles", &cells("b", "a", kind))
+        };
+        assert_eq!(circle("lock").said(deadlock).0, Severity::Critical);
+        assert!(circle("monitor").ask(deadlock).is_none());
+    }
+}

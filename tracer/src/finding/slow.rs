@@ -1,0 +1,265 @@
+//! Rules about what the program waits for that is not a thread of its own, as looks at all threads have seen it: peers, disks, other
+//! processes, queues without room; and about threads that everything else needs: carriers, the one of finalizers.
+
+use super::{
+    Evidence, Row,
+    cpu::samples,
+    looks::{LOOKS, of_kind, seen},
+};
+use crate::{
+    analysis::Lens::{Cpu, Threads},
+    report::{Finding, Severity, format},
+};
+
+/// Calls that always wait for a disk, or for whoever has locked a file.
+const SYNC_CALLS: [&str; 5] = ["fsync", "msync", "fdatasync", "flock", "fcntl"];
+/// Files that are none of a disk.
+const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
+
+/// Of the times that threads were seen waiting, how many must be of threads that had run since the look before, in per cent.
+const ENDS_PERCENT: f64 = 75.0;
+
+/// Something that threads wait for.
+struct Wait {
+    /// As the lens `threads` calls it.
+    kinds: &'static [&'static str],
+    id: &'static str,
+    /// Threads on average from which on it is told, and those from which on it is a warning.
+    told: f64,
+    warning: f64,
+    next_step: &'static str,
+}
+
+const PEER: Wait = Wait {
+    kinds: &["socket"],
+    id: "slow-peer",
+    told: 0.5,
+    warning: 1.5,
+    next_step: "Look at that peer: it answers slowly, or is not asked for less; a time limit keeps threads from queueing.",
+};
+
+const SYNC: Wait = Wait {
+    kinds: &["file"],
+    id: "slow-disk",
+    told: 0.2,
+    warning: 0.2,
+    next_step: "Force data to the disk less often, or several requests' at once, and not on the way of a request.",
+};
+
+const DISK: Wait = Wait {
+    kinds: &["file"],
+    id: "slow-disk",
+    told: 0.5,
+    warning: 2.0,
+    next_step: "Look at that file and its disk (`iostat -x 1`): files opened for synchronous writing (`rwd`, `DSYNC`) wait \
+                for it each time.",
+};
+
+const PROCESS: Wait = Wait {
+    kinds: &["process", "pipe"],
+    id: "slow-process",
+    told: 0.5,
+    warning: 1.5,
+    next_step: "Look at the processes that it starts (`ps --ppid PID`); start fewer of them, or do their work inside.",
+};
+
+const QUEUE: Wait = Wait {
+    kinds: &["queue"],
+    id: "full-queue",
+    told: 0.5,
+    warning: 1.5,
+    next_step: "Look at who takes from this queue: it is slower than those who fill it; `jtrace threads PID` shows both.",
+};
+
+const TASK: Wait = Wait {
+    kinds: &["task"],
+    id: "slow-task",
+    told: 1.0,
+    warning: f64::INFINITY,
+    next_step: "Look at what the tasks do: `jtrace threads PID` shows the threads that run them.",
+};
+
+/// Threads wait for a peer to answer.
+pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
+    waits(evidence, &PEER, |_| true)
+}
+
+/// Threads wait for a disk. Reading and writing is what programs do, so it takes more of it to be told.
+pub(super) fn disk(evidence: &Evidence<'_>) -> Option<Finding> {
+    let on_disk = |row: &Row<'_>, sync: bool| {
+        let what = row.text("what");
+        let call = what.rsplit_once(" (").and_then(|(_, call)| call.strip_suffix(')'));
+        let is_device = DEVICES.iter().any(|device| what.starts_with(device));
+        !is_device && row.whole("looks") >= LOOKS && sync == call.is_some_and(|call| SYNC_CALLS.contains(&call))
+    };
+    waits(evidence, &SYNC, |row| on_disk(row, true)).or_else(|| waits(evidence, &DISK, |row| on_disk(row, false)))
+}
+
+/// Threads wait for other processes.
+pub(super) fn process(evidence: &Evidence<'_>) -> Option<Finding> {
+    waits(evidence, &PROCESS, |_| true)
+}
+
+/// Threads wait until somebody takes from a queue.
+pub(super) fn queue(evidence: &Evidence<'_>) -> Option<Finding> {
+    waits(evidence, &QUEUE, |_| true)
+}
+
+/// Threads wait for results of tasks, and not all of a pool.
+pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
+    waits(evidence, &TASK, |_| true)
+}
+
+fn waits(evidence: &Evidence<'_>, wait: &Wait, is_it: impl Fn(&Row<'_>) -> bool) -> Option<Finding> {
+    let row = of_kind(evidence, |row| wait.kinds.contains(&row.text("kind").as_str()) && is_it(row))?;
+    let average = row.number("average").filter(|average| *average >= wait.told)?;
+    // Whoever listens to what comes by itself waits as well, and does so without an end.
+    let lasting = row.number("ran_percent").filter(|percent| *percent < ENDS_PERCENT);
+    let without_end = lasting.map(|ran| format!(", {} of them since an earlier look", format::percent(100.0 - ran)));
+    Some(Finding {
+        id: wait.id,
+        severity: if lasting.is_none() && average >= wait.warning { Severity::Warning } else { Severity::Info },
+        score: 50.0 * average,
+        title: format!(
+            "{average:.1} threads on average wait for {}, at {}{}",
+            row.text("what"),
+            row.text("site"),
+            without_end.unwrap_or_default()
+        ),
+        evidence: seen(evidence, &row),
+        next_step: wait.next_step.to_owned(),
+    })
+}
+
+/// Virtual threads wait and keep their carriers from others.
+pub(super) fn pinned(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = of_kind(evidence, |row| row.text("kind") == "pinned")?;
+    let average = row.number("average").filter(|average| *average >= 0.5)?;
+    let carriers = f64::from(evidence.target.cpus.max(1));
+    Some(Finding {
+        id: "pinned",
+        severity: if average >= carriers / 2.0 { Severity::Warning } else { Severity::Info },
+        score: 200.0 * average,
+        title: format!(
+            "{average:.1} carriers on average are pinned by virtual threads that wait for {}, at {}",
+            row.text("what"),
+            row.text("site")
+        ),
+        evidence: seen(evidence, &row)
+            .into_iter()
+            .chain([format!("{carriers} carriers, as many as CPUs, unless the JVM was told otherwise")])
+            .collect(),
+        next_step:
+            "Wait outside of `synchronized`: use a ReentrantLock there (before JDK 24), and not within native calls."
+                .to_owned(),
+    })
+}
+
+/// The only thread that runs finalizers, or cleaners, hardly ever rests: what it cleans piles up.
+pub(super) fn references(evidence: &Evidence<'_>) -> Option<Finding> {
+    let looks = evidence.whole(Threads, "looks").filter(|looks| *looks >= LOOKS)?;
+    let row = evidence.rows(Threads, "waiting").find(|row| row.text("kind") == "references");
+    let waiting = row.and_then(|row| row.number("average")).unwrap_or(0.0);
+    let work = evidence.rows(Cpu, "work").find(|row| row.text("work") == "finalizers");
+    let running = work.and_then(|work| {
+        let share = work.whole("samples") as f64 / samples(evidence)? as f64;
+        Some(share * evidence.per_second(Cpu, "sampled_ns")? / 1e9)
+    });
+    let busy = waiting + running.unwrap_or(0.0);
+    if busy < 0.6 {
+        return None;
+    }
+    let what = row.map_or_else(|| "finalizers".to_owned(), |row| row.text("what"));
+    let place = row.map(|row| row.text("site")).or_else(|| work.map(|work| work.text("place")))?;
+    Some(Finding {
+        id: "slow-finalizer",
+        severity: Severity::Warning,
+        score: 100.0 * busy,
+        title: format!(
+            "The thread that runs {what} is at work for {} of the time, at {place}",
+            format::percent(100.0 * busy.min(1.0))
+        ),
+        evidence: vec![
+            format!("seen waiting in {} of {looks} looks", row.map_or(0, |row| row.whole("looks"))),
+            "one thread runs them all: objects that wait for it, and all that they hold, stay in the heap".to_owned(),
+        ],
+        next_step: "Close such objects explicitly (`try` with resources); keep finalizers and cleaners short."
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::testing::{Case, waiting},
+        *,
+    };
+
+    #[test]
+    fn a_slow_peer_is_one_that_was_connected_to() {
+        let case = waiting("socket", "TCP 10.0.0.7:5432 (read)", 7.9, 10);
+        let (severity, title) = case.said(peer);
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(title, "7.9 threads on average wait for TCP 10.0.0.7:5432 (read), at com.shop.Cart.add:12");
+        assert!(waiting("client", "TCP (read)", 7.9, 10).ask(peer).is_none(), "a server waits for requests");
+    }
+
+    #[test]
+    fn whoever_waits_without_an_end_may_only_listen() {
+        let case = |ran: f64| {
+            let cells = [
+                ("kind", "socket".into()),
+                ("what", "TCP 10.0.0.7:61616 (read)".into()),
+                ("site", "com.shop.Events.listen:9".into()),
+                ("average", 4.0.into()),
+                ("looks", 10_u64.into()),
+                ("ran_percent", ran.into()),
+            ];
+            Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells)
+        };
+        assert_eq!(case(90.0).said(peer).0, Severity::Warning);
+        let (severity, title) = case(10.0).said(peer);
+        assert_eq!(severity, Severity::Info);
+        assert!(title.ends_with("at com.shop.Events.listen:9, 90 % of them since an earlier look"), "{title}");
+    }
+
+    #[test]
+    fn a_disk_is_waited_for_in_calls_that_need_it() {
+        assert_eq!(waiting("file", "/var/log/x (fsync)", 0.8, 8).said(disk).0, Severity::Warning);
+        assert!(waiting("file", "/dev/pts/0 (read)", 0.8, 8).ask(disk).is_none());
+        assert_eq!(waiting("file", "/data/x (write)", 0.8, 8).said(disk).0, Severity::Info);
+        assert!(waiting("file", "/var/log/x (fsync)", 0.8, 1).ask(disk).is_none(), "once is by chance");
+    }
+
+    #[test]
+    fn queues_processes_and_tasks_are_told_by_their_kind() {
+        assert_eq!(waiting("queue", "room in an ArrayBlockingQueue", 3.0, 10).said(queue).0, Severity::Warning);
+        assert_eq!(waiting("pipe", "pipe:[7] (read)", 1.0, 10).said(process).0, Severity::Info);
+        assert_eq!(waiting("task", "java.util.concurrent.FutureTask", 30.0, 10).said(task).0, Severity::Info);
+        assert!(waiting("condition", "C", 7.0, 10).ask(queue).is_none(), "workers without work");
+    }
+
+    #[test]
+    fn carriers_that_are_pinned_are_a_warning_where_half_of_them_are() {
+        assert_eq!(waiting("pinned", "time", 2.0, 10).said(pinned).0, Severity::Warning);
+        assert_eq!(waiting("pinned", "time", 1.0, 10).said(pinned).0, Severity::Info);
+        assert!(waiting("pinned", "time", 0.2, 10).ask(pinned).is_none());
+    }
+
+    #[test]
+    fn finalizers_are_slow_where_their_thread_never_rests() {
+        let waits = waiting("references", "finalizers", 0.9, 9);
+        assert_eq!(
+            waits.said(references),
+            (
+                Severity::Warning,
+                "The thread that runs finalizers is at work for 90 % of the time, at com.shop.Cart.add:12".to_owned()
+            )
+        );
+        assert!(waiting("references", "finalizers", 0.3, 3).ask(references).is_none());
+        let runs = Case::seconds(10).number("threads", "looks", 10.0).number("cpu", "samples", 1000.0);
+        let cells = [("work", "finalizers".into()), ("samples", 900_u64.into()), ("place", "a.B.finalize:3".into())];
+        let runs = runs.number("cpu", "sampled_ns", 10e9).row("cpu", "work", &cells);
+        assert!(runs.said(references).1.ends_with("90 % of the time, at a.B.finalize:3"));
+    }
+}

@@ -1,0 +1,198 @@
+//! Rules about what the program's own lines make the CPUs do, callees included: the JDK's methods below a line are its doing.
+
+use super::{
+    Evidence, Row,
+    cpu::{Share, is_most, program_samples},
+    looks::called_from,
+};
+use crate::{
+    analysis::Lens::Cpu,
+    report::{Finding, Severity, format},
+};
+
+/// A kind of work that is seldom what a program is for.
+struct Kind {
+    /// As the lens `cpu` calls it.
+    work: &'static str,
+    id: &'static str,
+    /// Share of all CPU time above which it is worth a warning, in per cent.
+    warning: f64,
+    /// What takes the time, in a title.
+    title: &'static str,
+    next_step: &'static str,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind {
+        work: "exceptions",
+        id: "exceptions",
+        warning: 15.0,
+        title: "Throwing exceptions",
+        next_step: "Return a value for what is expected, or make such exceptions without a stack trace (the constructor \
+                    with `writableStackTrace` false).",
+    },
+    Kind {
+        work: "regular expressions",
+        id: "regular-expression",
+        warning: 60.0,
+        title: "A regular expression",
+        next_step: "Look for nested repetitions, like `(a+)+`: they take exponential time; use possessive ones (`a++`), or \
+                    parse by hand.",
+    },
+    Kind {
+        work: "hash collisions",
+        id: "hash-collisions",
+        warning: 20.0,
+        title: "Searching a map whose keys have the same hash",
+        next_step: "Give the keys a `hashCode` that tells them apart, and make them `Comparable`.",
+    },
+    Kind {
+        work: "copies of strings",
+        id: "string-copies",
+        warning: 70.0,
+        title: "Copying strings",
+        next_step: "Append to one `StringBuilder` instead of joining strings in a loop: each time copies all of it again.",
+    },
+    Kind {
+        work: "spinning",
+        id: "spinning",
+        warning: 30.0,
+        title: "Spinning until something happens",
+        next_step: "Wait instead: a lock, a condition, a latch or `LockSupport.park` take no CPU time.",
+    },
+    Kind {
+        work: "search in lists",
+        id: "list-search",
+        warning: 60.0,
+        title: "Searching lists from end to end",
+        next_step: "Use a set or a map where it is searched often.",
+    },
+];
+
+/// Below this share a kind of work is not told at all, in per cent.
+const TOLD: f64 = 10.0;
+
+/// The kind of work that is above its threshold by most.
+pub(super) fn busy_with(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (all, time) = program_samples(evidence)?;
+    let found = KINDS.iter().filter_map(|kind| {
+        let row = evidence.rows(Cpu, "work").find(|row| row.text("work") == kind.work)?;
+        let share = Share::of(row.whole("samples"), all)?;
+        share.is_above(TOLD.max(kind.warning / 2.0)).then_some((kind, row, share))
+    });
+    let (kind, row, share) =
+        found.max_by(|a, b| (a.2.percent / a.0.warning).total_cmp(&(b.2.percent / b.0.warning)))?;
+    let thrown = row.known("thrown").map(|thrown| format!(" (`{thrown}`)")).unwrap_or_default();
+    let there = Share::of(row.whole("place_samples"), row.whole("samples"))?;
+    Some(Finding {
+        id: kind.id,
+        severity: if share.is_above(kind.warning) { Severity::Warning } else { Severity::Info },
+        score: share.percent,
+        title: format!(
+            "{}{thrown} at {} takes {} of {time}",
+            kind.title,
+            row.text("place"),
+            format::percent(share.percent)
+        ),
+        evidence: [share.evidence(all), format!("{} of that at this place", format::percent(there.percent))]
+            .into_iter()
+            .chain(called_from(&row))
+            .collect(),
+        next_step: kind.next_step.to_owned(),
+    })
+}
+
+/// One method of the program, with all that it calls, takes most of the CPU time.
+pub(super) fn hot_line(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (all, time) = program_samples(evidence)?;
+    let row = evidence.rows(Cpu, "places").find(|row| is_most(row, all))?;
+    let share = Share::of(row.whole("samples"), all)?;
+    let in_itself = row.text("top") == row.text("place") && is_most_of_all(&row, all);
+    // What it is busy with has been said.
+    let is_told = busy_with(evidence).is_some_and(|finding| finding.title.contains(&row.text("place")));
+    if in_itself || is_told {
+        return None;
+    }
+    let line = row.whole("line");
+    let place = if line > 0 { format!("{}:{line}", row.text("place")) } else { row.text("place") };
+    let inside = Share::of(row.whole("top_samples"), all)?;
+    Some(Finding {
+        id: "cpu-hot-line",
+        severity: Severity::Info,
+        score: share.percent,
+        title: format!("{place} and what it calls take {} of {time}", format::percent(share.percent)),
+        evidence: [share.evidence(all), format!("{} of all in `{}`", format::percent(inside.percent), row.text("top"))]
+            .into_iter()
+            .chain(called_from(&row))
+            .collect(),
+        next_step: "The stacks of the lens cpu show what it calls, and who calls it.".to_owned(),
+    })
+}
+
+fn is_most_of_all(row: &Row<'_>, all: u64) -> bool {
+    Share::of(row.whole("top_samples"), all).is_some_and(|share| share.is_above(50.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn busy() -> Case {
+        Case::seconds(10).number("cpu", "samples", 1000.0).number("cpu", "sampled_ns", 9e9)
+    }
+
+    fn work(work: &'static str, samples: u64, thrown: &'static str) -> Case {
+        busy().row(
+            "cpu",
+            "work",
+            &[
+                ("work", work.into()),
+                ("samples", samples.into()),
+                ("place", "com.shop.Mail.check:12".into()),
+                ("place_samples", samples.into()),
+                ("thrown", thrown.into()),
+            ],
+        )
+    }
+
+    #[test]
+    fn exceptions_are_told_with_their_class_and_place() {
+        assert_eq!(
+            work("exceptions", 400, "com.shop.Refused").said(busy_with),
+            (
+                Severity::Warning,
+                "Throwing exceptions (`com.shop.Refused`) at com.shop.Mail.check:12 takes 40 % of CPU time".to_owned()
+            )
+        );
+        assert_eq!(work("exceptions", 60, "a.B").ask(busy_with), None);
+    }
+
+    #[test]
+    fn a_program_that_uses_expressions_is_not_blamed_for_them() {
+        assert_eq!(work("regular expressions", 980, "<not known>").said(busy_with).0, Severity::Warning);
+        assert_eq!(work("regular expressions", 450, "<not known>").said(busy_with).0, Severity::Info);
+        assert_eq!(work("regular expressions", 250, "<not known>").ask(busy_with), None);
+    }
+
+    #[test]
+    fn a_line_is_told_with_what_it_calls_unless_it_is_the_method_itself() {
+        let place = |top: &'static str, top_samples: u64| {
+            busy().row(
+                "cpu",
+                "places",
+                &[
+                    ("place", "com.shop.Cart.sum".into()),
+                    ("line", 7_u64.into()),
+                    ("samples", 900_u64.into()),
+                    ("top", top.into()),
+                    ("top_samples", top_samples.into()),
+                ],
+            )
+        };
+        assert_eq!(
+            place("java.util.Arrays.hashCode", 300).said(hot_line),
+            (Severity::Info, "com.shop.Cart.sum:7 and what it calls take 90 % of CPU time".to_owned())
+        );
+        assert_eq!(place("com.shop.Cart.sum", 890).ask(hot_line), None, "the method itself is told");
+    }
+}

@@ -1,0 +1,17 @@
+//! The heap of a JVM as a graph: taken from a live one, or read from a file; what holds what, and what each thing holds.
+//!
+//! In the order of the data: [`take`] asks the library in a JVM for a walk through its heap and receives it, [`stream`] reads that, [`hprof`]
+//! reads the JVM's own dumps and `file` jtrace's, `build` makes a [`graph`] of each. [`dominators`] says what would be freed with an
+//! object, [`paths`] by which way it is reached, [`summary`] puts the answers together, [`text`] writes them.
+
+pub mod build;
+pub mod dominators;
+pub mod file;
+pub mod graph;
+pub mod headroom;
+pub mod hprof;
+pub mod paths;
+pub mod stream;
+pub mod summary;
+pub mod take;
+pub mod text;

@@ -1,0 +1,171 @@
+//! What the kernel says of a whole process at a moment, and of what surrounds it: memory, page faults, CPU time, the limit of its
+//! control group, and what the rest of the machine does.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::find::process::read_bounded;
+
+/// Where control groups are mounted.
+const GROUPS: &str = "/sys/fs/cgroup";
+/// Most control groups above each other that are looked into.
+const MAX_DEPTH: usize = 16;
+
+/// Running totals of a process and its machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OsProcess {
+    /// Memory in RAM that is not of files.
+    pub anonymous_bytes: u64,
+    /// Memory in RAM, files' included.
+    pub resident_bytes: u64,
+    /// Memory in swap.
+    pub swapped_bytes: u64,
+    /// Page faults that read from a disk.
+    pub major_faults: u64,
+    /// CPU time of all its threads.
+    pub cpu_ns: u64,
+    /// CPU time of everything on the machine.
+    pub machine_ns: u64,
+    /// How long its control group, or one above, was kept from running by a limit of CPU time; absent where none says.
+    pub throttled_ns: Option<u64>,
+}
+
+impl OsProcess {
+    /// Reads it; none where the process has gone.
+    pub fn read(pid: u32) -> Option<Self> {
+        let text = |path: &str| Some(String::from_utf8_lossy(&read_bounded(path).ok()?).into_owned());
+        let mut read = Self::default();
+        read.status(&text(&format!("/proc/{pid}/status"))?);
+        let tick_ns = tick_ns();
+        read.stat(&text(&format!("/proc/{pid}/stat"))?, tick_ns)?;
+        read.machine_ns = machine_ns(&text("/proc/stat")?, tick_ns).unwrap_or(0);
+        let groups = text(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        read.throttled_ns = statistics(&groups).iter().filter_map(|path| throttled_ns(&text(path)?)).max();
+        Some(read)
+    }
+
+    fn status(&mut self, text: &str) {
+        let kib = |key: &str| {
+            let value = text.lines().find_map(|line| line.strip_prefix(key))?;
+            value.split_ascii_whitespace().next()?.parse::<u64>().ok()
+        };
+        let bytes = |key| kib(key).unwrap_or(0).saturating_mul(1024);
+        self.anonymous_bytes = bytes("RssAnon:");
+        self.resident_bytes = bytes("VmRSS:");
+        self.swapped_bytes = bytes("VmSwap:");
+    }
+
+    fn stat(&mut self, text: &str, tick_ns: u64) -> Option<()> {
+        // The name in parentheses can hold anything, parentheses too. Behind it come the third field and all others.
+        let (_, fields) = text.rsplit_once(')')?;
+        let mut fields = fields.split_ascii_whitespace();
+        self.major_faults = fields.nth(9)?.parse().ok()?;
+        let user: u64 = fields.nth(1)?.parse().ok()?;
+        let system: u64 = fields.next()?.parse().ok()?;
+        self.cpu_ns = user.saturating_add(system).saturating_mul(tick_ns);
+        Some(())
+    }
+}
+
+/// Length of a clock tick.
+fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// CPU time that was not idle: of `/proc/stat`'s first line all but the fourth and fifth number. Guests' time is in users' already.
+fn machine_ns(text: &str, tick_ns: u64) -> Option<u64> {
+    let numbers = text.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+    let busy = numbers.take(8).enumerate().filter(|(place, _)| *place != 3 && *place != 4);
+    let ticks = busy.filter_map(|(_, number)| number.parse::<u64>().ok()).fold(0, u64::saturating_add);
+    Some(ticks.saturating_mul(tick_ns))
+}
+
+/// Files that tell how long control groups were throttled: that of the process, and those above it.
+fn statistics(groups: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let roots: &[&str] = if controllers.is_empty() {
+            &["", "/unified"]
+        } else if controllers.split(',').any(|controller| controller == "cpu") {
+            &["/cpu", "/cpu,cpuacct"]
+        } else {
+            continue;
+        };
+        if path.split('/').any(|part| part == "..") {
+            continue;
+        }
+        for root in roots {
+            let mut group = String::new();
+            for part in path.split('/').filter(|part| !part.is_empty()).take(MAX_DEPTH) {
+                let _ = write!(group, "/{part}");
+                paths.push(format!("{GROUPS}{root}{group}/cpu.stat"));
+            }
+        }
+    }
+    paths
+}
+
+/// Version 2 has microseconds, version 1 nanoseconds.
+fn throttled_ns(text: &str) -> Option<u64> {
+    let value =
+        |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse::<u64>().ok());
+    value("throttled_time").or_else(|| value("throttled_usec").map(|us| us.saturating_mul(1000)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz;
+
+    #[test]
+    fn memory_faults_and_time_of_a_process() {
+        let mut read = OsProcess::default();
+        read.status("Name:\tjava\nVmRSS:\t  2048 kB\nRssAnon:\t  1024 kB\nVmSwap:\t     4 kB\n");
+        read.stat("7 (a) b) S 1 7 7 0 -1 4194560 500 0 12 0 300 40 0 0 20 0 18 0 999", 10_000_000).expect("a line");
+        assert_eq!(
+            read,
+            OsProcess {
+                anonymous_bytes: 1 << 20,
+                resident_bytes: 2 << 20,
+                swapped_bytes: 4096,
+                major_faults: 12,
+                cpu_ns: 3_400_000_000,
+                ..OsProcess::default()
+            }
+        );
+    }
+
+    #[test]
+    fn time_of_the_machine_is_what_was_not_idle() {
+        assert_eq!(machine_ns("cpu  100 1 10 5000 70 2 3 4 50 0\ncpu0 1 1", 10), Some(1200));
+        assert_eq!(machine_ns("intr 5", 10), None);
+    }
+
+    #[test]
+    fn a_limit_of_a_group_above_counts() {
+        let paths = statistics("4:memory:/a\n1:cpu,cpuacct:/shop/web\n0::/\n");
+        assert_eq!(
+            paths,
+            ["/cpu/shop", "/cpu/shop/web", "/cpu,cpuacct/shop", "/cpu,cpuacct/shop/web"]
+                .map(|path| format!("/sys/fs/cgroup{path}/cpu.stat"))
+        );
+        assert_eq!(statistics("0::/../../etc\n"), [""; 0]);
+        assert_eq!(throttled_ns("nr_periods 9\nnr_throttled 3\nthrottled_usec 70\n"), Some(70_000));
+        assert_eq!(throttled_ns("nr_throttled 3\nthrottled_time 70\n"), Some(70));
+        assert_eq!(throttled_ns("usage_usec 70\n"), None);
+    }
+
+    #[test]
+    fn fuzz_os_processes() {
+        fuzz::texts("os_process", |text| {
+            let mut read = OsProcess::default();
+            read.status(text);
+            let _ = read.stat(text, 10_000_000);
+            let _ = (machine_ns(text, 10_000_000), throttled_ns(text));
+            assert!(statistics(text).iter().all(|path| path.starts_with("/sys/fs/cgroup/")));
+        });
+    }
+}

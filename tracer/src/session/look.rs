@@ -1,0 +1,158 @@
+//! A look at all threads of the JVM: what each does or waits for at a moment, read from outside. Threads that do the same stand together.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{event::StackId, jvm::os_process::OsProcess};
+
+/// What a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum Waits {
+    /// To enter a monitor.
+    Monitor {
+        /// Class of its object, where it is known.
+        class: Option<String>,
+        /// Address of the `ObjectMonitor`.
+        address: u64,
+        /// Kernel id of the thread that holds it.
+        owner: Option<u32>,
+    },
+    /// To be notified (`Object.wait`).
+    Notify {
+        /// Class of the object, where it is known.
+        class: Option<String>,
+        /// Address of the `ObjectMonitor`.
+        address: u64,
+    },
+    /// Until it is unparked: for a lock, a condition, a task of `java.util.concurrent`.
+    Unpark {
+        /// Class of the object that it is parked for.
+        class: String,
+        /// Address of that object at the time.
+        address: u64,
+        /// Kernel id of the thread that owns it.
+        owner: Option<u32>,
+    },
+    /// In a system call.
+    SystemCall {
+        /// Its name, or number.
+        call: String,
+        /// What it is about: a file, a socket with its peer, a pipe.
+        on: Option<String>,
+    },
+}
+
+impl Waits {
+    /// The thread that would have to go on first.
+    pub const fn owner(&self) -> Option<u32> {
+        match self {
+            Self::Monitor { owner, .. } | Self::Unpark { owner, .. } => *owner,
+            Self::Notify { .. } | Self::SystemCall { .. } => None,
+        }
+    }
+
+    /// What two threads have in common that wait for the same: a lock that is owned is the same one.
+    pub fn same(&self) -> (&str, Option<u32>, u64, Option<&str>) {
+        match self {
+            Self::Monitor { class, address, owner } => (class.as_deref().unwrap_or("?"), *owner, *address, None),
+            Self::Notify { class, .. } => (class.as_deref().unwrap_or("?"), None, 0, None),
+            Self::Unpark { class, address, owner } => (class, *owner, owner.map_or(0, |_| *address), None),
+            Self::SystemCall { call, on } => (call, None, 0, on.as_deref().map(peer)),
+        }
+    }
+}
+
+/// What a call is about without what differs by thread: `TCP 10.0.0.7:5432` of `TCP 10.0.0.7:5432 (from 10.0.0.3:41456)`, and `TCP`
+/// of who has connected to the JVM.
+pub fn peer(on: &str) -> &str {
+    match (on.split_once(" (from "), on.split_once(" (to ")) {
+        (Some((peer, _)), _) => peer,
+        (None, Some((peer, _))) => peer.split_once(' ').map_or(peer, |(protocol, _)| protocol),
+        (None, None) => on,
+    }
+}
+
+/// Threads that do the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookGroup {
+    /// Their stack.
+    pub stack: StackId,
+    /// How many they are.
+    pub threads: u64,
+    /// How many of them have run since the look before.
+    #[serde(default)]
+    pub ran: u64,
+    /// Names of all of them, as far as they are kept.
+    pub names: Vec<String>,
+    /// What they wait for.
+    pub waits: Option<Waits>,
+    /// Who holds that.
+    pub holder: Option<Holding>,
+}
+
+/// A thread that others wait for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holding {
+    /// Its name.
+    pub name: String,
+    /// Its stack, where it could be read.
+    pub stack: Option<StackId>,
+}
+
+/// A thread of a circle, with the one that it waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Circled {
+    /// Its name.
+    pub name: String,
+    /// Its stack.
+    pub stack: StackId,
+    /// What it waits for.
+    pub waits: Waits,
+    /// Name of the next one.
+    pub holder: String,
+}
+
+/// An executor with a queue (`ThreadPoolExecutor`) at the moment of a look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutorLook {
+    /// Name of one of its threads.
+    pub name: String,
+    /// How many threads it has.
+    pub threads: u64,
+    /// How many of them wait for a task.
+    pub idle: u64,
+    /// How many tasks wait for a thread.
+    pub queued: u64,
+    /// What most of its busy threads do, where their stacks could be read, and how many these are.
+    pub busy: Option<(StackId, u64)>,
+    /// What these wait for.
+    pub waits: Option<Waits>,
+}
+
+/// A look at all threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadLook {
+    /// When it began.
+    pub time_ns: u64,
+    /// CPU time that it took jtrace.
+    pub cpu_ns: u64,
+    /// Time since the look before; 0 in the first one.
+    pub span_ns: u64,
+    /// How long Java threads were ready to run in that time and waited for a CPU, all together.
+    pub queued_ns: u64,
+    /// Totals of the process; absent where they could not be read.
+    pub process: Option<OsProcess>,
+    /// Java threads.
+    pub threads: u64,
+    /// Those that ran, or ran while they were read.
+    pub ran: u64,
+    /// The others that have a stack.
+    pub groups: Vec<LookGroup>,
+    /// Names of threads that are in no group, as far as they are kept.
+    pub others: Vec<String>,
+    /// Threads that wait for each other, a list a circle.
+    pub circles: Vec<Vec<Circled>>,
+    /// Executors with a queue that can be read.
+    #[serde(default)]
+    pub executors: Vec<ExecutorLook>,
+}

@@ -1,0 +1,237 @@
+//! Looks at all threads: at the beginning, and then as often as the bound of CPU time lets, but not more often than each second.
+//!
+//! They are taken on a thread of their own, because reading a thousand threads takes longer than ring buffers may wait. What stands
+//! in them gets its numbers when it is passed on, beside all other stacks.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
+    thread,
+    time::Duration,
+};
+
+use super::{host::now_ns, unwinding::Unwinding};
+use crate::{
+    clock::{self, ClockId},
+    event::StackId,
+    jvm::{find::privilege, os_process::OsProcess},
+    session::{
+        Item,
+        look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook},
+    },
+    stack::{End, Frame},
+    thread_dump::{Thread, ThreadReader, deadlocks, groups},
+};
+
+/// Shortest time between two looks.
+const LEAST: Duration = Duration::from_secs(1);
+/// Of the CPU time that a look took, how much must pass until the next one: so looks take half a percent of a core.
+const REST: u32 = 200;
+/// Looks that wait to be passed on.
+const WAITING: usize = 2;
+/// Most names of threads that a group keeps, and of those in none.
+const MAX_NAMES: usize = 256;
+/// Most executors of a look.
+const MAX_EXECUTORS: usize = 1024;
+/// Where a thread of an executor waits for a task.
+const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
+/// Most groups of a look.
+const MAX_GROUPS: usize = 1024;
+
+/// Takes looks until it is dropped.
+pub(super) struct Looks {
+    seen: Receiver<Seen>,
+    /// Whoever looks ends when this is gone.
+    _stop: Sender<()>,
+}
+
+/// What a look has seen.
+struct Seen {
+    time_ns: u64,
+    cpu_ns: u64,
+    span_ns: u64,
+    queued_ns: u64,
+    /// Threads that have used a CPU since the look before.
+    ran: HashSet<u32>,
+    process: Option<OsProcess>,
+    threads: Vec<Thread>,
+}
+
+impl Looks {
+    /// Begins; nothing where there is no room for a thread.
+    pub(super) fn begin(reader: ThreadReader) -> Option<Self> {
+        let (stop, stopped) = channel();
+        let (tell, seen) = sync_channel(WAITING);
+        let begun = thread::Builder::new().spawn(move || {
+            if let Err(error) = privilege::keep_only(privilege::SESSION) {
+                log::warn!("a thread of jtrace keeps all its capabilities: {error}");
+            }
+            look_again(reader, &tell, &stopped);
+        });
+        begun.inspect_err(|error| log::warn!("threads are not looked at: {error}")).ok()?;
+        Some(Self { seen, _stop: stop })
+    }
+
+    /// Passes on what was seen, behind the stacks in it.
+    pub(super) fn tell(&self, unwinding: &mut Unwinding, sink: &mut dyn FnMut(Item<'_>)) {
+        while let Ok(seen) = self.seen.try_recv() {
+            let look = seen.told(unwinding, sink);
+            sink(Item::Look(look));
+        }
+    }
+}
+
+fn look_again(mut reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<()>) {
+    let mut queue = Queue::default();
+    let mut used = Used::default();
+    loop {
+        let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
+        let threads = match reader.threads() {
+            Ok(threads) => threads,
+            Err(error) => return log::debug!("threads are not looked at any more: {error}"),
+        };
+        let (span_ns, queued_ns) = queue.since(time_ns, &threads);
+        let ran = used.since(&threads);
+        let process = OsProcess::read(reader.pid());
+        let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
+        // One more does not help whoever has not come to the last two.
+        let _ = tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads });
+        let rest = Duration::from_nanos(cpu_ns).saturating_mul(REST).max(LEAST);
+        if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+/// How long threads had waited for a CPU by the last look.
+#[derive(Debug, Default)]
+struct Queue {
+    time_ns: u64,
+    queued_ns: HashMap<u32, u64>,
+}
+
+impl Queue {
+    /// Time since the last look, and how long threads waited for a CPU in it. Those that are new have waited since they began.
+    fn since(&mut self, time_ns: u64, threads: &[Thread]) -> (u64, u64) {
+        let now: HashMap<u32, u64> =
+            threads.iter().filter_map(|thread| Some((thread.tid, thread.queued_ns?))).collect();
+        let is_first = self.time_ns == 0;
+        let before = std::mem::replace(self, Self { time_ns, queued_ns: now });
+        if is_first {
+            return (0, 0);
+        }
+        let waited = |(tid, now): (&u32, &u64)| now.saturating_sub(before.queued_ns.get(tid).copied().unwrap_or(0));
+        (time_ns.saturating_sub(before.time_ns), self.queued_ns.iter().map(waited).fold(0, u64::saturating_add))
+    }
+}
+
+/// CPU time of threads at the last look.
+#[derive(Debug, Default)]
+struct Used(HashMap<u32, u64>);
+
+impl Used {
+    /// Those that have used more since then. Those that are new have; at the first look nobody is known to.
+    fn since(&mut self, threads: &[Thread]) -> HashSet<u32> {
+        let now: HashMap<u32, u64> = threads.iter().filter_map(|thread| Some((thread.tid, thread.cpu_ns?))).collect();
+        let before = std::mem::replace(&mut self.0, now);
+        if before.is_empty() {
+            return HashSet::new();
+        }
+        self.0.iter().filter(|(tid, used)| before.get(tid) != Some(used)).map(|(tid, _)| *tid).collect()
+    }
+}
+
+impl Seen {
+    fn told(&self, unwinding: &mut Unwinding, sink: &mut dyn FnMut(Item<'_>)) -> ThreadLook {
+        let threads = &self.threads;
+        let by_tid = |tid: u32| threads.iter().find(|thread| thread.tid == tid);
+        let whole = |thread: &Thread| !thread.frames.is_empty() && thread.incomplete.is_none();
+        let mut stack = |thread: &Thread| define(thread, unwinding, sink);
+        let grouped = groups(threads, false);
+        let stands = grouped.iter().filter(|group| group.first().is_some_and(|first| whole(first))).take(MAX_GROUPS);
+        let mut told = Vec::new();
+        for group in stands {
+            let Some(first) = group.first() else { continue };
+            let owner = first.waits.as_ref().and_then(|waits| by_tid(waits.owner()?));
+            told.push(LookGroup {
+                stack: stack(first),
+                threads: group.len() as u64,
+                ran: group.iter().filter(|thread| self.ran.contains(&thread.tid)).count() as u64,
+                names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
+                waits: first.waits.clone(),
+                holder: owner.map(|owner| Holding {
+                    name: owner.name.clone(),
+                    stack: (!owner.frames.is_empty()).then(|| stack(owner)),
+                }),
+            });
+        }
+        let executors = executors(threads, &mut stack);
+        let mut circled = |tid: u32| {
+            let thread = by_tid(tid)?;
+            let waits = thread.waits.clone()?;
+            let holder = by_tid(waits.owner()?)?.name.clone();
+            Some(Circled { name: thread.name.clone(), stack: stack(thread), waits, holder })
+        };
+        let circles =
+            deadlocks(threads).into_iter().map(|circle| circle.into_iter().filter_map(&mut circled).collect());
+        ThreadLook {
+            time_ns: self.time_ns,
+            cpu_ns: self.cpu_ns,
+            span_ns: self.span_ns,
+            queued_ns: self.queued_ns,
+            process: self.process,
+            threads: threads.len() as u64,
+            ran: threads.iter().filter(|thread| thread.incomplete.is_some()).count() as u64,
+            circles: circles.collect(),
+            executors,
+            groups: told,
+            others: threads
+                .iter()
+                .filter(|thread| !whole(thread))
+                .take(MAX_NAMES)
+                .map(|thread| thread.name.clone())
+                .collect(),
+        }
+    }
+}
+
+/// Executors by their threads.
+fn executors(threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> Vec<ExecutorLook> {
+    let mut all = BTreeMap::<u64, Vec<&Thread>>::new();
+    for thread in threads {
+        if let Some(executor) = thread.executor {
+            all.entry(executor.address).or_default().push(thread);
+        }
+    }
+    let look = |members: Vec<&Thread>| {
+        let first = members.first()?;
+        let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| thread.is_in(GET_TASK));
+        let mut alike = HashMap::<_, Vec<&Thread>>::new();
+        for thread in busy.into_iter().filter(|thread| !thread.frames.is_empty()) {
+            alike.entry(&thread.frames).or_default().push(thread);
+        }
+        let most = alike.into_values().max_by_key(Vec::len);
+        let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
+        Some(ExecutorLook {
+            name: first.name.clone(),
+            threads: members.len() as u64,
+            idle: idle.len() as u64,
+            queued: first.executor?.queued,
+            busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
+            waits,
+        })
+    };
+    all.into_values().filter_map(look).take(MAX_EXECUTORS).collect()
+}
+
+/// Puts a thread's stack into the flow. Its id is a hash of its frames, as those of the kernel are.
+fn define(thread: &Thread, unwinding: &mut Unwinding, sink: &mut dyn FnMut(Item<'_>)) -> StackId {
+    let mut hasher = DefaultHasher::new();
+    thread.frames.hash(&mut hasher);
+    let frames: Vec<Frame> = thread.frames.iter().map(|frame| frame.frame.clone()).collect();
+    let end = End { root: thread.incomplete.is_none(), reason: thread.incomplete.unwrap_or_default().to_owned() };
+    let id = StackId(hasher.finish());
+    unwinding.define_stack(id, frames, end, sink);
+    id
+}
