@@ -63,6 +63,15 @@ fn accounts(pid: u32, thread: &str) -> Result<Accounts> {
     anyhow::bail!("no thread {thread}")
 }
 
+/// Time that the host took from all CPUs so far. What the kernel says of a thread leaves it out, where the host tells of it; the timer
+/// that samples goes on. It is told in hundredths of a second.
+fn stolen_ns() -> Result<u64> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let all = stat.lines().next().context("/proc/stat is empty")?;
+    let hundredths: u64 = all.split_whitespace().nth(8).context("/proc/stat tells of no stolen time")?.parse()?;
+    Ok(hundredths * 10_000_000)
+}
+
 /// Runs in which samples may be missing: while a host runs something else than the guest that this runs in, the guest's clock stands
 /// still for its timers and goes on for its accounts.
 const RUNS: usize = 5;
@@ -85,20 +94,22 @@ fn samples_of_a_busy_thread_add_up_to_the_time_that_it_ran() -> Result<()> {
 fn samples_of_a_busy_thread() -> Result<(f64, f64, f64)> {
     let mut jvm = start()?;
     let ran_ns = || Ok::<_, anyhow::Error>(accounts(jvm.pid(), "spinner")?.ran_ns);
-    let before_ns = ran_ns()?;
+    let (before_ns, stolen_before_ns) = (ran_ns()?, stolen_ns()?);
     let session = Session::attach(jvm.pid(), &["--events", "-l", "cpu", "--sample-rate", &HZ.to_string()])?;
     let attached_ns = ran_ns()?;
     let last_ns = until("the busy thread has run for long enough", || {
         Ok(Some(ran_ns()?).filter(|now_ns| now_ns - attached_ns > ENOUGH_NS))
     })?;
     let events = events(&session.stop()?);
-    let after_ns = ran_ns()?;
+    let (after_ns, stolen_after_ns) = (ran_ns()?, stolen_ns()?);
     jvm.work()?;
     let samples = of_thread(&events, "cpu_sample", "spinner").count() as f64;
-    // jtrace looks for longer than between the inner two accounts, and for less than between the outer two. Five standard
-    // deviations, were every sample drawn by itself.
+    // jtrace looks for longer than between the inner two accounts, and for less than between the outer two. A host that takes a CPU for
+    // less than a period costs no sample, so what it took is time that may be sampled. Five standard deviations, were every sample
+    // drawn by itself.
     let expected = |ns: u64| ns as f64 * HZ as f64 / 1e9;
-    let (low, high) = (expected(last_ns - attached_ns), expected(after_ns - before_ns));
+    let longest_ns = after_ns - before_ns + (stolen_after_ns - stolen_before_ns);
+    let (low, high) = (expected(last_ns - attached_ns), expected(longest_ns));
     let (low, high) = (0.8 * low - 5.0 * low.sqrt(), 1.05 * high + 5.0 * high.sqrt());
     let period = 1_000_000_000 / HZ;
     assert!(of_thread(&events, "cpu_sample", "spinner").all(|sample| sample["period_ns"] == period));

@@ -237,6 +237,9 @@ event_kinds! {
     /// buffer and (from bit 32 on) [`crate::marks::hand`], words that came out of that buffer before, words that follow and (from bit
     /// 32 on) words that were kept back: what woven code has told ([`crate::marks::MarksHeader`]).
     Marks = 193, 3;
+    /// class (what the exception's header says of it, as the kernel sends it; user space writes the id of the name there): the JVM writes
+    /// a stack trace into a new exception.
+    ExceptionCreated = 208, 1;
 }
 
 /// Whether the predicate was applied to an event already.

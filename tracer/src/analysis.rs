@@ -30,6 +30,8 @@ pub mod jit;
 
 pub mod alloc;
 
+pub mod exceptions;
+
 pub mod cpu;
 
 pub mod offcpu;
@@ -161,6 +163,8 @@ pub enum Lens {
     Jit,
     /// Allocation, sampled at TLAB refills.
     Alloc,
+    /// Exceptions that are made, by class and place.
+    Exceptions,
     /// Which code runs, sampled by a clock.
     Cpu,
     /// Where threads wait and for what, from the scheduler.
@@ -189,6 +193,7 @@ impl Lens {
         Self::Classes,
         Self::Jit,
         Self::Alloc,
+        Self::Exceptions,
         Self::Cpu,
         Self::Offcpu,
         Self::Wall,
@@ -200,8 +205,17 @@ impl Lens {
     ];
 
     /// Those that are used where nobody says which: all that cost next to nothing on any target.
-    pub const USUAL: &'static [Self] =
-        &[Self::Gc, Self::Safepoint, Self::Locks, Self::Threads, Self::Classes, Self::Jit, Self::Alloc, Self::Cpu];
+    pub const USUAL: &'static [Self] = &[
+        Self::Gc,
+        Self::Safepoint,
+        Self::Locks,
+        Self::Threads,
+        Self::Classes,
+        Self::Jit,
+        Self::Alloc,
+        Self::Exceptions,
+        Self::Cpu,
+    ];
 
     /// Whether all its sites are there on demand only.
     pub const fn is_on_demand(self) -> bool {
@@ -223,6 +237,7 @@ impl Lens {
             Self::Classes => "classes",
             Self::Jit => "jit",
             Self::Alloc => "alloc",
+            Self::Exceptions => "exceptions",
             Self::Cpu => "cpu",
             Self::Offcpu => "offcpu",
             Self::Wall => "wall",
@@ -249,6 +264,7 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Classes => Box::new(classes::Classes::default()),
         Lens::Jit => Box::new(jit::Jit::default()),
         Lens::Alloc => Box::new(alloc::Alloc::default()),
+        Lens::Exceptions => Box::new(exceptions::Exceptions::default()),
         Lens::Cpu => Box::new(cpu::Cpu::default()),
         Lens::Offcpu => Box::new(offcpu::Offcpu::default()),
         Lens::Wall => Box::new(wall::Wall::default()),

@@ -224,6 +224,11 @@ pub enum Payload {
     },
     /// `Thread.yield`.
     Yield,
+    /// The JVM writes a stack trace into a new exception.
+    ExceptionCreated {
+        /// Name of its class with slashes.
+        class: NameId,
+    },
     /// A class was loaded.
     ClassLoaded {
         /// Name with slashes.

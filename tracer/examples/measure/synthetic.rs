@@ -61,6 +61,7 @@ fn site(kind: EventKind) -> Site {
         80..96 => Lens::Classes,
         96..112 => Lens::Jit,
         112..128 => Lens::Alloc,
+        208..224 => Lens::Exceptions,
         _ => Lens::Gc,
     };
     Site { probe: format!("synthetic:{kind:?}"), lens, kind: kind as u16, offset: u64::from(kind as u16) }

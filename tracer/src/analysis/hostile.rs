@@ -75,6 +75,7 @@ fn demanded() -> impl Strategy<Value = Payload> {
             wanted
         }),
         1 => sp().prop_map(|sp| Payload::FrameUnwound { sp }),
+        1 => name().prop_map(|class| Payload::ExceptionCreated { class }),
         2 => (subject(), amount(), prop::option::of(amount()), any::<bool>()).prop_map(
             |(class, bytes, length, wanted)| Payload::ObjectAlloc { class, bytes, length, wanted }
         ),

@@ -52,12 +52,40 @@ pub(super) fn entry(stacks: &Stacks, id: StackId) -> Option<&Frame> {
     java().filter(|frame| is_app(frame)).last().or_else(|| java().last())
 }
 
+/// The Java frames that an exception of a class is thrown from, innermost first: those below its constructors.
+///
+/// The constructors of its superclasses are called by its own, which can call each other.
+pub(super) fn frames_of_thrower<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> impl Iterator<Item = &'a Frame> {
+    let java = || stacks.frames_of(id).filter(|frame| frame.kind.is_java());
+    let is_making = |frame: &&Frame| frame.name.ends_with(".<init>") || frame.name == FILL_IN_STACK_TRACE;
+    let is_own = |frame: &Frame| frame.name.strip_suffix(".<init>") == Some(class);
+    let making = java().take_while(is_making).count();
+    // What else makes an object below, as a constructor that throws, is no part of it.
+    let own = java().take(making).collect::<Vec<_>>().into_iter().rposition(is_own);
+    java().skip(own.map_or(making, |last| last + 1))
+}
+
+/// What writes a stack trace.
+const FILL_IN_STACK_TRACE: &str = "java.lang.Throwable.fillInStackTrace";
+
+/// The place where an exception of a class is thrown: the innermost method of the program, else of Java.
+pub(super) fn thrower<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> Option<&'a Frame> {
+    let mut frames = frames_of_thrower(stacks, id, class).peekable();
+    let innermost = frames.peek().copied();
+    frames.find(|frame| is_app(frame)).or(innermost).or_else(|| top(stacks, id))
+}
+
 /// Most methods that are told of those that led to a place.
 const CALLERS: usize = 3;
 
 /// How the program came to the place: its methods that called it, the nearest first. Nothing where it was not called by the program.
 pub(super) fn callers(stacks: &Stacks, id: StackId) -> Option<String> {
-    let mut frames = stacks.frames_of(id).filter(|frame| is_app(frame));
+    callers_among(stacks.frames_of(id))
+}
+
+/// The same of the frames from the place on.
+pub(super) fn callers_among<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<String> {
+    let mut frames = frames.filter(|frame| is_app(frame));
     let mut before = frames.next()?;
     let mut callers = Vec::new();
     // A method that calls itself is told once.

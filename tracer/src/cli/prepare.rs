@@ -153,6 +153,7 @@ fn facts(jvm: &Jvm, threads: Option<&java_threads::Layout>) -> Facts {
         monitor_class: threads
             .and_then(java_threads::Layout::class_word)
             .and_then(|(object, class)| Some((narrow(object)?, narrow(class)?))),
+        object_class: threads.and_then(|layout| narrow(layout.object_class()?)),
         task: field(&["CompileTask"], "_method").zip(field(&["CompileTask"], "_comp_level")),
         nmethod_method: field(&["nmethod", "CompiledMethod"], "_method"),
     }

@@ -107,6 +107,7 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
         Payload::AllocOutsideTlab { class, object_bytes } => {
             ("alloc_outside_tlab", vec![("class", Class(class)), ("object_bytes", Number(object_bytes))])
         }
+        Payload::ExceptionCreated { class } => ("exception_created", vec![("class", Class(class))]),
         Payload::VmShutdown => ("vm_shutdown", vec![]),
         Payload::CpuSample { period_ns } => ("cpu_sample", vec![("period_ns", Number(period_ns))]),
         Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => {

@@ -8,7 +8,7 @@ use tracer_common::tally::ObjectLayout;
 use super::{flags::Flags, peek::Peek, vmstructs::VmStructs};
 
 /// Bits of a compact header below the class (`markWord::klass_shift`).
-const COMPACT_KLASS_BIT: u32 = 42;
+pub(super) const COMPACT_KLASS_BIT: u32 = 42;
 
 /// Compressed class pointers are shifted by no more: classes are aligned to 1024 bytes at most.
 const MAX_KLASS_SHIFT: u32 = 10;

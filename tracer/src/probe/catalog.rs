@@ -41,6 +41,8 @@ pub enum Word {
     MonitorClass(usize),
     /// The 8 bytes that an argument points to.
     Pointee(usize),
+    /// What the object at an argument says of its class.
+    ObjectClass(usize),
     /// The `CompileTask::_method` of an argument.
     TaskMethod(usize),
     /// The `CompileTask::_comp_level` of an argument, in the lower half.
@@ -68,6 +70,8 @@ pub enum Rest {
     /// The second word is what an object's header says of its class, or absent, and shall be the name of the class of the monitor
     /// that is the first one.
     MonitorClass,
+    /// The first word is what an object's header says of its class, or absent, and shall be the name of the class.
+    ObjectClass,
     /// The first word is in nanoseconds, and shall be in milliseconds.
     Milliseconds,
     /// The first word is the table of virtual functions of a VM operation, and shall be its name.
@@ -280,6 +284,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::JniEntry
         | K::JniReturn
         | K::IllegalTransition
+        | K::ExceptionCreated
         | K::OffCpu => true,
         K::GcBegin
         | K::GcEnd
@@ -335,6 +340,7 @@ pub fn group_title(group: &str) -> &'static str {
         "compile" => "compilations",
         "code" => "installed and removed code",
         "alloc" => "allocation samples",
+        "exceptions" => "exceptions",
         OBJECTS_GROUP => "all allocations",
         METHODS_GROUP => "calls and returns",
         "jni" => "JNI calls",
@@ -383,6 +389,7 @@ mod tests {
                     | Word::OsThreadId(n)
                     | Word::MonitorClass(n)
                     | Word::Pointee(n)
+                    | Word::ObjectClass(n)
                     | Word::TaskMethod(n)
                     | Word::TaskLevel(n)
                     | Word::NmethodMethod(n) => n,

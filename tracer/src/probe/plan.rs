@@ -184,6 +184,8 @@ pub struct Facts {
     pub os_thread_id: Option<(u32, u32)>,
     /// `ObjectMonitor::_object`, where that is the object itself, and where the object says its class.
     pub monitor_class: Option<(u32, u32)>,
+    /// Where an object says its class.
+    pub object_class: Option<u32>,
     /// `CompileTask::_method` and `CompileTask::_comp_level`.
     pub task: Option<(u32, u32)>,
     /// `nmethod::_method`.
@@ -478,6 +480,10 @@ fn field(word: Word, arguments: Arguments<'_>, facts: Facts) -> Result<Field, St
         Word::MonitorOwner(number) => pointee(number, facts.monitor_owner)?,
         Word::MonitorClass(number) => match facts.monitor_class {
             Some((object, class)) => Field::pointee(arguments.get(number)?, object, class),
+            None => absent,
+        },
+        Word::ObjectClass(number) => match facts.object_class {
+            Some(class) => Field::pointee(arguments.get(number)?, class, 0),
             None => absent,
         },
         Word::Pointee(number) => Field::pointee(arguments.get(number)?, 0, 0),

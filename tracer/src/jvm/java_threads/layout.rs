@@ -3,6 +3,7 @@
 use super::super::{
     code_cache::{Error, fields::Fields},
     flags::Flags,
+    objects::COMPACT_KLASS_BIT,
     peek::Peek,
     vmstructs::VmStructs,
 };
@@ -30,7 +31,8 @@ pub(super) struct LockStack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClassPointer {
     Wide { offset: u64 },
-    Narrow { offset: u64, base: u64, shift: u32 },
+    /// In the lower 32 bits of a word, from a bit on.
+    Narrow { offset: u64, low_bit: u32, base: u64, shift: u32 },
     Unknown,
 }
 
@@ -72,11 +74,17 @@ impl Layout {
 
     /// Offsets from a monitor to its object and from there to what says its class, where two steps lead there: up to 15.
     pub const fn class_word(&self) -> Option<(u64, u64)> {
-        match self.class {
-            ClassPointer::Wide { offset } | ClassPointer::Narrow { offset, .. } if !self.object_is_handle => {
-                Some((self.object, offset))
-            }
+        match self.object_class() {
+            Some(offset) if !self.object_is_handle && offset > 0 => Some((self.object, offset)),
             _ => None,
+        }
+    }
+
+    /// Offset in an object of the word that says its class.
+    pub const fn object_class(&self) -> Option<u64> {
+        match self.class {
+            ClassPointer::Wide { offset } | ClassPointer::Narrow { offset, .. } => Some(offset),
+            ClassPointer::Unknown => None,
         }
     }
 
@@ -135,10 +143,7 @@ impl Layout {
 fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -> Result<ClassPointer, Error> {
     let fields = Fields(tables);
     let is_set = |name| flags.and_then(|flags| flags.bool(memory, name));
-    if is_set("UseCompactObjectHeaders") == Some(true) {
-        // The class shares a word with the lock there.
-        return Ok(ClassPointer::Unknown);
-    }
+    let is_compact = is_set("UseCompactObjectHeaders") == Some(true);
     match is_set("UseCompressedClassPointers") {
         Some(false) => Ok(ClassPointer::Wide { offset: fields.offset(&[("oopDesc", "_metadata._klass")])? }),
         Some(true) => {
@@ -156,8 +161,12 @@ fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -
                 ("Universe", "_narrow_klass._shift"),
             ]);
             let (Some(base), Some(shift)) = (base, shift) else { return Ok(ClassPointer::Unknown) };
-            let offset = fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?;
-            Ok(ClassPointer::Narrow { offset, base: memory.u64(base)?, shift: memory.u32(shift)? & 31 })
+            // The class shares a word with the lock there.
+            let (offset, low_bit) = match is_compact {
+                true => (0, COMPACT_KLASS_BIT),
+                false => (fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?, 0),
+            };
+            Ok(ClassPointer::Narrow { offset, low_bit, base: memory.u64(base)?, shift: memory.u32(shift)? & 31 })
         }
         None => Ok(ClassPointer::Unknown),
     }

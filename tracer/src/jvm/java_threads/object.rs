@@ -22,20 +22,16 @@ impl<P: Peek> JavaThreads<P> {
     /// Name of the class of the object of a monitor, with slashes.
     pub fn class_of(&self, monitor: u64) -> Option<Vec<u8>> {
         let object = self.object(monitor)?;
-        match self.layout.class {
-            ClassPointer::Wide { offset } => self.class_named(self.peek.u64(object.wrapping_add(offset)).ok()?),
-            ClassPointer::Narrow { offset, .. } => {
-                self.class_named(self.peek.u32(object.wrapping_add(offset)).ok()?.into())
-            }
-            ClassPointer::Unknown => None,
-        }
+        self.class_named(self.peek.u64(object.wrapping_add(self.layout.object_class()?)).ok()?)
     }
 
     /// Name of the class that an object's header names by this word, with slashes.
     pub fn class_named(&self, word: u64) -> Option<Vec<u8>> {
         let class = match self.layout.class {
             ClassPointer::Wide { .. } => word,
-            ClassPointer::Narrow { base, shift, .. } => base.wrapping_add((word & u64::from(u32::MAX)) << shift),
+            ClassPointer::Narrow { low_bit, base, shift, .. } => {
+                base.wrapping_add((word >> low_bit & u64::from(u32::MAX)) << shift)
+            }
             ClassPointer::Unknown => return None,
         };
         let symbol = self.peek.u64(class.wrapping_add(self.layout.class_name)).ok()?;

@@ -31,7 +31,7 @@ pub(in crate::jvm) fn layout(owner_id: Option<u64>) -> Layout {
         owner: 8,
         object: 0,
         object_is_handle: true,
-        class: ClassPointer::Narrow { offset: 8, base: 0x4000_0000, shift: 3 },
+        class: ClassPointer::Narrow { offset: 8, low_bit: 0, base: 0x4000_0000, shift: 3 },
         class_name: 16,
         symbol_length: 0,
         symbol_body: 4,

@@ -105,6 +105,17 @@ pub(super) const THREAD_STOP: Function = Function {
 pub(super) const THREAD_YIELD: Function =
     Function { name: "JVM_Yield", symbols: &["JVM_Yield"], arguments: &[], words: &[], ..FUNCTION };
 
+/// `(JNIEnv*, jobject exception)`: the native method behind `Throwable.fillInStackTrace`, which the constructors call where they shall
+/// write a stack trace. The handle is a local one, which holds the object's address itself. Exported, so no `strip` removes it.
+pub(super) const FILL_IN_STACK_TRACE: Function = Function {
+    name: "JVM_FillInStackTrace",
+    symbols: &["JVM_FillInStackTrace"],
+    arguments: &[Operand::memory(Register::Rsi, 0)],
+    words: &[Word::ObjectClass(1)],
+    rest: Rest::ObjectClass,
+    ..FUNCTION
+};
+
 /// `(InstanceKlass*, bool shared)`; `class__loaded` is hit within.
 pub(super) const CLASS_LOADED: Function = Function {
     name: "ClassLoadingService::notify_class_loaded",

@@ -26,6 +26,7 @@ const CODE: &[Lens] = &[
     Lens::Threads,
     Lens::Classes,
     Lens::Alloc,
+    Lens::Exceptions,
     Lens::Cpu,
     Lens::Offcpu,
     Lens::Wall,
@@ -36,6 +37,7 @@ const CODE: &[Lens] = &[
     Lens::Typestate,
 ];
 const ALLOC: &[Lens] = &[Lens::Alloc];
+const EXCEPTIONS: &[Lens] = &[Lens::Exceptions];
 const JNI: &[Lens] = &[Lens::Jni];
 const INSIDE: &[Lens] = &[Lens::Markers, Lens::Typestate];
 const TYPESTATE: &[Lens] = &[Lens::Typestate];
@@ -166,6 +168,8 @@ pub const PROBES: &[Probe] = &[
 
     probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
     probe(EventKind::AllocOutsideTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_OUTSIDE_TLAB)),
+
+    probe(EventKind::ExceptionCreated, EXCEPTIONS, "exceptions", Origin::Function(function::FILL_IN_STACK_TRACE)),
 
     on_demand(EventKind::ObjectAlloc, ALLOC, Flag::Alloc, OBJECTS_GROUP, Origin::Functions(function::OBJECT_ALLOC)),
 

@@ -99,6 +99,12 @@ impl Completion {
                     words.set(1, name(reader.and_then(|reader| reader.class_of_monitor(words.get(0), class))));
                 }
             }
+            Rest::ObjectClass => {
+                let class = words.get(0);
+                if class != NAME_UNREADABLE {
+                    words.set(0, name(reader.and_then(|reader| reader.class_of_object(class))));
+                }
+            }
             Rest::Milliseconds => words.set(0, words.get(0) / 1_000_000),
             Rest::Operation => {
                 words.set(0, name(reader.and_then(|reader| reader.operation(words.get(0))).map(Vec::from)));

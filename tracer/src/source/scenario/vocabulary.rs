@@ -73,6 +73,7 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
         K::CodeUnloaded => ("code_unloaded", Lens::Jit, &METHOD),
         K::AllocInNewTlab => ("new_tlab", Lens::Alloc, &[Name("class"), Word("tlab"), Word("object")]),
         K::AllocOutsideTlab => ("outside_tlab", Lens::Alloc, &[Name("class"), Word("object")]),
+        K::ExceptionCreated => ("exception_created", Lens::Exceptions, &[Name("class")]),
         K::MethodEntry => {
             ("method_entry", Lens::Methods, &[Word("subject"), Word("sp"), Word("wanted"), Word("depth")])
         }

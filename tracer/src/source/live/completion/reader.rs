@@ -67,6 +67,11 @@ impl Reader {
         if class == NAME_ABSENT { threads.class_of(monitor) } else { threads.class_named(class) }
     }
 
+    /// The class of an object; `class` is what its header said of it then, where that was read.
+    pub(super) fn class_of_object(&self, class: u64) -> Option<Vec<u8>> {
+        self.threads.as_ref().filter(|_| class != NAME_ABSENT)?.class_named(class)
+    }
+
     /// The name of the VM operation whose objects begin with this pointer.
     pub(super) fn operation(&self, functions: u64) -> Option<&[u8]> {
         self.operations.get(&functions).map(String::as_bytes)

@@ -1,0 +1,211 @@
+//! Lens `exceptions`: which exceptions are made, where, and how deep the stacks are that the JVM writes into them.
+//!
+//! An event says that the JVM writes a stack trace into an exception, which the constructors of `Throwable` make it do. Exceptions
+//! that are made without one (`writableStackTrace` false, `fillInStackTrace` overridden, those that C2 keeps ready) cost next to
+//! nothing and are not seen.
+
+use super::{
+    Analysis, Context, Lens, Scaled,
+    profile::Amounts,
+    scaled::{extrapolated, scaled},
+    site,
+    steps::{SECOND_NS, Steps},
+    table::{Keyed, Merge, column},
+};
+use crate::{
+    event::{Event, NameId, Payload, StackId},
+    report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    session::GuardAction,
+    stack::{Frame, Stacks},
+};
+
+/// The group of its sites.
+const GROUP: &str = "exceptions";
+/// Most classes with rows of their own.
+const CLASSES: usize = 4096;
+/// Most pairs of class and stack: some 4 MiB.
+const SITES: usize = 65_536;
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Exceptions {
+    created: u64,
+    classes: Keyed<NameId, u64>,
+    sites: Keyed<(NameId, StackId), Created>,
+    stacks: Amounts,
+    /// Of how many exceptions one has a stack, and stands for all of them.
+    one_in: u64,
+    steps: Steps<1>,
+}
+
+/// Exceptions of a class and a place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Created {
+    count: u64,
+    /// Those whose stack is known to its root, and the Java frames of all of these.
+    whole: u64,
+    frames: u64,
+}
+
+impl Created {
+    /// Java frames on the stack of one of them, on average.
+    fn mean_frames(&self) -> Option<u64> {
+        (self.frames + self.whole / 2).checked_div(self.whole)
+    }
+
+    /// With the frames of a stack that they all have.
+    fn measure(&mut self, stacks: &Stacks, stack: StackId, class: &str) {
+        if stacks.get(stack).is_some_and(|stack| stack.end.root) {
+            self.whole = self.count;
+            self.frames = self.count.saturating_mul(site::frames_of_thrower(stacks, stack, class).count() as u64);
+        }
+    }
+}
+
+impl Merge for Created {
+    fn merge(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.whole = self.whole.saturating_add(other.whole);
+        self.frames = self.frames.saturating_add(other.frames);
+    }
+}
+
+impl Default for Exceptions {
+    fn default() -> Self {
+        Self {
+            created: 0,
+            classes: Keyed::new(CLASSES),
+            sites: Keyed::new(SITES),
+            stacks: Amounts::default(),
+            one_in: 1,
+            steps: Steps::default(),
+        }
+    }
+}
+
+impl Exceptions {
+    fn per_s(&self, context: Context<'_>) -> Option<f64> {
+        let span_ns = context.span.duration_ns;
+        (span_ns > 0).then(|| self.created as f64 * SECOND_NS as f64 / span_ns as f64)
+    }
+
+    fn classes_table(&self, context: Context<'_>) -> Shape {
+        self.classes.grouped(|class| Some(context.names.class(*class))).table(
+            "classes",
+            "Exceptions by class",
+            vec![
+                column("class", "Class", Unit::Text),
+                column("created", "Created", Unit::Count),
+                column("share_percent", "Share", Unit::Percent),
+            ],
+            |created| *created,
+            |class| vec![class.into()],
+            |created| vec![(*created).into(), share(*created, self.created).into()],
+        )
+    }
+
+    fn sites_table(&self, context: Context<'_>) -> Shape {
+        let groups = self.sites.grouped_by(|(class, stack), created| {
+            let class = context.names.class(*class);
+            created.measure(context.stacks, *stack, &class);
+            let place = site::thrower(context.stacks, *stack, &class);
+            let place = place.map_or_else(|| Stacks::absence(*stack).to_owned(), Frame::to_string);
+            let callers = site::callers_among(site::frames_of_thrower(context.stacks, *stack, &class));
+            (class, place, callers)
+        });
+        groups.table(
+            "sites",
+            "Exceptions by class and place",
+            vec![
+                column("class", "Class", Unit::Text),
+                column("site", "Place", Unit::Text),
+                column("callers", "Called from", Unit::Text),
+                column("created", "Created", Unit::Count),
+                column("share_percent", "Share", Unit::Percent),
+                column("mean_frames", "Frames", Unit::Count),
+            ],
+            |created| created.count,
+            |(class, place, callers)| vec![class.into(), place.into(), callers.map_or(Cell::Missing, Cell::from)],
+            |created| vec![created.count.into(), share(created.count, self.created).into(), created.mean_frames().into()],
+        )
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "Exceptions into which the JVM wrote a stack trace, counted where it does. Those that are made without one are not seen: \
+             with `writableStackTrace` false, with `fillInStackTrace` overridden, or kept ready by C2 (`OmitStackTraceInFastThrow`)."
+                .to_owned(),
+        ];
+        notes.extend(self.classes.note("classes"));
+        notes.extend(self.sites.note("pairs of class and stack"));
+        notes.extend(self.stacks.note());
+        notes
+    }
+}
+
+fn share(count: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| 100.0 * count as f64 / all as f64)
+}
+
+impl Analysis for Exceptions {
+    fn lens(&self) -> Lens {
+        Lens::Exceptions
+    }
+
+    fn start(&mut self, start_ns: u64) {
+        self.steps.start(start_ns);
+    }
+
+    fn event(&mut self, event: &Event) {
+        let Payload::ExceptionCreated { class } = event.payload else { return };
+        self.created += 1;
+        self.steps.add(0, event.time_ns, 1);
+        *self.classes.entry(class) += 1;
+        // One that has a stack stands for those that went without.
+        if self.one_in == 1 || event.stack != StackId::default() {
+            self.sites.entry((class, event.stack)).count += self.one_in;
+        }
+        self.stacks.add(event.stack, event.tid, 1);
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        if action.group == GROUP
+            && let Some(one_in) = action.stacks_of()
+        {
+            self.one_in = one_in.max(1);
+            self.stacks.fewer(one_in);
+        }
+    }
+
+    fn scaled(&self, group: &str) -> Vec<Scaled> {
+        if group != GROUP {
+            return Vec::new();
+        }
+        let per_s = Some(extrapolated!("created_per_s"));
+        vec![Scaled { per_s, ..scaled!("created", "exceptions", self.created) }]
+    }
+
+    fn section(&self, context: Context<'_>) -> Section {
+        let mut summary = Summary::new().int("created", self.created);
+        if let Some(per_s) = self.per_s(context) {
+            summary = summary.float("created_per_s", per_s);
+        }
+        let (step_ns, [created]) = self.steps.series(context.span);
+        let mut shapes = vec![self.classes_table(context)];
+        if site::any_asked(self.sites.iter().map(|((_, stack), _)| *stack)) {
+            shapes.push(self.sites_table(context));
+        }
+        shapes.push(Shape::Timeline(Timeline {
+            id: "exceptions",
+            title: "Exceptions per step".to_owned(),
+            unit: Unit::Count,
+            step_ns,
+            series: vec![Series { key: "created", title: "Created".to_owned(), values: created }],
+        }));
+        shapes.extend(self.stacks.shape("exception_stacks", "Exceptions by stack", Unit::Count, context));
+        Section { id: Lens::Exceptions.id(), title: "Exceptions".to_owned(), summary, notes: self.notes(), shapes }
+    }
+}
+
+#[cfg(test)]
+mod tests;
