@@ -82,7 +82,11 @@ fn a_jvm_without_notes_and_symbols_gives_cpu_samples_of_java_and_refuses_the_res
         let mut jvm = Launch::new(&bare, "cpu", "Cpu").arguments(&["hot", "2"]).start()?;
         let pid = jvm.pid().to_string();
         let said = succeed(&["doctor", &*pid])?.text();
-        ensure!(said.contains("neither USDT nor symbols: only cpu, offcpu"), "doctor on {}: {said}", jdk.release);
+        ensure!(
+            said.contains("neither USDT nor symbols: only cpu, offcpu, wall, exceptions"),
+            "doctor on {}: {said}",
+            jdk.release
+        );
         let said = refuse(&["attach", &*pid, "-l", "locks"], 1)?;
         ensure!(said.contains("neither USDT nor symbols"), "attach on {}: {said}", jdk.release);
         let session = Session::attach(jvm.pid(), &["-l", "cpu"])?;

@@ -230,7 +230,7 @@ fn all_lenses_are_on_by_default_and_see_the_same() -> Result<()> {
     let session = Session::attach(jvm.pid(), &[])?;
     let counts = jvm.work()?;
     let report = session.report()?;
-    for lens in ["gc", "safepoint", "locks", "threads", "classes", "jit", "alloc"] {
+    for lens in ["gc", "safepoint", "locks", "threads", "classes", "jit", "alloc", "exceptions", "cpu"] {
         report.section(lens)?;
     }
     assert_eq!(report.summary("threads", "started")?, counts.get("started")?);

@@ -39,6 +39,8 @@ mod refusal;
 mod run;
 // Names from the target do no harm in any view.
 mod names;
+// Exceptions by class and place, with whatever collector and layout of objects.
+mod exceptions;
 // CPU samples and the scheduler's events agree with the kernel's accounts.
 mod clock;
 // The overhead laboratory: answers, and what is left where something of it ends early.

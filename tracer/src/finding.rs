@@ -24,6 +24,7 @@ mod jit;
 
 mod alloc;
 mod cpu;
+mod exceptions;
 mod work;
 
 mod jni;
@@ -85,6 +86,7 @@ const RULES: &[Rule] = &[
     cpu::compilers,
     work::busy_with,
     work::hot_line,
+    exceptions::rate,
     cpu::hot_method,
     cpu::run_queue,
     cpu::page_faults,

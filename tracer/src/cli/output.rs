@@ -54,12 +54,28 @@ impl StackFormat {
     /// Whose stacks are written where nobody says it: the first of these that has any. A graph is best of all calls.
     const fn usual(self) -> &'static [Lens] {
         match self {
-            Self::Folded | Self::Svg | Self::Pprof | Self::Speedscope => {
-                &[Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Calls, Lens::Methods, Lens::Jni]
-            }
-            Self::Dot | Self::Callgrind => {
-                &[Lens::Calls, Lens::Cpu, Lens::Wall, Lens::Offcpu, Lens::Locks, Lens::Alloc, Lens::Methods, Lens::Jni]
-            }
+            Self::Folded | Self::Svg | Self::Pprof | Self::Speedscope => &[
+                Lens::Cpu,
+                Lens::Wall,
+                Lens::Offcpu,
+                Lens::Locks,
+                Lens::Alloc,
+                Lens::Exceptions,
+                Lens::Calls,
+                Lens::Methods,
+                Lens::Jni,
+            ],
+            Self::Dot | Self::Callgrind => &[
+                Lens::Calls,
+                Lens::Cpu,
+                Lens::Wall,
+                Lens::Offcpu,
+                Lens::Locks,
+                Lens::Alloc,
+                Lens::Exceptions,
+                Lens::Methods,
+                Lens::Jni,
+            ],
         }
     }
 }

@@ -128,7 +128,7 @@ pub(super) fn read_libjvm(path: &Path) -> Result<Libjvm, Failure> {
 pub(super) const NO_SITES: &str = "libjvm.so has neither USDT nor symbols";
 /// What `doctor` says of such a JVM.
 pub(super) const FEW_SITES: &str =
-    "libjvm.so has neither USDT nor symbols: only cpu, offcpu, wall, markers, typestate, and sleeps";
+    "libjvm.so has neither USDT nor symbols: only cpu, offcpu, wall, exceptions, markers, typestate, and sleeps";
 /// And what helps.
 pub(super) const OTHER_JDK: &str = "use a JDK with USDT (Temurin, Debian, Fedora, RHEL); `-l cpu,offcpu` need none";
 

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{assert_same, block_lines, code_spans, documents, read};
+use clap::error::ErrorKind;
+
+use super::{assert_same, block_lines, code_spans, documents, read, sources};
 use crate::cli;
 
 /// Options of other programs that documents name: of cargo and its commands, of the tests, of kubectl, of the kernel's and the JDK's tools.
@@ -103,6 +105,37 @@ fn every_command_line_in_a_document_is_one_that_jtrace_takes() {
         if let Err(error) = cli::parse(&words) {
             assert!(!error.use_stderr(), "{path}: {}: {error}", words.join(" "));
         }
+    }
+}
+
+/// The words of each command of jtrace that a sentence of the code names, in backquotes.
+fn commands_in_sentences() -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    for source in sources("tracer/src") {
+        let code: Vec<&str> = source.text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        // A literal goes on behind the white space of its next line.
+        let text = code.join(" ").replace("\\ ", " ");
+        for (at, _) in text.match_indices("`jtrace ") {
+            let span = text[at + 1..].split('`').next().unwrap_or_default();
+            all.push((source.path.clone(), words(span)));
+        }
+    }
+    all
+}
+
+#[test]
+fn every_command_that_a_sentence_names_exists() {
+    let all = commands_in_sentences();
+    assert!(all.len() >= 30, "only {} commands were found", all.len());
+    for (path, words) in all {
+        // A command without its arguments is as good a name.
+        let is_name = words.len() == 2;
+        let is_open = words.iter().any(|word| word.contains(['{', '…']) || word.contains("..."));
+        let words: Vec<String> =
+            words.into_iter().map(|word| if word == "PID" { "4711".to_owned() } else { word }).collect();
+        let Err(error) = cli::parse(&words) else { continue };
+        let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
+        assert!(!is_unknown && (is_name || is_open || !error.use_stderr()), "{path}: {}: {error}", words.join(" "));
     }
 }
 

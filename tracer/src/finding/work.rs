@@ -3,6 +3,7 @@
 use super::{
     Evidence, Row,
     cpu::{Share, is_most, program_samples},
+    exceptions,
     looks::called_from,
 };
 use crate::{
@@ -97,6 +98,7 @@ pub(super) fn busy_with(evidence: &Evidence<'_>) -> Option<Finding> {
         evidence: [share.evidence(all), format!("{} of that at this place", format::percent(there.percent))]
             .into_iter()
             .chain(called_from(&row))
+            .chain(if kind.work == "exceptions" { exceptions::how_many(evidence) } else { Vec::new() })
             .collect(),
         next_step: kind.next_step.to_owned(),
     })

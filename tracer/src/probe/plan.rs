@@ -312,7 +312,7 @@ fn absences(absent: &[(Lens, &Probe)]) -> Vec<String> {
 
 /// What sees something without the sites of a group.
 const OTHERWISE: [(&str, &str); 3] = [
-    ("contended", "locks: `jtrace offcpu PID` shows where threads block, and for how long"),
+    ("contended", "locks: `jtrace attach PID -l offcpu` shows where threads block, and for how long"),
     (
         "notify",
         "locks: `jtrace markers PID --marker 'CLASS::*@call:java.lang.Object::notify'` counts notifies of a class, with the library in \

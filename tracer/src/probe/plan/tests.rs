@@ -159,7 +159,11 @@ fn a_function_stands_in_at_its_entry_and_its_exits_and_needs_no_flag() {
     );
     assert!(plan.flags.is_empty() && plan.sites.iter().all(|site| site.flag.is_none()));
     let said = |text: &str| plan.missing.iter().any(|sentence| sentence.starts_with(text));
-    assert!(said("locks: waits end where") && said("locks: `jtrace offcpu PID`") && said("locks: `jtrace markers PID"));
+    assert!(
+        said("locks: waits end where")
+            && said("locks: `jtrace attach PID -l offcpu`")
+            && said("locks: `jtrace markers PID")
+    );
     jvm.inlined.insert(0x2000);
     assert!(only(Lens::Locks, &jvm).sites.is_empty(), "its callers do not call it");
 }

@@ -5,6 +5,7 @@
 //! records are in order. Without a beginning it stays as it is, and pairs with nothing.
 
 mod reader;
+mod recent;
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,6 +15,7 @@ use tracer_common::{
 };
 
 pub use self::reader::Reader;
+use self::recent::Recent;
 use crate::{
     decode::Header,
     event::{NameId, Tid},
@@ -40,6 +42,7 @@ pub struct Completion {
     /// Words of what has begun, by thread and kind.
     open: HashMap<(Tid, u16), Vec<Vec<u8>>>,
     defined: HashSet<NameId>,
+    classes: Recent,
 }
 
 /// The kind of what an end is the end of.
@@ -62,7 +65,14 @@ impl Completion {
         let ends = plan.sites.iter().filter(|site| site.rest == Rest::Beginning);
         let groups = ends.filter_map(|site| Some((beginning(site.kind)? as u16, site.group))).collect();
         let is_needed = rests.iter().any(|rest| *rest != Rest::Nothing);
-        is_needed.then(|| Self { rests, reader: None, groups, open: HashMap::new(), defined: HashSet::new() })
+        is_needed.then(|| Self {
+            rests,
+            reader: None,
+            groups,
+            open: HashMap::new(),
+            defined: HashSet::new(),
+            classes: Recent::default(),
+        })
     }
 
     /// What reads the target, once it is known.
@@ -78,7 +88,7 @@ impl Completion {
             return None;
         }
         let mut words = Words::of(record)?;
-        let Self { reader, defined, .. } = self;
+        let Self { reader, defined, classes, .. } = self;
         let mut name = |text: Option<Vec<u8>>| {
             let Some(text) = text else { return NAME_ABSENT };
             let id = name_id(&text);
@@ -102,7 +112,8 @@ impl Completion {
             Rest::ObjectClass => {
                 let class = words.get(0);
                 if class != NAME_UNREADABLE {
-                    words.set(0, name(reader.and_then(|reader| reader.class_of_object(class))));
+                    let look_up = || name(reader.and_then(|reader| reader.class_of_object(class)));
+                    words.set(0, classes.get(class, header.time_ns, look_up));
                 }
             }
             Rest::Milliseconds => words.set(0, words.get(0) / 1_000_000),
@@ -238,6 +249,7 @@ mod tests {
             groups: groups.into(),
             open: HashMap::new(),
             defined: HashSet::new(),
+            classes: Recent::default(),
         }
     }
 

@@ -11,7 +11,8 @@ enum Inner {
     Last,
 }
 
-const KINDS: [(&str, Inner); 2] = [(" < ", Inner::First), (" > ", Inner::Last)];
+/// The last is how callers of a place are told.
+const KINDS: [(&str, Inner); 3] = [(" < ", Inner::First), (" > ", Inner::Last), (", from ", Inner::First)];
 
 /// Stands for calls that have no room.
 const MORE: &str = "…";
@@ -76,6 +77,13 @@ mod tests {
         assert_eq!(fit(text, 40).unwrap(), "Main.run > Checkout.pay > Cart.add");
         assert_eq!(fit(text, 28).unwrap(), "… > Checkout.pay > Cart.add");
         assert_eq!(fit(text, 10).unwrap(), "Cart.add");
+    }
+
+    #[test]
+    fn callers_of_a_place_are_a_chain_as_well() {
+        let text = "com.shop.Cart.add:12, from com.shop.Checkout.pay:40, from com.shop.Main.run:7";
+        assert_eq!(fit(text, 45).unwrap(), "Cart.add:12, from Checkout.pay:40, from …");
+        assert_eq!(fit(text, 12).unwrap(), "Cart.add:12");
     }
 
     #[test]

@@ -1,0 +1,102 @@
+//! Rules about exceptions: what a program throws and catches again, it tells nobody.
+
+use super::{Evidence, work::busy_with};
+use crate::{
+    analysis::Lens::Exceptions,
+    report::{Finding, Severity, format},
+};
+
+/// Exceptions a second from which on they are worth knowing.
+const OFTEN_PER_S: f64 = 10.0;
+/// Fewer than these are too few for a rate.
+const ENOUGH: u64 = 30;
+
+/// Exceptions are thrown all the time; what they cost is another matter.
+pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
+    evidence.whole(Exceptions, "created").filter(|created| *created >= ENOUGH)?;
+    let per_s = per_s(evidence).filter(|per_s| *per_s >= OFTEN_PER_S)?;
+    // What they cost has been said, with how many there are.
+    if busy_with(evidence).is_some_and(|finding| finding.id == "exceptions") {
+        return None;
+    }
+    let class = evidence.rows(Exceptions, "classes").next()?;
+    let place = evidence.rows(Exceptions, "sites").next();
+    let at = place.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
+    let share = format::percent(class.number("share_percent").unwrap_or(0.0));
+    let callers = place.and_then(|row| row.known("callers")).map(|callers| format!("called from {callers}"));
+    Some(Finding {
+        id: "exception-rate",
+        severity: Severity::Info,
+        score: (per_s / 100.0).min(20.0),
+        title: format!("Exceptions at {}, {share} of them `{}`{at}", format::rate(per_s), class.text("class")),
+        evidence: depth(evidence).into_iter().chain(callers).collect(),
+        next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
+                    stacks."
+            .to_owned(),
+    })
+}
+
+/// How many there are, for a rule that knows what they cost.
+pub(super) fn how_many(evidence: &Evidence<'_>) -> Vec<String> {
+    let rate = per_s(evidence).map(|per_s| format!("exceptions get stack traces at {}", format::rate(per_s)));
+    rate.into_iter().chain(depth(evidence)).collect()
+}
+
+/// By an estimate where their site was not there all the time.
+fn per_s(evidence: &Evidence<'_>) -> Option<f64> {
+    let number = |key| evidence.number(Exceptions, key);
+    number("extrapolated_created_per_s").or_else(|| number("created_per_s"))
+}
+
+/// How deep the stacks are from which most are thrown.
+fn depth(evidence: &Evidence<'_>) -> Option<String> {
+    let frames = evidence.rows(Exceptions, "sites").next()?.number("mean_frames").map(format::whole)?;
+    Some(format!("{} on their stacks on average", format::plural(frames, "Java frame", "Java frames")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing::Case, *};
+
+    fn thrown(per_s: f64) -> Case {
+        Case::seconds(10)
+            .number("exceptions", "created", 10.0 * per_s)
+            .number("exceptions", "created_per_s", per_s)
+            .row("exceptions", "classes", &[("class", "a.Refused".into()), ("share_percent", 75.0.into())])
+            .row(
+                "exceptions",
+                "sites",
+                &[
+                    ("class", "a.Refused".into()),
+                    ("site", "a.Mail.check:12".into()),
+                    ("callers", "a.Mail.send:3".into()),
+                    ("mean_frames", 9_u64.into()),
+                ],
+            )
+    }
+
+    #[test]
+    fn exceptions_that_come_all_the_time_are_told_with_their_place() {
+        let finding = thrown(120.0).ask(rate).expect("often");
+        assert_eq!(finding.title, "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12");
+        assert_eq!(finding.evidence, ["9 Java frames on their stacks on average", "called from a.Mail.send:3"]);
+        assert_eq!(thrown(9.0).ask(rate), None);
+    }
+
+    #[test]
+    fn what_costs_cpu_time_is_told_once() {
+        let case = thrown(120_000.0).number("cpu", "samples", 1000.0).number("cpu", "sampled_ns", 9e9).row(
+            "cpu",
+            "work",
+            &[
+                ("work", "exceptions".into()),
+                ("samples", 400_u64.into()),
+                ("place", "a.Mail.check:12".into()),
+                ("place_samples", 400_u64.into()),
+            ],
+        );
+        assert_eq!(case.ask(rate), None);
+        let evidence = case.ask(busy_with).expect("it takes CPU time").evidence;
+        assert!(evidence.iter().any(|line| line == "exceptions get stack traces at 120 k/s"), "{evidence:?}");
+    }
+}
