@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::{dist, process, workspace};
 
 /// Size of the terminal: as wide as a page of text shows without scrolling.
-const COLUMNS: u16 = 100;
+const COLUMNS: u16 = 108;
 const ROWS: u16 = 38;
 
 /// The line of README.md before the block that holds the screen.
