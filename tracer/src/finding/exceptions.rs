@@ -28,7 +28,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "exception-rate",
         severity: Severity::Info,
         score: (per_s / 100.0).min(20.0),
-        title: format!("Exceptions at {}, {share} of them `{}`{at}", format::rate(per_s), class.text("class")),
+        title: format!("Exceptions at {}, {share} of them `{}`{at}", said(evidence, per_s), class.text("class")),
         evidence: depth(evidence).into_iter().chain(callers).collect(),
         next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
                     stacks."
@@ -38,8 +38,20 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// How many there are, for a rule that knows what they cost.
 pub(super) fn how_many(evidence: &Evidence<'_>) -> Vec<String> {
-    let rate = per_s(evidence).map(|per_s| format!("exceptions get stack traces at {}", format::rate(per_s)));
+    let rate = per_s(evidence).map(|per_s| format!("exceptions get stack traces at {}", said(evidence, per_s)));
     rate.into_iter().chain(depth(evidence)).collect()
+}
+
+/// The rate as it can be said: what was seen in some windows only, and too few for an estimate, is the least that it was.
+fn said(evidence: &Evidence<'_>, per_s: f64) -> String {
+    let is_estimate = evidence.number(Exceptions, "extrapolated_created_per_s").is_some();
+    let is_partial = evidence.number(Exceptions, "attached_percent").is_some_and(|percent| percent < 100.0);
+    let rate = format::rate(per_s);
+    match (is_estimate, is_partial) {
+        (true, _) => format!("about {rate}"),
+        (false, true) => format!("{rate} or more"),
+        (false, false) => rate,
+    }
 }
 
 /// By an estimate where their site was not there all the time.
@@ -81,6 +93,10 @@ mod tests {
         assert_eq!(finding.title, "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12");
         assert_eq!(finding.evidence, ["9 Java frames on their stacks on average", "called from a.Mail.send:3"]);
         assert_eq!(thrown(9.0).ask(rate), None);
+        let partial = thrown(120.0).number("exceptions", "attached_percent", 12.0);
+        assert!(partial.said(rate).1.starts_with("Exceptions at 120/s or more,"));
+        let estimated = partial.number("exceptions", "extrapolated_created_per_s", 900.0);
+        assert!(estimated.said(rate).1.starts_with("Exceptions at about 900/s,"));
     }
 
     #[test]
