@@ -1,6 +1,6 @@
 /*
  * incident: Handlers are called by reflection, and the one for refunds fails each time: an InvocationTargetException per event.
- * names: exceptions|method-errors ReflectedFailure
+ * names: exceptions|exception-rate|method-errors ReflectedFailure
  * load: cpu
  * jfr: jdk.ExecutionSample ReflectedFailure
  */

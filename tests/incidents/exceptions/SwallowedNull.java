@@ -1,6 +1,6 @@
 /*
  * incident: Customers without an address raise a NullPointerException in each round, and a loop swallows all of them.
- * names: exceptions|method-errors SwallowedNull
+ * names: exceptions|exception-rate|method-errors SwallowedNull
  * load: cpu
  * flags: -XX:-OmitStackTraceInFastThrow
  * jfr: jdk.ExecutionSample SwallowedNull
