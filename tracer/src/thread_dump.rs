@@ -7,6 +7,7 @@ mod deadlock;
 mod groups;
 mod read;
 mod text;
+mod unmounted;
 
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub use self::{
     groups::groups,
     read::{Error, ThreadReader, read},
     text::write as write_text,
+    unmounted::{Unmounted, UnmountedGroup, UnmountedOwner},
 };
 use crate::{jvm::java_threads::Executor, session::look::Waits, stack::Frame};
 
@@ -34,6 +36,8 @@ pub struct ThreadDump {
     pub took: Duration,
     /// The threads, in the order of the JVM's list.
     pub threads: Vec<Thread>,
+    /// Virtual threads that are not mounted; absent where the JVM has made none, or does not list them.
+    pub unmounted: Option<Unmounted>,
     /// Threads that wait for each other in a circle, by their kernel ids.
     pub deadlocks: Vec<Vec<u32>>,
     /// What could not be read, and why.

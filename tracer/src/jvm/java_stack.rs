@@ -145,6 +145,13 @@ impl JavaStacks {
         };
         JavaStack { places: walk.places, end }
     }
+
+    /// The frames of a virtual thread that is not mounted, by its `Continuation`.
+    pub fn of_unmounted(&self, memory: &impl Peek, code: &impl Peek, continuation: u64) -> JavaStack {
+        let mut walk = Walk::new(self, memory, code, 0);
+        let end = walk.unmounted(continuation).err().unwrap_or(End::Root);
+        JavaStack { places: walk.places, end }
+    }
 }
 
 /// A walk under way.

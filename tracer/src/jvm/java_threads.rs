@@ -5,11 +5,13 @@
 
 mod executor;
 mod layout;
+mod named_fields;
 mod names;
 mod object;
 mod places;
 mod reader;
 mod thread_object;
+mod virtual_threads;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,6 +21,7 @@ pub use self::{
     layout::Layout,
     names::{NamedThread, ThreadNames},
     thread_object::{Blocker, ThreadObject, ThreadObjects},
+    virtual_threads::{MAX_VIRTUAL_THREADS, NotRead, VirtualThread, Visitor},
 };
 use super::{
     memory::Error,

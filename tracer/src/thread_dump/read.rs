@@ -6,7 +6,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use super::{Carried, StackFrame, Thread, ThreadDump, deadlocks};
+use super::{Carried, StackFrame, Thread, ThreadDump, Unmounted, deadlocks, unmounted::Grouping};
 use crate::{
     jvm::{
         code_cache,
@@ -58,6 +58,7 @@ pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
     let (began, at) = (Instant::now(), SystemTime::now());
     let mut reader = ThreadReader::open(jvm)?;
     let threads = reader.threads()?;
+    let unmounted = reader.unmounted();
     Ok(ThreadDump {
         pid: jvm.target.pid,
         jvm: format!("{} {}", jvm.target.jvm_name, jvm.target.jvm_version),
@@ -66,6 +67,7 @@ pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
             .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
         deadlocks: deadlocks(&threads),
         threads,
+        unmounted,
         missing: reader.missing,
         took: began.elapsed(),
     })
@@ -83,6 +85,8 @@ pub struct ThreadReader {
     missing: Vec<String>,
     /// Threads that stood still when they were read the last time, by the address of their `JavaThread` and kernel id.
     stood: HashMap<(u64, u32), Stood>,
+    /// Kernel ids of the threads of the last look, and of the virtual threads that they carried, by thread object.
+    by_object: HashMap<u64, u32>,
 }
 
 impl ThreadReader {
@@ -91,12 +95,15 @@ impl ThreadReader {
         let pid = jvm.target.pid;
         let layout = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())?;
         let mut missing = Vec::new();
-        let objects = ThreadObjects::open(jvm, &layout)
+        let mut objects = ThreadObjects::open(jvm, &layout)
             .map_err(|what| {
                 missing
                     .push(format!("names, states and parked threads' locks: libjvm.so does not say where {what} is"));
             })
             .ok();
+        if let Some(objects) = &mut objects {
+            objects.find_virtual_threads(&jvm.tables);
+        }
         let mut symbols = JavaSymbols::open(Memory::open(pid)?, &jvm.tables)?;
         symbols.find_continuations(&jvm.library);
         let stacks = JavaStacks::new(symbols.code_cache().clone(), &jvm.tables)?;
@@ -110,6 +117,7 @@ impl ThreadReader {
             descriptors: Descriptors::new(pid),
             missing,
             stood: HashMap::new(),
+            by_object: HashMap::new(),
         })
     }
 
@@ -133,8 +141,15 @@ impl ThreadReader {
         let tids: HashMap<u32, u32> = tids.into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
         let all: Vec<JavaThread> = self.threads.listed().collect();
         let object_of = |thread: &JavaThread| self.objects.as_ref()?.address_of(thread);
-        let by_object =
-            all.iter().filter_map(|thread| Some((object_of(thread)?, *tids.get(&thread.os_tid)?))).collect();
+        let carried_by = |thread: &JavaThread| Some(self.objects.as_ref()?.mounted_on(thread)?.address);
+        let by_object: HashMap<u64, u32> = all
+            .iter()
+            .filter_map(|thread| Some((thread, *tids.get(&thread.os_tid)?)))
+            .flat_map(|(thread, tid)| {
+                [object_of(thread), carried_by(thread)].into_iter().flatten().map(move |object| (object, tid))
+            })
+            .collect();
+        self.by_object.clone_from(&by_object);
         let known = Known { tids, by_object };
         let before = std::mem::take(&mut self.stood);
         let threads = all.iter().filter_map(|thread| {
@@ -155,6 +170,17 @@ impl ThreadReader {
             Some(told)
         });
         Ok(threads.collect())
+    }
+
+    /// Virtual threads that are not mounted, as they are now; none where the JVM has made none, or does not list them.
+    pub fn unmounted(&mut self) -> Option<Unmounted> {
+        let objects = self.objects.as_ref().filter(|objects| objects.has_virtual_threads())?;
+        let code = Memory::open(self.pid).ok()?;
+        let code = Pages::new(&code);
+        let mut grouping = Grouping::new(&self.stacks, &self.memory, &code);
+        let not_read = objects.unmounted(&mut grouping);
+        let symbols = &mut self.symbols;
+        Some(grouping.told(&self.by_object, not_read, &mut |stack| named(symbols, stack)))
     }
 
     /// A thread that has not run since it was read. What it waits for may have another owner, and have been moved.
@@ -227,7 +253,7 @@ impl ThreadReader {
             queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
             waits,
             carries,
-            frames: self.named(&stack),
+            frames: named(&mut self.symbols, &stack),
             executor: None,
             incomplete: incomplete(&stack, os).or(runs),
         }
@@ -287,28 +313,28 @@ impl ThreadReader {
             None => call.has_descriptor().then(|| u32::try_from(call.arguments[0]).ok()).flatten(),
         }
     }
+}
 
-    /// The frames of a stack with their names.
-    fn named(&mut self, stack: &JavaStack) -> Vec<StackFrame> {
-        let mut frames: Vec<StackFrame> = Vec::new();
-        let plain = |frame: &Arc<Frame>| StackFrame { frame: Frame::clone(frame), native: false };
-        for place in &stack.places {
-            let native = match *place {
-                Place::Interpreted { method, pointer } => {
-                    frames.push(plain(&self.symbols.interpreted_at(method, pointer)));
-                    self.symbols.is_native(method)
-                }
-                Place::Compiled { pc, compile_id, native } => {
-                    frames.extend(self.symbols.compiled(pc, true, compile_id).iter().map(plain));
-                    native
-                }
-            };
-            if let Some(last) = frames.last_mut() {
-                last.native = native;
+/// The frames of a stack with their names.
+fn named(symbols: &mut JavaSymbols<Memory>, stack: &JavaStack) -> Vec<StackFrame> {
+    let mut frames: Vec<StackFrame> = Vec::new();
+    let plain = |frame: &Arc<Frame>| StackFrame { frame: Frame::clone(frame), native: false };
+    for place in &stack.places {
+        let native = match *place {
+            Place::Interpreted { method, pointer } => {
+                frames.push(plain(&symbols.interpreted_at(method, pointer)));
+                symbols.is_native(method)
             }
+            Place::Compiled { pc, compile_id, native } => {
+                frames.extend(symbols.compiled(pc, true, compile_id).iter().map(plain));
+                native
+            }
+        };
+        if let Some(last) = frames.last_mut() {
+            last.native = native;
         }
-        frames
     }
+    frames
 }
 
 /// A thread that stood still.

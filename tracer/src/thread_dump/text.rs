@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use super::{StackFrame, Thread, ThreadDump, groups};
+use super::{StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, groups};
 use crate::{
     report::format,
     session::look::Waits,
@@ -17,7 +17,7 @@ const MAX_NAMES: usize = 8;
 
 /// Writes it. `each` shows every thread, and not only one of those that do the same.
 pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<()> {
-    let ThreadDump { pid, jvm, at_ms, took, threads, deadlocks, missing } = dump;
+    let ThreadDump { pid, jvm, at_ms, took, threads, unmounted, deadlocks, missing } = dump;
     let took = format::duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     let count = format::plural(threads.len() as u64, "thread", "threads");
     writeln!(
@@ -26,7 +26,7 @@ pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<
         escape::terminal(jvm),
         wall_clock(*at_ms)
     )?;
-    for what in missing {
+    for what in missing.iter().chain(unmounted.iter().flat_map(|unmounted| &unmounted.missing)) {
         writeln!(out, "Not known: {}", escape::terminal(what))?;
     }
     let names: HashMap<u32, &Thread> = threads.iter().map(|thread| (thread.tid, thread)).collect();
@@ -39,7 +39,79 @@ pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<
             thread(first, others, &names, out)?;
         }
     }
+    match unmounted {
+        Some(unmounted) => not_mounted(unmounted, each, &names, out),
+        None => Ok(()),
+    }
+}
+
+fn not_mounted(
+    unmounted: &Unmounted,
+    each: bool,
+    names: &HashMap<u32, &Thread>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let count = format::plural(unmounted.count(), "virtual thread is", "virtual threads are");
+    writeln!(out, "\n{count} not mounted, {} mounted", format::count(unmounted.mounted))?;
+    for group in &unmounted.groups {
+        writeln!(out)?;
+        virtual_threads(group, each, names, out)?;
+    }
+    if unmounted.beyond > 0 {
+        writeln!(out, "\n… and {} with further stacks", format::count(unmounted.beyond))?;
+    }
     Ok(())
+}
+
+fn virtual_threads(
+    group: &UnmountedGroup,
+    each: bool,
+    names: &HashMap<u32, &Thread>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Some((first, others)) = group.java_ids.split_first() else { return Ok(()) };
+    let name = group.names.first().map(|name| escape::terminal(name)).unwrap_or_default();
+    writeln!(out, "\"{name}\" #{first} virtual")?;
+    if !others.is_empty() {
+        let shown = others.iter().take(if each { others.len() } else { MAX_NAMES }).map(|id| format!("#{id}"));
+        let more = if others.len() > MAX_NAMES && !each { ", …" } else { "" };
+        let (do_, listed) = (if others.len() == 1 { "does" } else { "do" }, shown.collect::<Vec<_>>().join(", "));
+        writeln!(out, "   and {} that {do_} the same: {listed}{more}", format::count(others.len() as u64))?;
+    }
+    writeln!(out, "   java.lang.Thread.State: {}", group.state)?;
+    let owner = group
+        .owner
+        .as_ref()
+        .map(|owner| format!(", owned by virtual thread #{}{}", owner.java_id, quoted(&owner.name)));
+    let waits = group.waits.as_ref().map(|waits| format!("{}{}", sentence(waits, names), owner.unwrap_or_default()));
+    stack(&group.frames, waits, group.incomplete, out)
+}
+
+/// A name behind what it is the name of; most virtual threads have none.
+fn quoted(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" \"{}\"", escape::terminal(name)) }
+}
+
+/// Frames, with what they wait for below the innermost one.
+fn stack(
+    frames: &[StackFrame],
+    waits: Option<String>,
+    incomplete: Option<&str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for (index, frame) in frames.iter().enumerate() {
+        writeln!(out, "\tat {}", place(frame))?;
+        if let Some(waits) = waits.as_ref().filter(|_| index == 0) {
+            writeln!(out, "\t- {waits}")?;
+        }
+    }
+    if let Some(waits) = waits.filter(|_| frames.is_empty()) {
+        writeln!(out, "\t- {waits}")?;
+    }
+    match incomplete {
+        Some(reason) => writeln!(out, "\t… {reason}"),
+        None => Ok(()),
+    }
 }
 
 fn deadlock(circle: &[u32], names: &HashMap<u32, &Thread>, out: &mut impl Write) -> io::Result<()> {
@@ -69,27 +141,13 @@ fn thread(thread: &Thread, others: &[&Thread], names: &HashMap<u32, &Thread>, ou
         )?;
     }
     if let Some(carried) = &thread.carries {
-        let name =
-            if carried.name.is_empty() { String::new() } else { format!(" \"{}\"", escape::terminal(&carried.name)) };
-        writeln!(out, "   Carrying virtual thread #{}{name}", carried.java_id)?;
+        writeln!(out, "   Carrying virtual thread #{}{}", carried.java_id, quoted(&carried.name))?;
     }
     if let Some(state) = thread.state {
         writeln!(out, "   java.lang.Thread.State: {state}")?;
     }
     let waits = thread.waits.as_ref().map(|waits| sentence(waits, names));
-    for (index, frame) in thread.frames.iter().enumerate() {
-        writeln!(out, "\tat {}", place(frame))?;
-        if let Some(waits) = waits.as_ref().filter(|_| index == 0) {
-            writeln!(out, "\t- {waits}")?;
-        }
-    }
-    if let Some(waits) = waits.filter(|_| thread.frames.is_empty()) {
-        writeln!(out, "\t- {waits}")?;
-    }
-    if let Some(reason) = thread.incomplete {
-        writeln!(out, "\t… {reason}")?;
-    }
-    Ok(())
+    stack(&thread.frames, waits, thread.incomplete, out)
 }
 
 fn listed(others: &[&Thread]) -> String {
@@ -191,7 +249,16 @@ mod tests {
         threads.push(thread(21, "reader", Some(call)));
         let deadlocks = crate::thread_dump::deadlocks(&threads);
         let (jvm, took) = ("OpenJDK 17".to_owned(), Duration::from_millis(12));
-        let dump = ThreadDump { pid: 4711, jvm, at_ms: 0, took, threads, deadlocks, missing: vec!["names".to_owned()] };
+        let dump = ThreadDump {
+            pid: 4711,
+            jvm,
+            at_ms: 0,
+            took,
+            threads,
+            unmounted: None,
+            deadlocks,
+            missing: vec!["names".to_owned()],
+        };
         let mut text = Vec::new();
         write(&dump, false, &mut text).expect("room");
         insta::assert_snapshot!(String::from_utf8(text).expect("a text"));

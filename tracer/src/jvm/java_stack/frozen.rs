@@ -35,6 +35,16 @@ impl<M: Peek, C: Peek> Walk<'_, M, C> {
         Ok(())
     }
 
+    /// All frames of a continuation that runs on no carrier.
+    pub(super) fn unmounted(&mut self, continuation: u64) -> Result<(), End> {
+        let layout = self.stacks.layout;
+        if layout.continuation_return == 0 {
+            return Err(End::InHeap);
+        }
+        let entry_return = self.memory.u64(layout.continuation_return).map_err(|_| End::InHeap)?;
+        self.chunks(continuation, entry_return)
+    }
+
     /// The frames in all chunks of a continuation.
     fn chunks(&mut self, continuation: u64, entry_return: u64) -> Result<(), End> {
         let layout = self.stacks.layout;

@@ -2,21 +2,22 @@
 
 use super::{
     JavaThread, Layout,
-    executor::{Executor, Executors},
+    executor::Executor,
+    named_fields::{MAX_DEPTH, NamedFields},
     places::Places,
     reader::{Classes, Reader},
+    virtual_threads::{NotRead, VirtualThreads, Visitor},
 };
 use crate::jvm::{
     find::Jvm,
     memory::Memory,
     metadata::MetadataLayout,
     peek::{Pages, Peek},
+    vmstructs::VmStructs,
 };
 
 /// What locks of `java.util.concurrent` extend that one thread can own.
 const OWNABLE: &str = "java.util.concurrent.locks.AbstractOwnableSynchronizer";
-/// Most classes that a blocker's class is looked through for it.
-const MAX_DEPTH: usize = 16;
 
 /// What a parked thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +53,9 @@ pub struct ThreadObjects {
     metadata: MetadataLayout,
     places: Places,
     classes: Classes,
-    executors: Option<Executors>,
+    fields: Option<NamedFields>,
     mounted: Option<u64>,
+    virtual_threads: Option<VirtualThreads>,
 }
 
 impl ThreadObjects {
@@ -62,16 +64,40 @@ impl ThreadObjects {
         let metadata = MetadataLayout::from_tables(&jvm.memory, &jvm.tables).map_err(|error| error.to_string())?;
         let memory = Memory::open(jvm.target.pid).map_err(|error| error.to_string())?;
         let mounted = layout.virtual_threads.map(|[_, mounted]| mounted);
-        let executors =
-            Executors::new(&jvm.tables).inspect_err(|error| log::debug!("queues of executors: {error}")).ok();
-        Ok(Self { memory, metadata, places: Places::find(jvm)?, classes: Classes::default(), executors, mounted })
+        let fields = NamedFields::new(&jvm.tables)
+            .inspect_err(|error| log::debug!("queues of executors and virtual threads: {error}"))
+            .ok();
+        let (places, classes) = (Places::find(jvm)?, Classes::default());
+        Ok(Self { memory, metadata, places, classes, fields, mounted, virtual_threads: None })
+    }
+
+    /// Whether the JVM's sets of virtual threads are known.
+    pub const fn has_virtual_threads(&self) -> bool {
+        self.virtual_threads.is_some()
+    }
+
+    /// Looks for the JVM's sets of virtual threads, which come with the first of these.
+    pub fn find_virtual_threads(&mut self, tables: &VmStructs) {
+        if self.virtual_threads.is_none() && self.mounted.is_some() {
+            let near = Pages::new(&self.memory);
+            let reader = self.reader(&near);
+            let find = |fields| VirtualThreads::find(&self.memory, tables, &self.metadata, fields, &reader);
+            self.virtual_threads = self.fields.as_ref().and_then(find);
+        }
+    }
+
+    /// Tells a visitor of each virtual thread that is not mounted.
+    pub fn unmounted(&self, visitor: &mut impl Visitor) -> NotRead {
+        let (Some(fields), Some(threads)) = (&self.fields, &self.virtual_threads) else { return NotRead::default() };
+        let near = Pages::new(&self.memory);
+        threads.each(&self.memory, fields, &self.reader(&near), visitor)
     }
 
     /// Classes may have gone, and others come to their addresses.
     pub fn forget(&self) {
         self.classes.forget();
-        if let Some(executors) = &self.executors {
-            executors.forget();
+        if let Some(fields) = &self.fields {
+            fields.forget();
         }
     }
 
@@ -79,7 +105,7 @@ impl ThreadObjects {
     pub fn executor_of(&self, thread: &JavaThread) -> Option<Executor> {
         let near = Pages::new(&self.memory);
         let reader = self.reader(&near);
-        self.executors.as_ref()?.of(&reader, reader.thread_object(thread.address)?)
+        Executor::of(self.fields.as_ref()?, &reader, reader.thread_object(thread.address)?)
     }
 
     /// Address of its thread object now.
@@ -109,7 +135,7 @@ impl ThreadObjects {
     }
 }
 
-fn described<P: Peek>(reader: &Reader<'_, P>, object: u64) -> Option<ThreadObject> {
+pub(super) fn described<P: Peek>(reader: &Reader<'_, P>, object: u64) -> Option<ThreadObject> {
     let (memory, places) = (reader.memory, reader.places);
     let platform = reader.platform(object);
     Some(ThreadObject {

@@ -1,4 +1,4 @@
-//! Fields that a class declares, with their offsets in its objects, from the JVM's own description of the class.
+//! Fields that a class declares, with their offsets in its objects or its mirror, from the JVM's own description of the class.
 //!
 //! Up to 20 it is an array of six words of 16 bits a field, since then a stream of compressed numbers. Both are bounded, and a class
 //! whose description makes no sense has no fields.
@@ -27,14 +27,16 @@ const INJECTED: u32 = 2;
 const GENERIC: u32 = 4;
 const CONTENDED: u32 = 16;
 
-/// A field of objects; static ones are not among them.
+/// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
     pub name: String,
     /// Whether it holds a reference, and not a number.
     pub is_reference: bool,
-    /// Where it lies in an object.
+    /// Whether it is of the class and lies in its mirror, and not in objects.
+    pub is_static: bool,
+    /// Where it lies there.
     pub offset: u64,
 }
 
@@ -69,7 +71,7 @@ impl FieldsLayout {
         Ok(Self { description, data })
     }
 
-    /// The fields that a class declares itself; none where its description cannot be read.
+    /// The fields that a class declares itself, static ones included; none where its description cannot be read.
     pub fn of(&self, peek: &impl Peek, layout: &MetadataLayout, klass: u64) -> Vec<Field> {
         self.described(peek, layout, klass).unwrap_or_default()
     }
@@ -90,7 +92,7 @@ impl FieldsLayout {
         let text = |index| reader.pool_text(&pool, index, "InstanceKlass::_fields").ok();
         let named = |raw: &Raw| {
             let is_reference = text(raw.signature)?.starts_with(['L', '[']);
-            Some(Field { name: text(raw.name)?, is_reference, offset: raw.offset })
+            Some(Field { name: text(raw.name)?, is_reference, is_static: raw.is_static, offset: raw.offset })
         };
         Some(raw.iter().filter_map(named).collect())
     }
@@ -103,11 +105,12 @@ impl FieldsLayout {
     }
 }
 
-/// A field of objects by its numbers.
+/// A field by its numbers.
 #[derive(Debug, PartialEq, Eq)]
 struct Raw {
     name: u16,
     signature: u16,
+    is_static: bool,
     offset: u64,
 }
 
@@ -115,8 +118,9 @@ fn of_words(bytes: &[u8], count: usize) -> Vec<Raw> {
     let field = |index: usize| {
         let word = |number: usize| at::u16(bytes, 2 * (WORDS * index + number) as u64);
         let packed = u32::from(word(5)?) << 16 | u32::from(word(4)?);
-        let is_known = packed & TAG == TAG_OFFSET && u32::from(word(0)?) & STATIC == 0;
-        is_known.then_some(Raw { name: word(1)?, signature: word(2)?, offset: u64::from(packed >> 2) })
+        let is_static = u32::from(word(0)?) & STATIC != 0;
+        let is_known = packed & TAG == TAG_OFFSET;
+        is_known.then_some(Raw { name: word(1)?, signature: word(2)?, is_static, offset: u64::from(packed >> 2) })
     };
     (0..count.min(bytes.len() / (2 * WORDS))).filter_map(field).collect()
 }
@@ -142,8 +146,8 @@ fn next(numbers: &mut unsigned5::Reader<'_>) -> Option<(Raw, bool)> {
             numbers.unsigned()?;
         }
     }
-    let is_wanted = access & STATIC == 0 && flags & INJECTED == 0;
-    Some((Raw { name, signature, offset: u64::from(offset) }, is_wanted))
+    let is_static = access & STATIC != 0;
+    Some((Raw { name, signature, is_static, offset: u64::from(offset) }, flags & INJECTED == 0))
 }
 
 #[cfg(test)]
@@ -152,7 +156,11 @@ mod tests {
     use crate::fuzz;
 
     fn raw(name: u16, signature: u16, offset: u64) -> Raw {
-        Raw { name, signature, offset }
+        Raw { name, signature, is_static: false, offset }
+    }
+
+    fn of_class(name: u16, signature: u16, offset: u64) -> Raw {
+        Raw { is_static: true, ..raw(name, signature, offset) }
     }
 
     #[test]
@@ -179,8 +187,8 @@ mod tests {
             0,
         ];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert_eq!(of_words(&bytes, 3), [raw(7, 8, 12)]);
-        assert_eq!(of_words(&bytes, 100), [raw(7, 8, 12)], "a count that is not true");
+        assert_eq!(of_words(&bytes, 3), [raw(7, 8, 12), of_class(9, 10, 16)]);
+        assert_eq!(of_words(&bytes, 100), [raw(7, 8, 12), of_class(9, 10, 16)], "a count that is not true");
         let mut high = bytes;
         high[10] = 1;
         assert_eq!(of_words(&high, 1), [raw(7, 8, (1 << 14) + 12)]);
@@ -195,7 +203,7 @@ mod tests {
         assert_eq!(of_stream(&bytes[..9], 1), [raw(7, 8, 12)], "it ends in the middle");
         assert_eq!(of_stream(&[0], 1), []);
         let is_static: Vec<u8> = [1, 0, 7, 8, 12, 8, 0].iter().map(|number: &u8| number + 1).collect();
-        assert_eq!(of_stream(&is_static, 1), []);
+        assert_eq!(of_stream(&is_static, 1), [of_class(7, 8, 12)]);
     }
 
     #[test]

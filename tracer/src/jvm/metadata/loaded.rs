@@ -1,4 +1,4 @@
-//! The methods of all classes that are loaded, found by the JVM's own lists: loaders, their classes, the methods of each.
+//! The classes that are loaded and their methods, found by the JVM's own lists: loaders, their classes, the methods of each.
 //!
 //! The lists grow at their heads while they are walked, and lose entries only while all threads stand still. So a walk finds
 //! what was there when it began, except after an unloading, which its caller must notice. Whatever an entry says, a walk ends:
@@ -54,7 +54,13 @@ impl LoadedLayout {
 
     /// Hands the address of each method of each loaded class to `take`, until that says that it has enough.
     pub fn methods(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> bool) {
-        let (mut left, mut methods) = (MAX_CLASSES, MAX_ALL_METHODS);
+        let mut methods = MAX_ALL_METHODS;
+        self.classes(peek, &mut |class| self.methods_of(peek, class, &mut methods, take));
+    }
+
+    /// Hands the address of each loaded class to `take`, until that says that it has enough.
+    pub fn classes(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> bool) {
+        let mut left = MAX_CLASSES;
         // A list that leads back to itself ends there.
         let mut known = HashSet::new();
         let mut loader = peek.u64(self.head).unwrap_or(0);
@@ -64,7 +70,7 @@ impl LoadedLayout {
             let mut class = peek.u64(loader.wrapping_add(self.classes)).unwrap_or(0);
             while class != 0 && left > 0 && known.insert(class) {
                 left -= 1;
-                if !self.methods_of(peek, class, &mut methods, take) {
+                if !take(class) {
                     return;
                 }
                 class = peek.u64(class.wrapping_add(self.next_class)).unwrap_or(0);

@@ -1,0 +1,63 @@
+//! Fields of objects and classes by their names, and what they hold. Where they lie is looked up once for all objects of a look at the
+//! JVM.
+
+use std::{cell::RefCell, collections::HashMap};
+
+use super::reader::Reader;
+use crate::jvm::{
+    code_cache::Error,
+    metadata::{Field, FieldsLayout},
+    peek::Peek,
+    vmstructs::VmStructs,
+};
+
+/// Most classes that an object's class is looked through for a field.
+pub(super) const MAX_DEPTH: usize = 16;
+
+/// Reads fields.
+#[derive(Debug)]
+pub(super) struct NamedFields {
+    layout: FieldsLayout,
+    /// By class and name.
+    known: RefCell<HashMap<(u64, &'static str), Option<Field>>>,
+}
+
+impl NamedFields {
+    pub(super) fn new(tables: &VmStructs) -> Result<Self, Error> {
+        Ok(Self { layout: FieldsLayout::from_tables(tables)?, known: RefCell::default() })
+    }
+
+    pub(super) fn forget(&self) {
+        self.known.borrow_mut().clear();
+    }
+
+    /// The object that a field of an object leads to.
+    pub(super) fn reference<P: Peek>(&self, reader: &Reader<'_, P>, object: u64, name: &'static str) -> Option<u64> {
+        let field = self.of_object(reader, object, name).filter(|field| field.is_reference)?;
+        reader.reference(object.wrapping_add(field.offset))
+    }
+
+    /// A field of objects that holds 32 bits.
+    pub(super) fn int<P: Peek>(&self, reader: &Reader<'_, P>, object: u64, name: &'static str) -> Option<u32> {
+        let field = self.of_object(reader, object, name).filter(|field| !field.is_reference)?;
+        reader.memory.u32(object.wrapping_add(field.offset)).ok()
+    }
+
+    /// A field of an object: of its class, or of one that this extends.
+    pub(super) fn of_object<P: Peek>(&self, reader: &Reader<'_, P>, object: u64, name: &'static str) -> Option<Field> {
+        self.of_class(reader, reader.klass(object)?, name).filter(|field| !field.is_static)
+    }
+
+    /// A field that a class or one that it extends declares.
+    pub(super) fn of_class<P: Peek>(&self, reader: &Reader<'_, P>, klass: u64, name: &'static str) -> Option<Field> {
+        if let Some(known) = self.known.borrow().get(&(klass, name)) {
+            return known.clone();
+        }
+        let parent = |klass: &u64| Some(reader.class(*klass)?.1).filter(|parent| *parent != 0);
+        let classes = std::iter::successors(Some(klass), parent).take(MAX_DEPTH);
+        let mut all = classes.flat_map(|klass| self.layout.of(reader.memory, reader.metadata, klass));
+        let found = all.find(|field| field.name == name);
+        self.known.borrow_mut().insert((klass, name), found.clone());
+        found
+    }
+}

@@ -1,0 +1,200 @@
+//! Virtual threads that are not mounted. There may be a hundred thousand of them, so those that do the same are one from the beginning.
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use serde::Serialize;
+
+use super::StackFrame;
+use crate::{
+    jvm::{
+        java_stack::{JavaStack, JavaStacks},
+        java_threads::{MAX_VIRTUAL_THREADS, NotRead, VirtualThread, Visitor},
+        memory::Memory,
+        peek::Pages,
+    },
+    report::format,
+    session::look::Waits,
+};
+
+/// Most names of a group that are kept.
+const MAX_NAMES: usize = 256;
+/// Most groups; threads beyond are counted.
+const MAX_GROUPS: usize = 16_384;
+
+/// Virtual threads that are not mounted, by what they do.
+#[derive(Debug, Default, Serialize)]
+pub struct Unmounted {
+    /// The largest group first.
+    pub groups: Vec<UnmountedGroup>,
+    /// Those that are in no group, because there are too many groups.
+    pub beyond: u64,
+    /// Those that were mounted, and are told with their carriers.
+    pub mounted: u64,
+    /// Why some are not told, in sentences.
+    pub missing: Vec<String>,
+}
+
+impl Unmounted {
+    /// How many were read.
+    pub fn count(&self) -> u64 {
+        self.groups.iter().map(UnmountedGroup::count).sum::<u64>() + self.beyond
+    }
+}
+
+/// Virtual threads with the same state, stack and reason to wait.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct UnmountedGroup {
+    /// `Thread.threadId()` of each.
+    pub java_ids: Vec<u64>,
+    /// `Thread.getName()` of those that have one, as far as they are kept.
+    pub names: Vec<String>,
+    /// As Java says it.
+    pub state: &'static str,
+    /// What they wait for.
+    pub waits: Option<Waits>,
+    /// The virtual thread that owns that, where it is none that is mounted.
+    pub owner: Option<UnmountedOwner>,
+    /// Their frames, innermost first.
+    pub frames: Vec<StackFrame>,
+    /// Why there are no more frames; absent where the stack is whole.
+    pub incomplete: Option<&'static str>,
+}
+
+impl UnmountedGroup {
+    /// How many threads it has.
+    pub const fn count(&self) -> u64 {
+        self.java_ids.len() as u64
+    }
+}
+
+/// A virtual thread that others wait for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnmountedOwner {
+    /// `Thread.threadId()`.
+    pub java_id: u64,
+    /// `Thread.getName()`.
+    pub name: String,
+}
+
+/// What threads of a group have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    stack: JavaStack,
+    state: &'static str,
+    /// Class of what they wait for, and the object where somebody owns it.
+    waits: Option<(String, u64)>,
+}
+
+/// A group as it is read.
+#[derive(Default)]
+struct Read {
+    java_ids: Vec<u64>,
+    names: Vec<String>,
+    /// What the first one waits for, and the thread object of who owns it.
+    blocker: Option<(u64, Option<u64>)>,
+}
+
+/// Puts virtual threads into groups as they come.
+pub(super) struct Grouping<'a> {
+    stacks: &'a JavaStacks,
+    memory: &'a Memory,
+    code: &'a Pages<&'a Memory>,
+    groups: HashMap<Key, Read>,
+    beyond: u64,
+    /// Each by its thread object.
+    by_object: HashMap<u64, UnmountedOwner>,
+}
+
+impl<'a> Grouping<'a> {
+    pub(super) fn new(stacks: &'a JavaStacks, memory: &'a Memory, code: &'a Pages<&'a Memory>) -> Self {
+        Self { stacks, memory, code, groups: HashMap::new(), beyond: 0, by_object: HashMap::new() }
+    }
+
+    /// The groups, with the frames that `name` gives them. `tids` are the kernel's, by thread object, of who is on a CPU or could be.
+    pub(super) fn told(
+        self,
+        tids: &HashMap<u64, u32>,
+        not_read: NotRead,
+        name: &mut dyn FnMut(&JavaStack) -> Vec<StackFrame>,
+    ) -> Unmounted {
+        let Self { groups, beyond, by_object, .. } = self;
+        let told = |(Key { stack, state, waits }, Read { mut java_ids, names, blocker }): (Key, Read)| {
+            java_ids.sort_unstable();
+            let (address, object) = blocker.unwrap_or_default();
+            let owner = object.and_then(|object| tids.get(&object).copied());
+            UnmountedGroup {
+                java_ids,
+                names,
+                state,
+                waits: waits.map(|(class, _)| Waits::Unpark { class, address, owner }),
+                owner: object.and_then(|object| by_object.get(&object).cloned()),
+                frames: name(&stack),
+                incomplete: stack.end.reason(),
+            }
+        };
+        let mut groups: Vec<UnmountedGroup> = groups.into_iter().map(told).collect();
+        groups.sort_by(|a, b| b.count().cmp(&a.count()).then_with(|| a.java_ids.cmp(&b.java_ids)));
+        Unmounted { groups, beyond, mounted: not_read.mounted, missing: sentences(not_read) }
+    }
+}
+
+/// What could not be read, and why.
+fn sentences(not_read: NotRead) -> Vec<String> {
+    let NotRead { mounted: _, ran, torn, more, untracked } = not_read;
+    let mut sentences = Vec::new();
+    if ran > 0 {
+        sentences
+            .push(format!("{} ran while they were read", format::plural(ran, "virtual thread", "virtual threads")));
+    }
+    if torn > 0 {
+        let entries = format::plural(torn, "entry", "entries");
+        sentences.push(format!(
+            "{entries} of the lists of virtual threads led to none, because objects were moved meanwhile"
+        ));
+    }
+    if more {
+        sentences.push(format!("virtual threads beyond the first {}", format::count(MAX_VIRTUAL_THREADS as u64)));
+    }
+    if untracked {
+        sentences.push(
+            "virtual threads that the API of `Thread` started, because the JVM does not list them (`jdk.trackAllThreads`)".to_owned(),
+        );
+    }
+    sentences
+}
+
+impl Visitor for Grouping<'_> {
+    type Stack = JavaStack;
+
+    /// Code is read through pages first; if that leads nowhere it may be newer than they are.
+    fn walk(&mut self, continuation: u64) -> JavaStack {
+        let stack = self.stacks.of_unmounted(self.memory, self.code, continuation);
+        let is_whole = stack.end.reason().is_none();
+        if is_whole { stack } else { self.stacks.of_unmounted(self.memory, self.memory, continuation) }
+    }
+
+    fn take(&mut self, thread: VirtualThread, stack: JavaStack) {
+        let VirtualThread { object, state, .. } = thread;
+        let name = object.name.unwrap_or_default();
+        self.by_object.insert(object.address, UnmountedOwner { java_id: object.id, name: name.clone() });
+        let waits = object.blocker.as_ref().map(|blocker| {
+            let owner = blocker.owner.filter(|owner| *owner != 0);
+            (blocker.class.clone(), owner.map_or(0, |_| blocker.address))
+        });
+        let is_full = self.groups.len() >= MAX_GROUPS;
+        let group = match self.groups.entry(Key { stack, state, waits }) {
+            Entry::Vacant(_) if is_full => {
+                self.beyond += 1;
+                return;
+            }
+            entry => entry.or_default(),
+        };
+        if group.java_ids.is_empty() {
+            group.blocker = object.blocker.map(|blocker| (blocker.address, blocker.owner.filter(|owner| *owner != 0)));
+        }
+        group.java_ids.push(object.id);
+        if !name.is_empty() && group.names.len() < MAX_NAMES {
+            group.names.push(name);
+        }
+    }
+}
