@@ -140,3 +140,90 @@ fn threads_that_do_the_same_are_shown_once_and_hostile_names_are_harmless() -> R
     jvm.finish()?;
     Ok(())
 }
+
+/// Virtual threads of each kind in `Unmounted`.
+const CROWD: u64 = 600;
+
+/// What the JVM's own dump of virtual threads says: frames by the thread's id.
+fn own_dump(jvm: &Jvm) -> Result<BTreeMap<u64, Vec<String>>> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("dump.json");
+    jvm.jcmd(&["Thread.dump_to_file", "-format=json", &path.to_string_lossy()])?;
+    let dump: Value = serde_json::from_slice(&std::fs::read(path)?)?;
+    let containers = dump["threadDump"]["threadContainers"].as_array().context("no containers")?;
+    let threads = containers.iter().filter_map(|container| container["threads"].as_array()).flatten();
+    threads
+        .map(|thread| {
+            // Numbers are texts up to 21.
+            let id = thread["tid"].as_u64().or_else(|| thread["tid"].as_str()?.parse().ok()).context("no tid")?;
+            let frames = thread["stack"].as_array().context("no stack")?;
+            Ok((id, frames.iter().filter_map(Value::as_str).map(method).collect()))
+        })
+        .collect()
+}
+
+/// `java.lang.VirtualThread.park` of `java.base/java.lang.VirtualThread.park(VirtualThread.java:596)`.
+fn method(frame: &str) -> String {
+    let name = frame.split('(').next().unwrap_or_default();
+    let name = name.rsplit_once('/').filter(|_| !name.contains("$$Lambda")).map_or(name, |(_, name)| name);
+    name.split("$$Lambda").next().unwrap_or_default().to_owned()
+}
+
+/// Frames that the JVM leaves out of its own dump.
+fn is_hidden(frame: &str) -> bool {
+    ["jdk.internal.vm.Continuation.", "java.lang.VirtualThread$VThreadContinuation"]
+        .iter()
+        .any(|begin| frame.starts_with(begin))
+        || ["java.lang.VirtualThread.yieldContinuation", "java.lang.Thread.runWith"].contains(&frame)
+        || frame.ends_with("Unmounted")
+}
+
+#[test]
+fn virtual_threads_that_are_not_mounted_are_told_as_the_jvm_tells_of_them() -> Result<()> {
+    for jdk in jdk::all()?.into_iter().filter(|jdk| jdk.release >= 21) {
+        let mut jvm = Launch::new(&jdk, "dump", "Unmounted").arguments(&[&CROWD.to_string()]).start()?;
+        for round in 0..2 {
+            let dump = dump(&jvm)?;
+            let groups = dump["unmounted"]["groups"].as_array().context("no groups")?;
+            let told = own_dump(&jvm)?;
+            let mut seen = 0;
+            for group in groups {
+                let frames = group["frames"].as_array().context("no frames")?;
+                let frames: Vec<String> = frames
+                    .iter()
+                    .filter_map(|frame| frame["name"].as_str())
+                    .map(method)
+                    .filter(|frame| !is_hidden(frame))
+                    .collect();
+                for id in group["java_ids"].as_array().context("no ids")?.iter().filter_map(Value::as_u64) {
+                    let own = told.get(&id).with_context(|| format!("#{id} is not the JVM's, JDK {}", jdk.release))?;
+                    let own: Vec<_> = own.iter().filter(|frame| !is_hidden(frame)).cloned().collect();
+                    assert_eq!(frames, own, "#{id} on JDK {}", jdk.release);
+                    seen += 1;
+                }
+            }
+            assert_eq!(seen, 2 * CROWD + 2, "on JDK {}, round {round}", jdk.release);
+            let all_at = |method: &str| {
+                let is_there = |group: &&Value| {
+                    let mut frames = group["frames"].as_array().into_iter().flatten();
+                    frames.any(|frame| frame["name"] == method)
+                };
+                groups.iter().filter(is_there).collect::<Vec<_>>()
+            };
+            let at = |method: &str| all_at(method).first().copied();
+            let holder = at("Unmounted.hold").context("nobody holds the lock")?;
+            let mut waiting = 0;
+            for group in all_at("java.util.concurrent.locks.ReentrantLock.lock") {
+                waiting += group["java_ids"].as_array().map_or(0, Vec::len);
+                assert_eq!(group["owner"]["name"], "holder", "{group}");
+                assert_eq!(group["owner"]["java_id"], holder["java_ids"][0]);
+            }
+            assert_eq!(waiting as u64, CROWD);
+            assert_eq!(at("Unmounted.sleep").context("nobody sleeps")?["state"], "TIMED_WAITING (parking)");
+            assert_eq!(at("Unmounted.take").context("nobody takes")?["names"][0], "taker");
+            jvm.work()?;
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}

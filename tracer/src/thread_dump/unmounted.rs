@@ -118,8 +118,7 @@ impl<'a> Grouping<'a> {
         name: &mut dyn FnMut(&JavaStack) -> Vec<StackFrame>,
     ) -> Unmounted {
         let Self { groups, beyond, by_object, .. } = self;
-        let told = |(Key { stack, state, waits }, Read { mut java_ids, names, blocker }): (Key, Read)| {
-            java_ids.sort_unstable();
+        let told = |(Key { stack, state, waits }, Read { java_ids, names, blocker }): (Key, Read)| {
             let (address, object) = blocker.unwrap_or_default();
             let owner = object.and_then(|object| tids.get(&object).copied());
             UnmountedGroup {
@@ -132,10 +131,44 @@ impl<'a> Grouping<'a> {
                 incomplete: stack.end.reason(),
             }
         };
-        let mut groups: Vec<UnmountedGroup> = groups.into_iter().map(told).collect();
+        let mut groups = alike(groups.into_iter().map(told));
         groups.sort_by(|a, b| b.count().cmp(&a.count()).then_with(|| a.java_ids.cmp(&b.java_ids)));
         Unmounted { groups, beyond, mounted: not_read.mounted, missing: sentences(not_read) }
     }
+}
+
+/// One group for all whose frames have the same names: interpreted or compiled, it is the same code.
+fn alike(groups: impl Iterator<Item = UnmountedGroup>) -> Vec<UnmountedGroup> {
+    let mut merged: HashMap<_, UnmountedGroup> = HashMap::new();
+    for mut group in groups {
+        let waits = group.waits.as_ref().map(|waits| match waits {
+            Waits::Unpark { class, address, .. } if group.owner.is_some() || waits.owner().is_some() => {
+                (class.clone(), *address)
+            }
+            Waits::Unpark { class, .. } => (class.clone(), 0),
+            _ => (String::new(), 0),
+        });
+        let places = group.frames.iter().map(|StackFrame { frame, .. }| (frame.name.clone(), frame.line));
+        let places: Vec<_> = places.collect();
+        match merged.entry((places, group.state, group.incomplete, waits)) {
+            Entry::Vacant(entry) => drop(entry.insert(group)),
+            Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                // Who owned it when most of them were read.
+                if group.java_ids.len() > known.java_ids.len() {
+                    std::mem::swap(known, &mut group);
+                }
+                known.java_ids.append(&mut group.java_ids);
+                known.names.append(&mut group.names);
+                known.names.truncate(MAX_NAMES);
+            }
+        }
+    }
+    let mut groups: Vec<UnmountedGroup> = merged.into_values().collect();
+    for group in &mut groups {
+        group.java_ids.sort_unstable();
+    }
+    groups
 }
 
 /// What could not be read, and why.
