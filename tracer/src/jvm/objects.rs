@@ -10,6 +10,15 @@ use super::{flags::Flags, peek::Peek, vmstructs::VmStructs};
 /// Bits of a compact header below the class (`markWord::klass_shift`).
 pub(super) const COMPACT_KLASS_BIT: u32 = 42;
 
+/// First of the four bits in which generational ZGC's references say how they are to be shifted.
+const COLOUR: u64 = 12;
+
+/// The address in a reference of full width. User space ends below 47 bits; generational ZGC keeps the address above its colour.
+pub const fn address_in(reference: u64) -> u64 {
+    let shift = (reference >> COLOUR & 0xf).trailing_zeros();
+    if reference < 1 << 47 { reference } else { reference >> (if shift < 3 { shift } else { 3 } + 13) }
+}
+
 /// Compressed class pointers are shifted by no more: classes are aligned to 1024 bytes at most.
 const MAX_KLASS_SHIFT: u32 = 10;
 

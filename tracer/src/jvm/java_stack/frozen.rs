@@ -7,6 +7,7 @@
 use std::mem;
 
 use super::{End, Peek, WORD, Walk};
+use crate::jvm::objects::address_in;
 
 /// Most chunks of a virtual thread.
 const MAX_CHUNKS: usize = 1024;
@@ -111,7 +112,7 @@ impl<M: Peek, C: Peek> Walk<'_, M, C> {
     fn reference(&self, field: u64) -> Result<u64, End> {
         let layout = &self.stacks.layout;
         if layout.object_bytes != 4 {
-            return self.memory.u64(field).map_err(|_| End::InHeap);
+            return self.memory.u64(field).map(address_in).map_err(|_| End::InHeap);
         }
         let narrow = u64::from(self.memory.u32(field).map_err(|_| End::InHeap)?);
         Ok(if narrow == 0 { 0 } else { layout.object_base.wrapping_add(narrow << (layout.object_shift & 31)) })

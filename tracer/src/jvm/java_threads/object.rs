@@ -3,20 +3,14 @@
 use tracer_common::record::MAX_TEXT_BYTES;
 
 use super::{JavaThreads, layout::ClassPointer};
-use crate::jvm::peek::Peek;
-
-/// First of the four bits in which generational ZGC's pointers say how they are to be shifted.
-const COLOUR: u64 = 12;
+use crate::jvm::{objects::address_in, peek::Peek};
 
 impl<P: Peek> JavaThreads<P> {
     /// Address of the object of a monitor.
     pub(super) fn object(&self, monitor: u64) -> Option<u64> {
         let object = self.peek.u64(monitor.wrapping_add(self.layout.object)).ok()?;
         let object = if self.layout.object_is_handle { self.peek.u64(object).ok()? } else { object };
-        // User space ends below; generational ZGC keeps the address above its colour.
-        let is_address = object < 1 << 47;
-        Some(if is_address { object } else { object >> ((object >> COLOUR & 0xf).trailing_zeros().min(3) + 13) })
-            .filter(|object| *object != 0)
+        Some(address_in(object)).filter(|object| *object != 0)
     }
 
     /// Name of the class of the object of a monitor, with slashes.

@@ -8,13 +8,12 @@ use tracer_common::tally::ObjectLayout;
 use super::places::{Places, References};
 use crate::jvm::{
     metadata::{MetadataLayout, class_of},
+    objects::address_in,
     peek::Peek,
 };
 
 /// Longest name that is read, in bytes.
 pub(super) const MAX_NAME_BYTES: u32 = 2048;
-/// First of the four bits in which generational ZGC's pointers say how they are to be shifted.
-const COLOUR: u64 = 12;
 
 /// Names of classes, and the classes that they extend, by `Klass*`: read once for all objects of a look at the JVM.
 #[derive(Debug, Default)]
@@ -41,11 +40,7 @@ impl<P: Peek> Reader<'_, P> {
 
     /// The object that a reference of full width leads to.
     pub(super) fn wide(&self, at: u64) -> Option<u64> {
-        let object = self.memory.u64(at).ok()?;
-        // User space ends below; generational ZGC keeps the address above its colour.
-        let is_address = object < 1 << 47;
-        Some(if is_address { object } else { object >> ((object >> COLOUR & 0xf).trailing_zeros().min(3) + 13) })
-            .filter(|object| *object != 0)
+        Some(address_in(self.memory.u64(at).ok()?)).filter(|object| *object != 0)
     }
 
     /// The object that a reference in an object leads to.
