@@ -174,9 +174,14 @@ impl Unwinding {
         })
     }
 
-    /// Begins to read symbols, on a thread of its own: to be called when nothing is timed any more.
+    /// Begins to read symbols, on a thread of its own: to be called while nothing is timed.
     pub fn read_symbols(&mut self) {
         self.machine.begin();
+    }
+
+    /// Waits until they are read.
+    pub fn wait_for_symbols(&mut self) {
+        let _: &mut Symbols = self.machine.ready();
     }
 
     /// Rows of unwinding tables, for which the kernel side must have room.
