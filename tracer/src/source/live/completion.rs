@@ -40,6 +40,8 @@ pub struct Completion {
     /// Words of what has begun, by thread and kind.
     open: HashMap<(Tid, u16), Vec<Vec<u8>>>,
     defined: HashSet<NameId>,
+    /// Names of objects' classes since the ring buffers were looked at, by what the objects say of them, as ids: exceptions come by thousands.
+    classes: HashMap<u64, u64>,
 }
 
 /// The kind of what an end is the end of.
@@ -62,7 +64,19 @@ impl Completion {
         let ends = plan.sites.iter().filter(|site| site.rest == Rest::Beginning);
         let groups = ends.filter_map(|site| Some((beginning(site.kind)? as u16, site.group))).collect();
         let is_needed = rests.iter().any(|rest| *rest != Rest::Nothing);
-        is_needed.then(|| Self { rests, reader: None, groups, open: HashMap::new(), defined: HashSet::new() })
+        is_needed.then(|| Self {
+            rests,
+            reader: None,
+            groups,
+            open: HashMap::new(),
+            defined: HashSet::new(),
+            classes: HashMap::new(),
+        })
+    }
+
+    /// Time passes: another class may be where one was.
+    pub(super) fn look_again(&mut self) {
+        self.classes.clear();
     }
 
     /// What reads the target, once it is known.
@@ -78,7 +92,7 @@ impl Completion {
             return None;
         }
         let mut words = Words::of(record)?;
-        let Self { reader, defined, .. } = self;
+        let Self { reader, defined, classes, .. } = self;
         let mut name = |text: Option<Vec<u8>>| {
             let Some(text) = text else { return NAME_ABSENT };
             let id = name_id(&text);
@@ -102,7 +116,11 @@ impl Completion {
             Rest::ObjectClass => {
                 let class = words.get(0);
                 if class != NAME_UNREADABLE {
-                    words.set(0, name(reader.and_then(|reader| reader.class_of_object(class))));
+                    if classes.len() >= MAX_NAMES {
+                        classes.clear();
+                    }
+                    let of_class = || name(reader.and_then(|reader| reader.class_of_object(class)));
+                    words.set(0, *classes.entry(class).or_insert_with(of_class));
                 }
             }
             Rest::Milliseconds => words.set(0, words.get(0) / 1_000_000),
@@ -238,6 +256,7 @@ mod tests {
             groups: groups.into(),
             open: HashMap::new(),
             defined: HashSet::new(),
+            classes: HashMap::new(),
         }
     }
 
