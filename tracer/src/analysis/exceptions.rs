@@ -126,7 +126,9 @@ impl Exceptions {
             ],
             |created| created.count,
             |(class, place, callers)| vec![class.into(), place.into(), callers.map_or(Cell::Missing, Cell::from)],
-            |created| vec![created.count.into(), share(created.count, self.created).into(), created.mean_frames().into()],
+            |created| {
+                vec![created.count.into(), share(created.count, self.created).into(), created.mean_frames().into()]
+            },
         )
     }
 

@@ -1,6 +1,7 @@
 //! Reads the dump of a running JVM.
 
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     sync::Arc,
     time::{Instant, SystemTime},
@@ -17,6 +18,7 @@ use crate::{
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled, SystemCall},
         peek::{Pages, Peek as _},
+        unloads::Unloads,
     },
     session::look::Waits,
     stack::Frame,
@@ -80,6 +82,7 @@ pub struct ThreadReader {
     stacks: JavaStacks,
     symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
+    unloads: Unloads,
     missing: Vec<String>,
     /// Threads that stood still when they were read the last time, by the address of their `JavaThread` and kernel id.
     stood: HashMap<(u64, u32), Stood>,
@@ -108,6 +111,7 @@ impl ThreadReader {
             stacks,
             symbols,
             descriptors: Descriptors::new(pid),
+            unloads: Unloads::new(jvm),
             missing,
             stood: HashMap::new(),
         })
@@ -121,8 +125,11 @@ impl ThreadReader {
     /// All threads as they are now.
     pub fn threads(&mut self) -> Result<Vec<Thread>, Error> {
         // Since the last time classes may have gone, and descriptors may lead elsewhere.
-        self.symbols.classes_unloaded();
         self.descriptors = Descriptors::new(self.pid);
+        if self.unloads.may_have_happened(&self.memory) {
+            self.symbols.classes_unloaded();
+        }
+        // Objects move, and what was read of one that was gone is to be forgotten in any case.
         if let Some(objects) = &self.objects {
             objects.forget();
         }
@@ -131,13 +138,9 @@ impl ThreadReader {
         let code = Pages::new(&code);
         let tids = os_thread::tids_of(self.pid);
         let tids: HashMap<u32, u32> = tids.into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
-        let all: Vec<JavaThread> = self.threads.listed().collect();
-        let object_of = |thread: &JavaThread| self.objects.as_ref()?.address_of(thread);
-        let by_object =
-            all.iter().filter_map(|thread| Some((object_of(thread)?, *tids.get(&thread.os_tid)?))).collect();
-        let known = Known { tids, by_object };
+        let known = Known { tids, listed: self.threads.listed().collect(), by_object: OnceCell::new() };
         let before = std::mem::take(&mut self.stood);
-        let threads = all.iter().filter_map(|thread| {
+        let threads = known.listed.iter().filter_map(|thread| {
             let tid = *known.tids.get(&thread.os_tid)?;
             let scheduled = Scheduled::of(self.pid, tid);
             let stood = before.get(&(thread.address, tid)).filter(|stood| Some(stood.scheduled) == scheduled);
@@ -256,7 +259,8 @@ impl ThreadReader {
             return Some(Waits::Notify { class: self.class_of(waited), address: waited });
         }
         if let Some(blocker) = object.and_then(|object| object.blocker.as_ref()) {
-            let owner = blocker.owner.and_then(|owner| known.by_object.get(&owner).copied());
+            let owner = blocker.owner.filter(|owner| *owner != 0);
+            let owner = owner.and_then(|owner| self.by_object(known).get(&owner).copied());
             return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner });
         }
         let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
@@ -264,6 +268,13 @@ impl ThreadReader {
             call: call.name().map_or_else(|| format!("system call {}", call.number), str::to_owned),
             on: self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor)),
         })
+    }
+
+    /// Kernel ids of threads by their thread objects.
+    fn by_object<'a>(&self, known: &'a Known) -> &'a HashMap<u64, u32> {
+        let object_of = |thread: &JavaThread| self.objects.as_ref()?.address_of(thread);
+        let ids = |thread: &JavaThread| Some((object_of(thread)?, *known.tids.get(&thread.os_tid)?));
+        known.by_object.get_or_init(|| known.listed.iter().filter_map(ids).collect())
     }
 
     fn monitor(&self, monitor: u64, known: &Known) -> Waits {
@@ -329,8 +340,9 @@ struct Seen {
 struct Known {
     /// Kernel ids as jtrace sees them, by those in the JVM's namespace.
     tids: HashMap<u32, u32>,
-    /// The same by thread object.
-    by_object: HashMap<u64, u32>,
+    listed: Vec<JavaThread>,
+    /// Kernel ids by thread object, once somebody asks who owns what a thread is parked for.
+    by_object: OnceCell<HashMap<u64, u32>>,
 }
 
 fn state(status: u32) -> Option<&'static str> {

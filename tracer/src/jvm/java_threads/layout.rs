@@ -30,9 +30,16 @@ pub(super) struct LockStack {
 /// How objects lead to their classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClassPointer {
-    Wide { offset: u64 },
+    Wide {
+        offset: u64,
+    },
     /// In the lower 32 bits of a word, from a bit on.
-    Narrow { offset: u64, low_bit: u32, base: u64, shift: u32 },
+    Narrow {
+        offset: u64,
+        low_bit: u32,
+        base: u64,
+        shift: u32,
+    },
     Unknown,
 }
 
