@@ -5,6 +5,8 @@
 //! about a buffer is done under its lock.
 #![expect(unsafe_code, reason = "memory that Java code writes")]
 
+mod buffer;
+
 use std::{
     collections::HashMap,
     ops::Range,
@@ -16,9 +18,10 @@ use std::{
 };
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
-use tracer_common::marks::{Word, WordKind, hand};
+use tracer_common::marks::{Word, WordKind};
 use tracer_weave::control::Told;
 
+use self::buffer::Buffer;
 use crate::{site::jtrace_marks_flushed, telling};
 
 /// Most places of one JVM.
@@ -74,23 +77,6 @@ const TID: usize = 48;
 /// No thread has this id.
 const NOBODY: i64 = -1;
 
-/// A thread's buffer.
-struct Buffer {
-    /// Number, never used again.
-    number: u32,
-    tid: i64,
-    base: usize,
-    counts: usize,
-    /// Where what was not handed over yet begins.
-    from: usize,
-    /// Words that were handed over.
-    handed: u64,
-    /// Whether virtual threads have written here.
-    carries: bool,
-    /// What was told of the counters, by their index.
-    told: HashMap<usize, u64>,
-}
-
 /// All of it.
 pub(crate) struct Memory {
     switches: usize,
@@ -121,19 +107,6 @@ fn map(bytes: usize) -> Option<usize> {
 const fn counter_at(index: usize) -> usize {
     let (place, which) = (index / COUNTERS, index % COUNTERS);
     which / 2 * (COUNTERS_BYTES / 2) + place * 16 + which % 2 * 8
-}
-
-impl Buffer {
-    /// Its number, and who hands it over.
-    fn by(&self, is_owner: bool) -> u64 {
-        let by = if is_owner { hand::OWNER } else { 0 } | if self.carries { hand::CARRIER } else { 0 };
-        u64::from(self.number) | u64::from(by) << 32
-    }
-
-    /// Tells how much has come out of it, so that a loss at its end is not unseen.
-    fn close(&self) {
-        jtrace_marks_flushed(ptr::null(), 0, self.by(false), self.handed);
-    }
 }
 
 impl Memory {
@@ -227,9 +200,10 @@ impl Memory {
     /// The buffer of a thread that has none in its slot; 0 where there is no room.
     pub(crate) fn buffer_of(&self, tid: i64) -> i64 {
         let mut buffers = self.buffers();
-        if let Some(buffer) = buffers.iter().find(|buffer| buffer.tid == tid) {
-            Self::give_slot(&buffers, buffer);
-            return buffer.base.cast_signed() as i64;
+        if let Some(at) = buffers.iter().position(|buffer| buffer.tid == tid) {
+            buffers[at].introduce();
+            Self::give_slot(&buffers, &buffers[at]);
+            return buffers[at].base.cast_signed() as i64;
         }
         if tid <= 0 {
             return 0;
@@ -247,19 +221,10 @@ impl Memory {
         Self::word(base + LAST_THREAD).store(tid, Ordering::Relaxed);
         Self::word(base + TID).store(tid, Ordering::Relaxed);
         let number = u32::try_from(self.made.fetch_add(1, Ordering::Relaxed) + 1).unwrap_or(u32::MAX);
-        buffers.push(Buffer {
-            number,
-            tid,
-            base,
-            counts,
-            from: words,
-            handed: 0,
-            carries: false,
-            told: HashMap::new(),
-        });
+        let mut buffer = Buffer::new(number, tid, base, counts);
+        buffer.introduce();
+        buffers.push(buffer);
         Self::give_slot(&buffers, &buffers[buffers.len() - 1]);
-        // The kernel learns whose buffer this is.
-        jtrace_marks_flushed(ptr::null(), 0, u64::from(number) | u64::from(hand::OWNER) << 32, 0);
         base.cast_signed() as i64
     }
 
@@ -296,6 +261,20 @@ impl Memory {
         }
     }
 
+    /// A visit begins, and nothing is switched on yet: its jtrace knows nothing of what an earlier one heard. Threads that ask for their
+    /// buffers from now on are introduced again.
+    pub(crate) fn begin_visit(&self) {
+        for buffer in self.buffers().iter_mut() {
+            buffer.from = Self::next(buffer);
+            buffer.handed = 0;
+            buffer.is_introduced = false;
+            if buffer.carries {
+                // Which virtual thread wrote here last is not known any more: the next one says who it is.
+                Self::word(buffer.base + LAST_THREAD).store(NOBODY, Ordering::Release);
+            }
+        }
+    }
+
     /// Hands over what is in a full buffer; its thread calls this.
     pub(crate) fn flush(&self, base: i64) {
         let base = usize::try_from(base).unwrap_or(0);
@@ -327,11 +306,16 @@ impl Memory {
         discard(self.symbols, PLACES * SYMBOL_BYTES);
     }
 
-    fn hand_over(buffer: &mut Buffer, is_owner: bool) {
-        let words = buffer.base + HEADER_BYTES;
-        let end = words + 8 * (WORDS + SLACK_WORDS);
+    /// Where what is whole in a buffer ends; where what is not handed over yet begins, if no sense can be made of that.
+    fn next(buffer: &Buffer) -> usize {
+        let end = buffer.base + HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
         let next = usize::try_from(Self::word(buffer.base + NEXT).load(Ordering::Acquire)).unwrap_or(0);
-        if next <= buffer.from || next > end {
+        if (buffer.from..=end).contains(&next) { next } else { buffer.from }
+    }
+
+    fn hand_over(buffer: &mut Buffer, is_owner: bool) {
+        let next = Self::next(buffer);
+        if next == buffer.from {
             return;
         }
         let count = (next - buffer.from) / 8;

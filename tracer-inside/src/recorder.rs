@@ -37,6 +37,7 @@ pub(crate) fn memory() -> Option<&'static Memory> {
 #[derive(Clone, Copy)]
 pub(crate) struct Recorder {
     marks: jclass,
+    ask: jmethodID,
     ended: jmethodID,
     objects: jclass,
     prepare: jmethodID,
@@ -74,6 +75,7 @@ impl Recorder {
         let thread = jni.find(c"java/lang/Thread").ok_or("there is no java.lang.Thread")?;
         Ok(Self {
             marks,
+            ask: jni.static_method(marks, c"askAgain", c"()V")?,
             ended: jni.static_method(marks, c"ended", c"(J)V")?,
             objects,
             prepare: jni.static_method(objects, c"prepare", c"(I)V")?,
@@ -82,6 +84,15 @@ impl Recorder {
             sample: jni.static_method(objects, c"sample", c"(III)V")?,
             tid: jni.long_field(thread, c"tid")?,
         })
+    }
+
+    /// A visit begins, and nothing is switched on yet: each thread introduces itself with its first mark.
+    pub(crate) fn begin_visit(&self, jni: Jni) -> Result<(), Failure> {
+        if let Some(memory) = memory() {
+            memory.begin_visit();
+        }
+        // Only then: what a thread asks for before would count as asked for in this visit.
+        jni.call_all(self.marks, self.ask, &[])
     }
 
     /// Makes the table of a property; 0 is that of all objects.

@@ -358,6 +358,7 @@ impl Session {
             return Err("something is woven already".to_owned());
         }
         let recorder = self.recorder()?;
+        recorder.begin_visit(self.jni)?;
         recorder.prepare(self.jni, 0)?;
         for property in &self.properties {
             recorder.prepare(self.jni, *property)?;

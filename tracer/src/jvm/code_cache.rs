@@ -157,6 +157,11 @@ impl CodeCache {
         self.heap_of(pc).ok_or(Reason::NoHeap)?.blob_at(peek, &self.blobs, pc)
     }
 
+    /// What is where a blob was: itself, if it still is there.
+    pub fn again(&self, peek: &impl Peek, blob: &Blob) -> Result<Blob, Reason> {
+        self.heap_of(blob.address).ok_or(Reason::NoHeap)?.again(peek, &self.blobs, blob)
+    }
+
     /// All blobs of all heaps, in the order of addresses, and how many more there were that made no sense. Code comes and
     /// goes meanwhile, so a few of those are no cause for alarm.
     pub fn snapshot(&self, peek: &impl Peek) -> Result<(Vec<Blob>, usize), Error> {

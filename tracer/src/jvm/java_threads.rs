@@ -139,9 +139,13 @@ impl<P: Peek> JavaThreads<P> {
         match self.layout.list {
             List::Array { list, length, threads } => {
                 let list = self.peek.u64(list)?;
-                let count = usize::try_from(self.peek.u32(list.wrapping_add(length))?).unwrap_or(usize::MAX);
-                let array = self.peek.u64(list.wrapping_add(threads))?;
-                let bytes = self.peek.bytes(array, 8 * count.min(MAX_THREADS))?;
+                // Both stand in one small structure: this is read with each drain in which threads block.
+                let (first, last) = (length.min(threads), length.max(threads));
+                let span = usize::try_from(last - first + 8).unwrap_or(usize::MAX);
+                let head = self.peek.bytes(list.wrapping_add(first), span)?;
+                let count = at::u32(&head, length - first).and_then(|count| usize::try_from(count).ok());
+                let array = at::u64(&head, threads - first).unwrap_or(0);
+                let bytes = self.peek.bytes(array, 8 * count.unwrap_or(usize::MAX).min(MAX_THREADS))?;
                 let (words, _) = bytes.as_chunks::<8>();
                 Ok(words.iter().map(|word| u64::from_ne_bytes(*word)).collect())
             }

@@ -6,6 +6,8 @@
 
 mod layout;
 
+use std::ops::Range;
+
 pub use self::layout::NmethodLayout;
 use super::{
     code_cache::{Blob, BlobKind},
@@ -92,10 +94,22 @@ impl DebugInfo {
         }
         info.excluded = layout.excluded;
         let tables = layout.tables(peek, blob)?;
-        let read = |range: &std::ops::Range<u64>, field| {
+        let whole = tables.whole().filter(|whole| whole.end - whole.start <= MAX_TABLE_BYTES);
+        let whole = whole.and_then(|whole| {
+            let len = usize::try_from(whole.end - whole.start).ok()?;
+            Some((whole.start, peek.bytes(whole.start, len.min(MAX_BYTES)).ok()?))
+        });
+        let read = |range: &Range<u64>, field| {
             let len = range.end.checked_sub(range.start).filter(|&len| len <= MAX_TABLE_BYTES);
             let len = usize::try_from(len.ok_or(Reason::Nonsense(field))?).map_err(|_| Reason::Nonsense(field))?;
-            peek.bytes(range.start, len.min(MAX_BYTES)).map_err(|_| Reason::Unreadable)
+            let within = whole.as_ref().and_then(|(start, bytes)| {
+                let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
+                Some(bytes.get(from..from.checked_add(len)?)?.to_vec())
+            });
+            match within {
+                Some(bytes) => Ok(bytes),
+                None => peek.bytes(range.start, len.min(MAX_BYTES)).map_err(|_| Reason::Unreadable),
+            }
         };
         let rows = read(&tables.rows, "nmethod::_scopes_pcs_offset")?;
         let row = |bytes: &[u8]| {

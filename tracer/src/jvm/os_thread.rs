@@ -64,6 +64,10 @@ impl Scheduled {
 /// The kernel's ids of the threads of a process, by those in its own pid namespace.
 pub fn tids_of(pid: u32) -> HashMap<u32, Tid> {
     let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    if has_one_id(pid) {
+        let ids = entries.take(MAX_THREADS).filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        return ids.map(|id| (id, Tid(id))).collect();
+    }
     let ids = entries.take(MAX_THREADS).filter_map(|entry| {
         // The kernel cuts names after 15 bytes, in the middle of a letter, too.
         let status = read_bounded(entry.path().join("status").to_str()?).ok()?;
@@ -74,6 +78,14 @@ pub fn tids_of(pid: u32) -> HashMap<u32, Tid> {
         Some((ids.next_back().unwrap_or(outer), Tid(outer)))
     });
     ids.collect()
+}
+
+/// Whether a process is in no other pid namespace than that of this `/proc`. Its threads are in the same.
+fn has_one_id(pid: u32) -> bool {
+    let Ok(status) = read_bounded(&format!("/proc/{pid}/status")) else { return false };
+    let status = String::from_utf8_lossy(&status);
+    let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    ids.is_some_and(|ids| ids.split_whitespace().count() == 1)
 }
 
 /// The kernel's name of a thread.

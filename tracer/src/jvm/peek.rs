@@ -7,8 +7,10 @@ use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use super::memory::{Error, Memory};
 
-/// Size of a cached page.
+/// Size of a cached page where very much is looked at.
 const PAGE_BYTES: u64 = 16 << 10;
+/// The same where it is little, and lies in many places.
+const SMALL_PAGE_BYTES: u64 = 4 << 10;
 /// Most pages that are cached: 256 MiB, more than a code cache and the metadata of its methods fill.
 const MAX_PAGES: usize = 16 << 10;
 /// Largest single read, whatever a length in the target claims.
@@ -118,26 +120,32 @@ pub(super) mod at {
 #[derive(Debug)]
 pub struct Pages<P> {
     source: P,
+    page_bytes: u64,
     /// Pages by number; absent ones could not be read.
-    pages: RefCell<HashMap<u64, Option<Box<[u8]>>>>,
+    known: RefCell<HashMap<u64, Option<Box<[u8]>>>>,
 }
 
 impl<P: Peek> Pages<P> {
     /// Nothing is read yet.
     pub fn new(source: P) -> Self {
-        Self { source, pages: RefCell::new(HashMap::new()) }
+        Self { source, page_bytes: PAGE_BYTES, known: RefCell::new(HashMap::new()) }
+    }
+
+    /// The same for a few structures, which have parts in many places: a page is read in the time of three of them.
+    pub fn small(source: P) -> Self {
+        Self { page_bytes: SMALL_PAGE_BYTES, ..Self::new(source) }
     }
 
     /// Copies from the page of `address` into the buffer, up to the end of that page, and says how many bytes that were.
     fn copy(&self, address: u64, buffer: &mut [u8]) -> Option<usize> {
-        let (number, within) = (address / PAGE_BYTES, usize::try_from(address % PAGE_BYTES).ok()?);
-        let mut pages = self.pages.borrow_mut();
+        let (number, within) = (address / self.page_bytes, usize::try_from(address % self.page_bytes).ok()?);
+        let mut pages = self.known.borrow_mut();
         if pages.len() >= MAX_PAGES {
             pages.clear();
         }
         let page = pages.entry(number).or_insert_with(|| {
-            let mut page = vec![0; usize::try_from(PAGE_BYTES).ok()?].into_boxed_slice();
-            self.source.peek(number * PAGE_BYTES, &mut page).ok().map(|()| page)
+            let mut page = vec![0; usize::try_from(self.page_bytes).ok()?].into_boxed_slice();
+            self.source.peek(number * self.page_bytes, &mut page).ok().map(|()| page)
         });
         let rest = page.as_ref()?.get(within..)?;
         let len = rest.len().min(buffer.len());

@@ -22,7 +22,7 @@ use crate::{
         memory::{Memory, library::Library},
         metadata::{self, MetadataLayout, Method, const_method_of},
         nmethod::{DebugInfo, NmethodLayout, Scope},
-        peek::Peek,
+        peek::{Pages, Peek},
         vmstructs::VmStructs,
     },
     stack::{Frame, Kind, opcode},
@@ -36,6 +36,10 @@ const METHOD_BYTES: usize = 24 << 20;
 const FRAME_BYTES: usize = 24 << 20;
 /// Most memory for what is left of compilations whose tables were forgotten: their methods.
 const OUTERMOST_BYTES: usize = 8 << 20;
+/// Most memory for frames of the JVM's stubs.
+const STUB_BYTES: usize = 1 << 20;
+/// Blobs of stubs that the JVM makes when it starts, and never frees.
+const STUBS: &str = "StubRoutines";
 
 /// What a frame is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +63,8 @@ pub struct JavaSymbols<P = Memory> {
     outermost: Bounded<u32, Arc<Frame>>,
     /// Innermost first.
     frames: Bounded<Key, Arc<[Arc<Frame>]>>,
+    /// By address, of stubs that stay: each stack of Java code ends with one.
+    stubs: Bounded<u64, Arc<Frame>>,
 }
 
 impl<P: Peek> JavaSymbols<P> {
@@ -73,6 +79,7 @@ impl<P: Peek> JavaSymbols<P> {
             code: Bounded::new(CODE_BYTES),
             outermost: Bounded::new(OUTERMOST_BYTES),
             frames: Bounded::new(FRAME_BYTES),
+            stubs: Bounded::new(STUB_BYTES),
         }
     }
 
@@ -164,10 +171,20 @@ impl<P: Peek> JavaSymbols<P> {
         if (start..end).contains(&pc) {
             return Arc::new(Frame::named(Kind::Stub, "Interpreter"));
         }
-        Arc::new(match self.code_cache.blob_at(&self.peek, pc) {
-            Ok(blob) => Frame::named(Kind::Stub, blob.name),
-            Err(reason) => Frame::named(Kind::Unknown, reason.to_string()),
-        })
+        if let Some(known) = self.stubs.get(&pc) {
+            return known;
+        }
+        match self.code_cache.blob_at(&self.peek, pc) {
+            Ok(blob) => {
+                let stays = blob.name.starts_with(STUBS);
+                let frame = Arc::new(Frame::named(Kind::Stub, blob.name));
+                if stays {
+                    self.stubs.insert(pc, Arc::clone(&frame), weight(&frame));
+                }
+                frame
+            }
+            Err(reason) => Arc::new(Frame::named(Kind::Unknown, reason.to_string())),
+        }
     }
 
     /// The JVM has made code (`compiled__method__load`): remembers what it is, for when it will have gone.
@@ -218,9 +235,12 @@ impl<P: Peek> JavaSymbols<P> {
         // Without its tables, the method that was compiled is still known.
         let info =
             DebugInfo::read(&self.peek, &self.nmethods, blob).ok().or_else(|| DebugInfo::without_tables(blob))?;
-        let code = Arc::new(Code::new(info, |method| self.method(method, None)));
+        let Self { peek, metadata, methods, .. } = self;
+        // Methods that are inlined into each other are often of a few classes.
+        let near = Pages::small(&*peek);
+        let code = Arc::new(Code::new(info, |address| resolve(&near, metadata, methods, address, None)));
         // It may have been thrown away while it was read.
-        let now = self.code_cache.blob_at(&self.peek, blob.code_begin).ok()?;
+        let now = self.code_cache.again(&self.peek, blob).ok()?;
         if now.compiled != blob.compiled {
             return None;
         }
@@ -236,27 +256,38 @@ impl<P: Peek> JavaSymbols<P> {
 
     /// The method at an address, if it still is the one that is asked for.
     fn method(&mut self, address: u64, check: Option<u32>) -> Resolved {
-        if let Some(known) = self.methods.get(&address) {
-            let same = match check {
-                Some(check) => check == known.check(),
-                None => const_method_of(&self.peek, &self.metadata, address) == Some(known.const_method),
-            };
-            if same {
-                return Ok(known);
-            }
-        }
-        let method = Arc::new(Method::read(&self.peek, &self.metadata, address)?);
-        if check.is_some_and(|check| check != method.check()) {
-            return Err(metadata::Reason::Unloaded);
-        }
-        self.methods.insert(address, Arc::clone(&method), method.weight());
-        Ok(method)
+        resolve(&Pages::small(&self.peek), &self.metadata, &mut self.methods, address, check)
     }
 
     fn keep(&mut self, key: Key, frames: Vec<Arc<Frame>>) {
         let bytes = frames.iter().map(|frame| weight(frame)).sum();
         self.frames.insert(key, frames.into(), bytes);
     }
+}
+
+/// The method at an address, if it still is the one that is asked for, from what was kept or as it is there now.
+fn resolve(
+    peek: &impl Peek,
+    metadata: &MetadataLayout,
+    methods: &mut Bounded<u64, Arc<Method>>,
+    address: u64,
+    check: Option<u32>,
+) -> Resolved {
+    if let Some(known) = methods.get(&address) {
+        let same = match check {
+            Some(check) => check == known.check(),
+            None => const_method_of(peek, metadata, address) == Some(known.const_method),
+        };
+        if same {
+            return Ok(known);
+        }
+    }
+    let method = Arc::new(Method::read(peek, metadata, address)?);
+    if check.is_some_and(|check| check != method.check()) {
+        return Err(metadata::Reason::Unloaded);
+    }
+    methods.insert(address, Arc::clone(&method), method.weight());
+    Ok(method)
 }
 
 /// `com.shop.Cart.add`.

@@ -1,6 +1,7 @@
 //! Reads the dump of a running JVM.
 
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     sync::Arc,
     time::{Instant, SystemTime},
@@ -17,6 +18,7 @@ use crate::{
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled, SystemCall},
         peek::{Pages, Peek as _},
+        unloads::Unloads,
     },
     session::look::Waits,
     stack::Frame,
@@ -82,11 +84,10 @@ pub struct ThreadReader {
     stacks: JavaStacks,
     symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
+    unloads: Unloads,
     missing: Vec<String>,
     /// Threads that stood still when they were read the last time, by the address of their `JavaThread` and kernel id.
     stood: HashMap<(u64, u32), Stood>,
-    /// Kernel ids of the threads of the last look, and of the virtual threads that they carried, by thread object.
-    by_object: HashMap<u64, u32>,
 }
 
 impl ThreadReader {
@@ -115,9 +116,9 @@ impl ThreadReader {
             stacks,
             symbols,
             descriptors: Descriptors::new(pid),
+            unloads: Unloads::new(jvm),
             missing,
             stood: HashMap::new(),
-            by_object: HashMap::new(),
         })
     }
 
@@ -129,30 +130,20 @@ impl ThreadReader {
     /// All threads as they are now.
     pub fn threads(&mut self) -> Result<Vec<Thread>, Error> {
         // Since the last time classes may have gone, and descriptors may lead elsewhere.
-        self.symbols.classes_unloaded();
         self.descriptors = Descriptors::new(self.pid);
+        if self.unloads.may_have_happened(&self.memory) {
+            self.symbols.classes_unloaded();
+        }
+        // Objects move, and what was read of one that was gone is to be forgotten in any case.
         if let Some(objects) = &self.objects {
             objects.forget();
         }
         self.threads.refresh()?;
         let code = Memory::open(self.pid)?;
         let code = Pages::new(&code);
-        let tids = os_thread::tids_of(self.pid);
-        let tids: HashMap<u32, u32> = tids.into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
-        let all: Vec<JavaThread> = self.threads.listed().collect();
-        let object_of = |thread: &JavaThread| self.objects.as_ref()?.address_of(thread);
-        let carried_by = |thread: &JavaThread| Some(self.objects.as_ref()?.mounted_on(thread)?.address);
-        let by_object: HashMap<u64, u32> = all
-            .iter()
-            .filter_map(|thread| Some((thread, *tids.get(&thread.os_tid)?)))
-            .flat_map(|(thread, tid)| {
-                [object_of(thread), carried_by(thread)].into_iter().flatten().map(move |object| (object, tid))
-            })
-            .collect();
-        self.by_object.clone_from(&by_object);
-        let known = Known { tids, by_object };
+        let known = self.known();
         let before = std::mem::take(&mut self.stood);
-        let threads = all.iter().filter_map(|thread| {
+        let threads = known.listed.iter().filter_map(|thread| {
             let tid = *known.tids.get(&thread.os_tid)?;
             let scheduled = Scheduled::of(self.pid, tid);
             let stood = before.get(&(thread.address, tid)).filter(|stood| Some(stood.scheduled) == scheduled);
@@ -179,8 +170,16 @@ impl ThreadReader {
         let code = Pages::new(&code);
         let mut grouping = Grouping::new(&self.stacks, &self.memory, &code);
         let not_read = objects.unmounted(&mut grouping);
+        let known = self.known();
+        let tid_of = |object| known.by_object(Some(objects)).get(&object).copied();
         let symbols = &mut self.symbols;
-        Some(grouping.told(&self.by_object, not_read, &mut |stack| named(symbols, stack)))
+        Some(grouping.told(&tid_of, not_read, &mut |stack| named(symbols, stack)))
+    }
+
+    /// The threads of the JVM's list, as it was read last.
+    fn known(&self) -> Known {
+        let tids = os_thread::tids_of(self.pid).into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
+        Known { tids, listed: self.threads.listed().collect(), by_object: OnceCell::new() }
     }
 
     /// A thread that has not run since it was read. What it waits for may have another owner, and have been moved.
@@ -282,7 +281,8 @@ impl ThreadReader {
             return Some(Waits::Notify { class: self.class_of(waited), address: waited });
         }
         if let Some(blocker) = object.and_then(|object| object.blocker.as_ref()) {
-            let owner = blocker.owner.and_then(|owner| known.by_object.get(&owner).copied());
+            let owner = blocker.owner.filter(|owner| *owner != 0);
+            let owner = owner.and_then(|owner| known.by_object(self.objects.as_ref()).get(&owner).copied());
             return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner });
         }
         let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
@@ -355,8 +355,23 @@ struct Seen {
 struct Known {
     /// Kernel ids as jtrace sees them, by those in the JVM's namespace.
     tids: HashMap<u32, u32>,
-    /// The same by thread object.
-    by_object: HashMap<u64, u32>,
+    listed: Vec<JavaThread>,
+    /// Kernel ids by thread object, once somebody asks who owns what a thread is parked for.
+    by_object: OnceCell<HashMap<u64, u32>>,
+}
+
+impl Known {
+    /// Kernel ids of threads, and of those that carry virtual threads, by the thread objects of both.
+    fn by_object(&self, objects: Option<&ThreadObjects>) -> &HashMap<u64, u32> {
+        let both = |thread: &JavaThread| {
+            let own = objects.and_then(|objects| objects.address_of(thread));
+            [own, objects.and_then(|objects| Some(objects.mounted_on(thread)?.address))]
+        };
+        let ids = |thread: &JavaThread| Some((both(thread), *self.tids.get(&thread.os_tid)?));
+        let each =
+            |(objects, tid): ([Option<u64>; 2], u32)| objects.into_iter().flatten().map(move |object| (object, tid));
+        self.by_object.get_or_init(|| self.listed.iter().filter_map(ids).flat_map(each).collect())
+    }
 }
 
 fn state(status: u32) -> Option<&'static str> {

@@ -110,23 +110,24 @@ impl<'a> Grouping<'a> {
         Self { stacks, memory, code, groups: HashMap::new(), beyond: 0, by_object: HashMap::new() }
     }
 
-    /// The groups, with the frames that `name` gives them. `tids` are the kernel's, by thread object, of who is on a CPU or could be.
+    /// The groups, with the frames that `name` gives them. `tid_of` knows the kernel's ids of all other threads by their objects.
     pub(super) fn told(
         self,
-        tids: &HashMap<u64, u32>,
+        tid_of: &dyn Fn(u64) -> Option<u32>,
         not_read: NotRead,
         name: &mut dyn FnMut(&JavaStack) -> Vec<StackFrame>,
     ) -> Unmounted {
         let Self { groups, beyond, by_object, .. } = self;
         let told = |(Key { stack, state, waits }, Read { java_ids, names, blocker }): (Key, Read)| {
             let (address, object) = blocker.unwrap_or_default();
-            let owner = object.and_then(|object| tids.get(&object).copied());
+            let unmounted = object.and_then(|object| by_object.get(&object).cloned());
+            let owner = object.filter(|_| unmounted.is_none()).and_then(tid_of);
             UnmountedGroup {
                 java_ids,
                 names,
                 state,
                 waits: waits.map(|(class, _)| Waits::Unpark { class, address, owner }),
-                owner: object.and_then(|object| by_object.get(&object).cloned()),
+                owner: unmounted,
                 frames: name(&stack),
                 incomplete: stack.end.reason(),
             }

@@ -411,6 +411,13 @@ public final class JtraceMarks {
         return of == tid || of == -tid ? SLOTS[slot + SLOT_HOME] : settled(tid);
     }
 
+    /** A visit begins: no thread is in its slot, so each asks the library for its buffer with its first mark, which tells jtrace whose it is. */
+    static void askAgain() {
+        for (int slot = 0; slot < SLOTS.length; slot += 4) {
+            SLOTS[slot] = 0;
+        }
+    }
+
     /** A thread ends, and its buffer is taken back: whatever it still does must not find that. */
     static void ended(long tid) {
         int slot = slot(tid);

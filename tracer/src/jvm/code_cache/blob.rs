@@ -1,6 +1,6 @@
 //! One code blob: an `nmethod`, or code that the JVM made for itself.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 use super::{
     super::peek::{Peek, at},
@@ -15,6 +15,36 @@ const MAX_FRAME_WORDS: u32 = 1 << 20;
 const MAX_NAME_BYTES: usize = 128;
 /// `InvocationEntryBci`: the method is entered at its beginning.
 const WHOLE_METHOD: u32 = u32::MAX;
+
+/// Names of blobs with compiled methods.
+const METHOD: &str = "nmethod";
+const NATIVE_METHOD: &str = "native nmethod";
+
+/// Where the names of blobs with compiled methods lie, once they were met: constants of libjvm.so, so that they need not be read again.
+/// Other blobs have names of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct MethodNames {
+    method: Cell<Option<u64>>,
+    native_method: Cell<Option<u64>>,
+}
+
+impl MethodNames {
+    fn known(&self, address: u64) -> Option<&'static str> {
+        let is_at = |name: &Cell<Option<u64>>| name.get() == Some(address);
+        if is_at(&self.method) {
+            return Some(METHOD);
+        }
+        is_at(&self.native_method).then_some(NATIVE_METHOD)
+    }
+
+    fn learn(&self, kind: BlobKind, address: u64) {
+        match kind {
+            BlobKind::Method => self.method.set(Some(address)),
+            BlobKind::NativeMethod => self.native_method.set(Some(address)),
+            BlobKind::Other => {}
+        }
+    }
+}
 
 /// What a blob is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,11 +127,12 @@ impl Blob {
         (self.code_begin..self.code_end).contains(&address)
     }
 
-    /// Reads the blob at an address, which must end at `limit` at the latest.
+    /// Reads the blob at an address, of which these bytes are known; it must end at `limit` at the latest.
     pub(super) fn read(
         peek: &(impl Peek + ?Sized),
         layout: &BlobLayout,
         address: u64,
+        bytes: &[u8],
         limit: u64,
     ) -> Result<Self, Reason> {
         let room = limit.saturating_sub(address);
@@ -110,33 +141,40 @@ impl Blob {
         if wanted < least {
             return Err(Reason::Nonsense("CodeBlob"));
         }
-        let bytes = peek.bytes_up_to(address, wanted, least).map_err(|_| Reason::Unreadable)?;
+        let bytes = bytes.get(..wanted).unwrap_or(bytes);
+        if bytes.len() < least {
+            return Err(Reason::Unreadable);
+        }
         let field = |value: Option<u32>, name| value.ok_or(Reason::Nonsense(name));
-        let size = u64::from(field(at::u32(&bytes, layout.size), "CodeBlob::_size")?);
+        let size = u64::from(field(at::u32(bytes, layout.size), "CodeBlob::_size")?);
         if size < layout.blob_bytes || size > room.min(MAX_BLOB_BYTES) {
             return Err(Reason::Nonsense("CodeBlob::_size"));
         }
         let code_begin =
-            layout.code_begin.address(&bytes, address, 0).ok_or(Reason::Nonsense("CodeBlob::_code_begin"))?;
-        let code_end = layout.code_end.address(&bytes, address, 0).ok_or(Reason::Nonsense("CodeBlob::_code_end"))?;
+            layout.code_begin.address(bytes, address, 0).ok_or(Reason::Nonsense("CodeBlob::_code_begin"))?;
+        let code_end = layout.code_end.address(bytes, address, 0).ok_or(Reason::Nonsense("CodeBlob::_code_end"))?;
         if code_begin < address || code_end < code_begin || code_end > address.saturating_add(size) {
             return Err(Reason::Nonsense("CodeBlob::_code_begin"));
         }
-        let frame_size = field(at::u32(&bytes, layout.frame_size), "CodeBlob::_frame_size")?;
+        let frame_size = field(at::u32(bytes, layout.frame_size), "CodeBlob::_frame_size")?;
         // A frame of no fixed size is -1 in some releases.
         let frame_size = if frame_size.cast_signed() < 0 { 0 } else { frame_size };
         if frame_size > MAX_FRAME_WORDS {
             return Err(Reason::Nonsense("CodeBlob::_frame_size"));
         }
         let frame_complete =
-            layout.frame_complete.read(&bytes).ok_or(Reason::Nonsense("CodeBlob::_frame_complete_offset"))?;
-        let name = at::u64(&bytes, layout.name).ok_or(Reason::Nonsense("CodeBlob::_name"))?;
-        let name = peek.text(name, MAX_NAME_BYTES).map_err(|_| Reason::Nonsense("CodeBlob::_name"))?;
+            layout.frame_complete.read(bytes).ok_or(Reason::Nonsense("CodeBlob::_frame_complete_offset"))?;
+        let name_at = at::u64(bytes, layout.name).ok_or(Reason::Nonsense("CodeBlob::_name"))?;
+        let name = match layout.names.known(name_at) {
+            Some(name) => name.to_owned(),
+            None => peek.text(name_at, MAX_NAME_BYTES).map_err(|_| Reason::Nonsense("CodeBlob::_name"))?,
+        };
         let kind = match name.as_str() {
-            "nmethod" => BlobKind::Method,
-            "native nmethod" => BlobKind::NativeMethod,
+            METHOD => BlobKind::Method,
+            NATIVE_METHOD => BlobKind::NativeMethod,
             _ => BlobKind::Other,
         };
+        layout.names.learn(kind, name_at);
         let mut blob = Self {
             address,
             size,
@@ -149,7 +187,7 @@ impl Blob {
             compiled: None,
         };
         if kind != BlobKind::Other {
-            blob.compiled = Some(blob.compiled(layout, &bytes).ok_or(Reason::Nonsense("nmethod"))?);
+            blob.compiled = Some(blob.compiled(layout, bytes).ok_or(Reason::Nonsense("nmethod"))?);
         }
         Ok(blob)
     }

@@ -97,15 +97,25 @@ impl Heap {
     /// The blob of the block that starts with a segment.
     fn blob_in(&self, peek: &(impl Peek + ?Sized), layout: &BlobLayout, segment: u64) -> Result<Blob, Reason> {
         let block = self.low.wrapping_add(segment << self.segment_shift);
-        let len = usize::try_from(layout.heap_block).unwrap_or(usize::MAX);
-        let header = peek.bytes(block, len).map_err(|_| Reason::Unreadable)?;
+        let len = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        // With the blob behind it, which is hardly ever not wanted.
+        let room = self.high_boundary.saturating_sub(block).min(layout.heap_block + layout.nmethod_bytes);
+        let least = len(layout.heap_block);
+        let header = peek.bytes_up_to(block, len(room).max(least), least).map_err(|_| Reason::Unreadable)?;
         if at::u8(&header, layout.block_used).ok_or(Reason::Nonsense("HeapBlock::Header::_used"))? == 0 {
             return Err(Reason::Free);
         }
         let length = layout.block_length.read(&header).filter(|&length| length <= MAX_HEAP_BYTES >> self.segment_shift);
         let length = length.ok_or(Reason::Nonsense("HeapBlock::Header::_length"))?;
         let end = block.saturating_add(length << self.segment_shift).min(self.high_boundary);
-        Blob::read(peek, layout, block.saturating_add(layout.heap_block), end)
+        let behind = header.get(least..).unwrap_or_default();
+        Blob::read(peek, layout, block.saturating_add(layout.heap_block), behind, end)
+    }
+
+    /// What is where a blob was.
+    pub(super) fn again(&self, peek: &impl Peek, layout: &BlobLayout, blob: &Blob) -> Result<Blob, Reason> {
+        let block = blob.address.checked_sub(layout.heap_block).and_then(|block| block.checked_sub(self.low));
+        self.blob_in(peek, layout, block.ok_or(Reason::NoHeap)? >> self.segment_shift)
     }
 
     /// Calls `take` with the blob of every block in use, in the order of addresses, until it says stop.

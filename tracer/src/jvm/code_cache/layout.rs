@@ -5,6 +5,7 @@
 
 use super::{
     Error,
+    blob::MethodNames,
     fields::{Fields, Slot},
 };
 
@@ -63,6 +64,7 @@ pub(super) struct BlobLayout {
     pub(super) blob_bytes: u64,
     /// `sizeof(nmethod)`.
     pub(super) nmethod_bytes: u64,
+    pub(super) names: MethodNames,
 }
 
 impl BlobLayout {
@@ -75,6 +77,7 @@ impl BlobLayout {
         // The field before it has the same width in every release.
         let frame_complete_bytes = if frame_complete.checked_sub(blob("_header_size")?) == Some(2) { 2 } else { 4 };
         Ok(Self {
+            names: MethodNames::default(),
             heap_block: fields.size("HeapBlock")?,
             // A number of 64 bits until 22, of 32 bits since.
             block_length: Slot::new(block_length, if block_used.checked_sub(block_length) == Some(4) { 4 } else { 8 }),

@@ -103,7 +103,7 @@ impl ThreadObjects {
 
     /// The executor for which a thread works, and how many tasks wait in its queue.
     pub fn executor_of(&self, thread: &JavaThread) -> Option<Executor> {
-        let near = Pages::new(&self.memory);
+        let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         Executor::of(self.fields.as_ref()?, &reader, reader.thread_object(thread.address)?)
     }
@@ -116,14 +116,14 @@ impl ThreadObjects {
 
     /// The thread itself.
     pub fn of(&self, thread: &JavaThread) -> Option<ThreadObject> {
-        let near = Pages::new(&self.memory);
+        let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         described(&reader, reader.thread_object(thread.address)?)
     }
 
     /// The virtual thread that it carries.
     pub fn mounted_on(&self, thread: &JavaThread) -> Option<ThreadObject> {
-        let near = Pages::new(&self.memory);
+        let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         let mounted = reader.wide(near.u64(thread.address.wrapping_add(self.mounted?)).ok()?)?;
         (mounted != reader.thread_object(thread.address)?).then(|| described(&reader, mounted)).flatten()

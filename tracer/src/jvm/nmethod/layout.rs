@@ -19,6 +19,9 @@ use super::{
     ROW_BYTES, Reason,
 };
 
+/// Memory between tables that is read with them: less work than one read more.
+const NEAR_BYTES: u64 = 4096;
+
 /// Where the tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -43,6 +46,22 @@ pub(super) struct Tables {
     pub(super) rows: Range<u64>,
     pub(super) scopes: Range<u64>,
     pub(super) metadata: Range<u64>,
+}
+
+impl Tables {
+    /// Memory in which all tables lie, or all but the metadata where that is elsewhere: to be read at once.
+    pub(super) fn whole(&self) -> Option<Range<u64>> {
+        let tables = joined(&self.rows, &self.scopes)?;
+        Some(joined(&tables, &self.metadata).unwrap_or(tables))
+    }
+}
+
+/// Two ranges with what is between them, if that is little.
+fn joined(a: &Range<u64>, b: &Range<u64>) -> Option<Range<u64>> {
+    let both = a.start.min(b.start)..a.end.max(b.end);
+    let length = |range: &Range<u64>| range.end.saturating_sub(range.start);
+    let between = length(&both).saturating_sub(length(a)).saturating_sub(length(b));
+    (between <= NEAR_BYTES).then_some(both)
 }
 
 /// Offsets that lead from an `nmethod` to its tables.
@@ -164,5 +183,20 @@ impl Metadata {
                 Some(data.checked_add(start)?..data.checked_add(len)?)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_side_by_side_are_read_at_once_and_metadata_elsewhere_is_not() {
+        let tables = |metadata| Tables { rows: 0x5200..0x5300, scopes: 0x5000..0x5200, metadata };
+        assert_eq!(tables(0x4f00..0x5000).whole(), Some(0x4f00..0x5300));
+        assert_eq!(tables(0x5310..0x5320).whole(), Some(0x5000..0x5320));
+        assert_eq!(tables(0x9_0000..0x9_0100).whole(), Some(0x5000..0x5300));
+        assert_eq!(tables(0..0).whole(), Some(0x5000..0x5300));
+        assert_eq!(Tables { rows: 0..8, scopes: u64::MAX - 8..u64::MAX, metadata: 0..0 }.whole(), None);
     }
 }

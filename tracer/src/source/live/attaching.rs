@@ -71,7 +71,14 @@ impl Live {
         kernel.remember_away = plan.clocks.iter().any(|planned| planned.clock.source == Source::Scheduler);
         kernel.sites = plan.sites.len() + plan.clocks.len();
         let statistics = kernel.statistics;
+        // While the kernel checks the programs; it is over when the cost of a trap is measured, and when the session begins.
+        if let Some(unwinding) = &mut unwinding {
+            unwinding.read_symbols();
+        }
         let (mut kernel, mut rings) = Kernel::load(kernel)?;
+        if let Some(unwinding) = &mut unwinding {
+            unwinding.wait_for_symbols();
+        }
         let calibration = Calibration::begin(&mut kernel, &mut rings).unwrap_or_else(|error| {
             log::warn!("the cost of a trap could not be calibrated: {error}");
             None
@@ -79,9 +86,6 @@ impl Live {
         let trap_cost_ps = calibration.as_ref().map(Calibration::cost_ps);
         kernel.set_target(TargetLayout { tgid: NOBODY, ..layout })?;
         kernel.allow_hits(guard::most_hits(budget, trap_cost_ps))?;
-        if let Some(unwinding) = &mut unwinding {
-            unwinding.read_symbols();
-        }
         if let Some(subjects) = &mut subjects {
             subjects.install(kernel.tallying())?;
         }

@@ -5,7 +5,6 @@
 //! records are in order. Without a beginning it stays as it is, and pairs with nothing.
 
 mod reader;
-mod recent;
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +14,6 @@ use tracer_common::{
 };
 
 pub use self::reader::Reader;
-use self::recent::Recent;
 use crate::{
     decode::Header,
     event::{NameId, Tid},
@@ -42,7 +40,8 @@ pub struct Completion {
     /// Words of what has begun, by thread and kind.
     open: HashMap<(Tid, u16), Vec<Vec<u8>>>,
     defined: HashSet<NameId>,
-    classes: Recent,
+    /// Names of objects' classes since the ring buffers were looked at, by what the objects say of them, as ids: exceptions come by thousands.
+    classes: HashMap<u64, u64>,
 }
 
 /// The kind of what an end is the end of.
@@ -71,8 +70,13 @@ impl Completion {
             groups,
             open: HashMap::new(),
             defined: HashSet::new(),
-            classes: Recent::default(),
+            classes: HashMap::new(),
         })
+    }
+
+    /// Time passes: another class may be where one was.
+    pub(super) fn look_again(&mut self) {
+        self.classes.clear();
     }
 
     /// What reads the target, once it is known.
@@ -112,8 +116,11 @@ impl Completion {
             Rest::ObjectClass => {
                 let class = words.get(0);
                 if class != NAME_UNREADABLE {
-                    let look_up = || name(reader.and_then(|reader| reader.class_of_object(class)));
-                    words.set(0, classes.get(class, header.time_ns, look_up));
+                    if classes.len() >= MAX_NAMES {
+                        classes.clear();
+                    }
+                    let of_class = || name(reader.and_then(|reader| reader.class_of_object(class)));
+                    words.set(0, *classes.entry(class).or_insert_with(of_class));
                 }
             }
             Rest::Milliseconds => words.set(0, words.get(0) / 1_000_000),
@@ -249,7 +256,7 @@ mod tests {
             groups: groups.into(),
             open: HashMap::new(),
             defined: HashSet::new(),
-            classes: Recent::default(),
+            classes: HashMap::new(),
         }
     }
 

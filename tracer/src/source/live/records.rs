@@ -106,6 +106,9 @@ impl Live {
         if let Some(holders) = holders {
             holders.forget();
         }
+        if let Some(completion) = completion {
+            completion.look_again();
+        }
         let more = rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
             *step_bytes += record.len() as u64;

@@ -20,6 +20,7 @@ use crate::{
         memory::{self, Memory},
         metadata::{LoadedLayout, MetadataLayout, Method, Reason, class_of},
         peek::Peek,
+        unloads::Unloads,
     },
     session::Item,
     subject::{MethodPart, Subject, SubjectDefinition},
@@ -34,7 +35,6 @@ use super::{
     contexts::{Met, wanted_contexts},
     judge::{Facts, Judge},
     now_ns,
-    unwinding::Unloads,
 };
 
 /// What is asked for of methods or objects.

@@ -18,6 +18,7 @@ use crate::{
     jvm::{
         find::{Jvm, privilege},
         memory::{self, Memory},
+        unloads::Unloads,
     },
     session::Item,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
@@ -108,32 +109,6 @@ impl Machine {
     }
 }
 
-/// Whether the JVM has unloaded classes, so that an address of a method may have got another meaning. It counts them before
-/// it gives their memory to others.
-pub(super) struct Unloads {
-    /// Where the JVM's own counter is; it has none under `-XX:-UsePerfData`.
-    counter: Option<u64>,
-    known: Option<u64>,
-}
-
-impl Unloads {
-    pub(super) fn new(jvm: &Jvm) -> Self {
-        let counter = jvm.counters.as_ref().ok().and_then(|counters| counters.long_address("java.cls.unloadedClasses"));
-        Self { counter, known: None }
-    }
-
-    /// Whether the JVM counts the classes that it unloads.
-    pub(super) const fn are_counted(&self) -> bool {
-        self.counter.is_some()
-    }
-
-    /// Whether classes may have been unloaded since this was asked before. Without a counter they always may.
-    pub(super) fn may_have_happened(&mut self, memory: &Memory) -> bool {
-        let now = self.counter.and_then(|counter| memory.read_u64(counter).ok());
-        std::mem::replace(&mut self.known, now) != now || now.is_none()
-    }
-}
-
 impl Unwinding {
     /// Reads the tables of the target's files and the layout of its code. What cannot be read is missing, and no error:
     /// events then come with shorter stacks.
@@ -174,9 +149,14 @@ impl Unwinding {
         })
     }
 
-    /// Begins to read symbols, on a thread of its own: to be called when nothing is timed any more.
+    /// Begins to read symbols, on a thread of its own: to be called while nothing is timed.
     pub fn read_symbols(&mut self) {
         self.machine.begin();
+    }
+
+    /// Waits until they are read.
+    pub fn wait_for_symbols(&mut self) {
+        let _: &mut Symbols = self.machine.ready();
     }
 
     /// Rows of unwinding tables, for which the kernel side must have room.

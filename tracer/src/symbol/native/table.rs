@@ -1,6 +1,6 @@
 //! The symbols of one file, by address.
 
-use std::{collections::BTreeMap, ops::Range, path::Path};
+use std::{ops::Range, path::Path};
 
 use crate::jvm::elf::{self, Elf};
 
@@ -50,23 +50,18 @@ impl Symbols {
     }
 
     fn of(elf: &Elf<'_>, code: &[Range<u64>]) -> Self {
+        let is_code = |address: u64| address != 0 && code.iter().any(|range| range.contains(&address));
+        let symbols = elf.symbols().filter(|(_, symbol)| is_code(symbol.address)).take(MAX_SYMBOLS);
+        let mut best: Vec<(u64, u32, &[u8])> = symbols
+            .map(|(name, symbol)| (symbol.address, u32::try_from(symbol.size).unwrap_or(u32::MAX), name))
+            .collect();
         // Of several symbols at one address, the one is kept that says most: a size, few underscores, the first.
-        let mut best: BTreeMap<u64, (u32, &[u8])> = BTreeMap::new();
-        for (name, symbol) in elf.symbols() {
-            if symbol.address == 0 || !code.iter().any(|range| range.contains(&symbol.address)) {
-                continue;
-            }
-            let bytes = u32::try_from(symbol.size).unwrap_or(u32::MAX);
-            let found = best.entry(symbol.address).or_insert((bytes, name));
-            if rank(bytes, name) < rank(found.0, found.1) {
-                *found = (bytes, name);
-            }
-            if best.len() >= MAX_SYMBOLS {
-                break;
-            }
-        }
+        best.sort_by(|(a, a_bytes, a_name), (b, b_bytes, b_name)| {
+            a.cmp(b).then_with(|| rank(*a_bytes, a_name).cmp(&rank(*b_bytes, b_name)))
+        });
+        best.dedup_by_key(|(address, ..)| *address);
         let mut all = Self::default();
-        for (start, (bytes, text)) in best {
+        for (start, bytes, text) in best {
             let (Ok(name), Ok(name_bytes)) = (u32::try_from(all.names.len()), u32::try_from(text.len())) else { break };
             if all.names.len() + text.len() > MAX_NAME_BYTES {
                 break;
