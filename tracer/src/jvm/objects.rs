@@ -13,8 +13,15 @@ pub(super) const COMPACT_KLASS_BIT: u32 = 42;
 /// First of the four bits in which generational ZGC's references say how they are to be shifted.
 const COLOUR: u64 = 12;
 
-/// The address in a reference of full width. User space ends below 47 bits; generational ZGC keeps the address above its colour.
+/// Bits of a colour; no object lies below.
+const COLOUR_BITS: u32 = 16;
+
+/// The address in a reference of full width, 0 where it leads to none. User space ends below 47 bits; generational ZGC keeps the
+/// address above its colour, and colours what leads to no object, too.
 pub const fn address_in(reference: u64) -> u64 {
+    if reference >> COLOUR_BITS == 0 {
+        return 0;
+    }
     let shift = (reference >> COLOUR & 0xf).trailing_zeros();
     if reference < 1 << 47 { reference } else { reference >> (if shift < 3 { shift } else { 3 } + 13) }
 }
@@ -74,4 +81,20 @@ fn class_klass(memory: &dyn Peek, tables: &VmStructs) -> Option<u64> {
             .or_else(|| tables.static_address(owner, "_well_known_klasses[SystemDictionary::Class_klass_knum]"))
     })?;
     memory.u64(well_known).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_addresses_with_and_without_a_colour() {
+        assert_eq!(address_in(0x6_9dc4_b328), 0x6_9dc4_b328);
+        // `remapped` in each of its four bits, over an address.
+        for (bit, shift) in [(0, 13), (1, 14), (2, 15), (3, 16)] {
+            let object = 0x4000_0123_4560_u64;
+            assert_eq!(address_in(object << shift | 1 << (COLOUR + bit)), object, "{bit}");
+        }
+        assert_eq!((address_in(0), address_in(0x5510)), (0, 0), "no object, without and with a colour");
+    }
 }

@@ -83,16 +83,15 @@ impl<'a, P: Peek> Known<'a, P> {
     }
 
     fn chunks(&self, layout: CodeLayout) -> Option<CodeLayout> {
-        if MOVING.iter().any(|flag| self.flag(flag) != Some(false)) {
-            return None;
-        }
+        // Whoever follows the stack of a thread that runs reads once. What stands still can be read until two reads are the same.
+        let moves = MOVING.iter().any(|flag| self.flag(flag) != Some(false));
         let (base, shift) = match (self.addresses.get(NARROW), self.addresses.get(BASE), self.addresses.get(SHIFT)) {
             (Some(&both), ..) => (both, both.wrapping_add(8)),
             (None, Some(&base), Some(&shift)) => (base, shift),
             _ => return None,
         };
         Some(CodeLayout {
-            entry_continuation: ENTRY_CONTINUATION,
+            entry_continuation: if moves { 0 } else { ENTRY_CONTINUATION },
             continuation_tail: self.offset(TAIL)?,
             chunk_parent: self.offset(PARENT)?,
             chunk_sp: self.offset(SP)?,

@@ -39,7 +39,7 @@ impl<M: Peek, C: Peek> Walk<'_, M, C> {
     /// All frames of a continuation that runs on no carrier.
     pub(super) fn unmounted(&mut self, continuation: u64) -> Result<(), End> {
         let layout = self.stacks.layout;
-        if layout.continuation_return == 0 {
+        if layout.continuation_return == 0 || layout.continuation_tail == 0 {
             return Err(End::InHeap);
         }
         let entry_return = self.memory.u64(layout.continuation_return).map_err(|_| End::InHeap)?;
