@@ -82,6 +82,9 @@ pub struct LookGroup {
     /// How many of them have run since the look before.
     #[serde(default)]
     pub ran: u64,
+    /// Whether they are virtual and not mounted: of these nobody knows which have run, and only some are looked at.
+    #[serde(default, rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
+    pub is_virtual: bool,
     /// Names of all of them, as far as they are kept.
     pub names: Vec<String>,
     /// What they wait for.
@@ -142,8 +145,11 @@ pub struct ThreadLook {
     pub queued_ns: u64,
     /// Totals of the process; absent where they could not be read.
     pub process: Option<OsProcess>,
-    /// Java threads.
+    /// Java threads, without virtual ones.
     pub threads: u64,
+    /// Virtual threads that are not mounted and were looked at.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub virtual_threads: u64,
     /// Those that ran, or ran while they were read.
     pub ran: u64,
     /// The others that have a stack.
@@ -155,4 +161,10 @@ pub struct ThreadLook {
     /// Executors with a queue that can be read.
     #[serde(default)]
     pub executors: Vec<ExecutorLook>,
+}
+
+/// Recordings without virtual threads stay as they are.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }

@@ -14,7 +14,7 @@ use crate::{
         descriptor::Descriptors,
         find::Jvm,
         java_stack::{End, JavaStack, JavaStacks, Place},
-        java_threads::{self, JavaThread, JavaThreads, Owner, ThreadObject, ThreadObjects},
+        java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, Owner, ThreadObject, ThreadObjects},
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled, SystemCall},
         peek::{Pages, Peek as _},
@@ -60,7 +60,7 @@ pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
     let (began, at) = (Instant::now(), SystemTime::now());
     let mut reader = ThreadReader::open(jvm)?;
     let threads = reader.threads()?;
-    let unmounted = reader.unmounted();
+    let unmounted = reader.unmounted(MAX_VIRTUAL_THREADS);
     Ok(ThreadDump {
         pid: jvm.target.pid,
         jvm: format!("{} {}", jvm.target.jvm_name, jvm.target.jvm_version),
@@ -163,17 +163,17 @@ impl ThreadReader {
         Ok(threads.collect())
     }
 
-    /// Virtual threads that are not mounted, as they are now; none where the JVM has made none, or does not list them.
-    pub fn unmounted(&mut self) -> Option<Unmounted> {
+    /// Virtual threads that are not mounted, as they are now, up to so many; none where the JVM has made none, or does not list them.
+    pub fn unmounted(&mut self, most: usize) -> Option<Unmounted> {
         let objects = self.objects.as_ref().filter(|objects| objects.has_virtual_threads())?;
         let code = Memory::open(self.pid).ok()?;
         let code = Pages::new(&code);
         let mut grouping = Grouping::new(&self.stacks, &self.memory, &code);
-        let not_read = objects.unmounted(&mut grouping);
+        let not_read = objects.unmounted(most, &mut grouping);
         let known = self.known();
         let tid_of = |object| known.by_object(Some(objects)).get(&object).copied();
         let symbols = &mut self.symbols;
-        Some(grouping.told(&tid_of, not_read, &mut |stack| named(symbols, stack)))
+        Some(grouping.told(most, &tid_of, not_read, &mut |stack| named(symbols, stack)))
     }
 
     /// The threads of the JVM's list, as it was read last.

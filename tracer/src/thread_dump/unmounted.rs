@@ -8,7 +8,7 @@ use super::StackFrame;
 use crate::{
     jvm::{
         java_stack::{JavaStack, JavaStacks},
-        java_threads::{MAX_VIRTUAL_THREADS, NotRead, VirtualThread, Visitor},
+        java_threads::{NotRead, VirtualThread, Visitor},
         memory::Memory,
         peek::Pages,
     },
@@ -113,6 +113,7 @@ impl<'a> Grouping<'a> {
     /// The groups, with the frames that `name` gives them. `tid_of` knows the kernel's ids of all other threads by their objects.
     pub(super) fn told(
         self,
+        most: usize,
         tid_of: &dyn Fn(u64) -> Option<u32>,
         not_read: NotRead,
         name: &mut dyn FnMut(&JavaStack) -> Vec<StackFrame>,
@@ -134,7 +135,7 @@ impl<'a> Grouping<'a> {
         };
         let mut groups = alike(groups.into_iter().map(told));
         groups.sort_by(|a, b| b.count().cmp(&a.count()).then_with(|| a.java_ids.cmp(&b.java_ids)));
-        Unmounted { groups, beyond, mounted: not_read.mounted, missing: sentences(not_read) }
+        Unmounted { groups, beyond, mounted: not_read.mounted, missing: sentences(not_read, most) }
     }
 }
 
@@ -173,7 +174,7 @@ fn alike(groups: impl Iterator<Item = UnmountedGroup>) -> Vec<UnmountedGroup> {
 }
 
 /// What could not be read, and why.
-fn sentences(not_read: NotRead) -> Vec<String> {
+fn sentences(not_read: NotRead, most: usize) -> Vec<String> {
     let NotRead { mounted: _, ran, torn, more, untracked } = not_read;
     let mut sentences = Vec::new();
     if ran > 0 {
@@ -187,7 +188,7 @@ fn sentences(not_read: NotRead) -> Vec<String> {
         ));
     }
     if more {
-        sentences.push(format!("virtual threads beyond the first {}", format::count(MAX_VIRTUAL_THREADS as u64)));
+        sentences.push(format!("virtual threads beyond the first {}", format::count(most as u64)));
     }
     if untracked {
         sentences.push(

@@ -64,7 +64,7 @@ impl Seen {
             self.looks += 1;
         }
         self.threads += group.threads;
-        self.compared += if is_first { 0 } else { group.threads };
+        self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
         self.ran += group.ran;
         self.now += group.threads;
         let most = self.now > self.most;
@@ -352,6 +352,7 @@ mod tests {
             stack: waits,
             threads,
             ran,
+            is_virtual: false,
             names: Vec::new(),
             waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7) }),
             holder,

@@ -169,9 +169,10 @@ fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -
             ]);
             let (Some(base), Some(shift)) = (base, shift) else { return Ok(ClassPointer::Unknown) };
             // The class shares a word with the lock there.
-            let (offset, low_bit) = match is_compact {
-                true => (0, COMPACT_KLASS_BIT),
-                false => (fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?, 0),
+            let (offset, low_bit) = if is_compact {
+                (0, COMPACT_KLASS_BIT)
+            } else {
+                (fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?, 0)
             };
             Ok(ClassPointer::Narrow { offset, low_bit, base: memory.u64(base)?, shift: memory.u32(shift)? & 31 })
         }

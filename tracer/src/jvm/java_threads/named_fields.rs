@@ -27,6 +27,13 @@ impl NamedFields {
         Ok(Self { layout: FieldsLayout::from_tables(tables)?, known: RefCell::default() })
     }
 
+    /// With these, by class and name.
+    #[cfg(test)]
+    pub(super) fn with(known: Vec<(u64, &'static str, Field)>) -> Self {
+        let known = known.into_iter().map(|(klass, name, field)| ((klass, name), Some(field))).collect();
+        Self { known: RefCell::new(known), layout: FieldsLayout::ZERO }
+    }
+
     pub(super) fn forget(&self) {
         self.known.borrow_mut().clear();
     }

@@ -23,6 +23,12 @@ impl Classes {
     pub(super) fn forget(&self) {
         self.0.borrow_mut().clear();
     }
+
+    /// With these, which extend nothing.
+    #[cfg(test)]
+    pub(super) fn with(known: &[(u64, &str)]) -> Self {
+        Self(RefCell::new(known.iter().map(|(klass, name)| (*klass, ((*name).to_owned(), 0))).collect()))
+    }
 }
 
 pub(super) struct Reader<'a, P> {

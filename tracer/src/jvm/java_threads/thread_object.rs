@@ -86,11 +86,11 @@ impl ThreadObjects {
         }
     }
 
-    /// Tells a visitor of each virtual thread that is not mounted.
-    pub fn unmounted(&self, visitor: &mut impl Visitor) -> NotRead {
+    /// Tells a visitor of each virtual thread that is not mounted, up to so many.
+    pub fn unmounted(&self, most: usize, visitor: &mut impl Visitor) -> NotRead {
         let (Some(fields), Some(threads)) = (&self.fields, &self.virtual_threads) else { return NotRead::default() };
         let near = Pages::new(&self.memory);
-        threads.each(&self.memory, fields, &self.reader(&near), visitor)
+        threads.each(most, &self.memory, fields, &self.reader(&near), visitor)
     }
 
     /// Classes may have gone, and others come to their addresses.

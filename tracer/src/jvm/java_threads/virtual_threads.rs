@@ -21,10 +21,12 @@ use crate::jvm::{
 
 /// Most virtual threads that are read.
 pub const MAX_VIRTUAL_THREADS: usize = 131_072;
-/// Most entries of hash tables that are looked at, all together.
-const MAX_ENTRIES: usize = 1 << 20;
-/// Most buckets of a table.
-const MAX_BUCKETS: u32 = 1 << 24;
+/// Most buckets of hash tables and entries in these that are looked at, all together.
+const MAX_ENTRIES: usize = 1 << 21;
+/// Most entries of a bucket: it is a tree from eight on, and hashes of threads seldom meet.
+const MAX_CHAIN: usize = 4096;
+/// Most sets of threads.
+const MAX_SETS: usize = 16_384;
 /// How often one is read that runs meanwhile.
 const ATTEMPTS: u32 = 3;
 /// Buckets that are read at once: what is remembered of the heap is a moment old at most.
@@ -140,16 +142,19 @@ impl VirtualThreads {
         Some(found)
     }
 
-    /// Tells a visitor of each.
-    pub(super) fn each(
+    /// Tells a visitor of each, up to so many.
+    pub(super) fn each<P: Peek>(
         &self,
-        memory: &Memory,
+        most: usize,
+        memory: &P,
         fields: &NamedFields,
-        reader: &Reader<'_, Pages<&Memory>>,
+        reader: &Reader<'_, Pages<&P>>,
         visitor: &mut impl Visitor,
     ) -> NotRead {
         let mut not_read = NotRead { untracked: self.tracking.is_none(), ..NotRead::default() };
         let mut known = HashSet::new();
+        // A list that leads back to itself has nothing new.
+        let mut looked_at = HashSet::new();
         let mut left = MAX_ENTRIES;
         let mut sets = Vec::new();
         let walk = Walk { memory, fields, of: reader };
@@ -158,14 +163,18 @@ impl VirtualThreads {
             walk.elements(registry, &mut left, &mut |near, weak| {
                 let container = fields.reference(near, weak, "referent");
                 sets.extend(container.and_then(|container| set_of(fields, near, container)));
-                true
+                sets.len() < MAX_SETS
             });
         }
+        not_read.more = sets.len() >= MAX_SETS;
         for set in sets {
             walk.elements(set, &mut left, &mut |_, object| {
-                if known.len() >= MAX_VIRTUAL_THREADS {
+                if known.len() >= most {
                     not_read.more = true;
                     return false;
+                }
+                if !looked_at.insert(object) {
+                    return true;
                 }
                 self.visit(object, &walk, &mut known, &mut not_read, visitor);
                 true
@@ -176,10 +185,10 @@ impl VirtualThreads {
     }
 
     /// Tells of the thread that an entry leads to, if it does not run meanwhile.
-    fn visit(
+    fn visit<P: Peek>(
         &self,
         object: u64,
-        walk: &Walk<'_>,
+        walk: &Walk<'_, P>,
         known: &mut HashSet<u64>,
         not_read: &mut NotRead,
         visitor: &mut impl Visitor,
@@ -263,17 +272,18 @@ fn set_of<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, container: u64)
 }
 
 /// Walks sets that are views of a `ConcurrentHashMap`.
-struct Walk<'a> {
-    memory: &'a Memory,
+struct Walk<'a, P> {
+    memory: &'a P,
     fields: &'a NamedFields,
-    of: &'a Reader<'a, Pages<&'a Memory>>,
+    of: &'a Reader<'a, Pages<&'a P>>,
 }
 
-type Near<'a> = Reader<'a, Pages<&'a Memory>>;
+/// Reads what lies near what was read before.
+type Near<'a, P> = Reader<'a, Pages<&'a P>>;
 
-impl<'a> Walk<'a> {
+impl<'a, P: Peek> Walk<'a, P> {
     /// Reads what lies near, and nothing that was read before.
-    const fn near<'b>(&self, memory: &'b Pages<&'b Memory>) -> Near<'b>
+    const fn near<'b>(&self, memory: &'b Pages<&'b P>) -> Near<'b, P>
     where
         'a: 'b,
     {
@@ -283,7 +293,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Hands each element to `take`, until that says that it has enough.
-    fn elements(&self, set: u64, left: &mut usize, take: &mut dyn FnMut(&Near<'_>, u64) -> bool) {
+    fn elements(&self, set: u64, left: &mut usize, take: &mut dyn FnMut(&Near<'_, P>, u64) -> bool) {
         let Some(map) = self.fields.reference(self.of, set, "map") else { return };
         let mut table = self.fields.reference(self.of, map, "table");
         // While it grows, what has gone to the next table is there.
@@ -296,33 +306,32 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn buckets(&self, table: u64, left: &mut usize, take: &mut dyn FnMut(&Near<'_>, u64) -> bool) -> Next {
+    fn buckets(&self, table: u64, left: &mut usize, take: &mut dyn FnMut(&Near<'_, P>, u64) -> bool) -> Next {
         let Ok(length) = self.memory.u32(table.wrapping_add(self.of.places.objects.length.into())) else {
             return Next::Nothing;
         };
         let mut next = Next::Nothing;
-        for first in (0..length.min(MAX_BUCKETS)).step_by(NEAR_BUCKETS as usize) {
+        for first in (0..length).step_by(NEAR_BUCKETS as usize) {
             let pages = Pages::new(self.memory);
             let near = self.near(&pages);
             for index in first..length.min(first + NEAR_BUCKETS) {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    return Next::Nothing;
+                }
                 let Some(node) = near.element(table, index) else { continue };
-                match self.fields.int(&near, node, "hash").map(u32::cast_signed) {
+                let chain = match self.fields.int(&near, node, "hash").map(u32::cast_signed) {
                     Some(MOVED) => {
                         let table = self.fields.reference(&near, node, "nextTable");
                         next = table.map_or(next, Next::Table);
+                        None
                     }
-                    Some(TREE) => {
-                        let first = self.fields.reference(&near, node, "first");
-                        if !self.chain(&near, first, left, take) {
-                            return Next::Nothing;
-                        }
-                    }
-                    Some(0..) => {
-                        if !self.chain(&near, Some(node), left, take) {
-                            return Next::Nothing;
-                        }
-                    }
-                    _ => {}
+                    Some(TREE) => self.fields.reference(&near, node, "first"),
+                    Some(0..) => Some(node),
+                    Some(_) | None => None,
+                };
+                if !self.chain(&near, chain, left, take) {
+                    return Next::Nothing;
                 }
             }
         }
@@ -332,12 +341,13 @@ impl<'a> Walk<'a> {
     /// The keys of a bucket; says whether more are wanted.
     fn chain(
         &self,
-        near: &Near<'_>,
+        near: &Near<'_, P>,
         mut node: Option<u64>,
         left: &mut usize,
-        take: &mut dyn FnMut(&Near<'_>, u64) -> bool,
+        take: &mut dyn FnMut(&Near<'_, P>, u64) -> bool,
     ) -> bool {
-        while let Some(current) = node {
+        for _ in 0..MAX_CHAIN {
+            let Some(current) = node else { return true };
             *left = left.saturating_sub(1);
             if *left == 0 {
                 return false;
@@ -359,3 +369,6 @@ enum Next {
     Nothing,
     Table(u64),
 }
+
+#[cfg(test)]
+mod tests;

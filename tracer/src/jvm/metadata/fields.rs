@@ -57,6 +57,10 @@ pub struct FieldsLayout {
 }
 
 impl FieldsLayout {
+    /// For tests in which fields are known.
+    #[cfg(test)]
+    pub(in crate::jvm) const ZERO: Self = Self { description: Description::Stream { stream: 0 }, data: 0 };
+
     /// Finds the offsets; the error names the field that is missing or absurd.
     pub fn from_tables(tables: &VmStructs) -> Result<Self, Error> {
         let tables = Tables(tables);

@@ -18,10 +18,10 @@ use crate::{
     jvm::{find::privilege, os_process::OsProcess},
     session::{
         Item,
-        look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook},
+        look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook, Waits},
     },
     stack::{End, Frame},
-    thread_dump::{Thread, ThreadReader, deadlocks, groups},
+    thread_dump::{StackFrame, Thread, ThreadReader, UnmountedGroup, UnmountedOwner, deadlocks, groups},
 };
 
 /// Shortest time between two looks.
@@ -36,6 +36,8 @@ const MAX_NAMES: usize = 256;
 const MAX_EXECUTORS: usize = 1024;
 /// Where a thread of an executor waits for a task.
 const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
+/// Most virtual threads of a look: those in the first buckets of their tables, which are as good as drawn.
+const MAX_VIRTUAL: usize = 1000;
 /// Most groups of a look.
 const MAX_GROUPS: usize = 1024;
 
@@ -56,6 +58,7 @@ struct Seen {
     ran: HashSet<u32>,
     process: Option<OsProcess>,
     threads: Vec<Thread>,
+    unmounted: Vec<UnmountedGroup>,
 }
 
 impl Looks {
@@ -91,12 +94,13 @@ fn look_again(mut reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Recei
             Ok(threads) => threads,
             Err(error) => return log::debug!("threads are not looked at any more: {error}"),
         };
+        let unmounted = reader.unmounted(MAX_VIRTUAL).map(|unmounted| unmounted.groups).unwrap_or_default();
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
         let ran = used.since(&threads);
         let process = OsProcess::read(reader.pid());
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
         // One more does not help whoever has not come to the last two.
-        let _ = tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads });
+        let _ = tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted });
         let rest = Duration::from_nanos(cpu_ns).saturating_mul(REST).max(LEAST);
         if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -147,10 +151,11 @@ impl Seen {
         let threads = &self.threads;
         let by_tid = |tid: u32| threads.iter().find(|thread| thread.tid == tid);
         let whole = |thread: &Thread| !thread.frames.is_empty() && thread.incomplete.is_none();
-        let mut stack = |thread: &Thread| define(thread, unwinding, sink);
+        let mut known = |frames: &[StackFrame], incomplete| define(frames, incomplete, unwinding, sink);
+        let mut told = self.told_unmounted(&mut known);
+        let mut stack = |thread: &Thread| known(&thread.frames, thread.incomplete);
         let grouped = groups(threads, false);
         let stands = grouped.iter().filter(|group| group.first().is_some_and(|first| whole(first))).take(MAX_GROUPS);
-        let mut told = Vec::new();
         for group in stands {
             let Some(first) = group.first() else { continue };
             let owner = first.waits.as_ref().and_then(|waits| by_tid(waits.owner()?));
@@ -158,6 +163,7 @@ impl Seen {
                 stack: stack(first),
                 threads: group.len() as u64,
                 ran: group.iter().filter(|thread| self.ran.contains(&thread.tid)).count() as u64,
+                is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
                 waits: first.waits.clone(),
                 holder: owner.map(|owner| Holding {
@@ -182,6 +188,7 @@ impl Seen {
             queued_ns: self.queued_ns,
             process: self.process,
             threads: threads.len() as u64,
+            virtual_threads: self.unmounted.iter().map(UnmountedGroup::count).sum(),
             ran: threads.iter().filter(|thread| thread.incomplete.is_some()).count() as u64,
             circles: circles.collect(),
             executors,
@@ -193,6 +200,44 @@ impl Seen {
                 .map(|thread| thread.name.clone())
                 .collect(),
         }
+    }
+}
+
+impl Seen {
+    /// Virtual threads that are not mounted.
+    fn told_unmounted(&self, stack: &mut dyn FnMut(&[StackFrame], Option<&'static str>) -> StackId) -> Vec<LookGroup> {
+        let owner = |owner: &UnmountedOwner| {
+            let group = self.unmounted.iter().find(|group| group.java_ids.binary_search(&owner.java_id).is_ok());
+            (format!("virtual thread #{} {}", owner.java_id, owner.name).trim_end().to_owned(), group)
+        };
+        let mounted = |waits: &Waits| {
+            let thread = self.threads.iter().find(|thread| Some(thread.tid) == waits.owner())?;
+            Some((thread.name.clone(), &thread.frames[..], thread.incomplete))
+        };
+        let whole = self.unmounted.iter().filter(|group| !group.frames.is_empty() && group.incomplete.is_none());
+        let mut told = Vec::new();
+        for group in whole.take(MAX_GROUPS) {
+            let holder = match (&group.owner, group.waits.as_ref().and_then(mounted)) {
+                (Some(known), _) => {
+                    let (name, group) = owner(known);
+                    Some(Holding { name, stack: group.map(|group| stack(&group.frames, group.incomplete)) })
+                }
+                (None, Some((name, frames, incomplete))) => {
+                    Some(Holding { name, stack: (!frames.is_empty()).then(|| stack(frames, incomplete)) })
+                }
+                (None, None) => None,
+            };
+            told.push(LookGroup {
+                stack: stack(&group.frames, group.incomplete),
+                threads: group.count(),
+                ran: 0,
+                is_virtual: true,
+                names: group.names.clone(),
+                waits: group.waits.clone(),
+                holder,
+            });
+        }
+        told
     }
 }
 
@@ -225,12 +270,17 @@ fn executors(threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> V
     all.into_values().filter_map(look).take(MAX_EXECUTORS).collect()
 }
 
-/// Puts a thread's stack into the flow. Its id is a hash of its frames, as those of the kernel are.
-fn define(thread: &Thread, unwinding: &mut Unwinding, sink: &mut dyn FnMut(Item<'_>)) -> StackId {
+/// Puts a stack into the flow. Its id is a hash of its frames, as those of the kernel are.
+fn define(
+    frames: &[StackFrame],
+    incomplete: Option<&'static str>,
+    unwinding: &mut Unwinding,
+    sink: &mut dyn FnMut(Item<'_>),
+) -> StackId {
     let mut hasher = DefaultHasher::new();
-    thread.frames.hash(&mut hasher);
-    let frames: Vec<Frame> = thread.frames.iter().map(|frame| frame.frame.clone()).collect();
-    let end = End { root: thread.incomplete.is_none(), reason: thread.incomplete.unwrap_or_default().to_owned() };
+    frames.hash(&mut hasher);
+    let frames: Vec<Frame> = frames.iter().map(|frame| frame.frame.clone()).collect();
+    let end = End { root: incomplete.is_none(), reason: incomplete.unwrap_or_default().to_owned() };
     let id = StackId(hasher.finish());
     unwinding.define_stack(id, frames, end, sink);
     id
