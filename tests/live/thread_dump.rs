@@ -142,7 +142,7 @@ fn threads_that_do_the_same_are_shown_once_and_hostile_names_are_harmless() -> R
 }
 
 /// Virtual threads of each kind in `Unmounted`.
-const CROWD: u64 = 600;
+const CROWD: u64 = 300;
 
 /// What the JVM's own dump of virtual threads says: frames by the thread's id.
 fn own_dump(jvm: &Jvm) -> Result<BTreeMap<u64, Vec<String>>> {
@@ -180,8 +180,10 @@ fn is_hidden(frame: &str) -> bool {
 
 #[test]
 fn virtual_threads_that_are_not_mounted_are_told_as_the_jvm_tells_of_them() -> Result<()> {
-    for jdk in jdk::all()?.into_iter().filter(|jdk| jdk.release >= 21) {
-        let mut jvm = Launch::new(&jdk, "dump", "Unmounted").arguments(&[&CROWD.to_string()]).start()?;
+    for (jdk, collector) in jdk::with_collectors(0)?.into_iter().filter(|(jdk, _)| jdk.release >= 21) {
+        println!("JDK {} with {}", jdk.release, collector.name());
+        let launch = Launch::new(&jdk, "dump", "Unmounted").flags(collector.flags());
+        let mut jvm = launch.arguments(&[&CROWD.to_string()]).start()?;
         for round in 0..2 {
             let dump = dump(&jvm)?;
             let groups = dump["unmounted"]["groups"].as_array().context("no groups")?;

@@ -10,7 +10,7 @@ use crate::{
         java_stack::{JavaStack, JavaStacks},
         java_threads::{NotRead, VirtualThread, Visitor},
         memory::Memory,
-        peek::Pages,
+        peek::{Pages, Peek},
     },
     report::format,
     session::look::Waits,
@@ -202,8 +202,8 @@ impl Visitor for Grouping<'_> {
     type Stack = JavaStack;
 
     /// Code is read through pages first; if that leads nowhere it may be newer than they are.
-    fn walk(&mut self, continuation: u64) -> JavaStack {
-        let stack = self.stacks.of_unmounted(self.memory, self.code, continuation);
+    fn walk(&mut self, near: &impl Peek, continuation: u64) -> JavaStack {
+        let stack = self.stacks.of_unmounted(near, self.code, continuation);
         let is_whole = stack.end.reason().is_none();
         if is_whole { stack } else { self.stacks.of_unmounted(self.memory, self.memory, continuation) }
     }

@@ -42,7 +42,8 @@ impl<M: Peek, C: Peek> Walk<'_, M, C> {
         if layout.continuation_return == 0 || layout.continuation_tail == 0 {
             return Err(End::InHeap);
         }
-        let entry_return = self.memory.u64(layout.continuation_return).map_err(|_| End::InHeap)?;
+        // Where that has been written once it stays.
+        let entry_return = self.code.u64(layout.continuation_return).map_err(|_| End::InHeap)?;
         self.chunks(continuation, entry_return)
     }
 

@@ -118,7 +118,7 @@ impl ThreadObjects {
     pub fn of(&self, thread: &JavaThread) -> Option<ThreadObject> {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
-        described(&reader, reader.thread_object(thread.address)?)
+        described(&reader, &reader, reader.thread_object(thread.address)?)
     }
 
     /// The virtual thread that it carries.
@@ -126,7 +126,7 @@ impl ThreadObjects {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         let mounted = reader.wide(near.u64(thread.address.wrapping_add(self.mounted?)).ok()?)?;
-        (mounted != reader.thread_object(thread.address)?).then(|| described(&reader, mounted)).flatten()
+        (mounted != reader.thread_object(thread.address)?).then(|| described(&reader, &reader, mounted)).flatten()
     }
 
     /// What belongs to one object lies near, so that few reads give all of it.
@@ -135,7 +135,12 @@ impl ThreadObjects {
     }
 }
 
-pub(super) fn described<P: Peek>(reader: &Reader<'_, P>, object: u64) -> Option<ThreadObject> {
+/// What a thread object says; what it is parked for is read by `locks`, which may have read it already.
+pub(super) fn described<P: Peek>(
+    reader: &Reader<'_, P>,
+    locks: &Reader<'_, impl Peek>,
+    object: u64,
+) -> Option<ThreadObject> {
     let (memory, places) = (reader.memory, reader.places);
     let platform = reader.platform(object);
     Some(ThreadObject {
@@ -144,7 +149,7 @@ pub(super) fn described<P: Peek>(reader: &Reader<'_, P>, object: u64) -> Option<
         id: memory.u64(object.wrapping_add(places.id)).ok()?,
         daemon: platform.and_then(|_| reader.is_daemon(object)),
         status: platform.and_then(|held| memory.u32(held.wrapping_add(places.status)).ok()),
-        blocker: reader.reference(object.wrapping_add(places.blocker)).and_then(|object| blocker(reader, object)),
+        blocker: reader.reference(object.wrapping_add(places.blocker)).and_then(|object| blocker(locks, object)),
     })
 }
 

@@ -27,6 +27,8 @@ const MAX_ENTRIES: usize = 1 << 21;
 const MAX_CHAIN: usize = 4096;
 /// Most sets of threads.
 const MAX_SETS: usize = 16_384;
+/// Bytes of a thread object in which all that it says of itself lies.
+const THREAD_BYTES: usize = 128;
 /// How often one is read that runs meanwhile.
 const ATTEMPTS: u32 = 3;
 /// Buckets that are read at once: what is remembered of the heap is a moment old at most.
@@ -69,8 +71,8 @@ pub struct VirtualThread {
 pub trait Visitor {
     /// What is read of one's stack.
     type Stack;
-    /// Walks the stack of a continuation.
-    fn walk(&mut self, continuation: u64) -> Self::Stack;
+    /// Walks the stack of a continuation, which lies near its thread.
+    fn walk(&mut self, near: &impl Peek, continuation: u64) -> Self::Stack;
     /// Takes one that did not run while it was read.
     fn take(&mut self, thread: VirtualThread, stack: Self::Stack);
 }
@@ -168,7 +170,7 @@ impl VirtualThreads {
         }
         not_read.more = sets.len() >= MAX_SETS;
         for set in sets {
-            walk.elements(set, &mut left, &mut |_, object| {
+            walk.elements(set, &mut left, &mut |near, object| {
                 if known.len() >= most {
                     not_read.more = true;
                     return false;
@@ -176,7 +178,7 @@ impl VirtualThreads {
                 if !looked_at.insert(object) {
                     return true;
                 }
-                self.visit(object, &walk, &mut known, &mut not_read, visitor);
+                self.visit(object, near, &walk, &mut known, &mut not_read, visitor);
                 true
             });
         }
@@ -188,14 +190,15 @@ impl VirtualThreads {
     fn visit<P: Peek>(
         &self,
         object: u64,
+        locks: &Near<'_, P>,
         walk: &Walk<'_, P>,
         known: &mut HashSet<u64>,
         not_read: &mut NotRead,
         visitor: &mut impl Visitor,
     ) {
-        let read = || self.one(walk.fields, &walk.near(&Pages::new(walk.memory)), object);
         for _ in 0..ATTEMPTS {
-            let thread = match read() {
+            let pages = Pages::new(walk.memory);
+            let thread = match self.one(walk.fields, &walk.near(&pages), locks, object) {
                 One::Unmounted(thread) => thread,
                 One::Mounted => return not_read.mounted += 1,
                 One::Torn => return not_read.torn += 1,
@@ -204,8 +207,9 @@ impl VirtualThreads {
             if known.contains(&thread.object.id) {
                 return;
             }
-            let stack = visitor.walk(thread.continuation);
-            if matches!(read(), One::Unmounted(again) if again == thread) {
+            let stack = visitor.walk(&pages, thread.continuation);
+            let again = walk.memory.bytes(object, THREAD_BYTES).ok();
+            if again.is_some() && again == pages.bytes(object, THREAD_BYTES).ok() {
                 known.insert(thread.object.id);
                 return visitor.take(*thread, stack);
             }
@@ -213,7 +217,7 @@ impl VirtualThreads {
         not_read.ran += 1;
     }
 
-    fn one<P: Peek>(&self, fields: &NamedFields, reader: &Reader<'_, P>, object: u64) -> One {
+    fn one<P: Peek>(&self, fields: &NamedFields, reader: &Near<'_, P>, locks: &Near<'_, P>, object: u64) -> One {
         let Some(klass) = reader.klass(object) else { return One::Torn };
         if klass != self.class {
             // A scope's set has threads of the platform as well.
@@ -224,7 +228,7 @@ impl VirtualThreads {
         let read = || {
             let state = fields.int(reader, object, "state")? & !self.suspended;
             let continuation = fields.reference(reader, object, "cont")?;
-            Some((state, continuation, described(reader, object)?))
+            Some((state, continuation, described(reader, locks, object)?))
         };
         let Some((number, continuation, object)) = read() else { return One::Torn };
         match self.states.iter().find(|(known, _)| *known == number) {

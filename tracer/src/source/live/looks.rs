@@ -37,7 +37,7 @@ const MAX_EXECUTORS: usize = 1024;
 /// Where a thread of an executor waits for a task.
 const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
 /// Most virtual threads of a look: those in the first buckets of their tables, which are as good as drawn.
-const MAX_VIRTUAL: usize = 1000;
+const MAX_VIRTUAL: usize = 200;
 /// Most groups of a look.
 const MAX_GROUPS: usize = 1024;
 

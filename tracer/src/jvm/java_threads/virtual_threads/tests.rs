@@ -78,7 +78,7 @@ impl Heap {
     fn object(&mut self, klass: u64) -> u64 {
         let object = self.next;
         self.next += OBJECT_BYTES;
-        self.copy.write(object, &[0; OBJECT_BYTES as usize]);
+        self.copy.write(object, &[0; 0x80]);
         self.set(object, 8, klass);
         object
     }
@@ -147,7 +147,7 @@ struct Told(Vec<u64>);
 impl Visitor for Told {
     type Stack = ();
 
-    fn walk(&mut self, continuation: u64) {
+    fn walk(&mut self, _: &impl Peek, continuation: u64) {
         assert!(continuation > 0);
     }
 
