@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use tests::{
     jdk::{self, Collector, Jdk},
     jtrace::Session,
     jvm::Launch,
+    patience::until,
+    report::cell,
 };
 use tracer::{
     decode::{Decoded, decode},
@@ -182,6 +184,30 @@ fn where_objects_move_meanwhile_a_mark_stands_for_the_frames_in_the_heap() -> Re
             }
             assert!(marked > 0, "JDK {} {}: no frame was in the heap", jdk.release, collector.name());
         }
+    }
+    Ok(())
+}
+
+/// Virtual threads of each kind in `Unmounted`: more than a look reads.
+const CROWD: &str = "400";
+
+/// Nobody tells events of a thread that stands still, and no kernel thread stands for it.
+#[test]
+fn looks_see_virtual_threads_that_are_not_mounted() -> Result<()> {
+    for jdk in virtual_jdks()? {
+        let mut jvm = Launch::new(&jdk, "dump", "Unmounted").arguments(&[CROWD]).start()?;
+        let report = until("virtual threads are looked at", || {
+            let session = Session::attach(jvm.pid(), &["-l", "threads"])?;
+            jvm.work()?;
+            let report = session.report()?;
+            Ok(Some(report).filter(|report| report.summary("threads", "looks_partial").is_ok_and(|looks| looks > 0)))
+        })?;
+        let waiting = report.table("threads", "waiting")?;
+        let lock = waiting.iter().find(|row| row["kind"] == "lock");
+        let lock = lock.with_context(|| format!("nobody waits for the lock on JDK {}: {waiting:?}", jdk.release))?;
+        ensure!(lock["site"].as_str().is_some_and(|site| site.starts_with("Unmounted.lambda$main$")), "{lock:?}");
+        ensure!(lock["virtual_average"] == lock["average"] && cell(lock, "most")? > 0, "{lock:?}");
+        jvm.finish()?;
     }
     Ok(())
 }

@@ -297,10 +297,13 @@ impl Analysis for Threads {
             .int("started_by_known", self.starters.known());
         let summary = match self.waiting.looks() {
             0 => summary,
-            looks => summary.int("looks", looks).float("waiting_average", self.waiting.average()),
+            looks => summary
+                .int("looks", looks)
+                .int("looks_partial", self.waiting.looks_partial())
+                .float("waiting_average", self.waiting.average()),
         };
         let summary = self.pressure.summary(summary);
-        notes.extend(self.waiting.note());
+        notes.extend(self.waiting.notes());
         notes.extend(self.sleeping.unpaired.note("Sleeps"));
         notes.extend(self.names.note("thread names"));
         notes.extend(self.sleepers.note("sleeping threads"));

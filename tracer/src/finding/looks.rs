@@ -51,12 +51,20 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "lock-queue",
         severity: Severity::Warning,
         score: 100.0 * average,
-        title: format!("{average:.1} threads on average wait for a `{what}`, at {site}{held}"),
+        title: format!("{} wait for a `{what}`, at {site}{held}", threads(evidence, &row, average)),
         evidence: seen(evidence, &row),
         next_step:
             "Hold this lock shorter, split it, or use a structure without one; `jtrace threads PID` shows who holds it."
                 .to_owned(),
     })
+}
+
+/// How many threads of a row there are, as it can be said: not all virtual threads are looked at.
+pub(super) fn threads(evidence: &Evidence<'_>, row: &Row<'_>, average: f64) -> String {
+    let of_virtual = row.number("virtual_average").unwrap_or(0.0);
+    let is_partial = of_virtual > 0.0 && evidence.whole(Threads, "looks_partial") > Some(0);
+    let noun = if 2.0 * of_virtual > average { "virtual threads" } else { "threads" };
+    format!("{average:.1}{} {noun} on average", if is_partial { " or more" } else { "" })
 }
 
 /// Who held what a row's threads waited for, and where that was.
@@ -102,6 +110,24 @@ mod tests {
         assert!(finding.title.ends_with("at com.shop.Cart.add:12; `worker-1` held it at com.shop.Cart.sum:9"));
         assert!(waiting("lock", "L", 0.2, 10).ask(lock_queue).is_none());
         assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
+    }
+
+    #[test]
+    fn virtual_threads_that_were_left_out_are_said() {
+        let cells = [
+            ("kind", "lock".into()),
+            ("what", "L".into()),
+            ("site", "a.Shop.buy:3".into()),
+            ("average", 200.0.into()),
+            ("virtual_average", 200.0.into()),
+            ("most", 200_u64.into()),
+            ("looks", 10_u64.into()),
+        ];
+        let case = Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells);
+        let title = |case: &Case| case.said(lock_queue).1;
+        assert_eq!(title(&case), "200.0 virtual threads on average wait for a `L`, at a.Shop.buy:3");
+        let case = case.number("threads", "looks_partial", 9.0);
+        assert_eq!(title(&case), "200.0 or more virtual threads on average wait for a `L`, at a.Shop.buy:3");
     }
 
     #[test]

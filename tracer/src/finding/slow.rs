@@ -4,7 +4,7 @@
 use super::{
     Evidence, Row,
     cpu::samples,
-    looks::{LOOKS, of_kind, seen},
+    looks::{LOOKS, of_kind, seen, threads},
 };
 use crate::{
     analysis::Lens::{Cpu, Threads},
@@ -116,12 +116,15 @@ fn waits(evidence: &Evidence<'_>, wait: &Wait, is_it: impl Fn(&Row<'_>) -> bool)
     // Whoever listens to what comes by itself waits as well, and does so without an end.
     let lasting = row.number("ran_percent").filter(|percent| *percent < ENDS_PERCENT);
     let without_end = lasting.map(|ran| format!(", {} of them since an earlier look", format::percent(100.0 - ran)));
+    // Whether waits of virtual threads end, nobody knows.
+    let ends = lasting.is_none() && row.number("virtual_average").is_none_or(|of_virtual| of_virtual == 0.0);
     Some(Finding {
         id: wait.id,
-        severity: if lasting.is_none() && average >= wait.warning { Severity::Warning } else { Severity::Info },
+        severity: if ends && average >= wait.warning { Severity::Warning } else { Severity::Info },
         score: 50.0 * average,
         title: format!(
-            "{average:.1} threads on average wait for {}, at {}{}",
+            "{} wait for {}, at {}{}",
+            threads(evidence, &row, average),
             row.text("what"),
             row.text("site"),
             without_end.unwrap_or_default()

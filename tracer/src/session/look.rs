@@ -150,6 +150,9 @@ pub struct ThreadLook {
     /// Virtual threads that are not mounted and were looked at.
     #[serde(default, skip_serializing_if = "is_none")]
     pub virtual_threads: u64,
+    /// Whether there are more of these.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub virtual_more: bool,
     /// Those that ran, or ran while they were read.
     pub ran: u64,
     /// The others that have a stack.

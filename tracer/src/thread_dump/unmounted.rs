@@ -30,6 +30,8 @@ pub struct Unmounted {
     pub beyond: u64,
     /// Those that were mounted, and are told with their carriers.
     pub mounted: u64,
+    /// Whether there are more than were read.
+    pub more: bool,
     /// Why some are not told, in sentences.
     pub missing: Vec<String>,
 }
@@ -135,7 +137,7 @@ impl<'a> Grouping<'a> {
         };
         let mut groups = alike(groups.into_iter().map(told));
         groups.sort_by(|a, b| b.count().cmp(&a.count()).then_with(|| a.java_ids.cmp(&b.java_ids)));
-        Unmounted { groups, beyond, mounted: not_read.mounted, missing: sentences(not_read, most) }
+        Unmounted { groups, beyond, mounted: not_read.mounted, more: not_read.more, missing: sentences(not_read, most) }
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     event::StackId,
-    report::{Cell, Shape, Table, Unit},
+    report::{Cell, Shape, Table, Unit, format},
     session::look::{Circled, LookGroup, ThreadLook, Waits},
     stack::Stacks,
 };
@@ -45,8 +45,9 @@ struct Seen {
     /// Number of the last look that saw it, and the threads in that.
     last: u64,
     now: u64,
-    /// Threads, over all looks.
+    /// Threads, over all looks, and of these virtual ones that were not mounted.
     threads: u64,
+    virtual_threads: u64,
     /// Those of looks that had one before, and of these, those that had run since.
     compared: u64,
     ran: u64,
@@ -64,6 +65,7 @@ impl Seen {
             self.looks += 1;
         }
         self.threads += group.threads;
+        self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
         self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
         self.ran += group.ran;
         self.now += group.threads;
@@ -84,6 +86,7 @@ impl Merge for Seen {
     fn merge(&mut self, other: &Self) {
         self.looks = self.looks.max(other.looks);
         self.threads += other.threads;
+        self.virtual_threads += other.virtual_threads;
         self.compared += other.compared;
         self.ran += other.ran;
         if other.most > self.most {
@@ -136,6 +139,7 @@ impl Texts {
 #[derive(Debug)]
 pub(super) struct Waiting {
     looks: u64,
+    looks_partial: u64,
     reasons: Keyed<Reason, Seen>,
     texts: Texts,
     /// Files by the place that waits for them.
@@ -150,6 +154,7 @@ impl Default for Waiting {
         let texts = Texts { texts: vec![OTHERS.to_owned()], numbers: HashMap::new() };
         Self {
             looks: 0,
+            looks_partial: 0,
             reasons: Keyed::new(REASONS),
             texts,
             files: HashMap::new(),
@@ -163,6 +168,7 @@ impl Default for Waiting {
 impl Waiting {
     pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
         self.looks += 1;
+        self.looks_partial += u64::from(look.virtual_more);
         for group in &look.groups {
             let place = site::frame(stacks, group.stack).filter(|frame| site::is_app(frame));
             let reason = reason(group.waits.as_ref(), stacks, group.stack);
@@ -200,8 +206,20 @@ impl Waiting {
         self.looks
     }
 
-    pub(super) fn note(&self) -> Option<String> {
-        self.reasons.note("reasons to wait")
+    /// Looks that left virtual threads out.
+    pub(super) const fn looks_partial(&self) -> u64 {
+        self.looks_partial
+    }
+
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let partial = (self.looks_partial > 0).then(|| {
+            format!(
+                "{} at threads read some of the virtual threads that were not mounted, and left the others out: their numbers are \
+                 the least that there were.",
+                format::plural(self.looks_partial, "look", "looks")
+            )
+        });
+        partial.into_iter().chain(self.reasons.note("reasons to wait"))
     }
 
     /// Threads of the program that waited, on average.
@@ -225,13 +243,14 @@ impl Waiting {
         let amounts = |seen: &Seen| {
             let (holder, place) = seen.holder.clone().unzip();
             let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::from);
-            let average = Cell::Float(seen.threads as f64 / looks);
+            let [average, of_virtual] =
+                [seen.threads, seen.virtual_threads].map(|threads| Cell::Float(threads as f64 / looks));
             let (holder, place, callers) = (text(holder), text(place.flatten()), text(seen.callers.clone()));
             let ran = match seen.compared {
                 0 => Cell::Missing,
                 compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
             };
-            vec![average, seen.most.into(), seen.looks.into(), ran, holder, place, callers]
+            vec![average, of_virtual, seen.most.into(), seen.looks.into(), ran, holder, place, callers]
         };
         self.reasons.grouped(label).table(
             "waiting",
@@ -242,6 +261,7 @@ impl Waiting {
                 column("site", "Place", Unit::Text),
                 column("called", "In", Unit::Text),
                 column("average", "Threads, average", Unit::Count),
+                column("virtual_average", "Of these virtual", Unit::Count),
                 column("most", "Most", Unit::Count),
                 column("looks", "Looks", Unit::Count),
                 column("ran_percent", "Had run", Unit::Percent),

@@ -13,7 +13,7 @@ const LIST: u64 = 0x1000;
 pub(in crate::jvm) const THREADS: [u64; 2] = [0x10_0000, 0x20_0000];
 const STACKS: [u64; 2] = [0x7000_0000, 0x7100_0000];
 const MONITOR: u64 = 0x5000;
-const OBJECT: u64 = 0x9000;
+const OBJECT: u64 = 0x9_0000;
 
 pub(in crate::jvm) fn layout(owner_id: Option<u64>) -> Layout {
     Layout {

@@ -168,19 +168,30 @@ impl VirtualThreads {
                 sets.len() < MAX_SETS
             });
         }
-        not_read.more = sets.len() >= MAX_SETS;
-        for set in sets {
-            walk.elements(set, &mut left, &mut |near, object| {
-                if known.len() >= most {
-                    not_read.more = true;
-                    return false;
-                }
-                if !looked_at.insert(object) {
-                    return true;
-                }
-                self.visit(object, near, &walk, &mut known, &mut not_read, visitor);
-                true
-            });
+        let is_cut = sets.len() >= MAX_SETS;
+        // Each set has its share, so that none is left out for another; in a second round they have what others left over.
+        for round in 0..2 {
+            not_read.more = is_cut;
+            for (index, set) in sets.iter().enumerate() {
+                let room = most.saturating_sub(known.len());
+                let share = if round == 0 { room.div_ceil(sets.len() - index) } else { room };
+                let enough = known.len() + share;
+                walk.elements(*set, &mut left, &mut |near, object| {
+                    if looked_at.contains(&object) {
+                        return true;
+                    }
+                    if known.len() >= enough {
+                        not_read.more = true;
+                        return false;
+                    }
+                    looked_at.insert(object);
+                    self.visit(object, near, &walk, &mut known, &mut not_read, visitor);
+                    true
+                });
+            }
+            if !not_read.more {
+                break;
+            }
         }
         not_read.more |= left == 0;
         not_read

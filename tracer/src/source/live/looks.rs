@@ -21,7 +21,7 @@ use crate::{
         look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook, Waits},
     },
     stack::{End, Frame},
-    thread_dump::{StackFrame, Thread, ThreadReader, UnmountedGroup, UnmountedOwner, deadlocks, groups},
+    thread_dump::{StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups},
 };
 
 /// Shortest time between two looks.
@@ -59,6 +59,7 @@ struct Seen {
     process: Option<OsProcess>,
     threads: Vec<Thread>,
     unmounted: Vec<UnmountedGroup>,
+    virtual_more: bool,
 }
 
 impl Looks {
@@ -94,13 +95,14 @@ fn look_again(mut reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Recei
             Ok(threads) => threads,
             Err(error) => return log::debug!("threads are not looked at any more: {error}"),
         };
-        let unmounted = reader.unmounted(MAX_VIRTUAL).map(|unmounted| unmounted.groups).unwrap_or_default();
+        let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
         let ran = used.since(&threads);
         let process = OsProcess::read(reader.pid());
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
         // One more does not help whoever has not come to the last two.
-        let _ = tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted });
+        let _ =
+            tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted, virtual_more });
         let rest = Duration::from_nanos(cpu_ns).saturating_mul(REST).max(LEAST);
         if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -189,6 +191,7 @@ impl Seen {
             process: self.process,
             threads: threads.len() as u64,
             virtual_threads: self.unmounted.iter().map(UnmountedGroup::count).sum(),
+            virtual_more: self.virtual_more,
             ran: threads.iter().filter(|thread| thread.incomplete.is_some()).count() as u64,
             circles: circles.collect(),
             executors,
