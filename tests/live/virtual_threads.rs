@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::{Context as _, Result, ensure};
 use tests::{
     jdk::{self, Collector, Jdk},
-    jtrace::Session,
+    jtrace::{self, Session},
     jvm::Launch,
     patience::until,
-    report::cell,
+    report::{Report, cell},
 };
 use tracer::{
     decode::{Decoded, decode},
@@ -197,9 +197,8 @@ fn looks_see_virtual_threads_that_are_not_mounted() -> Result<()> {
     for jdk in virtual_jdks()? {
         let mut jvm = Launch::new(&jdk, "dump", "Unmounted").arguments(&[CROWD]).start()?;
         let report = until("virtual threads are looked at", || {
-            let session = Session::attach(jvm.pid(), &["-l", "threads"])?;
-            jvm.work()?;
-            let report = session.report()?;
+            let words = ["attach", &jvm.pid().to_string(), "-l", "threads", "-d", "1s", "--json"];
+            let report = Report::parse(&jtrace::succeed(&words)?.stdout)?;
             Ok(Some(report).filter(|report| report.summary("threads", "looks_partial").is_ok_and(|looks| looks > 0)))
         })?;
         let waiting = report.table("threads", "waiting")?;
