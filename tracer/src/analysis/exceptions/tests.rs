@@ -1,3 +1,5 @@
+//! Events by hand become the section of the lens.
+
 use super::{
     super::testing::{Play, cells, is_close, numbers, profile_rows},
     *,

@@ -1,3 +1,5 @@
+//! Sets of virtual threads in a heap that is written by hand, and damaged.
+
 use std::sync::LazyLock;
 
 use super::{
