@@ -42,8 +42,6 @@ pub struct Alloc {
     classes: Keyed<NameId, Sampled>,
     sites: Keyed<(NameId, StackId), Sampled>,
     stacks: Amounts,
-    /// Of how many samples one has a stack, and stands for all of them.
-    one_in: u64,
     steps: Steps<1>,
     exact: Exact,
     covered: Covered,
@@ -113,7 +111,6 @@ impl Default for Alloc {
             classes: Keyed::new(CLASSES),
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
-            one_in: 1,
             steps: Steps::default(),
             exact: Exact::default(),
             covered: Covered::default(),
@@ -188,11 +185,6 @@ impl Alloc {
         )
     }
 
-    /// How many samples a stack stands for; nothing where it was left out.
-    fn stands_for(&self, stack: StackId) -> Option<u64> {
-        (self.one_in == 1 || stack != StackId::default()).then_some(self.one_in)
-    }
-
     /// What is more the longer refills of TLABs are seen.
     fn samples(&self) -> Vec<Scaled> {
         let per_s = Some(extrapolated!("estimated_bytes_per_s"));
@@ -246,7 +238,7 @@ impl Analysis for Alloc {
             Payload::AllocInNewTlab { class, tlab_bytes, object_bytes } => {
                 self.total.tlab(tlab_bytes, object_bytes);
                 self.classes.entry(class).tlab(tlab_bytes, object_bytes);
-                if let Some(one_in) = self.stands_for(event.stack) {
+                if let Some(one_in) = self.stacks.stands_for(event.stack) {
                     self.sites.entry((class, event.stack)).tlab(tlab_bytes.saturating_mul(one_in), object_bytes);
                 }
                 self.stacks.add(event.stack, event.tid, tlab_bytes);
@@ -255,7 +247,7 @@ impl Analysis for Alloc {
             Payload::AllocOutsideTlab { class, object_bytes } => {
                 self.total.outside(object_bytes, 1);
                 self.classes.entry(class).outside(object_bytes, 1);
-                if let Some(one_in) = self.stands_for(event.stack) {
+                if let Some(one_in) = self.stacks.stands_for(event.stack) {
                     self.sites.entry((class, event.stack)).outside(object_bytes, one_in);
                 }
                 self.stacks.add(event.stack, event.tid, object_bytes);
@@ -283,7 +275,6 @@ impl Analysis for Alloc {
         if action.group == "alloc"
             && let Some(one_in) = action.stacks_of()
         {
-            self.one_in = one_in.max(1);
             self.stacks.fewer(one_in);
         }
     }

@@ -33,8 +33,6 @@ pub struct Exceptions {
     classes: Keyed<NameId, u64>,
     sites: Keyed<(NameId, StackId), Created>,
     stacks: Amounts,
-    /// Of how many exceptions one has a stack, and stands for all of them.
-    one_in: u64,
     steps: Steps<1>,
 }
 
@@ -77,7 +75,6 @@ impl Default for Exceptions {
             classes: Keyed::new(CLASSES),
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
-            one_in: 1,
             steps: Steps::default(),
         }
     }
@@ -164,8 +161,8 @@ impl Analysis for Exceptions {
         self.steps.add(0, event.time_ns, 1);
         *self.classes.entry(class) += 1;
         // One that has a stack stands for those that went without.
-        if self.one_in == 1 || event.stack != StackId::default() {
-            self.sites.entry((class, event.stack)).count += self.one_in;
+        if let Some(count) = self.stacks.stands_for(event.stack) {
+            self.sites.entry((class, event.stack)).count += count;
         }
         self.stacks.add(event.stack, event.tid, 1);
     }
@@ -174,7 +171,6 @@ impl Analysis for Exceptions {
         if action.group == GROUP
             && let Some(one_in) = action.stacks_of()
         {
-            self.one_in = one_in.max(1);
             self.stacks.fewer(one_in);
         }
     }

@@ -59,12 +59,14 @@ impl Default for Amounts {
 impl Amounts {
     /// Adds an amount to a stack of a thread.
     pub(super) fn add(&mut self, stack: StackId, tid: Tid, value: u64) {
-        if self.one_in == 1 {
-            self.rows.entry((stack, tid)).add(value);
-        } else if stack != StackId::default() {
-            let amount = Amount { value: value.saturating_mul(self.one_in), count: self.one_in };
-            self.rows.entry((stack, tid)).merge(&amount);
+        if let Some(count) = self.stands_for(stack) {
+            self.rows.entry((stack, tid)).merge(&Amount { value: value.saturating_mul(count), count });
         }
+    }
+
+    /// How many events one with this stack stands for; nothing where the stack was left out.
+    pub(super) fn stands_for(&self, stack: StackId) -> Option<u64> {
+        (self.one_in == 1 || stack != StackId::default()).then_some(self.one_in)
     }
 
     /// From now on one event of so many has a stack.
