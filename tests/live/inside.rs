@@ -2,6 +2,8 @@
 
 // What holds a session within its budget, and what is sampled.
 mod budget;
+// What becomes of compiled code.
+mod compiled;
 // How often methods are entered and left.
 mod counts;
 // Every kind of place.
@@ -39,8 +41,8 @@ use tests::{
     report::{Report, Row},
 };
 
-/// Nothing is taken away, and a burst has room.
-const COMPLETE: [&str; 5] = ["--inside", "--max-overhead", "100000%", "--ring-size", "64m"];
+/// Nothing is taken away, a burst has room, and compiled code may go where a method leaves no trace in it.
+const COMPLETE: [&str; 6] = ["--inside", "--yes", "--max-overhead", "100000%", "--ring-size", "64m"];
 
 /// What runs the code: the interpreter, C1, C2, or all of them in turn.
 const MODES: [&[&str]; 4] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-XX:-TieredCompilation"], &[]];

@@ -230,10 +230,11 @@ macro_rules! ask {
     }};
 }
 
+mod code;
 mod heap;
 mod stacks;
 
-pub(crate) use self::stacks::Look;
+pub(crate) use self::{code::Code, stacks::Look};
 
 impl Jvmti {
     /// Asks for capabilities.

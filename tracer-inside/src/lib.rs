@@ -2,13 +2,15 @@
 //!
 //! `Agent_OnAttach` starts a session (`startup` does where the JVM starts with the library): a thread of its own (`session`) talks to
 //! jtrace over a pair of sockets, of which jtrace takes one end out of this process; any thread may tell something there (`telling`).
-//! `weaving` says which classes are woven with what, `exchange` exchanges them, `recorder` defines the Java classes that woven code calls,
+//! `weaving` says which classes are woven with what, `exchange` exchanges them, `compiled` decides
+//! what becomes of compiled code then, `recorder` defines the Java classes that woven code calls,
 //! `memory` is what they share with this library, `site` is where eBPF programs look. `heap` walks through the heap, in a copy of the JVM. When the connection ends, however that
 //! comes about, everything is switched off and every class gets its old bytes back.
 //!
 //! Nothing here may take the JVM down: entry points catch panics, and what fails is told and left as it was.
 #![expect(unsafe_code, reason = "JNI and JVMTI are C")]
 
+mod compiled;
 mod exchange;
 mod heap;
 mod jvm;

@@ -25,6 +25,7 @@ use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
 
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
+    compiled::Held,
     exchange::{self, TakingOut},
     heap::{self, Heap},
     jvm::{Failure, Jni, Jvmti, Vm},
@@ -148,6 +149,8 @@ struct Session {
     theirs: Option<OwnedFd>,
     weaving: Option<Arc<Weaving>>,
     properties: Vec<u8>,
+    /// What becomes of compiled code, until all is restored.
+    compiled: Option<Held>,
     /// Markers that are being taken out, in the order in which that was asked for.
     going: VecDeque<TakingOut>,
     heap: Heap,
@@ -168,6 +171,7 @@ impl Session {
                 theirs: Some(theirs),
                 weaving: None,
                 properties: Vec::new(),
+                compiled: None,
                 going: VecDeque::new(),
                 heap: Heap::default(),
             };
@@ -187,6 +191,7 @@ impl Session {
     fn prepare(&self) -> Result<(), Failure> {
         let mut capabilities = jvmtiCapabilities::default();
         capabilities.set_can_retransform_classes(true);
+        capabilities.set_can_get_bytecodes(true);
         self.jvmti.add(&capabilities)?;
         let mut wider = jvmtiCapabilities::default();
         wider.set_can_retransform_any_class(true);
@@ -275,7 +280,8 @@ impl Session {
         let followed = match order {
             Order::Match(rules) => weaving::matched(self.jvmti, self.jni, rules),
             Order::Classes => weaving::classes(self.jvmti, self.jni).map(Told::Classes),
-            Order::Weave { rules, machines, symbols } => {
+            Order::Weave { rules, machines, symbols, compiled } => {
+                self.compiled = compiled.and_then(Held::set);
                 for machine in &machines {
                     if let Some(memory) = memory() {
                         memory.set_machine(machine.property, &machine.next, &machine.may_end);
@@ -384,6 +390,7 @@ impl Session {
             memory.switch_off(&weaving.places());
         }
         let restored = exchange::end(self.jvmti, self.jni, &weaving);
+        self.compiled = None;
         let _ = recorder.sweep(self.jni, false);
         if let Some(memory) = memory() {
             memory.flush_last(&weaving.places());

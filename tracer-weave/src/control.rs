@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// Longest order.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Longest message of the library. Lists in them are cut so that they fit: whoever runs the JVM can write what he likes, and jtrace
@@ -36,6 +36,8 @@ pub enum Order {
         machines: Vec<MachineTable>,
         /// Property and symbol, by number of marker; markers are absent.
         symbols: Vec<(u32, u8, u8)>,
+        /// What becomes of compiled code; where nothing is said, the JVM decides.
+        compiled: Option<CompiledCode>,
     },
     /// Switches of markers and symbols: their number, and bits of `tracer_common::marks::switch`.
     Switch(Vec<(u32, u8)>),
@@ -74,6 +76,21 @@ pub enum Order {
     EndWalk,
     /// Restore everything and go.
     Leave,
+}
+
+/// What becomes of compiled code when classes are exchanged.
+///
+/// The first exchange in a JVM throws all of it away, as HotSpot does not know what its compilers took in before anybody could exchange
+/// classes ([`VM_RedefineClasses::flush_dependent_code`](https://github.com/openjdk/jdk17u/blob/jdk-17.0.9%2B9/src/hotspot/share/prims/jvmtiRedefineClasses.cpp)).
+/// It leaves this out where one byte says that it knows. Up to JDK 21 it is 0 until the first exchange, and 1 from then on. What depends on
+/// an exchanged class is found all the same, by the methods that code names (from JDK 13 on). Code that took in a short method without a trace
+/// stays, and goes on without marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompiledCode {
+    /// Address of `JvmtiExport::_all_dependencies_are_recorded` in this JVM.
+    pub byte: u64,
+    /// Keep what names no exchanged class; else all of it goes at the first exchange.
+    pub keep: bool,
 }
 
 /// The state after an illegal symbol, as woven code numbers it.
@@ -190,6 +207,10 @@ pub struct Matched {
     pub fixed: Vec<String>,
     /// Some of those that are never woven, because woven code needs them itself.
     pub needed: Vec<String>,
+    /// Methods that compiled code may have taken in without a trace ([`crate::trace`]).
+    pub traceless: u64,
+    /// Some of them, as `Class::method`.
+    pub traceless_named: Vec<String>,
 }
 
 /// Most classes of a kind that a [`Matched`] names.

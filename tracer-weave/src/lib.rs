@@ -9,6 +9,7 @@ pub mod control;
 pub mod outline;
 pub mod pattern;
 pub mod place;
+pub mod trace;
 pub mod walk;
 pub mod weave;
 

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::class::{BRIDGE, ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
 use crate::{Kind, PlaceDefinition, Rule, Skipped};
+pub(crate) use code::opcodes;
 use method::{Fail, Method};
 use pool::Additions;
 

@@ -1,6 +1,7 @@
 //! What woven code tells, as user space sees it: batches of marks, and what must be known to read them.
 
 mod batch;
+mod code_before;
 
 use serde::{Deserialize, Serialize};
 use tracer_weave::{
@@ -8,7 +9,10 @@ use tracer_weave::{
     control::{Running, Sampled},
 };
 
-pub use self::batch::{Argument, Mark, MarkBatch, Marks, Pass, Way, What};
+pub use self::{
+    batch::{Argument, Mark, MarkBatch, Marks, Pass, Way, What},
+    code_before::CodeBefore,
+};
 use crate::typestate::Property;
 
 /// A marker, as the session names it. Its index in [`Asked::markers`] is its number.
@@ -144,6 +148,9 @@ pub struct Woven {
     /// How many there were.
     #[serde(default)]
     pub running_count: u64,
+    /// What became of the code that was compiled before; nothing where that is not asked, as when classes are restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_before: Option<CodeBefore>,
 }
 
 impl Woven {

@@ -4,10 +4,11 @@ use jvmti_bindings::sys::jni::jclass;
 use tracer_weave::{
     Rule,
     control::{MAX_NAMED, MAX_NAMES_BYTES, Matched, Told},
+    trace,
 };
 
 use super::{Weaving, is_never};
-use crate::jvm::{Failure, Jni, Jvmti};
+use crate::jvm::{Code, Failure, Jni, Jvmti};
 
 /// Classes that are loaded now, with their names.
 pub(crate) fn loaded(jvmti: Jvmti) -> Result<Vec<(jclass, String)>, Failure> {
@@ -58,6 +59,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
             if jvmti.is_modifiable(*class) {
                 all += methods.iter().filter(is_named).count() as u64;
             }
+            let traceless = traceless(jvmti, *class);
             for (rule, count) in weaving.rules.iter().zip(&mut counts) {
                 if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
                     continue;
@@ -68,12 +70,24 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
                 } else if of > 0 {
                     count.classes += 1;
                     count.methods += of as u64;
+                    let is_named = |code: &&Code| rule.is_for_method(&code.method, &code.descriptor);
+                    for code in traceless.iter().filter(is_named) {
+                        count.traceless += 1;
+                        name_one(&mut count.traceless_named, &format!("{name}::{}", code.method));
+                    }
                 }
             }
         }
         jni.forget(*class);
     }
     Ok(Told::Matched { rules: counts, methods: all })
+}
+
+/// Methods of a class that compiled code may have taken in without a trace; none where the JVM does not tell.
+fn traceless(jvmti: Jvmti, class: jclass) -> Vec<Code> {
+    let mut codes = jvmti.codes(class).unwrap_or_default();
+    codes.retain(|code| trace::may_leave_none(code.access, &code.bytecodes));
+    codes
 }
 
 fn name_one(named: &mut Vec<String>, class: &str) {

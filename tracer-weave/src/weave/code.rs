@@ -289,6 +289,17 @@ fn spans(bytes: &[u8]) -> Result<(Vec<Span>, Vec<usize>), Reason> {
     Ok((spans, index_of))
 }
 
+/// The codes of the instructions of a method, as far as they can be told apart.
+pub(crate) fn opcodes(bytes: &[u8]) -> impl Iterator<Item = u8> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let opcode = *bytes.get(at)?;
+        // The last one is told also where its length is not known.
+        at = length(bytes, at).filter(|length| *length > 0).map_or(bytes.len(), |length| at.saturating_add(length));
+        Some(opcode)
+    })
+}
+
 /// How many bytes the instruction here has.
 fn length(bytes: &[u8], at: usize) -> Option<usize> {
     let word = |at: usize| {

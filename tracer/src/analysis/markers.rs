@@ -79,7 +79,8 @@ impl Markers {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> =
+            self.woven.iter().filter_map(|woven| woven.code_before.as_ref()?.sentence()).collect();
         if let Some(sentence) = said("Weaving", "was", &self.woven) {
             notes.push(sentence);
         }

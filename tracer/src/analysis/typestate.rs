@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     event::{Event, NameId, Payload, StackId, Tid},
-    mark::{Asked, Inside, Mark, MarkBatch, Meaning, What, Woven},
+    mark::{Asked, CodeBefore, Inside, Mark, MarkBatch, Meaning, What, Woven},
     report::{Section, Summary, Unit},
     session::GuardAction,
     subject::SubjectDefinition,
@@ -132,6 +132,7 @@ impl Typestate {
     /// Where there are markers too, theirs is the section that says so.
     fn note_running(&mut self, woven: &Woven, what: &str) {
         if self.asked.markers.is_empty() {
+            self.lacks.extend(woven.code_before.as_ref().and_then(CodeBefore::sentence));
             self.lacks.extend(woven.still_running(what));
         }
     }

@@ -59,7 +59,8 @@ pub(super) struct DemandOptions {
     #[arg(long)]
     pub(super) by_thread: bool,
 
-    /// Look also at what nothing narrows down: every call, or every object
+    /// Look also at what nothing narrows down: every call, or every object. With --inside also: let all
+    /// compiled code go where calls would be missed otherwise (`docs/inside.md`)
     #[arg(long)]
     pub(super) yes: bool,
 }

@@ -12,11 +12,12 @@ use super::{Failure, attach::say, markers::MarkerOptions};
 use crate::{
     analysis::Lens,
     inside::{
+        compiled::{self, Decision, FEW_COMPILATIONS},
         library,
         visit::{self, Visit},
     },
     jvm::find::Jvm,
-    mark::{Asked, Meaning},
+    mark::{Asked, CodeBefore, Meaning},
     marker::check::MANY_METHODS,
     predicate::error::nearest,
     probe::plan::Plan,
@@ -229,7 +230,14 @@ pub(super) fn lane(
     let mut visit = Visit::begin(jvm)?;
     let (matched, methods) = visit.matched(&rules)?;
     check(&mut visit, &asked, &rules, &matched, methods, later, yes)?;
-    visit.weave(&Order::Weave { rules, machines, symbols })?;
+    let Decision { order: compiled, said } = compiled::decide(jvm, &matched, yes);
+    if !yes {
+        not_slow(&said)?;
+    }
+    if !yes && !machines.is_empty() {
+        not_without_symbols(&said)?;
+    }
+    visit.weave(&Order::Weave { rules, machines, symbols, compiled }, Some(said))?;
     plan.sites.extend(sites);
     Ok(Some(InsideLane::new(visit, &asked, telling, one_in)))
 }
@@ -250,7 +258,7 @@ pub(super) fn coming(wanted: Wanted, plan: &mut Plan, lenses: &[Lens]) -> Result
     plan.sites.extend(sites);
     let library = visit::Coming::place()?;
     let lane = InsideLane::coming(library.path().to_owned(), &asked, telling, one_in);
-    let order = Order::Weave { rules: rules.clone(), machines, symbols };
+    let order = Order::Weave { rules: rules.clone(), machines, symbols, compiled: None };
     Ok((Coming { library, order, rules, yes }, lane))
 }
 
@@ -268,7 +276,7 @@ impl Coming {
         if !yes {
             not_too_many(methods)?;
         }
-        visit.weave(&order)?;
+        visit.weave(&order, None)?;
         Ok(visit)
     }
 }
@@ -365,9 +373,47 @@ fn not_too_many(methods: u64) -> Result<(), Failure> {
     ))
 }
 
+/// Refuses what would make a large program slow for a while, as long as nobody has said that it may.
+fn not_slow(code: &CodeBefore) -> Result<(), Failure> {
+    match code {
+        CodeBefore::Unknown { compilations } if !compilations.is_some_and(|count| count <= FEW_COMPILATIONS) => {
+            let count = compilations.map_or_else(|| "an unknown number of".to_owned(), |count| count.to_string());
+            Err(Failure::new(
+                "this JVM throws away all compiled code when classes are first woven, and is slow until it is compiled again".to_owned(),
+                format!("it has {count} compilations behind it, which take seconds; add --yes if that may be"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to follow protocols where symbols may be missing: verdicts would be wrong.
+fn not_without_symbols(code: &CodeBefore) -> Result<(), Failure> {
+    match code {
+        CodeBefore::Kept { traceless, named, .. } if *traceless > 0 => Err(Failure::new(
+            format!(
+                "compiled code may have taken in methods without a trace ({}), and verdicts without their symbols are wrong",
+                named.join(", ")
+            ),
+            "add --yes: then all compiled code goes first, and the program is slow for seconds until it is compiled again".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_would_slow_a_large_program_down_is_asked_for_twice() {
+        let unknown = |compilations| not_slow(&CodeBefore::Unknown { compilations });
+        assert!(unknown(Some(FEW_COMPILATIONS)).is_ok());
+        assert!(unknown(Some(FEW_COMPILATIONS + 1)).is_err() && unknown(None).is_err());
+        let kept = |traceless| CodeBefore::Kept { traceless, named: Vec::new(), compilations: Some(9000) };
+        assert!(not_slow(&kept(3)).is_ok(), "code that is kept costs nothing");
+        assert!(not_without_symbols(&kept(0)).is_ok() && not_without_symbols(&kept(1)).is_err());
+    }
 
     #[test]
     fn more_than_ten_thousand_methods_are_asked_for_twice() {

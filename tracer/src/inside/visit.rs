@@ -31,7 +31,7 @@ use crate::{
             process::{Identity, Stat},
         },
     },
-    mark::{Inside, MAX_SKIPPED, Woven},
+    mark::{CodeBefore, Inside, MAX_SKIPPED, Woven},
 };
 
 /// How long loading may take.
@@ -239,12 +239,12 @@ impl Visit {
         }
     }
 
-    /// Weaves; what came of it is in the flow, too.
-    pub fn weave(&mut self, order: &Order) -> Result<Done, Error> {
+    /// Weaves, after it was decided what becomes of compiled code; what came of it is in the flow.
+    pub fn weave(&mut self, order: &Order, code_before: Option<CodeBefore>) -> Result<(), Error> {
         match self.ask(order)? {
             Told::Woven(done) => {
-                self.told.push_back(Inside::Woven(woven(done.clone(), &self.namer)));
-                Ok(done)
+                self.told.push_back(Inside::Woven(Woven { code_before, ..woven(done, &self.namer) }));
+                Ok(())
             }
             other => Err(unexpected(&other)),
         }
@@ -433,7 +433,8 @@ fn woven(mut done: Done, namer: &Namer) -> Woven {
     } = done;
     running.truncate(MAX_RUNNING);
     skipped.truncate(MAX_SKIPPED);
-    Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count }
+    let code_before = None;
+    Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count, code_before }
 }
 
 /// Whether a refusal is about the file, so that another place may do.

@@ -4,8 +4,12 @@ use std::{collections::BTreeMap, error::Error as StdError};
 
 use super::{
     super::{
-        find,
-        memory::{Memory, library::Library, maps},
+        find::{self, Jvm},
+        memory::{
+            Memory,
+            library::Library,
+            maps::{self, Mapping},
+        },
         vmstructs::VmStructs,
     },
     Flags,
@@ -40,16 +44,28 @@ impl Locations for JvmTables {
         let mut found = BTreeMap::new();
         for &flag in flags {
             let Some(address) = known.address(flag) else { continue };
-            // The variables lie in `.data` (a mapping of the file) or `.bss` (memory without a file).
-            let is_data = mappings.iter().any(|candidate| {
-                let own = candidate.inode == 0 || candidate.same_file(&mapping);
-                candidate.contains(address) && candidate.writable && own
-            });
-            if !is_data || !library.is_writable_data(address) {
+            if !is_data(&library, &mapping, &mappings, address) {
                 return Err(NotData { flag: flag.to_owned(), address }.into());
             }
             found.insert(flag.to_owned(), address);
         }
         Ok(found)
     }
+}
+
+/// Address of a variable of libjvm.so that no table of the JVM describes, by its symbol; `None` in a build without symbols.
+pub fn variable(jvm: &Jvm, symbol: &str) -> Option<u64> {
+    let address = *jvm.library.symbols(&[symbol]).ok()?.get(symbol)?;
+    let (libjvm, mappings) = (find::libjvm_of(jvm.target.pid).ok()?, maps::read(jvm.target.pid).ok()?);
+    is_data(&jvm.library, &libjvm, &mappings, address).then_some(address)
+}
+
+/// Whether a variable of libjvm.so, one of whose mappings is known, lies where variables do: in `.data` (a mapping of the file) or in `.bss`
+/// (memory without a file).
+fn is_data(library: &Library, libjvm: &Mapping, mappings: &[Mapping], address: u64) -> bool {
+    let is_mapped = mappings.iter().any(|candidate| {
+        let own = candidate.inode == 0 || candidate.same_file(libjvm);
+        candidate.contains(address) && candidate.writable && own
+    });
+    is_mapped && library.is_writable_data(address)
 }
