@@ -208,9 +208,9 @@ pub struct Matched {
     /// Some of those that are never woven, because woven code needs them itself.
     pub needed: Vec<String>,
     /// Methods that compiled code may have taken in without a trace ([`crate::trace`]).
-    pub traceless: u64,
+    pub untraced: u64,
     /// Some of them, as `Class::method`.
-    pub traceless_named: Vec<String>,
+    pub untraced_named: Vec<String>,
 }
 
 /// Most classes of a kind that a [`Matched`] names.

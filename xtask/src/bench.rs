@@ -100,6 +100,8 @@ enum Part {
     InsideIterators,
     /// Coming, weaving a thousand methods, and leaving
     InsideWeaving,
+    /// How slow a large program is while it is woven and when jtrace has left, and for how long
+    InsideTransient,
     /// The events of File Main, with and without adaptation
     InsideFile,
     /// Markers on shares of the methods of the packaged suite; hours, and with --quick half of one. Only where it is named
@@ -108,7 +110,7 @@ enum Part {
     InsideBudget,
 }
 
-const PARTS: [Part; 20] = [
+const PARTS: [Part; 21] = [
     Part::Attach,
     Part::List,
     Part::Rounds,
@@ -126,6 +128,7 @@ const PARTS: [Part; 20] = [
     Part::InsideHot,
     Part::InsideIterators,
     Part::InsideWeaving,
+    Part::InsideTransient,
     Part::InsideFile,
     Part::InsideSuite,
     Part::InsideBudget,
@@ -147,6 +150,7 @@ struct Effort {
     hits: usize,
     estimates: usize,
     inside: usize,
+    transients: usize,
     iterators: inside::Iterators,
     suite: inside::Size,
 }
@@ -163,6 +167,7 @@ const FULL: Effort = Effort {
     hits: 15,
     estimates: 20,
     inside: 9,
+    transients: 5,
     iterators: inside::Iterators { rounds: 9, short: true, blocks: [24, 8], passes_told: 20 },
     suite: inside::Size { words: &["--runs", "5", "--warm-up", "2", "--iterations", "5", "--settle", "2m"] },
 };
@@ -178,6 +183,7 @@ const QUICK: Effort = Effort {
     hits: 5,
     estimates: 5,
     inside: 3,
+    transients: 2,
     // Some two minutes, with both JDKs.
     iterators: inside::Iterators { rounds: 2, short: false, blocks: [20, 8], passes_told: 10 },
     suite: inside::Size {
@@ -260,9 +266,11 @@ impl Options {
 impl Part {
     /// Whether it is of the inside lane.
     const fn is_inside(self) -> bool {
-        use Part::{Inside, InsideBudget, InsideFile, InsideHot, InsideIterators, InsideSuite, InsideWeaving};
+        use Part::{
+            Inside, InsideBudget, InsideFile, InsideHot, InsideIterators, InsideSuite, InsideTransient, InsideWeaving,
+        };
         let of_its_own = matches!(self, Inside | InsideHot | InsideIterators | InsideWeaving | InsideFile);
-        of_its_own || matches!(self, InsideSuite | InsideBudget)
+        of_its_own || matches!(self, InsideSuite | InsideTransient | InsideBudget)
     }
 }
 
@@ -289,6 +297,7 @@ fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
         Part::InsideHot => inside::measure(What::Hot, effort),
         Part::InsideIterators => inside::measure(What::Iterators, effort),
         Part::InsideWeaving => inside::measure(What::Weaving, effort),
+        Part::InsideTransient => inside::transient(effort.transients),
         Part::InsideFile => inside::measure(What::File, effort),
         Part::InsideSuite => inside::measure(What::Suite, effort),
         Part::InsideBudget => budget_inside::measure(&jdk, effort.inside),

@@ -59,7 +59,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
             if jvmti.is_modifiable(*class) {
                 all += methods.iter().filter(is_named).count() as u64;
             }
-            let traceless = traceless(jvmti, *class);
+            let untraced = untraced(jvmti, *class);
             for (rule, count) in weaving.rules.iter().zip(&mut counts) {
                 if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
                     continue;
@@ -71,9 +71,9 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
                     count.classes += 1;
                     count.methods += of as u64;
                     let is_named = |code: &&Code| rule.is_for_method(&code.method, &code.descriptor);
-                    for code in traceless.iter().filter(is_named) {
-                        count.traceless += 1;
-                        name_one(&mut count.traceless_named, &format!("{name}::{}", code.method));
+                    for code in untraced.iter().filter(is_named) {
+                        count.untraced += 1;
+                        name_one(&mut count.untraced_named, &format!("{name}::{}", code.method));
                     }
                 }
             }
@@ -84,7 +84,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
 }
 
 /// Methods of a class that compiled code may have taken in without a trace; none where the JVM does not tell.
-fn traceless(jvmti: Jvmti, class: jclass) -> Vec<Code> {
+fn untraced(jvmti: Jvmti, class: jclass) -> Vec<Code> {
     let mut codes = jvmti.codes(class).unwrap_or_default();
     codes.retain(|code| trace::may_leave_none(code.access, &code.bytecodes));
     codes

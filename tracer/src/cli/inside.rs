@@ -390,7 +390,7 @@ fn not_slow(code: &CodeBefore) -> Result<(), Failure> {
 /// Refuses to follow protocols where symbols may be missing: verdicts would be wrong.
 fn not_without_symbols(code: &CodeBefore) -> Result<(), Failure> {
     match code {
-        CodeBefore::Kept { traceless, named, .. } if *traceless > 0 => Err(Failure::new(
+        CodeBefore::Kept { untraced, named, .. } if *untraced > 0 => Err(Failure::new(
             format!(
                 "compiled code may have taken in methods without a trace ({}), and verdicts without their symbols are wrong",
                 named.join(", ")
@@ -410,7 +410,7 @@ mod tests {
         let unknown = |compilations| not_slow(&CodeBefore::Unknown { compilations });
         assert!(unknown(Some(FEW_COMPILATIONS)).is_ok());
         assert!(unknown(Some(FEW_COMPILATIONS + 1)).is_err() && unknown(None).is_err());
-        let kept = |traceless| CodeBefore::Kept { traceless, named: Vec::new(), compilations: Some(9000) };
+        let kept = |untraced| CodeBefore::Kept { untraced, named: Vec::new(), compilations: Some(9000) };
         assert!(not_slow(&kept(3)).is_ok(), "code that is kept costs nothing");
         assert!(not_without_symbols(&kept(0)).is_ok() && not_without_symbols(&kept(1)).is_err());
     }

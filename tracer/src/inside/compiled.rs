@@ -64,18 +64,18 @@ fn byte(jvm: &Jvm) -> Option<u64> {
 
 impl Facts {
     fn decide(self, matched: &[Matched]) -> Decision {
-        let traceless = matched.iter().fold(0, |sum: u64, of| sum.saturating_add(of.traceless));
-        let named = matched.iter().flat_map(|of| &of.traceless_named).take(CodeBefore::NAMED).cloned().collect();
+        let untraced = matched.iter().fold(0, |sum: u64, of| sum.saturating_add(of.untraced));
+        let named = matched.iter().flat_map(|of| &of.untraced_named).take(CodeBefore::NAMED).cloned().collect();
         let compilations = self.compilations;
         let Some(byte) = self.byte else {
             return Decision { order: None, said: CodeBefore::Unknown { compilations } };
         };
         let is_little = compilations.is_some_and(|compilations| compilations <= FEW_COMPILATIONS);
-        let keep = self.release >= FINDS_BY_METHODS && (traceless == 0 || !(self.may_go || is_little));
+        let keep = self.release >= FINDS_BY_METHODS && (untraced == 0 || !(self.may_go || is_little));
         let said = match keep {
-            true => CodeBefore::Kept { traceless, named, compilations },
+            true => CodeBefore::Kept { untraced, named, compilations },
             false if self.release < FINDS_BY_METHODS => CodeBefore::Unknown { compilations },
-            false => CodeBefore::Gone { traceless, named, compilations },
+            false => CodeBefore::Gone { untraced, named, compilations },
         };
         Decision { order: Some(CompiledCode { byte, keep }), said }
     }
@@ -87,8 +87,8 @@ mod tests {
 
     const FACTS: Facts = Facts { release: 17, byte: Some(0x1000), compilations: Some(50_000), may_go: false };
 
-    fn keeps(facts: Facts, traceless: u64) -> Option<bool> {
-        let matched = Matched { traceless, ..Matched::default() };
+    fn keeps(facts: Facts, untraced: u64) -> Option<bool> {
+        let matched = Matched { untraced, ..Matched::default() };
         facts.decide(&[Matched::default(), matched]).order.map(|order| order.keep)
     }
 

@@ -6,6 +6,8 @@ mod sockets;
 
 use std::{cell::OnceCell, fs};
 
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+
 use self::sockets::Sockets;
 
 /// Descriptors of one process, at one moment.
@@ -26,11 +28,24 @@ impl Descriptors {
         let target = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
         let target = target.to_string_lossy();
         let Some(inode) = of_socket(&target) else {
-            let is_input = descriptor == 0 && target.starts_with("pipe:");
+            let is_input = descriptor == 0 && self.is_typed_into(&target);
             return Some(if is_input { "standard input".to_owned() } else { words(&target) });
         };
         let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
         Some(sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
+    }
+}
+
+impl Descriptors {
+    /// Whether standard input is something that others write to when they like: a pipe, with a name or without, or a terminal.
+    fn is_typed_into(&self, target: &str) -> bool {
+        if target.starts_with("pipe:") || target.starts_with("/dev/pts/") {
+            return true;
+        }
+        // A file system of the target's user need not answer, so it is not asked: what the kernel knows is enough.
+        let path = format!("/proc/{}/fd/0", self.pid);
+        let known = statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
+        known.is_ok_and(|known| FileType::from_raw_mode(known.stx_mode.into()) == FileType::Fifo)
     }
 }
 
@@ -67,5 +82,19 @@ mod tests {
         assert_eq!(named(client.as_raw_fd()), format!("TCP {peer} (from {own})"));
         assert_eq!(named(server.as_raw_fd()), format!("TCP {peer}, listening"));
         assert_eq!(descriptors.named(1 << 20), None);
+    }
+
+    /// A server that waits for commands at a FIFO waits for nothing that is slow.
+    #[test]
+    fn a_pipe_with_a_name_is_standard_input() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fifo = folder.path().join("commands");
+        rustix::fs::mkfifoat(CWD, &fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).expect("a FIFO");
+        let input = File::options().read(true).write(true).open(&fifo).expect("it opens for both at once");
+        let mut waits = std::process::Command::new("sleep").arg("600").stdin(input).spawn().expect("it starts");
+        let named = Descriptors::new(waits.id()).named(0);
+        waits.kill().expect("it is there");
+        waits.wait().expect("it ends");
+        assert_eq!(named.as_deref(), Some("standard input"));
     }
 }

@@ -249,6 +249,9 @@ pub const METHODS_GROUP: &str = "methods";
 /// The group of sites where objects are made.
 pub const OBJECTS_GROUP: &str = "objects";
 
+/// The group of sites where exceptions get their stack traces. A program throws at any depth, so their stacks cost what no other group's do.
+pub const EXCEPTIONS_GROUP: &str = "exceptions";
+
 /// The group of sites in the library in the JVM.
 pub const INSIDE_GROUP: &str = "inside";
 
@@ -340,7 +343,7 @@ pub fn group_title(group: &str) -> &'static str {
         "compile" => "compilations",
         "code" => "installed and removed code",
         "alloc" => "allocation samples",
-        "exceptions" => "exceptions",
+        EXCEPTIONS_GROUP => "exceptions",
         OBJECTS_GROUP => "all allocations",
         METHODS_GROUP => "calls and returns",
         "jni" => "JNI calls",

@@ -7,11 +7,12 @@ mod file;
 mod hot;
 mod iterators;
 mod suite;
+mod transient;
 mod weaving;
 
 use std::path::PathBuf;
 
-pub(super) use self::{iterators::Size as Iterators, suite::Size};
+pub(super) use self::{iterators::Size as Iterators, suite::Size, transient::measure as transient};
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{

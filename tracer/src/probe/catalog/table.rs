@@ -5,7 +5,7 @@
 use tracer_common::record::EventKind;
 
 use super::{
-    Flag, Function, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
+    EXCEPTIONS_GROUP, Flag, Function, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
     Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
     function, stand_in,
 };
@@ -169,7 +169,7 @@ pub const PROBES: &[Probe] = &[
     probe(EventKind::AllocInNewTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_IN_NEW_TLAB)),
     probe(EventKind::AllocOutsideTlab, ALLOC, "alloc", Origin::Function(function::ALLOC_OUTSIDE_TLAB)),
 
-    probe(EventKind::ExceptionCreated, EXCEPTIONS, "exceptions", Origin::Function(function::FILL_IN_STACK_TRACE)),
+    probe(EventKind::ExceptionCreated, EXCEPTIONS, EXCEPTIONS_GROUP, Origin::Function(function::FILL_IN_STACK_TRACE)),
 
     on_demand(EventKind::ObjectAlloc, ALLOC, Flag::Alloc, OBJECTS_GROUP, Origin::Functions(function::OBJECT_ALLOC)),
 

@@ -20,7 +20,11 @@ use crate::{
     clock::{self, ClockId},
     ebpf::{Error, load::Kernel},
     guard::{Budget, Decision, Load, Means, RateGuard, Reason, USUAL_STACK_NS},
-    probe::{catalog::INSIDE_GROUP, clock::Source, plan::Plan},
+    probe::{
+        catalog::{EXCEPTIONS_GROUP, INSIDE_GROUP},
+        clock::Source,
+        plan::Plan,
+    },
     session::{Counters, GuardAction, GuardDecision, GuardReason, Item},
     tally::Tallies,
 };
@@ -287,7 +291,10 @@ impl Live {
                 load.ends = total.ends.saturating_sub(told.ends);
                 // Between two such looks hits were told, and their stacks were not.
                 load.stack_ns = stack_ns.filter(|_| self.subjects.is_some());
-                (told.ends, told.stack_ns) = (total.ends, total.stack_ns);
+                told.ends = total.ends;
+                if self.subjects.is_some() {
+                    told.stack_ns = total.stack_ns;
+                }
             }
         } else if let Some((group, site)) = scheduler {
             // Absences that are too short to become events cost as much as others.
@@ -296,9 +303,28 @@ impl Live {
         for (told, load) in told.iter_mut().zip(loads.iter()) {
             told.hits += load.hits;
         }
+        if self.subjects.is_none() {
+            self.count_stacks()?;
+        }
         // The user says how often the timer fires, and no target can make it fire more often.
         if let Some((group, _)) = self.clock(Source::Timer) {
             self.governor.loads[group] = Load::default();
+        }
+        Ok(())
+    }
+
+    /// Tells the guard what stacks of exceptions took since it looked last: they can be as deep as the program likes, and an average over all
+    /// groups would say little of them.
+    fn count_stacks(&mut self) -> Result<(), Error> {
+        let Self { governor, groups, kernel, .. } = self;
+        let each = groups.iter().zip(&mut governor.loads).zip(&mut governor.told);
+        for ((state, load), told) in each.filter(|((state, _), _)| state.name() == EXCEPTIONS_GROUP) {
+            let mut now_ns = 0;
+            for site in state.sites() {
+                now_ns += kernel.site_load(site)?[1];
+            }
+            load.stack_ns = Some(now_ns.saturating_sub(told.stack_ns.unwrap_or(0)));
+            told.stack_ns = Some(now_ns);
         }
         Ok(())
     }
