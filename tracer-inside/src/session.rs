@@ -21,7 +21,7 @@ use rustix::{
     event::PollFlags,
     net::{AddressFamily, SocketFlags, SocketType, socketpair},
 };
-use tracer_weave::control::{self, MachineTable, Order, Told, VERSION};
+use tracer_weave::control::{self, CompiledCode, MachineTable, Order, Told, VERSION};
 
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
@@ -281,14 +281,13 @@ impl Session {
             Order::Match(rules) => weaving::matched(self.jvmti, self.jni, rules),
             Order::Classes => weaving::classes(self.jvmti, self.jni).map(Told::Classes),
             Order::Weave { rules, machines, symbols, compiled } => {
-                self.compiled = compiled.and_then(Held::set);
                 for machine in &machines {
                     if let Some(memory) = memory() {
                         memory.set_machine(machine.property, &machine.next, &machine.may_end);
                     }
                     self.properties.push(machine.property);
                 }
-                self.weave(&Arc::new(Weaving::new(rules, &symbols)), &machines).map(Told::Woven)
+                self.weave(&Arc::new(Weaving::new(rules, &symbols)), &machines, compiled).map(Told::Woven)
             }
             Order::Switch(markers) => {
                 let is_first = !markers.is_empty();
@@ -359,7 +358,12 @@ impl Session {
         }
     }
 
-    fn weave(&mut self, weaving: &Arc<Weaving>, machines: &[MachineTable]) -> Result<control::Done, Failure> {
+    fn weave(
+        &mut self,
+        weaving: &Arc<Weaving>,
+        machines: &[MachineTable],
+        compiled: Option<CompiledCode>,
+    ) -> Result<control::Done, Failure> {
         if self.weaving.is_some() {
             return Err("something is woven already".to_owned());
         }
@@ -375,6 +379,7 @@ impl Session {
         for event in EVENTS {
             self.jvmti.notify(event, true)?;
         }
+        self.compiled = compiled.and_then(Held::set);
         self.weaving = Some(Arc::clone(weaving));
         *lock(&WEAVING) = Some(Arc::clone(weaving));
         weaving::begin(self.jvmti, self.jni, weaving)

@@ -14,7 +14,7 @@ pub const SINCE: u32 = 25;
 /// Most classes of one arming.
 pub const MAX_CLASSES: usize = 64;
 /// How long the JVM may take for one command. The first start of its recorder loads some 900 of its own classes.
-const COMMAND_LIMIT: Duration = Duration::from_secs(30);
+const COMMAND_LIMIT: Duration = Duration::from_mins(2);
 /// After so long the JVM ends the recording by itself, should jtrace die in between.
 const RECORDING_LIMIT: &str = "60s";
 
