@@ -97,13 +97,23 @@ fn cpu_time_that_is_used_up_ends_a_session_in_order_and_the_signal_alone_does_no
     let mut jvm = contended(&jdk::any()?)?;
     let mut session = Session::attach(jvm.pid(), &["-l", "locks", "--max-overhead", "100000%"])?;
     let process = session.process();
+    let before = heard(process.pid())?;
     process.signal(Signal::XCPU)?;
-    // As much as it is going to use for some work: it has used some already.
+    until_true("the signal is heard", || Ok(!process.is_running() || heard(process.pid())? > before))?;
+    jvm.work()?;
+    ensure!(process.is_running(), "the signal alone has ended it");
     let limit = Rlimit { current: Some(1), maximum: None };
     prlimit(Some(pid_of(process.pid())?), Resource::Cpu, limit)?;
+    // Work alone lets it use a second in minutes. Each signal that it hears costs it some, and ends nothing before the limit.
     until_true("its CPU time is used up", || {
-        jvm.work()?;
-        Ok(!session.process().is_running())
+        for _ in 0..1000 {
+            if !session.process().is_running() {
+                return Ok(true);
+            }
+            // It may have ended since.
+            let _ = session.process().signal(Signal::XCPU);
+        }
+        Ok(false)
     })?;
     let report = session.final_report()?;
     assert_eq!(report.end(), "out of CPU time");

@@ -53,8 +53,9 @@ const STILL: usize = 50;
 fn row(terminal: &Terminal, jvm: &mut Visited, grows: bool) -> Result<()> {
     let look = || -> Result<String> {
         let screen = shows(terminal, "cool")?;
-        // Sentences have its name between backquotes.
-        let is_row = |line: &&str| line.contains("cool") && !line.contains('`');
+        // Sentences name it within a line; a row begins with it.
+        let is_row =
+            |line: &&str| line.trim_start_matches(|letter: char| !letter.is_alphanumeric()).starts_with("cool ");
         screen.lines().find(is_row).map(str::to_owned).context("no row of the marker")
     };
     let mut last = look()?;
