@@ -12,6 +12,7 @@ mod machine;
 mod metadata;
 mod pools;
 mod schema;
+mod settings;
 
 use std::io::{self, Write};
 
@@ -20,7 +21,7 @@ use self::{
     bytes::Bytes,
     chunk::{Chunk, Head, Known},
     machine::Machine,
-    schema::{EVENTS, EventType, Type},
+    schema::Type,
 };
 use crate::{
     event::{Edge, Event, Payload},
@@ -43,6 +44,8 @@ struct Recorded {
     start_ns: u64,
     wall_ms: u64,
     latest_ns: u64,
+    /// Types of events that the sites can give.
+    settings: Vec<Type>,
     chunk: Chunk,
     application: Application,
     machine: Machine,
@@ -83,7 +86,7 @@ impl<W: Write> FlightRecorder<W> {
 
 impl Recorded {
     fn new(start: &Start) -> Self {
-        let Start { target, time_ns, wall_ms, .. } = start;
+        let Start { target, sites, time_ns, wall_ms, .. } = start;
         let mut recorded = Self {
             application: Application::default(),
             machine: Machine::new(&target.collector),
@@ -91,6 +94,7 @@ impl Recorded {
             start_ns: *time_ns,
             wall_ms: *wall_ms,
             latest_ns: *time_ns,
+            settings: settings::of(sites),
             chunk: Chunk::new(0, 0),
         };
         recorded.chunk = recorded.next_chunk(*time_ns);
@@ -112,6 +116,7 @@ impl Recorded {
         chunk.add(Type::JvmInformation, head, known, |fields| {
             fields.text(jvm_name);
             fields.text(jvm_version);
+            fields.unknown();
             fields.text(command);
             fields.number(self.wall_ms.saturating_sub(uptime_s.saturating_mul(1000)));
             fields.number((*pid).into());
@@ -119,9 +124,14 @@ impl Recorded {
         chunk.add(Type::ActiveRecording, head, known, |fields| {
             fields.number(1);
             fields.text("jtrace");
+            fields.unknown();
+            // It has no such limits.
+            fields.signed(i64::MIN);
+            fields.signed(i64::MIN);
             fields.number(self.wall_ms);
+            fields.signed(i64::MIN);
         });
-        for EventType { of, .. } in EVENTS {
+        for of in &self.settings {
             chunk.add(Type::ActiveSetting, head, known, |fields| {
                 fields.number(of.id());
                 fields.text("enabled");

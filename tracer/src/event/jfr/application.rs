@@ -1,6 +1,8 @@
 //! What threads of the program do: monitors, parking, sleeping, samples, allocation, exceptions. Beginnings and ends are paired as
 //! the analyses pair them, so that the file has as many as the report counts.
 
+use std::collections::HashMap;
+
 use super::{
     at,
     chunk::{Chunk, Head, Known},
@@ -9,8 +11,11 @@ use super::{
 };
 use crate::{
     analysis::pairing::Open,
-    event::{Edge, Event, Holder, MonitorAction, NameId, Payload, StackId},
+    event::{Edge, Event, Holder, MonitorAction, NameId, Payload, StackId, Tid},
 };
+
+/// Most threads that are remembered between their start and their first step.
+const MAX_STARTING: usize = 4096;
 
 /// What has begun on threads.
 #[derive(Debug, Default)]
@@ -19,6 +24,8 @@ pub(super) struct Application {
     waiting: Open<Monitor>,
     parked: Open<Park>,
     sleeping: Open<Sleep>,
+    /// Threads that have been started and do not run yet, by the JVM's id: who started them, and where.
+    starting: HashMap<u64, (Tid, StackId)>,
 }
 
 /// A thread blocks on a monitor, or waits in it.
@@ -76,7 +83,16 @@ impl Application {
                 let head = Head { stack: sleep.stack, ..until(event, sleep.since_ns) };
                 chunk.add(Type::ThreadSleep, head, known, |fields| fields.number(sleep.duration_ns));
             }
-            Payload::Thread { edge, java_tid, .. } => self.thread(event, edge, java_tid, known, chunk),
+            Payload::ThreadStarting { os_tid } => {
+                if self.starting.len() >= MAX_STARTING {
+                    self.starting.clear();
+                }
+                self.starting.insert(os_tid, (event.tid, event.stack));
+            }
+            Payload::Thread { edge: Edge::Begin, java_tid, os_tid, .. } => {
+                self.starts(event, [java_tid, os_tid], known, chunk);
+            }
+            Payload::Thread { edge: Edge::End, java_tid, .. } => self.stops(event, java_tid, known, chunk),
             Payload::CpuSample { .. } => chunk.add(Type::ExecutionSample, at(event), known, |fields| {
                 fields.thread(Some(event.tid));
                 fields.stack(event.stack);
@@ -99,7 +115,10 @@ impl Application {
                 allocated(event, class, [object_bytes; 2], known, chunk);
             }
             Payload::ExceptionCreated { class } => {
-                chunk.add(Type::JavaExceptionThrow, at(event), known, |fields| fields.class(class));
+                chunk.add(Type::JavaExceptionThrow, at(event), known, |fields| {
+                    fields.unknown();
+                    fields.class(class);
+                });
             }
             _ => {}
         }
@@ -157,21 +176,24 @@ impl Application {
         });
     }
 
-    fn thread(&mut self, event: &Event, edge: Edge, java_tid: u64, known: Known<'_>, chunk: &mut Chunk) {
-        let of = match edge {
-            Edge::Begin => Type::ThreadStart,
-            Edge::End => Type::ThreadEnd,
-        };
-        if edge == Edge::Begin {
-            // Whoever had the id before is another thread, even if nobody saw its end.
-            chunk.pools().threads().forget(event.tid);
-        } else {
-            self.blocked.forget(event.tid);
-            self.waiting.forget(event.tid);
-            self.parked.forget(event.tid);
-            self.sleeping.forget(event.tid);
-        }
-        chunk.add(of, at(event), known, |fields| fields.thread(Some(event.tid)));
+    fn starts(&mut self, event: &Event, [java_tid, os_tid]: [u64; 2], known: Known<'_>, chunk: &mut Chunk) {
+        // Whoever had the id before is another thread, even if nobody saw its end.
+        chunk.pools().threads().forget(event.tid);
+        let starter = self.starting.remove(&os_tid);
+        let stack = starter.map_or_else(StackId::default, |(_, stack)| stack);
+        chunk.add(Type::ThreadStart, Head { stack, ..at(event) }, known, |fields| {
+            fields.thread(Some(event.tid));
+            fields.thread(starter.map(|(tid, _)| tid));
+        });
+        chunk.pools().threads().set_java_tid(event.tid, java_tid);
+    }
+
+    fn stops(&mut self, event: &Event, java_tid: u64, known: Known<'_>, chunk: &mut Chunk) {
+        self.blocked.forget(event.tid);
+        self.waiting.forget(event.tid);
+        self.parked.forget(event.tid);
+        self.sleeping.forget(event.tid);
+        chunk.add(Type::ThreadEnd, at(event), known, |fields| fields.thread(Some(event.tid)));
         chunk.pools().threads().set_java_tid(event.tid, java_tid);
     }
 }

@@ -157,6 +157,11 @@ impl Fields<'_> {
         self.out.text(&shown(text));
     }
 
+    /// A text, or a number that is declared as one, that is not known.
+    pub(super) fn unknown(&mut self) {
+        self.out.no_text();
+    }
+
     /// The text of a name.
     pub(super) fn name(&mut self, id: NameId) {
         let text = self.known.names.text(id);

@@ -18,12 +18,17 @@ use crate::{
 /// Stands for no cause.
 const NO_CAUSE: &str = "No GC";
 
+/// What the JDK calls the moments at which pools are looked at.
+const WHEN: [&str; 2] = ["Before GC", "After GC"];
+
 /// What has begun, and numbers that the file gives: the JVM's own are not known.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     collector: String,
     pauses: Stacks<Pause>,
     gc_id: u64,
+    /// Bytes in use in all pools of the heap, before the collection and after it, as far as the pools have told.
+    heap: [Option<u64>; 2],
     operations: Stacks<Operation>,
     compiling: Open<(u64, MethodName)>,
     stopping: Open<Stop>,
@@ -79,19 +84,25 @@ impl Machine {
             Payload::GcBegin { full, cause, last_cause: _ } => {
                 let operation = self.operations.innermost(event.tid).map(|operation| operation.name);
                 self.pauses.begin(event.tid, Pause { since_ns: event.time_ns, full, cause, operation });
+                self.heap = [None; 2];
             }
             Payload::GcEnd { cause, last_cause } => self.pause_end(event, [cause, last_cause], known, chunk),
             Payload::VmOperation { edge, name, mode } => self.operation(event, edge, (name, mode), known, chunk),
             Payload::VmOperationRequest { name, mode: _ } => {
-                let write = |fields: &mut super::chunk::Fields<'_>| fields.named_word(Type::VmOperation, name);
-                chunk.add(Type::VmOperationRequest, at(event), known, write);
+                chunk.add(Type::VmOperationRequest, at(event), known, |fields| {
+                    fields.named_word(Type::VmOperation, name);
+                });
             }
             Payload::Safepoint { edge } => self.safepoint(event, edge, known, chunk),
             Payload::MemPool { edge, manager, pool, used_bytes, committed_bytes, .. } => {
+                let when = usize::from(edge == Edge::End);
+                if known.names.get(pool).is_ok_and(|name| is_heap(&name)) {
+                    self.heap[when] = Some(self.heap[when].unwrap_or(0).saturating_add(used_bytes));
+                }
                 chunk.add(Type::MemoryPool, at(event), known, |fields| {
                     fields.name(manager);
                     fields.name(pool);
-                    fields.text(if edge == Edge::Begin { "Before GC" } else { "After GC" });
+                    fields.text(WHEN[when]);
                     fields.number(used_bytes);
                     fields.number(committed_bytes);
                 });
@@ -111,10 +122,11 @@ impl Machine {
                 chunk.add(Type::Compilation, until(event, since_ns), known, |fields| {
                     fields.named_word(Type::Compiler, compiler);
                     fields.method(method);
+                    fields.unknown();
                     fields.flag(success);
                 });
             }
-            Payload::VmShutdown => chunk.add(Type::Shutdown, at(event), known, |_| {}),
+            Payload::VmShutdown => chunk.add(Type::Shutdown, at(event), known, |fields| fields.unknown()),
             _ => {}
         }
     }
@@ -143,6 +155,21 @@ impl Machine {
                 fields.word(Type::GcCause, &cause);
                 fields.number(head.lasted_ns);
                 fields.number(head.lasted_ns);
+            });
+            let of = if pause.full { Type::OldGarbageCollection } else { Type::YoungGarbageCollection };
+            chunk.add(of, head, known, |fields| fields.number(gc_id));
+            self.heap_summaries(event, gc_id, pause.since_ns, known, chunk);
+        }
+    }
+
+    fn heap_summaries(&mut self, event: &Event, gc_id: u64, since_ns: u64, known: Known<'_>, chunk: &mut Chunk) {
+        let used = std::mem::take(&mut self.heap);
+        for ((used, when), start_ns) in used.into_iter().zip(WHEN).zip([since_ns, event.time_ns]) {
+            let Some(used) = used else { continue };
+            chunk.add(Type::GcHeapSummary, Head { start_ns, ..at(event) }, known, |fields| {
+                fields.number(gc_id);
+                fields.word(Type::GcWhen, when);
+                fields.number(used);
             });
         }
     }
@@ -186,12 +213,26 @@ impl Machine {
         }
         self.stopped = false;
         let Some(stop) = self.stopping.end(event.tid, |_| true) else { return };
-        let lasted_ns = stop.stood_ns.map_or(0, |stood_ns| stood_ns.saturating_sub(stop.since_ns));
         let id = self.safepoint_id;
-        let head = Head { start_ns: stop.since_ns, lasted_ns, ..at(event) };
-        chunk.add(Type::SafepointBegin, head, known, |fields| fields.number(id));
+        let lasted_ns = stop.stood_ns.map(|stood_ns| stood_ns.saturating_sub(stop.since_ns));
+        let head = Head { start_ns: stop.since_ns, lasted_ns: lasted_ns.unwrap_or(0), ..at(event) };
+        chunk.add(Type::SafepointBegin, head, known, |fields| {
+            fields.number(id);
+            fields.unknown();
+            fields.unknown();
+        });
+        if lasted_ns.is_some() {
+            chunk.add(Type::SafepointStateSynchronization, head, known, |fields| fields.number(id));
+        }
         chunk.add(Type::SafepointEnd, at(event), known, |fields| fields.number(id));
     }
+}
+
+/// Whether a pool is a part of the heap. The others hold code and the JVM's own description of classes, and have the same names
+/// with every collector.
+fn is_heap(pool: &str) -> bool {
+    const OTHERS: [&str; 5] = ["CodeHeap", "CodeCache", "Code Cache", "Metaspace", "Compressed Class Space"];
+    !OTHERS.iter().any(|other| pool.starts_with(other))
 }
 
 /// The cause that either edge gives, or else that of the collection before.

@@ -82,8 +82,7 @@ fn event(event: &EventType) -> Element {
         .child(annotation(Type::Category, category))
         .child(field(&Field { unit: Unit::Moment, ..Field::new("startTime", "Start Time", Type::Long) }));
     if *lasts {
-        element =
-            element.child(field(&Field { unit: Unit::Ticks, ..Field::new("duration", "Duration", Type::Long) }));
+        element = element.child(field(&Field { unit: Unit::Ticks, ..Field::new("duration", "Duration", Type::Long) }));
     }
     if *thread {
         element = element.child(field(&Field::new("eventThread", "Event Thread", Type::Thread)));

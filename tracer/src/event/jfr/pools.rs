@@ -30,6 +30,8 @@ const MAX_TEXT_BYTES: usize = 2048;
 const MAX_FRAMES: usize = 2048;
 /// Stands for a descriptor that is not known: readers need one, and this one has a return type without a name.
 const NO_DESCRIPTOR: &str = "()L;";
+/// What is on top of a stack when an exception gets its own.
+const FILL_IN_STACK_TRACE: &str = "java.lang.Throwable.fillInStackTrace";
 /// What a map takes for an entry besides its key.
 const ENTRY_BYTES: usize = 64;
 
@@ -106,6 +108,7 @@ pub(super) struct Pools {
     states: Pool<String>,
     gc_names: Pool<String>,
     gc_causes: Pool<String>,
+    gc_whens: Pool<String>,
     operations: Pool<String>,
     compilers: Pool<String>,
     stacks: Pool<(StackId, Part, u64)>,
@@ -120,6 +123,7 @@ impl Pools {
             Type::ThreadState => self.states.text(text),
             Type::GcName => self.gc_names.text(text),
             Type::GcCause => self.gc_causes.text(text),
+            Type::GcWhen => self.gc_whens.text(text),
             Type::VmOperation => self.operations.text(text),
             Type::Compiler => self.compilers.text(text),
             _ => 0,
@@ -156,7 +160,9 @@ impl Pools {
         if dimensions == 0 {
             return self.named_class(&name.replace('.', "/"));
         }
-        let letter = ["B", "C", "D", "F", "I", "J", "S", "Z"].into_iter().find(|letter| java_class_name(&format!("[{letter}")) == format!("{element}[]"));
+        let letter = ["B", "C", "D", "F", "I", "J", "S", "Z"]
+            .into_iter()
+            .find(|letter| java_class_name(&format!("[{letter}")) == format!("{element}[]"));
         let element = letter.map_or_else(|| format!("L{};", element.replace('.', "/")), str::to_owned);
         self.named_class(&("[".repeat(dimensions) + &element))
     }
@@ -217,6 +223,7 @@ impl Pools {
         }
         let known = frames.iter().filter_map(|frame| Some((*frame, stacks.frame(*frame)?)));
         let wanted = known.filter(|(_, frame)| part == Part::Whole || frame.kind.is_java());
+        let wanted = wanted.skip_while(|(_, frame)| part == Part::Thrown && frame.name == FILL_IN_STACK_TRACE);
         let mut framed: Vec<Framed> = wanted.take(MAX_FRAMES + 1).map(|(id, frame)| self.frame(id, frame)).collect();
         if framed.is_empty() {
             return 0;
@@ -241,7 +248,7 @@ impl Pools {
             return *known;
         }
         let (class, name) = parts(frame);
-        let class = self.java_class(class);
+        let class = if frame.kind.is_java() { self.java_class(class) } else { self.named_class(class) };
         let framed = Framed {
             method: self.method_of(class, name, frame.signature.as_deref()),
             kind: self.frame_types.text(frame_type(frame.kind)),
@@ -261,6 +268,7 @@ impl Pools {
             &self.states,
             &self.gc_names,
             &self.gc_causes,
+            &self.gc_whens,
             &self.operations,
             &self.compilers,
         ];
@@ -297,6 +305,7 @@ impl Pools {
             (Type::ThreadState, &self.states),
             (Type::GcName, &self.gc_names),
             (Type::GcCause, &self.gc_causes),
+            (Type::GcWhen, &self.gc_whens),
             (Type::VmOperation, &self.operations),
             (Type::Compiler, &self.compilers),
         ] {

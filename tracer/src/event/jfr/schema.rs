@@ -1,7 +1,8 @@
 //! The types of the file: events, what they refer to, and the annotations that say what a number means.
 //!
-//! Names and fields of `jdk.*` are the JDK's own, so that its tools know them. A field that jtrace cannot know is not there:
-//! a reader then sees no value, where a 0 would be one.
+//! Names and fields of `jdk.*` are the JDK's own, so that its tools know them. A field that jtrace cannot know is not there: a
+//! reader then sees no value, where a 0 would be one. Where the JDK's ready questions (`jfr view`) name such a field, it is a text
+//! that is absent, or a duration of the smallest number, which they show as not known.
 
 mod events;
 
@@ -37,6 +38,7 @@ pub(super) enum Type {
     ThreadState,
     GcName,
     GcCause,
+    GcWhen,
     VmOperation,
     Compiler,
     // Events.
@@ -50,7 +52,11 @@ pub(super) enum Type {
     ThreadEnd,
     GarbageCollection,
     GcPhasePause,
+    YoungGarbageCollection,
+    OldGarbageCollection,
+    GcHeapSummary,
     SafepointBegin,
+    SafepointStateSynchronization,
     SafepointEnd,
     ExecuteVmOperation,
     ObjectAllocationSample,
@@ -75,6 +81,16 @@ pub(super) enum Type {
     Completeness,
     Site,
     Missing,
+    // Without events: questions that readers ask name them beside others.
+    GcPhasePauseLevel1,
+    GcPhasePauseLevel2,
+    GcPhasePauseLevel3,
+    GcPhasePauseLevel4,
+    JavaErrorThrow,
+    SocketRead,
+    SocketWrite,
+    FileRead,
+    FileWrite,
 }
 
 impl Type {
@@ -148,6 +164,8 @@ pub(super) enum Part {
     Whole,
     /// Those of Java methods, as the JDK's own events have them.
     Java,
+    /// The same without what writes the stack trace into a new exception: the JDK's event comes before that.
+    Thrown,
 }
 
 /// A type of events. Each begins with its time; after that come those fields that it says here, in this order.
@@ -217,6 +235,7 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
     (Type::ThreadState, "jdk.types.ThreadState", "Java Thread State", true, &[Field::new("name", "Name", Type::Text)]),
     (Type::GcName, "jdk.types.GCName", "GC Name", true, &[Field::new("name", "Name", Type::Text)]),
     (Type::GcCause, "jdk.types.GCCause", "GC Cause", true, &[Field::new("cause", "Cause", Type::Text)]),
+    (Type::GcWhen, "jdk.types.GCWhen", "GC When", true, &[Field::new("when", "When", Type::Text)]),
     (
         Type::VmOperation,
         "jdk.types.VMOperationType",
@@ -224,7 +243,13 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
         true,
         &[Field::new("type", "Type", Type::Text)],
     ),
-    (Type::Compiler, "jdk.types.CompilerType", "Compiler Type", true, &[Field::new("compiler", "Compiler", Type::Text)]),
+    (
+        Type::Compiler,
+        "jdk.types.CompilerType",
+        "Compiler Type",
+        true,
+        &[Field::new("compiler", "Compiler", Type::Text)],
+    ),
 ];
 
 /// A frame stands in its stack and in no pool. Readers leave frames out that are none of Java where they look for Java methods.

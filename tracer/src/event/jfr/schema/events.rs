@@ -4,6 +4,7 @@ use super::{EventType, Field, Part, Type, Unit};
 
 const APPLICATION: &[&str] = &["Java Application"];
 const COLLECTOR: &[&str] = &["Java Virtual Machine", "GC", "Collector"];
+const PHASES: &[&str] = &["Java Virtual Machine", "GC", "Phases"];
 const RUNTIME: &[&str] = &["Java Virtual Machine", "Runtime"];
 const SAFEPOINT: &[&str] = &["Java Virtual Machine", "Runtime", "Safepoint"];
 const CLASSES: &[&str] = &["Java Virtual Machine", "Class Loading"];
@@ -16,6 +17,9 @@ const MONITOR: Field = Field::number("address", "Monitor Address", Unit::Address
 const GC_ID: Field = Field::new("gcId", "GC Identifier", Type::Int);
 const SAFEPOINT_ID: Field = Field::new("safepointId", "Safepoint Identifier", Type::Long);
 const OPERATION: Field = Field::new("operation", "Operation", Type::VmOperation);
+const THROWN: [Field; 2] =
+    [Field::new("message", "Message", Type::Text), Field::new("thrownClass", "Class", Type::Class)];
+const PHASE: [Field; 2] = [GC_ID, Field::new("name", "Name", Type::Text)];
 const METHOD: Field = Field::new("method", "Method", Type::Method);
 const FUNCTION: [Field; 2] =
     [Field::new("function", "JNI Function", Type::Text), Field::new("caller", "Caller", Type::Text)];
@@ -111,9 +115,12 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         "jdk.ThreadStart",
         "Java Thread Start",
         APPLICATION,
-        &[Field::new("thread", "New Java Thread", Type::Thread)],
+        &[
+            Field::new("thread", "New Java Thread", Type::Thread),
+            Field::new("parentThread", "Parent Java Thread", Type::Thread),
+        ],
     )
-    .on_thread(),
+    .at(Part::Java),
     event(
         Type::ThreadEnd,
         "jdk.ThreadEnd",
@@ -137,18 +144,42 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
     )
     .lasting()
     .on_thread(),
+    event(Type::GcPhasePause, "jdk.GCPhasePause", "GC Phase Pause", PHASES, &PHASE).lasting().on_thread(),
+    event(Type::YoungGarbageCollection, "jdk.YoungGarbageCollection", "Young Garbage Collection", COLLECTOR, &[GC_ID])
+        .lasting()
+        .on_thread(),
+    event(Type::OldGarbageCollection, "jdk.OldGarbageCollection", "Old Garbage Collection", COLLECTOR, &[GC_ID])
+        .lasting()
+        .on_thread(),
     event(
-        Type::GcPhasePause,
-        "jdk.GCPhasePause",
-        "GC Phase Pause",
-        &["Java Virtual Machine", "GC", "Phases"],
-        &[GC_ID, Field::new("name", "Name", Type::Text)],
+        Type::GcHeapSummary,
+        "jdk.GCHeapSummary",
+        "Heap Summary",
+        &["Java Virtual Machine", "GC", "Heap"],
+        &[GC_ID, Field::new("when", "When", Type::GcWhen), Field::number("heapUsed", "Heap Used", Unit::Bytes)],
+    ),
+    event(
+        Type::SafepointBegin,
+        "jdk.SafepointBegin",
+        "Safepoint Begin",
+        SAFEPOINT,
+        &[
+            SAFEPOINT_ID,
+            Field::new("totalThreadCount", "Total Threads", Type::Text),
+            Field::new("jniCriticalThreadCount", "JNI Critical Threads", Type::Text),
+        ],
     )
     .lasting()
     .on_thread(),
-    event(Type::SafepointBegin, "jdk.SafepointBegin", "Safepoint Begin", SAFEPOINT, &[SAFEPOINT_ID])
-        .lasting()
-        .on_thread(),
+    event(
+        Type::SafepointStateSynchronization,
+        "jdk.SafepointStateSynchronization",
+        "Safepoint State Synchronization",
+        SAFEPOINT,
+        &[SAFEPOINT_ID],
+    )
+    .lasting()
+    .on_thread(),
     event(Type::SafepointEnd, "jdk.SafepointEnd", "Safepoint End", SAFEPOINT, &[SAFEPOINT_ID]).on_thread(),
     event(
         Type::ExecuteVmOperation,
@@ -195,21 +226,16 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         &[
             Field::new("compiler", "Compiler", Type::Compiler),
             METHOD,
+            Field::new("compileLevel", "Compilation Level", Type::Text),
             // The JDK's own spelling.
             Field::new("succeded", "Succeeded", Type::Boolean),
         ],
     )
     .lasting()
     .on_thread(),
-    event(
-        Type::JavaExceptionThrow,
-        "jdk.JavaExceptionThrow",
-        "Java Exception",
-        APPLICATION,
-        &[Field::new("thrownClass", "Class", Type::Class)],
-    )
-    .at(Part::Java),
-    event(Type::Shutdown, "jdk.Shutdown", "JVM Shutdown", RUNTIME, &[]).at(Part::Java),
+    event(Type::JavaExceptionThrow, "jdk.JavaExceptionThrow", "Java Exception", APPLICATION, &THROWN).at(Part::Thrown),
+    event(Type::Shutdown, "jdk.Shutdown", "JVM Shutdown", RUNTIME, &[Field::new("reason", "Reason", Type::Text)])
+        .at(Part::Java),
     event(
         Type::JvmInformation,
         "jdk.JVMInformation",
@@ -218,6 +244,7 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         &[
             Field::new("jvmName", "JVM Name", Type::Text),
             Field::new("jvmVersion", "JVM Version", Type::Text),
+            Field::new("jvmArguments", "JVM Command Line Arguments", Type::Text),
             Field::new("javaArguments", "Java Application Arguments", Type::Text),
             Field::number("jvmStartTime", "JVM Start Time", Unit::SinceEpoch),
             Field::new("pid", "Process Identifier", Type::Long),
@@ -231,7 +258,11 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         &[
             Field::new("id", "Id", Type::Long),
             Field::new("name", "Name", Type::Text),
+            Field::new("destination", "Destination", Type::Text),
+            Field::number("maxAge", "Max Age", Unit::Milliseconds),
+            Field::number("maxSize", "Max Size", Unit::Bytes),
             Field::number("recordingStart", "Start Time", Unit::SinceEpoch),
+            Field::number("recordingDuration", "Recording Duration", Unit::Milliseconds),
         ],
     ),
     event(
@@ -272,14 +303,8 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         ],
     )
     .on_thread(),
-    event(
-        Type::VmOperationRequest,
-        "jtrace.VMOperationRequest",
-        "VM Operation Request",
-        JTRACE,
-        &[OPERATION],
-    )
-    .at(Part::Java),
+    event(Type::VmOperationRequest, "jtrace.VMOperationRequest", "VM Operation Request", JTRACE, &[OPERATION])
+        .at(Part::Java),
     event(
         Type::ObjectAllocation,
         "jtrace.ObjectAllocation",
@@ -360,11 +385,14 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
             Field::new("state", "State", Type::Text),
         ],
     ),
-    event(
-        Type::Missing,
-        "jtrace.Missing",
-        "Missing",
-        REPORT,
-        &[Field::new("sentence", "Sentence", Type::Text)],
-    ),
+    event(Type::Missing, "jtrace.Missing", "Missing", REPORT, &[Field::new("sentence", "Sentence", Type::Text)]),
+    event(Type::GcPhasePauseLevel1, "jdk.GCPhasePauseLevel1", "GC Phase Pause Level 1", PHASES, &PHASE).lasting(),
+    event(Type::GcPhasePauseLevel2, "jdk.GCPhasePauseLevel2", "GC Phase Pause Level 2", PHASES, &PHASE).lasting(),
+    event(Type::GcPhasePauseLevel3, "jdk.GCPhasePauseLevel3", "GC Phase Pause Level 3", PHASES, &PHASE).lasting(),
+    event(Type::GcPhasePauseLevel4, "jdk.GCPhasePauseLevel4", "GC Phase Pause Level 4", PHASES, &PHASE).lasting(),
+    event(Type::JavaErrorThrow, "jdk.JavaErrorThrow", "Java Error", APPLICATION, &THROWN).at(Part::Thrown),
+    event(Type::SocketRead, "jdk.SocketRead", "Socket Read", APPLICATION, &[]).lasting().at(Part::Java),
+    event(Type::SocketWrite, "jdk.SocketWrite", "Socket Write", APPLICATION, &[]).lasting().at(Part::Java),
+    event(Type::FileRead, "jdk.FileRead", "File Read", APPLICATION, &[]).lasting().at(Part::Java),
+    event(Type::FileWrite, "jdk.FileWrite", "File Write", APPLICATION, &[]).lasting().at(Part::Java),
 ];
