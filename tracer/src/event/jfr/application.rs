@@ -33,7 +33,7 @@ pub(super) struct Application {
 struct Monitor {
     since_ns: u64,
     stack: StackId,
-    monitor: u64,
+    address: u64,
     class: NameId,
     holder: Option<Holder>,
     timeout_ms: u64,
@@ -128,37 +128,37 @@ impl Application {
         &mut self,
         event: &Event,
         action: MonitorAction,
-        (monitor, class): (u64, NameId),
+        (address, class): (u64, NameId),
         known: Known<'_>,
         chunk: &mut Chunk,
     ) {
         let Event { time_ns: since_ns, tid, stack, .. } = *event;
-        let begun = |holder, timeout_ms| Monitor { since_ns, stack, monitor, class, holder, timeout_ms };
+        let begun = |holder, timeout_ms| Monitor { since_ns, stack, address, class, holder, timeout_ms };
         match action {
             MonitorAction::ContendedEnter { holder } => self.blocked.begin(tid, begun(Some(holder), 0)),
             MonitorAction::Wait { timeout_ms } => self.waiting.begin(tid, begun(None, timeout_ms)),
             MonitorAction::ContendedEntered => {
-                let Some(begun) = self.blocked.end(tid, |begun| begun.monitor == monitor) else { return };
+                let Some(begun) = self.blocked.end(tid, |begun| begun.address == address) else { return };
                 let head = Head { stack: begun.stack, ..until(event, begun.since_ns) };
                 chunk.add(Type::JavaMonitorEnter, head, known, |fields| {
                     fields.class(begun.class);
                     fields.thread(begun.holder.and_then(Holder::thread));
-                    fields.number(monitor);
+                    fields.number(address);
                 });
             }
             MonitorAction::Waited => {
-                let Some(begun) = self.waiting.end(tid, |begun| begun.monitor == monitor) else { return };
+                let Some(begun) = self.waiting.end(tid, |begun| begun.address == address) else { return };
                 let head = Head { stack: begun.stack, ..until(event, begun.since_ns) };
                 chunk.add(Type::JavaMonitorWait, head, known, |fields| {
                     fields.class(begun.class);
                     fields.number(begun.timeout_ms);
-                    fields.number(monitor);
+                    fields.number(address);
                 });
             }
             MonitorAction::Notify | MonitorAction::NotifyAll => {
                 chunk.add(Type::JavaMonitorNotify, at(event), known, |fields| {
                     fields.class(class);
-                    fields.number(monitor);
+                    fields.number(address);
                 });
             }
             MonitorAction::ContendedExit => {}

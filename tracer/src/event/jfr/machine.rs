@@ -2,7 +2,7 @@
 
 use super::{
     at,
-    chunk::{Chunk, Head, Known},
+    chunk::{Chunk, Fields, Head, Known},
     schema::Type,
     until,
 };
@@ -126,7 +126,7 @@ impl Machine {
                     fields.flag(success);
                 });
             }
-            Payload::VmShutdown => chunk.add(Type::Shutdown, at(event), known, |fields| fields.unknown()),
+            Payload::VmShutdown => chunk.add(Type::Shutdown, at(event), known, shutdown),
             _ => {}
         }
     }
@@ -226,6 +226,11 @@ impl Machine {
         }
         chunk.add(Type::SafepointEnd, at(event), known, |fields| fields.number(id));
     }
+}
+
+/// Why the JVM shuts down is not known.
+fn shutdown(fields: &mut Fields<'_>) {
+    fields.unknown();
 }
 
 /// Whether a pool is a part of the heap. The others hold code and the JVM's own description of classes, and have the same names

@@ -20,7 +20,7 @@ impl Element {
         Self { name, ..Self::default() }
     }
 
-    fn with(mut self, attribute: &'static str, value: impl ToString) -> Self {
+    fn with(mut self, attribute: &'static str, value: &impl ToString) -> Self {
         self.attributes.push((attribute, value.to_string()));
         self
     }
@@ -36,7 +36,7 @@ pub(super) fn description() -> Bytes {
     let types = plain().chain(annotations()).chain(referred()).chain(EVENTS.iter().map(event));
     let metadata = Element { name: "metadata", attributes: Vec::new(), children: types.collect() };
     // Times are shown in UTC, as everywhere in jtrace.
-    let region = Element::new("region").with("locale", "en_US").with("gmtOffset", 0).with("dst", 0);
+    let region = Element::new("region").with("locale", &"en_US").with("gmtOffset", &0).with("dst", &0);
     let root = Element::new("root").child(metadata).child(region);
     let (mut texts, mut tree) = (Texts::default(), Bytes::default());
     texts.element(&root, &mut tree);
@@ -55,19 +55,19 @@ fn plain() -> impl Iterator<Item = Element> {
 
 fn annotations() -> impl Iterator<Item = Element> {
     ANNOTATIONS.into_iter().map(|(of, name, has_value, is_array, is_content)| {
-        let mut element = declared(of, name).with("superType", "java.lang.annotation.Annotation");
+        let mut element = declared(of, name).with("superType", &"java.lang.annotation.Annotation");
         if has_value {
             let value = Field::new("value", "", Type::Text);
             element = element.child(field(&Field { is_array, ..value }));
         }
-        if is_content { element.child(annotation(Type::ContentType, &[])) } else { element }
+        if is_content { element.child(annotation(Type::Content, &[])) } else { element }
     })
 }
 
 fn referred() -> impl Iterator<Item = Element> {
     let pooled = POOLED.iter().map(|(of, name, label, is_simple, fields)| {
         let element = declared(*of, name);
-        let element = if *is_simple { element.with("simpleType", true) } else { element };
+        let element = if *is_simple { element.with("simpleType", &true) } else { element };
         with_fields(element.child(annotation(Type::Label, &[label])), fields)
     });
     let (of, name, fields) = STACK_FRAME;
@@ -77,7 +77,7 @@ fn referred() -> impl Iterator<Item = Element> {
 fn event(event: &EventType) -> Element {
     let EventType { of, name, label, category, lasts, thread, stack, fields } = event;
     let mut element = declared(*of, name)
-        .with("superType", "jdk.jfr.Event")
+        .with("superType", &"jdk.jfr.Event")
         .child(annotation(Type::Label, &[label]))
         .child(annotation(Type::Category, category))
         .child(field(&Field { unit: Unit::Moment, ..Field::new("startTime", "Start Time", Type::Long) }));
@@ -94,7 +94,7 @@ fn event(event: &EventType) -> Element {
 }
 
 fn declared(of: Type, name: &str) -> Element {
-    Element::new("class").with("id", of.id()).with("name", name)
+    Element::new("class").with("id", &of.id()).with("name", &name)
 }
 
 fn with_fields(mut element: Element, fields: &[Field]) -> Element {
@@ -103,12 +103,12 @@ fn with_fields(mut element: Element, fields: &[Field]) -> Element {
 }
 
 fn field(field: &Field) -> Element {
-    let mut element = Element::new("field").with("name", field.name).with("class", field.of.id());
+    let mut element = Element::new("field").with("name", &field.name).with("class", &field.of.id());
     if field.is_pooled() {
-        element = element.with("constantPool", true);
+        element = element.with("constantPool", &true);
     }
     if field.is_array {
-        element = element.with("dimension", 1);
+        element = element.with("dimension", &1);
     }
     if !field.label.is_empty() {
         element = element.child(annotation(Type::Label, &[field.label]));
@@ -128,7 +128,7 @@ fn field(field: &Field) -> Element {
 
 /// An annotation with its text, or its texts, which count from 0.
 fn annotation(of: Type, values: &[&str]) -> Element {
-    let mut element = Element::new("annotation").with("class", of.id());
+    let mut element = Element::new("annotation").with("class", &of.id());
     for (value, key) in values.iter().zip(["value-0", "value-1", "value-2"]) {
         element = element.with(if of == Type::Category { key } else { "value" }, value);
     }

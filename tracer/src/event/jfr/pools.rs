@@ -301,7 +301,7 @@ impl Pools {
         add(!self.threads.is_empty(), &|out| self.threads.write(out));
         for (of, pool) in [
             (Type::Symbol, &self.symbols),
-            (Type::FrameType, &self.frame_types),
+            (Type::FrameKind, &self.frame_types),
             (Type::ThreadState, &self.states),
             (Type::GcName, &self.gc_names),
             (Type::GcCause, &self.gc_causes),

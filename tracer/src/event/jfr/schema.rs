@@ -25,7 +25,7 @@ pub(super) enum Type {
     Timespan,
     DataAmount,
     MemoryAddress,
-    ContentType,
+    Content,
     // What events refer to.
     Class,
     Thread,
@@ -34,7 +34,7 @@ pub(super) enum Type {
     Method,
     StackTrace,
     StackFrame,
-    FrameType,
+    FrameKind,
     ThreadState,
     GcName,
     GcCause,
@@ -226,7 +226,7 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
         ],
     ),
     (
-        Type::FrameType,
+        Type::FrameKind,
         "jdk.types.FrameType",
         "Frame type",
         true,
@@ -260,7 +260,7 @@ pub(super) const STACK_FRAME: (Type, &str, &[Field]) = (
         Field::new("method", "Java Method", Type::Method),
         Field::new("lineNumber", "Line Number", Type::Int),
         Field::new("bytecodeIndex", "Bytecode Index", Type::Int),
-        Field::new("type", "Frame Type", Type::FrameType),
+        Field::new("type", "Frame Type", Type::FrameKind),
         Field::new("javaFrame", "Java Frame", Type::Boolean),
     ],
 );
@@ -278,5 +278,5 @@ pub(super) const ANNOTATIONS: [(Type, &str, bool, bool, bool); 8] = [
     (Type::Timespan, "jdk.jfr.Timespan", true, false, true),
     (Type::DataAmount, "jdk.jfr.DataAmount", true, false, true),
     (Type::MemoryAddress, "jdk.jfr.MemoryAddress", false, false, true),
-    (Type::ContentType, "jdk.jfr.ContentType", false, false, false),
+    (Type::Content, "jdk.jfr.ContentType", false, false, false),
 ];

@@ -252,7 +252,8 @@ fn no_name_reaches_a_terminal_as_it_is_and_none_is_what_a_reader_stumbles_over()
 fn chunks_end_after_a_minute_and_each_holds_all_that_it_needs() {
     let mut text = "thread 7 \"worker\"\nlenses locks\nstack idle \"java.lang.Thread.run:840\"\n".to_owned();
     for second in (0..150).step_by(10) {
-        text += &format!("+{second}s tid 7 park_begin stack=idle\n+{}s tid 7 park_end\n", second + 9);
+        let end = second + 9;
+        text.extend([format!("+{second}s tid 7 park_begin stack=idle\n"), format!("+{end}s tid 7 park_end\n")]);
     }
     let (file, report) = written(&(text + "end +150s duration\n"));
     let chunks = read(&file);
@@ -273,7 +274,7 @@ fn chunks_end_after_a_minute_and_each_holds_all_that_it_needs() {
 fn made_up_names_end_a_chunk() {
     let mut text = "lenses classes\n".to_owned();
     for number in 0..9000 {
-        text += &format!("+1ms tid 1 class_loaded class=\"{number}{}\"\n", "x".repeat(5000));
+        text.extend([format!("+1ms tid 1 class_loaded class=\"{number}{}\"\n", "x".repeat(5000))]);
     }
     let (file, _) = written(&(text + "end +1s duration\n"));
     let chunks = read(&file);

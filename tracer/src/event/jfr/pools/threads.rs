@@ -78,16 +78,12 @@ impl Threads {
             out.number(id);
             out.text(name);
             out.number(tid.0.into());
-            match java_tid {
-                Some(java_tid) => {
-                    out.text(name);
-                    out.number(*java_tid);
-                }
-                None => {
-                    out.no_text();
-                    out.number(0);
-                }
+            if java_tid.is_some() {
+                out.text(name);
+            } else {
+                out.no_text();
             }
+            out.number(java_tid.unwrap_or(0));
         }
     }
 }
