@@ -44,6 +44,8 @@ struct Recorded {
     start_ns: u64,
     wall_ms: u64,
     latest_ns: u64,
+    /// What was told in a way that is no single event.
+    absent: Absent,
     /// Types of events that the sites can give.
     settings: Vec<Type>,
     chunk: Chunk,
@@ -77,6 +79,9 @@ impl<W: Write> FlightRecorder<W> {
         if let Some(recorded) = &mut self.session {
             let end_ns = recorded.latest_ns.max(report.span.start_ns.saturating_add(report.span.duration_ns));
             tell_report(report, end_ns, &mut recorded.chunk);
+            for sentence in recorded.absent.sentences() {
+                recorded.chunk.add_missing(sentence, end_ns);
+            }
             recorded.chunk.write(end_ns, &self.description, &mut self.out)?;
         }
         self.out.flush()?;
@@ -94,6 +99,7 @@ impl Recorded {
             start_ns: *time_ns,
             wall_ms: *wall_ms,
             latest_ns: *time_ns,
+            absent: Absent::default(),
             settings: settings::of(sites),
             chunk: Chunk::new(0, 0),
         };
@@ -143,6 +149,7 @@ impl Recorded {
 
     fn take(&mut self, session: &Session, item: &Item<'_>, event: Option<&Event>) {
         let known = Known { names: session.names(), stacks: session.stacks() };
+        self.absent.take(item);
         match item {
             Item::Counters(counters) => self.latest_ns = self.latest_ns.max(counters.time_ns),
             Item::End(end) => self.latest_ns = self.latest_ns.max(end.time_ns),
@@ -161,6 +168,37 @@ impl Recorded {
         if let Payload::Thread { edge: Edge::End, .. } = event.payload {
             self.chunk.pools().threads().forget(event.tid);
         }
+    }
+}
+
+/// What a session told in a way that is no single event, and so is not in the file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Absent {
+    counted: bool,
+    looked: bool,
+    marked: bool,
+}
+
+impl Absent {
+    const fn take(&mut self, item: &Item<'_>) {
+        match item {
+            Item::Tallies(_) => self.counted = true,
+            Item::Look(_) => self.looked = true,
+            Item::Inside(_) => self.marked = true,
+            _ => {}
+        }
+    }
+
+    fn sentences(self) -> impl Iterator<Item = &'static str> {
+        let sentences = [
+            (
+                self.counted,
+                "what the kernel counted by itself is no single event and not in this file; `--each` sends it one by one",
+            ),
+            (self.looked, "looks at all threads are no single events and not in this file"),
+            (self.marked, "markers and properties of woven code are not in this file"),
+        ];
+        sentences.into_iter().filter_map(|(is_so, sentence)| is_so.then_some(sentence))
     }
 }
 
@@ -206,7 +244,7 @@ fn tell_report(report: &Report, end_ns: u64, chunk: &mut Chunk) {
         });
     }
     for sentence in &whole.missing {
-        chunk.add(Type::Missing, head, known, |fields| fields.text(sentence));
+        chunk.add_missing(sentence, end_ns);
     }
 }
 
@@ -216,6 +254,13 @@ const fn severity_text(severity: Severity) -> &'static str {
         Severity::Warning => "warning",
         Severity::Critical => "critical",
     }
+}
+
+/// Names of all types of events that a file can have, for the tests of the documents.
+#[cfg(test)]
+pub(crate) fn event_names() -> impl Iterator<Item = &'static str> {
+    let without_events = Type::GcPhasePauseLevel1.id();
+    schema::EVENTS.iter().filter(move |event| event.of.id() < without_events).map(|event| event.name)
 }
 
 #[cfg(test)]

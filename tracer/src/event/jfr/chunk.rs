@@ -16,7 +16,7 @@ use crate::{
     subject::Subject,
 };
 
-/// A chunk ends above this, so this bounds what jtrace keeps.
+/// A chunk ends above this, so this bounds what jtrace keeps: that, and what one event adds.
 const MAX_BYTES: usize = 16 << 20;
 /// A chunk ends when it is older than this.
 const MAX_NS: u64 = 60_000_000_000;
@@ -82,6 +82,13 @@ impl Chunk {
         debug_assert!(fields.iter().all(|field| !(field.is_array && field.unit != Unit::Plain)), "nothing writes it");
         write(&mut out);
         self.events.event(&self.event);
+    }
+
+    /// Adds a sentence about what is not in the file.
+    pub(super) fn add_missing(&mut self, sentence: &str, now_ns: u64) {
+        let (names, stacks) = (Names::new(), Stacks::new());
+        let known = Known { names: &names, stacks: &stacks };
+        self.add(Type::Missing, Head { start_ns: now_ns, ..Head::default() }, known, |fields| fields.text(sentence));
     }
 
     /// The threads of the chunk.
