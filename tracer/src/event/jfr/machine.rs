@@ -146,7 +146,9 @@ impl Machine {
                 fields.text(kind);
             });
         }
-        if counting == Counting::Whole {
+        // Of a collector that works beside the program, a pause whose operation was not seen can be any part of a cycle.
+        let is_part = operation.is_none() && !pause.full && matches!(&*self.collector, "ZGC" | "Shenandoah");
+        if counting == Counting::Whole && !is_part {
             let name = collector_name(&self.collector, pause.full);
             let cause = cause_text(known.names, [pause.cause, cause], last_cause);
             chunk.add(Type::GarbageCollection, head, known, |fields| {

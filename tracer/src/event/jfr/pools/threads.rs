@@ -74,7 +74,9 @@ impl Threads {
         out.number(Type::Thread.id());
         out.number(self.all.len() as u64);
         for (Thread { tid, name, java_tid }, id) in self.all.iter().zip(1..) {
-            let name = name.as_deref().unwrap_or_default();
+            // Readers show a text here in any case.
+            let name = name.clone().unwrap_or_else(|| format!("tid {}", tid.0));
+            let name = name.as_str();
             out.number(id);
             out.text(name);
             out.number(tid.0.into());
