@@ -184,12 +184,8 @@ impl Files {
 
     /// Takes an item after the session has taken it, for files that want what it was.
     pub(super) fn follow(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> Result<(), Failure> {
-        let event = match taken {
-            Taken::Event(event) => Some(event),
-            Taken::Other => None,
-        };
         for (path, flight) in &mut self.flights {
-            flight.write(session, item, event).map_err(|error| unwritable(path, &error))?;
+            flight.write(session, item, taken).map_err(|error| unwritable(path, &error))?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ use crate::{
     event::{Edge, Event, Payload},
     names::Names,
     report::{Finding, Report, Severity, SiteCompleteness},
-    session::{Item, Session, Start, Target, ThreadName},
+    session::{Item, Session, Start, Taken, Target, ThreadName},
     stack::Stacks,
 };
 
@@ -59,13 +59,13 @@ impl<W: Write> FlightRecorder<W> {
         Self { out, description: metadata::description(), session: None }
     }
 
-    /// Takes an item, after the session has taken it; `event` is what it was.
-    pub fn write(&mut self, session: &Session, item: &Item<'_>, event: Option<&Event>) -> io::Result<()> {
+    /// Takes an item, after the session has taken it.
+    pub fn write(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> io::Result<()> {
         if let Item::Start(start) = item {
             self.session = Some(Recorded::new(start));
         }
         let Some(recorded) = &mut self.session else { return Ok(()) };
-        recorded.take(session, item, event);
+        recorded.take(session, item, taken);
         if recorded.chunk.is_full(recorded.latest_ns) {
             recorded.chunk.write(recorded.latest_ns, &self.description, &mut self.out)?;
             self.out.flush()?;
@@ -147,7 +147,7 @@ impl Recorded {
         chunk
     }
 
-    fn take(&mut self, session: &Session, item: &Item<'_>, event: Option<&Event>) {
+    fn take(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) {
         let known = Known { names: session.names(), stacks: session.stacks() };
         self.absent.take(item);
         match item {
@@ -160,7 +160,7 @@ impl Recorded {
             }
             _ => {}
         }
-        let Some(event) = event else { return };
+        let Taken::Event(event) = taken else { return };
         self.latest_ns = self.latest_ns.max(event.time_ns);
         self.application.event(event, known, &mut self.chunk);
         self.machine.event(event, known, &mut self.chunk);

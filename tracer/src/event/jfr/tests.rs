@@ -6,7 +6,6 @@ use self::reader::{Chunk, Value, read};
 use super::{schema::EVENTS, *};
 use crate::{
     report::Report,
-    session::Taken,
     source::scenario::{START_NS, START_WALL_MS, Scenario},
 };
 
@@ -21,11 +20,8 @@ fn written(text: &str) -> (Vec<u8>, Report) {
             session = Some(Session::new((**start).clone()));
         }
         let session = session.as_mut().expect("it begins with a start");
-        let event = match session.accept(&item) {
-            Taken::Event(event) => Some(event),
-            Taken::Other => None,
-        };
-        recorder.write(session, &item, event.as_ref()).expect("memory takes everything");
+        let taken = session.accept(&item);
+        recorder.write(session, &item, &taken).expect("memory takes everything");
     });
     let report = session.expect("a start").report();
     (recorder.finish(&report).expect("memory takes everything"), report)
@@ -224,6 +220,9 @@ fn there_are_as_many_events_as_the_report_counts() {
             assert!((counted - events as f64).abs() < 0.5, "{lens} {key}: {counted}, and {events} {name}: {text}");
             compared += events;
         }
+        let count = |name: &str| chunks.iter().flat_map(|chunk| chunk.of(name)).count();
+        assert_eq!(count("jtrace.Finding"), report.findings.len());
+        assert!(count("jtrace.Missing") >= report.completeness.missing.len());
         let whole = chunks.last().map(|chunk| only(chunk, "jtrace.Completeness").number("delivered"));
         assert_eq!(whole, Some(report.completeness.delivered.cast_signed()));
     }
@@ -246,6 +245,26 @@ fn no_name_reaches_a_terminal_as_it_is_and_none_is_what_a_reader_stumbles_over()
     let off = only(&chunk, "jtrace.OffCpu");
     assert_eq!((off.number("startTime"), off.number("duration")), (0, ms(4)));
     assert_eq!(only(&chunk, "jdk.ThreadStart").text("thread.javaName"), "\\x1b]0;title\\n");
+}
+
+#[test]
+fn a_stack_with_more_frames_than_a_reader_wants_is_cut_at_its_outer_end() {
+    let mut text = "lenses cpu\nstack deep".to_owned();
+    text.extend((0..5000).map(|frame| format!(" \"a.Main.call{frame}:1\"")));
+    let (chunk, _) = one_chunk(&(text + "\n+1ms tid 1 cpu_sample period=10ms stack=deep\nend +1s duration\n"));
+    let sample = only(&chunk, "jdk.ExecutionSample");
+    let frames = sample.frames();
+    assert_eq!((frames.len(), sample.get("stackTrace.truncated")), (2048, &Value::Flag(true)));
+    assert_eq!(frames[0], "JIT compiled a/Main.call4999:1");
+}
+
+#[test]
+fn what_no_file_of_single_events_can_hold_is_said() {
+    let (chunk, _) = one_chunk(
+        "lenses methods\nsubject add \"a.Cart\" \"add\" \"(I)V\"\ntally add count=3 timed=3 total=6ms self=6ms\nend +1s duration\n",
+    );
+    let said: Vec<&str> = chunk.of("jtrace.Missing").map(|of| of.text("sentence")).collect();
+    assert!(said.iter().any(|sentence| sentence.contains("`--each`")), "{said:?}");
 }
 
 #[test]
