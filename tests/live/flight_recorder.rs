@@ -1,5 +1,5 @@
-//! Files of the flight recorder's format, as the JDK's own `jfr` reads them: it finds as many events as the program made and the
-//! report counts, and a recording gives the same file again.
+//! Files of the flight recorder's format, as the JDK's own `jfr` reads them: it finds as many events as the program
+//! made and the report counts, and a recording gives the same file again.
 
 use std::{
     collections::BTreeMap,

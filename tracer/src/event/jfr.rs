@@ -1,8 +1,9 @@
-//! A session as a file of the JDK's flight recorder (`-o x.jfr`, version 2.1), for JDK Mission Control, IDEs and the JDK's own `jfr`.
+//! A session as a file of the JDK's flight recorder (`-o x.jfr`, version 2.1), for JDK Mission Control, IDEs and the
+//! JDK's own `jfr`.
 //!
-//! It takes items as they pass, as a recording does, since the format wants single events with their times: what the kernel only
-//! counts is not in it. `application`, `machine` and `demand` turn jtrace's events into those of the file, `schema` says which
-//! types there are, `chunk` and `pools` keep what the next chunk will hold.
+//! It takes items as they pass, as a recording does, since the format wants single events with their times: what the
+//! kernel only counts is not in it. `application`, `machine` and `demand` turn jtrace's events into those of the file,
+//! `schema` says which types there are, `chunk` and `pools` keep what the next chunk will hold.
 
 mod application;
 mod bytes;

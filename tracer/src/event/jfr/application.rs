@@ -1,5 +1,5 @@
-//! What threads of the program do: monitors, parking, sleeping, samples, allocation, exceptions. Beginnings and ends are paired as
-//! the analyses pair them, so that the file has as many as the report counts.
+//! What threads of the program do: monitors, parking, sleeping, samples, allocation, exceptions. Beginnings and ends
+//! are paired as the analyses pair them, so that the file has as many as the report counts.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,8 @@
-//! A chunk: a header, events, what they refer to, and the description of their types. Each chunk can be read without the others.
+//! A chunk: a header, events, what they refer to, and the description of their types. Each chunk can be read without
+//! the others.
 //!
-//! It is kept until it is whole and written at once, so that a file always ends with a whole chunk, also when jtrace is killed.
+//! It is kept until it is whole and written at once, so that a file always ends with a whole chunk, also when jtrace
+//! is killed.
 
 use std::io::{self, Write};
 

@@ -131,8 +131,8 @@ impl Machine {
         }
     }
 
-    /// A pause is over. Where the program stands still for a whole collection, it is one; what a collector that works beside the
-    /// program does in one pause is only a part of a cycle, whose beginning and end are not known.
+    /// A pause is over. Where the program stands still for a whole collection, it is one; what a collector that works
+    /// beside the program does in one pause is only a part of a cycle, whose beginning and end are not known.
     fn pause_end(&mut self, event: &Event, [cause, last_cause]: [NameId; 2], known: Known<'_>, chunk: &mut Chunk) {
         let Some((pause, depth)) = self.pauses.end(event.tid, |_| true) else { return };
         let operation = pause.operation.map(|name| known.names.text(name));
@@ -146,7 +146,8 @@ impl Machine {
                 fields.text(kind);
             });
         }
-        // Of a collector that works beside the program, a pause whose operation was not seen can be any part of a cycle.
+        // Of a collector that works beside the program, a pause whose operation was not seen can be any part of a
+        // cycle.
         let is_part = operation.is_none() && !pause.full && matches!(&*self.collector, "ZGC" | "Shenandoah");
         if counting == Counting::Whole && !is_part {
             let name = collector_name(&self.collector, pause.full);
@@ -205,7 +206,8 @@ impl Machine {
         });
     }
 
-    /// The beginning lasts until the first operation begins: by then all threads stand. Where none was seen it has no duration.
+    /// The beginning lasts until the first operation begins: by then all threads stand. Where none was seen it has no
+    /// duration.
     fn safepoint(&mut self, event: &Event, edge: Edge, known: Known<'_>, chunk: &mut Chunk) {
         if edge == Edge::Begin {
             self.safepoint_id += 1;
@@ -235,8 +237,8 @@ fn shutdown(fields: &mut Fields<'_>) {
     fields.unknown();
 }
 
-/// Whether a pool is a part of the heap. The others hold code and the JVM's own description of classes, and have the same names
-/// with every collector.
+/// Whether a pool is a part of the heap. The others hold code and the JVM's own description of classes, and have the
+/// same names with every collector.
 fn is_heap(pool: &str) -> bool {
     const OTHERS: [&str; 5] = ["CodeHeap", "CodeCache", "Code Cache", "Metaspace", "Compressed Class Space"];
     !OTHERS.iter().any(|other| pool.starts_with(other))

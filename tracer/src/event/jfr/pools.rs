@@ -1,5 +1,5 @@
-//! What events refer to, each thing once a chunk: classes, methods, stacks, threads and texts. Entries are encoded when they are
-//! met first, so that the end of a chunk only puts them together.
+//! What events refer to, each thing once a chunk: classes, methods, stacks, threads and texts. Entries are encoded
+//! when they are met first, so that the end of a chunk only puts them together.
 //!
 //! Every text is a target's and reaches terminals through tools that may not escape: each is escaped and cut here.
 
@@ -153,7 +153,8 @@ impl Pools {
         subject.map_or(0, |subject| self.java_class(&subject.class))
     }
 
-    /// A class as Java writes it. That of an array is written as the JVM does, which is the form that readers take apart.
+    /// A class as Java writes it. That of an array is written as the JVM does, which is the form that readers take
+    /// apart.
     fn java_class(&mut self, name: &str) -> u64 {
         let element = name.trim_end_matches("[]");
         let dimensions = (name.len() - element.len()) / 2;

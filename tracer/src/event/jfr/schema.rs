@@ -1,8 +1,8 @@
 //! The types of the file: events, what they refer to, and the annotations that say what a number means.
 //!
-//! Names and fields of `jdk.*` are the JDK's own, so that its tools know them. A field that jtrace cannot know is not there: a
-//! reader then sees no value, where a 0 would be one. Where the JDK's ready questions (`jfr view`) name such a field, it is a text
-//! that is absent, or a duration of the smallest number, which they show as not known.
+//! Names and fields of `jdk.*` are the JDK's own, so that its tools know them. A field that jtrace cannot know is not
+//! there: a reader then sees no value, where a 0 would be one. Where the JDK's ready questions (`jfr view`) name such
+//! a field, it is a text that is absent, or a duration of the smallest number, which they show as not known.
 
 mod events;
 
@@ -181,7 +181,8 @@ pub(super) struct EventType {
     pub(super) fields: &'static [Field],
 }
 
-/// Types whose values stand in a pool: number, name, label, whether a reader may take the value for its only field, and fields.
+/// Types whose values stand in a pool: number, name, label, whether a reader may take the value for its only field,
+/// and fields.
 pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
     (
         Type::Class,
@@ -252,7 +253,8 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
     ),
 ];
 
-/// A frame stands in its stack and in no pool. Readers leave frames out that are none of Java where they look for Java methods.
+/// A frame stands in its stack and in no pool. Readers leave frames out that are none of Java where they look for Java
+/// methods.
 pub(super) const STACK_FRAME: (Type, &str, &[Field]) = (
     Type::StackFrame,
     "jdk.types.StackFrame",
@@ -269,7 +271,8 @@ pub(super) const STACK_FRAME: (Type, &str, &[Field]) = (
 pub(super) const PLAIN: [(Type, &str); 4] =
     [(Type::Boolean, "boolean"), (Type::Int, "int"), (Type::Long, "long"), (Type::Text, "java.lang.String")];
 
-/// Annotations: number, name, whether they have a text, whether that is several, and whether they say what a number means.
+/// Annotations: number, name, whether they have a text, whether that is several, and whether they say what a number
+/// means.
 pub(super) const ANNOTATIONS: [(Type, &str, bool, bool, bool); 8] = [
     (Type::Label, "jdk.jfr.Label", true, false, false),
     (Type::Category, "jdk.jfr.Category", true, true, false),

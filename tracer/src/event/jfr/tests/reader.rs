@@ -1,5 +1,5 @@
-//! A little reader of the format that shares no code with the writer: it knows the header, numbers, and the three kinds of events,
-//! and takes everything else from the description in the file.
+//! A little reader of the format that shares no code with the writer: it knows the header, numbers, and the three
+//! kinds of events, and takes everything else from the description in the file.
 
 use std::collections::BTreeMap;
 
