@@ -103,7 +103,7 @@ impl Application {
                 let head = until(event, event.time_ns.saturating_sub(blocked_ns));
                 chunk.add(Type::OffCpu, head, known, |fields| {
                     fields.number(if task_state == 0 { blocked_ns } else { run_queue_ns.min(blocked_ns) });
-                    fields.text(task_state_text(task_state));
+                    fields.word(Type::Symbol, task_state_text(task_state));
                     // Outside of a system call it is all ones, which a reader shows as -1.
                     fields.number(syscall);
                 });

@@ -171,12 +171,6 @@ impl Fields<'_> {
         self.out.no_text();
     }
 
-    /// The text of a name.
-    pub(super) fn name(&mut self, id: NameId) {
-        let text = self.known.names.text(id);
-        self.text(&text);
-    }
-
     /// A text that stands in the pool of its type.
     pub(super) fn word(&mut self, of: Type, text: &str) {
         self.key(|pools, _| pools.word(of, text));

@@ -32,16 +32,16 @@ pub(super) fn event(event: &Event, subjects: &Subjects, known: Known<'_>, chunk:
             let total_ns = total_ns.unwrap_or(0);
             let head = until(event, event.time_ns.saturating_sub(total_ns));
             chunk.add(Type::JniCall, head, known, |fields| {
-                fields.text(function.name());
-                fields.name(caller);
+                fields.word(Type::Symbol, function.name());
+                fields.named_word(Type::Symbol, caller);
                 fields.number(total_ns.saturating_sub(inner_ns));
             });
         }
         Payload::JniSection { function, caller, lasted_ns, wanted: true } => {
             let head = until(event, event.time_ns.saturating_sub(lasted_ns));
             chunk.add(Type::JniCriticalSection, head, known, |fields| {
-                fields.text(function.name());
-                fields.name(caller);
+                fields.word(Type::Symbol, function.name());
+                fields.named_word(Type::Symbol, caller);
             });
         }
         Payload::ObjectAlloc { class, bytes, length, wanted: true } => {

@@ -100,9 +100,9 @@ impl Machine {
                     self.heap[when] = Some(self.heap[when].unwrap_or(0).saturating_add(used_bytes));
                 }
                 chunk.add(Type::MemoryPool, at(event), known, |fields| {
-                    fields.name(manager);
-                    fields.name(pool);
-                    fields.text(WHEN[when]);
+                    fields.named_word(Type::Symbol, manager);
+                    fields.named_word(Type::Symbol, pool);
+                    fields.word(Type::GcWhen, WHEN[when]);
                     fields.number(used_bytes);
                     fields.number(committed_bytes);
                 });

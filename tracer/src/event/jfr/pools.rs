@@ -120,6 +120,7 @@ impl Pools {
     /// A text of a type that is nothing but one; 0 where the type is another.
     pub(super) fn word(&mut self, of: Type, text: &str) -> u64 {
         match of {
+            Type::Symbol => self.symbols.text(text),
             Type::ThreadState => self.states.text(text),
             Type::GcName => self.gc_names.text(text),
             Type::GcCause => self.gc_causes.text(text),

@@ -22,7 +22,7 @@ const THROWN: [Field; 2] =
 const PHASE: [Field; 2] = [GC_ID, Field::new("name", "Name", Type::Text)];
 const METHOD: Field = Field::new("method", "Method", Type::Method);
 const FUNCTION: [Field; 2] =
-    [Field::new("function", "JNI Function", Type::Text), Field::new("caller", "Caller", Type::Text)];
+    [Field::new("function", "JNI Function", Type::Symbol), Field::new("caller", "Caller", Type::Symbol)];
 
 /// An event of a moment, without a thread.
 const fn event(
@@ -283,7 +283,7 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         JTRACE,
         &[
             Field::number("runQueue", "Waiting for a CPU", Unit::Nanoseconds),
-            Field::new("taskState", "Task State", Type::Text),
+            Field::new("taskState", "Task State", Type::Symbol),
             Field::new("systemCall", "System Call", Type::Long),
         ],
     )
@@ -295,9 +295,9 @@ pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
         "Memory Pool",
         JTRACE,
         &[
-            Field::new("manager", "Manager", Type::Text),
-            Field::new("pool", "Pool", Type::Text),
-            Field::new("when", "When", Type::Text),
+            Field::new("manager", "Manager", Type::Symbol),
+            Field::new("pool", "Pool", Type::Symbol),
+            Field::new("when", "When", Type::GcWhen),
             Field::number("used", "Used", Unit::Bytes),
             Field::number("committed", "Committed", Unit::Bytes),
         ],
