@@ -16,7 +16,9 @@ use tests::{
     patience::PATIENCE,
     process::Finished,
     report::Report,
+    workspace,
 };
+use tracer::source::{recording::Recorder, scenario::Scenario};
 
 /// What came out of a session.
 struct Recorded {
@@ -122,6 +124,34 @@ fn its_events_name_classes_threads_and_places() -> Result<()> {
         }
         // All that is in the file can be printed.
         jfr(&tool, &["print"], &file)?;
+    }
+    Ok(())
+}
+
+/// Made-up sessions, those with names that try to do harm among them.
+#[test]
+fn it_reads_whatever_a_target_calls_its_classes_and_threads() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    for entry in std::fs::read_dir(workspace().join("tests/scenarios"))? {
+        let path = entry?.path();
+        let [recording, file] = ["x.jtrace", "x.jfr"].map(|name| directory.path().join(name));
+        let scenario = Scenario::parse(&std::fs::read_to_string(&path)?).context("a scenario")?;
+        let mut recorder = Recorder::new(std::fs::File::create(&recording)?)?;
+        let mut failed = Ok(());
+        scenario.play(&mut |item| {
+            if failed.is_ok() {
+                failed = recorder.write(&item);
+            }
+        });
+        failed?;
+        recorder.flush()?;
+        jtrace::succeed(&["report".as_ref(), recording.as_os_str(), "-o".as_ref(), file.as_os_str()])?;
+        for tool in tools()? {
+            let printed = jfr(&tool, &["print", "--stack-depth", "64"], &file).context(path.display().to_string())?;
+            let is_control = |c: char| c.is_control() && c != '\n';
+            ensure!(!printed.contains(is_control), "{} prints what a terminal acts upon", path.display());
+            ensure!(printed.contains("jtrace.Completeness {"), "{}: {printed}", path.display());
+        }
     }
     Ok(())
 }
