@@ -55,6 +55,8 @@ mod readme;
 mod thread_dump;
 // A snapshot of the heap says what the program planted, and costs the JVM a moment.
 mod heap;
+// The JDK's own tool reads what jtrace writes for it.
+mod flight_recorder;
 // Names for perf are the JVM's own.
 mod perf_map;
 

@@ -5,7 +5,7 @@
 mod covered;
 mod distribution;
 mod method;
-mod pairing;
+pub(crate) mod pairing;
 pub(crate) mod pattern;
 mod profile;
 mod protocols;

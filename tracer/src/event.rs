@@ -1,6 +1,7 @@
 //! The typed value of a record: what happened, when, on which thread. Names are ids, resolved by [`crate::names`].
 
 pub mod fields;
+pub mod jfr;
 mod monitor;
 pub mod stream;
 

@@ -278,6 +278,21 @@ fn stacks_of_a_recording_go_into_files_for_other_tools() {
 }
 
 #[test]
+fn a_recording_becomes_a_flight_recording() {
+    let recorded = Recorded::new("stacks.txt");
+    let flight = recorded.name("r.jfr");
+    assert_eq!(
+        succeed(&["report", &recorded.name("x.jtrace"), "-o", &flight]),
+        "",
+        "the file is all that was asked for"
+    );
+    let bytes = fs::read(&flight).expect("it was written");
+    assert_eq!(&bytes[..8], b"FLR\0\0\x02\0\x01");
+    let size = u64::from_be_bytes(bytes[8..16].try_into().expect("eight bytes"));
+    assert_eq!(size, bytes.len() as u64, "one chunk");
+}
+
+#[test]
 fn stacks_that_nobody_took_are_an_error_after_everything_else_was_written() {
     let recorded = Recorded::new("incident.txt");
     let [json, folded] = ["r.json", "r.folded"].map(|name| recorded.name(name));

@@ -18,7 +18,7 @@
 //! Pauses can begin inside each other (a collector that falls back to a full collection): each counts as a collection, but
 //! the time of an inner one is in the outermost already, so durations and `pauses` are those of outermost ones only.
 
-mod operation;
+pub(crate) mod operation;
 mod pools;
 
 use std::collections::HashSet;

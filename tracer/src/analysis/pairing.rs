@@ -12,16 +12,16 @@ const DEPTH: usize = 64;
 
 /// Beginnings and ends without a partner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Unpaired {
+pub(crate) struct Unpaired {
     /// Beginnings that another beginning replaced: their ends were not seen.
-    pub(super) begins: u64,
+    pub(crate) begins: u64,
     /// Ends whose beginnings were not seen.
-    pub(super) ends: u64,
+    pub(crate) ends: u64,
 }
 
 impl Unpaired {
     /// A sentence where there are any.
-    pub(super) fn note(self, what: &str) -> Option<String> {
+    pub(crate) fn note(self, what: &str) -> Option<String> {
         (self != Self::default()).then(|| {
             format!(
                 "{what}: {} ends without a beginning (under way when observation began, or lost) and {} beginnings \
@@ -34,10 +34,10 @@ impl Unpaired {
 
 /// What has begun on threads, at most one a thread.
 #[derive(Clone, Debug)]
-pub(super) struct Open<T> {
+pub(crate) struct Open<T> {
     slots: FastMap<Tid, T>,
     /// What had no partner.
-    pub(super) unpaired: Unpaired,
+    pub(crate) unpaired: Unpaired,
 }
 
 impl<T> Default for Open<T> {
@@ -48,15 +48,20 @@ impl<T> Default for Open<T> {
 
 impl<T> Open<T> {
     /// Something begins on a thread.
-    pub(super) fn begin(&mut self, tid: Tid, value: T) {
+    pub(crate) fn begin(&mut self, tid: Tid, value: T) {
         let full = self.slots.len() >= THREADS && !self.slots.contains_key(&tid);
         if full || self.slots.insert(tid, value).is_some() {
             self.unpaired.begins += 1;
         }
     }
 
+    /// What is open on a thread, to be completed.
+    pub(crate) fn get_mut(&mut self, tid: Tid) -> Option<&mut T> {
+        self.slots.get_mut(&tid)
+    }
+
     /// It ends; the beginning where it was seen and `matches`.
-    pub(super) fn end(&mut self, tid: Tid, matches: impl Fn(&T) -> bool) -> Option<T> {
+    pub(crate) fn end(&mut self, tid: Tid, matches: impl Fn(&T) -> bool) -> Option<T> {
         match self.slots.remove(&tid) {
             Some(value) if matches(&value) => Some(value),
             Some(_) => {
@@ -72,40 +77,40 @@ impl<T> Open<T> {
     }
 
     /// What is open on a thread.
-    pub(super) fn get(&self, tid: Tid) -> Option<&T> {
+    pub(crate) fn get(&self, tid: Tid) -> Option<&T> {
         self.slots.get(&tid)
     }
 
     /// The thread is gone: nothing on it can end any more.
-    pub(super) fn forget(&mut self, tid: Tid) {
+    pub(crate) fn forget(&mut self, tid: Tid) {
         if !self.slots.is_empty() && self.slots.remove(&tid).is_some() {
             self.unpaired.begins += 1;
         }
     }
 
     /// Nobody will see how what is open ends.
-    pub(super) fn cut_all(&mut self) {
+    pub(crate) fn cut_all(&mut self) {
         self.unpaired.begins += self.slots.len() as u64;
         self.slots.clear();
     }
 
     /// What is open, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Tid, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Tid, &T)> {
         self.slots.iter()
     }
 
     /// Number of threads on which something is open.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.slots.len() as u64
     }
 }
 
 /// What has begun on threads, inside each other.
 #[derive(Clone, Debug)]
-pub(super) struct Stacks<T> {
+pub(crate) struct Stacks<T> {
     stacks: FastMap<Tid, Vec<T>>,
     /// What had no partner.
-    pub(super) unpaired: Unpaired,
+    pub(crate) unpaired: Unpaired,
 }
 
 impl<T> Default for Stacks<T> {
@@ -116,7 +121,7 @@ impl<T> Default for Stacks<T> {
 
 impl<T> Stacks<T> {
     /// Something begins on a thread.
-    pub(super) fn begin(&mut self, tid: Tid, value: T) {
+    pub(crate) fn begin(&mut self, tid: Tid, value: T) {
         if self.stacks.len() >= THREADS && !self.stacks.contains_key(&tid) {
             // Stacks are kept when they become empty, so that most events allocate nothing.
             self.stacks.retain(|_, stack| !stack.is_empty());
@@ -134,7 +139,7 @@ impl<T> Stacks<T> {
     }
 
     /// The innermost one that `matches` ends, with the number of those around it. Those inside it have lost their ends.
-    pub(super) fn end(&mut self, tid: Tid, matches: impl Fn(&T) -> bool) -> Option<(T, usize)> {
+    pub(crate) fn end(&mut self, tid: Tid, matches: impl Fn(&T) -> bool) -> Option<(T, usize)> {
         let found = self.stacks.get_mut(&tid).and_then(|stack| {
             let depth = stack.iter().rposition(matches)?;
             self.unpaired.begins += (stack.len() - depth - 1) as u64;
@@ -146,7 +151,7 @@ impl<T> Stacks<T> {
     }
 
     /// Only the outermost `depth` can still be open on this thread: the others have lost their ends.
-    pub(super) fn cut(&mut self, tid: Tid, depth: usize) {
+    pub(crate) fn cut(&mut self, tid: Tid, depth: usize) {
         if let Some(stack) = self.stacks.get_mut(&tid) {
             self.unpaired.begins += stack.len().saturating_sub(depth) as u64;
             stack.truncate(depth);
@@ -154,23 +159,23 @@ impl<T> Stacks<T> {
     }
 
     /// Nobody will see how what is open ends.
-    pub(super) fn cut_all(&mut self) {
+    pub(crate) fn cut_all(&mut self) {
         self.unpaired.begins += self.open();
         self.stacks.clear();
     }
 
     /// The innermost open one.
-    pub(super) fn innermost(&self, tid: Tid) -> Option<&T> {
+    pub(crate) fn innermost(&self, tid: Tid) -> Option<&T> {
         self.stacks.get(&tid)?.last()
     }
 
     /// Number of open ones on a thread.
-    pub(super) fn depth(&self, tid: Tid) -> usize {
+    pub(crate) fn depth(&self, tid: Tid) -> usize {
         self.stacks.get(&tid).map_or(0, Vec::len)
     }
 
     /// Number of open ones on all threads.
-    pub(super) fn open(&self) -> u64 {
+    pub(crate) fn open(&self) -> u64 {
         self.stacks.values().map(|stack| stack.len() as u64).sum()
     }
 }

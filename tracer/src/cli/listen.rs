@@ -15,7 +15,7 @@ use crate::{
     ending,
     event::stream::EventStream,
     report::Report,
-    session::{Item, Session, Start, Wish},
+    session::{Item, Session, Start, Taken, Wish},
     source::live::{Live, exit_descriptor},
     view::tui::{Flow, Tui, input::Input, terminal::Screen},
 };
@@ -38,15 +38,19 @@ pub(super) struct Pipeline {
 impl Pipeline {
     /// Begins with the session's first item.
     pub(super) fn new(start: Start, mut files: Files, stream: Option<EventStream<Outlet>>) -> Result<Self, Failure> {
-        files.record(&Item::Start(Box::new(start.clone())))?;
-        Ok(Self { session: Session::new(start), files, stream, failed: Ok(()) })
+        let item = Item::Start(Box::new(start.clone()));
+        let session = Session::new(start);
+        files.record(&item)?;
+        files.follow(&session, &item, &Taken::Other)?;
+        Ok(Self { session, files, stream, failed: Ok(()) })
     }
 
     fn take(&mut self, item: &Item<'_>) {
         let Self { session, files, stream, failed } = self;
         let taken = session.accept(item);
         if failed.is_ok() {
-            *failed = files.record(item).and_then(|()| match stream {
+            let filed = files.record(item).and_then(|()| files.follow(session, item, &taken));
+            *failed = filed.and_then(|()| match stream {
                 Some(stream) => Ok(stream.write(session, &taken)?),
                 None => Ok(()),
             });

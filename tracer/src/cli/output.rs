@@ -1,7 +1,7 @@
 //! Where results go: standard output and files whose extensions pick their formats.
 //!
-//! Their directories are opened before measuring starts, so that a bad path fails early. Recordings get their names at once, all
-//! else when it is complete. `place` keeps jtrace, which runs as root, from writing where others point.
+//! Their directories are opened before measuring starts, so that a bad path fails early. Recordings, jtrace's and those for the
+//! JDK's tools, get their names at once, all else when it is complete. `place` keeps jtrace, which runs as root, from writing where others point.
 
 mod choice;
 mod place;
@@ -24,8 +24,9 @@ use super::{
 };
 use crate::{
     analysis::Lens,
+    event::jfr::FlightRecorder,
     report::Report,
-    session::Item,
+    session::{Item, Session, Taken},
     source::recording::Recorder,
     view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
 };
@@ -87,6 +88,7 @@ enum Content {
     Stacks(StackFormat),
     Distribution,
     Recording,
+    Flight,
 }
 
 /// Extensions and what they stand for. The first that a name ends in counts.
@@ -103,6 +105,7 @@ const EXTENSIONS: &[(&str, Content)] = &[
     (".callgrind.out", Content::Stacks(StackFormat::Callgrind)),
     (".hgrm", Content::Distribution),
     (".pb.gz", Content::Stacks(StackFormat::Pprof)),
+    (".jfr", Content::Flight),
     (".jtrace", Content::Recording),
 ];
 
@@ -122,6 +125,7 @@ pub(super) struct Files {
     profile: Option<ProfileChoice>,
     lines: Lines,
     recorders: Vec<(PathBuf, Recorder<BufWriter<File>>)>,
+    flights: Vec<(PathBuf, FlightRecorder<BufWriter<File>>)>,
 }
 
 impl Files {
@@ -151,6 +155,10 @@ impl Files {
                     let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| unwritable(&path, &error))?;
                     files.recorders.push((path, recorder));
                 }
+                Content::Flight => {
+                    let file = place.create().map_err(|error| unwritable(&path, &error))?;
+                    files.flights.push((path, FlightRecorder::new(BufWriter::new(file))));
+                }
                 Content::Report(format) => files.reports.push(ReportFile { path, format, place }),
                 Content::Stacks(format) => files.stacks.push(ReportFile { path, format, place }),
                 Content::Distribution => files.distributions.push(ReportFile { path, format: (), place }),
@@ -161,14 +169,23 @@ impl Files {
 
     /// Whether nothing was asked for.
     pub(super) const fn is_empty(&self) -> bool {
-        let Self { reports, stacks, distributions, profile: _, lines: _, recorders } = self;
-        reports.is_empty() && stacks.is_empty() && distributions.is_empty() && recorders.is_empty()
+        let Self { reports, stacks, distributions, profile: _, lines: _, recorders, flights } = self;
+        let at_end = reports.is_empty() && stacks.is_empty() && distributions.is_empty();
+        at_end && recorders.is_empty() && flights.is_empty()
     }
 
     /// Records an item.
     pub(super) fn record(&mut self, item: &Item<'_>) -> Result<(), Failure> {
         for (path, recorder) in &mut self.recorders {
             recorder.write(item).map_err(|error| unwritable(path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Takes an item after the session has taken it, for files that want what it was.
+    pub(super) fn follow(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> Result<(), Failure> {
+        for (path, flight) in &mut self.flights {
+            flight.write(session, item, taken).map_err(|error| unwritable(path, &error))?;
         }
         Ok(())
     }
@@ -184,9 +201,13 @@ impl Files {
     /// Ends the recordings and writes the reports, then the stacks: that there are none spoils nothing else.
     pub(super) fn finish(mut self, report: &Report) -> Result<(), Failure> {
         self.flush()?;
-        let Self { reports, stacks, distributions, profile, lines, recorders } = self;
+        let Self { reports, stacks, distributions, profile, lines, recorders, flights } = self;
         for (path, _) in &recorders {
             written(path);
+        }
+        for (path, flight) in flights {
+            flight.finish(report).map_err(|error| unwritable(&path, &error))?;
+            written(&path);
         }
         for ReportFile { path, format, place } in reports {
             fill(&path, &place, |out| write(report, format, &text::TextOptions::for_file(), out))?;

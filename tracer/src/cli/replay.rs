@@ -83,6 +83,7 @@ fn take(
     if let (Some(session), Some(files)) = (session, files) {
         files.record(item)?;
         let taken = session.accept(item);
+        files.follow(session, item, &taken)?;
         if let Some(stream) = stream {
             stream.write(session, &taken)?;
         }

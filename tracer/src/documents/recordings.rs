@@ -1,9 +1,19 @@
-//! Tags and version of recordings, and sizes that `docs/output-formats.md` names.
+//! Tags and version of recordings, and events of flight recordings, as `docs/output-formats.md` names them.
 
 use std::collections::BTreeSet;
 
 use super::{assert_same, read};
-use crate::source::recording;
+use crate::{event::jfr, source::recording};
+
+#[test]
+fn every_event_of_a_flight_recording_is_documented() {
+    let text = read("docs/output-formats.md");
+    let flight = text.split("## Flight recordings").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let rows = flight.unwrap_or_default().lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" |"));
+    let names = rows.flat_map(|(cell, _)| cell.split([',', ' ', '`'])).filter(|name| name.contains('.'));
+    let documented: BTreeSet<String> = names.map(str::to_owned).collect();
+    assert_same("events of flight recordings", &jfr::event_names().map(str::to_owned).collect(), &documented);
+}
 
 #[test]
 fn the_version_and_every_tag_of_a_recording_are_documented() {

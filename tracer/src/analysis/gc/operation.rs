@@ -7,7 +7,7 @@ use Counting::{ByCycle, Never, Whole};
 
 /// How many collections a number of pauses is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counting {
+pub(crate) enum Counting {
     /// Each pause is a collection of its own.
     Whole,
     /// Pauses are steps of a cycle of a concurrent collector; their memory managers tell how many cycles there were.
@@ -61,7 +61,7 @@ const OPERATIONS: &[(&str, &str, Counting)] = &[
 const CONCURRENT: [&str; 3] = ["Shenandoah", "ZMark", "ZRelocate"];
 
 /// The kind of a pause, and how such pauses count. `full` is what the probe says.
-pub(super) fn classify(operation: Option<&str>, full: bool) -> (&'static str, Counting) {
+pub(crate) fn classify(operation: Option<&str>, full: bool) -> (&'static str, Counting) {
     let known = operation.and_then(|name| OPERATIONS.iter().find(|(known, ..)| *known == name));
     match (known, operation) {
         _ if full => ("full", Whole),
