@@ -90,7 +90,8 @@ fn garbage_in_the_targets_memory_neither_hangs_nor_crashes_jtrace() -> Result<()
             let directory = tempfile::tempdir()?;
             let (said, file) = (path(directory.path(), "oracle.txt"), path(directory.path(), "x.jtrace"));
             let last_words = format!("-XX:ErrorFile={}", path(directory.path(), "crash.log"));
-            let launch = oracle(&jdk, &said, "1000000").flags(&["-XX:-CreateCoredumpOnCrash", &last_words]);
+            let replay = format!("-XX:ReplayDataFile={}", path(directory.path(), "replay.log"));
+            let launch = oracle(&jdk, &said, "1000000").flags(&["-XX:-CreateCoredumpOnCrash", &last_words, &replay]);
             let mut jvm = launch.start()?;
             let mut session = record(&jvm, &file)?;
             jvm.go()?;
