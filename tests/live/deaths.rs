@@ -198,6 +198,10 @@ fn kill(
     let stage = victim.stage();
     // It may be over already.
     let _ = victim.process.signal(signal);
+    if signal == Signal::KILL || FAULTS.contains(&signal) {
+        // Until the kernel has taken its sites away it is alive for the next one, which then leaves to it what it owes.
+        victim.process.wait_for_exit(LIMIT)?;
+    }
     let looked = victim.bury(right).and_then(|()| {
         ensure!(jvm.done()? == *right, "the target counts something else");
         jtrace::succeed(&["list"])?;
