@@ -6,10 +6,12 @@
 pub mod descriptor;
 pub mod format;
 pub mod profile;
+mod read;
 mod shape;
 
 pub use profile::{Profile, ProfileStack, ProfileThread};
-use serde::{Serialize, Serializer, ser::SerializeMap as _};
+pub use read::{MAX_DOCUMENT_BYTES, ReadError};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 pub use shape::{
     Bucket, Cell, Column, CurvePoint, Histogram, Node, Percentile, Series, Shape, Table, Timeline, Tree, Unit,
 };
@@ -17,11 +19,15 @@ pub use shape::{
 /// Version of the JSON form of a report.
 pub const SCHEMA: &str = "jtrace-report/1";
 
+/// A text that jtrace itself gives: an id, a key, a heading. Of a report that was read it is kept as long as the process lives.
+pub type Word = &'static str;
+
 /// Everything that one session found out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    #[serde(deserialize_with = "read::schema")]
+    pub schema: Word,
     /// What must be known before any number is read, as that part of what was chosen is not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<String>,
@@ -40,7 +46,7 @@ pub struct Report {
 }
 
 /// The observed stretch of time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// `CLOCK_MONOTONIC` at the start.
     pub start_ns: u64,
@@ -53,7 +59,7 @@ pub struct Span {
 }
 
 /// What observation cost the target and the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Traps taken by the target's threads.
     pub traps: u64,
@@ -79,6 +85,7 @@ pub struct Cost {
     /// CPU time of jtrace itself, user and system, since the sites were attached.
     pub own_cpu_ns: u64,
     /// That as a share of one core over the span, in percent.
+    #[serde(deserialize_with = "read::float")]
     pub own_cpu_percent: f64,
     /// Largest resident size of jtrace.
     pub own_memory_bytes: u64,
@@ -95,7 +102,7 @@ pub struct Cost {
 }
 
 /// How complete the report is: `emitted = delivered + lost` holds for every site.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Completeness {
     /// Events that the kernel side tried to deliver.
     pub emitted: u64,
@@ -104,7 +111,7 @@ pub struct Completeness {
     /// Events that did not fit into a ring buffer.
     pub lost: u64,
     /// Hits that became no events, because too many came before jtrace had looked again; absent where none were.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub refused: u64,
     /// Events that arrived and could not be decoded.
     pub undecodable: u64,
@@ -117,7 +124,7 @@ pub struct Completeness {
     /// Sentences about what is missing and why (sites the JDK does not have, sites that were detached, ...).
     pub missing: Vec<String>,
     /// What the governor did so that the session keeps its budget, in its order; the first of them where there are many.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
 }
 
@@ -127,17 +134,19 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 /// What the governor did with a group of sites.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// When, since the start of the span.
     pub at_ns: u64,
     /// Name of the group.
     pub group: String,
     /// Lens whose numbers are affected.
-    pub lens: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub lens: Word,
     /// `fewer_stacks`, `without_stacks`, `without_times`, `detached`, `attached` or `stopped`; in the inside lane `counted`, `fewer_objects`,
     /// `switched_off`, `switched_on` or `stopped`, and `held` and `released` where somebody asked for it.
-    pub action: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub action: Word,
     /// Of how many new objects one is tracked from then on, 0: none; or of how many events one has a stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub one_in: Option<u64>,
@@ -151,7 +160,7 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_percent: Option<f64>,
     /// Whether that is about jtrace's own CPU time, and not the target's.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
     /// What woven code would take of one core while it is off, where that is why it was taken out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +171,7 @@ pub struct Decision {
 }
 
 /// Completeness of one site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteCompleteness {
     /// Index of the site.
     pub site: u16,
@@ -177,7 +186,7 @@ pub struct SiteCompleteness {
     /// Hits turned down by a filter or by sampling.
     pub filtered: u64,
     /// Hits that became no events, because too many came before jtrace had looked again; absent where none were.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub refused: u64,
     /// Events that the kernel side tried to deliver.
     pub emitted: u64,
@@ -186,14 +195,14 @@ pub struct SiteCompleteness {
     /// Events that did not fit.
     pub lost: u64,
     /// Operands and texts that could not be read, or absences whose ends were not traced; absent where there were none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: u64,
     /// `attached`, `detached by the rate guard`, or why it was not attached.
     pub state: String,
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
@@ -205,13 +214,15 @@ pub enum Severity {
 }
 
 /// One ranked sentence about what is wrong.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable id of the rule (`gc-share`, `lock-contention`, ...).
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// How bad.
     pub severity: Severity,
     /// Rank within a severity: larger is worse.
+    #[serde(deserialize_with = "read::float")]
     pub score: f64,
     /// The sentence.
     pub title: String,
@@ -222,10 +233,11 @@ pub struct Finding {
 }
 
 /// What one lens shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Section {
     /// Lens (`gc`, `locks`, ...).
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// Heading.
     pub title: String,
     /// Flat numbers whose names end in their unit.
@@ -252,7 +264,7 @@ impl Section {
 }
 
 /// A number of a summary.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
     /// A count or an amount.
@@ -273,7 +285,7 @@ impl Number {
 
 /// Keys and numbers in a fixed order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary(Vec<(&'static str, Number)>);
+pub struct Summary(Vec<(Word, Number)>);
 
 impl Summary {
     /// An empty summary.

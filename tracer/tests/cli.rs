@@ -278,6 +278,46 @@ fn stacks_of_a_recording_go_into_files_for_other_tools() {
 }
 
 #[test]
+fn a_report_that_was_written_as_json_becomes_what_its_recording_does() {
+    for scenario in ["incident.txt", "profiles.txt"] {
+        let recorded = Recorded::new(scenario);
+        let [json, page, again] = ["r.json", "r.html", "again.html"].map(|name| recorded.name(name));
+        let input = recorded.name("x.jtrace");
+        succeed(&["report", &input, "-o", &json, "-o", &page]);
+        succeed(&["report", &json, "-o", &again]);
+        assert_eq!(succeed(&["report", &input, "--json"]), succeed(&["report", &json, "--json"]));
+        assert_eq!(succeed(&["report", &input]), succeed(&["report", &json]));
+        let read = |name: &str| fs::read(name).expect("it was written");
+        assert!(read(&page) == read(&again), "another page of {scenario}");
+    }
+}
+
+#[test]
+fn a_report_gives_no_events_and_what_is_no_report_is_refused_in_two_lines() {
+    let recorded = Recorded::new("incident.txt");
+    let [json, copy, flight] = ["r.json", "copy.jtrace", "r.jfr"].map(|name| recorded.name(name));
+    succeed(&["report", &recorded.name("x.jtrace"), "-o", &json]);
+    for words in [&["--events"][..], &["-o", &copy], &["-o", &flight]] {
+        let [error, hint] = refused(&[&["report", &json], words].concat(), 2);
+        assert!(error.contains("needs single events") && hint.contains("jtrace record"), "{error}\n{hint}");
+    }
+    assert!(!recorded.path("copy.jtrace").exists() && !recorded.path("r.jfr").exists(), "an output of nothing is left");
+    let [error, _] = refused(&["report", &json, "-o", &json], 2);
+    assert!(error.contains("is to be read"), "{error}");
+    let document = fs::read_to_string(&json).expect("it was written");
+    let foreign = [
+        ("torn", document[..document.len() / 2].to_owned()),
+        ("newer", document.replace("jtrace-report/1", "jtrace-report/2")),
+        ("foreign", "{\"schema\": \"x\"}".to_owned()),
+    ];
+    for (name, text) in foreign {
+        fs::write(recorded.path("bad.json"), text).expect("a folder of its own");
+        let [error, hint] = refused(&["report", &recorded.name("bad.json")], 1);
+        assert!(error.contains("no report that this jtrace can read") && hint.contains("newer"), "{name}: {error}");
+    }
+}
+
+#[test]
 fn a_recording_becomes_a_flight_recording() {
     let recorded = Recorded::new("stacks.txt");
     let flight = recorded.name("r.jfr");

@@ -141,7 +141,7 @@ impl Files {
             let place = Place::open(&path).map_err(failed)?;
             if input.as_ref().is_some_and(|input| place.is(input)) {
                 return Err(Failure::usage(
-                    format!("{} is the recording that is to be read", path.display()),
+                    format!("{} is the file that is to be read", path.display()),
                     "give the output another name".to_owned(),
                 ));
             }
@@ -248,6 +248,12 @@ fn written(path: &Path) {
 /// Checks what can be checked before there is a target.
 pub(super) fn check(options: &OutputOptions) -> Result<(), Failure> {
     options.output.iter().try_for_each(|path| content(path).map(drop))
+}
+
+/// The first output that is made of single events.
+pub(super) fn of_events(options: &OutputOptions) -> Option<&Path> {
+    let is_of_events = |path: &&PathBuf| matches!(content(path), Ok(Content::Recording | Content::Flight));
+    options.output.iter().find(is_of_events).map(PathBuf::as_path)
 }
 
 /// Directories below which files are written: as far as they are known before `%p` and others are filled in.

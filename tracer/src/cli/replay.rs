@@ -1,6 +1,11 @@
-//! `jtrace report`: the report of a recording. Needs no root, kernel or JVM.
+//! `jtrace report`: the report of a recording, or one that was written as JSON, in any form. Needs no root, kernel or JVM.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader, Read as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use super::{
     Failure,
@@ -14,14 +19,15 @@ use crate::{
         refused_calls::{Work, refuse_beyond},
         refused_files,
     },
+    report::{MAX_DOCUMENT_BYTES, Report},
     session::{Item, Session},
-    source::recording::Recording,
+    source::recording::{Error, Recording},
 };
 
 /// Options of `jtrace report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// The recording
+    /// The recording, or a report that was written as JSON
     file: PathBuf,
 
     #[command(flatten)]
@@ -32,15 +38,39 @@ pub(super) struct Options {
     events: bool,
 }
 
+/// What a file holds.
+enum Input {
+    Recording(Recording<BufReader<File>>),
+    Report(BufReader<File>),
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
+        // A recording begins with a word of its own.
+        let is_json = file.fill_buf().map_err(failed)?.first() == Some(&b'{');
+        Ok(if is_json { Self::Report(file) } else { Self::Recording(Recording::new(file, path)?) })
+    }
+}
+
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     output::check(&options.output)?;
-    let recording = Recording::open(&options.file)?;
+    let input = Input::open(&options.file)?;
     // All that is read is open now.
     privilege::keep_only(privilege::REPORTING)?;
     refuse_beyond(Work::Looking)?;
     if let Err(error) = refused_files::refuse_beyond(&output::directories(&options.output)) {
         log::warn!("the kernel does not refuse files that a report has no need for: {error}");
     }
+    match input {
+        Input::Recording(recording) => replay(recording, options)?,
+        Input::Report(file) => show(file, options)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn replay(recording: Recording<BufReader<File>>, options: &Options) -> Result<(), Failure> {
     let mut session = None;
     let mut files = None;
     let mut stream = options.events.then(|| EventStream::new(std::io::stdout()));
@@ -54,19 +84,53 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let session = session.expect("a replay that succeeds begins with a start");
     let report = session.report();
     let files = files.unwrap_or_default();
-    let printed = if let Some(mut stream) = stream {
-        stream.flush().map_err(Failure::from)
-    } else if options.output.json {
-        output::print(&report, Format::Json)
-    } else if options.output.text || files.is_empty() {
-        output::print(&report, Format::Text)
-    } else {
-        Ok(())
+    let printed = match stream {
+        Some(mut stream) => stream.flush().map_err(Failure::from),
+        None => print(&report, options, &files),
     };
     // A reader that has gone keeps nothing from the files.
     files.finish(&report)?;
-    printed?;
-    Ok(ExitCode::SUCCESS)
+    printed
+}
+
+/// A report has no events any more.
+fn show(file: BufReader<File>, options: &Options) -> Result<(), Failure> {
+    let name = options.file.display();
+    let needs_events = output::of_events(&options.output).map(|path| path.display().to_string());
+    if let Some(wanted) = needs_events.or_else(|| options.events.then(|| "--events".to_owned())) {
+        return Err(Failure::usage(
+            format!("{wanted} needs single events, and {name} is a report, which has none"),
+            "give a recording: `jtrace record PID -o x.jtrace` makes one".to_owned(),
+        ));
+    }
+    let mut document = Vec::new();
+    let read = file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut document);
+    read.map_err(|source| Error::Io { path: options.file.clone(), source })?;
+    let foreign = |reason: &dyn std::fmt::Display| {
+        Failure::new(
+            format!("{name} is no report that this jtrace can read: {reason}"),
+            "reports are written by `-o x.json` and `--json`; read it with the jtrace that wrote it, or a newer one"
+                .to_owned(),
+        )
+    };
+    if document.len() as u64 > MAX_DOCUMENT_BYTES {
+        return Err(foreign(&format_args!("it is longer than {} MiB", MAX_DOCUMENT_BYTES >> 20)));
+    }
+    let report = Report::read(&document).map_err(|error| foreign(&error))?;
+    let files = Files::open(&options.output, report.target.pid, Some(&options.file))?;
+    let printed = print(&report, options, &files);
+    files.finish(&report)?;
+    printed
+}
+
+fn print(report: &Report, options: &Options, files: &Files) -> Result<(), Failure> {
+    if options.output.json {
+        output::print(report, Format::Json)
+    } else if options.output.text || files.is_empty() {
+        output::print(report, Format::Text)
+    } else {
+        Ok(())
+    }
 }
 
 fn take(

@@ -1,21 +1,22 @@
 //! The shape that flame graphs and call trees are drawn from: amounts by stack.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::Unit;
+use super::{Unit, Word, read};
 use crate::stack::Frame;
 
 /// Amounts by stack, from which flame graphs and call trees are drawn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// Stable id within the section.
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// Heading.
     pub title: String,
     /// Unit of the amounts.
     pub unit: Unit,
     /// Whether every context has a stack of its own, and `count` is how often it was called; else stacks are samples.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contexts: bool,
     /// The frames that stacks refer to, each once.
     pub frames: Vec<Frame>,
@@ -26,7 +27,7 @@ pub struct Profile {
 }
 
 /// A thread of a [`Profile`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileThread {
     /// Thread id.
     pub tid: u32,
@@ -35,7 +36,7 @@ pub struct ProfileThread {
 }
 
 /// A stack of a [`Profile`]: one for each thread it was seen on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileStack {
     /// Indices into [`Profile::frames`], outermost first.
     pub frames: Vec<u32>,
@@ -46,7 +47,7 @@ pub struct ProfileStack {
     /// How often it was seen.
     pub count: u64,
     /// Why it does not begin at the thread's outermost frame; empty where it does.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cut: String,
 }
 

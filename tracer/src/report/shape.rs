@@ -1,11 +1,11 @@
 //! The pieces of a section that views draw: tables, trees, distributions, values over time, and amounts by stack.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::Profile;
+use super::{Profile, Word, read};
 
 /// A piece of a section that a view knows how to draw.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Shape {
     /// Rows and columns.
@@ -21,6 +21,17 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Its id.
+    pub const fn id(&self) -> Word {
+        match self {
+            Self::Table(Table { id, .. })
+            | Self::Tree(Tree { id, .. })
+            | Self::Histogram(Histogram { id, .. })
+            | Self::Timeline(Timeline { id, .. })
+            | Self::Profile(Profile { id, .. }) => id,
+        }
+    }
+
     /// Its id, and its heading.
     pub fn heading(&mut self) -> (&'static str, &mut String) {
         match self {
@@ -47,7 +58,7 @@ impl Shape {
 }
 
 /// Unit of a column, an axis or an amount; tells a view how to print it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Plain text.
@@ -69,10 +80,11 @@ pub enum Unit {
 }
 
 /// Rows and columns; rows come sorted, most important first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Stable id within the section.
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// Heading.
     pub title: String,
     /// The columns.
@@ -82,18 +94,20 @@ pub struct Table {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
     /// Stable key (`class`, `count`, `total_ns`, ...), which ends in its unit.
-    pub key: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub key: Word,
     /// Heading.
-    pub title: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub title: Word,
     /// How to print it.
     pub unit: Unit,
 }
 
 /// A cell of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// A text from the target or from jtrace.
@@ -137,10 +151,11 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 }
 
 /// A hierarchy with amounts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tree {
     /// Stable id within the section.
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// Heading.
     pub title: String,
     /// Unit of the amounts.
@@ -150,21 +165,23 @@ pub struct Tree {
 }
 
 /// A node of a [`Tree`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// What it stands for.
     pub label: String,
     /// Its amount, with its children's.
+    #[serde(deserialize_with = "read::float")]
     pub value: f64,
     /// Its parts.
     pub children: Vec<Self>,
 }
 
 /// A distribution.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Stable id within the section.
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// Heading.
     pub title: String,
     /// Unit of the values.
@@ -176,38 +193,41 @@ pub struct Histogram {
     /// Largest value.
     pub max: u64,
     /// Mean.
+    #[serde(deserialize_with = "read::float")]
     pub mean: f64,
     /// Values at 50, 90, 99, 99.9 and 100 per cent.
     pub percentiles: Vec<Percentile>,
     /// Buckets of growing width, without the empty ones at both ends.
     pub buckets: Vec<Bucket>,
     /// More points of the distribution, for those who draw its curve; not of every histogram.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CurvePoint>,
 }
 
 /// A point of a distribution's curve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Largest value up to here.
     pub value: u64,
     /// Share of the values that do not exceed it, 0 to 100.
+    #[serde(deserialize_with = "read::float")]
     pub percent: f64,
     /// Number of values that do not exceed it.
     pub count: u64,
 }
 
 /// A point of a distribution.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Percentile {
     /// 0 to 100.
+    #[serde(deserialize_with = "read::float")]
     pub percent: f64,
     /// Value that this share of the values does not exceed.
     pub value: u64,
 }
 
 /// A bucket of a distribution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     /// Largest value that falls into the bucket.
     pub up_to: u64,
@@ -216,10 +236,11 @@ pub struct Bucket {
 }
 
 /// Values over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Stable id within the section.
-    pub id: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub id: Word,
     /// Heading.
     pub title: String,
     /// Unit of the values.
@@ -231,12 +252,14 @@ pub struct Timeline {
 }
 
 /// A line of a [`Timeline`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Stable key.
-    pub key: &'static str,
+    #[serde(deserialize_with = "read::word")]
+    pub key: Word,
     /// Legend.
     pub title: String,
     /// One value a step.
+    #[serde(deserialize_with = "read::floats")]
     pub values: Vec<f64>,
 }
