@@ -6,6 +6,7 @@ mod arming;
 mod attach;
 mod bench;
 mod demand;
+mod diff;
 pub mod doctor;
 mod failure;
 mod faults;
@@ -111,6 +112,8 @@ enum Command {
     Record(attach::RecordOptions),
     /// Show the report of a recording
     Report(replay::Options),
+    /// Compare two recordings or reports
+    Diff(diff::Options),
     /// Measure what watching costs, on programs, for jtrace and for other tools
     ///
     /// Every program runs in every configuration, in a JVM of its own, round by round in shuffled order. `plain` and
@@ -155,6 +158,7 @@ impl Command {
                 Some(recovery::BEFORE_LOOKING)
             }
             Self::Report(_)
+            | Self::Diff(_)
             | Self::Completions(_)
             | Self::Man
             | Self::WaitAndExec(_)
@@ -218,6 +222,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
         Command::Report(options) => replay::run(&options),
+        Command::Diff(options) => diff::run(&options),
         Command::Bench(options) => bench::run(options),
         Command::Typestate(options) => typestate::run(options),
         Command::Completions(options) => shell::completions(&options),

@@ -48,6 +48,7 @@ pub mod heap;
 pub mod thread_dump;
 pub mod typestate;
 
+pub mod diff;
 pub mod report;
 
 pub mod view;

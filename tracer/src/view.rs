@@ -15,6 +15,7 @@ mod symbol;
 
 pub use symbol::Lines;
 
+pub mod diff;
 pub mod text;
 
 pub mod json;

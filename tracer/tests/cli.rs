@@ -293,6 +293,30 @@ fn a_report_that_was_written_as_json_becomes_what_its_recording_does() {
 }
 
 #[test]
+fn two_sessions_are_compared_in_every_form() {
+    let (quiet, busy) = (Recorded::new("quiet.txt"), Recorded::new("profiles.txt"));
+    let [json, txt, svg] = ["d.json", "d.txt", "d.svg"].map(|name| busy.name(name));
+    let inputs = [quiet.name("x.jtrace"), busy.name("x.jtrace")];
+    let said = succeed(&["diff", &inputs[0], &inputs[1]]);
+    assert!(said.starts_with("before  ") && said.contains("\nFINDINGS\n"), "{said}");
+    succeed(&["diff", &inputs[0], &inputs[1], "-o", &json, "-o", &txt]);
+    let value: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&json).expect("it was written")).expect("it is JSON");
+    assert_eq!(value["schema"], "jtrace-diff/1");
+    assert_eq!(fs::read_to_string(&txt).expect("it was written"), said);
+    // A session against itself.
+    succeed(&["diff", &inputs[1], &inputs[1], "-o", &svg]);
+    assert!(fs::read_to_string(&svg).expect("it was written").contains("com.shop.Cart.price"));
+    let same = succeed(&["diff", &inputs[1], &inputs[1]]);
+    assert!(same.contains("Nothing else differs"), "{same}");
+
+    let [error, hint] = refused(&["diff", &inputs[0], &inputs[1], "-o", &svg], 1);
+    assert!(error.contains("no stacks") && hint.contains("--profile"), "{error}\n{hint}");
+    refused(&["diff", &inputs[0], &busy.name("absent.jtrace")], 1);
+    refused(&["diff", &inputs[0], &inputs[1], "-o", &busy.name("d.html")], 2);
+}
+
+#[test]
 fn a_report_gives_no_events_and_what_is_no_report_is_refused_in_two_lines() {
     let recorded = Recorded::new("incident.txt");
     let [json, copy, flight] = ["r.json", "copy.jtrace", "r.jfr"].map(|name| recorded.name(name));

@@ -171,7 +171,7 @@ pub(super) struct ProfileChoice {
     pub(super) id: Option<String>,
 }
 
-fn profile(text: &str) -> Result<ProfileChoice, String> {
+pub(super) fn profile(text: &str) -> Result<ProfileChoice, String> {
     let (lens, id) = text.split_once('.').map_or((text, None), |(lens, id)| (lens, Some(id.to_owned())));
     let found = Lens::ALL.iter().find(|known| known.id() == lens);
     let lens = *found.ok_or_else(|| {

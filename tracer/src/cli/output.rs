@@ -25,7 +25,7 @@ use super::{
 use crate::{
     analysis::Lens,
     event::jfr::FlightRecorder,
-    report::Report,
+    report::{Profile, Report, Shape},
     session::{Item, Session, Taken},
     source::recording::Recorder,
     view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
@@ -231,6 +231,27 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// The stacks that a picture of two reports shows: those that one of the second report would, and the same of the first.
+pub(super) fn profiles_of_both<'r>(
+    before: &'r Report,
+    after: &'r Report,
+    choice: Option<&ProfileChoice>,
+) -> Result<(&'r Profile, &'r Profile), Failure> {
+    let (section, later) = choose_profile(after, choice, StackFormat::Svg)?;
+    let sections = before.sections.iter().filter(|earlier| earlier.id == section.id);
+    let earlier = sections.flat_map(|section| &section.shapes).find_map(|shape| match shape {
+        Shape::Profile(earlier) if earlier.id == later.id => Some(earlier),
+        _ => None,
+    });
+    let earlier = earlier.ok_or_else(|| {
+        Failure::new(
+            format!("the first session has no stacks {}.{} to compare", section.id, later.id),
+            "watch both with the same lenses, or choose others with --profile".to_owned(),
+        )
+    })?;
+    Ok((earlier, later))
 }
 
 /// Writes a file, which takes its name when it is complete.

@@ -39,19 +39,53 @@ pub(super) struct Options {
 }
 
 /// What a file holds.
-enum Input {
+pub(super) enum Input {
     Recording(Recording<BufReader<File>>),
     Report(BufReader<File>),
 }
 
 impl Input {
-    fn open(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
         // A recording begins with a word of its own.
         let is_json = file.fill_buf().map_err(failed)?.first() == Some(&b'{');
         Ok(if is_json { Self::Report(file) } else { Self::Recording(Recording::new(file, path)?) })
     }
+
+    /// The report that it is, or that its events give.
+    pub(super) fn report(self, path: &Path) -> Result<Report, Failure> {
+        match self {
+            Self::Report(file) => read(file, path),
+            Self::Recording(recording) => {
+                let mut session: Option<Session> = None;
+                recording.replay(&mut |item| match (&item, &mut session) {
+                    (Item::Start(start), _) => session = Some(Session::new((**start).clone())),
+                    (_, Some(session)) => drop(session.accept(&item)),
+                    (_, None) => {}
+                })?;
+                Ok(session.expect("a replay that succeeds begins with a start").report())
+            }
+        }
+    }
+}
+
+/// Reads a report that was written as JSON.
+fn read(file: BufReader<File>, path: &Path) -> Result<Report, Failure> {
+    let mut document = Vec::new();
+    let read = file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut document);
+    read.map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    let foreign = |reason: &dyn std::fmt::Display| {
+        Failure::new(
+            format!("{} is no report that this jtrace can read: {reason}", path.display()),
+            "reports are written by `-o x.json` and `--json`; read it with the jtrace that wrote it, or a newer one"
+                .to_owned(),
+        )
+    };
+    if document.len() as u64 > MAX_DOCUMENT_BYTES {
+        return Err(foreign(&format_args!("it is longer than {} MiB", MAX_DOCUMENT_BYTES >> 20)));
+    }
+    Report::read(&document).map_err(|error| foreign(&error))
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
@@ -103,20 +137,7 @@ fn show(file: BufReader<File>, options: &Options) -> Result<(), Failure> {
             "give a recording: `jtrace record PID -o x.jtrace` makes one".to_owned(),
         ));
     }
-    let mut document = Vec::new();
-    let read = file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut document);
-    read.map_err(|source| Error::Io { path: options.file.clone(), source })?;
-    let foreign = |reason: &dyn std::fmt::Display| {
-        Failure::new(
-            format!("{name} is no report that this jtrace can read: {reason}"),
-            "reports are written by `-o x.json` and `--json`; read it with the jtrace that wrote it, or a newer one"
-                .to_owned(),
-        )
-    };
-    if document.len() as u64 > MAX_DOCUMENT_BYTES {
-        return Err(foreign(&format_args!("it is longer than {} MiB", MAX_DOCUMENT_BYTES >> 20)));
-    }
-    let report = Report::read(&document).map_err(|error| foreign(&error))?;
+    let report = read(file, &options.file)?;
     let files = Files::open(&options.output, report.target.pid, Some(&options.file))?;
     let printed = print(&report, options, &files);
     files.finish(&report)?;

@@ -15,7 +15,12 @@ use crate::report::Report;
 /// Writes the report, indented, lists of plain values on one line, with a newline at its end.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     // The text of 100,000 stacks takes 60 MB: it is never in memory as a whole.
-    report.serialize(&mut serde_json::Serializer::with_formatter(Escaped { out }, rows::Rows::default()))?;
+    write_document(report, out)
+}
+
+/// Writes any document in the same form.
+pub fn write_document(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    document.serialize(&mut serde_json::Serializer::with_formatter(Escaped { out }, rows::Rows::default()))?;
     writeln!(out)
 }
 

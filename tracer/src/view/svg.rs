@@ -2,14 +2,17 @@
 
 use std::io;
 
-use inferno::flamegraph::{
-    self, Options,
-    color::{MultiPalette, Palette},
+use inferno::{
+    differential,
+    flamegraph::{
+        self, Options,
+        color::{MultiPalette, Palette},
+    },
 };
 
 use super::{escape, folded, symbol::Lines};
 use crate::{
-    report::{Profile, Unit},
+    report::{Profile, Unit, format::whole},
     stack::Kind,
 };
 
@@ -33,6 +36,34 @@ pub fn write(profile: &Profile, lines: Lines, out: &mut dyn io::Write) -> io::Re
     // Its colours go by these annotations, which it takes off the names.
     options.colors = Palette::Multi(MultiPalette::Java);
     flamegraph::from_reader(&mut options, stacks.as_slice(), out).map_err(io::Error::other)
+}
+
+/// Writes a picture of the second profile, in red where a stack has more than in the first one, in blue where it has less.
+/// `factor` makes the amounts of the first comparable, as sessions differ in length.
+pub fn write_difference(profiles: [&Profile; 2], factor: f64, lines: Lines, out: &mut dyn io::Write) -> io::Result<()> {
+    let [before, after] = profiles;
+    if after.total() == 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the second profile is empty: there is nothing to draw",
+        ));
+    }
+    let mut scaled = before.clone();
+    for stack in &mut scaled.stacks {
+        stack.value = whole(stack.value as f64 * factor);
+    }
+    let mut folded = [Vec::new(), Vec::new()];
+    for (profile, into) in [&scaled, after].into_iter().zip(&mut folded) {
+        folded::write(profile, lines, into)?;
+    }
+    let mut both = Vec::new();
+    // Addresses differ between JVMs.
+    let options = differential::Options { normalize: false, strip_hex: true };
+    differential::from_readers(options, folded[0].as_slice(), folded[1].as_slice(), &mut both)?;
+    let mut options = Options::default();
+    options.title = escape::terminal(&after.title).into_owned() + ": red has more than before, blue less";
+    options.deterministic = true;
+    flamegraph::from_reader(&mut options, both.as_slice(), out).map_err(io::Error::other)
 }
 
 /// How inferno is told what a frame is.

@@ -76,7 +76,7 @@ impl TextOptions {
 
 /// What a piece of text is, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ink {
+pub(super) enum Ink {
     Heading,
     Dim,
     Good,
@@ -98,9 +98,9 @@ pub fn write(report: &Report, options: &TextOptions, out: &mut dyn io::Write) ->
 }
 
 /// Where the text goes.
-struct Page<'a> {
-    options: TextOptions,
-    out: &'a mut dyn io::Write,
+pub(super) struct Page<'a> {
+    pub(super) options: TextOptions,
+    pub(super) out: &'a mut dyn io::Write,
 }
 
 impl Page<'_> {
@@ -118,12 +118,12 @@ impl Page<'_> {
     }
 
     /// A line of escaped text.
-    fn line(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", text.trim_end())
     }
 
     /// A text of the report, wrapped: the first line begins with `first`, the others are indented likewise.
-    fn paragraph(&mut self, first: &str, text: &str, ink: Option<Ink>) -> io::Result<()> {
+    pub(super) fn paragraph(&mut self, first: &str, text: &str, ink: Option<Ink>) -> io::Result<()> {
         let indent = escape::width(first);
         let text = escape::fit(text, LONGEST);
         for (at, line) in escape::wrap(&text, self.options.width.saturating_sub(indent)).iter().enumerate() {
@@ -134,7 +134,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn heading(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn heading(&mut self, text: &str) -> io::Result<()> {
         let text = escape::fit(text, self.options.width);
         let text = self.paint(&text, Ink::Heading).into_owned();
         writeln!(self.out, "\n{text}")

@@ -15,7 +15,7 @@ const INDENT: usize = 4;
 const GAP: usize = 2;
 
 /// The table with at most `limit` rows; what is left out is counted.
-pub(super) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
+pub(in crate::view) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
     let Table { id: _, title: _, columns: all, rows } = table;
     if rows.is_empty() {
         return vec![format!("{:INDENT$}none", "")];

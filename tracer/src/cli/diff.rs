@@ -1,0 +1,102 @@
+//! `jtrace diff`: what differs between two sessions. Needs no root, kernel or JVM.
+
+use std::{
+    io::{self, BufWriter, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use super::{
+    Failure,
+    options::{self, ProfileChoice},
+    output,
+    replay::Input,
+};
+use crate::{
+    diff::Diff,
+    jvm::find::{
+        privilege,
+        refused_calls::{Work, refuse_beyond},
+    },
+    report::Report,
+    view::{self, Lines, json, svg, text::TextOptions},
+};
+
+/// Options of `jtrace diff`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// What to compare with: a recording, or a report that was written as JSON
+    before: PathBuf,
+
+    /// What to compare: another one
+    after: PathBuf,
+
+    /// Print the differences as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Write the differences to a file (.txt, .json), or a flame graph of the second session, red where it has more than the
+    /// first one and blue where it has less (.svg); can be repeated
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+
+    /// Whose stacks the flame graph shows; by default those of the first lens that has any. Of a lens with several profiles the
+    /// first, or `LENS.PROFILE` (`locks.park_stacks`)
+    #[arg(long, value_name = "LENS", value_parser = options::profile)]
+    profile: Option<ProfileChoice>,
+}
+
+/// What a file gets.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Json,
+    Svg,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("txt") => Ok(Self::Text),
+            Some("json") => Ok(Self::Json),
+            Some("svg") => Ok(Self::Svg),
+            _ => Err(Failure::usage(
+                format!("the extension of {} names no form of a difference", path.display()),
+                "use one of .txt, .json, .svg".to_owned(),
+            )),
+        }
+    }
+}
+
+pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let forms: Vec<Form> = options.output.iter().map(|path| Form::of(path)).collect::<Result<_, _>>()?;
+    options.output.iter().try_for_each(|path| output::check_replaceable(path))?;
+    let inputs = [Input::open(&options.before)?, Input::open(&options.after)?];
+    privilege::keep_only(privilege::REPORTING)?;
+    refuse_beyond(Work::Looking)?;
+    let [before, after] = inputs;
+    let reports = [before.report(&options.before)?, after.report(&options.after)?];
+    let diff = Diff::of(&reports[0], &reports[1]);
+    for (path, form) in options.output.iter().zip(forms) {
+        match form {
+            Form::Text => output::replace_with(path, |out| view::diff::write(&diff, &TextOptions::for_file(), out))?,
+            Form::Json => output::replace_with(path, |out| json::write_document(&diff, out))?,
+            Form::Svg => picture(&reports, options.profile.as_ref(), path)?,
+        }
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    if options.json {
+        json::write_document(&diff, &mut out)?;
+    } else if options.output.is_empty() {
+        view::diff::write(&diff, &TextOptions::for_stdout(), &mut out)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn picture(reports: &[Report; 2], choice: Option<&ProfileChoice>, path: &Path) -> Result<(), Failure> {
+    let [before, after] = reports;
+    let (earlier, later) = output::profiles_of_both(before, after, choice)?;
+    let factor = after.span.duration_ns as f64 / (before.span.duration_ns.max(1) as f64);
+    output::replace_with(path, |out| svg::write_difference([earlier, later], factor, Lines::Merged, out))
+}

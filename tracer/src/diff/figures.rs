@@ -1,0 +1,164 @@
+//! Figures of a lens, two by two.
+
+use serde::Serialize;
+
+use crate::report::{Number, Summary, Word};
+
+/// What a figure's two numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Things per second.
+    PerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Time, in percent of the session.
+    PercentOfTime,
+    /// As the report has them.
+    AsReported,
+}
+
+/// A figure that both reports have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Its key in the summary.
+    pub key: Word,
+    /// What the numbers are.
+    pub basis: Basis,
+    /// In the first report.
+    pub before: f64,
+    /// In the second one.
+    pub after: f64,
+    /// The change, in percent of `before`; absent where that is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change_percent: Option<f64>,
+    /// Half the interval of `after - before` at 95 %; absent where chance cannot be reckoned: of times, bytes and extremes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
+}
+
+/// Figures that count what happens while a session lasts. Everything else that is not named here is not compared: numbers
+/// about jtrace's own work, and what neither adds up nor means anything alone.
+const EVENTS: [&str; 31] = [
+    "calls",
+    "collections",
+    "compilations",
+    "contended_enters",
+    "created",
+    "critical_sections",
+    "enters_with_holder",
+    "errors",
+    "events",
+    "failures",
+    "full_collections",
+    "initialization_errors",
+    "java_samples",
+    "loaded",
+    "major_faults",
+    "notifies",
+    "objects",
+    "parks",
+    "pauses",
+    "safepoints",
+    "samples",
+    "sleeps",
+    "sleeps_interrupted",
+    "started",
+    "stopped",
+    "transitions",
+    "unloaded",
+    "unparks",
+    "vm_operations",
+    "waits",
+    "yields",
+];
+const BYTES: [&str; 3] = ["bytes", "estimated_bytes", "outside_tlab_bytes"];
+const TIMES: [&str; 15] = [
+    "blocked_total_ns",
+    "compile_total_ns",
+    "critical_ns",
+    "initializer_total_ns",
+    "off_cpu_ns",
+    "on_cpu_ns",
+    "park_total_ns",
+    "pause_total_ns",
+    "run_queue_ns",
+    "run_queue_total_ns",
+    "safepoint_total_ns",
+    "sleep_total_ns",
+    "throttled_ns",
+    "to_stop_total_ns",
+    "wait_total_ns",
+];
+const LEVELS: [&str; 19] = [
+    "alive",
+    "anonymous_bytes",
+    "blocked_max_ns",
+    "blocked_p99_ns",
+    "compile_max_ns",
+    "compile_p99_ns",
+    "cpu_queue_average",
+    "cpus_used",
+    "cpus_used_by_others",
+    "critical_longest_ns",
+    "deadlocked_threads",
+    "longest_ns",
+    "pause_max_ns",
+    "pause_p99_ns",
+    "resident_bytes",
+    "safepoint_max_ns",
+    "safepoint_p99_ns",
+    "swapped_bytes",
+    "waiting_average",
+];
+
+/// A smaller change than this is not shown.
+const NOTABLE: f64 = 0.1;
+/// Of a normal distribution: 95 % lie within so many standard deviations.
+pub(super) const NORMAL_95: f64 = 1.96;
+
+/// Figures that differ, the largest change first, and how many were compared and do not.
+pub(super) fn compared(before: &Summary, after: &Summary, seconds: [f64; 2]) -> (Vec<Figure>, usize) {
+    let pairs = after.iter().filter_map(|(key, later)| Some((key, *before.get(key)?, later)));
+    let all: Vec<Figure> = pairs.filter_map(|(key, earlier, later)| figure(key, [earlier, later], seconds)).collect();
+    let compared = all.len();
+    let mut different: Vec<Figure> = all.into_iter().filter(differs).collect();
+    let size = |figure: &Figure| figure.change_percent.map_or(f64::INFINITY, f64::abs);
+    different.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.key.cmp(b.key)));
+    let alike = compared - different.len();
+    (different, alike)
+}
+
+fn figure(key: Word, numbers: [Number; 2], seconds: [f64; 2]) -> Option<Figure> {
+    let numbers = numbers.map(|number| number.as_f64());
+    let is_usable = numbers.iter().chain(&seconds).all(|number| number.is_finite()) && seconds.iter().all(|s| *s > 0.0);
+    if !is_usable {
+        return None;
+    }
+    let rates = [numbers[0] / seconds[0], numbers[1] / seconds[1]];
+    let (basis, [before, after]) = match key {
+        key if EVENTS.contains(&key) => (Basis::PerSecond, rates),
+        key if BYTES.contains(&key) => (Basis::BytesPerSecond, rates),
+        key if TIMES.contains(&key) => (Basis::PercentOfTime, rates.map(|rate| rate / 1e7)),
+        key if LEVELS.contains(&key) || key.ends_with("_percent") || key.ends_with("_per_s") => {
+            (Basis::AsReported, numbers)
+        }
+        _ => return None,
+    };
+    let interval = (basis == Basis::PerSecond).then(|| interval(numbers, seconds));
+    let change_percent = (before != 0.0).then(|| (after - before) / before * 100.0);
+    Some(Figure { key, basis, before, after, change_percent, interval })
+}
+
+/// Half the interval of the difference of two rates, each from a count of events that come independently.
+fn interval(counts: [f64; 2], seconds: [f64; 2]) -> f64 {
+    let variance: f64 = counts.iter().zip(seconds).map(|(count, seconds)| count / (seconds * seconds)).sum();
+    NORMAL_95 * variance.sqrt()
+}
+
+fn differs(figure: &Figure) -> bool {
+    let Figure { before, after, interval, .. } = *figure;
+    let difference = (after - before).abs();
+    let is_notable = difference > NOTABLE * before.abs().max(after.abs());
+    is_notable && interval.is_none_or(|interval| difference > interval)
+}

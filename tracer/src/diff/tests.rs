@@ -1,0 +1,169 @@
+use super::*;
+use crate::{
+    report::{Profile, ProfileStack, Shape, Summary, Unit},
+    stack::{Frame, Kind},
+    view::sample,
+};
+
+/// The sample with 60 s, and what a test makes of it.
+fn report(change: impl FnOnce(&mut Report)) -> Report {
+    let mut report = sample::report();
+    report.span.duration_ns = 60_000_000_000;
+    report.completeness = crate::report::Completeness::default();
+    change(&mut report);
+    report
+}
+
+fn with_figures(seconds: u64, summary: Summary) -> Report {
+    report(|report| {
+        report.span.duration_ns = seconds * 1_000_000_000;
+        report.sections.truncate(1);
+        report.sections[0].shapes.clear();
+        report.sections[0].summary = summary;
+    })
+}
+
+fn figures(before: &Report, after: &Report) -> Vec<(Word, Basis, f64, f64)> {
+    let lenses = Diff::of(before, after).lenses;
+    let all = lenses.into_iter().flat_map(|lens| lens.figures);
+    all.map(|figure| (figure.key, figure.basis, figure.before, figure.after)).collect()
+}
+
+#[test]
+fn a_report_does_not_differ_from_itself() {
+    let report = report(|_| {});
+    let diff = Diff::of(&report, &report);
+    assert_eq!(diff.lenses, []);
+    assert_eq!(diff.cautions, Vec::<String>::new());
+    assert!(diff.findings.iter().all(|found| found.fate == Fate::Still), "{:?}", diff.findings);
+    assert_eq!(diff.findings.len(), report.findings.len());
+}
+
+#[test]
+fn amounts_are_compared_per_second_and_extremes_as_they_are() {
+    let before =
+        Summary::new().int("collections", 100).int("pause_total_ns", 1_000_000_000).int("pause_max_ns", 5_000_000);
+    let after =
+        Summary::new().int("collections", 400).int("pause_total_ns", 6_000_000_000).int("pause_max_ns", 5_000_000);
+    let found = figures(&with_figures(10, before), &with_figures(20, after));
+    assert_eq!(
+        found,
+        [("pause_total_ns", Basis::PercentOfTime, 10.0, 30.0), ("collections", Basis::PerSecond, 10.0, 20.0)],
+        "the longest pause is the same"
+    );
+}
+
+#[test]
+fn what_chance_makes_is_no_difference() {
+    let with = |count| with_figures(10, Summary::new().int("collections", count));
+    assert_eq!(figures(&with(10), &with(14)), [], "14 and 10 are 4 apart, and chance gives 9.6 of 20 times 1 more");
+    assert_eq!(figures(&with(10), &with(40)).len(), 1);
+    let lens = &Diff::of(&with(10), &with(40)).lenses[0];
+    let interval = lens.figures[0].interval.expect("of a count");
+    assert!((interval - 1.96 * 50_f64.sqrt() / 10.0).abs() < 1e-9, "{interval}");
+}
+
+#[test]
+fn numbers_of_what_jtrace_itself_did_are_not_compared() {
+    let with = |count| with_figures(10, Summary::new().int("looks", count).int("unwound_to_root", count));
+    assert_eq!(figures(&with(10), &with(1000)), []);
+}
+
+#[test]
+fn numbers_that_are_none_are_passed_over() {
+    let with = |number| with_figures(10, Summary::new().float("pause_share_percent", number));
+    assert_eq!(figures(&with(f64::NAN), &with(3.0)), []);
+    assert_eq!(figures(&with_figures(0, Summary::new().int("waits", 1)), &with(3.0)), []);
+}
+
+fn finding(id: Word, title: &str) -> Finding {
+    Finding {
+        id,
+        severity: Severity::Warning,
+        score: 1.0,
+        title: title.to_owned(),
+        evidence: Vec::new(),
+        next_step: String::new(),
+    }
+}
+
+#[test]
+fn findings_are_the_same_whatever_their_numbers_are() {
+    let with = |findings: Vec<Finding>| report(|report| report.findings = findings);
+    let before = with(vec![finding("gc-share", "GC took 12.5 % (1.2 s)"), finding("locks", "Cart is held by a")]);
+    let after = with(vec![finding("locks", "Order is held by a"), finding("gc-share", "GC took 31 % (870 ms)")]);
+    let found = Diff::of(&before, &after).findings;
+    let told: Vec<_> = found.iter().map(|found| (found.fate, &*found.title, found.was.as_deref())).collect();
+    assert_eq!(
+        told,
+        [
+            (Fate::New, "Order is held by a", None),
+            (Fate::Gone, "Cart is held by a", None),
+            (Fate::Still, "GC took 31 % (870 ms)", Some("GC took 12.5 % (1.2 s)")),
+        ]
+    );
+}
+
+#[test]
+fn what_makes_sessions_unlike_is_said() {
+    let before = report(|_| {});
+    let after = report(|report| {
+        report.target.jvm_version = "25+36".to_owned();
+        report.span.duration_ns = 2_000_000_000;
+        report.sections.pop();
+    });
+    let said = Diff::of(&before, &after).cautions.join("\n");
+    for word in ["JVMs differ", "25+36 after", "second session lasted 2.0 s only", "only the first session has"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+}
+
+fn profile(stacks: &[(&str, u64)]) -> Profile {
+    let frame = |kind, name: &str| Frame {
+        kind,
+        name: name.to_owned(),
+        class: None,
+        signature: None,
+        file: None,
+        line: None,
+        bci: None,
+        opcode: None,
+        module: None,
+    };
+    let mut frames = vec![frame(Kind::Native, "futex_wait")];
+    frames.extend(stacks.iter().map(|(name, _)| frame(Kind::Compiled, name)));
+    let stacks = (1..).zip(stacks).map(|(index, (_, count))| ProfileStack {
+        frames: vec![index, 0],
+        thread: None,
+        value: *count,
+        count: *count,
+        cut: String::new(),
+    });
+    let stacks = stacks.collect();
+    Profile {
+        id: "stacks",
+        title: "stacks".to_owned(),
+        unit: Unit::Count,
+        contexts: false,
+        frames,
+        threads: Vec::new(),
+        stacks,
+    }
+}
+
+#[test]
+fn methods_that_have_more_are_named_by_their_innermost_java_frame() {
+    let with = |stacks: &[(&str, u64)]| {
+        let mut report = with_figures(10, Summary::new());
+        report.sections[0].shapes = vec![Shape::Profile(profile(stacks))];
+        report
+    };
+    let before = with(&[("Cart.add", 100), ("Cart.price", 100), ("L$$Lambda/0x7f01.run", 50)]);
+    let after = with(&[("Cart.add", 300), ("Cart.price", 104), ("L$$Lambda/0x8f02.run", 50), ("Cart.tax", 40)]);
+    let lenses = Diff::of(&before, &after).lenses;
+    let moved: Vec<_> =
+        lenses[0].profiles[0].moved.iter().map(|moved| (&*moved.method, moved.before, moved.after)).collect();
+    assert_eq!(moved, [("Cart.add", 10.0, 30.0), ("Cart.tax", 0.0, 4.0)]);
+    let interval = lenses[0].profiles[0].moved[0].interval;
+    assert!((interval - 1.96 * 400_f64.sqrt() / 10.0).abs() < 1e-9, "{interval}");
+}

@@ -1,0 +1,179 @@
+//! Two reports against each other, as text: findings first, then what differs lens by lens.
+
+use std::io;
+
+use super::{
+    escape, format,
+    text::{Ink, Page, TextOptions, table},
+};
+use crate::{
+    diff::{Basis, Diff, Fate, Figure, Lens, Methods, Side},
+    report::{Cell, Column, Number, Table, Unit},
+};
+
+/// Writes the comparison.
+pub fn write(diff: &Diff, options: &TextOptions, out: &mut dyn io::Write) -> io::Result<()> {
+    let Diff { schema: _, before, after, cautions, findings, lenses } = diff;
+    let mut page = Page { options: *options, out };
+    page.paragraph("before  ", &sentence(before), None)?;
+    page.paragraph("after   ", &sentence(after), None)?;
+    cautions.iter().try_for_each(|caution| page.paragraph("  - ", caution, Some(Ink::Warning)))?;
+    page.heading("FINDINGS")?;
+    if findings.is_empty() {
+        page.line("  none in either")?;
+    }
+    for found in findings {
+        let (mark, ink) = match found.fate {
+            Fate::New => ("new    ", Some(Ink::Bad)),
+            Fate::Gone => ("gone   ", Some(Ink::Good)),
+            Fate::Still => ("still  ", None),
+        };
+        page.paragraph(mark, &found.title, ink)?;
+        if let Some(was) = found.was.as_ref().filter(|was| **was != found.title) {
+            page.paragraph("       was: ", was, Some(Ink::Dim))?;
+        }
+    }
+    if lenses.is_empty() {
+        page.line("")?;
+        page.paragraph("", "Nothing else differs by more than a tenth, or by more than chance.", None)?;
+    }
+    lenses.iter().try_for_each(|of| lens(of, &mut page))
+}
+
+fn sentence(side: &Side) -> String {
+    let Side { pid, command, jvm_version: _, started_at_ms, duration_ns } = side;
+    let lasted = format::duration(*duration_ns as f64);
+    format!("{pid}  {command}, {lasted} from {}", format::wall_clock(*started_at_ms))
+}
+
+fn lens(lens: &Lens, page: &mut Page<'_>) -> io::Result<()> {
+    let Lens { id: _, title, figures, alike, profiles } = lens;
+    page.heading(&title.to_uppercase())?;
+    if !figures.is_empty() {
+        let column = |key, title, unit| Column { key, title, unit };
+        let columns = vec![
+            column("figure", "figure", Unit::Text),
+            column("before", "before", Unit::Text),
+            column("after", "after", Unit::Text),
+            column("change", "change", Unit::Text),
+        ];
+        let table = Table { id: "figures", title: String::new(), columns, rows: figures.iter().map(row).collect() };
+        lines(&table, page)?;
+    }
+    if *alike > 0 {
+        page.line(&format!("  {alike} further figures are alike"))?;
+    }
+    profiles.iter().try_for_each(|methods| of_methods(methods, page))
+}
+
+fn row(figure: &Figure) -> Vec<Cell> {
+    let Figure { key, basis, before, after, change_percent, interval } = figure;
+    let text = |value: f64| match basis {
+        Basis::PerSecond => format::cell(&Cell::Float(value), Unit::PerSecond),
+        Basis::BytesPerSecond => format::cell(&Cell::Float(value), Unit::BytesPerSecond),
+        Basis::PercentOfTime => format::cell(&Cell::Float(value), Unit::Percent) + " of the time",
+        Basis::AsReported => format::figure(key, Number::Float(value)).1,
+    };
+    let chance = match (interval, *before > 0.0) {
+        (Some(interval), true) => {
+            format!(" (± {})", format::cell(&Cell::Float(interval / before * 100.0), Unit::Percent))
+        }
+        _ => String::new(),
+    };
+    let change = match change_percent {
+        Some(percent) if percent.abs() >= 1000.0 => format!("x {:.0}", after / before),
+        Some(percent) => format!("{percent:+.0} %{chance}"),
+        None => "from none".to_owned(),
+    };
+    let (name, _) = format::figure(key, Number::Int(0));
+    vec![Cell::Text(name), Cell::Text(text(*before)), Cell::Text(text(*after)), Cell::Text(change)]
+}
+
+fn of_methods(methods: &Methods, page: &mut Page<'_>) -> io::Result<()> {
+    let Methods { id: _, title, unit, moved, further } = methods;
+    let title = format!("{title}: methods with more or less");
+    page.line(&format!("  {}", escape::fit(&title, page.options.width.saturating_sub(2))))?;
+    // Time per second is a share of one thread's time.
+    let (unit, scale) = match unit {
+        Unit::Ns => (Unit::Percent, 1e-7),
+        Unit::Bytes => (Unit::BytesPerSecond, 1.0),
+        _ => (Unit::PerSecond, 1.0),
+    };
+    let column = |key, title, unit| Column { key, title, unit };
+    let columns = vec![
+        column("method", "method", Unit::Text),
+        column("before", "before", unit),
+        column("after", "after", unit),
+        column("difference", "difference", Unit::Text),
+    ];
+    let rows = moved.iter().map(|moved| {
+        let text = |value: f64| format::cell(&Cell::Float(value.abs() * scale), unit);
+        let difference = moved.after - moved.before;
+        let sign = if difference < 0.0 { "-" } else { "+" };
+        let difference = format!("{sign}{} ± {}", text(difference), text(moved.interval));
+        vec![
+            Cell::Text(moved.method.clone()),
+            Cell::Float(moved.before * scale),
+            Cell::Float(moved.after * scale),
+            Cell::Text(difference),
+        ]
+    });
+    let table = Table { id: "methods", title: String::new(), columns, rows: rows.collect() };
+    lines(&table, page)?;
+    if *further > 0 {
+        page.line(&format!("  and {further} more"))?;
+    }
+    Ok(())
+}
+
+fn lines(table: &Table, page: &mut Page<'_>) -> io::Result<()> {
+    let TextOptions { width, rows, .. } = page.options;
+    table::lines(table, width, rows).iter().try_for_each(|line| page.line(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{report::Report, view::sample};
+
+    fn changed() -> [Report; 2] {
+        let before = sample::report();
+        let mut after = before.clone();
+        after.findings.remove(0);
+        after.span.duration_ns *= 3;
+        after.target.command = sample::HOSTILE.to_owned();
+        for section in &mut after.sections {
+            for shape in &mut section.shapes {
+                if let crate::report::Shape::Profile(profile) = shape {
+                    profile
+                        .stacks
+                        .iter_mut()
+                        .for_each(|stack| (stack.value, stack.count) = (stack.value * 90, stack.count * 90));
+                }
+            }
+        }
+        [before, after]
+    }
+
+    fn written(width: usize) -> String {
+        let [before, after] = changed();
+        let mut out = Vec::new();
+        write(&Diff::of(&before, &after), &TextOptions { width, ..TextOptions::default() }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn difference_at_100_columns() {
+        insta::assert_snapshot!(written(100));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_none_is_hostile() {
+        for width in [40, 80, 200] {
+            for line in written(width).lines() {
+                assert!(escape::width(line) <= width, "{width}: {line}");
+                assert_eq!(escape::terminal(line), line);
+            }
+        }
+    }
+}
