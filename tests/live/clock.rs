@@ -94,7 +94,9 @@ fn samples_of_a_busy_thread_add_up_to_the_time_that_it_ran() -> Result<()> {
 fn samples_of_a_busy_thread() -> Result<(f64, f64, f64)> {
     let mut jvm = start()?;
     let ran_ns = || Ok::<_, anyhow::Error>(accounts(jvm.pid(), "spinner")?.ran_ns);
-    let (before_ns, stolen_before_ns) = (ran_ns()?, stolen_ns()?);
+    // A thread takes its name after it has started.
+    let before_ns = until("the busy thread has its name", || Ok(ran_ns().ok()))?;
+    let stolen_before_ns = stolen_ns()?;
     let session = Session::attach(jvm.pid(), &["--events", "-l", "cpu", "--sample-rate", &HZ.to_string()])?;
     let attached_ns = ran_ns()?;
     let last_ns = until("the busy thread has run for long enough", || {

@@ -1,3 +1,5 @@
+//! Differences of made-up reports, with intervals worked out by hand.
+
 use super::*;
 use crate::{
     report::{Profile, ProfileStack, Shape, Summary, Unit},
