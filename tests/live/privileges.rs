@@ -130,7 +130,7 @@ fn a_report_that_reads_a_recording_has_what_the_table_says() -> Result<()> {
     let mut writer = File::options().write(true).open(&pipe)?;
     writer.write_all(most)?;
     let status = status_within(&mut child, "0 0x")?;
-    holds("`report`, once the recording is open", &status)?;
+    holds("`report`, `diff`, once what they read is open", &status)?;
     writer.write_all(last)?;
     drop(writer);
     ensure!(child.wait()?.success(), "no report");
