@@ -14,7 +14,7 @@ pub use self::{
     figures::{Basis, Figure},
     stacks::{Methods, Moved},
 };
-use crate::report::{Finding, Report, Section, Severity, Word};
+use crate::report::{Finding, Report, Severity, Word};
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "jtrace-diff/1";
@@ -98,7 +98,9 @@ impl Diff {
     /// Compares two reports.
     pub fn of(before: &Report, after: &Report) -> Self {
         let seconds = [before, after].map(|report| report.span.duration_ns as f64 / 1e9);
-        let both = after.sections.iter().filter_map(|later| Some((section(before, later.id)?, later)));
+        // Nothing is per second in a session without any length.
+        let sections = if seconds.contains(&0.0) { &[][..] } else { &after.sections };
+        let both = sections.iter().filter_map(|later| Some((before.section(later.id)?, later)));
         let lenses = both.map(|(earlier, later)| {
             let (figures, alike) = figures::compared(&earlier.summary, &later.summary, seconds);
             let profiles = stacks::compared(earlier, later, seconds);
@@ -115,8 +117,10 @@ impl Diff {
     }
 }
 
-fn section<'r>(report: &'r Report, id: &str) -> Option<&'r Section> {
-    report.sections.iter().find(|section| section.id == id)
+/// Half the interval at 95 % of what varies so much, were it normally distributed.
+fn half_interval(variance: f64) -> f64 {
+    const DEVIATIONS: f64 = 1.96;
+    DEVIATIONS * variance.sqrt()
 }
 
 fn side(report: &Report) -> Side {
@@ -194,7 +198,7 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
             let lasted = crate::report::format::duration(report.span.duration_ns);
             said.push(format!("the {name} session lasted {lasted} only"));
         }
-        let alone = report.sections.iter().filter(|of| section(other, of.id).is_none()).map(|of| of.id);
+        let alone = report.sections.iter().filter(|of| other.section(of.id).is_none()).map(|of| of.id);
         let alone: Vec<Word> = alone.collect();
         if !alone.is_empty() {
             said.push(format!("only the {name} session has {}", alone.join(", ")));

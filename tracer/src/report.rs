@@ -45,6 +45,18 @@ pub struct Report {
     pub sections: Vec<Section>,
 }
 
+impl Report {
+    /// The section of a lens.
+    pub fn section(&self, lens: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.id == lens)
+    }
+
+    /// Every profile, with its section.
+    pub fn profiles(&self) -> impl Iterator<Item = (&Section, &Profile)> {
+        self.sections.iter().flat_map(|section| section.profiles().map(move |profile| (section, profile)))
+    }
+}
+
 /// The observed stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
@@ -252,6 +264,19 @@ impl Section {
     /// The number behind a key of the summary.
     pub fn number(&self, key: &str) -> Option<f64> {
         self.summary.get(key).map(Number::as_f64)
+    }
+
+    /// The profiles.
+    pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
+        self.shapes.iter().filter_map(|shape| match shape {
+            Shape::Profile(profile) => Some(profile),
+            Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
+        })
+    }
+
+    /// The profile with this id.
+    pub fn profile(&self, id: &str) -> Option<&Profile> {
+        self.profiles().find(|profile| profile.id == id)
     }
 
     /// The table with this id.

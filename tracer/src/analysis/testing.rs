@@ -117,11 +117,7 @@ pub(super) const fn context<'a>(play: &'a Play, span: &'a Span) -> Context<'a> {
 /// The profile with this id as (frames, outermost first, joined by `;`; thread; value; count).
 #[track_caller]
 pub(super) fn profile_rows(section: &Section, id: &str) -> Vec<(String, String, u64, u64)> {
-    let profile = section.shapes.iter().find_map(|shape| match shape {
-        Shape::Profile(profile) if profile.id == id => Some(profile),
-        _ => None,
-    });
-    let profile = profile.unwrap_or_else(|| panic!("no profile `{id}` in {:?}", shape_ids(section)));
+    let profile = section.profile(id).unwrap_or_else(|| panic!("no profile `{id}` in {:?}", shape_ids(section)));
     let at = |index: u32| usize::try_from(index).expect("32 bits fit");
     profile
         .stacks
@@ -180,15 +176,5 @@ pub(super) fn cells<const N: usize>(section: &Section, table: &str, keys: [&str;
 
 /// The ids of the shapes.
 pub(super) fn shape_ids(section: &Section) -> Vec<&'static str> {
-    section
-        .shapes
-        .iter()
-        .map(|shape| match shape {
-            Shape::Table(table) => table.id,
-            Shape::Tree(tree) => tree.id,
-            Shape::Histogram(histogram) => histogram.id,
-            Shape::Timeline(timeline) => timeline.id,
-            Shape::Profile(profile) => profile.id,
-        })
-        .collect()
+    section.shapes.iter().map(Shape::id).collect()
 }

@@ -10,14 +10,10 @@ use super::{
     Failure,
     options::{self, ProfileChoice},
     output,
-    replay::Input,
+    replay::{Input, give_up},
 };
 use crate::{
     diff::Diff,
-    jvm::find::{
-        privilege,
-        refused_calls::{Work, refuse_beyond},
-    },
     report::Report,
     view::{self, Lines, json, svg, text::TextOptions},
 };
@@ -71,10 +67,8 @@ impl Form {
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let forms: Vec<Form> = options.output.iter().map(|path| Form::of(path)).collect::<Result<_, _>>()?;
     options.output.iter().try_for_each(|path| output::check_replaceable(path))?;
-    let inputs = [Input::open(&options.before)?, Input::open(&options.after)?];
-    privilege::keep_only(privilege::REPORTING)?;
-    refuse_beyond(Work::Looking)?;
-    let [before, after] = inputs;
+    let [before, after] = [Input::open(&options.before)?, Input::open(&options.after)?];
+    give_up(&options.output)?;
     let reports = [before.report(&options.before)?, after.report(&options.after)?];
     let diff = Diff::of(&reports[0], &reports[1]);
     for (path, form) in options.output.iter().zip(forms) {

@@ -233,9 +233,9 @@ pub(super) fn lane(
     let Decision { order: compiled, said } = compiled::decide(jvm, &matched, yes);
     if !yes {
         not_slow(&said)?;
-    }
-    if !yes && !machines.is_empty() {
-        not_without_symbols(&said)?;
+        if !machines.is_empty() {
+            not_without_symbols(&said)?;
+        }
     }
     visit.weave(&Order::Weave { rules, machines, symbols, compiled }, Some(said))?;
     plan.sites.extend(sites);

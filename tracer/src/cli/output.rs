@@ -14,6 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(super) use self::choice::profiles_of_both;
 use self::{
     choice::{histogram as choose_histogram, profile as choose_profile},
     place::Place,
@@ -25,7 +26,7 @@ use super::{
 use crate::{
     analysis::Lens,
     event::jfr::FlightRecorder,
-    report::{Profile, Report, Shape},
+    report::Report,
     session::{Item, Session, Taken},
     source::recording::Recorder,
     view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
@@ -233,27 +234,6 @@ impl Files {
     }
 }
 
-/// The stacks that a picture of two reports shows: those that one of the second report would, and the same of the first.
-pub(super) fn profiles_of_both<'r>(
-    before: &'r Report,
-    after: &'r Report,
-    choice: Option<&ProfileChoice>,
-) -> Result<(&'r Profile, &'r Profile), Failure> {
-    let (section, later) = choose_profile(after, choice, StackFormat::Svg)?;
-    let sections = before.sections.iter().filter(|earlier| earlier.id == section.id);
-    let earlier = sections.flat_map(|section| &section.shapes).find_map(|shape| match shape {
-        Shape::Profile(earlier) if earlier.id == later.id => Some(earlier),
-        _ => None,
-    });
-    let earlier = earlier.ok_or_else(|| {
-        Failure::new(
-            format!("the first session has no stacks {}.{} to compare", section.id, later.id),
-            "watch both with the same lenses, or choose others with --profile".to_owned(),
-        )
-    })?;
-    Ok((earlier, later))
-}
-
 /// Writes a file, which takes its name when it is complete.
 fn fill(path: &Path, place: &Place, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Failure> {
     place.replace(write).map_err(|error| unwritable(path, &error))?;
@@ -278,9 +258,9 @@ pub(super) fn of_events(options: &OutputOptions) -> Option<&Path> {
 }
 
 /// Directories below which files are written: as far as they are known before `%p` and others are filled in.
-pub(super) fn directories(options: &OutputOptions) -> Vec<&Path> {
+pub(super) fn directories(outputs: &[PathBuf]) -> Vec<&Path> {
     let is_known = |directory: &&Path| !directory.as_os_str().as_bytes().contains(&b'%');
-    let known = options.output.iter().filter_map(|path| path.ancestors().skip(1).find(is_known));
+    let known = outputs.iter().filter_map(|path| path.ancestors().skip(1).find(is_known));
     known.map(|directory| if directory.as_os_str().is_empty() { Path::new(".") } else { directory }).collect()
 }
 

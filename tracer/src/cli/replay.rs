@@ -91,17 +91,22 @@ fn read(file: BufReader<File>, path: &Path) -> Result<Report, Failure> {
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     output::check(&options.output)?;
     let input = Input::open(&options.file)?;
-    // All that is read is open now.
-    privilege::keep_only(privilege::REPORTING)?;
-    refuse_beyond(Work::Looking)?;
-    if let Err(error) = refused_files::refuse_beyond(&output::directories(&options.output)) {
-        log::warn!("the kernel does not refuse files that a report has no need for: {error}");
-    }
+    give_up(&options.output.output)?;
     match input {
         Input::Recording(recording) => replay(recording, options)?,
         Input::Report(file) => show(file, options)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps only what it takes to parse, once all that is read is open, and to write to these files.
+pub(super) fn give_up(outputs: &[PathBuf]) -> Result<(), Failure> {
+    privilege::keep_only(privilege::REPORTING)?;
+    refuse_beyond(Work::Looking)?;
+    if let Err(error) = refused_files::refuse_beyond(&output::directories(outputs)) {
+        log::warn!("the kernel does not refuse files that a report has no need for: {error}");
+    }
+    Ok(())
 }
 
 fn replay(recording: Recording<BufReader<File>>, options: &Options) -> Result<(), Failure> {

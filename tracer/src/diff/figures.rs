@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::half_interval;
 use crate::report::{Number, Summary, Word};
 
 /// What a figure's two numbers are.
@@ -114,8 +115,6 @@ const LEVELS: [&str; 19] = [
 
 /// A smaller change than this is not shown.
 const NOTABLE: f64 = 0.1;
-/// Of a normal distribution: 95 % lie within so many standard deviations.
-pub(super) const NORMAL_95: f64 = 1.96;
 
 /// Figures that differ, the largest change first, and how many were compared and do not.
 pub(super) fn compared(before: &Summary, after: &Summary, seconds: [f64; 2]) -> (Vec<Figure>, usize) {
@@ -131,8 +130,7 @@ pub(super) fn compared(before: &Summary, after: &Summary, seconds: [f64; 2]) -> 
 
 fn figure(key: Word, numbers: [Number; 2], seconds: [f64; 2]) -> Option<Figure> {
     let numbers = numbers.map(|number| number.as_f64());
-    let is_usable = numbers.iter().chain(&seconds).all(|number| number.is_finite()) && seconds.iter().all(|s| *s > 0.0);
-    if !is_usable {
+    if !numbers.iter().all(|number| number.is_finite()) {
         return None;
     }
     let rates = [numbers[0] / seconds[0], numbers[1] / seconds[1]];
@@ -153,7 +151,7 @@ fn figure(key: Word, numbers: [Number; 2], seconds: [f64; 2]) -> Option<Figure> 
 /// Half the interval of the difference of two rates, each from a count of events that come independently.
 fn interval(counts: [f64; 2], seconds: [f64; 2]) -> f64 {
     let variance: f64 = counts.iter().zip(seconds).map(|(count, seconds)| count / (seconds * seconds)).sum();
-    NORMAL_95 * variance.sqrt()
+    half_interval(variance)
 }
 
 fn differs(figure: &Figure) -> bool {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::figures::NORMAL_95;
+use super::half_interval;
 use crate::{
-    report::{Profile, ProfileStack, Section, Shape, Unit, Word},
+    report::{Profile, ProfileStack, Section, Unit, Word},
     stack::Frame,
 };
 
@@ -42,22 +42,12 @@ pub struct Moved {
 
 /// Profiles that both have and that differ.
 pub(super) fn compared(before: &Section, after: &Section, seconds: [f64; 2]) -> Vec<Methods> {
-    if seconds.contains(&0.0) {
-        return Vec::new();
-    }
-    let pairs = profiles(after).filter_map(|later| {
-        let earlier = profiles(before).find(|earlier| earlier.id == later.id && earlier.unit == later.unit)?;
+    let pairs = after.profiles().filter_map(|later| {
+        let earlier = before.profile(later.id).filter(|earlier| earlier.unit == later.unit)?;
         Some((earlier, later))
     });
     let methods = pairs.map(|(earlier, later)| of_profile(earlier, later, seconds));
     methods.filter(|methods| !methods.moved.is_empty()).collect()
-}
-
-fn profiles(section: &Section) -> impl Iterator<Item = &Profile> {
-    section.shapes.iter().filter_map(|shape| match shape {
-        Shape::Profile(profile) => Some(profile),
-        Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
-    })
 }
 
 /// An amount per second, and its variance.
@@ -84,7 +74,7 @@ fn of_profile(before: &Profile, after: &Profile, seconds: [f64; 2]) -> Methods {
             method,
             before: before.mean,
             after: after.mean,
-            interval: NORMAL_95 * (before.variance + after.variance).sqrt(),
+            interval: half_interval(before.variance + after.variance),
         })
         .filter(|moved| (moved.after - moved.before).abs() > moved.interval)
         .collect();

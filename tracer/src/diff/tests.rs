@@ -121,19 +121,8 @@ fn what_makes_sessions_unlike_is_said() {
 }
 
 fn profile(stacks: &[(&str, u64)]) -> Profile {
-    let frame = |kind, name: &str| Frame {
-        kind,
-        name: name.to_owned(),
-        class: None,
-        signature: None,
-        file: None,
-        line: None,
-        bci: None,
-        opcode: None,
-        module: None,
-    };
-    let mut frames = vec![frame(Kind::Native, "futex_wait")];
-    frames.extend(stacks.iter().map(|(name, _)| frame(Kind::Compiled, name)));
+    let mut frames = vec![Frame::named(Kind::Native, "futex_wait")];
+    frames.extend(stacks.iter().map(|(name, _)| Frame::named(Kind::Compiled, *name)));
     let stacks = (1..).zip(stacks).map(|(index, (_, count))| ProfileStack {
         frames: vec![index, 0],
         thread: None,

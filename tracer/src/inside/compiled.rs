@@ -7,7 +7,7 @@
 use tracer_weave::control::{CompiledCode, Matched};
 
 use crate::{
-    jvm::{find::Jvm, flags::located},
+    jvm::{find::Jvm, flags::located, perfdata::PerfData},
     mark::CodeBefore,
 };
 
@@ -43,11 +43,11 @@ struct Facts {
 /// Decides for a JVM, from what rules name there.
 pub fn decide(jvm: &Jvm, matched: &[Matched], may_go: bool) -> Decision {
     // Without compilers there is no such counter.
-    let counter = |name| jvm.counters.as_ref().ok().map(|counters| counters.get_long(name).unwrap_or(0));
+    let compilations = |counters: &PerfData| counters.get_long("sun.ci.totalCompiles").unwrap_or(0);
     let facts = Facts {
         release: jvm.target.jdk_release,
         byte: byte(jvm),
-        compilations: counter("sun.ci.totalCompiles").and_then(|count| u64::try_from(count).ok()),
+        compilations: jvm.counters.as_ref().ok().and_then(|counters| u64::try_from(compilations(counters)).ok()),
         may_go,
     };
     facts.decide(matched)

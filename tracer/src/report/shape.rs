@@ -32,14 +32,14 @@ impl Shape {
         }
     }
 
-    /// Its id, and its heading.
-    pub fn heading(&mut self) -> (&'static str, &mut String) {
+    /// Its heading.
+    pub const fn title_mut(&mut self) -> &mut String {
         match self {
-            Self::Table(Table { id, title, .. })
-            | Self::Tree(Tree { id, title, .. })
-            | Self::Histogram(Histogram { id, title, .. })
-            | Self::Timeline(Timeline { id, title, .. })
-            | Self::Profile(Profile { id, title, .. }) => (*id, title),
+            Self::Table(Table { title, .. })
+            | Self::Tree(Tree { title, .. })
+            | Self::Histogram(Histogram { title, .. })
+            | Self::Timeline(Timeline { title, .. })
+            | Self::Profile(Profile { title, .. }) => title,
         }
     }
 

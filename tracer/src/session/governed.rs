@@ -111,7 +111,7 @@ impl Governed {
 /// Says in the titles of shapes that they show a part.
 fn mark(shapes: &mut [Shape], share: f64, shows: impl Fn(&str) -> bool) {
     for shape in shapes {
-        let (id, title) = shape.heading();
+        let (id, title) = (shape.id(), shape.title_mut());
         if shows(id) {
             *title = format!("{title}, seen in {} of the span", percent(100.0 * share));
         }

@@ -36,6 +36,22 @@ pub(super) fn profile<'r>(
     }
 }
 
+/// The stacks that a picture of two reports shows: those that one of the second report would, and the same of the first.
+pub(in super::super) fn profiles_of_both<'r>(
+    before: &'r Report,
+    after: &'r Report,
+    asked: Option<&ProfileChoice>,
+) -> Result<(&'r Profile, &'r Profile), Failure> {
+    let (section, later) = profile(after, asked, StackFormat::Svg)?;
+    let earlier = before.section(section.id).and_then(|section| section.profile(later.id)).ok_or_else(|| {
+        Failure::new(
+            format!("the first session has no stacks {}.{} to compare", section.id, later.id),
+            "watch both with the same lenses, or choose others with --profile".to_owned(),
+        )
+    })?;
+    Ok((earlier, later))
+}
+
 /// The distribution that was asked for, or the first of the lens that was, or of all.
 pub(super) fn histogram<'r>(report: &'r Report, asked: Option<&ProfileChoice>) -> Result<&'r Histogram, Failure> {
     // What times calls comes first: that is what the format is for.
@@ -67,10 +83,5 @@ pub(super) fn histogram<'r>(report: &'r Report, asked: Option<&ProfileChoice>) -
 
 /// Every profile that has an amount, with its section.
 fn profiles(report: &Report) -> impl Iterator<Item = (&Section, &Profile)> {
-    report.sections.iter().flat_map(|section| {
-        section.shapes.iter().filter_map(move |shape| match shape {
-            Shape::Profile(profile) if profile.total() > 0 => Some((section, profile)),
-            Shape::Profile(_) | Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
-        })
-    })
+    report.profiles().filter(|(_, profile)| profile.total() > 0)
 }

@@ -214,8 +214,7 @@ fn there_are_as_many_events_as_the_report_counts() {
             ("alloc", "samples", "jdk.ObjectAllocationSample"),
             ("offcpu", "blocks", "jtrace.OffCpu"),
         ] {
-            let section = report.sections.iter().find(|section| section.id == lens);
-            let Some(counted) = section.and_then(|section| section.number(key)) else { continue };
+            let Some(counted) = report.section(lens).and_then(|section| section.number(key)) else { continue };
             let events = chunks.iter().flat_map(|chunk| chunk.of(name)).count();
             assert!((counted - events as f64).abs() < 0.5, "{lens} {key}: {counted}, and {events} {name}: {text}");
             compared += events;

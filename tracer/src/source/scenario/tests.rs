@@ -26,7 +26,7 @@ fn file(name: &str) -> String {
 }
 
 fn number(report: &Report, lens: Lens, key: &str) -> Option<f64> {
-    report.sections.iter().find(|section| section.id == lens.id())?.number(key)
+    report.section(lens.id())?.number(key)
 }
 
 fn problem(text: &str) -> String {

@@ -114,7 +114,8 @@ impl Tree {
         // A report with the same stacks is as good as the same report; comparing them is cheaper than walking them.
         let is_same = |(before, direction): &(Arc<Report>, Direction)| {
             *direction == self.direction
-                && (Arc::ptr_eq(before, report) || profiles(before).any(|(id, one)| id == section && one == profile))
+                && (Arc::ptr_eq(before, report)
+                    || before.profiles().any(|(of, one)| of.id == section && one == profile))
         };
         let is_known = self.of.as_ref().is_some_and(is_same);
         if let Some((before, _)) = self.of.as_mut().filter(|_| is_known) {
@@ -246,16 +247,6 @@ impl Tree {
             Direction::Callers => "callers",
         }
     }
-}
-
-/// Every profile of a report, with its section.
-fn profiles(report: &Report) -> impl Iterator<Item = (&'static str, &Profile)> {
-    report.sections.iter().flat_map(|section| {
-        section.shapes.iter().filter_map(|shape| match shape {
-            Shape::Profile(profile) => Some((section.id, profile)),
-            Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
-        })
-    })
 }
 
 /// The path one frame further.
