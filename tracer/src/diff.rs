@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+#[cfg(test)]
+pub(crate) use self::figures::COMPARED_KEYS;
 pub use self::{
     figures::{Basis, Figure},
     stacks::{Methods, Moved},
@@ -102,8 +104,10 @@ impl Diff {
         let sections = if seconds.contains(&0.0) { &[][..] } else { &after.sections };
         let both = sections.iter().filter_map(|later| Some((before.section(later.id)?, later)));
         let lenses = both.map(|(earlier, later)| {
-            let (figures, alike) = figures::compared(&earlier.summary, &later.summary, seconds);
-            let profiles = stacks::compared(earlier, later, seconds);
+            let (figures, alike) = figures::compared(earlier, later, seconds);
+            // Amounts of stacks that were seen in windows are no share of the span.
+            let are_whole = !earlier.is_of_windows() && !later.is_of_windows();
+            let profiles = if are_whole { stacks::compared(earlier, later, seconds) } else { Vec::new() };
             Lens { id: later.id, title: later.title.clone(), figures, alike, profiles }
         });
         Self {
@@ -117,10 +121,17 @@ impl Diff {
     }
 }
 
+/// Of a normal distribution: 95 % lie within so many standard deviations.
+const DEVIATIONS: f64 = 1.96;
+
 /// Half the interval at 95 % of what varies so much, were it normally distributed.
 fn half_interval(variance: f64) -> f64 {
-    const DEVIATIONS: f64 = 1.96;
     DEVIATIONS * variance.sqrt()
+}
+
+/// How much that varies of which this is half the interval.
+fn variance(half_interval: f64) -> f64 {
+    (half_interval / DEVIATIONS).powi(2)
 }
 
 fn side(report: &Report) -> Side {
@@ -206,8 +217,13 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
         if report.completeness.lost > 0 {
             said.push(format!("{} events of the {name} session were lost", report.completeness.lost));
         }
-        if !report.completeness.decisions.is_empty() {
-            said.push(format!("parts of the {name} session were taken in windows, and their numbers are estimates"));
+        let of_windows = report.sections.iter().filter(|of| of.is_of_windows()).map(|of| of.id);
+        let of_windows: Vec<Word> = of_windows.collect();
+        if !of_windows.is_empty() {
+            let lenses = of_windows.join(", ");
+            said.push(format!(
+                "the {name} session saw {lenses} in windows: rates are its estimates, and stacks are not compared"
+            ));
         }
     }
     said

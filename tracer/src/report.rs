@@ -266,6 +266,11 @@ impl Section {
         self.summary.get(key).map(Number::as_f64)
     }
 
+    /// Whether some of its sites were there in windows only, so that what it shows is a part (`docs/lenses.md`).
+    pub fn is_of_windows(&self) -> bool {
+        self.summary.get("attached_percent").is_some()
+    }
+
     /// The profiles.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         self.shapes.iter().filter_map(|shape| match shape {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::half_interval;
-use crate::report::{Number, Summary, Word};
+use super::{half_interval, variance};
+use crate::report::{Section, Word};
 
 /// What a figure's two numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -113,13 +113,16 @@ const LEVELS: [&str; 19] = [
     "waiting_average",
 ];
 
+#[cfg(test)]
+pub(crate) const COMPARED_KEYS: [&[&str]; 4] = [&EVENTS, &BYTES, &TIMES, &LEVELS];
+
 /// A smaller change than this is not shown.
 const NOTABLE: f64 = 0.1;
 
 /// Figures that differ, the largest change first, and how many were compared and do not.
-pub(super) fn compared(before: &Summary, after: &Summary, seconds: [f64; 2]) -> (Vec<Figure>, usize) {
-    let pairs = after.iter().filter_map(|(key, later)| Some((key, *before.get(key)?, later)));
-    let all: Vec<Figure> = pairs.filter_map(|(key, earlier, later)| figure(key, [earlier, later], seconds)).collect();
+pub(super) fn compared(before: &Section, after: &Section, seconds: [f64; 2]) -> (Vec<Figure>, usize) {
+    let keys = after.summary.iter().map(|(key, _)| key).filter(|key| before.summary.get(key).is_some());
+    let all: Vec<Figure> = keys.filter_map(|key| figure(key, [before, after], seconds)).collect();
     let compared = all.len();
     let mut different: Vec<Figure> = all.into_iter().filter(differs).collect();
     let size = |figure: &Figure| figure.change_percent.map_or(f64::INFINITY, f64::abs);
@@ -128,30 +131,60 @@ pub(super) fn compared(before: &Summary, after: &Summary, seconds: [f64; 2]) -> 
     (different, alike)
 }
 
-fn figure(key: Word, numbers: [Number; 2], seconds: [f64; 2]) -> Option<Figure> {
-    let numbers = numbers.map(|number| number.as_f64());
-    if !numbers.iter().all(|number| number.is_finite()) {
-        return None;
-    }
-    let rates = [numbers[0] / seconds[0], numbers[1] / seconds[1]];
+fn figure(key: Word, summaries: [&Section; 2], seconds: [f64; 2]) -> Option<Figure> {
+    let rate_of = |scale: f64| -> Option<[Rate; 2]> {
+        let [before, after] = summaries;
+        Some([rate(before, key, seconds[0])?.times(scale), rate(after, key, seconds[1])?.times(scale)])
+    };
     let (basis, [before, after]) = match key {
-        key if EVENTS.contains(&key) => (Basis::PerSecond, rates),
-        key if BYTES.contains(&key) => (Basis::BytesPerSecond, rates),
-        key if TIMES.contains(&key) => (Basis::PercentOfTime, rates.map(|rate| rate / 1e7)),
+        key if EVENTS.contains(&key) => (Basis::PerSecond, rate_of(1.0)?),
+        key if BYTES.contains(&key) => (Basis::BytesPerSecond, rate_of(1.0)?),
+        key if TIMES.contains(&key) => (Basis::PercentOfTime, rate_of(1e-7)?),
         key if LEVELS.contains(&key) || key.ends_with("_percent") || key.ends_with("_per_s") => {
-            (Basis::AsReported, numbers)
+            let level = |of: &Section| Some(Rate { mean: of.number(key)?, variance: None });
+            (Basis::AsReported, [level(summaries[0])?, level(summaries[1])?])
         }
         _ => return None,
     };
-    let interval = (basis == Basis::PerSecond).then(|| interval(numbers, seconds));
+    // Chance of a single count says nothing of bytes and times: these have an interval where both are estimates with one.
+    let variance = before.variance.zip(after.variance).map(|(before, after)| before + after);
+    let interval = variance.filter(|_| basis == Basis::PerSecond).map(half_interval);
+    let [before, after] = [before.mean, after.mean];
+    if !(before.is_finite() && after.is_finite()) {
+        return None;
+    }
     let change_percent = (before != 0.0).then(|| (after - before) / before * 100.0);
     Some(Figure { key, basis, before, after, change_percent, interval })
 }
 
-/// Half the interval of the difference of two rates, each from a count of events that come independently.
-fn interval(counts: [f64; 2], seconds: [f64; 2]) -> f64 {
-    let variance: f64 = counts.iter().zip(seconds).map(|(count, seconds)| count / (seconds * seconds)).sum();
-    half_interval(variance)
+/// An amount per second, and how much chance makes it vary.
+#[derive(Clone, Copy)]
+struct Rate {
+    mean: f64,
+    variance: Option<f64>,
+}
+
+impl Rate {
+    fn times(self, scale: f64) -> Self {
+        Self { mean: self.mean * scale, variance: self.variance.map(|variance| variance * scale * scale) }
+    }
+}
+
+/// The rate of what a session has counted. Where a lens was there in windows only, this is what it estimates for the whole span;
+/// `None` where it does not.
+fn rate(section: &Section, key: Word, seconds: f64) -> Option<Rate> {
+    let estimated = |part: &str| section.number(&format!("extrapolated_{part}{key}"));
+    if let Some(whole) = estimated("") {
+        let variance =
+            estimated("low_").zip(estimated("high_")).map(|(low, high)| variance((high - low) / 2.0 / seconds));
+        return Some(Rate { mean: whole / seconds, variance });
+    }
+    if section.is_of_windows() {
+        return None;
+    }
+    let count = section.number(key)?;
+    // Events that come independently of each other.
+    Some(Rate { mean: count / seconds, variance: Some(count / (seconds * seconds)) })
 }
 
 fn differs(figure: &Figure) -> bool {

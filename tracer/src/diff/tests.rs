@@ -65,6 +65,26 @@ fn what_chance_makes_is_no_difference() {
     assert!((interval - 1.96 * 50_f64.sqrt() / 10.0).abs() < 1e-9, "{interval}");
 }
 
+/// What was seen in windows is a part of what happened: rates are those that the session estimates.
+#[test]
+fn what_was_seen_in_windows_is_compared_by_its_estimate_or_not_at_all() {
+    let seen = Summary::new().int("contended_enters", 100).int("parks", 100).int("attached_percent", 10);
+    let low = seen.float("extrapolated_contended_enters", 1000.0).float("extrapolated_low_contended_enters", 804.0);
+    let part = with_figures(10, low.float("extrapolated_high_contended_enters", 1196.0));
+    let whole = |count| with_figures(10, Summary::new().int("contended_enters", count).int("parks", 5000));
+    assert_eq!(figures(&whole(1000), &part), [], "the same rate, and parks have no estimate");
+    assert_eq!(figures(&whole(2000), &part), [("contended_enters", Basis::PerSecond, 200.0, 100.0)]);
+    let diff = Diff::of(&whole(2000), &part);
+    let interval = diff.lenses[0].figures[0].interval.expect("of counts");
+    let expected = 1.96 * (2000.0 / 100.0 + (19.6_f64 / 1.96).powi(2)).sqrt();
+    assert!((interval - expected).abs() < 1e-9, "{interval}, not {expected}");
+    assert!(
+        diff.cautions.iter().any(|said| said.contains("in windows: rates are its estimates")),
+        "{:?}",
+        diff.cautions
+    );
+}
+
 #[test]
 fn numbers_of_what_jtrace_itself_did_are_not_compared() {
     let with = |count| with_figures(10, Summary::new().int("looks", count).int("unwound_to_root", count));

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{assert_same, code_spans, literals_after, read, sources};
-use crate::{analysis::Lens, probe::catalog::Flag};
+use crate::{analysis::Lens, diff::COMPARED_KEYS, probe::catalog::Flag};
 
 /// All that stands between backquotes in the documents about lenses.
 fn documented() -> BTreeSet<String> {
@@ -51,6 +51,14 @@ fn every_key_of_a_summary_is_documented_and_every_documented_one_exists() {
     let mut written: BTreeSet<String> = documented().intersection(&code).cloned().collect();
     written.extend(keys_in_tables());
     assert_same("keys of summaries", &code, &written);
+}
+
+/// A key that no summary has would never be compared, and nobody would see it.
+#[test]
+fn every_key_that_diff_compares_is_one_of_a_summary() {
+    let keys = summary_keys();
+    let unknown: Vec<_> = COMPARED_KEYS.into_iter().flatten().filter(|key| !keys.contains(**key)).collect();
+    assert_eq!(unknown, Vec::<&&str>::new());
 }
 
 #[test]

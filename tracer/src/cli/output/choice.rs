@@ -49,6 +49,12 @@ pub(in super::super) fn profiles_of_both<'r>(
             "watch both with the same lenses, or choose others with --profile".to_owned(),
         )
     })?;
+    if [before, after].iter().any(|report| report.section(section.id).is_some_and(Section::is_of_windows)) {
+        return Err(Failure::new(
+            format!("stacks of {} were seen in windows, and cannot be compared", section.id),
+            "watch again with a larger --max-overhead, or choose others with --profile".to_owned(),
+        ));
+    }
     Ok((earlier, later))
 }
 
