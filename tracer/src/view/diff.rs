@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diff::{Basis, Diff, Fate, Figure, Lens, Methods, Side},
-    report::{Cell, Column, Number, Table, Unit},
+    report::{Cell, Column, Number, Table, Unit, format::plural},
 };
 
 /// Writes the comparison.
@@ -61,7 +61,7 @@ fn lens(lens: &Lens, page: &mut Page<'_>) -> io::Result<()> {
         lines(&table, page)?;
     }
     if *alike > 0 {
-        page.line(&format!("  {alike} further figures are alike"))?;
+        page.line(&format!("  alike: {}", plural(*alike as u64, "further figure", "further figures")))?;
     }
     profiles.iter().try_for_each(|methods| of_methods(methods, page))
 }
