@@ -198,9 +198,12 @@ fn kill(
     let stage = victim.stage();
     // It may be over already.
     let _ = victim.process.signal(signal);
-    if signal == Signal::KILL {
-        // Until the kernel has taken its sites away it is alive for the next one, which then leaves to it what it owes. Another
-        // signal is heard, also one of a fault where somebody sent it: `run` then goes on until its program ends.
+    if FAULTS.contains(&signal) {
+        // Rust's runtime hears the first of some of them, which a real fault repeats at once.
+        let _ = victim.process.signal(signal);
+    }
+    if signal == Signal::KILL || FAULTS.contains(&signal) {
+        // Until the kernel has taken its sites away it is alive for the next one, which then leaves to it what it owes.
         victim.process.wait_for_exit(LIMIT)?;
     }
     let looked = victim.bury(right).and_then(|()| {
