@@ -200,7 +200,10 @@ fn kill(
     let _ = victim.process.signal(signal);
     if FAULTS.contains(&signal) {
         // Rust's runtime hears the first of some of them, which a real fault repeats at once.
-        let _ = victim.process.signal(signal);
+        until("a fault ends jtrace", || {
+            let _ = victim.process.signal(signal);
+            Ok((!victim.process.is_running()).then_some(()))
+        })?;
     }
     if signal == Signal::KILL || FAULTS.contains(&signal) {
         // Until the kernel has taken its sites away it is alive for the next one, which then leaves to it what it owes.
