@@ -221,7 +221,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
-        Command::Report(options) => replay::run(&options),
+        Command::Report(options) => replay::run(options),
         Command::Diff(options) => diff::run(&options),
         Command::Bench(options) => bench::run(options),
         Command::Typestate(options) => typestate::run(options),

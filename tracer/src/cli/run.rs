@@ -28,7 +28,7 @@ use super::{
     inside::{self, Coming, Wanted},
     listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions},
-    output::{self, Files, Format},
+    output::{self, Files},
     prepare::{self, Known, Watched},
 };
 use crate::{
@@ -351,11 +351,11 @@ fn wait_until_gate_is_open(pid: NonZeroU32, gate: &OwnedFd, read: OwnedFd) {
 /// How a session is shown that shares its terminal with the program: as text at the end, unless asked otherwise.
 fn show_beside_the_program(output: &OutputOptions, show: &ShowOptions) -> Result<Show, Failure> {
     match Show::new(output, show) {
-        Show::Tui if show.wants_tui() => Err(Failure::usage(
+        Show::Tui(_) if show.wants_tui() => Err(Failure::usage(
             "the screen would share its terminal with the program",
             "start the program with its output in a file, and use `jtrace attach` for the screen".to_owned(),
         )),
-        Show::Tui => Ok(Show::Report(Format::Text)),
+        Show::Tui(extent) => Ok(Show::Text(extent)),
         other => Ok(other),
     }
 }
