@@ -12,6 +12,7 @@ mod failure;
 mod faults;
 mod heap;
 mod inside;
+mod lane;
 pub mod list;
 mod listen;
 mod logger;

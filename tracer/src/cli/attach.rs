@@ -148,7 +148,7 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watch = watch.with_properties()?;
+    let watch = watch.with_properties()?.with_lane()?;
     let mut watched = watch.watched(Instant::now())?;
     watched.one_by_one |= show == Show::Events;
     if watch.demand.wanted.explain {

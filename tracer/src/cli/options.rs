@@ -80,6 +80,7 @@ impl WatchOptions {
             one_by_one: self.demand.each,
             timed: !self.demand.no_times,
             by_thread: self.demand.by_thread,
+            lane: self.demand.lane,
             predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
             included: self.demand.wanted.include.clone(),
         })

@@ -34,6 +34,17 @@ use crate::{
     view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
 };
 
+/// Sections of lenses that are there because they were asked for, before those that stand beside them.
+const ASKED_FOR: [&str; 7] = [
+    Lens::Methods.id(),
+    Lens::Calls.id(),
+    Lens::Alloc.id(),
+    Lens::Jni.id(),
+    Lens::Typestate.id(),
+    Lens::Wall.id(),
+    Lens::Offcpu.id(),
+];
+
 /// What the text on a screen says of the rest of a report that jtrace has kept.
 pub(super) const ALL_OF_THE_LATEST: &str = "All tables: `sudo jtrace report --full`. `-o x.html` draws them.";
 
@@ -334,7 +345,10 @@ pub(super) fn print_text(report: &Report, extent: Extent, rest: &str) -> Result<
     let options = text::TextOptions::for_stdout();
     match extent {
         Extent::Whole => text::write(report, &options, &mut out)?,
-        Extent::Screen => text::screen::write(report, &options, text::screen_lines(), rest, &mut out)?,
+        Extent::Screen => {
+            let screen = text::screen::Screen { lines: text::screen_lines(), first: &ASKED_FOR, rest };
+            text::screen::write(report, &options, screen, &mut out)?;
+        }
     }
     Ok(out.flush()?)
 }

@@ -111,7 +111,7 @@ impl Drop for Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let show = show_beside_the_program(&output, &show)?;
-    let watch = watch.with_properties()?;
+    let watch = watch.with_properties()?.with_lane()?;
     let watched = watch.watched(Instant::now())?;
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
@@ -119,7 +119,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let program = find_program(command.first().expect("the command line asks for at least one"))?;
     let path = libjvm_of(&program)?;
     let libjvm = prepare::read_libjvm(&path)?;
-    let mut plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
+    let mut plan = plan(&libjvm, &watched.from_outside(), Facts::default(), watched.exact);
     prepare::choose_jni(&mut plan, &watched);
     takes_flags(&plan)?;
     if wanted.is_none() {

@@ -19,7 +19,7 @@ use super::{
     sentence::{self, State},
 };
 use crate::{
-    report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span},
+    report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span, Summary},
     session::Target,
 };
 
@@ -221,12 +221,14 @@ impl Page<'_> {
     fn section(&mut self, section: &Section) -> io::Result<()> {
         let Section { id: _, title, summary, notes, shapes } = section;
         self.heading(&title.to_uppercase())?;
-        let figures: Vec<_> = summary.iter().map(|(key, number)| format::figure(key, number)).collect();
-        for line in table::figures(&figures, self.options.width) {
-            self.line(&line)?;
-        }
+        self.figures(summary)?;
         notes.iter().try_for_each(|note| self.paragraph("  note: ", note, Some(Ink::Dim)))?;
         shapes.iter().try_for_each(|shape| self.shape(shape))
+    }
+
+    fn figures(&mut self, summary: &Summary) -> io::Result<()> {
+        let figures: Vec<_> = summary.iter().map(|(key, number)| format::figure(key, number)).collect();
+        table::figures(&figures, self.options.width).iter().try_for_each(|line| self.line(line))
     }
 
     fn shape(&mut self, shape: &Shape) -> io::Result<()> {

@@ -18,17 +18,27 @@ const FEW: usize = 3;
 const GAPS: usize = 3;
 /// Rows of the first tables.
 const ROWS: usize = 8;
+/// Lines that each lens behind the first gets at least.
+const LEAST: usize = 6;
+/// Notes of a lens that are shown, on a line each.
+const NOTES: usize = 2;
 /// Width of the names of lenses.
 const NAME: usize = 11;
 
-/// Writes what fits into that many lines; `rest` says where the rest is.
-pub fn write(
-    report: &Report,
-    options: &TextOptions,
-    lines: usize,
-    rest: &str,
-    out: &mut dyn io::Write,
-) -> io::Result<()> {
+/// What is shown of a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen<'a> {
+    /// Lines.
+    pub lines: usize,
+    /// Sections that come first where they are there, by their ids: what was asked for.
+    pub first: &'a [&'a str],
+    /// Where the rest is.
+    pub rest: &'a str,
+}
+
+/// Writes what fits on a screen.
+pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let Screen { lines, first, rest } = screen;
     let head = head(report, options)?;
     let foot = block(options, |page| {
         page.line("")?;
@@ -36,12 +46,15 @@ pub fn write(
     })?;
     let room = lines.saturating_sub(head.len() + foot.len());
     let glance = glance(&report.sections, options)?;
-    let findings = findings(&report.findings, options, room.saturating_sub(glance.len().min(room / 3)))?;
+    let is_glance = report.sections.len() > FEW;
+    // Of few lenses their tables are the answer.
+    let kept = if is_glance { glance.len().min(room / 3) } else { room * 2 / 3 };
+    let findings = findings(&report.findings, options, room.saturating_sub(kept))?;
     let room = room.saturating_sub(findings.len());
-    let details = if report.sections.len() > FEW {
+    let details = if is_glance {
         shorten(glance, room, options)
     } else {
-        details(&report.sections, options, room)?
+        details(in_order(&report.sections, first), options, room)?
     };
     [head, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
@@ -168,19 +181,43 @@ pub(in crate::view) fn figures(section: &Section, width: usize, lines: usize) ->
     wrapped.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
-/// Figures and tables of few lenses, which share the room.
-fn details(sections: &[Section], options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+/// Those that come first, then the others, in their order.
+fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
+    let place = |section: &&Section| first.iter().position(|id| *id == section.id).unwrap_or(first.len());
+    let mut sections: Vec<&Section> = sections.iter().collect();
+    sections.sort_by_key(place);
+    sections
+}
+
+/// Figures and tables of few lenses: the first has as much room as it wants, but for some lines for each of the others.
+fn details(sections: Vec<&Section>, options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
     let options = TextOptions { rows: options.rows.min(ROWS), ..*options };
     let mut left = room;
     let mut out = Vec::new();
-    for (at, section) in sections.iter().enumerate() {
-        let lines = block(&options, |page| page.section(section))?;
-        // What one leaves is for the next ones.
-        let lines = shorten(lines, left / (sections.len() - at), &options);
+    let mut behind = sections.len();
+    for section in sections {
+        behind -= 1;
+        let lines = block(&options, |page| page.brief(section))?;
+        let lines = shorten(lines, left.saturating_sub(behind * LEAST), &options);
         left = left.saturating_sub(lines.len());
         out.extend(lines);
     }
     Ok(out)
+}
+
+impl Page<'_> {
+    /// A section with the beginnings of its first notes.
+    fn brief(&mut self, section: &Section) -> io::Result<()> {
+        let Section { id: _, title, summary, notes, shapes } = section;
+        self.heading(&title.to_uppercase())?;
+        self.figures(summary)?;
+        let shown = if notes.len() == NOTES + 1 { NOTES + 1 } else { NOTES };
+        notes.iter().take(shown).try_for_each(|note| self.paragraph_of(1, "  note: ", note, Some(Ink::Dim)))?;
+        if notes.len() > shown {
+            self.paragraph_of(1, "  ", &format!("… {} more notes", notes.len() - shown), Some(Ink::Dim))?;
+        }
+        shapes.iter().try_for_each(|shape| self.shape(shape))
+    }
 }
 
 /// The first lines, and how many are left out.
@@ -202,7 +239,8 @@ mod tests {
 
     fn written(report: &Report, width: usize, lines: usize) -> String {
         let mut out = Vec::new();
-        write(report, &TextOptions { width, ..TextOptions::default() }, lines, REST, &mut out).unwrap();
+        let screen = Screen { lines, first: &["gc"], rest: REST };
+        write(report, &TextOptions { width, ..TextOptions::default() }, screen, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -262,10 +300,25 @@ mod tests {
     }
 
     #[test]
+    fn what_was_asked_for_comes_first_and_leaves_some_lines_to_others() {
+        let mut report = sample::report();
+        report.sections.retain(|section| section.id != "threads");
+        let mut out = Vec::new();
+        let screen = Screen { lines: 40, first: &["markers", "cpu"], rest: REST };
+        write(&report, &TextOptions { width: 120, ..TextOptions::default() }, screen, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let place = |heading: &str| text.find(heading).unwrap_or_else(|| panic!("no {heading}: {text}"));
+        assert!(place("\nCPU\n") < place("\nGARBAGE COLLECTION\n"), "{text}");
+        assert!(place("\nGARBAGE COLLECTION\n") < place("\nLOCKS\n"), "{text}");
+        assert!(text.contains("  contended enters"), "{text}");
+    }
+
+    #[test]
     fn colours_do_not_count_as_columns() {
         let options = TextOptions { style: Style::Colour, ..TextOptions::default() };
         let mut out = Vec::new();
-        write(&sample::report(), &options, 24, REST, &mut out).unwrap();
+        let screen = Screen { lines: 24, first: &[], rest: REST };
+        write(&sample::report(), &options, screen, &mut out).unwrap();
         let coloured = String::from_utf8(out).unwrap();
         assert_eq!(coloured.lines().count(), written(&sample::report(), 80, 24).lines().count());
     }
