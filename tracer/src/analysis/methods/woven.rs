@@ -95,11 +95,13 @@ fn is_calls(known: &Known, marker: usize) -> bool {
     known.markers().get(marker).is_some_and(Marker::is_of_calls)
 }
 
-/// A call under way.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    /// Time in chosen methods directly within.
-    inner_ns: u64,
+/// What is kept of a thread.
+#[derive(Clone, Debug, Default)]
+struct Open {
+    /// Calls under way, the outermost first: the time in chosen methods directly within each.
+    inner_ns: Vec<u64>,
+    /// Calls whose ends were not seen, since the last mark.
+    unseen: Vec<SubjectId>,
 }
 
 /// The client: counts calls by method and thread. The number of a place stands for its method.
@@ -108,7 +110,7 @@ struct Calls {
     rows: Rows,
     /// By index of the thread.
     pairs: Pairs,
-    frames: Vec<Vec<Frame>>,
+    threads: Vec<Open>,
     slowest: Slowest<usize>,
     span_start_ns: u64,
 }
@@ -123,32 +125,30 @@ impl Default for Pairs {
 }
 
 impl Calls {
-    fn frames(&mut self, thread: usize) -> &mut Vec<Frame> {
-        if self.frames.len() <= thread {
-            self.frames.resize_with(thread + 1, Vec::new);
+    fn thread(&mut self, thread: usize) -> &mut Open {
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, Open::default);
         }
-        &mut self.frames[thread]
+        &mut self.threads[thread]
     }
 
-    fn add(&mut self, mark: &Instance<'_>, calls: u64, errors: u64) {
-        let method = SubjectId(mark.place);
-        for sums in [&mut self.rows.entry(method).sums, self.pairs.0.entry((mark.thread.index, method))] {
+    fn add(&mut self, (thread, method): (usize, SubjectId), calls: u64, errors: u64) {
+        for sums in [&mut self.rows.entry(method).sums, self.pairs.0.entry((thread, method))] {
             sums.calls = sums.calls.saturating_add(calls);
             sums.errors = sums.errors.saturating_add(errors);
         }
     }
 
-    fn leave(&mut self, mark: &Instance<'_>, exit: &Exit) {
-        let thread = mark.thread.index;
-        let frame = self.frames(thread).pop().unwrap_or(Frame { inner_ns: 0 });
-        let seen_ns = if exit.is_late { 0 } else { exit.duration_ns.unwrap_or(frame.inner_ns) };
-        if let Some(around) = self.frames(thread).last_mut() {
-            around.inner_ns = around.inner_ns.saturating_add(seen_ns);
+    fn leave(&mut self, (thread, method): (usize, SubjectId), mark: &Instance<'_>, exit: &Exit) {
+        let open = self.thread(thread);
+        let inner_ns = open.inner_ns.pop().unwrap_or(0);
+        let seen_ns = if exit.is_late { 0 } else { exit.duration_ns.unwrap_or(inner_ns) };
+        if let Some(around_ns) = open.inner_ns.last_mut() {
+            *around_ns = around_ns.saturating_add(seen_ns);
         }
         let (Some(total_ns), Some(end_ns)) = (exit.duration_ns, mark.time_ns) else { return };
         let how = if exit.ending == Ending::Thrown { How::Unwound } else { How::Returned };
-        let method = SubjectId(mark.place);
-        let left = Left { how, ..Left::timed(method, end_ns, total_ns, frame.inner_ns, thread) };
+        let left = Left { how, ..Left::timed(method, end_ns, total_ns, inner_ns, thread) };
         self.rows.record(method, left.total_ns, left.self_ns);
         self.pairs.0.entry((thread, method)).record(left.total_ns, left.self_ns);
         self.slowest.offer(&left, self.span_start_ns);
@@ -165,25 +165,40 @@ impl Client for Calls {
     }
 
     fn marker_enter(&mut self, mark: &Instance<'_>) {
-        self.add(mark, 1, 0);
-        self.frames(mark.thread.index).push(Frame { inner_ns: 0 });
+        let of = (mark.thread.index, SubjectId(mark.place));
+        self.add(of, 1, 0);
+        let open = self.thread(of.0);
+        open.unseen.clear();
+        open.inner_ns.push(0);
     }
 
     fn marker_exit(&mut self, mark: &Instance<'_>, exit: &Exit) {
+        let of = (mark.thread.index, SubjectId(mark.place));
         // As in the other lane: an end whose call was not seen says nothing.
         if !exit.was_entered {
+            self.thread(of.0).unseen.clear();
             return;
         }
-        if exit.ending == Ending::Thrown {
-            self.add(mark, 0, 1);
+        match exit.ending {
+            Ending::Thrown => self.add(of, 0, 1),
+            Ending::Left => {}
+            Ending::Unseen => self.thread(of.0).unseen.push(of.1),
         }
-        self.leave(mark, exit);
+        if exit.ending != Ending::Unseen {
+            // A call within this one ended before, and did not say so: the stack was so full that no mark could be made of the
+            // exception. Where a marker was switched off, no end of a call around it follows.
+            for method in std::mem::take(&mut self.thread(of.0).unseen) {
+                self.add((of.0, method), 0, 1);
+            }
+        }
+        self.leave(of, mark, exit);
     }
 
     fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
+        let call = (mark.thread.index, SubjectId(mark.place));
         match of {
-            WordKind::Enter => self.add(mark, count, 0),
-            WordKind::Thrown => self.add(mark, 0, count),
+            WordKind::Enter => self.add(call, count, 0),
+            WordKind::Thrown => self.add(call, 0, count),
             WordKind::Point
             | WordKind::Exit
             | WordKind::Symbol
@@ -197,7 +212,7 @@ impl Client for Calls {
     }
 
     fn stack_lost(&mut self, thread: &Thread) {
-        self.frames(thread.index).clear();
+        *self.thread(thread.index) = Open::default();
     }
 
     fn events(&self, place: u32) -> Option<u64> {

@@ -80,6 +80,26 @@ fn an_end_whose_call_was_not_seen_says_nothing() {
     assert_eq!(row[..3], [Cell::Int(1), Cell::Int(0), Cell::Missing]);
 }
 
+/// The end of the innermost call made no mark; then another one's is not seen because the marker is switched off.
+#[test]
+fn a_call_that_must_have_ended_has_ended_by_an_exception() {
+    let client = Calls { span_start_ns: 100, ..Calls::default() };
+    let mut play = Play::new(vec![calls(false), marker("other")], vec![Box::new(client)]);
+    play.dispatch.inside(&Inside::Place(crate::marker::testing::place(3, 0)));
+    let mut words = Words::default();
+    words.push(WordKind::Enter, 1, 0).push(WordKind::Enter, 3, 0).push(WordKind::Exit, 1, 0);
+    words.push(WordKind::Enter, 1, 0).push(WordKind::Enter, 3, 0);
+    play.batch(1, &words, false);
+    play.dispatch.switched(&[0]);
+    let mut words = Words::default();
+    words.push(WordKind::Exit, 1, 0).push(WordKind::Enter, 1, 0).push(WordKind::Exit, 1, 0);
+    play.batch(1, &words, false);
+    let report = report(&play);
+    let sums = |row: &Vec<Cell>| (row[1].clone(), row[3].clone(), row[4].clone());
+    let rows: Vec<_> = rows(&report, "methods", 0).iter().map(sums).collect();
+    assert_eq!(rows, [("m1".into(), Cell::Int(3), Cell::Int(0)), ("m3".into(), Cell::Int(2), Cell::Int(1))]);
+}
+
 #[test]
 fn without_such_a_marker_the_other_lane_says_what_there_is() {
     let mut woven = WovenCalls::new(0);
