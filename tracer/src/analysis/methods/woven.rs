@@ -235,7 +235,7 @@ impl Client for Calls {
         notes.extend(self.pairs.0.note("pairs of thread and method"));
         if sums.timed > 0 && sums.timed < sums.calls {
             notes.push(format!(
-                "{} have no time: they had not ended, or were counted without one.",
+                "{} without a time: not over yet, or counted without one.",
                 plural(sums.calls - sums.timed, "call", "calls")
             ));
         }

@@ -54,7 +54,7 @@ fn calls_have_their_times_and_what_lies_within_is_not_their_own() {
     assert_eq!(shown(&slowest[1]), (Cell::Int(50), Cell::Int(50), Cell::Int(1000), "returned".into()));
     let [of_thread] = &rows(&report, "threads", 1)[..] else { panic!("one thread") };
     assert_eq!(of_thread[..3], [Cell::Int(1001), Cell::Int(2), Cell::Int(1)]);
-    assert!(report.notes.iter().all(|note| !note.contains("have no time")), "{:?}", report.notes);
+    assert!(report.notes.iter().all(|note| !note.contains("without a time")), "{:?}", report.notes);
 }
 
 #[test]
