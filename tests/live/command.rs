@@ -6,6 +6,7 @@ use tests::{
     jdk,
     jtrace::{self, Session},
     jvm::Launch,
+    report::Report,
 };
 
 #[test]
@@ -89,4 +90,29 @@ fn completions_and_the_manual_are_printed() -> Result<()> {
     }
     assert!(jtrace::succeed(&["man"])?.text().contains(".TH"));
     Ok(())
+}
+
+/// What a screen has no room for is kept, and nothing is kept twice.
+#[test]
+fn a_session_ends_on_one_screen_and_report_shows_all_of_it() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "50"]).start()?;
+    let pid = jvm.pid().to_string();
+    let ended = jtrace::succeed(&["attach", &pid, "--text", "-d", "1s"])?.text();
+    assert!(ended.lines().count() <= 40 && ended.contains("\nFINDINGS\n") && ended.contains("\nLENSES\n"), "{ended}");
+    assert!(ended.contains("All tables: `sudo jtrace report --full`"), "{ended}");
+    assert_eq!(jtrace::succeed(&["report"])?.text(), ended);
+    let full = jtrace::succeed(&["report", "--full"])?.text();
+    assert!(full.lines().count() > 40 && full.contains("\nGARBAGE COLLECTION\n"), "{full}");
+    let kept = Report::parse(&jtrace::succeed(&["report", "--json"])?.stdout)?;
+    assert_eq!(kept.0["target"]["pid"], jvm.pid());
+
+    let directory = tempfile::tempdir()?;
+    let recording = directory.path().join("it's one.jtrace").display().to_string();
+    let recorded = jtrace::succeed(&["attach", &pid, "--text", "-d", "500ms", "-o", &recording])?.text();
+    let shown = format!("jtrace report '{}' --full", recording.replace('\'', r"'\''"));
+    // The line is wrapped where the name of the folder is long.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&recorded).contains(&shown), "{recorded}");
+    assert_eq!(jtrace::succeed(&["report"])?.text(), ended, "what is in a file is not kept beside it");
+    jvm.finish().map(drop)
 }

@@ -48,6 +48,7 @@ mod bench;
 // The other commands, and the terminal.
 mod command;
 mod terminal;
+mod top;
 // The demo shows what it promises, and the README's examples run.
 mod demo;
 mod readme;

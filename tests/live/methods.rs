@@ -5,6 +5,8 @@
 // The numbers of calls and of errors.
 mod conditions;
 mod counts;
+mod inside;
+mod programs;
 // Who calls whom, and where.
 mod graph;
 mod opcodes;
@@ -70,6 +72,12 @@ impl<'a> Run<'a> {
 
     fn flags(mut self, flags: &[&'a str]) -> Self {
         self.flags.extend(flags);
+        self
+    }
+
+    /// On a JVM that nobody has told to report.
+    fn without_probes(mut self) -> Self {
+        self.flags.clear();
         self
     }
 

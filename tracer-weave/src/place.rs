@@ -81,6 +81,27 @@ pub enum Kind {
     Throw,
 }
 
+/// Methods by the patterns of their names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Their classes, as Java writes them.
+    pub class: Pattern,
+    /// Their names.
+    pub method: Pattern,
+    /// Their descriptors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<Pattern>,
+}
+
+impl Named {
+    /// Whether a method is among them.
+    pub fn matches(&self, class: &str, name: &str, descriptor: &str) -> bool {
+        self.class.matches(class)
+            && self.method.matches(name)
+            && self.descriptor.as_ref().is_none_or(|pattern| pattern.matches(descriptor))
+    }
+}
+
 /// One wish: a marker or symbol, and where it is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "wishes that are independent of each other")]
@@ -97,6 +118,9 @@ pub struct Rule {
     /// Its descriptor (`(Ljava/lang/String;)V`); a pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptor: Option<Pattern>,
+    /// Methods that are left out all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<Named>,
     /// Where in the method.
     pub place: Place,
     /// What is called there.
@@ -119,8 +143,10 @@ impl Rule {
     }
 
     /// Whether it is for a method of a class that it is for.
-    pub fn is_for_method(&self, name: &str, descriptor: &str) -> bool {
-        self.method.matches(name) && self.descriptor.as_ref().is_none_or(|pattern| pattern.matches(descriptor))
+    pub fn is_for_method(&self, class: &str, name: &str, descriptor: &str) -> bool {
+        self.method.matches(name)
+            && self.descriptor.as_ref().is_none_or(|pattern| pattern.matches(descriptor))
+            && !self.except.iter().any(|named| named.matches(class, name, descriptor))
     }
 }
 

@@ -16,7 +16,7 @@ mod pool;
 mod tables;
 mod wishes;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::class::{BRIDGE, ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
 use crate::{Kind, PlaceDefinition, Rule, Skipped};
@@ -85,11 +85,12 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
         new: BTreeMap::new(),
     };
     let mut places = Places { next: next_place, free: Vec::new() };
+    let name = java_name(&class.name);
     for (number, method) in class.methods.iter().enumerate() {
         let rules: Vec<(usize, &Rule)> = rules
             .iter()
             .enumerate()
-            .filter(|(_, rule)| rule.is_for_method(&method.name, &method.descriptor))
+            .filter(|(_, rule)| rule.is_for_method(&name, &method.name, &method.descriptor))
             // A bridge calls the method that was written, so a call through both would be a symbol twice.
             .filter(|(_, rule)| method.access & BRIDGE == 0 || matches!(rule.kind, Kind::Marker(_)))
             .map(|(number, rule)| (number, *rule))
@@ -102,11 +103,19 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
     Ok(weaving.finish())
 }
 
-/// A method can be named by several rules of a symbol, and is one symbol all the same.
-fn once_each(mut rules: Vec<(usize, &Rule)>) -> Vec<(usize, &Rule)> {
-    let mut symbols = BTreeSet::new();
-    rules.retain(|(_, rule)| matches!(rule.kind, Kind::Marker(_)) || symbols.insert(rule.marker));
-    rules
+/// A method can be named by several rules of a symbol, or of a marker at the same places, and is told once all the same.
+fn once_each<'a>(rules: Vec<(usize, &'a Rule)>) -> Vec<(usize, &'a Rule)> {
+    let mut once: Vec<(usize, &Rule)> = Vec::new();
+    for (number, rule) in rules {
+        let is_alike = |other: &Rule| {
+            let is_symbol = !matches!(rule.kind, Kind::Marker(_));
+            other.marker == rule.marker && (is_symbol || (other.kind, &other.place) == (rule.kind, &rule.place))
+        };
+        if !once.iter().any(|(_, other)| is_alike(other)) {
+            once.push((number, rule));
+        }
+    }
+    once
 }
 
 /// Numbers for places; those of methods that were left as they are go to the next.

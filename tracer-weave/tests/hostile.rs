@@ -33,6 +33,7 @@ fn rules() -> Vec<Rule> {
         subclasses: false,
         method: any(),
         descriptor: None,
+        except: Vec::new(),
         place,
         kind,
         receiver: true,

@@ -105,6 +105,7 @@ fn rule(place: Place, kind: Kind) -> Rule {
         subclasses: false,
         method: Pattern::new("*"),
         descriptor: None,
+        except: Vec::new(),
         place,
         kind,
         receiver: false,

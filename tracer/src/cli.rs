@@ -12,6 +12,7 @@ mod failure;
 mod faults;
 mod heap;
 mod inside;
+mod lane;
 pub mod list;
 mod listen;
 mod logger;
@@ -29,6 +30,7 @@ mod replay;
 mod run;
 mod shell;
 mod threads;
+mod top;
 mod typestate;
 
 use std::{
@@ -108,6 +110,8 @@ enum Command {
     Alloc(attach::Options),
     /// Start a JVM and watch it from its first instruction on
     Run(run::Options),
+    /// Show all JVMs of the machine, with the worst that is wrong with each; attaches to none
+    Top(top::Options),
     /// Record a running JVM for `jtrace report`
     Record(attach::RecordOptions),
     /// Show the report of a recording
@@ -134,6 +138,9 @@ enum Command {
     /// Look into processes for another jtrace
     #[command(hide = true)]
     LookApart(apart::LookOptions),
+    /// Follow a JVM for another jtrace
+    #[command(hide = true)]
+    WatchApart(top::WatchOptions),
     /// Undo what a killed jtrace left, for another jtrace
     #[command(hide = true)]
     RecoverApart(recovery::Options),
@@ -154,7 +161,7 @@ impl Command {
             Self::Heap(options) => options.attaches().then_some(recovery::BEFORE_LOOKING),
             Self::Markers(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
             Self::Typestate(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
-            Self::List(_) | Self::Doctor(_) | Self::Threads(_) | Self::Probes(_) | Self::PerfMap(_) => {
+            Self::List(_) | Self::Doctor(_) | Self::Threads(_) | Self::Probes(_) | Self::PerfMap(_) | Self::Top(_) => {
                 Some(recovery::BEFORE_LOOKING)
             }
             Self::Report(_)
@@ -164,6 +171,7 @@ impl Command {
             | Self::WaitAndExec(_)
             | Self::AsTargetUser(_)
             | Self::LookApart(_)
+            | Self::WatchApart(_)
             | Self::RecoverApart(_) => None,
         }
     }
@@ -221,7 +229,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
-        Command::Report(options) => replay::run(&options),
+        Command::Top(options) => top::run(&options),
+        Command::Report(options) => replay::run(options),
         Command::Diff(options) => diff::run(&options),
         Command::Bench(options) => bench::run(options),
         Command::Typestate(options) => typestate::run(options),
@@ -230,6 +239,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::WaitAndExec(options) => run::wait_and_exec(&options),
         Command::AsTargetUser(options) => Ok(apart::as_target_user(options)),
         Command::LookApart(options) => apart::look(&options),
+        Command::WatchApart(options) => top::watch(options),
         Command::RecoverApart(options) => recovery::apart(options),
     }
 }

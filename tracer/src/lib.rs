@@ -46,6 +46,7 @@ pub mod analysis;
 pub mod finding;
 pub mod heap;
 pub mod thread_dump;
+pub mod top;
 pub mod typestate;
 
 pub mod diff;

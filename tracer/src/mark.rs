@@ -43,6 +43,16 @@ pub struct Marker {
     pub subscribers: Vec<String>,
 }
 
+impl Marker {
+    /// Whether its places are methods that were chosen for the lens `methods`.
+    pub fn is_of_calls(&self) -> bool {
+        self.token == CALLS && self.subscribers.iter().any(|subscriber| subscriber == CALLS)
+    }
+}
+
+/// The client of chosen methods, and the token of their marker. No user names it.
+pub const CALLS: &str = "calls";
+
 /// What is woven. Numbers of markers come first; symbols of the properties follow, property by property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {

@@ -180,6 +180,7 @@ impl Property {
                     subclasses: self.subclasses,
                     method: method.name.clone(),
                     descriptor: method.descriptor(),
+                    except: Vec::new(),
                     place: Place::Method,
                     kind: symbol.at.into(),
                     receiver: true,

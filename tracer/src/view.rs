@@ -17,6 +17,7 @@ pub use symbol::Lines;
 
 pub mod diff;
 pub mod text;
+pub mod top;
 
 pub mod json;
 pub mod ndjson;

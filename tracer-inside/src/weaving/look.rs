@@ -54,8 +54,9 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
         }
         if !rules.is_empty() && jvmti.is_prepared(*class) {
             let methods = jvmti.methods(*class)?;
-            let is_named =
-                |(name, descriptor): &&(String, String)| rules.iter().any(|rule| rule.is_for_method(name, descriptor));
+            let is_named = |(method, descriptor): &&(String, String)| {
+                rules.iter().any(|rule| rule.is_for_method(name, method, descriptor))
+            };
             if jvmti.is_modifiable(*class) {
                 all += methods.iter().filter(is_named).count() as u64;
             }
@@ -64,13 +65,14 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
                 if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
                     continue;
                 }
-                let of = methods.iter().filter(|(name, descriptor)| rule.is_for_method(name, descriptor)).count();
+                let is_meant = |(method, descriptor): &&(String, String)| rule.is_for_method(name, method, descriptor);
+                let of = methods.iter().filter(is_meant).count();
                 if of > 0 && !jvmti.is_modifiable(*class) {
                     name_one(&mut count.fixed, name);
                 } else if of > 0 {
                     count.classes += 1;
                     count.methods += of as u64;
-                    let is_named = |code: &&Code| rule.is_for_method(&code.method, &code.descriptor);
+                    let is_named = |code: &&Code| rule.is_for_method(name, &code.method, &code.descriptor);
                     for code in untraced.iter().filter(is_named) {
                         count.untraced += 1;
                         name_one(&mut count.untraced_named, &format!("{name}::{}", code.method));
@@ -104,6 +106,6 @@ pub(super) fn needed(jvmti: Jvmti, class: jclass, name: &str, weaving: &Weaving)
         return Vec::new();
     }
     let methods = jvmti.methods(class).unwrap_or_default();
-    let has = |rule: &Rule| methods.iter().any(|(name, descriptor)| rule.is_for_method(name, descriptor));
+    let has = |rule: &Rule| methods.iter().any(|(method, descriptor)| rule.is_for_method(name, method, descriptor));
     rules.into_iter().filter(|(_, rule)| has(rule)).map(|(index, _)| index).collect()
 }

@@ -16,6 +16,7 @@ pub(crate) fn rule(marker: u32, method: &str, place: Place, kind: Kind) -> Rule 
         subclasses: false,
         method: Pattern::new(method),
         descriptor: None,
+        except: Vec::new(),
         place,
         kind,
         receiver: false,

@@ -63,8 +63,8 @@ impl Covered {
             ),
         };
         let inside = silent.first().filter(|_| !objects).map_or_else(String::new, |silent| {
-            let (pid, markers) = (context.target.pid, markers(included, silent));
-            format!("`sudo jtrace markers {pid} {markers}` counts them through a library in the JVM; ")
+            let (pid, patterns) = (context.target.pid, patterns(included, silent));
+            format!("`sudo jtrace methods {pid} {patterns} --lane inside` counts them through a library in the JVM; ")
         });
         Some(format!("{what}. {inside}`jtrace run` starts a JVM that reports everything."))
     }
@@ -154,21 +154,21 @@ impl Covered {
     }
 }
 
-/// Markers of what was asked for; where that was asked for in other words, of the first class that is not seen.
-fn markers(included: &[String], first: &Silent) -> String {
+/// Options for what was asked for; where that was asked for in other words, for the first class that is not seen.
+fn patterns(included: &[String], first: &Silent) -> String {
     let of_class = [format!("{}::*", first.class)];
-    let can_be_marked = |pattern: &String| pattern.contains("::") && !pattern.contains(['\'', '`']);
-    let as_written = !included.is_empty() && included.iter().all(can_be_marked);
+    let can_be_woven = |pattern: &String| pattern.contains("::") && !pattern.contains(['\'', '`', '?']);
+    let as_written = !included.is_empty() && included.iter().all(can_be_woven);
     let patterns = if as_written { included } else { &of_class };
-    let markers: Vec<String> = patterns.iter().map(|pattern| format!("--marker '{pattern}'")).collect();
-    markers.join(" ")
+    let options: Vec<String> = patterns.iter().map(|pattern| format!("-I '{pattern}'")).collect();
+    options.join(" ")
 }
 
 /// What is not seen of methods of the JDK: a sentence where some were called, or where nothing was.
-pub(super) fn not_entered<'a>(called: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(super) fn not_entered(called: impl IntoIterator<Item = impl AsRef<str>>) -> Option<String> {
     let mut called = called.into_iter().peekable();
-    let concerns =
-        called.peek().is_none() || called.any(|class| class.starts_with("java.") || class.starts_with("jdk."));
+    let concerns = called.peek().is_none()
+        || called.any(|class| ["java.", "jdk."].iter().any(|jdk| class.as_ref().starts_with(jdk)));
     concerns.then(|| {
         "Methods that the JVM has code of its own for (intrinsics, as `Math.sqrt`, `System.arraycopy`, `Object.getClass`) are not \
          entered where that code stands in the place of the call: such calls are not counted."
@@ -216,12 +216,15 @@ mod tests {
         );
         let said = headline(seen(1, &till)).unwrap();
         assert!(said.starts_with("Most of what was chosen is not seen: 2 of 3 compiled methods"), "{said}");
-        assert!(said.contains("`sudo jtrace markers 4711 --marker 'Tally$Till::*'`") && said.contains("`jtrace run`"));
+        assert!(
+            said.contains("`sudo jtrace methods 4711 -I 'Tally$Till::*' --lane inside`")
+                && said.contains("`jtrace run`")
+        );
         let included = vec!["Tally*::*".to_owned(), "Shop::sell".to_owned()];
         let said = headline(Coverage { included, ..seen(0, &till) }).unwrap();
-        assert!(said.contains("`sudo jtrace markers 4711 --marker 'Tally*::*' --marker 'Shop::sell'`"), "{said}");
+        assert!(said.contains("`sudo jtrace methods 4711 -I 'Tally*::*' -I 'Shop::sell' --lane inside`"), "{said}");
         let said = headline(Coverage { included: vec!["sell".to_owned()], ..seen(0, &till) }).unwrap();
-        assert!(said.contains("--marker 'Tally$Till::*'"), "{said}");
+        assert!(said.contains("-I 'Tally$Till::*'"), "{said}");
         let said = headline(Coverage { objects: true, ..seen(0, &till) }).unwrap();
         assert!(said.contains("the objects that they make") && !said.contains("jtrace markers"), "{said}");
     }

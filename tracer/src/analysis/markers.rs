@@ -8,7 +8,7 @@ use self::{contexts::Contexts, counts::Counts};
 use super::{Analysis, Context, Lens, Scaled, table::column};
 use crate::{
     event::Event,
-    mark::{Asked, Inside, MarkBatch, Switched, Woven},
+    mark::{Asked, Inside, MarkBatch, Marker, Switched, Woven},
     marker::{Client, Dispatch},
     report::{Cell, Section, Shape, Summary, Table, Unit},
     session::{GuardAction, Wish},
@@ -213,6 +213,11 @@ impl Analysis for Markers {
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         let Some(of) = self.switched.iter().find(|of| of.name == group) else { return Vec::new() };
+        // Calls of chosen methods are numbers of the lens methods.
+        let markers = self.dispatch.known().markers();
+        if of.markers.iter().all(|marker| markers.get(*marker).is_some_and(Marker::is_of_calls)) {
+            return Vec::new();
+        }
         vec![Scaled::events(of.markers.iter().map(|marker| self.dispatch.events(*marker)).sum())]
     }
 

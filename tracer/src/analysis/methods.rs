@@ -2,26 +2,34 @@
 //!
 //! What the kernel counted itself and what came as events are added up: no call is in both.
 
+mod by_thread;
 mod counted;
 mod slow;
+mod woven;
 
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
-    table::{Groups, Keyed, column},
+    site,
+    table::Keyed,
 };
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload, StackId, SubjectId, Tid},
+    mark::{Inside, MarkBatch},
     probe::catalog::METHODS_GROUP,
-    report::{Cell, Column, Section, Shape, Summary, Unit},
+    report::{Section, Summary},
     session::GuardAction,
     tally::{ContextTally, Tallies},
 };
 use counted::{Counted, Rows, Sums};
 use slow::Slowest;
+use woven::WovenCalls;
+
+/// Class, method and signature.
+type Labels = (String, String, String);
 
 /// Most pairs of thread and method.
 const PAIRS: usize = 65_536;
@@ -33,10 +41,11 @@ pub struct Methods {
     seen: Seen,
     tallies: Tallies,
     covered: Covered,
+    woven: WovenCalls,
 }
 
 /// What is kept with a call under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kept {
     tid: Tid,
     stack: StackId,
@@ -47,7 +56,7 @@ struct Kept {
 struct Seen {
     rows: Rows,
     pairs: Keyed<(Tid, SubjectId), Sums>,
-    slowest: Slowest,
+    slowest: Slowest<Kept>,
     stacks: Amounts,
     span_start_ns: u64,
 }
@@ -65,6 +74,7 @@ impl Default for Methods {
             },
             tallies: Tallies::default(),
             covered: Covered::default(),
+            woven: WovenCalls::new(0),
         }
     }
 }
@@ -105,7 +115,7 @@ impl Seen {
 }
 
 /// Class, method and signature of a subject.
-pub(super) fn labels(context: Context<'_>, id: SubjectId) -> (String, String, String) {
+pub(super) fn labels(context: Context<'_>, id: SubjectId) -> Labels {
     let unknown = || "<method not named>".to_owned();
     context.subjects.get(id).map_or_else(
         || (unknown(), unknown(), String::new()),
@@ -116,64 +126,10 @@ pub(super) fn labels(context: Context<'_>, id: SubjectId) -> (String, String, St
     )
 }
 
-fn sums_columns(first: Vec<Column>) -> Vec<Column> {
-    let mut columns = first;
-    columns.extend([
-        column("calls", "Calls", Unit::Count),
-        column("errors", "Errors", Unit::Count),
-        column("total_ns", "Total", Unit::Ns),
-        column("self_ns", "Self", Unit::Ns),
-        column("max_ns", "Longest", Unit::Ns),
-    ]);
-    columns
-}
-
-fn sums_cells(sums: &Sums) -> Vec<Cell> {
-    let Sums { calls, errors, timed, total_ns, self_ns, max_ns } = *sums;
-    let known = |ns: u64| Cell::from((timed > 0).then_some(ns));
-    vec![calls.into(), errors.into(), known(total_ns), known(self_ns), known(max_ns)]
-}
-
 impl Methods {
-    fn by_thread<L: Ord>(&self, label: impl Fn(Tid, SubjectId) -> L) -> Groups<L, Sums> {
-        counted::by_thread(&self.seen.pairs, self.thread_tallies(), label)
-    }
-
     /// What the kernel counted by thread.
     fn thread_tallies(&self) -> &[ContextTally] {
         self.tallies.contexts.as_ref().map_or(&[], |contexts| &contexts.calls)
-    }
-
-    fn threads_table(&self, context: Context<'_>) -> Shape {
-        self.by_thread(|tid, _| (context.names.thread(tid), tid)).table(
-            "threads",
-            "Calls by thread",
-            sums_columns(vec![column("thread", "Thread", Unit::Text), column("tid", "Thread id", Unit::Count)]),
-            |sums| sums.calls,
-            |(thread, tid)| vec![thread.into(), u64::from(tid.0).into()],
-            sums_cells,
-        )
-    }
-
-    fn thread_methods_table(&self, context: Context<'_>) -> Shape {
-        let first = vec![
-            column("thread", "Thread", Unit::Text),
-            column("tid", "Thread id", Unit::Count),
-            column("class", "Class", Unit::Text),
-            column("method", "Method", Unit::Text),
-            column("signature", "Signature", Unit::Text),
-        ];
-        let label = |tid, method| (context.names.thread(tid), tid, labels(context, method), method);
-        self.by_thread(label).table(
-            "thread_methods",
-            "Calls by thread and method",
-            sums_columns(first),
-            |sums| sums.calls,
-            |(thread, tid, (class, method, signature), _)| {
-                vec![thread.into(), u64::from(tid.0).into(), class.into(), method.into(), signature.into()]
-            },
-            sums_cells,
-        )
     }
 
     fn notes(&self, counted: &Counted<'_>) -> Vec<String> {
@@ -220,11 +176,12 @@ impl Analysis for Methods {
 
     fn start(&mut self, start_ns: u64) {
         self.seen.span_start_ns = start_ns;
+        self.woven = WovenCalls::new(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
         self.covered.event(event);
-        let Self { shadow, seen, tallies: _, covered: _ } = self;
+        let Self { shadow, seen, tallies: _, covered: _, woven: _ } = self;
         let (tid, time_ns) = (event.tid, event.time_ns);
         match event.payload {
             // The kernel times it, and tells when it is over.
@@ -267,11 +224,20 @@ impl Analysis for Methods {
         if action.group == METHODS_GROUP && action.hides_ends() {
             self.shadow.cut();
         }
+        self.woven.guard(action);
+    }
+
+    fn inside(&mut self, inside: &Inside) {
+        self.woven.inside(inside);
+    }
+
+    fn marks(&mut self, batch: &MarkBatch<'_>) {
+        self.woven.marks(batch);
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         if group != METHODS_GROUP {
-            return Vec::new();
+            return self.woven.scaled(group);
         }
         let tallied = self.tallies.methods.iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
         vec![Scaled::calls(self.seen.rows.total().calls.saturating_add(tallied))]
@@ -288,6 +254,9 @@ impl Analysis for Methods {
     }
 
     fn section(&self, context: Context<'_>) -> Section {
+        if let Some(section) = self.woven.section(context) {
+            return section;
+        }
         let counted = Counted::of(&self.seen.rows, &self.tallies.methods);
         let sums = counted.rows.total();
         let mut summary =
@@ -298,15 +267,22 @@ impl Analysis for Methods {
         if let Some(methods) = self.covered.not_covered() {
             summary = summary.int("not_covered_methods", methods);
         }
-        let mut shapes = vec![counted.rows.table(context)];
+        let label = |method| labels(context, method);
+        let thread = |tid: Tid| (context.names.thread(tid), Some(tid));
+        let mut shapes = vec![counted.rows.table(label)];
         if self.seen.pairs.iter().next().is_some() || !self.thread_tallies().is_empty() {
-            shapes.extend([self.threads_table(context), self.thread_methods_table(context)]);
+            let (pairs, tallies) = (&self.seen.pairs, self.thread_tallies());
+            shapes.push(by_thread::threads(counted::by_thread(pairs, tallies, |tid, _| thread(tid))));
+            let both = |tid, method| (thread(tid), label(method), method);
+            shapes.push(by_thread::methods(counted::by_thread(pairs, tallies, both)));
         }
-        shapes.extend(self.seen.slowest.table(context));
-        shapes.extend(counted.shape());
+        let with_places = site::any_asked(self.seen.slowest.data().map(|kept| kept.stack));
+        let caller = |Kept { stack, .. }| (stack != StackId::default()).then(|| slow::frames(context, stack));
+        shapes.extend(self.seen.slowest.table(label, |kept| thread(kept.tid), with_places.then_some(caller)));
+        shapes.extend(counted.rows.shape());
         shapes.extend(counted::stacks_shape(&self.seen.stacks, context));
         let mut notes = self.notes(&counted);
-        notes.extend(covered::not_entered(counted.rows.classes(context)));
+        notes.extend(covered::not_entered(counted.rows.classes(label)));
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Methods.id(), title: "Methods".to_owned(), summary, notes, shapes }
     }

@@ -16,14 +16,17 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, list::Row};
-use crate::jvm::{
-    find::{
-        self, Jvm, Step,
-        privilege::{self, LOOKING},
-        process::{Identity, Stat},
-        refused_calls::{Work, refuse_beyond},
+use crate::{
+    jvm::{
+        find::{
+            self, Jvm, Step,
+            privilege::{self, LOOKING},
+            process::{Identity, Stat},
+            refused_calls::{Work, refuse_beyond},
+        },
+        target_files,
     },
-    target_files,
+    top::Reading,
 };
 
 /// Options of `jtrace as-target-user`.
@@ -69,6 +72,8 @@ pub(super) enum Said {
     Hidden,
     /// Whose it is decided that it is not looked at.
     LeftOut,
+    /// What a JVM does that is followed.
+    Reading(Box<Reading>),
     /// To be told the user.
     Warning(String),
     /// Nothing is left to do.

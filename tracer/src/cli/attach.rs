@@ -12,9 +12,9 @@ use super::{
     arming::{ArmedJvm, Held},
     inside::{self, Wanted},
     listen::{Limits, Pipeline, Showing, Waiter},
-    options::{OutputOptions, WatchOptions},
+    options::{Extent, OutputOptions, WatchOptions},
     outlet::Outlet,
-    output::{self, Files, Format},
+    output::{self, Files},
     prepare::{self, Known, Watched},
 };
 use crate::{
@@ -91,29 +91,40 @@ pub(super) struct RecordOptions {
 /// How the results of a live session reach the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Show {
-    Tui,
+    /// The screen, and a text when it is gone.
+    Tui(Extent),
     Events,
-    Report(Format),
+    Text(Extent),
+    Json,
     /// Only into files.
     Quiet,
 }
 
 impl Show {
     pub(super) fn new(output: &OutputOptions, show: &ShowOptions) -> Self {
+        let extent = output.extent();
         if show.tui {
-            Self::Tui
+            Self::Tui(extent)
         } else if show.events {
             Self::Events
         } else if output.json {
-            Self::Report(Format::Json)
-        } else if output.text {
-            Self::Report(Format::Text)
+            Self::Json
+        } else if output.text || output.full {
+            Self::Text(extent)
         } else if !output.output.is_empty() {
             Self::Quiet
         } else if io::stdout().is_terminal() && io::stdin().is_terminal() {
-            Self::Tui
+            Self::Tui(extent)
         } else {
-            Self::Report(Format::Text)
+            Self::Text(extent)
+        }
+    }
+
+    /// How much is printed as text at the end, if anything is.
+    const fn text(self) -> Option<Extent> {
+        match self {
+            Self::Tui(extent) | Self::Text(extent) => Some(extent),
+            Self::Events | Self::Json | Self::Quiet => None,
         }
     }
 }
@@ -137,7 +148,7 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 }
 
 fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
-    let watch = watch.with_properties()?;
+    let watch = watch.with_properties()?.with_lane()?;
     let mut watched = watch.watched(Instant::now())?;
     watched.one_by_one |= show == Show::Events;
     if watch.demand.wanted.explain {
@@ -210,11 +221,15 @@ pub(super) fn watch_live(
     live: Live,
     start: Start,
     limits: Limits,
-    files: Files,
+    mut files: Files,
     show: Show,
     mut held: Held,
     waiter: &mut Waiter,
 ) -> Result<&'static str, Failure> {
+    if show.text() == Some(Extent::Screen) {
+        files.keep(limits.pid.get());
+    }
+    let rest = files.rest();
     let stream = (show == Show::Events).then(Outlet::open).transpose()?.map(EventStream::new);
     let attached =
         format!("attached to {}: {} sites in {:.2} s", limits.pid, start.sites.len(), start.attach_ns as f64 / 1e9);
@@ -226,12 +241,12 @@ pub(super) fn watch_live(
     if let Err(error) = refuse_beyond(Work::Session) {
         log::warn!("the kernel does not refuse what a session has no need for: {error}");
     }
-    if show != Show::Tui {
+    if !matches!(show, Show::Tui(_)) {
         say(&attached);
     }
     let showing = match show {
-        Show::Tui => Showing::Screen,
-        Show::Report(_) => Showing::Findings,
+        Show::Tui(_) => Showing::Screen,
+        Show::Text(_) | Show::Json => Showing::Findings,
         Show::Events | Show::Quiet => Showing::Nothing,
     };
     let ended = waiter.listen(live, limits, &mut pipeline, showing, || held.coverage())?;
@@ -242,11 +257,10 @@ pub(super) fn watch_live(
     // A reader that has gone, or reads nothing, keeps nothing from the files.
     files.finish(&report)?;
     passed?;
-    match show {
-        Show::Report(format) => output::print(&report, format)?,
-        // What was on the screen is gone with it; the report stays.
-        Show::Tui => output::print(&report, Format::Text)?,
-        Show::Events | Show::Quiet => {}
+    match show.text() {
+        Some(extent) => output::print_text(&report, extent, &rest)?,
+        None if show == Show::Json => output::print_json(&report)?,
+        None => {}
     }
     Ok(ended)
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::{
     Failure,
     attach::{self, trap_ns},
+    lane::Lane,
     predicate::PredicateOptions,
 };
 use crate::{
@@ -42,6 +43,10 @@ pub(super) struct DemandOptions {
 
     #[command(flatten)]
     pub(super) wanted: PredicateOptions,
+
+    /// Where calls are counted (lens methods): by traps of the kernel, or by code that a library weaves into the methods
+    #[arg(long, value_enum, default_value_t, value_name = "LANE", hide_possible_values = false)]
+    pub(super) lane: Lane,
 
     /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]

@@ -18,7 +18,7 @@ use crate::{
     },
     jvm::find::Jvm,
     mark::{Asked, CodeBefore, Meaning},
-    marker::check::MANY_METHODS,
+    marker::{Spec, Wish, check::MANY_METHODS},
     predicate::error::nearest,
     probe::plan::Plan,
     source::live::{
@@ -49,6 +49,10 @@ pub(super) struct InsideOptions {
     /// What these are: they are read once.
     #[arg(skip)]
     pub(super) properties: Vec<Property>,
+
+    /// The marker of methods that are chosen for `--lane inside`
+    #[arg(skip)]
+    pub(super) calls: Option<Wish>,
 
     /// Tell also of symbols that leave an object in its state
     #[arg(long)]
@@ -83,7 +87,7 @@ pub(super) struct Wanted {
 impl InsideOptions {
     /// The lenses of what is named.
     pub(super) fn lenses(&self) -> Vec<Lens> {
-        let markers = self.markers.spec.is_some() || !self.markers.marker.is_empty();
+        let markers = self.markers.is_named() || self.calls.is_some();
         let named = [(markers, Lens::Markers), (!self.property.is_empty(), Lens::Typestate)];
         named.into_iter().filter(|(is_named, _)| self.inside && *is_named).map(|(_, lens)| lens).collect()
     }
@@ -93,12 +97,15 @@ impl InsideOptions {
         if !lenses.iter().any(|lens| lens.is_inside()) {
             return Ok(None);
         }
-        let spec = self.markers.read()?;
+        let mut spec = self.markers.read()?;
+        self.add_calls(&mut spec)?;
         let telling = spec.wishes.iter().map(|wish| {
             let can_count = spec.is_countable(wish);
             let count = if !each && can_count { switch::COUNT } else { 0 };
             let time = if wish.marker.time { switch::TIME } else { 0 };
             let (receiver, arguments) = (wish.receiver, wish.arguments);
+            // Exact counts are worth more than times of a part of the calls.
+            let can_count = can_count || spec.is_countable_without_times(wish);
             Telling { switch: switch::ON | count | time, can_count, receiver, arguments }
         });
         let telling: Vec<Telling> = telling.collect();
@@ -182,6 +189,21 @@ impl Wanted {
         self.machines.push(table(number, &property.machine, self.one_in));
         self.rules.extend(rules);
         self.asked.properties.push(property);
+        Ok(())
+    }
+}
+
+impl InsideOptions {
+    /// Adds the marker of chosen methods to those that were named.
+    fn add_calls(&self, spec: &mut Spec) -> Result<(), Failure> {
+        let Some(wish) = &self.calls else { return Ok(()) };
+        if spec.wishes.iter().any(|other| other.marker.name == wish.marker.name) {
+            return Err(Failure::usage(
+                format!("the name `{}` is that of the methods that --lane inside counts", wish.marker.name),
+                "give the marker another name".to_owned(),
+            ));
+        }
+        spec.wishes.push(wish.clone());
         Ok(())
     }
 }

@@ -59,6 +59,11 @@ pub(super) struct MarkerOptions {
 }
 
 impl MarkerOptions {
+    /// Whether any marker is named.
+    pub(super) const fn is_named(&self) -> bool {
+        self.spec.is_some() || !self.marker.is_empty()
+    }
+
     /// What was asked for.
     pub(super) fn read(&self) -> Result<Spec, Failure> {
         let Some(path) = &self.spec else { return Ok(Spec::read(None, &self.marker, CLIENTS)?) };

@@ -80,6 +80,7 @@ impl WatchOptions {
             one_by_one: self.demand.each,
             timed: !self.demand.no_times,
             by_thread: self.demand.by_thread,
+            lane: self.demand.lane,
             predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
             included: self.demand.wanted.include.clone(),
         })
@@ -148,9 +149,13 @@ pub(super) struct OutputOptions {
     #[arg(long, group = "format")]
     pub(super) json: bool,
 
-    /// Print the report as text
+    /// Print the report as text, on one screen
     #[arg(long, group = "format")]
     pub(super) text: bool,
+
+    /// Print all of the text: every table, instead of one screen
+    #[arg(long, conflicts_with = "json")]
+    pub(super) full: bool,
 
     /// Whose stacks go into .folded, .svg, .pb.gz, .speedscope.json, .dot and .callgrind; by default the first that has any of
     /// cpu, wall, offcpu, locks, alloc, calls, methods, jni (calls first for a graph). Whose distribution goes into .hgrm. Of a lens with several profiles the first, or `LENS.PROFILE` (`locks.park_stacks`)
@@ -160,6 +165,15 @@ pub(super) struct OutputOptions {
     /// Leave line numbers out of these files, so that a method is one frame
     #[arg(long)]
     pub(super) no_lines: bool,
+}
+
+/// How much of a report is printed as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What a screen holds.
+    Screen,
+    /// Every table.
+    Whole,
 }
 
 /// Which stacks to write.
@@ -182,6 +196,11 @@ pub(super) fn profile(text: &str) -> Result<ProfileChoice, String> {
 }
 
 impl OutputOptions {
+    /// How much of the text is asked for.
+    pub(super) const fn extent(&self) -> Extent {
+        if self.full { Extent::Whole } else { Extent::Screen }
+    }
+
     /// Whether lines of a method are told apart.
     pub(super) const fn lines(&self) -> Lines {
         if self.no_lines { Lines::Merged } else { Lines::Shown }

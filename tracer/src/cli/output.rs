@@ -4,6 +4,7 @@
 //! JDK's tools, get their names at once, all else when it is complete. `place` keeps jtrace, which runs as root, from writing where others point.
 
 mod choice;
+mod kept;
 mod place;
 
 use std::{
@@ -14,14 +15,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub(super) use self::choice::profiles_of_both;
+pub(super) use self::{choice::profiles_of_both, kept::latest};
 use self::{
     choice::{histogram as choose_histogram, profile as choose_profile},
+    kept::Kept,
     place::Place,
 };
 use super::{
     Failure,
-    options::{OutputOptions, ProfileChoice},
+    options::{Extent, OutputOptions, ProfileChoice},
 };
 use crate::{
     analysis::Lens,
@@ -31,6 +33,20 @@ use crate::{
     source::recording::Recorder,
     view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
 };
+
+/// Sections of lenses that are there because they were asked for, before those that stand beside them.
+const ASKED_FOR: [&str; 7] = [
+    Lens::Methods.id(),
+    Lens::Calls.id(),
+    Lens::Alloc.id(),
+    Lens::Jni.id(),
+    Lens::Typestate.id(),
+    Lens::Wall.id(),
+    Lens::Offcpu.id(),
+];
+
+/// What the text on a screen says of the rest of a report that jtrace has kept.
+pub(super) const ALL_OF_THE_LATEST: &str = "All tables: `sudo jtrace report --full`. `-o x.html` draws them.";
 
 /// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +143,7 @@ pub(super) struct Files {
     lines: Lines,
     recorders: Vec<(PathBuf, Recorder<BufWriter<File>>)>,
     flights: Vec<(PathBuf, FlightRecorder<BufWriter<File>>)>,
+    kept: Option<Kept>,
 }
 
 impl Files {
@@ -170,9 +187,31 @@ impl Files {
 
     /// Whether nothing was asked for.
     pub(super) const fn is_empty(&self) -> bool {
-        let Self { reports, stacks, distributions, profile: _, lines: _, recorders, flights } = self;
+        let Self { reports, stacks, distributions, profile: _, lines: _, recorders, flights, kept: _ } = self;
         let at_end = reports.is_empty() && stacks.is_empty() && distributions.is_empty();
         at_end && recorders.is_empty() && flights.is_empty()
+    }
+
+    /// Keeps the report for `jtrace report`, as nothing else does, and the screen shows a part of it only.
+    pub(super) fn keep(&mut self, pid: u32) {
+        if self.readable().is_none() {
+            self.kept = Kept::open(pid);
+        }
+    }
+
+    /// The file that `jtrace report` can read.
+    fn readable(&self) -> Option<&Path> {
+        let report = self.reports.iter().find(|file| file.format == Format::Json).map(|file| &*file.path);
+        self.recorders.first().map(|(path, _)| &**path).or(report)
+    }
+
+    /// What the text on a screen says of the rest of the report.
+    pub(super) fn rest(&self) -> String {
+        match (self.readable(), &self.kept) {
+            (Some(path), _) => all_of(path),
+            (None, Some(_)) => ALL_OF_THE_LATEST.to_owned(),
+            (None, None) => "All tables: `--full`. `-o x.html` draws them.".to_owned(),
+        }
     }
 
     /// Records an item.
@@ -202,7 +241,10 @@ impl Files {
     /// Ends the recordings and writes the reports, then the stacks: that there are none spoils nothing else.
     pub(super) fn finish(mut self, report: &Report) -> Result<(), Failure> {
         self.flush()?;
-        let Self { reports, stacks, distributions, profile, lines, recorders, flights } = self;
+        let Self { reports, stacks, distributions, profile, lines, recorders, flights, kept } = self;
+        if let Some(kept) = kept {
+            kept.finish(report);
+        }
         for (path, _) in &recorders {
             written(path);
         }
@@ -279,10 +321,35 @@ pub(super) fn write(
     }
 }
 
-/// Writes a report to standard output.
-pub(super) fn print(report: &Report, format: Format) -> Result<(), Failure> {
+/// What all tables of a file are shown by.
+pub(super) fn all_of(path: &Path) -> String {
+    format!("All tables: `jtrace report {} --full`.", shell_word(&path.to_string_lossy()))
+}
+
+/// A name as a shell takes it for one word.
+fn shell_word(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@,%".contains(c);
+    if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
+
+/// Writes a report to standard output as JSON.
+pub(super) fn print_json(report: &Report) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    write(report, format, &text::TextOptions::for_stdout(), &mut out)?;
+    json::write(report, &mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Writes a report to standard output as text; where that is a part only, `rest` says where the rest is.
+pub(super) fn print_text(report: &Report, extent: Extent, rest: &str) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let options = text::TextOptions::for_stdout();
+    match extent {
+        Extent::Whole => text::write(report, &options, &mut out)?,
+        Extent::Screen => {
+            let screen = text::screen::Screen { lines: text::screen_lines(), first: &ASKED_FOR, rest };
+            text::screen::write(report, &options, screen, &mut out)?;
+        }
+    }
     Ok(out.flush()?)
 }
 

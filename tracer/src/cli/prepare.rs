@@ -13,7 +13,7 @@ use tracer_common::{
     tally::Demand,
 };
 
-use super::{Failure, apart};
+use super::{Failure, apart, lane::Lane};
 use crate::{
     analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
@@ -68,6 +68,8 @@ pub(super) struct Watched {
     pub(super) timed: bool,
     /// Whether calls are counted by thread as well.
     pub(super) by_thread: bool,
+    /// Where calls are counted.
+    pub(super) lane: Lane,
     /// Which methods or objects are wanted.
     pub(super) predicate: Predicate,
     /// What was included, as it was written.
@@ -75,6 +77,12 @@ pub(super) struct Watched {
 }
 
 impl Watched {
+    /// The lenses that need sites of their own.
+    pub(super) fn from_outside(&self) -> Vec<Lens> {
+        let is_inside = |lens: Lens| self.lane == Lane::Inside && lens == Lens::Methods;
+        self.lenses.iter().copied().filter(|lens| !is_inside(*lens)).collect()
+    }
+
     /// What is known about the code of a JVM, where stacks are wanted.
     pub(super) fn unwinding(&self, jvm: &Jvm) -> Option<Unwinding> {
         let opened = self.stacks.then(|| Unwinding::open(jvm))?;
@@ -194,7 +202,7 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        let mut plan = plan_of(libjvm, &watched.lenses, facts(jvm, threads.as_ref()), watched.exact);
+        let mut plan = plan_of(libjvm, &watched.from_outside(), facts(jvm, threads.as_ref()), watched.exact);
         choose_jni(&mut plan, watched);
         if watched.predicate.asks_for(&[Field::Thread, Field::Daemon])
             && let Some(lens) = plan.sites.iter().find(|site| site.flag.is_some()).map(|site| site.lens)

@@ -10,7 +10,7 @@ use std::{
 use super::{
     Failure,
     options::OutputOptions,
-    output::{self, Files, Format},
+    output::{self, Files},
 };
 use crate::{
     event::stream::EventStream,
@@ -27,8 +27,8 @@ use crate::{
 /// Options of `jtrace report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// The recording, or a report that was written as JSON
-    file: PathBuf,
+    /// The recording, or a report that was written as JSON; without one, the report of the session that ended last
+    file: Option<PathBuf>,
 
     #[command(flatten)]
     output: OutputOptions,
@@ -88,15 +88,34 @@ fn read(file: BufReader<File>, path: &Path) -> Result<Report, Failure> {
     Report::read(&document).map_err(|error| foreign(&error))
 }
 
-pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     output::check(&options.output)?;
-    let input = Input::open(&options.file)?;
-    give_up(&options.output.output)?;
+    let asked = Asked::new(options)?;
+    let input = Input::open(&asked.file)?;
+    give_up(&asked.output.output)?;
     match input {
-        Input::Recording(recording) => replay(recording, options)?,
-        Input::Report(file) => show(file, options)?,
+        Input::Recording(recording) => replay(recording, &asked)?,
+        Input::Report(file) => show(file, &asked)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to show, and how.
+struct Asked {
+    file: PathBuf,
+    output: OutputOptions,
+    events: bool,
+    /// What shows the rest of the report where the text is a part only.
+    rest: String,
+}
+
+impl Asked {
+    fn new(Options { file, output, events }: Options) -> Result<Self, Failure> {
+        Ok(match file {
+            Some(file) => Self { rest: output::all_of(&file), file, output, events },
+            None => Self { rest: output::ALL_OF_THE_LATEST.to_owned(), file: output::latest()?, output, events },
+        })
+    }
 }
 
 /// Keeps only what it takes to parse, once all that is read is open, and to write to these files.
@@ -109,14 +128,14 @@ pub(super) fn give_up(outputs: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn replay(recording: Recording<BufReader<File>>, options: &Options) -> Result<(), Failure> {
+fn replay(recording: Recording<BufReader<File>>, asked: &Asked) -> Result<(), Failure> {
     let mut session = None;
     let mut files = None;
-    let mut stream = options.events.then(|| EventStream::new(std::io::stdout()));
+    let mut stream = asked.events.then(|| EventStream::new(std::io::stdout()));
     let mut failed = Ok(());
     recording.replay(&mut |item| {
         if failed.is_ok() {
-            failed = take(&item, options, &mut session, &mut files, stream.as_mut());
+            failed = take(&item, asked, &mut session, &mut files, stream.as_mut());
         }
     })?;
     failed?;
@@ -125,7 +144,7 @@ fn replay(recording: Recording<BufReader<File>>, options: &Options) -> Result<()
     let files = files.unwrap_or_default();
     let printed = match stream {
         Some(mut stream) => stream.flush().map_err(Failure::from),
-        None => print(&report, options, &files),
+        None => print(&report, asked, &files),
     };
     // A reader that has gone keeps nothing from the files.
     files.finish(&report)?;
@@ -133,27 +152,27 @@ fn replay(recording: Recording<BufReader<File>>, options: &Options) -> Result<()
 }
 
 /// A report has no events any more.
-fn show(file: BufReader<File>, options: &Options) -> Result<(), Failure> {
-    let name = options.file.display();
-    let needs_events = output::of_events(&options.output).map(|path| path.display().to_string());
-    if let Some(wanted) = needs_events.or_else(|| options.events.then(|| "--events".to_owned())) {
+fn show(file: BufReader<File>, asked: &Asked) -> Result<(), Failure> {
+    let name = asked.file.display();
+    let needs_events = output::of_events(&asked.output).map(|path| path.display().to_string());
+    if let Some(wanted) = needs_events.or_else(|| asked.events.then(|| "--events".to_owned())) {
         return Err(Failure::usage(
             format!("{wanted} needs single events, and {name} is a report, which has none"),
             "give a recording: `jtrace record PID -o x.jtrace` makes one".to_owned(),
         ));
     }
-    let report = read(file, &options.file)?;
-    let files = Files::open(&options.output, report.target.pid, Some(&options.file))?;
-    let printed = print(&report, options, &files);
+    let report = read(file, &asked.file)?;
+    let files = Files::open(&asked.output, report.target.pid, Some(&asked.file))?;
+    let printed = print(&report, asked, &files);
     files.finish(&report)?;
     printed
 }
 
-fn print(report: &Report, options: &Options, files: &Files) -> Result<(), Failure> {
-    if options.output.json {
-        output::print(report, Format::Json)
-    } else if options.output.text || files.is_empty() {
-        output::print(report, Format::Text)
+fn print(report: &Report, asked: &Asked, files: &Files) -> Result<(), Failure> {
+    if asked.output.json {
+        output::print_json(report)
+    } else if asked.output.text || asked.output.full || files.is_empty() {
+        output::print_text(report, asked.output.extent(), &asked.rest)
     } else {
         Ok(())
     }
@@ -161,13 +180,13 @@ fn print(report: &Report, options: &Options, files: &Files) -> Result<(), Failur
 
 fn take(
     item: &Item<'_>,
-    options: &Options,
+    asked: &Asked,
     session: &mut Option<Session>,
     files: &mut Option<Files>,
     stream: Option<&mut EventStream<std::io::Stdout>>,
 ) -> Result<(), Failure> {
     if let Item::Start(start) = item {
-        *files = Some(Files::open(&options.output, start.target.pid, Some(&options.file))?);
+        *files = Some(Files::open(&asked.output, start.target.pid, Some(&asked.file))?);
         *session = Some(Session::new((**start).clone()));
     }
     if let (Some(session), Some(files)) = (session, files) {

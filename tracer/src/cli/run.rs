@@ -28,7 +28,7 @@ use super::{
     inside::{self, Coming, Wanted},
     listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions},
-    output::{self, Files, Format},
+    output::{self, Files},
     prepare::{self, Known, Watched},
 };
 use crate::{
@@ -111,7 +111,7 @@ impl Drop for Waiting {
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let Options { watch, output, show, command } = options;
     let show = show_beside_the_program(&output, &show)?;
-    let watch = watch.with_properties()?;
+    let watch = watch.with_properties()?.with_lane()?;
     let watched = watch.watched(Instant::now())?;
     let mut waiter = Waiter::new()?;
     output::check(&output)?;
@@ -119,7 +119,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let program = find_program(command.first().expect("the command line asks for at least one"))?;
     let path = libjvm_of(&program)?;
     let libjvm = prepare::read_libjvm(&path)?;
-    let mut plan = plan(&libjvm, &watched.lenses, Facts::default(), watched.exact);
+    let mut plan = plan(&libjvm, &watched.from_outside(), Facts::default(), watched.exact);
     prepare::choose_jni(&mut plan, &watched);
     takes_flags(&plan)?;
     if wanted.is_none() {
@@ -351,11 +351,11 @@ fn wait_until_gate_is_open(pid: NonZeroU32, gate: &OwnedFd, read: OwnedFd) {
 /// How a session is shown that shares its terminal with the program: as text at the end, unless asked otherwise.
 fn show_beside_the_program(output: &OutputOptions, show: &ShowOptions) -> Result<Show, Failure> {
     match Show::new(output, show) {
-        Show::Tui if show.wants_tui() => Err(Failure::usage(
+        Show::Tui(_) if show.wants_tui() => Err(Failure::usage(
             "the screen would share its terminal with the program",
             "start the program with its output in a file, and use `jtrace attach` for the screen".to_owned(),
         )),
-        Show::Tui => Ok(Show::Report(Format::Text)),
+        Show::Tui(extent) => Ok(Show::Text(extent)),
         other => Ok(other),
     }
 }

@@ -34,9 +34,7 @@ impl Descriptors {
         let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
         Some(sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
     }
-}
 
-impl Descriptors {
     /// Whether standard input is something that others write to when they like: a pipe, with a name or without, or a terminal.
     fn is_typed_into(&self, target: &str) -> bool {
         if target.starts_with("pipe:") || target.starts_with("/dev/pts/") {

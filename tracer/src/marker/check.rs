@@ -97,8 +97,11 @@ impl Check {
         let name = class.outline.name.as_str();
         let meant: Vec<&Rule> = rules.iter().filter(|rule| above.is_meant(rule, name)).collect();
         for rule in &meant {
-            let methods =
-                class.outline.methods.iter().filter(|method| rule.is_for_method(&method.name, &method.descriptor));
+            let methods = class
+                .outline
+                .methods
+                .iter()
+                .filter(|method| rule.is_for_method(name, &method.name, &method.descriptor));
             let methods = methods.count() as u64;
             if let Some(marker) = self.marker(rule.marker) {
                 marker.methods += methods;
@@ -137,8 +140,9 @@ impl Check {
         }
         for skipped in skipped {
             for rule in meant {
-                let concerns =
-                    skipped.method.as_ref().is_none_or(|(name, descriptor)| rule.is_for_method(name, descriptor));
+                let is_meant =
+                    |(name, descriptor): &(String, String)| rule.is_for_method(&skipped.class, name, descriptor);
+                let concerns = skipped.method.as_ref().is_none_or(is_meant);
                 let Some(marker) = self.marker(rule.marker).filter(|_| concerns) else { continue };
                 marker.skipped_count += 1;
                 if marker.skipped.len() < MAX_SHOWN {

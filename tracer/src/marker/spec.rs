@@ -4,7 +4,7 @@ mod toml;
 
 use std::{collections::HashMap, ops::Range};
 
-use tracer_weave::{Kind, Pattern, Place, Rule, Sides};
+use tracer_weave::{Kind, Named, Pattern, Place, Rule, Sides};
 
 use super::{
     Error,
@@ -13,7 +13,7 @@ use super::{
     short,
 };
 use crate::{
-    mark::{Asked, Marker},
+    mark::{Asked, CALLS, Marker},
     predicate::{self, Field, Predicate, error::nearest, tree::Expr},
 };
 
@@ -27,8 +27,8 @@ pub const MAX_FURTHER: usize = 100_000;
 /// The option with short forms, as errors name it.
 const OPTION: &str = "--marker";
 
-/// The client that takes counts as well as single marks.
-const COUNTING_CLIENT: &str = "counts";
+/// Clients that take counts as well as single marks.
+const COUNTING_CLIENTS: [&str; 2] = ["counts", CALLS];
 
 /// A marker, and where it is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Wish {
     pub descriptor: Option<Pattern>,
     /// Further methods.
     pub also: Vec<Named>,
+    /// Methods that are left out.
+    pub except: Vec<Named>,
     /// Where in them.
     pub place: Place,
     /// Whether receivers are told.
@@ -53,15 +55,38 @@ pub struct Wish {
     pub arguments: bool,
 }
 
-/// Methods by the patterns of their names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// Their classes.
-    pub class: Pattern,
-    /// Their names.
-    pub method: Pattern,
-    /// Their descriptors.
-    pub descriptor: Option<Pattern>,
+impl Wish {
+    /// The marker of chosen methods: what is counted of their calls is for the lens `methods`. Nothing where none is included.
+    pub fn calls(include: Vec<Named>, except: Vec<Named>, predicate: Option<String>, time: bool) -> Option<Self> {
+        let pattern = |named: &Named| format!("{}::{}", named.class.as_str(), named.method.as_str());
+        let patterns: Vec<String> = include.iter().map(pattern).collect();
+        let mut include = include.into_iter();
+        let Named { class, method, descriptor } = include.next()?;
+        let marker = Marker {
+            name: CALLS.to_owned(),
+            token: CALLS.to_owned(),
+            sides: Sides::Region,
+            pattern: patterns.join(", "),
+            time,
+            predicate,
+            inside: Vec::new(),
+            not_under: Vec::new(),
+            subscribers: vec![CALLS.to_owned()],
+        };
+        let (also, place) = (include.collect(), Place::Method);
+        Some(Self {
+            marker,
+            class,
+            subclasses: false,
+            method,
+            descriptor,
+            also,
+            except,
+            place,
+            receiver: false,
+            arguments: false,
+        })
+    }
 }
 
 /// All markers of a session. The index of a wish is the number of its marker.
@@ -157,8 +182,14 @@ impl Spec {
         let Marker { time, predicate, inside, not_under, subscribers, .. } = &wish.marker;
         let asks_stacks = |other: &Wish| !other.marker.inside.is_empty() || !other.marker.not_under.is_empty();
         let asks = *time || predicate.is_some() || !inside.is_empty() || !not_under.is_empty();
-        let is_for_others = subscribers.iter().any(|name| name != COUNTING_CLIENT);
+        let is_for_others = subscribers.iter().any(|name| !COUNTING_CLIENTS.contains(&name.as_str()));
         !asks && !wish.receiver && !wish.arguments && !is_for_others && !self.wishes.iter().any(asks_stacks)
+    }
+
+    /// Whether that would be so of the calls of chosen methods if they had no times.
+    pub fn is_countable_without_times(&self, wish: &Wish) -> bool {
+        let untimed = Wish { marker: Marker { time: false, ..wish.marker.clone() }, ..wish.clone() };
+        wish.marker.is_of_calls() && self.is_countable(&untimed)
     }
 
     /// What the session says of them.
@@ -175,6 +206,7 @@ impl Spec {
                 subclasses: wish.subclasses,
                 method: wish.method.clone(),
                 descriptor: wish.descriptor.clone(),
+                except: wish.except.clone(),
                 place: wish.place.clone(),
                 kind: Kind::Marker(wish.marker.sides),
                 receiver: wish.receiver,
@@ -275,7 +307,8 @@ fn wish(draft: Draft) -> Result<Wish, Wrong> {
     };
     let Flags { receiver, arguments, subclasses, .. } = flags;
     let arguments = arguments.is_some();
-    Ok(Wish { marker, class, subclasses, method, descriptor, also, place, receiver, arguments })
+    let except = Vec::new();
+    Ok(Wish { marker, class, subclasses, method, descriptor, also, except, place, receiver, arguments })
 }
 
 /// The kind of event that a marker's predicate is about.

@@ -62,6 +62,11 @@ impl Words {
         self
     }
 
+    pub(crate) fn counted(&mut self, kind: WordKind, place: u32, count: u64) -> &mut Self {
+        self.0.extend([Word::new(WordKind::Count, kind as u8, place, 0).0, count]);
+        self
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|word| word.to_le_bytes()).collect()
     }

@@ -5,6 +5,7 @@
 
 pub mod book;
 pub mod completion;
+pub mod definitions;
 pub mod holders;
 pub mod inside;
 pub mod jni;
@@ -20,7 +21,7 @@ mod end;
 mod governor;
 mod groups;
 mod host;
-mod looks;
+pub mod looks;
 mod prepared;
 mod records;
 mod threads;
@@ -231,7 +232,7 @@ impl Live {
         }
         self.tell_asked(sink);
         if let (Some(looks), Some(unwinding)) = (&self.looks, &mut self.unwinding) {
-            looks.tell(unwinding, sink);
+            looks.tell(unwinding.definitions(), sink);
         }
         if let Some(inside) = &mut self.inside {
             inside.pump(sink);

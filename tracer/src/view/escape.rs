@@ -214,6 +214,17 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// The same in at most that many lines; what was cut shows as `…` at the end of the last.
+pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
+    let mut wrapped = wrap(text, width);
+    let is_cut = wrapped.len() > lines;
+    wrapped.truncate(lines);
+    if let Some(last) = wrapped.last_mut().filter(|_| is_cut) {
+        *last = ellipsis(&format!("{last} {CUT}"), width).into_owned();
+    }
+    wrapped
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,9 +1,11 @@
 //! The report as plain text for people: findings first, then a section per lens.
 //!
 //! It is not for programs: numbers are rounded, long names lose their packages first, tables end after some rows (and say so).
+//! [`screen`] is the same in as many lines as a screen has.
 
 pub(super) mod chart;
 pub(super) mod profile;
+pub mod screen;
 pub(super) mod table;
 pub(super) mod tree;
 
@@ -17,12 +19,18 @@ use super::{
     sentence::{self, State},
 };
 use crate::{
-    report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span},
+    report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span, Summary},
     session::Target,
 };
 
 /// Longest text, in columns, that is wrapped over several lines instead of being cut.
 const LONGEST: usize = 600;
+
+/// Lines of a screen where nobody says how many it has.
+const USUAL_LINES: usize = 40;
+
+/// Fewest lines that the head and the worst finding are to fit in.
+const LEAST_LINES: usize = 20;
 
 /// Most buckets of a histogram that are drawn; neighbours are put together until they fit.
 const BUCKETS: usize = 16;
@@ -66,12 +74,25 @@ impl TextOptions {
         if !stdout.is_terminal() {
             return Self::for_file();
         }
-        let width = rustix::termios::tcgetwinsize(&stdout).map_or(80, |size| usize::from(size.ws_col));
+        let width = terminal_size().map_or(80, |(columns, _)| columns);
         let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let style = if wants_none { Style::Plain } else { Style::Colour };
         // A terminal that does not tell its width says 0.
         Self { width: if width < 40 { 80 } else { width }, style, ..Self::default() }
     }
+}
+
+/// Lines that fit on the screen that standard output is, beside the next prompt; of a file or a pipe, those of a usual screen.
+pub fn screen_lines() -> usize {
+    // A terminal that does not tell its size says 0. Below some height nothing could be said any more.
+    let told = terminal_size().map(|(_, lines)| lines).filter(|lines| *lines > 0);
+    told.map_or(USUAL_LINES, |lines| lines.saturating_sub(2).max(LEAST_LINES))
+}
+
+/// Columns and lines of the terminal that standard output is.
+fn terminal_size() -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some((usize::from(size.ws_col), usize::from(size.ws_row)))
 }
 
 /// What a piece of text is, which decides its colour.
@@ -124,9 +145,15 @@ impl Page<'_> {
 
     /// A text of the report, wrapped: the first line begins with `first`, the others are indented likewise.
     pub(super) fn paragraph(&mut self, first: &str, text: &str, ink: Option<Ink>) -> io::Result<()> {
+        self.paragraph_of(usize::MAX, first, text, ink)
+    }
+
+    /// The same in at most that many lines.
+    fn paragraph_of(&mut self, most: usize, first: &str, text: &str, ink: Option<Ink>) -> io::Result<()> {
         let indent = escape::width(first);
         let text = escape::fit(text, LONGEST);
-        for (at, line) in escape::wrap(&text, self.options.width.saturating_sub(indent)).iter().enumerate() {
+        let room = self.options.width.saturating_sub(indent);
+        for (at, line) in escape::wrap_at_most(&text, room, most).iter().enumerate() {
             let line = ink.map_or(Cow::Borrowed(line.as_str()), |ink| self.paint(line, ink));
             let lead = if at == 0 { Cow::Borrowed(first) } else { Cow::Owned(" ".repeat(indent)) };
             writeln!(self.out, "{lead}{line}")?;
@@ -172,28 +199,36 @@ impl Page<'_> {
         if findings.is_empty() {
             return self.line("  none");
         }
-        findings.iter().try_for_each(|finding| {
-            let Finding { id: _, severity, score: _, title, evidence, next_step } = finding;
-            let (mark, ink) = match severity {
-                Severity::Critical => ("!! ", Ink::Bad),
-                Severity::Warning => (" ! ", Ink::Warning),
-                Severity::Info => (" i ", Ink::Good),
-            };
-            self.paragraph(mark, title, Some(ink))?;
-            evidence.iter().try_for_each(|line| self.paragraph("     - ", line, None))?;
-            self.paragraph("     → ", next_step, None)
-        })
+        findings.iter().try_for_each(|finding| self.finding(finding, usize::MAX, usize::MAX))
+    }
+
+    /// A finding with at most so much of its evidence, each sentence in at most that many lines.
+    fn finding(&mut self, finding: &Finding, evidence: usize, lines: usize) -> io::Result<()> {
+        let Finding { id: _, severity, score: _, title, evidence: sentences, next_step } = finding;
+        let (mark, ink) = match severity {
+            Severity::Critical => ("!! ", Ink::Bad),
+            Severity::Warning => (" ! ", Ink::Warning),
+            Severity::Info => (" i ", Ink::Good),
+        };
+        self.paragraph_of(lines, mark, title, Some(ink))?;
+        if evidence == 0 {
+            return Ok(());
+        }
+        sentences.iter().take(evidence).try_for_each(|line| self.paragraph_of(lines, "     - ", line, None))?;
+        self.paragraph_of(lines, "     → ", next_step, None)
     }
 
     fn section(&mut self, section: &Section) -> io::Result<()> {
         let Section { id: _, title, summary, notes, shapes } = section;
         self.heading(&title.to_uppercase())?;
-        let figures: Vec<_> = summary.iter().map(|(key, number)| format::figure(key, number)).collect();
-        for line in table::figures(&figures, self.options.width) {
-            self.line(&line)?;
-        }
+        self.figures(summary)?;
         notes.iter().try_for_each(|note| self.paragraph("  note: ", note, Some(Ink::Dim)))?;
         shapes.iter().try_for_each(|shape| self.shape(shape))
+    }
+
+    fn figures(&mut self, summary: &Summary) -> io::Result<()> {
+        let figures: Vec<_> = summary.iter().map(|(key, number)| format::figure(key, number)).collect();
+        table::figures(&figures, self.options.width).iter().try_for_each(|line| self.line(line))
     }
 
     fn shape(&mut self, shape: &Shape) -> io::Result<()> {

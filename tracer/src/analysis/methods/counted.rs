@@ -9,7 +9,7 @@ use super::{
         profile::{self, Amounts},
         table::{FastMap, Groups, Keyed, Merge, OTHERS, REPORT_ROWS, column},
     },
-    labels,
+    Labels,
 };
 use crate::{
     event::{SubjectId, Tid},
@@ -95,9 +95,9 @@ impl Rows {
     }
 
     /// Classes of the methods that were called.
-    pub(super) fn classes<'a>(&self, context: Context<'a>) -> impl Iterator<Item = &'a str> {
+    pub(super) fn classes(&self, labels: impl Fn(SubjectId) -> Labels) -> impl Iterator<Item = String> {
         let called = self.by_method.iter().filter(|(_, row)| row.sums.calls > 0);
-        called.filter_map(move |(id, _)| context.subjects.get(*id).map(|subject| subject.class.as_str()))
+        called.map(move |(id, _)| labels(*id).0)
     }
 
     /// Takes a call that is over.
@@ -157,6 +157,11 @@ impl Rows {
         total
     }
 
+    /// Calls of a method.
+    pub(super) fn calls(&self, method: SubjectId) -> u64 {
+        self.by_method.get(&method).map_or(0, |row| row.sums.calls)
+    }
+
     /// Methods that were called.
     pub(super) fn called(&self) -> u64 {
         self.by_method.values().filter(|row| row.sums.calls > 0).count() as u64
@@ -176,8 +181,13 @@ impl Rows {
         notes
     }
 
+    /// The distribution of all durations.
+    pub(super) fn shape(&self) -> Option<Shape> {
+        self.all.shape_with_curve("call_times", "Durations of calls")
+    }
+
     /// A row a method, those that took most time first, then those called most.
-    pub(super) fn table(&self, context: Context<'_>) -> Shape {
+    pub(super) fn table(&self, labels: impl Fn(SubjectId) -> Labels) -> Shape {
         let by_time = self.by_method.values().any(|row| row.sums.timed > 0);
         let rank = |sums: &Sums| if by_time { sums.self_ns } else { sums.calls };
         // The histograms are large: rows are looked at where they are.
@@ -187,7 +197,7 @@ impl Rows {
         let mut rows: Vec<Vec<Cell>> = order
             .iter()
             .map(|(id, row)| {
-                let (class, method, signature) = labels(context, **id);
+                let (class, method, signature) = labels(**id);
                 let mut cells: Vec<Cell> = vec![class.into(), method.into(), signature.into()];
                 cells.extend(self::cells(row));
                 cells
@@ -257,11 +267,6 @@ impl<'a> Counted<'a> {
             rows.all.durations.max_ns = max_ns;
         }
         Self { rows }
-    }
-
-    /// The distribution of all durations.
-    pub(super) fn shape(&self) -> Option<Shape> {
-        self.rows.all.shape_with_curve("call_times", "Durations of calls")
     }
 }
 

@@ -7,10 +7,10 @@ use super::{
         site,
         table::column,
     },
-    Kept, labels,
+    Labels,
 };
 use crate::{
-    event::StackId,
+    event::{StackId, SubjectId, Tid},
     report::{Cell, Shape, Table, Unit},
 };
 
@@ -19,20 +19,26 @@ const KEPT: usize = 50;
 
 /// A call.
 #[derive(Clone, Copy, Debug)]
-struct Slow {
-    left: Left<Kept>,
+struct Slow<T> {
+    left: Left<T>,
     /// Since the start of the span.
     start_ns: u64,
     threw: bool,
 }
 
 /// The slowest calls, the slowest first; among equals the earliest.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Slowest(Vec<Slow>);
+#[derive(Clone, Debug)]
+pub(super) struct Slowest<T>(Vec<Slow<T>>);
 
-impl Slowest {
+impl<T> Default for Slowest<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy + PartialEq> Slowest<T> {
     /// Takes a call that is over, if it is among the slowest.
-    pub(super) fn offer(&mut self, left: &Left<Kept>, span_start_ns: u64) {
+    pub(super) fn offer(&mut self, left: &Left<T>, span_start_ns: u64) {
         let is_full = self.0.len() >= KEPT;
         if is_full && self.0.last().is_some_and(|last| last.left.total_ns >= left.total_ns) {
             return;
@@ -44,9 +50,9 @@ impl Slowest {
     }
 
     /// A call that was taken had ended by an exception.
-    pub(super) fn threw(&mut self, left: &Left<Kept>) {
-        let is_it = |slow: &&mut Slow| {
-            slow.left.data.tid == left.data.tid
+    pub(super) fn threw(&mut self, left: &Left<T>) {
+        let is_it = |slow: &&mut Slow<T>| {
+            slow.left.data == left.data
                 && slow.left.begin_ns == left.begin_ns
                 && slow.left.method == left.method
                 && slow.left.total_ns == left.total_ns
@@ -56,21 +62,30 @@ impl Slowest {
         }
     }
 
-    /// The log; nothing where no call is over.
-    pub(super) fn table(&self, context: Context<'_>) -> Option<Shape> {
+    /// What was kept with the calls.
+    pub(super) fn data(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|slow| &slow.left.data)
+    }
+
+    /// The log; nothing where no call is over. `caller` says where a call came from, where that is known of some.
+    pub(super) fn table(
+        &self,
+        labels: impl Fn(SubjectId) -> Labels,
+        thread: impl Fn(T) -> (String, Option<Tid>),
+        caller: Option<impl Fn(T) -> Option<String>>,
+    ) -> Option<Shape> {
         if self.0.is_empty() {
             return None;
         }
-        let with_places = site::any_asked(self.0.iter().map(|slow| slow.left.data.stack));
-        let row = |slow: &Slow| {
-            let Left { method, total_ns, self_ns, how, data: Kept { tid, stack }, .. } = slow.left;
-            let (class, name, signature) = labels(context, method);
+        let row = |slow: &Slow<T>| {
+            let Left { method, total_ns, self_ns, how, data, .. } = slow.left;
+            let (class, name, signature) = labels(method);
+            let (thread, tid) = thread(data);
             let outcome = match how {
                 _ if !slow.threw => "returned",
                 How::Returned | How::Unwound => "exception",
                 How::Missing => "exception, end not seen",
             };
-            let place = (stack != StackId::default()).then(|| caller(context, stack));
             let mut cells: Vec<Cell> = vec![
                 class.into(),
                 name.into(),
@@ -78,12 +93,12 @@ impl Slowest {
                 total_ns.into(),
                 self_ns.into(),
                 slow.start_ns.into(),
-                context.names.thread(tid).into(),
-                u64::from(tid.0).into(),
+                thread.into(),
+                tid.map(|tid| u64::from(tid.0)).into(),
                 outcome.into(),
             ];
-            if with_places {
-                cells.push(place.into());
+            if let Some(caller) = &caller {
+                cells.push(caller(data).into());
             }
             cells
         };
@@ -98,7 +113,7 @@ impl Slowest {
             column("tid", "Thread id", Unit::Count),
             column("outcome", "Outcome", Unit::Text),
         ];
-        if with_places {
+        if caller.is_some() {
             columns.push(column("stack", "Called from", Unit::Text));
         }
         let rows = self.0.iter().map(row).collect();
@@ -107,7 +122,7 @@ impl Slowest {
 }
 
 /// The Java frames of a stack, innermost first, as far as a person reads on.
-fn caller(context: Context<'_>, stack: StackId) -> String {
+pub(super) fn frames(context: Context<'_>, stack: StackId) -> String {
     const FRAMES: usize = 12;
     let mut frames = context.stacks.frames_of(stack).filter(|frame| frame.kind.is_java());
     let shown: Vec<String> = frames.by_ref().take(FRAMES).map(ToString::to_string).collect();

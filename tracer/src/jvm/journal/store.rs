@@ -121,6 +121,11 @@ impl Journal {
         Self { path: self.path.join(name) }
     }
 
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether there is anything at all; without it there is nothing to undo.
     pub fn exists(&self) -> bool {
         self.path.symlink_metadata().is_ok()

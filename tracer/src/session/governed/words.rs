@@ -16,7 +16,7 @@ impl Group {
     /// What a reader of a lens's numbers must know of the estimates.
     pub(super) fn notes(&self, of: Of<'_>) -> Vec<String> {
         let estimates = self.estimates(of.lens, of.span.1, of.hits, of.numbers);
-        let inside = of.lens.is_inside();
+        let inside = self.lens.is_inside();
         let (tells, whose) = if inside { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
         // What was stopped says nothing of what came later.
         let span = self.stopped.map_or_else(
@@ -123,7 +123,7 @@ impl Group {
                 &format!("one of {one_in} of its events has a stack and stands for all of them,")
             }
             Narrowing::Times => "only beginnings of calls are seen, and no durations and exceptions,",
-            Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting,",
+            Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting and times,",
             Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),
         };
         format!(
@@ -153,7 +153,7 @@ impl Group {
 fn because(reason: Option<GuardReason>) -> String {
     reason.map_or_else(String::new, |GuardReason { cost_ppm, budget_ppm, own, .. }| {
         format!(
-            " ({} of a core{}, of which {} may be taken)",
+            " ({} of a core{}, where all together may take {})",
             percent(cost_ppm as f64 / 1e4),
             if own { " for jtrace itself" } else { "" },
             percent(budget_ppm as f64 / 1e4)

@@ -317,8 +317,11 @@ impl Member {
 
     /// All its switches.
     fn all(&self, telling: &[Telling], on: bool) -> Vec<(u32, u8)> {
-        let count = if self.is_counted { switch::COUNT } else { 0 };
-        let bits = |number: &u32| telling.get(*number as usize).map_or(0, |telling| telling.switch) | count;
+        let bits = |number: &u32| {
+            let bits = telling.get(*number as usize).map_or(0, |telling| telling.switch);
+            // What is counted has no times.
+            if self.is_counted { (bits | switch::COUNT) & !switch::TIME } else { bits }
+        };
         self.numbers.iter().map(|number| (*number, if on { bits(number) } else { 0 })).collect()
     }
 

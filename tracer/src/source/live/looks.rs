@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use super::{host::now_ns, unwinding::Unwinding};
+use super::{definitions::Definitions, host::now_ns};
 use crate::{
     clock::{self, ClockId},
     event::StackId,
@@ -21,7 +21,9 @@ use crate::{
         look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook, Waits},
     },
     stack::{End, Frame},
-    thread_dump::{StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups},
+    thread_dump::{
+        self, StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups,
+    },
 };
 
 /// Shortest time between two looks.
@@ -49,7 +51,7 @@ pub(super) struct Looks {
 }
 
 /// What a look has seen.
-struct Seen {
+pub struct Seen {
     time_ns: u64,
     cpu_ns: u64,
     span_ns: u64,
@@ -78,35 +80,54 @@ impl Looks {
     }
 
     /// Passes on what was seen, behind the stacks in it.
-    pub(super) fn tell(&self, unwinding: &mut Unwinding, sink: &mut dyn FnMut(Item<'_>)) {
+    pub(super) fn tell(&self, definitions: &mut Definitions, sink: &mut dyn FnMut(Item<'_>)) {
         while let Ok(seen) = self.seen.try_recv() {
-            let look = seen.told(unwinding, sink);
+            let look = seen.told(definitions, sink);
             sink(Item::Look(look));
         }
     }
 }
 
-fn look_again(mut reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<()>) {
-    let mut queue = Queue::default();
-    let mut used = Used::default();
+fn look_again(reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<()>) {
+    let mut looker = Looker::new(reader);
     loop {
-        let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
-        let threads = match reader.threads() {
-            Ok(threads) => threads,
+        let seen = match looker.look() {
+            Ok(seen) => seen,
             Err(error) => return log::debug!("threads are not looked at any more: {error}"),
         };
+        let rest = seen.rest();
+        // One more does not help whoever has not come to the last two.
+        let _ = tell.try_send(seen);
+        if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+/// Looks at all threads of a JVM.
+pub struct Looker {
+    reader: ThreadReader,
+    queue: Queue,
+    used: Used,
+}
+
+impl Looker {
+    /// One that has not looked yet.
+    pub fn new(reader: ThreadReader) -> Self {
+        Self { reader, queue: Queue::default(), used: Used::default() }
+    }
+
+    /// Looks once.
+    pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
+        let Self { reader, queue, used } = self;
+        let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
+        let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
         let ran = used.since(&threads);
         let process = OsProcess::read(reader.pid());
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        // One more does not help whoever has not come to the last two.
-        let _ =
-            tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted, virtual_more });
-        let rest = Duration::from_nanos(cpu_ns).saturating_mul(REST).max(LEAST);
-        if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
-            return;
-        }
+        Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted, virtual_more })
     }
 }
 
@@ -149,11 +170,17 @@ impl Used {
 }
 
 impl Seen {
-    fn told(&self, unwinding: &mut Unwinding, sink: &mut dyn FnMut(Item<'_>)) -> ThreadLook {
+    /// How long to rest until the next look, so that looks take half a percent of a core.
+    pub fn rest(&self) -> Duration {
+        Duration::from_nanos(self.cpu_ns).saturating_mul(REST).max(LEAST)
+    }
+
+    /// The look, behind the stacks in it.
+    pub fn told(&self, definitions: &mut Definitions, sink: &mut dyn FnMut(Item<'_>)) -> ThreadLook {
         let threads = &self.threads;
         let by_tid = |tid: u32| threads.iter().find(|thread| thread.tid == tid);
         let whole = |thread: &Thread| !thread.frames.is_empty() && thread.incomplete.is_none();
-        let mut known = |frames: &[StackFrame], incomplete| define(frames, incomplete, unwinding, sink);
+        let mut known = |frames: &[StackFrame], incomplete| define(frames, incomplete, definitions, sink);
         let mut told = self.told_unmounted(&mut known);
         let mut stack = |thread: &Thread| known(&thread.frames, thread.incomplete);
         let grouped = groups(threads, false);
@@ -277,7 +304,7 @@ fn executors(threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> V
 fn define(
     frames: &[StackFrame],
     incomplete: Option<&'static str>,
-    unwinding: &mut Unwinding,
+    definitions: &mut Definitions,
     sink: &mut dyn FnMut(Item<'_>),
 ) -> StackId {
     let mut hasher = DefaultHasher::new();
@@ -285,6 +312,6 @@ fn define(
     let frames: Vec<Frame> = frames.iter().map(|frame| frame.frame.clone()).collect();
     let end = End { root: incomplete.is_none(), reason: incomplete.unwrap_or_default().to_owned() };
     let id = StackId(hasher.finish());
-    unwinding.define_stack(id, frames, end, sink);
+    definitions.stack(id, frames, end, sink);
     id
 }

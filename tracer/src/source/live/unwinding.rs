@@ -1,8 +1,7 @@
 //! Stacks of a live target: gives the kernel side what it needs to unwind, and names what it found while the target runs.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    sync::Arc,
+    collections::VecDeque,
     thread::{self, JoinHandle},
 };
 
@@ -11,27 +10,21 @@ use tracer_common::{
     unwind::{CodeLayout, Region},
 };
 
+use super::definitions::Definitions;
 use crate::{
     decode::{Decoded, Header, RawStack, decode},
     ebpf::{Error, load::Kernel},
-    event::{Event, EventKind, Payload, StackId},
+    event::{Event, EventKind, Payload},
     jvm::{
         find::{Jvm, privilege},
         memory::{self, Memory},
         unloads::Unloads,
     },
     session::Item,
-    stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
+    stack::{End, Frame, Kind, StackDefinition},
     symbol::{java::JavaSymbols, kernel::KernelSymbols, native::NativeSymbols},
     unwind::regions::{self, Tables},
 };
-
-/// Distinct frames that a session keeps; later ones have no names.
-const MAX_FRAMES: usize = 1 << 20;
-/// Most that they take, in bytes: a target can give its classes names of any length.
-const MAX_FRAME_BYTES: usize = 96 << 20;
-/// Distinct stacks that a session keeps; later ones count as lost.
-const MAX_STACKS: usize = 1 << 20;
 
 /// Stacks that are named before the ring buffers are looked at again, for code that was installed meanwhile.
 const STACKS_AT_A_TIME: usize = 32;
@@ -44,9 +37,7 @@ pub struct Unwinding {
     heaps: Vec<Region>,
     java: Option<JavaSymbols<Memory>>,
     machine: Machine,
-    frames: HashMap<Arc<Frame>, u32>,
-    frame_bytes: usize,
-    stacks: HashSet<StackId>,
+    definitions: Definitions,
     /// Records of stacks that have no names yet.
     waiting: VecDeque<Box<[u8]>>,
     /// What cannot be unwound or named, and why.
@@ -138,9 +129,7 @@ impl Unwinding {
             heaps,
             java,
             machine,
-            frames: HashMap::new(),
-            frame_bytes: 0,
-            stacks: HashSet::new(),
+            definitions: Definitions::default(),
             waiting: VecDeque::new(),
             missing,
             rows_written: 0,
@@ -206,8 +195,7 @@ impl Unwinding {
         let kind = Header::read(record).map_or(0, |header| header.kind);
         if kind == KIND_STACK {
             if let Ok(Decoded::Stack(raw)) = decode(record)
-                && self.stacks.len() < MAX_STACKS
-                && self.stacks.insert(raw.id)
+                && self.definitions.is_new(raw.id)
             {
                 self.waiting.push_back(record.into());
             }
@@ -270,34 +258,13 @@ impl Unwinding {
             (None, _) => vec![Frame::named(Kind::Unknown, format!("<frame of kind {kind}>")).into()],
         };
         for frame in named {
-            frames.push(self.define(frame, sink));
+            frames.push(self.definitions.frame(frame, sink));
         }
     }
 
-    /// Puts a stack into the flow that was read from outside, if it is new.
-    pub(super) fn define_stack(&mut self, id: StackId, frames: Vec<Frame>, end: End, sink: &mut dyn FnMut(Item<'_>)) {
-        if self.stacks.len() < MAX_STACKS && self.stacks.insert(id) {
-            let frames = frames.into_iter().map(|frame| self.define(Arc::new(frame), sink)).collect();
-            sink(Item::Stack(StackDefinition { id, frames, end }));
-        }
-    }
-
-    fn define(&mut self, frame: Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
-        if let Some(id) = self.frames.get(&frame) {
-            return *id;
-        }
-        let frame = if self.frames.len() < MAX_FRAMES && self.frame_bytes < MAX_FRAME_BYTES {
-            self.frame_bytes += frame.bytes();
-            frame
-        } else {
-            Frame::named(Kind::Unknown, "<too many different frames>").into()
-        };
-        let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
-        let id = *self.frames.entry(Arc::clone(&frame)).or_insert(next);
-        if id == next {
-            sink(Item::Frame(FrameDefinition { id, frame: Frame::clone(&frame) }));
-        }
-        id
+    /// What has been put into the flow so far.
+    pub(super) const fn definitions(&mut self) -> &mut Definitions {
+        &mut self.definitions
     }
 
     fn end(&mut self, raw: &RawStack<'_>) -> End {

@@ -30,8 +30,8 @@ fn every_symbol_and_class_gets_its_rules() {
             "9 Throw a.C$D.read()*",
         ]
     );
-    assert!(rules[3].is_for_method("read", "([BII)I"));
-    assert!(!rules[3].is_for_method("read", "(I[B)I"));
+    assert!(rules[3].is_for_method("a.B", "read", "([BII)I"));
+    assert!(!rules[3].is_for_method("a.B", "read", "(I[B)I"));
 }
 
 #[test]

@@ -183,18 +183,9 @@ fn key_figures(report: &Report, area: Rect) -> Vec<Line<'static>> {
     let section = |section: &Section| {
         let indent = section.id.len() + 2;
         let room = usize::from(area.width).saturating_sub(indent);
-        let figures = section.summary.iter().map(|(key, number)| format::figure(key, number));
-        // Lines break between figures, not within one.
-        let figures: Vec<_> = figures.map(|(name, value)| format!("{name} {value}").replace(' ', "\u{a0}")).collect();
-        let mut wrapped = escape::wrap(&figures.join(", "), room);
-        let hides = wrapped.len() > most;
-        wrapped.truncate(most);
-        if let Some(last) = wrapped.last_mut().filter(|_| hides) {
-            *last = format!("{} …", escape::ellipsis(last, room.saturating_sub(2)));
-        }
         let lead = |at| Span::styled(if at == 0 { format!("{}  ", section.id) } else { " ".repeat(indent) }, HEADING);
-        let line = |(at, line): (usize, String)| Line::from(vec![lead(at), line.replace('\u{a0}', " ").into()]);
-        wrapped.into_iter().enumerate().map(line).collect::<Vec<_>>()
+        let line = |(at, line): (usize, String)| Line::from(vec![lead(at), line.into()]);
+        text::screen::figures(section, room, most).into_iter().enumerate().map(line).collect::<Vec<_>>()
     };
     report.sections.iter().flat_map(section).collect()
 }

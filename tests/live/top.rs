@@ -1,0 +1,69 @@
+//! All JVMs at a glance, and what is wrong with them, without attaching to any.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use tests::{
+    jdk, jtrace,
+    jvm::Launch,
+    patience::until,
+    process::Finished,
+    terminal::{Terminal, quoted},
+};
+
+/// What is said of a JVM after some looks.
+fn said_of(pid: u32) -> Result<Option<Value>> {
+    let json: Value = serde_json::from_slice(&jtrace::succeed(&["top", "--json", "-d", "6s"])?.stdout)?;
+    let jvms = json["jvms"].as_array().context("a list")?;
+    Ok(jvms.iter().find(|jvm| jvm["pid"] == pid).cloned())
+}
+
+/// A deadlock is found on every release, an idle program has nothing wrong, and both are left as they were.
+#[test]
+fn the_worst_of_each_jvm_is_said_and_none_is_changed() -> Result<()> {
+    for jdk in jdk::all()? {
+        let idle = Launch::new(&jdk, "idle", "Idle").start()?;
+        let mut dead = Launch::new(&jdk, "deadlock", "Deadlock").arguments(&["circle"]).start()?;
+        dead.work()?;
+        let said = until("a deadlock is seen", || {
+            let said = said_of(dead.pid())?.context("it is not listed")?;
+            let finds =
+                said["reading"]["findings"].as_array().is_some_and(|all| all.iter().any(|of| of["id"] == "deadlock"));
+            Ok(finds.then_some(said))
+        })
+        .with_context(|| format!("on JDK {}", jdk.release))?;
+        for figure in ["heap_used_bytes", "resident_bytes", "threads"] {
+            ensure!(said["reading"][figure].as_u64().is_some_and(|number| number > 0), "{figure}: {said}");
+        }
+        ensure!(said["reading"]["cpu_percent"].as_f64().is_some(), "{said}");
+        let quiet = said_of(idle.pid())?.context("it is not listed")?;
+        ensure!(quiet["reading"]["findings"] == Value::Array(Vec::new()), "{quiet}");
+        for jvm in [&idle, &dead] {
+            ensure!(jvm.flag("DTraceMonitorProbes")? == "false", "looking changes nothing");
+            let maps = std::fs::read_to_string(format!("/proc/{}/maps", jvm.pid()))?;
+            ensure!(!maps.contains("jtrace"), "{maps}");
+        }
+    }
+    Ok(())
+}
+
+/// The table has a line for each JVM, the screen the same, and Enter attaches.
+#[test]
+fn the_screen_shows_the_jvms_and_enter_attaches() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "deadlock", "Deadlock").arguments(&["circle"]).start()?;
+    jvm.work()?;
+    let table: Finished = jtrace::succeed(&["top", "-d", "6s"])?;
+    ensure!(table.text().contains("Deadlock") && table.text().contains("PAUSES"), "{}", table.text());
+    let command = format!("{} top; echo gone; cat", quoted(&jtrace::binary()?));
+    let terminal = Terminal::start(&command, 120, 40)?;
+    // What is wrong stands first, and the first one is chosen.
+    terminal
+        .wait_until("the deadlock should be named", |screen| screen.contains("!!") && screen.contains("Deadlock"))?;
+    terminal.press("Enter")?;
+    terminal.wait_until("it should be attached to", |screen| screen.contains("own CPU"))?;
+    terminal.press("q")?;
+    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("Enter attach"))?;
+    terminal.press("q")?;
+    terminal.wait_until("the terminal should be given back", |screen| screen.contains("gone"))?;
+    ensure!(jvm.process().is_running(), "the program has ended");
+    Ok(())
+}

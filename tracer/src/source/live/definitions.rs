@@ -1,0 +1,61 @@
+//! Numbers of frames and stacks: each is put into the flow once, before what refers to it.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use crate::{
+    event::StackId,
+    session::Item,
+    stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
+};
+
+/// Distinct frames that a session keeps; later ones have no names.
+const MAX_FRAMES: usize = 1 << 20;
+/// Most that they take, in bytes: a target can give its classes names of any length.
+const MAX_FRAME_BYTES: usize = 96 << 20;
+/// Distinct stacks that a session keeps; later ones count as lost.
+const MAX_STACKS: usize = 1 << 20;
+
+/// What has been defined so far.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    frames: HashMap<Arc<Frame>, u32>,
+    frame_bytes: usize,
+    stacks: HashSet<StackId>,
+}
+
+impl Definitions {
+    /// Whether a stack is new, and there is room for it.
+    pub(super) fn is_new(&mut self, stack: StackId) -> bool {
+        self.stacks.len() < MAX_STACKS && self.stacks.insert(stack)
+    }
+
+    /// Puts a stack into the flow whose frames are known.
+    pub(super) fn stack(&mut self, id: StackId, frames: Vec<Frame>, end: End, sink: &mut dyn FnMut(Item<'_>)) {
+        if self.is_new(id) {
+            let frames = frames.into_iter().map(|frame| self.frame(Arc::new(frame), sink)).collect();
+            sink(Item::Stack(StackDefinition { id, frames, end }));
+        }
+    }
+
+    /// The number of a frame, which is put into the flow where it is new.
+    pub(super) fn frame(&mut self, frame: Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
+        if let Some(id) = self.frames.get(&frame) {
+            return *id;
+        }
+        let frame = if self.frames.len() < MAX_FRAMES && self.frame_bytes < MAX_FRAME_BYTES {
+            self.frame_bytes += frame.bytes();
+            frame
+        } else {
+            Frame::named(Kind::Unknown, "<too many different frames>").into()
+        };
+        let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let id = *self.frames.entry(Arc::clone(&frame)).or_insert(next);
+        if id == next {
+            sink(Item::Frame(FrameDefinition { id, frame: Frame::clone(&frame) }));
+        }
+        id
+    }
+}

@@ -1,0 +1,325 @@
+//! The report on one screen: what was looked at and what it cost, what is wrong, and a glance at each lens. Findings come before
+//! figures: the worst one is explained first, then the others are named, then there is more about each as far as there is room.
+
+use std::io;
+
+use super::{Ink, Page, TextOptions};
+use crate::{
+    report::{Completeness, Finding, Number, Report, Section},
+    view::{
+        escape, format,
+        sentence::{self, State},
+    },
+};
+
+/// Up to so many lenses show their tables; of more, each has a line of figures.
+const FEW: usize = 3;
+/// Sentences about what is missing that are shown.
+const GAPS: usize = 3;
+/// Rows of the first tables.
+const ROWS: usize = 8;
+/// Lines that each lens behind the first gets at least.
+const LEAST: usize = 6;
+/// Notes of a lens that are shown, on a line each.
+const NOTES: usize = 2;
+/// Width of the names of lenses.
+const NAME: usize = 11;
+
+/// What is shown of a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen<'a> {
+    /// Lines.
+    pub lines: usize,
+    /// Sections that come first where they are there, by their ids: what was asked for.
+    pub first: &'a [&'a str],
+    /// Where the rest is.
+    pub rest: &'a str,
+}
+
+/// Writes what fits on a screen.
+pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let Screen { lines, first, rest } = screen;
+    let head = head(report, options)?;
+    let foot = block(options, |page| {
+        page.line("")?;
+        page.paragraph("", rest, Some(Ink::Dim))
+    })?;
+    let room = lines.saturating_sub(head.len() + foot.len());
+    let glance = glance(&report.sections, options)?;
+    let is_glance = report.sections.len() > FEW;
+    // Of few lenses their tables are the answer.
+    let kept = if is_glance { glance.len().min(room / 3) } else { room * 2 / 3 };
+    let findings = findings(&report.findings, options, room.saturating_sub(kept))?;
+    let room = room.saturating_sub(findings.len());
+    let details = if is_glance {
+        shorten(glance, room, options)
+    } else {
+        details(in_order(&report.sections, first), options, room)?
+    };
+    [head, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The lines of a part of the page.
+fn block(options: &TextOptions, fill: impl FnOnce(&mut Page<'_>) -> io::Result<()>) -> io::Result<Vec<String>> {
+    let mut out = Vec::new();
+    fill(&mut Page { options: *options, out: &mut out })?;
+    Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
+}
+
+fn head(report: &Report, options: &TextOptions) -> io::Result<Vec<String>> {
+    let Report { schema: _, headline, target, span, cost, completeness, findings: _, sections: _ } = report;
+    block(options, |page| {
+        if let Some(headline) = headline {
+            page.paragraph_of(GAPS, "", headline, Some(Ink::Bad))?;
+        }
+        page.head(target, span, cost)?;
+        gaps(page, completeness)
+    })
+}
+
+/// How complete the report is; of long lists their beginning, and how long they are.
+fn gaps(page: &mut Page<'_>, completeness: &Completeness) -> io::Result<()> {
+    let (equation, state) = sentence::completeness(completeness);
+    let ink = match state {
+        State::Clean => Ink::Good,
+        State::Gaps => Ink::Warning,
+        State::Wrong => Ink::Bad,
+    };
+    page.paragraph("", &equation, Some(ink))?;
+    let missing = &completeness.missing;
+    // A line that says that there is one more takes no less than that one.
+    let shown = if missing.len() == GAPS + 1 { GAPS + 1 } else { GAPS };
+    missing.iter().take(shown).try_for_each(|gap| page.paragraph_of(1, "  - ", gap, Some(Ink::Warning)))?;
+    if missing.len() > shown {
+        let more = missing.len() - shown;
+        page.paragraph_of(1, "  ", &format!("… {more} more sentences about what is missing"), Some(Ink::Warning))?;
+    }
+    Ok(())
+}
+
+/// How much of a finding is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    Title,
+    /// With the first of its evidence, and what to do.
+    Brief,
+    Whole,
+}
+
+impl Detail {
+    fn lines(self, finding: &Finding, options: &TextOptions) -> io::Result<Vec<String>> {
+        block(options, |page| match self {
+            Self::Title => page.finding(finding, 0, 2),
+            Self::Brief => page.finding(finding, 1, 2),
+            Self::Whole => page.finding(finding, usize::MAX, usize::MAX),
+        })
+    }
+}
+
+/// The findings in at most that many lines, but always the first one.
+fn findings(findings: &[Finding], options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+    let mut out = block(options, |page| page.heading("FINDINGS"))?;
+    if findings.is_empty() {
+        out.push("  none".to_owned());
+        return Ok(out);
+    }
+    let mut shown: Vec<Vec<String>> = Vec::new();
+    let mut left = room.saturating_sub(out.len());
+    for (at, finding) in findings.iter().enumerate() {
+        // Below those that do not fit stands how many they are.
+        let kept = usize::from(at + 1 < findings.len());
+        let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title] };
+        let tried = details.iter().map(|detail| detail.lines(finding, options)).collect::<io::Result<Vec<_>>>()?;
+        let fits = tried.into_iter().find(|lines| lines.len() + kept <= left || at == 0);
+        let Some(lines) = fits else { break };
+        left = left.saturating_sub(lines.len());
+        shown.push(lines);
+    }
+    let hidden = findings.len() - shown.len();
+    left = left.saturating_sub(usize::from(hidden > 0));
+    for detail in [Detail::Brief, Detail::Whole] {
+        for (lines, finding) in shown.iter_mut().zip(findings) {
+            let more = detail.lines(finding, options)?;
+            let added = more.len().saturating_sub(lines.len());
+            if added > 0 && added <= left {
+                left -= added;
+                *lines = more;
+            }
+        }
+    }
+    out.extend(shown.into_iter().flatten());
+    if hidden > 0 {
+        out.push(format!("  … {hidden} more"));
+    }
+    Ok(out)
+}
+
+/// Each lens on a line, but those of which all is 0 together.
+fn glance(sections: &[Section], options: &TextOptions) -> io::Result<Vec<String>> {
+    let is_quiet = |section: &&Section| section.summary.iter().all(|(_, number)| number.as_f64() == 0.0);
+    let (quiet, busy): (Vec<_>, Vec<_>) = sections.iter().partition(is_quiet);
+    let line = |name: &str, text: &str| format!("  {name:NAME$} {text}");
+    let room = options.width.saturating_sub(NAME + 3);
+    let mut out = block(options, |page| page.heading("LENSES"))?;
+    let figures = |section: &&Section| line(section.id, figures(section, room, 1).first().map_or("", String::as_str));
+    out.extend(busy.iter().map(figures));
+    if !quiet.is_empty() {
+        let names: Vec<_> = quiet.iter().map(|section| section.id).collect();
+        out.extend(escape::wrap_at_most(&names.join(", "), room, 1).iter().map(|names| line("all 0", names)));
+    }
+    Ok(out)
+}
+
+/// The figures of a lens that are not 0, in a row of lines that break between figures and not within one.
+pub(in crate::view) fn figures(section: &Section, width: usize, lines: usize) -> Vec<String> {
+    let is_some = |(_, number): &(&str, Number)| number.as_f64() != 0.0;
+    let all_0 = !section.summary.iter().any(|figure| is_some(&figure));
+    let shown = section.summary.iter().filter(|figure| all_0 || is_some(figure));
+    let figures = shown.map(|(key, number)| format::figure(key, number));
+    let figures: Vec<_> = figures.map(|(name, value)| format!("{name} {value}").replace(' ', "\u{a0}")).collect();
+    let wrapped = escape::wrap_at_most(&figures.join(", "), width, lines);
+    wrapped.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+/// Those that come first, then the others, in their order.
+fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
+    let place = |section: &&Section| first.iter().position(|id| *id == section.id).unwrap_or(first.len());
+    let mut sections: Vec<&Section> = sections.iter().collect();
+    sections.sort_by_key(place);
+    sections
+}
+
+/// Figures and tables of few lenses: the first has as much room as it wants, but for some lines for each of the others.
+fn details(sections: Vec<&Section>, options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+    let options = TextOptions { rows: options.rows.min(ROWS), ..*options };
+    let mut left = room;
+    let mut out = Vec::new();
+    let mut behind = sections.len();
+    for section in sections {
+        behind -= 1;
+        let lines = block(&options, |page| page.brief(section))?;
+        let lines = shorten(lines, left.saturating_sub(behind * LEAST), &options);
+        left = left.saturating_sub(lines.len());
+        out.extend(lines);
+    }
+    Ok(out)
+}
+
+impl Page<'_> {
+    /// A section with the beginnings of its first notes.
+    fn brief(&mut self, section: &Section) -> io::Result<()> {
+        let Section { id: _, title, summary, notes, shapes } = section;
+        self.heading(&title.to_uppercase())?;
+        self.figures(summary)?;
+        let shown = if notes.len() == NOTES + 1 { NOTES + 1 } else { NOTES };
+        notes.iter().take(shown).try_for_each(|note| self.paragraph_of(1, "  note: ", note, Some(Ink::Dim)))?;
+        if notes.len() > shown {
+            self.paragraph_of(1, "  ", &format!("… {} more notes", notes.len() - shown), Some(Ink::Dim))?;
+        }
+        shapes.iter().try_for_each(|shape| self.shape(shape))
+    }
+}
+
+/// The first lines, and how many are left out.
+fn shorten(mut lines: Vec<String>, room: usize, options: &TextOptions) -> Vec<String> {
+    if lines.len() > room {
+        let hidden = lines.len() + 1 - room.max(1);
+        lines.truncate(room.saturating_sub(1));
+        lines.push(escape::ellipsis(&format!("  … {hidden} more lines"), options.width).into_owned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{sample, text::Style};
+
+    const REST: &str = "the whole report: `jtrace report x.jtrace --full`";
+
+    fn written(report: &Report, width: usize, lines: usize) -> String {
+        let mut out = Vec::new();
+        let screen = Screen { lines, first: &["gc"], rest: REST };
+        write(report, &TextOptions { width, ..TextOptions::default() }, screen, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn report_on_a_screen_of_80_by_24() {
+        insta::assert_snapshot!(written(&sample::report(), 80, 24));
+    }
+
+    #[test]
+    fn one_lens_shows_its_tables() {
+        let mut report = sample::report();
+        report.sections.retain(|section| section.id == "locks");
+        insta::assert_snapshot!(written(&report, 120, 40));
+    }
+
+    #[test]
+    fn no_screen_is_overrun_and_none_is_hostile() {
+        let mut many = sample::report();
+        let finding = many.findings[0].clone();
+        many.findings.extend(std::iter::repeat_n(finding, 40));
+        many.completeness.missing.extend((0..50).map(|at| format!("gap {at}")));
+        for report in [sample::report(), many] {
+            for (width, lines) in [(80, 24), (80, 30), (120, 40), (200, 60)] {
+                let text = written(&report, width, lines);
+                assert!(text.lines().count() <= lines, "{width} by {lines}: {text}");
+                assert!(text.contains(REST), "{text}");
+                for line in text.lines() {
+                    assert!(escape::width(line) <= width, "{width}: {line}");
+                    assert_eq!(escape::terminal(line), line);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let mut report = sample::report();
+        let finding = report.findings[1].clone();
+        report.findings.extend(std::iter::repeat_n(finding, 40));
+        report.completeness.missing.extend((0..9).map(|at| format!("gap {at}")));
+        let text = written(&report, 80, 30);
+        let titles = text.lines().filter(|line| line.starts_with("!! ") || line.starts_with(" ! ")).count();
+        assert!(text.contains(&format!("\n  … {} more\n", 42 - titles)), "{text}");
+        assert!(text.contains("  … 7 more sentences about what is missing\n"), "{text}");
+    }
+
+    #[test]
+    fn lenses_that_saw_nothing_share_a_line() {
+        let mut report = sample::report();
+        for section in &mut report.sections {
+            if section.id != "gc" {
+                section.summary = crate::report::Summary::new().int("events", 0);
+            }
+        }
+        let text = written(&report, 120, 40);
+        assert!(text.contains("\n  all 0       locks, threads, cpu\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_asked_for_comes_first_and_leaves_some_lines_to_others() {
+        let mut report = sample::report();
+        report.sections.retain(|section| section.id != "threads");
+        let mut out = Vec::new();
+        let screen = Screen { lines: 40, first: &["markers", "cpu"], rest: REST };
+        write(&report, &TextOptions { width: 120, ..TextOptions::default() }, screen, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let place = |heading: &str| text.find(heading).unwrap_or_else(|| panic!("no {heading}: {text}"));
+        assert!(place("\nCPU\n") < place("\nGARBAGE COLLECTION\n"), "{text}");
+        assert!(place("\nGARBAGE COLLECTION\n") < place("\nLOCKS\n"), "{text}");
+        assert!(text.contains("  contended enters"), "{text}");
+    }
+
+    #[test]
+    fn colours_do_not_count_as_columns() {
+        let options = TextOptions { style: Style::Colour, ..TextOptions::default() };
+        let mut out = Vec::new();
+        let screen = Screen { lines: 24, first: &[], rest: REST };
+        write(&sample::report(), &options, screen, &mut out).unwrap();
+        let coloured = String::from_utf8(out).unwrap();
+        assert_eq!(coloured.lines().count(), written(&sample::report(), 80, 24).lines().count());
+    }
+}
