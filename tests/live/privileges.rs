@@ -9,7 +9,13 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tests::{jdk, jtrace, jvm::Launch, patience::until, process::Finished, workspace};
+use tests::{
+    jdk, jtrace,
+    jvm::Launch,
+    patience::until,
+    process::{Finished, Process, Signal},
+    workspace,
+};
 
 /// A value of `/proc/.../status`, as a mask.
 pub(crate) fn mask(status: &str, key: &str) -> Result<u64> {
@@ -107,6 +113,41 @@ fn commands_that_only_look_have_what_the_table_says_when_they_print() -> Result<
         reader.read_to_end(&mut Vec::new())?;
         ensure!(child.wait()?.success(), "{words:?}");
     }
+    jvm.finish().map(drop)
+}
+
+/// Processes of `top` that follow this JVM.
+fn followers(pid: u32) -> Result<Vec<u32>> {
+    let words = format!("\0watch-apart\0{pid}\0");
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if String::from_utf8_lossy(&command).ends_with(&words) {
+            found.push(number);
+        }
+    }
+    Ok(found)
+}
+
+/// It keeps no more than looking takes, and ends with the one that started it.
+#[test]
+fn a_process_that_follows_a_jvm_has_what_the_table_says_and_ends_with_top() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
+    let pid = jvm.pid();
+    let mut top = Process::spawn(&mut jtrace::command(&["top", "-d", "1h"])?)?;
+    let seen = until("a process follows the JVM", || Ok(followers(pid)?.first().copied())).and_then(|follower| {
+        let status = until("it has given up the rest", || {
+            let status = fs::read_to_string(format!("/proc/{follower}/status"))?;
+            Ok(is_filtered(&status).then_some(status))
+        })?;
+        holds("one that follows a JVM for `top`", &status)
+    });
+    top.signal(Signal::TERM)?;
+    let ended = top.wait(jtrace::LIMIT)?;
+    seen?;
+    ensure!(ended.success(), "{ended}: {}", top.transcript());
+    until("nobody follows the JVM any more", || Ok(followers(pid)?.is_empty().then_some(())))?;
     jvm.finish().map(drop)
 }
 

@@ -21,6 +21,11 @@ pub struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
+    /// Whether a lens is shown.
+    pub fn shows(&self, lens: Lens) -> bool {
+        self.section(lens).is_some()
+    }
+
     /// A number of a lens's summary; nothing where the lens is not shown or the number not known.
     pub fn number(&self, lens: Lens, key: &str) -> Option<f64> {
         self.section(lens)?.number(key)

@@ -3,7 +3,7 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::Threads,
+    analysis::Lens::{Locks, Threads},
     report::{Finding, Severity, format},
 };
 
@@ -11,9 +11,10 @@ use crate::{
 const NAMED: usize = 6;
 /// Looks that are needed before anything is said that one moment could show by chance.
 pub(super) const LOOKS: u64 = 3;
-/// Threads wait for each other in a circle in which a lock of `java.util.concurrent` is; circles of monitors are [`super::waiting`]'s.
+/// Threads wait for each other in a circle in which a lock of `java.util.concurrent` is; circles of monitors are [`super::waiting`]'s
+/// where the lens `locks` is shown.
 pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
-    let with_lock = evidence.rows(Threads, "circles").find(|row| row.text("kind") == "lock")?.whole("circle");
+    let with_lock = evidence.rows(Threads, "circles").find(|row| is_told_here(evidence, row))?.whole("circle");
     let rows: Vec<_> = evidence.rows(Threads, "circles").filter(|row| row.whole("circle") == with_lock).collect();
     let one = |row: &Row<'_>| {
         let (thread, site, what, holder) = (row.text("thread"), row.text("site"), row.text("what"), row.text("holder"));
@@ -29,17 +30,27 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Critical,
         score: 1e6,
         title: format!(
-            "{} are deadlocked over a lock of java.util.concurrent: each waits for the next one",
-            format::plural(rows.len() as u64, "thread", "threads")
+            "{} are deadlocked{}: each waits for the next one",
+            format::plural(rows.len() as u64, "thread", "threads"),
+            if rows.iter().any(|row| row.text("kind") == "lock") { " over a lock of java.util.concurrent" } else { "" },
         ),
         evidence: support,
         next_step: "Only a restart frees these threads; then take these locks in the same order everywhere.".to_owned(),
     })
 }
 
+/// Whether a row is about a lock of `java.util.concurrent`; monitors are told of by the lens `locks`, where it is shown.
+fn is_told_here(evidence: &Evidence<'_>, row: &Row<'_>) -> bool {
+    match row.text("kind").as_str() {
+        "lock" => true,
+        "monitor" => !evidence.shows(Locks),
+        _ => false,
+    }
+}
+
 /// Threads queue for a lock of `java.util.concurrent`.
 pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    let row = of_kind(evidence, |row| row.text("kind") == "lock" && row.whole("most") >= 2)?;
+    let row = of_kind(evidence, |row| is_told_here(evidence, row) && row.whole("most") >= 2)?;
     let average = row.number("average")?;
     if average < 0.5 {
         return None;
@@ -110,6 +121,8 @@ mod tests {
         assert!(finding.title.ends_with("at com.shop.Cart.add:12; `worker-1` held it at com.shop.Cart.sum:9"));
         assert!(waiting("lock", "L", 0.2, 10).ask(lock_queue).is_none());
         assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
+        assert!(waiting("monitor", "M", 7.0, 10).ask(lock_queue).is_some(), "where no lens tells of monitors");
+        assert!(waiting("monitor", "M", 7.0, 10).number("locks", "waits", 0.0).ask(lock_queue).is_none());
     }
 
     #[test]
@@ -147,6 +160,8 @@ mod tests {
             case.row("threads", "circles", &cells("b", "a", kind))
         };
         assert_eq!(circle("lock").said(deadlock).0, Severity::Critical);
-        assert!(circle("monitor").ask(deadlock).is_none());
+        assert!(circle("monitor").number("locks", "waits", 0.0).ask(deadlock).is_none());
+        let (_, title) = circle("monitor").said(deadlock);
+        assert_eq!(title, "2 threads are deadlocked: each waits for the next one", "where no lens tells of monitors");
     }
 }
