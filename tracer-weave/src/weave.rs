@@ -104,7 +104,7 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
 }
 
 /// A method can be named by several rules of a symbol, or of a marker at the same places, and is told once all the same.
-fn once_each<'a>(rules: Vec<(usize, &'a Rule)>) -> Vec<(usize, &'a Rule)> {
+fn once_each(rules: Vec<(usize, &Rule)>) -> Vec<(usize, &Rule)> {
     let mut once: Vec<(usize, &Rule)> = Vec::new();
     for (number, rule) in rules {
         let is_alike = |other: &Rule| {

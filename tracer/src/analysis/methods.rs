@@ -278,7 +278,7 @@ impl Analysis for Methods {
         }
         let with_places = site::any_asked(self.seen.slowest.data().map(|kept| kept.stack));
         let caller = |Kept { stack, .. }| (stack != StackId::default()).then(|| slow::frames(context, stack));
-        shapes.extend(self.seen.slowest.table(label, |kept| thread(kept.tid), with_places.then_some(caller)));
+        shapes.extend(self.seen.slowest.table(label, |kept| thread(kept.tid), with_places.then_some(&caller)));
         shapes.extend(counted.rows.shape());
         shapes.extend(counted::stacks_shape(&self.seen.stacks, context));
         let mut notes = self.notes(&counted);

@@ -139,6 +139,7 @@ impl WatchOptions {
 
 /// Where the results go.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct OutputOptions {
     /// Write to a file; its extension picks the format (.json, .ndjson, .txt, .html, .jtrace, for the JDK's tools .jfr,
     /// and for the stacks of one lens .folded, .svg, .pb.gz, .speedscope.json, .dot, .callgrind, for a distribution .hgrm); can be repeated; %p is the pid, %t the time, %h the host

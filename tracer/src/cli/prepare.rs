@@ -78,7 +78,7 @@ pub(super) struct Watched {
 
 impl Watched {
     /// The lenses that need sites of their own.
-    pub(super) fn from_outside(&self) -> Vec<Lens> {
+    pub(super) fn seen_from_outside(&self) -> Vec<Lens> {
         let is_inside = |lens: Lens| self.lane == Lane::Inside && lens == Lens::Methods;
         self.lenses.iter().copied().filter(|lens| !is_inside(*lens)).collect()
     }
@@ -202,7 +202,7 @@ impl Known {
         let threads = java_threads::Layout::from_tables(&jvm.memory, &jvm.tables, jvm.flags.as_ref().ok())
             .map_err(|error| missing.push(format!("who holds monitors and who starts threads is unknown: {error}")))
             .ok();
-        let mut plan = plan_of(libjvm, &watched.from_outside(), facts(jvm, threads.as_ref()), watched.exact);
+        let mut plan = plan_of(libjvm, &watched.seen_from_outside(), facts(jvm, threads.as_ref()), watched.exact);
         choose_jni(&mut plan, watched);
         if watched.predicate.asks_for(&[Field::Thread, Field::Daemon])
             && let Some(lens) = plan.sites.iter().find(|site| site.flag.is_some()).map(|site| site.lens)

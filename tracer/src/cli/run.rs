@@ -119,7 +119,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let program = find_program(command.first().expect("the command line asks for at least one"))?;
     let path = libjvm_of(&program)?;
     let libjvm = prepare::read_libjvm(&path)?;
-    let mut plan = plan(&libjvm, &watched.from_outside(), Facts::default(), watched.exact);
+    let mut plan = plan(&libjvm, &watched.seen_from_outside(), Facts::default(), watched.exact);
     prepare::choose_jni(&mut plan, &watched);
     takes_flags(&plan)?;
     if wanted.is_none() {

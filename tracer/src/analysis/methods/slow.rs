@@ -72,7 +72,7 @@ impl<T: Copy + PartialEq> Slowest<T> {
         &self,
         labels: impl Fn(SubjectId) -> Labels,
         thread: impl Fn(T) -> (String, Option<Tid>),
-        caller: Option<impl Fn(T) -> Option<String>>,
+        caller: Option<&dyn Fn(T) -> Option<String>>,
     ) -> Option<Shape> {
         if self.0.is_empty() {
             return None;
@@ -97,7 +97,7 @@ impl<T: Copy + PartialEq> Slowest<T> {
                 tid.map(|tid| u64::from(tid.0)).into(),
                 outcome.into(),
             ];
-            if let Some(caller) = &caller {
+            if let Some(caller) = caller {
                 cells.push(caller(data).into());
             }
             cells

@@ -229,7 +229,7 @@ impl Client for Calls {
         shapes.push(by_thread::threads(self.pairs.0.grouped(|(index, _)| Some(thread(*index)))));
         let both = |(index, method): &(usize, SubjectId)| Some((thread(*index), label(*method), *method));
         shapes.push(by_thread::methods(self.pairs.0.grouped(both)));
-        shapes.extend(self.slowest.table(label, thread, None::<fn(usize) -> Option<String>>));
+        shapes.extend(self.slowest.table(label, thread, None));
         shapes.extend(self.rows.shape());
         let mut notes = self.rows.notes();
         notes.extend(self.pairs.0.note("pairs of thread and method"));

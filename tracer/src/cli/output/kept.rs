@@ -128,7 +128,7 @@ mod tests {
     fn the_last_reports_are_kept_and_the_latest_is_found() {
         let directory = tempfile::tempdir().unwrap();
         let journal = Journal::at(directory.path().join("journal"));
-        for pid in 1..=MOST as u32 + 3 {
+        for pid in 1..=7 {
             kept(&journal, pid);
         }
         let reports = journal.beside(DIRECTORY);
@@ -146,7 +146,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let journal = Journal::at(directory.path().join("journal"));
         let mut report = sample::report();
-        report.headline = Some("x".repeat(MAX_BYTES as usize));
+        report.headline = Some("x".repeat(usize::try_from(MAX_BYTES).unwrap()));
         Kept::try_open(&journal, 7).unwrap().finish(&report);
         assert_eq!(fs::read_dir(journal.beside(DIRECTORY).path()).unwrap().count(), 0);
     }
