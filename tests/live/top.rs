@@ -31,7 +31,7 @@ fn the_worst_of_each_jvm_is_said_and_none_is_changed() -> Result<()> {
             Ok(finds.then_some(said))
         })
         .with_context(|| format!("on JDK {}", jdk.release))?;
-        for figure in ["heap_used_bytes", "resident_bytes", "threads"] {
+        for figure in ["heap_max_bytes", "resident_bytes", "threads"] {
             ensure!(said["reading"][figure].as_u64().is_some_and(|number| number > 0), "{figure}: {said}");
         }
         ensure!(said["reading"]["cpu_percent"].as_f64().is_some(), "{said}");

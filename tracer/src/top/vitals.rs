@@ -51,11 +51,11 @@ fn paused_ns(counters: &PerfData) -> Option<u64> {
     (!ticks.is_empty()).then(|| u64::try_from(u128::from(sum) * 1_000_000_000 / u128::from(per_s)).unwrap_or(u64::MAX))
 }
 
+/// Some collectors bring it up to date at collections only: 0 stands for nothing known yet.
 fn heap_used_bytes(counters: &PerfData) -> Option<u64> {
     let of = |generation: usize, space: usize| {
         number(counters, &format!("sun.gc.generation.{generation}.space.{space}.used"))
     };
     let used = (0..GENERATIONS).flat_map(|generation| (0..SPACES).filter_map(move |space| of(generation, space)));
-    let used: Vec<u64> = used.collect();
-    (!used.is_empty()).then(|| used.into_iter().fold(0, u64::saturating_add))
+    Some(used.fold(0, u64::saturating_add)).filter(|used| *used > 0)
 }
