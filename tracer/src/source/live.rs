@@ -21,6 +21,7 @@ mod governor;
 mod groups;
 mod host;
 mod looks;
+mod mapped;
 mod prepared;
 mod records;
 mod threads;

@@ -11,14 +11,14 @@ use std::{
     time::Duration,
 };
 
-use super::{host::now_ns, unwinding::Unwinding};
+use super::{host::now_ns, mapped::Mapped, unwinding::Unwinding};
 use crate::{
     clock::{self, ClockId},
     event::StackId,
     jvm::{find::privilege, os_process::OsProcess},
     session::{
         Item,
-        look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook, Waits},
+        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, ThreadLook, Waits},
     },
     stack::{End, Frame},
     thread_dump::{StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups},
@@ -57,6 +57,7 @@ struct Seen {
     /// Threads that have used a CPU since the look before.
     ran: HashSet<u32>,
     process: Option<OsProcess>,
+    mapped: Option<MappedFile>,
     threads: Vec<Thread>,
     unmounted: Vec<UnmountedGroup>,
     virtual_more: bool,
@@ -89,6 +90,7 @@ impl Looks {
 fn look_again(mut reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<()>) {
     let mut queue = Queue::default();
     let mut used = Used::default();
+    let mut mapped = Mapped::default();
     loop {
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = match reader.threads() {
@@ -99,10 +101,11 @@ fn look_again(mut reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Recei
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
         let ran = used.since(&threads);
         let process = OsProcess::read(reader.pid());
+        let mapped = mapped.since(reader.pid(), process);
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
         // One more does not help whoever has not come to the last two.
-        let _ =
-            tell.try_send(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted, virtual_more });
+        let seen = Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, threads, unmounted, virtual_more };
+        let _ = tell.try_send(seen);
         let rest = Duration::from_nanos(cpu_ns).saturating_mul(REST).max(LEAST);
         if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -189,6 +192,7 @@ impl Seen {
             span_ns: self.span_ns,
             queued_ns: self.queued_ns,
             process: self.process,
+            mapped: self.mapped.clone(),
             threads: threads.len() as u64,
             virtual_threads: self.unmounted.iter().map(UnmountedGroup::count).sum(),
             virtual_more: self.virtual_more,
