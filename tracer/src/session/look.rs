@@ -82,6 +82,9 @@ pub struct LookGroup {
     /// How many of them have run since the look before.
     #[serde(default)]
     pub ran: u64,
+    /// How many of these did so less than once a second.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub seldom: u64,
     /// Whether they are virtual and not mounted: of these nobody knows which have run, and only some are looked at.
     #[serde(default, rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
     pub is_virtual: bool,

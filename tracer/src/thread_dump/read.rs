@@ -258,6 +258,7 @@ impl ThreadReader {
             kernel_state: os.state,
             cpu_ns: scheduled.map(|scheduled| scheduled.ran_ns),
             queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
+            times: scheduled.map(|scheduled| scheduled.times),
             waits,
             carries,
             frames: named(&mut self.symbols, &stack),

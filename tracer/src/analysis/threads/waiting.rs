@@ -60,7 +60,7 @@ impl Seen {
         self.threads += group.threads;
         self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
         self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
-        self.ran += group.ran;
+        self.ran += group.ran.saturating_sub(group.seldom);
         self.now += group.threads;
         let most = self.now > self.most;
         if most {
@@ -312,6 +312,7 @@ mod tests {
             stack: waits,
             threads,
             ran,
+            seldom: 0,
             is_virtual: false,
             names: Vec::new(),
             waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7) }),
