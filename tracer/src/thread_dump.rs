@@ -63,6 +63,9 @@ pub struct Thread {
     pub cpu_ns: Option<u64>,
     /// How long it was ready to run and waited for a CPU.
     pub queued_ns: Option<u64>,
+    /// How often it came to a CPU.
+    #[serde(skip)]
+    pub times: Option<u64>,
     /// What it waits for.
     pub waits: Option<Waits>,
     /// The virtual thread that it carries.

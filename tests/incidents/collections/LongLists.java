@@ -1,6 +1,6 @@
 /*
  * incident: Millions of linked nodes stay alive and are slowly replaced, so that each collection of the old generation takes very long.
- * names: gc-long-pause|gc-full|gc-share|cpu-gc *
+ * names: gc-long-pause|gc-full|gc-share|heap-nearly-full LongLists
  * flags: -XX:+UseSerialGC -Xms640m -Xmx640m
  * load: cpu
  * jfr: jdk.GarbageCollection SerialOld

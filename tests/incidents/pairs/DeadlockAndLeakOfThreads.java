@@ -39,7 +39,7 @@ public final class DeadlockAndLeakOfThreads {
         }
 
         private void changed(String file) {
-            ExecutorService reader = Executors.newSingleThreadExecutor();
+            ExecutorService reader = Executors.newFixedThreadPool(1);
             reader.execute(() -> parse(file));
         }
 

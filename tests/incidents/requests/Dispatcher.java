@@ -59,12 +59,14 @@ public final class Dispatcher {
 
     /** The load, in a process of its own. */
     static final class Callers {
-        public static void main(String[] args) {
+        public static void main(String[] args) throws InterruptedException {
             HttpClient http = HttpClient.newHttpClient();
             for (int i = 0; i < 6; i++) {
                 ask(http, URI.create("http://127.0.0.1:" + args[0] + (i % 3 == 0 ? "/health" : "/invoice")));
             }
             Incident.readyAsChild("calling");
+            // Its threads are daemons.
+            Incident.untilStdinEnds();
         }
     }
 

@@ -8,6 +8,8 @@ mod executors;
 mod pressure;
 mod reason;
 mod starter;
+mod starved;
+mod unnotified;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -272,7 +274,7 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "starved_pools" | "circles" => false,
+            "waiting" | "executors" | "starved_pools" | "circles" | "unnotified" | "mapped" => false,
             _ => group == "thread",
         }
     }
@@ -312,6 +314,7 @@ impl Analysis for Threads {
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
         let mut shapes = self.waiting.tables();
+        shapes.extend(self.pressure.table());
         shapes.push(self.patterns_table(context));
         shapes.extend(self.starters.table(context));
         shapes.extend([

@@ -18,24 +18,40 @@ const EXPLAINS: [(&str, &[&str]); 12] = [
     ("class-leak", &["class-storm"]),
 ];
 
+/// Those that explain another one only where both are about the same thing (the first name in their titles), and most of it: their scores
+/// are times by one measure.
+const SAME_THING: [(&str, &str); 1] = [("lock-chain", "lock-contention")];
+
 /// Takes what is explained into what explains it. A cause is as severe as the worst of what follows from it.
 pub(super) fn fold(mut findings: Vec<Finding>) -> Vec<Finding> {
     for (cause, follows) in EXPLAINS {
-        if !findings.iter().any(|finding| finding.id == cause) {
-            continue;
-        }
-        let (explained, rest): (Vec<_>, Vec<_>) =
-            findings.into_iter().partition(|finding| follows.contains(&finding.id));
-        findings = rest;
-        if let Some(cause) = findings.iter_mut().find(|finding| finding.id == cause) {
-            for Finding { severity, score, title, .. } in explained {
-                cause.severity = cause.severity.max(severity);
-                cause.score = cause.score.max(score);
-                cause.evidence.push(format!("this explains: {title}"));
-            }
-        }
+        findings = below(findings, cause, |finding, _| follows.contains(&finding.id));
+    }
+    for (cause, follows) in SAME_THING {
+        findings = below(findings, cause, |finding, cause| {
+            finding.id == follows && thing(finding) == thing(cause) && 2.0 * cause.score >= finding.score
+        });
     }
     findings
+}
+
+/// Puts findings below the one that is their cause, where there is one.
+fn below(mut findings: Vec<Finding>, cause: &str, follows: impl Fn(&Finding, &Finding) -> bool) -> Vec<Finding> {
+    let Some(at) = findings.iter().position(|finding| finding.id == cause) else { return findings };
+    let mut cause = findings.remove(at);
+    let (explained, mut rest): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| follows(finding, &cause));
+    for Finding { severity, score, title, .. } in explained {
+        cause.severity = cause.severity.max(severity);
+        cause.score = cause.score.max(score);
+        cause.evidence.push(format!("this explains: {title}"));
+    }
+    rest.insert(at.min(rest.len()), cause);
+    rest
+}
+
+/// What a title is about: the first name in it.
+fn thing(finding: &Finding) -> Option<&str> {
+    finding.title.split('`').nth(1)
 }
 
 #[cfg(test)]
@@ -63,6 +79,19 @@ mod tests {
     fn without_its_cause_a_finding_stands_for_itself() {
         let findings = vec![finding("gc-full", Severity::Critical), finding("cpu-gc", Severity::Warning)];
         assert_eq!(fold(findings.clone()), findings);
+    }
+
+    #[test]
+    fn a_holder_that_waits_explains_who_waits_for_the_same_monitor() {
+        let of =
+            |id, class: &str| Finding { title: format!("blocked on one `{class}`"), ..finding(id, Severity::Critical) };
+        let chain = Finding { severity: Severity::Warning, ..of("lock-chain", "a.Desk") };
+        let findings = fold(vec![of("lock-contention", "a.Desk"), chain.clone()]);
+        assert_eq!(findings.len(), 1);
+        assert_eq!((findings[0].id, findings[0].severity), ("lock-chain", Severity::Critical));
+        assert_eq!(fold(vec![of("lock-contention", "a.Cart"), chain.clone()]).len(), 2, "another monitor");
+        let much = Finding { score: 30.0, ..of("lock-contention", "a.Desk") };
+        assert_eq!(fold(vec![much, chain]).len(), 2, "a small part of it");
     }
 
     #[test]

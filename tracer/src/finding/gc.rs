@@ -78,17 +78,35 @@ pub(super) fn repeated_full(evidence: &Evidence<'_>) -> Option<Finding> {
     let top = rows().find(|row| row.text("cause") != "System.gc()");
     let cause = top.map(|row| format!(", cause `{}`", row.text("cause"))).unwrap_or_default();
     let time: u64 = rows().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
+    let asked = top.and_then(|row| asked_for(evidence, &row));
+    let place =
+        asked.and_then(|row| row.known("site")).map(|site| format!(", asked for at {site}")).unwrap_or_default();
+    let who = asked.map(|row| {
+        let times = format::plural(row.whole("count"), "time", "times");
+        format!("{times} on `{}`, by {}", row.text("thread"), row.text("top"))
+    });
+    let took = format!("all full collections together took {}", format::duration(time));
     Some(Finding {
         id: "gc-full",
         severity: Severity::Critical,
         score: full as f64,
-        title: format!("{} full collections{cause}", format::count(full)),
-        evidence: vec![format!("all full collections together took {}", format::duration(time))],
-        next_step:
+        title: format!("{} full collections{cause}{place}", format::count(full)),
+        evidence: [took].into_iter().chain(who).collect(),
+        next_step: if asked.is_some() {
+            "Ask for histograms and dumps of the heap less often: each collects it first, and stops all threads."
+        } else {
             "Look at the old pool after collections in lens `gc`: if it stays full, the heap is too small or something \
              leaks; `jtrace heap PID` shows what holds most."
-                .to_owned(),
+        }
+        .to_owned(),
     })
+}
+
+/// Who asked for something that begins with a collection: a histogram of the heap, or a dump of it.
+fn asked_for<'a>(evidence: &Evidence<'a>, cause: &Row<'a>) -> Option<Row<'a>> {
+    // Other collections have a thread that needed room at a bad moment, which says nothing.
+    let operation = cause.known("operation").filter(|_| cause.text("cause").ends_with(" Initiated GC"))?;
+    evidence.rows(Gc, "requests").find(|row| row.text("operation") == operation)
 }
 
 /// Collections that the program asks for: how many, how long they took in all, and who asked.
@@ -289,6 +307,34 @@ mod tests {
         let case = cause(Case::default().number("gc", "full_collections", 7.0), "System.gc()", "full", 7, 1);
         assert_eq!(case.ask(repeated_full), None);
         assert_eq!(Case::default().number("gc", "full_collections", 2.0).ask(repeated_full), None);
+    }
+
+    #[test]
+    fn who_asks_for_histograms_is_named_with_their_collections() {
+        let full = |cause: &'static str| {
+            let cells = [
+                ("cause", cause.into()),
+                ("kind", "full".into()),
+                ("operation", "GC_HeapInspection".into()),
+                ("count", 14_u64.into()),
+                ("collections", 14_u64.into()),
+                ("total_ns", 1_400_000_000_u64.into()),
+            ];
+            let asked = [
+                ("operation", "GC_HeapInspection".into()),
+                ("site", "com.shop.Metrics.histogram:33".into()),
+                ("thread", "metrics".into()),
+                ("top", "com.sun.management.internal.DiagnosticCommandImpl.executeDiagnosticCommand".into()),
+                ("count", 14_u64.into()),
+            ];
+            let case = Case::default().number("gc", "full_collections", 14.0).row("gc", "causes", &cells);
+            case.row("gc", "requests", &asked).said(repeated_full).1
+        };
+        assert_eq!(
+            full("Heap Inspection Initiated GC"),
+            "14 full collections, cause `Heap Inspection Initiated GC`, asked for at com.shop.Metrics.histogram:33"
+        );
+        assert_eq!(full("Ergonomics"), "14 full collections, cause `Ergonomics`", "whoever needed room");
     }
 
     #[test]

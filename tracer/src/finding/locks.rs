@@ -9,8 +9,42 @@ use crate::{
     report::{Finding, Severity, format},
 };
 
+/// Threads on average from which on a monitor is told of that only looks at all threads know of.
+const BLOCKED_IN_LOOKS: f64 = 0.5;
+
 /// Threads spend much time blocked on contended monitors.
 pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
+    by_events(evidence).or_else(|| by_looks(evidence))
+}
+
+/// Threads that were blocked before they were watched, and stay so: there is no event of them.
+fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
+    let in_circle = |class: &str| {
+        evidence.rows(Locks, "deadlocks").any(|row| row.text("class") == class)
+            || evidence.rows(Threads, "circles").any(|row| row.text("what") == class)
+    };
+    let is_it = |row: &Row<'_>| {
+        // Who waits behind a deadlock waits because of it, and that has a rule of its own.
+        row.text("kind") == "monitor" && row.whole("looks") >= looks::LOOKS && !in_circle(&row.text("what"))
+    };
+    let row = looks::of_kind(evidence, is_it)?;
+    let average = row.number("average").filter(|average| *average >= BLOCKED_IN_LOOKS)?;
+    let (class, site) = (row.text("what"), row.text("site"));
+    let holder = looks::holder(&row).map(|holder| format!("; {holder}")).unwrap_or_default();
+    Some(Finding {
+        id: "lock-contention",
+        severity: if average >= 1.0 { Severity::Critical } else { Severity::Warning },
+        score: 100.0 * average,
+        title: format!("{} are blocked on one `{class}`, at {site}{holder}", looks::threads(evidence, &row, average)),
+        evidence: looks::seen(evidence, &row),
+        next_step: format!(
+            "Look at what the holder waits for: do not wait while holding `{class}`; `jtrace threads PID` shows it."
+        ),
+    })
+}
+
+/// What events say of threads that met a monitor that was taken.
+fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
     let done = evidence.whole(Locks, "blocked_total_ns")?;
     let open = evidence.whole(Locks, "blocked_open_ns").unwrap_or(0);
     let blocked = done.saturating_add(open);
@@ -81,7 +115,7 @@ fn holder(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 /// Where looks at all threads have seen them blocked on this class, and who held it.
-fn seen_at(evidence: &Evidence<'_>, class: &str) -> Option<String> {
+pub(super) fn seen_at(evidence: &Evidence<'_>, class: &str) -> Option<String> {
     let is_it = |row: &Row<'_>| row.text("kind") == "monitor" && row.text("what") == class;
     let row = evidence.rows(Threads, "waiting").find(is_it)?;
     let callers = called_from(&row).map(|callers| format!(", {callers}")).unwrap_or_default();
@@ -116,7 +150,10 @@ pub(super) fn parking(evidence: &Evidence<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::testing::Case, *};
+    use super::{
+        super::testing::{Case, waiting},
+        *,
+    };
 
     fn monitor(case: Case, total_ns: u64) -> Case {
         case.row(
@@ -168,6 +205,27 @@ mod tests {
             (Severity::Critical, "Threads were blocked 18 s on monitors")
         );
         assert!(finding.evidence.iter().any(|line| line.starts_with("2 threads were still blocked")));
+    }
+
+    #[test]
+    fn threads_that_were_blocked_before_are_seen_in_looks() {
+        let blocked = |average: f64, looks: u64| {
+            let case = waiting("monitor", "com.shop.Post", average, looks).number("locks", "blocked_total_ns", 0.0);
+            case.number("locks", "blocked_open_ns", 0.0)
+        };
+        assert_eq!(
+            blocked(5.0, 10).said(contention),
+            (
+                Severity::Critical,
+                "5.0 threads on average are blocked on one `com.shop.Post`, at com.shop.Cart.add:12; `worker-1` held it at \
+                 com.shop.Cart.sum:9"
+                    .to_owned()
+            )
+        );
+        assert_eq!(blocked(0.4, 4).ask(contention), None);
+        assert_eq!(blocked(0.6, 2).ask(contention), None, "two looks can be chance");
+        let circle = blocked(5.0, 10).row("locks", "deadlocks", &[("class", "com.shop.Post".into())]);
+        assert_eq!(circle.ask(contention), None, "a deadlock says it");
     }
 
     #[test]

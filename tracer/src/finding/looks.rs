@@ -11,6 +11,9 @@ use crate::{
 const NAMED: usize = 6;
 /// Looks that are needed before anything is said that one moment could show by chance.
 pub(super) const LOOKS: u64 = 3;
+/// Virtual threads at one place from which on one look less is enough.
+const CROWD: f64 = 10.0;
+
 /// Threads wait for each other in a circle in which a lock of `java.util.concurrent` is; circles of monitors are [`super::waiting`]'s
 /// where the lens `locks` is shown.
 pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -46,6 +49,31 @@ fn is_told_here(evidence: &Evidence<'_>, row: &Row<'_>) -> bool {
         "monitor" => !evidence.shows(Locks),
         _ => false,
     }
+}
+
+/// Threads wait for a notify that may have gone to the wrong one of them.
+pub(super) fn lost_notify(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = evidence.rows(Threads, "unnotified").find(|row| row.whole("looks") > LOOKS)?;
+    let (class, looks) = (row.text("class"), row.whole("looks"));
+    let (threads, others) = (row.whole("threads"), row.whole("other_threads"));
+    let (site, other_site) = (row.text("site"), row.text("other_site"));
+    Some(Finding {
+        id: "lost-notify",
+        // They may all have nothing to do: only who knows the program can tell.
+        severity: Severity::Info,
+        score: 100.0 * (threads + others) as f64,
+        title: format!(
+            "{threads} threads at {site} and {others} at {other_site} wait to be notified of one `{class}`, and none of them was"
+        ),
+        evidence: vec![
+            format!("the same threads in each of the last {looks} looks, and none of them had run in between"),
+            "`notify` wakes any one of them: if that waits for something else, nobody who could go on is woken"
+                .to_owned(),
+        ],
+        next_step: "Where these wait for what those do, use `notifyAll`, or a lock with a condition for each side; \
+                    `jtrace threads PID` shows them all."
+            .to_owned(),
+    })
 }
 
 /// Threads queue for a lock of `java.util.concurrent`.
@@ -87,7 +115,10 @@ pub(super) fn holder(row: &Row<'_>) -> Option<String> {
 /// The reason of this kind that most threads had, after enough looks.
 pub(super) fn of_kind<'a>(evidence: &Evidence<'a>, is_it: impl Fn(&Row<'a>) -> bool) -> Option<Row<'a>> {
     let looks = evidence.whole(Threads, "looks")?;
-    if looks < LOOKS { None } else { evidence.rows(Threads, "waiting").find(is_it) }
+    // Looks at many virtual threads take long, so there are few; that a crowd stands at one place in each is no chance.
+    let is_crowd = |row: &Row<'_>| row.whole("looks") == looks && row.number("virtual_average") >= Some(CROWD);
+    let row = evidence.rows(Threads, "waiting").find(is_it)?;
+    (looks >= LOOKS || (looks + 1 == LOOKS && is_crowd(&row))).then_some(row)
 }
 
 pub(super) fn seen(evidence: &Evidence<'_>, row: &Row<'_>) -> Vec<String> {
@@ -141,6 +172,50 @@ mod tests {
         assert_eq!(title(&case), "200.0 virtual threads on average wait for a `L`, at a.Shop.buy:3");
         let case = case.number("threads", "looks_partial", 9.0);
         assert_eq!(title(&case), "200.0 or more virtual threads on average wait for a `L`, at a.Shop.buy:3");
+    }
+
+    #[test]
+    fn a_crowd_of_virtual_threads_is_no_chance() {
+        let case = |all: f64, looks: u64, of_virtual: f64| {
+            let cells = [
+                ("kind", "lock".into()),
+                ("what", "L".into()),
+                ("site", "a.Shop.buy:3".into()),
+                ("average", of_virtual.into()),
+                ("virtual_average", of_virtual.into()),
+                ("most", 200_u64.into()),
+                ("looks", looks.into()),
+            ];
+            Case::seconds(10).number("threads", "looks", all).row("threads", "waiting", &cells).ask(lock_queue)
+        };
+        assert!(case(2.0, 2, 150.0).is_some());
+        assert!(case(2.0, 1, 150.0).is_none(), "in one of two");
+        assert!(case(2.0, 2, 3.0).is_none(), "a few");
+        assert!(case(1.0, 1, 150.0).is_none());
+    }
+
+    #[test]
+    fn both_sides_that_wait_to_be_notified_are_told() {
+        let case = |looks: u64| {
+            let cells = [
+                ("class", "a.Queue".into()),
+                ("looks", looks.into()),
+                ("site", "a.Queue.put:9".into()),
+                ("threads", 6_u64.into()),
+                ("other_site", "a.Queue.take:20".into()),
+                ("other_threads", 5_u64.into()),
+            ];
+            Case::seconds(10).row("threads", "unnotified", &cells)
+        };
+        assert_eq!(
+            case(9).said(lost_notify),
+            (
+                Severity::Info,
+                "6 threads at a.Queue.put:9 and 5 at a.Queue.take:20 wait to be notified of one `a.Queue`, and none of them was"
+                    .to_owned()
+            )
+        );
+        assert!(case(3).ask(lost_notify).is_none(), "of the first look nobody knows who had run");
     }
 
     #[test]

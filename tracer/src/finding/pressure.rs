@@ -127,6 +127,8 @@ pub(super) fn memory_growth(evidence: &Evidence<'_>) -> Option<Finding> {
     )];
     let resident = evidence.whole(Threads, "resident_bytes");
     support.extend(resident.map(|resident| format!("{} in RAM now", format::bytes(resident))));
+    // Who asks for memory is seen only by chance.
+    support.extend(busiest(evidence).filter(|_| at.is_empty()));
     Some(Finding {
         id: "memory-growth",
         severity: Severity::Warning,
@@ -149,17 +151,29 @@ pub(super) fn mapped_files(evidence: &Evidence<'_>) -> Option<Finding> {
     const BYTES: f64 = 24e6;
     const LOOKS_IN_A_ROW: u64 = 6;
     let grown = evidence.number(Threads, "mapped_grown_bytes").filter(|grown| *grown >= BYTES)?;
-    let row = evidence.whole(Threads, "looks_mapped").filter(|row| *row >= LOOKS_IN_A_ROW)?;
+    let looks = evidence.whole(Threads, "looks_mapped").filter(|looks| *looks >= LOOKS_IN_A_ROW)?;
+    let file = evidence.rows(Threads, "mapped").next().map(|row| {
+        format!(
+            ": `{}` by {}, mapped {}",
+            row.text("file"),
+            format::bytes(row.whole("grown_bytes")),
+            format::plural(row.whole("mappings"), "time", "times")
+        )
+    });
     Some(Finding {
         id: "mapped-files",
         severity: Severity::Info,
         score: grown / 1e6,
         title: format!(
-            "Mapped files grew by {} of RAM in {}",
+            "Mapped files grew by {} of RAM in {}{}",
             of_bytes(grown),
-            format::duration(evidence.span.duration_ns)
+            format::duration(evidence.span.duration_ns),
+            file.unwrap_or_default()
         ),
-        evidence: vec![format!("they grew in each of the last {}", format::plural(row, "look", "looks"))],
+        evidence: [format!("they grew in each of the last {}", format::plural(looks, "look", "looks"))]
+            .into_iter()
+            .chain(busiest(evidence))
+            .collect(),
         next_step:
             "Look which files are mapped (`pmap -x PID`): a mapping lasts until its buffer is collected; a limit of \
                     a container counts what is written to it."
@@ -242,5 +256,12 @@ mod tests {
         let said = case(9.0).said(mapped_files);
         assert_eq!(said, (Severity::Info, "Mapped files grew by 95 MiB of RAM in 10 s".to_owned()));
         assert!(case(2.0).ask(mapped_files).is_none(), "a file was read once");
+        let file = [
+            ("file", "/data/segments.dat".into()),
+            ("grown_bytes", (96_u64 << 20).into()),
+            ("mappings", 96_u64.into()),
+        ];
+        let title = case(9.0).row("threads", "mapped", &file).said(mapped_files).1;
+        assert!(title.ends_with("95 MiB of RAM in 10 s: `/data/segments.dat` by 96 MiB, mapped 96 times"), "{title}");
     }
 }

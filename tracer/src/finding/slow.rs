@@ -11,8 +11,9 @@ use crate::{
     report::{Finding, Severity, format},
 };
 
-/// Calls that always wait for a disk, or for whoever has locked a file.
-const SYNC_CALLS: [&str; 5] = ["fsync", "msync", "fdatasync", "flock", "fcntl"];
+/// Calls that wait for nothing but a disk, or for whoever has locked a file. To open one that is known takes no time, unless it has to be
+/// emptied, and what was in it was just forced to the disk.
+const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", "openat"];
 /// Files that are none of a disk.
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 
@@ -86,13 +87,28 @@ pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads wait for a disk. Reading and writing is what programs do, so it takes more of it to be told.
 pub(super) fn disk(evidence: &Evidence<'_>) -> Option<Finding> {
-    let on_disk = |row: &Row<'_>, sync: bool| {
+    let calls = |row: &Row<'_>| {
         let what = row.text("what");
         let call = what.rsplit_once(" (").and_then(|(_, call)| call.strip_suffix(')'));
-        let is_device = DEVICES.iter().any(|device| what.starts_with(device));
-        !is_device && row.whole("looks") >= LOOKS && sync == call.is_some_and(|call| SYNC_CALLS.contains(&call))
+        (!DEVICES.iter().any(|device| what.starts_with(device))).then(|| SYNC_CALLS.contains(&call.unwrap_or_default()))
     };
-    waits(evidence, &SYNC, |row| on_disk(row, true)).or_else(|| waits(evidence, &DISK, |row| on_disk(row, false)))
+    // A method that forces data to the disk waits for it in its other calls, too: opening, or writing, the same file.
+    let by_method = |row: &Row<'_>| {
+        let of = |row: &Row<'_>| row.text("site").rsplit_once(':').map(|(method, _)| method.to_owned());
+        let same =
+            evidence.rows(Threads, "waiting").filter(|other| other.text("kind") == "file" && of(other) == of(row));
+        let (looks, average) = same.filter(|other| calls(other).is_some()).fold((0, 0.0), |(looks, average), other| {
+            (looks + other.whole("looks"), average + other.number("average").unwrap_or(0.0))
+        });
+        (looks, average)
+    };
+    let told = |wait: &Wait, sync: bool| {
+        let row = of_kind(evidence, |row| {
+            row.text("kind") == "file" && calls(row) == Some(sync) && by_method(row).0 >= LOOKS
+        })?;
+        say(evidence, wait, &row, by_method(&row).1)
+    };
+    told(&SYNC, true).or_else(|| told(&DISK, false))
 }
 
 /// Threads wait for other processes.
@@ -112,7 +128,14 @@ pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn waits(evidence: &Evidence<'_>, wait: &Wait, is_it: impl Fn(&Row<'_>) -> bool) -> Option<Finding> {
     let row = of_kind(evidence, |row| wait.kinds.contains(&row.text("kind").as_str()) && is_it(row))?;
-    let average = row.number("average").filter(|average| *average >= wait.told)?;
+    say(evidence, wait, &row, row.number("average")?)
+}
+
+/// So many threads wait, most of them for what this row says.
+fn say(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, average: f64) -> Option<Finding> {
+    if average < wait.told {
+        return None;
+    }
     // Whoever listens to what comes by itself waits as well, and does so without an end.
     let lasting = row.number("ran_percent").filter(|percent| *percent < ENDS_PERCENT);
     let without_end = lasting.map(|ran| format!(", {} of them since an earlier look", format::percent(100.0 - ran)));
@@ -124,12 +147,12 @@ fn waits(evidence: &Evidence<'_>, wait: &Wait, is_it: impl Fn(&Row<'_>) -> bool)
         score: 50.0 * average,
         title: format!(
             "{} wait for {}, at {}{}",
-            threads(evidence, &row, average),
+            threads(evidence, row, average),
             row.text("what"),
             row.text("site"),
             without_end.unwrap_or_default()
         ),
-        evidence: seen(evidence, &row),
+        evidence: seen(evidence, row),
         next_step: wait.next_step.to_owned(),
     })
 }
@@ -155,6 +178,37 @@ pub(super) fn pinned(evidence: &Evidence<'_>) -> Option<Finding> {
         next_step:
             "Wait outside of `synchronized`: use a ReentrantLock there (before JDK 24), and not within native calls."
                 .to_owned(),
+    })
+}
+
+/// A thread that takes what comes next for all waits in a handler.
+pub(super) fn dispatcher(evidence: &Evidence<'_>) -> Option<Finding> {
+    const BUSY: f64 = 0.6;
+    let row = of_kind(evidence, |row| row.text("kind") == "dispatcher")?;
+    let what = row.text("what");
+    let same =
+        evidence.rows(Threads, "waiting").filter(|row| row.text("kind") == "dispatcher" && row.text("what") == what);
+    // It may wait at one line now and at another one then.
+    let average: f64 = same.filter_map(|row| row.number("average")).sum();
+    if average < BUSY {
+        return None;
+    }
+    let how_long = if average <= 1.0 {
+        format!("for {} of the time", format::percent(100.0 * average))
+    } else {
+        format!("({average:.1} threads on average)")
+    };
+    Some(Finding {
+        id: "slow-dispatcher",
+        severity: Severity::Warning,
+        score: 100.0 * average,
+        title: format!("Handlers keep {what} waiting {how_long}, at {}", row.text("site")),
+        evidence: seen(evidence, &row)
+            .into_iter()
+            .chain(["whatever comes meanwhile waits until that thread is free again".to_owned()])
+            .collect(),
+        next_step: "Hand this work to an executor (`HttpServer.setExecutor`, a worker group): the thread that dispatches must not wait."
+            .to_owned(),
     })
 }
 
@@ -235,6 +289,30 @@ mod tests {
     }
 
     #[test]
+    fn what_a_method_waits_for_in_all_its_calls_counts() {
+        let call = |what: &'static str, site: &'static str, looks: u64| {
+            [
+                ("kind", "file".into()),
+                ("what", what.into()),
+                ("site", site.into()),
+                ("average", 0.15.into()),
+                ("looks", looks.into()),
+            ]
+        };
+        let case = Case::seconds(10).number("threads", "looks", 10.0);
+        let case = case.row("threads", "waiting", &call("/data/x (write)", "a.Counters.save:32", 2));
+        let forced = case.row("threads", "waiting", &call("/data/x (fsync)", "a.Counters.save:38", 1));
+        assert_eq!(
+            forced.said(disk),
+            (Severity::Warning, "0.3 threads on average wait for /data/x (fsync), at a.Counters.save:38".to_owned())
+        );
+        let case = Case::seconds(10).number("threads", "looks", 10.0);
+        let case = case.row("threads", "waiting", &call("/data/y (write)", "a.Logs.roll:3", 2));
+        let other = case.row("threads", "waiting", &call("/data/x (fsync)", "a.Counters.save:38", 1));
+        assert_eq!(other.ask(disk), None, "another method");
+    }
+
+    #[test]
     fn queues_processes_and_tasks_are_told_by_their_kind() {
         assert_eq!(waiting("queue", "room in an ArrayBlockingQueue", 3.0, 10).said(queue).0, Severity::Warning);
         assert_eq!(waiting("pipe", "pipe:[7] (read)", 1.0, 10).said(process).0, Severity::Info);
@@ -247,6 +325,17 @@ mod tests {
         assert_eq!(waiting("pinned", "time", 2.0, 10).said(pinned).0, Severity::Warning);
         assert_eq!(waiting("pinned", "time", 1.0, 10).said(pinned).0, Severity::Info);
         assert!(waiting("pinned", "time", 0.2, 10).ask(pinned).is_none());
+    }
+
+    #[test]
+    fn a_dispatcher_must_not_wait() {
+        let what = "the dispatcher of an HttpServer that has no executor";
+        assert_eq!(
+            waiting("dispatcher", what, 0.9, 9).said(dispatcher),
+            (Severity::Warning, format!("Handlers keep {what} waiting for 90 % of the time, at com.shop.Cart.add:12"))
+        );
+        assert!(waiting("dispatcher", what, 0.4, 4).ask(dispatcher).is_none(), "it rests, too");
+        assert!(waiting("dispatcher", what, 1.0, 1).number("threads", "looks", 2.0).ask(dispatcher).is_none());
     }
 
     #[test]

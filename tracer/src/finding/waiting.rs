@@ -1,6 +1,6 @@
 //! Rules about threads that wait for threads that wait: circles and chains.
 
-use super::Evidence;
+use super::{Evidence, locks};
 use crate::{
     analysis::Lens::{Locks, Threads},
     report::{Finding, Severity, format},
@@ -68,6 +68,15 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let class = row.text("class");
+    let mut support = vec![format!(
+        "the holder was at {}, {}, longest {}",
+        row.text("site"),
+        format::plural(row.whole("count"), "time", "times"),
+        format::duration(row.whole("max_ns"))
+    )];
+    support.extend(locks::seen_at(evidence, &class));
+    support
+        .push("holders are those that were seen to leave the monitor afterwards, while the others waited".to_owned());
     Some(Finding {
         id: "lock-chain",
         severity: Severity::Warning,
@@ -77,15 +86,7 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(total),
             row.text("holder_was")
         ),
-        evidence: vec![
-            format!(
-                "the holder was at {}, {}, longest {}",
-                row.text("site"),
-                format::plural(row.whole("count"), "time", "times"),
-                format::duration(row.whole("max_ns"))
-            ),
-            "holders are those that were seen to leave the monitor afterwards, while the others waited".to_owned(),
-        ],
+        evidence: support,
         next_step: format!("Do not wait while holding `{class}`: move that out of the synchronized code."),
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Sockets are looked up in the tables of the target's network namespace, by their inode. Nothing is opened that the target has open.
 
+mod polled;
 mod sockets;
 
 use std::{cell::OnceCell, fs};

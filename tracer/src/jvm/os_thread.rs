@@ -2,9 +2,11 @@
 
 use std::{collections::HashMap, fs, io};
 
-use super::find::process::read_bounded;
+use super::{find::process::read_bounded, peek::Peek};
 use crate::event::Tid;
 
+/// Most of a path that is read: whole words.
+const MAX_PATH_BYTES: usize = 256;
 /// Most threads whose ids are looked at.
 const MAX_THREADS: usize = 65_536;
 
@@ -171,6 +173,23 @@ impl SystemCall {
             && self.name().is_some()
     }
 
+    /// The path of the file that it opens, where that is a whole one.
+    pub fn path<P: Peek>(self, memory: &P) -> Option<String> {
+        if self.number != OPENAT {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        // It may end right before memory that cannot be read.
+        while bytes.len() < MAX_PATH_BYTES {
+            let word = memory.u64(self.arguments[1].wrapping_add(bytes.len() as u64)).ok()?.to_ne_bytes();
+            bytes.extend(word.iter().take_while(|byte| **byte != 0));
+            if word.contains(&0) {
+                break;
+            }
+        }
+        Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|path| path.starts_with('/'))
+    }
+
     /// Where the list of its only descriptor lies, if it waits for one.
     pub const fn polled(self) -> Option<u64> {
         if matches!(self.number, POLL | PPOLL) && self.arguments[1] == 1 { Some(self.arguments[0]) } else { None }
@@ -214,7 +233,7 @@ const EPOLL_PWAIT2: u32 = 441;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz;
+    use crate::{fuzz, jvm::memory::Memory};
 
     #[test]
     fn a_thread_that_ran_did_not_stand_still() {
@@ -236,6 +255,21 @@ mod tests {
         assert_eq!((poll.polled(), poll.has_descriptor()), (Some(0x7ffe), false));
         assert_eq!(SystemCall::parse("running\n"), None);
         assert_eq!(SystemCall::parse("-1 0x7ffd 0x7fff\n"), None);
+    }
+
+    #[test]
+    fn a_file_that_is_opened_has_its_path() {
+        let memory = Memory::open(std::process::id()).expect("its own");
+        let path = |text: &str, number: u32| {
+            let text: Vec<u8> = text.bytes().chain([0]).collect();
+            SystemCall { number, arguments: [0, text.as_ptr() as u64, 0, 0, 0, 0] }.path(&memory)
+        };
+        assert_eq!(path("/data/counters", OPENAT).as_deref(), Some("/data/counters"));
+        assert_eq!(path("/data/1", OPENAT).as_deref(), Some("/data/1"), "a whole word with its end");
+        assert_eq!(path("counters", OPENAT), None, "of a folder that is not known");
+        assert_eq!(path("/data/counters", READ), None);
+        let long = format!("/{}", "x".repeat(2 * MAX_PATH_BYTES));
+        assert_eq!(path(&long, OPENAT).map(|path| path.len()), Some(MAX_PATH_BYTES));
     }
 
     #[test]

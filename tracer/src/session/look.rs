@@ -82,6 +82,9 @@ pub struct LookGroup {
     /// How many of them have run since the look before.
     #[serde(default)]
     pub ran: u64,
+    /// How many of these did so less than once a second.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub seldom: u64,
     /// Whether they are virtual and not mounted: of these nobody knows which have run, and only some are looked at.
     #[serde(default, rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
     pub is_virtual: bool,
@@ -132,6 +135,17 @@ pub struct ExecutorLook {
     pub waits: Option<Waits>,
 }
 
+/// A file of which the target maps more and more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MappedFile {
+    /// As the target sees it.
+    pub path: String,
+    /// How much more of it is mapped than at the first look.
+    pub grown_bytes: u64,
+    /// In how many pieces it is mapped.
+    pub mappings: u64,
+}
+
 /// A look at all threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadLook {
@@ -145,6 +159,9 @@ pub struct ThreadLook {
     pub queued_ns: u64,
     /// Totals of the process; absent where they could not be read.
     pub process: Option<OsProcess>,
+    /// The file of which most was mapped since the first look; only where more of files lies in RAM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapped: Option<MappedFile>,
     /// Java threads, without virtual ones.
     pub threads: u64,
     /// Virtual threads that are not mounted and were looked at.

@@ -22,6 +22,7 @@ mod governor;
 mod groups;
 mod host;
 pub mod looks;
+mod mapped;
 mod prepared;
 mod records;
 mod threads;

@@ -7,7 +7,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use super::{Carried, StackFrame, Thread, ThreadDump, Unmounted, deadlocks, unmounted::Grouping};
+use super::{Carried, StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, unmounted::Grouping};
 use crate::{
     jvm::{
         code_cache,
@@ -173,7 +173,15 @@ impl ThreadReader {
         let known = self.known();
         let tid_of = |object| known.by_object(Some(objects)).get(&object).copied();
         let symbols = &mut self.symbols;
-        Some(grouping.told(most, &tid_of, not_read, &mut |stack| named(symbols, stack)))
+        let mut unmounted = grouping.told(most, &tid_of, not_read, &mut |stack| named(symbols, stack));
+        if unmounted.groups.iter().any(UnmountedGroup::reads_socket) {
+            let polled =
+                self.descriptors.polled().map(|on| Waits::SystemCall { call: "read".to_owned(), on: Some(on) });
+            for group in unmounted.groups.iter_mut().filter(|group| group.reads_socket()) {
+                group.waits.clone_from(&polled);
+            }
+        }
+        Some(unmounted)
     }
 
     /// The threads of the JVM's list, as it was read last.
@@ -250,6 +258,7 @@ impl ThreadReader {
             kernel_state: os.state,
             cpu_ns: scheduled.map(|scheduled| scheduled.ran_ns),
             queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
+            times: scheduled.map(|scheduled| scheduled.times),
             waits,
             carries,
             frames: named(&mut self.symbols, &stack),
@@ -288,7 +297,9 @@ impl ThreadReader {
         let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
         Some(Waits::SystemCall {
             call: call.name().map_or_else(|| format!("system call {}", call.number), str::to_owned),
-            on: self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor)),
+            on: call
+                .path(&self.memory)
+                .or_else(|| self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor))),
         })
     }
 

@@ -21,6 +21,14 @@ const MAX_NAMES: usize = 256;
 /// Most groups; threads beyond are counted.
 const MAX_GROUPS: usize = 16_384;
 
+/// Where a virtual thread waits for what `epoll` tells, and what it reads from then.
+const POLLS: &str = "sun.nio.ch.Poller.poll";
+const READS: [&str; 3] = [
+    "sun.nio.ch.NioSocketImpl.implRead",
+    "sun.nio.ch.SocketChannelImpl.read",
+    "sun.nio.ch.SocketChannelImpl.blockingRead",
+];
+
 /// Virtual threads that are not mounted, by what they do.
 #[derive(Debug, Default, Serialize)]
 pub struct Unmounted {
@@ -66,6 +74,12 @@ impl UnmountedGroup {
     /// How many threads it has.
     pub const fn count(&self) -> u64 {
         self.java_ids.len() as u64
+    }
+
+    /// Whether they wait for something to read from a socket, of which their thread objects say nothing.
+    pub(super) fn reads_socket(&self) -> bool {
+        let is_in = |names: &[&str]| self.frames.iter().any(|frame| names.contains(&frame.frame.name.as_str()));
+        self.waits.is_none() && is_in(&[POLLS]) && is_in(&READS)
     }
 }
 

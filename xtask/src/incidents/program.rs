@@ -16,7 +16,7 @@ use crate::workloads::entries;
 pub(crate) struct Cause {
     /// Ids of findings that may name it.
     rules: Vec<String>,
-    /// What the title or the evidence must hold; anything does where it is `*`.
+    /// What the title or the evidence must hold: one of several texts, with `|` between them; anything does where it is `*`.
     text: String,
 }
 
@@ -29,7 +29,7 @@ impl Cause {
 
     /// Whether a text has what must be said.
     pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.text == "*" || text.contains(&self.text)
+        self.text == "*" || self.text.split('|').any(|one| text.contains(one))
     }
 
     /// Whether a finding names it.
@@ -132,6 +132,9 @@ mod tests {
         assert!(cause.is_named_by(&finding("lock-contention", "5 wait", "at Checkout.reserve:7")));
         assert!(!cause.is_named_by(&finding("slow-peer", "5 wait at Checkout.reserve:7", "")));
         assert!(!cause.is_named_by(&finding("lock-queue", "5 wait at Checkout.cancel:7", "")));
+        let either = Cause::parse("heap-growth Sessions.login|Sessions$Session").expect("a cause");
+        assert!(either.is_in("made at Sessions$Session.<init>:24") && either.is_in("at Sessions.login:40"));
+        assert!(!either.is_in("made at Sessions.render:51"));
         assert!(Cause::parse("gc-full *").expect("a cause").is_named_by(&finding("gc-full", "full", "")));
         assert!(Cause::parse("gc-full").is_err());
     }

@@ -1,7 +1,12 @@
 //! What threads and the process could not get: CPUs, by the scheduler's count and the control group's limit; memory, by swap and
 //! page faults. Out of totals that looks at all threads bring along.
 
-use crate::{jvm::os_process::OsProcess, report::Summary, session::look::ThreadLook};
+use super::super::table::column;
+use crate::{
+    jvm::os_process::OsProcess,
+    report::{Shape, Summary, Table, Unit},
+    session::look::{MappedFile, ThreadLook},
+};
 
 /// Totals at the first look and at the last one, and what looks add up.
 #[derive(Debug, Default)]
@@ -16,6 +21,8 @@ pub(super) struct Pressure {
     grew: u64,
     /// The same of what is mapped of files.
     mapped_grew: u64,
+    /// The file of which most was mapped meanwhile.
+    file: Option<MappedFile>,
 }
 
 /// What is in RAM of files.
@@ -28,6 +35,7 @@ impl Pressure {
         self.span_ns = self.span_ns.saturating_add(look.span_ns);
         self.queued_ns = self.queued_ns.saturating_add(look.queued_ns);
         let Some(process) = look.process else { return };
+        self.file.clone_from(&look.mapped);
         if self.first.is_none() {
             self.first = Some(process);
         } else {
@@ -36,6 +44,21 @@ impl Pressure {
             self.grew = if process.anonymous_bytes > self.last.anonymous_bytes { self.grew + 1 } else { 0 };
         }
         self.last = process;
+    }
+
+    /// The file of which most was mapped since the first look, by the last one; none where little more of files lies in RAM.
+    pub(super) fn table(&self) -> Option<Shape> {
+        let MappedFile { path, grown_bytes, mappings } = self.file.clone()?;
+        Some(Shape::Table(Table {
+            id: "mapped",
+            title: "File of which more and more is mapped".to_owned(),
+            columns: vec![
+                column("file", "File", Unit::Text),
+                column("grown_bytes", "Mapped since", Unit::Bytes),
+                column("mappings", "Mappings", Unit::Count),
+            ],
+            rows: vec![vec![path.into(), grown_bytes.into(), mappings.into()]],
+        }))
     }
 
     /// Adds what is known to the numbers of the lens.

@@ -44,8 +44,20 @@ const CALLS: [(&str, Kind, &str); 17] = [
     ("java.nio.MappedMemoryUtils.force0", Kind::File, "a file (msync)"),
 ];
 
+/// What calls the program on the only thread, or one of the few, that takes what comes next for everybody: what a handler waits for
+/// there, all others wait for, too.
+const DISPATCHERS: [(&str, &str); 4] = [
+    ("sun.net.httpserver.ServerImpl$DefaultExecutor.execute", "the dispatcher of an HttpServer that has no executor"),
+    ("java.awt.EventQueue.dispatchEvent", "the event thread of AWT"),
+    ("io.netty.channel.nio.NioEventLoop.processSelectedKey", "an event loop of Netty"),
+    ("io.netty.channel.epoll.EpollEventLoop.processReady", "an event loop of Netty"),
+];
+
 /// Native methods of files. A thread in one of them may wait, or run in the kernel; its system call is known only if it waits.
-const FILE_CALLS: [(&str, &str); 6] = [
+const FILE_CALLS: [(&str, &str); 9] = [
+    ("java.io.FileOutputStream.open0", "a file (openat)"),
+    ("java.io.FileInputStream.open0", "a file (openat)"),
+    ("java.io.RandomAccessFile.open0", "a file (openat)"),
     ("java.io.RandomAccessFile.write", "a file (write)"),
     ("java.io.RandomAccessFile.read", "a file (read)"),
     ("java.io.FileOutputStream.write", "a file (write)"),
@@ -83,6 +95,8 @@ pub(super) enum Kind {
     Pinned,
     /// Not a wait: the only thread that runs finalizers or cleaners is at work.
     References,
+    /// A thread waits that takes what comes next for all.
+    Dispatcher,
 }
 
 impl Kind {
@@ -122,6 +136,7 @@ impl Kind {
             Self::Call => "call",
             Self::Pinned => "pinned",
             Self::References => "references",
+            Self::Dispatcher => "dispatcher",
         }
     }
 }
@@ -132,6 +147,9 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
     let is = |frame: &Frame, name: &str| frame.name == name;
     if let Some((_, what)) = REFERENCES.iter().find(|(caller, _)| frames().any(|frame| is(frame, caller))) {
         return Some((Kind::References, (*what).to_owned()));
+    }
+    if let Some((_, what)) = DISPATCHERS.iter().find(|(caller, _)| frames().any(|frame| is(frame, caller))) {
+        return Some((Kind::Dispatcher, (*what).to_owned()));
     }
     let told = waits.map(|waits| (Kind::of(waits), words(waits)));
     let blocks = matches!(told, Some((Kind::Monitor | Kind::Notify, _)));
@@ -149,7 +167,9 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
         // With the file's path, where the thread was seen in the call.
         (Some((_, kind, _)), Some((known, what))) if *kind == known => Some((known, what)),
         (Some((_, kind, what)), _) => Some((*kind, (*what).to_owned())),
+        // A call that is about nothing that has a name: the method that made it says more.
         (None, None) => in_file(),
+        (None, Some((Kind::Call, call))) => in_file().or(Some((Kind::Call, call))),
         (None, told) => told,
     }
 }
@@ -220,6 +240,24 @@ mod tests {
     fn finalizers_are_at_work_whatever_they_do() {
         let frames = ["java.lang.ref.Finalizer.runFinalizer:88", "a.Handle.finalize:7", "java.lang.Thread.sleep"];
         assert_eq!(kind(None, &frames), Some((Kind::References, "finalizers".to_owned())));
+    }
+
+    #[test]
+    fn a_dispatcher_is_at_work_whatever_its_handler_does() {
+        let run = "sun.net.httpserver.ServerImpl$Dispatcher.run:460";
+        let execute = "sun.net.httpserver.ServerImpl$DefaultExecutor.execute:159";
+        let park = "jdk.internal.misc.Unsafe.park";
+        let handler = [run, execute, "a.Invoice.render:7", "java.util.concurrent.locks.LockSupport.parkNanos:4", park];
+        assert_eq!(kind(None, &handler).map(|(kind, _)| kind), Some(Kind::Dispatcher));
+        assert_eq!(kind(None, &[run, "sun.nio.ch.EPoll.wait"]), None, "nothing has come");
+    }
+
+    #[test]
+    fn a_file_that_is_opened_is_waited_for() {
+        let open = ["a.Log.roll:3", "java.io.FileOutputStream.open:293", "java.io.FileOutputStream.open0"];
+        let call = Waits::SystemCall { call: "openat".to_owned(), on: None };
+        assert_eq!(kind(Some(&call), &open), Some((Kind::File, "a file (openat)".to_owned())));
+        assert_eq!(kind(Some(&call), &["a.Log.roll:3"]), Some((Kind::Call, "openat".to_owned())));
     }
 
     #[test]

@@ -3,21 +3,21 @@
 //! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
 //! reason says nothing: a thread that sleeps.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::super::{
-    pattern::last_number,
     site,
     table::{Keyed, Merge, OTHERS, column},
 };
 use super::{
     executors::Executors,
     reason::{Kind, reason, words},
+    starved::StarvedPools,
+    unnotified::Unnotified,
 };
 use crate::{
-    event::StackId,
     report::{Cell, Shape, Table, Unit, format},
-    session::look::{Circled, LookGroup, ThreadLook, Waits},
+    session::look::{Circled, LookGroup, ThreadLook},
     stack::Stacks,
 };
 
@@ -25,15 +25,8 @@ use crate::{
 const REASONS: usize = 4096;
 /// Most texts that are told apart.
 const TEXTS: usize = 16_384;
-/// Most threads of circles, and most pools, that are shown.
+/// Most threads of circles that are shown.
 const ROWS: usize = 100;
-
-/// Where workers of pools begin their work.
-const WORKERS: [&str; 3] = [
-    "java.util.concurrent.ThreadPoolExecutor.runWorker",
-    "java.util.concurrent.ForkJoinPool.runWorker",
-    "java.util.concurrent.ForkJoinWorkerThread.run",
-];
 
 /// A reason to wait: its kind, and the numbers of what it waits for, of the place, and of what that called.
 type Reason = (Kind, usize, usize, usize);
@@ -67,7 +60,7 @@ impl Seen {
         self.threads += group.threads;
         self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
         self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
-        self.ran += group.ran;
+        self.ran += group.ran.saturating_sub(group.seldom);
         self.now += group.threads;
         let most = self.now > self.most;
         if most {
@@ -97,17 +90,6 @@ impl Merge for Seen {
         }
         self.most = self.most.max(other.most);
     }
-}
-
-/// A pool all of whose threads wait for results of tasks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Starved {
-    pattern: String,
-    threads: u64,
-    site: String,
-    class: String,
-    /// In how many looks, up to the last one.
-    looks: u64,
 }
 
 /// Texts by number; what comes above the bound has one number together.
@@ -144,9 +126,10 @@ pub(super) struct Waiting {
     texts: Texts,
     /// Files by the place that waits for them.
     files: HashMap<usize, usize>,
-    starved: Vec<Starved>,
+    starved: StarvedPools,
     circles: Vec<Vec<Cell>>,
     executors: Executors,
+    unnotified: Unnotified,
 }
 
 impl Default for Waiting {
@@ -158,9 +141,10 @@ impl Default for Waiting {
             reasons: Keyed::new(REASONS),
             texts,
             files: HashMap::new(),
-            starved: Vec::new(),
+            starved: StarvedPools::default(),
             circles: Vec::new(),
             executors: Executors::default(),
+            unnotified: Unnotified::default(),
         }
     }
 }
@@ -181,14 +165,10 @@ impl Waiting {
             let what = if kind == Kind::File { self.file(place, what) } else { what };
             self.reasons.entry((kind, what, place, called)).add(self.looks, look.span_ns == 0, group, stacks);
         }
-        let before = std::mem::take(&mut self.starved);
-        self.starved = starved(look, stacks);
-        for pool in &mut self.starved {
-            let same = |known: &&Starved| known.pattern == pool.pattern && known.site == pool.site;
-            pool.looks += before.iter().find(same).map_or(0, |known| known.looks);
-        }
+        self.starved.look(look, stacks);
         self.circles = circles(look, stacks);
         self.executors.look(look, stacks);
+        self.unnotified.look(look, stacks);
     }
 
     /// What a place waits for: the file is known only while a thread is in the call.
@@ -232,7 +212,13 @@ impl Waiting {
         if self.looks == 0 {
             return Vec::new();
         }
-        vec![self.reasons_table(), self.executors.table(), self.pools_table(), self.circles_table()]
+        vec![
+            self.reasons_table(),
+            self.executors.table(),
+            self.starved.table(),
+            self.circles_table(),
+            self.unnotified.table(),
+        ]
     }
 
     fn reasons_table(&self) -> Shape {
@@ -275,25 +261,6 @@ impl Waiting {
         )
     }
 
-    fn pools_table(&self) -> Shape {
-        let row = |pool: &Starved| {
-            let Starved { pattern, threads, site, class, looks } = pool.clone();
-            vec![pattern.into(), threads.into(), class.into(), site.into(), looks.into()]
-        };
-        Shape::Table(Table {
-            id: "starved_pools",
-            title: "Pools all of whose threads wait for results of tasks".to_owned(),
-            columns: vec![
-                column("pattern", "Names", Unit::Text),
-                column("threads", "Threads", Unit::Count),
-                column("class", "What for", Unit::Text),
-                column("site", "Place", Unit::Text),
-                column("looks", "Last looks", Unit::Count),
-            ],
-            rows: self.starved.iter().map(row).collect(),
-        })
-    }
-
     fn circles_table(&self) -> Shape {
         Shape::Table(Table {
             id: "circles",
@@ -328,37 +295,10 @@ fn circles(look: &ThreadLook, stacks: &Stacks) -> Vec<Vec<Cell>> {
     all.take(ROWS).map(row).collect()
 }
 
-/// Pools all of whose threads wait for results of tasks in this look. Threads of one pool have names that differ in a number.
-fn starved(look: &ThreadLook, stacks: &Stacks) -> Vec<Starved> {
-    let mut all = BTreeMap::<String, u64>::new();
-    let names = look.groups.iter().flat_map(|group| &group.names).chain(&look.others);
-    for name in names.filter(|name| name.bytes().any(|byte| byte.is_ascii_digit())) {
-        *all.entry(last_number(name)).or_default() += 1;
-    }
-    let mut pools = BTreeMap::<String, Starved>::new();
-    for group in &look.groups {
-        let Some(waits @ Waits::Unpark { class, .. }) = &group.waits else { continue };
-        if Kind::of(waits) != Kind::Task || !is_worker(stacks, group.stack) {
-            continue;
-        }
-        for name in &group.names {
-            let (pattern, site) = (last_number(name), site::label(stacks, group.stack));
-            let new = Starved { pattern: pattern.clone(), threads: 0, site, class: class.clone(), looks: 1 };
-            pools.entry(pattern).or_insert(new).threads += 1;
-        }
-    }
-    pools.into_values().filter(|pool| all.get(&pool.pattern) == Some(&pool.threads)).take(ROWS).collect()
-}
-
-/// Whether a stack is that of a pool's worker.
-fn is_worker(stacks: &Stacks, stack: StackId) -> bool {
-    stacks.frames_of(stack).any(|frame| WORKERS.contains(&frame.name.as_str()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
-    use crate::session::look::Holding;
+    use crate::session::look::{Holding, Waits};
 
     #[test]
     fn a_lock_has_its_holder_and_those_who_wait_their_callers() {
@@ -372,6 +312,7 @@ mod tests {
             stack: waits,
             threads,
             ran,
+            seldom: 0,
             is_virtual: false,
             names: Vec::new(),
             waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7) }),

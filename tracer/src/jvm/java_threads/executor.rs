@@ -1,14 +1,17 @@
 //! The executor (`ThreadPoolExecutor`) for which a thread works, and how many tasks wait in its queue: read from the thread's
 //! task, which is the executor's `Worker`, by the names of fields.
 //!
-//! What has no count that can be read has none here: a `SynchronousQueue` keeps nothing, and the queue of a scheduled executor
-//! keeps what is to be done later.
+//! What has no count that can be read has none here: a `SynchronousQueue` keeps nothing. The queue of a scheduled executor keeps what is
+//! to be done later, so there only tasks count that are late.
 
 use super::{
     named_fields::{MAX_DEPTH, NamedFields},
     reader::Reader,
 };
-use crate::jvm::peek::Peek;
+use crate::{
+    clock::{self, ClockId},
+    jvm::peek::Peek,
+};
 
 /// Other libraries have an executor of the same shape under the same name.
 const WORKER: &str = ".ThreadPoolExecutor$Worker";
@@ -19,6 +22,14 @@ const COUNTS: [(&str, &str); 4] = [
     ("java.util.concurrent.LinkedBlockingDeque", "count"),
     ("java.util.concurrent.PriorityBlockingQueue", "size"),
 ];
+
+/// Queue of a scheduled executor, and what is in it.
+const DELAYED: &str = "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue";
+const DELAYED_TASK: &str = "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask";
+/// Most of its tasks that are looked at. They are a heap, so those that are due first lie near its beginning.
+const MAX_DELAYED: u32 = 64;
+/// How late a task must be to count: on a busy machine all are late by some milliseconds.
+const LATE_NS: i64 = 100_000_000;
 
 /// An executor at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +52,7 @@ impl Executor {
         }
         let address = fields.reference(reader, task, "this$0")?;
         let queue = fields.reference(reader, address, "workQueue")?;
-        let queued = count(fields, reader, queue)?;
+        let queued = count(fields, reader, queue).or_else(|| late(fields, reader, queue, now_ns()))?;
         Some(Self { address, queued })
     }
 }
@@ -59,4 +70,27 @@ fn count<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64) -> O
     };
     // A count that is below zero is none.
     reader.memory.u32(at).ok().filter(|count| *count <= i32::MAX.cast_unsigned()).map(u64::from)
+}
+
+/// Tasks of a scheduled executor whose time has passed, by `System.nanoTime`.
+fn late<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64, now_ns: i64) -> Option<u64> {
+    if reader.class(reader.klass(queue)?)?.0 != DELAYED {
+        return None;
+    }
+    let size = fields.int(reader, queue, "size").filter(|size| *size <= i32::MAX.cast_unsigned())?;
+    let tasks = fields.reference(reader, queue, "queue")?;
+    let is_late = |index: u32| {
+        let task = reader.element(tasks, index)?;
+        reader.class(reader.klass(task)?).filter(|(class, _)| class == DELAYED_TASK)?;
+        let time = fields.of_object(reader, task, "time").filter(|time| !time.is_reference)?;
+        let due_ns = reader.memory.u64(task.wrapping_add(time.offset)).ok()?.cast_signed();
+        // As Java compares such times: they may overflow.
+        Some(now_ns.wrapping_sub(due_ns) > LATE_NS)
+    };
+    Some((0..size.min(MAX_DELAYED)).filter(|index| is_late(*index) == Some(true)).count() as u64)
+}
+
+/// `System.nanoTime` of HotSpot on Linux: the same clock in all processes, unless a time namespace shifts it.
+fn now_ns() -> i64 {
+    clock::read_ns(ClockId::Monotonic).cast_signed()
 }

@@ -11,14 +11,14 @@ use std::{
     time::Duration,
 };
 
-use super::{definitions::Definitions, host::now_ns};
+use super::{definitions::Definitions, host::now_ns, mapped::Mapped};
 use crate::{
     clock::{self, ClockId},
     event::StackId,
     jvm::{find::privilege, os_process::OsProcess},
     session::{
         Item,
-        look::{Circled, ExecutorLook, Holding, LookGroup, ThreadLook, Waits},
+        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, ThreadLook, Waits},
     },
     stack::{End, Frame},
     thread_dump::{
@@ -40,6 +40,7 @@ const MAX_EXECUTORS: usize = 1024;
 const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
 /// Most virtual threads of a look: those in the first buckets of their tables, which are as good as drawn.
 const MAX_VIRTUAL: usize = 200;
+const NS_PER_S: u64 = 1_000_000_000;
 /// Most groups of a look.
 const MAX_GROUPS: usize = 1024;
 
@@ -56,9 +57,9 @@ pub struct Seen {
     cpu_ns: u64,
     span_ns: u64,
     queued_ns: u64,
-    /// Threads that have used a CPU since the look before.
-    ran: HashSet<u32>,
+    ran: Ran,
     process: Option<OsProcess>,
+    mapped: Option<MappedFile>,
     threads: Vec<Thread>,
     unmounted: Vec<UnmountedGroup>,
     virtual_more: bool,
@@ -109,25 +110,27 @@ pub struct Looker {
     reader: ThreadReader,
     queue: Queue,
     used: Used,
+    mapped: Mapped,
 }
 
 impl Looker {
     /// One that has not looked yet.
     pub fn new(reader: ThreadReader) -> Self {
-        Self { reader, queue: Queue::default(), used: Used::default() }
+        Self { reader, queue: Queue::default(), used: Used::default(), mapped: Mapped::default() }
     }
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, queue, used } = self;
+        let Self { reader, queue, used, mapped } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
-        let ran = used.since(&threads);
+        let ran = used.since(&threads, span_ns);
         let process = OsProcess::read(reader.pid());
+        let mapped = mapped.since(reader.pid(), process);
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, threads, unmounted, virtual_more })
+        Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, threads, unmounted, virtual_more })
     }
 }
 
@@ -153,19 +156,36 @@ impl Queue {
     }
 }
 
-/// CPU time of threads at the last look.
+/// How often threads had come to a CPU by the last look.
 #[derive(Debug, Default)]
 struct Used(HashMap<u32, u64>);
 
+/// Threads that have run since the look before, by whether they did so once a second, or more often, or less.
+#[derive(Debug, Default)]
+struct Ran {
+    often: HashSet<u32>,
+    seldom: HashSet<u32>,
+}
+
 impl Used {
-    /// Those that have used more since then. Those that are new have; at the first look nobody is known to.
-    fn since(&mut self, threads: &[Thread]) -> HashSet<u32> {
-        let now: HashMap<u32, u64> = threads.iter().filter_map(|thread| Some((thread.tid, thread.cpu_ns?))).collect();
+    /// Those that have run in a time. Those that are new have, and often; at the first look nobody is known to.
+    fn since(&mut self, threads: &[Thread], span_ns: u64) -> Ran {
+        let now: HashMap<u32, u64> = threads.iter().filter_map(|thread| Some((thread.tid, thread.times?))).collect();
         let before = std::mem::replace(&mut self.0, now);
+        let mut ran = Ran::default();
         if before.is_empty() {
-            return HashSet::new();
+            return ran;
         }
-        self.0.iter().filter(|(tid, used)| before.get(tid) != Some(used)).map(|(tid, _)| *tid).collect()
+        // Looks are a second apart, more or less; where they are rarer, whoever ran once did not run each second.
+        let often = (span_ns + NS_PER_S / 4) / NS_PER_S;
+        for (tid, times) in &self.0 {
+            match before.get(tid).map(|before| times.saturating_sub(*before)) {
+                Some(0) => {}
+                Some(since) if since < often => drop(ran.seldom.insert(*tid)),
+                Some(_) | None => drop(ran.often.insert(*tid)),
+            }
+        }
+        ran
     }
 }
 
@@ -188,10 +208,13 @@ impl Seen {
         for group in stands {
             let Some(first) = group.first() else { continue };
             let owner = first.waits.as_ref().and_then(|waits| by_tid(waits.owner()?));
+            let those_in = |ran: &HashSet<u32>| group.iter().filter(|thread| ran.contains(&thread.tid)).count() as u64;
+            let seldom = those_in(&self.ran.seldom);
             told.push(LookGroup {
                 stack: stack(first),
                 threads: group.len() as u64,
-                ran: group.iter().filter(|thread| self.ran.contains(&thread.tid)).count() as u64,
+                ran: those_in(&self.ran.often) + seldom,
+                seldom,
                 is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
                 waits: first.waits.clone(),
@@ -216,6 +239,7 @@ impl Seen {
             span_ns: self.span_ns,
             queued_ns: self.queued_ns,
             process: self.process,
+            mapped: self.mapped.clone(),
             threads: threads.len() as u64,
             virtual_threads: self.unmounted.iter().map(UnmountedGroup::count).sum(),
             virtual_more: self.virtual_more,
@@ -261,6 +285,7 @@ impl Seen {
                 stack: stack(&group.frames, group.incomplete),
                 threads: group.count(),
                 ran: 0,
+                seldom: 0,
                 is_virtual: true,
                 names: group.names.clone(),
                 waits: group.waits.clone(),
@@ -314,4 +339,23 @@ fn define(
     let id = StackId(hasher.finish());
     definitions.stack(id, frames, end, sink);
     id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ran_once_in_two_seconds_did_so_seldom() {
+        let at = |all: [u64; 3]| -> Vec<Thread> {
+            let thread = |(tid, times)| Thread { tid, times: Some(times), ..Thread::default() };
+            (1..).zip(all).map(thread).collect()
+        };
+        let mut used = Used::default();
+        assert!(used.since(&at([5, 5, 5]), 0).often.is_empty(), "the first look");
+        let ran = used.since(&at([5, 6, 7]), 2 * NS_PER_S);
+        assert_eq!((ran.seldom, ran.often), (HashSet::from([2]), HashSet::from([3])));
+        let ran = used.since(&at([5, 7, 8]), NS_PER_S + NS_PER_S / 20);
+        assert_eq!((ran.seldom, ran.often), (HashSet::new(), HashSet::from([2, 3])));
+    }
 }
