@@ -107,9 +107,10 @@ pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() ->
 fn once_each(rules: Vec<(usize, &Rule)>) -> Vec<(usize, &Rule)> {
     let mut once: Vec<(usize, &Rule)> = Vec::new();
     for (number, rule) in rules {
+        let is_symbol = |rule: &Rule| !matches!(rule.kind, Kind::Marker(_));
+        let is_same_place = |other: &Rule| (other.kind, &other.place) == (rule.kind, &rule.place);
         let is_alike = |other: &Rule| {
-            let is_symbol = !matches!(rule.kind, Kind::Marker(_));
-            other.marker == rule.marker && (is_symbol || (other.kind, &other.place) == (rule.kind, &rule.place))
+            other.marker == rule.marker && ((is_symbol(rule) && is_symbol(other)) || is_same_place(other))
         };
         if !once.iter().any(|(_, other)| is_alike(other)) {
             once.push((number, rule));

@@ -420,7 +420,10 @@ fn names(code: &[Instruction]) -> Vec<String> {
 
 #[test]
 fn what_is_entered_first_is_left_last() {
-    let rules = [rule(Place::Method, REGION), rule(Place::Method, REGION), rule(Place::Method, Kind::Throw)];
+    let other = Rule { marker: 2, ..rule(Place::Method, REGION) };
+    // Another pattern of the same marker that means this method as well.
+    let again = rule(Place::Method, REGION);
+    let rules = [rule(Place::Method, REGION), other, again, rule(Place::Method, Kind::Throw)];
     let woven = weave_with(&made(52, &Code { bytes: &[NOP, RETURN], ..Code::default() }), &rules);
     let (code, attributes) = code_of(&woven, "run");
     let expected = "Iconst_1 Invokestatic Iconst_2 Invokestatic Nop Iconst_2 Invokestatic Iconst_1 Invokestatic Return \

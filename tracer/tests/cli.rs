@@ -117,7 +117,6 @@ fn mistakes_on_the_command_line_are_usage_errors() {
         (&["record"], "PID"),
         (&["record", "1", "-o", "x.json"], "x.json"),
         (&["record", "1", "-d", "0ms"], "0"),
-        (&["report"], "FILE"),
         (&["report", "x.jtrace", "-o", "x.pdf"], "x.pdf"),
         (&["report", "x.jtrace", "--json", "--events"], "--events"),
         (&["report", "x.jtrace", "-o", "x.gz"], "x.gz"),
@@ -241,7 +240,14 @@ fn a_recording_becomes_a_report_in_every_format() {
     assert!(read("r.html").starts_with("<!DOCTYPE html>"));
     assert!(read("r.txt").contains("GARBAGE COLLECTION"));
     assert_eq!(read("r.json"), succeed(&["report", &input, "--json"]));
-    assert_eq!(succeed(&["report", &input]), succeed(&["report", &recorded.name("copy.jtrace"), "--text"]));
+    assert_eq!(read("r.txt"), succeed(&["report", &recorded.name("copy.jtrace"), "--full"]));
+    // The last line of a screen names the file.
+    let screen = |name: &str, form: &str| {
+        let said = succeed(&["report", name, form]);
+        said.lines().filter(|line| !line.starts_with("All tables: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(screen(&input, "--text"), screen(&recorded.name("copy.jtrace"), "--text"));
+    assert!(screen(&input, "--text").len() <= 40, "a screen");
     let events = succeed(&["report", &input, "--events"]);
     assert!(events.lines().count() > 30 && events.lines().all(|line| line.starts_with("{\"time_ns\":")), "{events}");
 }
@@ -286,7 +292,7 @@ fn a_report_that_was_written_as_json_becomes_what_its_recording_does() {
         succeed(&["report", &input, "-o", &json, "-o", &page]);
         succeed(&["report", &json, "-o", &again]);
         assert_eq!(succeed(&["report", &input, "--json"]), succeed(&["report", &json, "--json"]));
-        assert_eq!(succeed(&["report", &input]), succeed(&["report", &json]));
+        assert_eq!(succeed(&["report", &input, "--full"]), succeed(&["report", &json, "--full"]));
         let read = |name: &str| fs::read(name).expect("it was written");
         assert!(read(&page) == read(&again), "another page of {scenario}");
     }
