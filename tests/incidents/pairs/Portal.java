@@ -1,6 +1,6 @@
 /*
  * incident: Texts are built by concatenation in a loop, and the single sign-on server needs a second for each ticket.
- * names: string-copies|cpu-hot-line Portal.join
+ * names: string-copies|cpu-hot-line|allocation-rate Portal.join
  * names: slow-peer TicketClient.check
  * load: cpu
  * jfr: jdk.SocketRead TicketClient.check
