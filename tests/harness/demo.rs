@@ -16,7 +16,11 @@ struct Planted {
 }
 
 const PLANTED: [Planted; 3] = [
-    Planted { problem: "a lock that all customers fight for", rules: &["lock-contention"], word: "com.shop.Cart" },
+    Planted {
+        problem: "a lock that all customers fight for",
+        rules: &["lock-contention", "lock-chain"],
+        word: "com.shop.Cart",
+    },
     Planted { problem: "pools of threads that are never shut down", rules: &["thread-leak"], word: "pool-" },
     Planted {
         problem: "allocation that keeps the collector busy",

@@ -19,10 +19,12 @@ use super::{
 use crate::{process, workspace};
 
 /// Modules of the program `live`, and single tests, which run one at a time: they kill a jtrace, or hold one to the two lines of a refusal, and what
-/// a killed one has left is tidied up, and said, by any other that starts; or they fill the machine. All others look at no more than their own JVM.
-const ALONE: [&str; 9] = [
+/// a killed one has left is tidied up, and said, by any other that starts; or they ask for the last session, or fill the machine.
+/// All others look at no more than their own JVM.
+const ALONE: [&str; 10] = [
     "arming::",
     "bench::",
+    "command::a_session_ends_on_one_screen",
     "crowd::",
     "deaths::",
     "harmless::",
