@@ -10,11 +10,13 @@ use tests::{
     terminal::{Terminal, quoted},
 };
 
-/// What is said of a JVM after some looks.
-fn said_of(pid: u32) -> Result<Option<Value>> {
+/// What is said of these JVMs after some looks.
+fn said_of<const N: usize>(pids: [u32; N]) -> Result<[Value; N]> {
     let json: Value = serde_json::from_slice(&jtrace::succeed(&["top", "--json", "-d", "6s"])?.stdout)?;
     let jvms = json["jvms"].as_array().context("a list")?;
-    Ok(jvms.iter().find(|jvm| jvm["pid"] == pid).cloned())
+    let of = |pid: u32| jvms.iter().find(|jvm| jvm["pid"] == pid).with_context(|| format!("{pid} is not listed"));
+    let said: Vec<Value> = pids.into_iter().map(|pid| of(pid).cloned()).collect::<Result<_>>()?;
+    said.try_into().ok().context("as many as there were")
 }
 
 /// A deadlock is found on every release, an idle program has nothing wrong, and both are left as they were.
@@ -24,18 +26,16 @@ fn the_worst_of_each_jvm_is_said_and_none_is_changed() -> Result<()> {
         let idle = Launch::new(&jdk, "idle", "Idle").start()?;
         let mut dead = Launch::new(&jdk, "deadlock", "Deadlock").arguments(&["circle"]).start()?;
         dead.work()?;
-        let said = until("a deadlock is seen", || {
-            let said = said_of(dead.pid())?.context("it is not listed")?;
-            let finds =
-                said["reading"]["findings"].as_array().is_some_and(|all| all.iter().any(|of| of["id"] == "deadlock"));
-            Ok(finds.then_some(said))
+        let [quiet, said] = until("a deadlock is seen", || {
+            let both = said_of([idle.pid(), dead.pid()])?;
+            let findings = both[1]["reading"]["findings"].as_array();
+            Ok(findings.is_some_and(|all| all.iter().any(|of| of["id"] == "deadlock")).then_some(both))
         })
         .with_context(|| format!("on JDK {}", jdk.release))?;
         for figure in ["heap_max_bytes", "resident_bytes", "threads"] {
             ensure!(said["reading"][figure].as_u64().is_some_and(|number| number > 0), "{figure}: {said}");
         }
         ensure!(said["reading"]["cpu_percent"].as_f64().is_some(), "{said}");
-        let quiet = said_of(idle.pid())?.context("it is not listed")?;
         ensure!(quiet["reading"]["findings"] == Value::Array(Vec::new()), "{quiet}");
         for jvm in [&idle, &dead] {
             ensure!(jvm.flag("DTraceMonitorProbes")? == "false", "looking changes nothing");
