@@ -6,7 +6,7 @@
 mod conditions;
 mod counts;
 mod inside;
-mod programs;
+pub(crate) mod programs;
 // Who calls whom, and where.
 mod graph;
 mod opcodes;
@@ -163,10 +163,10 @@ fn calls_agree(report: &Report, expected: &Expected) -> Result<()> {
 
 /// A program that is counted, and how often it works.
 #[derive(Clone, Copy)]
-struct Program<'a> {
-    main: &'a str,
-    arguments: &'a [&'a str],
-    patterns: &'a [&'a str],
+pub(crate) struct Program<'a> {
+    pub(crate) main: &'a str,
+    pub(crate) arguments: &'a [&'a str],
+    pub(crate) patterns: &'a [&'a str],
     /// Before jtrace attaches, and while it is attached.
     times: (usize, usize),
 }

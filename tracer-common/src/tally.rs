@@ -181,10 +181,10 @@ pub enum Outcome {
 /// Number of [`Outcome`]s.
 pub const OUTCOMES: usize = 3;
 
-/// Words of a thread's calls under way: how many, 2 words, [`Demand::epoch`], and the outer ones.
+/// Words of a thread's calls under way: how many, 3 words, [`Demand::epoch`], and the outer ones.
 pub const CALLS_WORDS: usize = CALLS_HEAD + CALLS_INLINE * CALL_WORDS;
 /// Words before the first call.
-pub const CALLS_HEAD: usize = 4;
+pub const CALLS_HEAD: usize = 5;
 /// Calls that such a value has room for; deeper ones lie elsewhere.
 pub const CALLS_INLINE: usize = 24;
 /// Words of a call under way.

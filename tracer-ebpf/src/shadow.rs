@@ -71,6 +71,8 @@ pub(crate) struct Thread {
     pub(crate) depth: u64,
     /// What returned last, if nothing has happened since: its cell and 1 more; 0 where something has.
     pub(crate) returned: u64,
+    /// The stack pointer at that return.
+    returned_sp: u64,
     /// 1 where an exception has left a frame since calls were last looked through.
     unwound: u64,
     /// [`tracer_common::tally::Demand::epoch`] of its calls.
@@ -182,13 +184,17 @@ impl Calls {
         unsafe { (*self.thread).returned = 0 };
     }
 
-    /// What returned last, which is then forgotten: its cell, or its context.
+    /// What returned last, if the frame that an exception has left at `sp` can have been its own; it is then forgotten: its cell, or
+    /// its context. What lies below that return, or below `sp`, is a later call: one of code that does not report, or one that is
+    /// still known.
     #[inline(always)]
-    pub(crate) fn take_returned(&self) -> Option<u64> {
+    pub(crate) fn take_thrown(&self, sp: u64) -> Option<u64> {
         // SAFETY: as above.
-        let returned = unsafe { (*self.thread).returned };
+        let (returned, returned_sp) = unsafe { ((*self.thread).returned, (*self.thread).returned_sp) };
         self.forget_returned();
-        if returned == 0 { None } else { Some(returned - 1) }
+        // SAFETY: as above.
+        let is_below = self.top().is_some_and(|top| unsafe { (*top).sp } < sp);
+        if returned == 0 || sp < returned_sp || is_below { None } else { Some(returned - 1) }
     }
 
     #[inline(always)]
@@ -312,7 +318,10 @@ impl Calls {
         }
         let over = end(self.thread, u64::from(self.tid()), top, now_ns);
         // SAFETY: as above.
-        unsafe { (*self.thread).returned = if over.cell == NO_CONTEXT { 0 } else { over.cell + 1 } };
+        unsafe {
+            (*self.thread).returned = if over.cell == NO_CONTEXT { 0 } else { over.cell + 1 };
+            (*self.thread).returned_sp = sp;
+        }
         Some(over)
     }
 

@@ -19,9 +19,9 @@ pub(super) const RECEIVERS: Program<'_> =
     Program { main: "Receivers", arguments: &[], patterns: &["Receivers*::*"], times: (0, 1) };
 pub(super) const INITIALISERS: Program<'_> =
     Program { main: "Initialisers", arguments: &[], patterns: &["Initialisers*::*"], times: (0, 1) };
-pub(super) const OVERFLOW: Program<'_> =
+pub(crate) const OVERFLOW: Program<'_> =
     Program { main: "Overflow", arguments: &[], patterns: &["Overflow::*"], times: (0, 1) };
 
 /// All of them.
-pub(super) const ALL: [Program<'_>; 10] =
+pub(crate) const ALL: [Program<'_>; 10] =
     [EXCEPTIONS, FIB, NESTED_LOOPS, RECURSION, REFLECTION, LAMBDAS, MANY_THREADS, RECEIVERS, INITIALISERS, OVERFLOW];

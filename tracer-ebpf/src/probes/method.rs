@@ -435,7 +435,7 @@ fn try_frame_unwound(ctx: &ProbeContext) -> Option<()> {
         return None;
     };
     calls.note_unwound();
-    match calls.take_returned() {
+    match calls.take_thrown(arrival.sp) {
         // User space counts it, and must hear of this.
         Some(0) => emit::event(EventKind::FrameUnwound, &[arrival.sp, 0, 0, 0], &arrival.hit),
         Some(counted) => {

@@ -138,8 +138,8 @@ impl Tallying {
     pub fn calls_under_way(&self, epoch: u32) -> (Vec<u64>, u64) {
         let (mut methods, mut deeper) = (Vec::new(), 0);
         for (_, words) in self.threads.iter().flatten() {
-            // How many calls, what returned last, whether an exception has left a frame, and the epoch.
-            let [depth, _, _, of] = *words.first_chunk::<CALLS_HEAD>().unwrap_or(&[0; CALLS_HEAD]);
+            // How many calls, what returned last and where, whether an exception has left a frame, and the epoch.
+            let [depth, _, _, _, of] = *words.first_chunk::<CALLS_HEAD>().unwrap_or(&[0; CALLS_HEAD]);
             if of != u64::from(epoch) {
                 continue;
             }

@@ -39,30 +39,53 @@ pub(super) fn cpu_limit(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn cpu_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     let waiting = evidence.number(Threads, "cpu_queue_average")?;
     let cpus = f64::from(evidence.target.cpus.max(1));
-    // On average one thread for each CPU waits for another one to leave.
-    if waiting < cpus || evidence.whole(Threads, "looks")? < LOOKS || cpu_limit(evidence).is_some() {
+    let crowded = crowded_out(evidence);
+    // On average one thread for each CPU waits for another one to leave; or others leave none.
+    let queue = waiting >= cpus && evidence.whole(Threads, "looks")? >= LOOKS;
+    if (!queue && crowded.is_none()) || cpu_limit(evidence).is_some() {
         return None;
     }
+    let of_cpus = format::plural(u64::from(evidence.target.cpus.max(1)), "CPU", "CPUs");
     let others = evidence.number(Threads, "cpus_used_by_others").unwrap_or(0.0);
-    let crowded = others > cpus / 2.0;
+    let title = match crowded {
+        Some(share) => format!(
+            "Other processes use {others:.1} of {of_cpus}: for {} of the time that its threads were ready they waited for one \
+             ({waiting:.1} on average)",
+            format::percent(100.0 * share)
+        ),
+        None => format!(
+            "{waiting:.1} threads on average were ready to run and waited for one of {of_cpus}{}",
+            if others > cpus / 2.0 { ", most of which other processes use" } else { "" }
+        ),
+    };
     let mut support: Vec<String> = used(evidence).into_iter().collect();
     support.extend(busiest(evidence));
     Some(Finding {
         id: "cpu-queue",
-        severity: Severity::Warning,
-        score: 20.0 * waiting,
-        title: format!(
-            "{waiting:.1} threads on average were ready to run and waited for one of {}{}",
-            format::plural(u64::from(evidence.target.cpus.max(1)), "CPU", "CPUs"),
-            if crowded { ", most of which other processes use" } else { "" }
-        ),
+        severity: if waiting >= cpus / 2.0 { Severity::Warning } else { Severity::Info },
+        score: (20.0 * waiting).max(100.0 * crowded.unwrap_or(0.0)),
+        title,
         evidence: support,
-        next_step: if crowded {
+        next_step: if others > cpus / 2.0 {
             "Look for the other processes (`top`), and move them or the JVM.".to_owned()
         } else {
             "Use fewer threads for work that computes (as many as CPUs), or give it more CPUs.".to_owned()
         },
     })
+}
+
+/// Of the time that its threads were ready, the share in which they waited for a CPU, where other processes use nearly all of them and that
+/// share is large. Whatever such a JVM waits for on the same machine may be slow for the same reason.
+pub(super) fn crowded_out(evidence: &Evidence<'_>) -> Option<f64> {
+    const BUSY: f64 = 0.85;
+    const SHARE: f64 = 0.4;
+    const LEAST_THREADS: f64 = 0.05;
+    let cpus = f64::from(evidence.target.cpus.max(1));
+    let number = |name| evidence.number(Threads, name);
+    let (waiting, own, others) = (number("cpu_queue_average")?, number("cpus_used")?, number("cpus_used_by_others")?);
+    let share = waiting / (waiting + own).max(f64::MIN_POSITIVE);
+    let crowded = others > cpus / 2.0 && own + others >= BUSY * cpus && waiting >= LEAST_THREADS && share >= SHARE;
+    (crowded && evidence.whole(Threads, "looks")? >= LOOKS).then_some(share)
 }
 
 /// Who uses the CPUs.
@@ -207,8 +230,31 @@ mod tests {
             queue(21.6, 0.1).said(cpu_queue),
             (Severity::Warning, "21.6 threads on average were ready to run and waited for one of 4 CPUs".to_owned())
         );
-        assert!(queue(6.0, 3.1).said(cpu_queue).1.ends_with("of 4 CPUs, most of which other processes use"));
+        assert!(
+            queue(6.0, 2.1)
+                .number("threads", "cpus_used", 0.5)
+                .said(cpu_queue)
+                .1
+                .ends_with("of 4 CPUs, most of which other processes use")
+        );
         assert_eq!(queue(3.9, 0.1).ask(cpu_queue), None, "less than one for each CPU");
+    }
+
+    #[test]
+    fn few_threads_that_other_processes_leave_no_cpu_are_told_of() {
+        let crowded = |waiting: f64, own: f64| queue(waiting, 3.6).number("threads", "cpus_used", own);
+        assert_eq!(
+            crowded(2.1, 0.4).said(cpu_queue),
+            (
+                Severity::Warning,
+                "Other processes use 3.6 of 4 CPUs: for 84 % of the time that its threads were ready they waited for one \
+                 (2.1 on average)"
+                    .to_owned()
+            )
+        );
+        assert_eq!(crowded(0.2, 0.1).said(cpu_queue).0, Severity::Info, "it hardly asks for any");
+        assert_eq!(crowded(0.1, 0.4).ask(cpu_queue), None, "it gets what it asks for");
+        assert_eq!(queue(2.1, 1.0).ask(cpu_queue), None, "there are CPUs left");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{
     Evidence, Row,
     cpu::samples,
     looks::{LOOKS, of_kind, seen, threads},
+    pressure::crowded_out,
 };
 use crate::{
     analysis::Lens::{Cpu, Threads},
@@ -16,6 +17,9 @@ use crate::{
 const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", "openat"];
 /// Files that are none of a disk.
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
+
+/// How addresses begin that lead to the same machine.
+const ON_THIS_MACHINE: [&str; 4] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket "];
 
 /// Of the times that threads were seen waiting, how many must be of threads that had run since the look before, in per cent.
 const ENDS_PERCENT: f64 = 75.0;
@@ -80,9 +84,15 @@ const TASK: Wait = Wait {
     next_step: "Look at what the tasks do: `jtrace threads PID` shows the threads that run them.",
 };
 
-/// Threads wait for a peer to answer.
+/// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &PEER, |_| true)
+    let row = of_kind(evidence, |row| PEER.kinds.contains(&row.text("kind").as_str()))?;
+    let mut finding = say(evidence, &PEER, &row, row.number("average")?)?;
+    if crowded_out(evidence).is_some() && ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address)) {
+        finding.severity = Severity::Info;
+        finding.evidence.push("this peer is on the same machine, whose CPUs other processes use".to_owned());
+    }
+    Some(finding)
 }
 
 /// Threads wait for a disk. Reading and writing is what programs do, so it takes more of it to be told.
@@ -259,6 +269,21 @@ mod tests {
         assert_eq!(severity, Severity::Warning);
         assert_eq!(title, "7.9 threads on average wait for TCP 10.0.0.7:5432 (read), at com.shop.Cart.add:12");
         assert!(waiting("client", "TCP (read)", 7.9, 10).ask(peer).is_none(), "a server waits for requests");
+    }
+
+    #[test]
+    fn a_peer_on_a_crowded_machine_may_wait_for_a_cpu_too() {
+        let crowded = |what: &'static str, own: f64| {
+            waiting("socket", what, 1.9, 10)
+                .number("threads", "cpu_queue_average", 0.3)
+                .number("threads", "cpus_used", own)
+                .number("threads", "cpus_used_by_others", 3.8)
+        };
+        let near = "TCP 127.0.0.1:41251 (read)";
+        assert_eq!(crowded(near, 0.1).said(peer).0, Severity::Info);
+        assert_eq!(crowded("TCP 10.0.0.7:5432 (read)", 0.1).said(peer).0, Severity::Warning, "another machine");
+        assert_eq!(crowded(near, 3.0).said(peer).0, Severity::Warning, "it gets the CPUs that it asks for");
+        assert_eq!(waiting("socket", near, 1.9, 10).said(peer).0, Severity::Warning, "the CPUs are free");
     }
 
     #[test]
