@@ -7,54 +7,72 @@
 #![doc = "\n"]
 #![doc = include_str!("../ARCHITECTURE.md")]
 
-// What all of them read times from, what ends their waits, and what is left for the end.
 mod clock;
-pub mod ending;
-pub mod reserve;
+pub mod random;
+pub mod text;
+
+pub mod privilege;
 pub mod standard_error;
+pub mod terminal;
 
-pub mod jvm;
-
-pub mod inside;
-pub mod jni;
-
-pub mod probe;
-
-pub mod ebpf;
 pub mod priority;
 
-pub mod symbol;
-pub mod unwind;
+pub mod ending;
 
-pub mod guard;
-pub mod predicate;
-pub mod source;
+pub mod reserve;
 
-pub mod decode;
-pub mod event;
-pub mod mark;
-pub mod marker;
-pub mod names;
+pub mod group;
+pub mod jni;
+pub mod lens;
 
 pub mod coverage;
-pub mod session;
+pub mod event;
+
+pub mod decode;
+pub mod names;
 pub mod stack;
 pub mod subject;
 pub mod tally;
 
-pub mod analysis;
-pub mod finding;
-pub mod heap;
-pub mod thread_dump;
-pub mod top;
+pub mod predicate;
+
 pub mod typestate;
 
-pub mod diff;
+pub mod mark;
+
+pub mod item;
+
 pub mod report;
 
+pub mod jvm;
+
+pub mod symbol;
+pub mod unwind;
+
+pub mod marker;
+
+pub mod probe;
+
+pub mod ebpf;
+pub mod guard;
+pub mod inside;
+pub mod thread_dump;
+
+pub mod source;
+
+pub mod analysis;
+
+pub mod finding;
+
+pub mod session;
+
+pub mod diff;
+pub mod export;
 pub mod view;
 
 pub mod bench;
+pub mod heap;
+pub mod top;
 
 pub mod cli;
 
