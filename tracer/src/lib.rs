@@ -1,6 +1,6 @@
 //! jtrace: looks into running HotSpot JVMs from the operating system.
 //!
-//! The modules stand in the order of the data, from the ground up: a module uses only modules above it, and of these the ones that
+//! The modules stand in the order of the data: a module uses only modules that stand before it, and of these the ones that
 //! `modules.txt` names (`cargo xtask check`).
 //!
 //! [`jvm`] finds a JVM and reads it. [`probe`] plans which sites a lens needs, [`ebpf`] attaches programs to them, and [`source`]

@@ -1,5 +1,5 @@
 //! Which modules of `tracer` may use which: a table in the order of the data, and all that the code does is compared with it. What the
-//! table allows goes up only, so there is no cycle; the drawing in ARCHITECTURE.md is made from it.
+//! table allows leads to modules before only, so there is no cycle; the drawing in ARCHITECTURE.md is made from it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -105,20 +105,16 @@ impl Table {
     /// The floors, each with its modules and with the floors that they may use.
     fn drawing(&self) -> String {
         let widest = self.floors.iter().map(String::len).max().unwrap_or(0);
-        let mut drawing = String::new();
-        for (number, floor) in self.floors.iter().enumerate() {
+        let lines = self.floors.iter().enumerate().map(|(number, floor)| {
             let rows = || self.rows.iter().filter(|row| row.floor == number);
             let modules: Vec<&str> = rows().map(|row| row.module.as_str()).collect();
-            let used: BTreeSet<usize> = rows()
-                .flat_map(|row| &row.may_use)
-                .filter_map(|module| Some(self.row(module)?.floor + 1))
-                .filter(|used| *used != number + 1)
-                .collect();
-            let used: Vec<String> = used.iter().map(usize::to_string).collect();
-            let arrow = if used.is_empty() { String::new() } else { format!("  -> {}", used.join(" ")) };
-            drawing += &format!("{} {floor:widest$}  {}{arrow}\n", number + 1, modules.join(" "));
-        }
-        drawing
+            let floors = rows().flat_map(|row| &row.may_use).filter_map(|module| Some(self.row(module)?.floor));
+            let used: BTreeSet<usize> = floors.filter(|used| *used != number).collect();
+            let used: Vec<String> = used.iter().map(|used| (used + 1).to_string()).collect();
+            let arrow = if used.is_empty() { "" } else { "  -> " };
+            format!("{} {floor:widest$}  {}{arrow}{}\n", number + 1, modules.join(" "), used.join(" "))
+        });
+        lines.collect::<Vec<_>>().concat()
     }
 }
 
@@ -136,8 +132,8 @@ fn compare(table: &Table, tree: &Tree) -> Vec<String> {
     for (at, row) in table.rows.iter().enumerate() {
         for used in row.may_use.iter().filter(|used| !order[..at].contains(&used.as_str())) {
             complaints.push(format!(
-                "{TABLE}:{}: `{}` may use `{used}`, which does not stand above it: only what stands above may be used, so that \
-                 there is no cycle",
+                "{TABLE}:{}: `{}` may use `{used}`, which does not stand before it: only what stands before may be used, so \
+                 that there is no cycle",
                 row.line, row.module
             ));
         }
@@ -173,12 +169,12 @@ fn forbidden(table: &Table, of: &Use) -> Option<String> {
     }
     let what_to_do = match table.way(to, from) {
         Some(way) => format!(
-            "that is a cycle ({} -> {}): move what both need into a module above both, as `text`, `lens`, `event` or `item` are",
+            "that is a cycle ({} -> {}): move what both need into a module before both, as `text`, `lens`, `event` or `item` are",
             from,
             way.join(" -> ")
         ),
         None => format!(
-            "{TABLE} does not allow that: move what both need into a module above both, or, if the data flow from `{to}` to \
+            "{TABLE} does not allow that: move what both need into a module before both, or, if the data flow from `{to}` to \
              `{from}`, add `{to}` to line {}",
             row.line
         ),
@@ -251,7 +247,7 @@ mod tests {
     fn a_table_that_would_allow_a_cycle_is_refused() {
         let found = complaints(&SMALL.replace("a:\n", "a: c\n"), &[("a.rs", "use crate::c;")]);
         assert!(
-            found[0].starts_with("tracer/modules.txt:3: `a` may use `c`, which does not stand above it"),
+            found[0].starts_with("tracer/modules.txt:3: `a` may use `c`, which does not stand before it"),
             "{found:?}"
         );
     }

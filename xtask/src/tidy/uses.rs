@@ -189,7 +189,7 @@ fn length_to_root(tokens: &[TokenTree], depth: usize) -> Option<usize> {
     if is(0, "crate") {
         return Some(3);
     }
-    let steps = (0..).take_while(|step| is(step * 3, "super")).count();
+    let steps = (0..=depth).take_while(|step| is(step * 3, "super")).count();
     (depth > 0 && steps >= depth).then_some(steps * 3)
 }
 
