@@ -60,12 +60,14 @@ pub mod unwind;
 
 pub mod thread_dump;
 
-// A live session: sites, programs, the governor, the library in the JVM.
+// A JVM while it is watched: sites, programs, the governor, the library in it, its heap, a live session.
 pub mod probe;
 
 pub mod ebpf;
 pub mod guard;
 pub mod inside;
+
+pub mod heap;
 
 pub mod source;
 
@@ -85,7 +87,6 @@ pub mod export;
 
 // What a user can do.
 pub mod bench;
-pub mod heap;
 pub mod top;
 
 pub mod cli;
