@@ -13,7 +13,7 @@ use tests::{
 use tracer::{
     decode::{Decoded, decode},
     event::Payload,
-    session::Item,
+    item::Item,
     source::recording::Recording,
     stack::{Frame, Stacks},
 };

@@ -9,8 +9,8 @@ use anyhow::{Result, ensure};
 use tracer::{
     decode::{Decoded, decode},
     event::{Edge, Event, MonitorAction, Payload},
+    item::Item,
     names::Names,
-    session::Item,
     source::recording::Recording,
     stack::Stacks,
 };

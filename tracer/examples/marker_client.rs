@@ -11,10 +11,11 @@ use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 use tracer::{
+    item::Item,
     mark::Marker,
     marker::{Client, ClientReport, Exit, Instance, Reporting},
     report::{Cell, Column, Report, Shape, Summary, Table, Unit},
-    session::{Item, Session},
+    session::Session,
     source::recording::Recording,
     view::text,
 };

@@ -53,11 +53,12 @@ pub mod typestate;
 use crate::{
     coverage::Coverage,
     event::Event,
+    item::{GuardAction, Target, Wish, look::ThreadLook},
+    lens::Lens,
     mark::{Inside, MarkBatch},
     marker::Client,
     names::Names,
     report::{Section, Span},
-    session::{GuardAction, Target, Wish, look::ThreadLook},
     stack::Stacks,
     subject::{SubjectDefinition, Subjects},
     tally::Tallies,
@@ -141,113 +142,6 @@ pub trait Analysis: Send {
 
     /// The section for what was seen so far.
     fn section(&self, context: Context<'_>) -> Section;
-}
-
-/// What a user asks for: a set of sites and an analysis.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Lens {
-    /// Collections by cause and kind, pauses, memory pools.
-    Gc,
-    /// VM operations and safepoint time.
-    Safepoint,
-    /// Contended monitors, waits, parking.
-    Locks,
-    /// Threads that start, stop, sleep.
-    Threads,
-    /// Class loading and initialisation.
-    Classes,
-    /// Compilations and code.
-    Jit,
-    /// Allocation, sampled at TLAB refills.
-    Alloc,
-    /// Exceptions that are made, by class and place.
-    Exceptions,
-    /// Which code runs, sampled by a clock.
-    Cpu,
-    /// Where threads wait and for what, from the scheduler.
-    Offcpu,
-    /// Where threads spend their time, running or not.
-    Wall,
-    /// How often chosen methods are called, how long they take, and how they end.
-    Methods,
-    /// Who calls whom, from where, among chosen methods.
-    Calls,
-    /// Which functions of JNI native code calls, and how long it holds critical sections open.
-    Jni,
-    /// Marked points and regions of code.
-    Markers,
-    /// Whether objects are used as their protocols say.
-    Typestate,
-}
-
-impl Lens {
-    /// Every lens, in the order of the report.
-    pub const ALL: &'static [Self] = &[
-        Self::Gc,
-        Self::Safepoint,
-        Self::Locks,
-        Self::Threads,
-        Self::Classes,
-        Self::Jit,
-        Self::Alloc,
-        Self::Exceptions,
-        Self::Cpu,
-        Self::Offcpu,
-        Self::Wall,
-        Self::Methods,
-        Self::Calls,
-        Self::Jni,
-        Self::Markers,
-        Self::Typestate,
-    ];
-
-    /// Those that are used where nobody says which: all that cost next to nothing on any target.
-    pub const USUAL: &'static [Self] = &[
-        Self::Gc,
-        Self::Safepoint,
-        Self::Locks,
-        Self::Threads,
-        Self::Classes,
-        Self::Jit,
-        Self::Alloc,
-        Self::Exceptions,
-        Self::Cpu,
-    ];
-
-    /// Whether all its sites are there on demand only.
-    pub const fn is_on_demand(self) -> bool {
-        matches!(self, Self::Methods | Self::Calls)
-    }
-
-    /// Whether it needs a library in the JVM.
-    pub const fn is_inside(self) -> bool {
-        matches!(self, Self::Markers | Self::Typestate)
-    }
-
-    /// The word that the command line, JSON and the docs use.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Gc => "gc",
-            Self::Safepoint => "safepoint",
-            Self::Locks => "locks",
-            Self::Threads => "threads",
-            Self::Classes => "classes",
-            Self::Jit => "jit",
-            Self::Alloc => "alloc",
-            Self::Exceptions => "exceptions",
-            Self::Cpu => "cpu",
-            Self::Offcpu => "offcpu",
-            Self::Wall => "wall",
-            Self::Methods => "methods",
-            Self::Calls => "calls",
-            Self::Jni => "jni",
-            Self::Markers => "markers",
-            Self::Typestate => "typestate",
-        }
-    }
 }
 
 /// The analyses of these lenses, in the order of the report.

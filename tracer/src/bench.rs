@@ -27,7 +27,6 @@ pub mod target;
 
 pub mod environment;
 pub mod interruption;
-pub mod random;
 pub mod session;
 
 pub mod results;

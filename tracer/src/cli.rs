@@ -32,6 +32,7 @@ mod shell;
 mod threads;
 mod top;
 mod typestate;
+mod values;
 
 use std::{
     io::{self, Write as _},
@@ -43,7 +44,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
-use crate::{analysis::Lens, jvm::find};
+use crate::{jvm::find, lens::Lens};
 
 /// Command lines that the help shows.
 pub(crate) const EXAMPLES: &str = "\

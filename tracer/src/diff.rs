@@ -199,14 +199,14 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
         ("the machines' CPUs", of(|report| report.target.cpus.to_string())),
         (
             "the largest heaps",
-            of(|report| report.target.max_heap_bytes.map_or_else(String::new, crate::report::format::bytes)),
+            of(|report| report.target.max_heap_bytes.map_or_else(String::new, crate::text::format::bytes)),
         ),
     ] {
         differ(what, [&values[0], &values[1]]);
     }
     for (name, report, other) in [("first", before, after), ("second", after, before)] {
         if report.span.duration_ns < SHORT_NS {
-            let lasted = crate::report::format::duration(report.span.duration_ns);
+            let lasted = crate::text::format::duration(report.span.duration_ns);
             said.push(format!("the {name} session lasted {lasted} only"));
         }
         let alone = report.sections.iter().filter(|of| other.section(of.id).is_none()).map(|of| of.id);

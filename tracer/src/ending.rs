@@ -25,7 +25,7 @@ use rustix::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{jvm::find::privilege, priority, standard_error};
+use crate::{priority, privilege, standard_error};
 
 /// How long jtrace may take to end after the last signal that matters.
 pub const LAST_LIMIT: Duration = Duration::from_millis(800);
@@ -300,7 +300,7 @@ fn is_cpu_time_over() -> bool {
 #[expect(clippy::exit, reason = "another thread waits for something that may never come")]
 fn leave(number: i32) {
     // A terminal that takes nothing more must not hold up the end either.
-    let screen = thread::Builder::new().spawn(crate::view::tui::terminal::restore);
+    let screen = thread::Builder::new().spawn(crate::terminal::restore);
     let began = Instant::now();
     while screen.as_ref().is_ok_and(|screen| !screen.is_finished()) && began.elapsed() < SCREEN_LIMIT {
         thread::sleep(Duration::from_millis(5));

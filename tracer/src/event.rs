@@ -1,14 +1,17 @@
 //! The typed value of a record: what happened, when, on which thread. Names are ids, resolved by [`crate::names`].
 
 pub mod fields;
-pub mod jfr;
 mod monitor;
-pub mod stream;
 
 pub use self::monitor::{Holder, MonitorAction, NoHolder};
 pub use tracer_common::record::EventKind;
 
 use crate::jni::Function;
+
+/// Whether events of this kind come from a clock of the kernel: then they are no traps.
+pub const fn is_clock(kind: u16) -> bool {
+    kind == EventKind::CpuSample as u16 || kind == EventKind::OffCpu as u16
+}
 
 /// Id of a text that a definition record names; see [`crate::names::Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

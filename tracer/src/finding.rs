@@ -32,8 +32,8 @@ mod methods;
 mod protocols;
 
 use crate::{
+    item::Target,
     report::{Finding, Section, Span},
-    session::Target,
 };
 
 pub use evidence::{Evidence, Row};

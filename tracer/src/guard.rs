@@ -36,7 +36,7 @@ pub use bucket::{Budget, ON_DEMAND_BUDGET, PEAK_S, USUAL_BUDGET, USUAL_BURST_S, 
 pub use load::Load;
 use load::Pace;
 
-use crate::bench::random::Random;
+use crate::{item::Narrowing, random::Random};
 
 /// Part of the budget that looking again at detached groups may take.
 const LOOK_PART: f64 = 0.5;
@@ -71,28 +71,6 @@ pub const USUAL_STACK_NS: f64 = 1300.0;
 
 /// Events per second from which on a group is to blame for what jtrace takes.
 const BLAMED_PER_S: f64 = 2000.0;
-
-/// What can be left out so that a group costs less and its counts stay exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Narrowing {
-    /// Its events get no stacks.
-    Stacks,
-    /// Of so many events one gets a stack.
-    FewerStacks {
-        /// Of how many.
-        one_in: u64,
-    },
-    /// Only beginnings of calls are seen: no durations, no exceptions.
-    Times,
-    /// Marks are counted in the JVM and not sent: no nesting, no durations.
-    Each,
-    /// Of each class with many objects, only one of so many is tracked.
-    Objects {
-        /// Of how many; 0: none but those that are tracked already.
-        one_in: u64,
-    },
-}
 
 /// What may be left out of a group; what is not there cannot be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,60 +1,93 @@
 //! jtrace: looks into running HotSpot JVMs from the operating system.
 //!
-//! The modules stand in the order of the data: [`jvm`] finds a JVM and its probe sites, [`probe`] plans which sites a
-//! lens needs, [`ebpf`] attaches programs to them, [`source`] delivers their records (live or recorded), [`mod@decode`] turns
-//! records into [`event`]s, [`names`] resolves ids, [`session`] folds them through the [`analysis`] modules, [`finding`]
-//! says what is wrong, [`report`] holds the result, [`view`] draws it. [`cli`] ties them together.
+//! The modules stand in the order of the data: a module uses only modules that stand before it, and of these the ones that
+//! `modules.txt` names (`cargo xtask check`).
+//!
+//! [`jvm`] finds a JVM and reads it. [`probe`] plans which sites a lens needs, [`ebpf`] attaches programs to them, and [`source`]
+//! delivers their records (live or recorded) as [`item`]s. [`session`] has [`mod@decode`] make [`event`]s of the records and folds
+//! them through the [`analysis`] modules. [`finding`] says what is wrong, [`report`] holds the result, and [`view`] draws it.
+//! [`cli`] ties them together.
 #![doc = "\n"]
 #![doc = include_str!("../ARCHITECTURE.md")]
 
-// What all of them read times from, what ends their waits, and what is left for the end.
+// Ground: words, numbers and times.
 mod clock;
-pub mod ending;
-pub mod reserve;
-pub mod standard_error;
-
-pub mod jvm;
-
-pub mod inside;
+pub mod group;
 pub mod jni;
+pub mod lens;
+pub mod random;
+pub mod text;
 
-pub mod probe;
+// jtrace as a process: its rights, its terminal, its end.
+pub mod privilege;
+pub mod standard_error;
+pub mod terminal;
 
-pub mod ebpf;
 pub mod priority;
 
-pub mod symbol;
-pub mod unwind;
+pub mod ending;
 
-pub mod guard;
-pub mod predicate;
-pub mod source;
+pub mod reserve;
+
+// Events, and what their ids stand for.
+pub mod coverage;
+pub mod event;
 
 pub mod decode;
-pub mod event;
-pub mod mark;
-pub mod marker;
 pub mod names;
-
-pub mod coverage;
-pub mod session;
 pub mod stack;
 pub mod subject;
 pub mod tally;
 
-pub mod analysis;
-pub mod finding;
-pub mod heap;
-pub mod thread_dump;
-pub mod top;
+// What is asked for, the items of a session, and its report.
+pub mod predicate;
+
 pub mod typestate;
 
-pub mod diff;
+pub mod mark;
+
+pub mod item;
+
 pub mod report;
+
+pub mod marker;
+
+// Reading and changing a JVM from outside.
+pub mod jvm;
+
+pub mod symbol;
+pub mod unwind;
+
+pub mod thread_dump;
+
+// A JVM while it is watched: sites, programs, the governor, the library in it, its heap, a live session.
+pub mod probe;
+
+pub mod ebpf;
+pub mod guard;
+pub mod inside;
+
+pub mod heap;
+
+pub mod source;
+
+// From events to a report.
+pub mod analysis;
+
+pub mod finding;
+
+pub mod session;
+
+// Reports and events for people and for programs.
+pub mod diff;
 
 pub mod view;
 
+pub mod export;
+
+// What a user can do.
 pub mod bench;
+pub mod top;
 
 pub mod cli;
 

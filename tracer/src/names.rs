@@ -6,7 +6,10 @@ use std::{borrow::Cow, collections::HashMap, fmt};
 
 use tracer_common::record::{NAME_ABSENT, NAME_BAD_LENGTH, NAME_UNREADABLE};
 
-use crate::event::{NameId, Tid};
+use crate::{
+    event::{NameId, Tid},
+    text::class_name::java_class_name,
+};
 
 /// Why an id has no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,36 +99,6 @@ impl Names {
     pub fn thread(&self, tid: Tid) -> String {
         self.threads.get(&tid).cloned().unwrap_or_else(|| format!("tid {}", tid.0))
     }
-}
-
-/// Turns a class name as the JVM stores it into the one that Java's users write.
-///
-/// ```
-/// use tracer::names::java_class_name;
-/// assert_eq!(java_class_name("com/shop/Cart$Item"), "com.shop.Cart$Item");
-/// assert_eq!(java_class_name("[[I"), "int[][]");
-/// assert_eq!(java_class_name("[Ljava/lang/String;"), "java.lang.String[]");
-/// ```
-pub fn java_class_name(name: &str) -> String {
-    let element = name.trim_start_matches('[');
-    let dimensions = name.len() - element.len();
-    if dimensions == 0 {
-        return name.replace('/', ".");
-    }
-    let element = match element {
-        "B" => "byte".to_owned(),
-        "C" => "char".to_owned(),
-        "D" => "double".to_owned(),
-        "F" => "float".to_owned(),
-        "I" => "int".to_owned(),
-        "J" => "long".to_owned(),
-        "S" => "short".to_owned(),
-        "Z" => "boolean".to_owned(),
-        other => other
-            .strip_prefix('L')
-            .map_or_else(|| other.replace('/', "."), |class| class.trim_end_matches(';').replace('/', ".")),
-    };
-    element + &"[]".repeat(dimensions)
 }
 
 #[cfg(test)]

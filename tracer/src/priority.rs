@@ -25,7 +25,7 @@ use rustix::thread::CapabilitySet;
 
 use crate::{
     clock::{self, ClockId},
-    jvm::find::privilege::keep_only,
+    privilege::keep_only,
 };
 
 use self::allowance::{Allowance, Class};

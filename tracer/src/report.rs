@@ -4,9 +4,9 @@
 //! as the target gave them (any Unicode, also control characters): escaping for a medium is the view's duty.
 
 pub mod descriptor;
-pub mod format;
 pub mod profile;
 mod read;
+pub mod reading;
 mod shape;
 
 pub use profile::{Profile, ProfileStack, ProfileThread};
@@ -32,7 +32,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<String>,
     /// What was looked at.
-    pub target: crate::session::Target,
+    pub target: crate::item::Target,
     /// When, and for how long.
     pub span: Span,
     /// What it cost.

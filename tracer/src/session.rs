@@ -1,289 +1,380 @@
-//! A session: what flows from a source through decoding and the analyses into a report.
-//!
-//! Everything that a report depends on is an [`Item`] of this flow, so that a recording of the items gives the same report,
-//! byte for byte.
+//! The fold of a session's items into a report.
 
 mod cost;
-mod fold;
 mod governed;
 mod kept;
-pub mod look;
 
-pub use fold::{Session, Taken};
-use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
-use self::look::ThreadLook;
+use tracer_common::stats::STATS_WORDS;
+
+use self::{
+    cost::Spent,
+    governed::Governed,
+    kept::{Kept, Kind},
+};
 use crate::{
-    analysis::Lens,
-    coverage::Coverage,
-    event::Tid,
-    guard::Narrowing,
-    mark::Inside,
-    stack::{FrameDefinition, StackDefinition},
-    subject::SubjectDefinition,
-    tally::Tallies,
+    analysis::{self, Analysis, Context},
+    decode::{Decoded, Header, decode, marks},
+    event::{Edge, Event, Payload, Tid, is_clock},
+    finding,
+    item::{Counters, End, GuardAction, Item, Site, Start, Taken, Target, ThreadName, Wish},
+    mark::MarkBatch,
+    marker::Client,
+    names::Names,
+    report::{Completeness, Report, SCHEMA, Section, SiteCompleteness, Span},
+    stack::Stacks,
+    subject::Subjects,
 };
 
-/// The JVM that is looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
-    /// Process id, as jtrace sees it.
-    pub pid: u32,
-    /// Process id in the target's own pid namespace.
-    pub namespace_pid: u32,
-    /// Start time in clock ticks since boot; with the pid it names the process.
-    pub start_ticks: u64,
-    /// User that it runs as (name, or number).
-    pub user: String,
-    /// Main class or jar with arguments, as the JVM tells it (`sun.rt.javaCommand`), or the command line.
-    pub command: String,
-    /// Version of the JVM (`17.0.15+6`), or empty.
-    pub jvm_version: String,
-    /// Vendor and name of the JVM, or empty.
-    pub jvm_name: String,
-    /// Feature release (11, 17, 21, 25); 0 where it is unknown.
-    pub jdk_release: u32,
-    /// Garbage collector (`G1`, `Parallel`, `Serial`, `ZGC`, `Shenandoah`), or empty.
-    pub collector: String,
-    /// Path of libjvm.so as the target sees it.
-    pub libjvm: String,
-    /// Whether its mount or pid namespace differs from jtrace's.
-    pub container: bool,
-    /// Seconds since the process started, at the start of the session.
-    pub uptime_s: u64,
-    /// Live Java threads at the start of the session, from the JVM's own counters; absent where it has none.
-    pub live_threads: Option<u64>,
-    /// CPUs of the machine.
-    pub cpus: u32,
-    /// Largest heap in bytes, from the JVM's own counters; absent where it has none.
-    pub max_heap_bytes: Option<u64>,
+/// Longest name of a thread that is kept; Java allows any.
+const MAX_THREAD_NAME_BYTES: usize = 1024;
+/// Most buffers of marks whose threads are known.
+const MAX_OWNERS: usize = 1 << 16;
+
+/// State of a session between two items.
+pub struct Session {
+    target: Target,
+    sites: Vec<Site>,
+    missing: Vec<String>,
+    start_ns: u64,
+    wall_ms: u64,
+    latest_ns: u64,
+    end: Option<End>,
+    spent: Spent,
+    names: Names,
+    stacks: Stacks,
+    subjects: Subjects,
+    analyses: Vec<Box<dyn Analysis>>,
+    counters: Counters,
+    delivered: Vec<u64>,
+    undecodable: u64,
+    governed: Governed,
+    kept: Kept,
+    /// Threads of the buffers of marks.
+    owners: HashMap<u32, Tid>,
 }
 
-/// A probe site of the session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Site {
-    /// Probe name, `provider:name` or a symbol.
-    pub probe: String,
-    /// Lens that asked for it.
-    pub lens: Lens,
-    /// Number of the [`crate::event::EventKind`].
-    pub kind: u16,
-    /// Offset in the file.
-    pub offset: u64,
-}
-
-/// First item of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Start {
-    /// The JVM.
-    pub target: Target,
-    /// Lenses that are shown.
-    pub lenses: Vec<Lens>,
-    /// Sites, in the order of their ids.
-    pub sites: Vec<Site>,
-    /// What is missing from the beginning, and why.
-    pub missing: Vec<String>,
-    /// `CLOCK_MONOTONIC`.
-    pub time_ns: u64,
-    /// Wall-clock time in ms since the epoch.
-    pub wall_ms: u64,
-    /// Cost of a trap in ps, as calibrated; absent where it was not.
-    pub trap_cost_ps: Option<u64>,
-    /// Duration of attaching.
-    pub attach_ns: u64,
-    /// CPU time of jtrace until then.
-    #[serde(default)]
-    pub attach_cpu_ns: u64,
-    /// Threads that lived already, with the names that the kernel knows (cut at 15 bytes).
-    pub threads: Vec<(Tid, String)>,
-}
-
-/// Counters of all sites and of jtrace itself at one moment; each replaces the one before.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counters {
-    /// `CLOCK_MONOTONIC`.
-    pub time_ns: u64,
-    /// Per site: hits, filtered, emitted, lost, unreadable, definitions emitted, definitions lost.
-    pub sites: Vec<[u64; 7]>,
-    /// Time in walks over stacks, by the programs' own account; absent in recordings of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stack_ns: Option<u64>,
-    /// Per site: hits that the programs refused because user space had not looked for too many of them; nothing where none were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<u64>,
-    /// What a trap was measured to cost lately, in ps; absent where it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trap_cost_ps: Option<u64>,
-    /// What woven code cost the target so far, traps apart; absent where none is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inside: Option<InsideCost>,
-    /// CPU time of jtrace.
-    pub own_cpu_ns: u64,
-    /// Largest resident size of jtrace.
-    pub own_memory_bytes: u64,
-    /// Time in the programs, on all CPUs, where the kernel was asked to measure it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program_ns: Option<u64>,
-    /// How often the programs ran, where the kernel was asked to measure it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program_runs: Option<u64>,
-}
-
-/// What woven code did and cost, by its governor's account.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InsideCost {
-    /// Marks and symbols, sent or counted.
-    pub events: u64,
-    /// CPU time of the target for these, and for markers that were off.
-    pub cpu_ns: u64,
-}
-
-/// A decision of the governor about a group of sites.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GuardAction {
-    /// `CLOCK_MONOTONIC`: from this moment on it holds.
-    pub time_ns: u64,
-    /// Name of the group of sites (`park`, `contended`, ...).
-    pub group: String,
-    /// The sites.
-    pub sites: Vec<u16>,
-    /// Lens whose numbers are affected.
-    pub lens: Lens,
-    /// What was done.
-    pub action: GuardDecision,
-    /// Why; absent where a group comes back, and in recordings of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<GuardReason>,
-    /// Where a group comes back: how long it was to be away on average, when that was decided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause_ns: Option<u64>,
-}
-
-impl GuardAction {
-    /// Of how many events of its group one has a stack from now on, where that changes.
-    pub const fn stacks_of(&self) -> Option<u64> {
-        match self.action {
-            GuardDecision::Narrow { what: Narrowing::FewerStacks { one_in }, .. } => Some(one_in),
-            _ => None,
+impl Session {
+    /// A session begins with its first item.
+    pub fn new(start: Start) -> Self {
+        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, attach_cpu_ns, threads } =
+            start;
+        let mut analyses = analysis::all(&lenses);
+        for analysis in &mut analyses {
+            analysis.start(time_ns);
+        }
+        let mut names = Names::new();
+        for (tid, name) in threads {
+            names.define_thread(tid, name);
+        }
+        Self {
+            target,
+            delivered: vec![0; sites.len()],
+            sites,
+            missing,
+            start_ns: time_ns,
+            wall_ms,
+            latest_ns: time_ns,
+            end: None,
+            spent: Spent::new(trap_cost_ps, [attach_ns, attach_cpu_ns]),
+            names,
+            stacks: Stacks::new(),
+            subjects: Subjects::default(),
+            analyses,
+            counters: Counters::default(),
+            undecodable: 0,
+            governed: Governed::default(),
+            kept: Kept::default(),
+            owners: HashMap::new(),
         }
     }
 
-    /// Whether ends of calls that are under way will not be seen.
-    pub const fn hides_ends(&self) -> bool {
-        match self.action {
-            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } | GuardDecision::Hold => true,
-            GuardDecision::Narrow { what, .. } => matches!(what, Narrowing::Times),
-            GuardDecision::Attach | GuardDecision::Look | GuardDecision::Release => false,
+    /// Adds a client of marks, whose report becomes a part of that of the lens `markers`; gives it back where the session has no such
+    /// lens.
+    pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        self.analyses.iter_mut().try_fold(client, |left, analysis| analysis.add_client(left))
+    }
+
+    /// What clients want to be switched off or on since the last time: for [`crate::source::live::Live::switch`].
+    pub fn wishes(&mut self) -> Vec<Wish> {
+        self.analyses.iter_mut().flat_map(|analysis| analysis.wishes()).collect()
+    }
+
+    /// Whether a marker, or those that go with it, are off because somebody asked for that.
+    pub fn is_held(&self, group: &str) -> bool {
+        self.governed.groups().iter().any(|of| of.name() == group && of.is_held())
+    }
+
+    /// Takes the next item.
+    pub fn accept(&mut self, item: &Item<'_>) -> Taken {
+        match item {
+            // A second start would be another session; a recording that holds one is cut there by its reader.
+            Item::Start(_) => {}
+            Item::Record(bytes) => return self.record(bytes),
+            Item::Counters(counters) => {
+                self.latest_ns = self.latest_ns.max(counters.time_ns);
+                self.counters = counters.clone();
+                self.spent.take(self.traps(), counters.trap_cost_ps);
+            }
+            Item::Guard(guard) => self.guard(guard),
+            Item::Thread(ThreadName { tid, name }) => self.define_thread(*tid, name),
+            Item::Frame(frame) => {
+                if self.kept.admits(Kind::Frames, frame.frame.bytes()) {
+                    self.stacks.define_frame(frame.clone());
+                }
+            }
+            Item::Stack(stack) => {
+                // The latest one of an id takes the place of an earlier one.
+                if self.stacks.get(stack.id).is_some() || self.kept.admits(Kind::Stacks, kept::of_stack(stack)) {
+                    self.stacks.define_stack(stack.clone());
+                }
+            }
+            Item::Subject(subject) => {
+                if !self.kept.admits(Kind::Subjects, kept::of_subject(subject)) {
+                    return Taken::Other;
+                }
+                for analysis in &mut self.analyses {
+                    analysis.subject(subject);
+                }
+                self.subjects.define(subject.clone());
+            }
+            Item::Tallies(tallies) => {
+                self.latest_ns = self.latest_ns.max(tallies.time_ns);
+                for analysis in &mut self.analyses {
+                    analysis.tallies(tallies);
+                }
+            }
+            Item::Coverage(coverage) => {
+                for analysis in &mut self.analyses {
+                    analysis.coverage(coverage);
+                }
+            }
+            Item::Look(look) => {
+                self.latest_ns = self.latest_ns.max(look.time_ns);
+                for analysis in &mut self.analyses {
+                    analysis.look(look, &self.stacks);
+                }
+            }
+            Item::Inside(inside) => {
+                if kept::of_inside(inside).is_some_and(|bytes| !self.kept.admits(Kind::Inside, bytes)) {
+                    return Taken::Other;
+                }
+                for analysis in &mut self.analyses {
+                    analysis.inside(inside);
+                }
+            }
+            Item::End(end) => self.end = Some(end.clone()),
         }
+        Taken::Other
+    }
+
+    /// Traps so far: clocks are none.
+    fn traps(&self) -> u64 {
+        let hits = self.counters.sites.iter().map(|[hits, ..]| hits);
+        self.sites.iter().zip(hits).filter(|(site, _)| !is_clock(site.kind)).map(|(_, hits)| hits).sum()
+    }
+
+    /// What was decided comes between the events before and after it, so the numbers are those of that moment.
+    fn guard(&mut self, action: &GuardAction) {
+        let numbers = self
+            .analyses
+            .iter()
+            .flat_map(|analysis| analysis.scaled(&action.group).into_iter().map(|number| (analysis.lens(), number)));
+        self.governed.take(action, self.start_ns, &numbers.collect::<Vec<_>>());
+        for analysis in &mut self.analyses {
+            analysis.guard(action);
+        }
+    }
+
+    fn record(&mut self, bytes: &[u8]) -> Taken {
+        if let Ok(header) = Header::read(bytes)
+            && !header.is_definition()
+            && let Some(delivered) = self.delivered.get_mut(usize::from(header.site.0))
+        {
+            *delivered += 1;
+        }
+        match decode(bytes) {
+            Ok(Decoded::Event(event)) => {
+                self.latest_ns = self.latest_ns.max(event.time_ns);
+                self.name_thread(&event);
+                self.pass_marks(&event, bytes);
+                for analysis in &mut self.analyses {
+                    analysis.event(&event);
+                }
+                Taken::Event(event)
+            }
+            Ok(Decoded::Definition { id, text, text_bytes }) => {
+                if self.names.get(id).is_err() && self.kept.admits(Kind::Names, kept::of_name(text)) {
+                    self.names.define(id, text, text_bytes);
+                }
+                Taken::Other
+            }
+            // A live source has named it before it came here; in a recording it stands for itself no more.
+            Ok(Decoded::Stack(_)) => Taken::Other,
+            Err(_) => {
+                self.undecodable += 1;
+                Taken::Other
+            }
+        }
+    }
+
+    /// A thread hands its marks over itself, but for those that it leaves for long.
+    fn pass_marks(&mut self, event: &Event, bytes: &[u8]) {
+        let Payload::Marks { buffer, is_owner, first, count, kept_back } = event.payload else { return };
+        if is_owner && (self.owners.len() < MAX_OWNERS || self.owners.contains_key(&buffer)) {
+            self.owners.insert(buffer, event.tid);
+        }
+        let owner = self.owners.get(&buffer).copied();
+        let batch = MarkBatch::new(event.time_ns, owner, buffer, first, marks(bytes, count))
+            .keeping_back(kept_back)
+            .named(owner.and_then(|tid| self.names.named_thread(tid)));
+        for analysis in &mut self.analyses {
+            analysis.marks(&batch);
+        }
+    }
+
+    /// A start event fires on the new thread, so it names the thread of the kernel.
+    fn name_thread(&mut self, event: &Event) {
+        if let Payload::Thread { edge: Edge::Begin, name, .. } = event.payload
+            && let Ok(text) = self.names.get(name)
+        {
+            let text = text.into_owned();
+            self.define_thread(event.tid, &text);
+        }
+    }
+
+    /// Names a thread; one that is known has a place already, whatever it is called next.
+    fn define_thread(&mut self, tid: Tid, name: &str) {
+        let name = &name[..name.floor_char_boundary(MAX_THREAD_NAME_BYTES)];
+        if self.names.named_thread(tid).is_some() || self.kept.admits(Kind::Threads, kept::of_thread(name)) {
+            self.names.define_thread(tid, name.to_owned());
+        }
+    }
+
+    /// Names behind ids, so far.
+    pub const fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Stacks behind ids, so far.
+    pub const fn stacks(&self) -> &Stacks {
+        &self.stacks
+    }
+
+    /// Methods and classes behind numbers, so far.
+    pub const fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
+    /// The sites of the session.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The report for what was seen so far.
+    pub fn report(&self) -> Report {
+        let span = self.span();
+        let context = Context {
+            names: &self.names,
+            stacks: &self.stacks,
+            subjects: &self.subjects,
+            span: &span,
+            target: &self.target,
+        };
+        let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        Report {
+            schema: SCHEMA,
+            headline: self.analyses.iter().find_map(|analysis| analysis.headline(context)),
+            target: self.target.clone(),
+            cost: self.spent.cost(&self.counters, span.duration_ns),
+            completeness: self.completeness(),
+            findings: finding::findings(&span, &self.target, &sections),
+            sections,
+            span,
+        }
+    }
+
+    fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
+        let mut section = analysis.section(context);
+        self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
+        section
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.end.as_ref().map_or(self.latest_ns, |end| end.time_ns)
+    }
+
+    fn span(&self) -> Span {
+        let end = self.end.as_ref().map_or("running", |end| end.reason.as_str());
+        Span {
+            start_ns: self.start_ns,
+            duration_ns: self.end_ns().saturating_sub(self.start_ns),
+            started_at_ms: self.wall_ms,
+            end: end.to_owned(),
+        }
+    }
+
+    /// While a session runs the counters are a little older than the events; then what was delivered since is added to
+    /// what was emitted, so that the sum holds at every moment.
+    fn completeness(&self) -> Completeness {
+        let mut whole =
+            Completeness { missing: self.missing.clone(), undecodable: self.undecodable, ..Completeness::default() };
+        let counters_final = self.end.as_ref().is_some_and(|end| end.counters_final);
+        for (index, site) in self.sites.iter().enumerate() {
+            let [hits, filtered, emitted, lost, unreadable, _, definitions_lost] =
+                self.counters.sites.get(index).copied().unwrap_or([0; STATS_WORDS]);
+            let delivered = self.delivered.get(index).copied().unwrap_or(0);
+            let emitted = if counters_final { emitted } else { emitted.max(delivered + lost) };
+            whole.emitted += emitted;
+            whole.delivered += delivered;
+            let refused = self.counters.refused.get(index).copied().unwrap_or(0);
+            whole.lost += lost;
+            whole.refused += refused;
+            if refused > 0 {
+                whole.missing.push(refusal(site, refused));
+            }
+            whole.unreadable += unreadable;
+            whole.definitions_lost += definitions_lost;
+            whole.sites.push(SiteCompleteness {
+                site: u16::try_from(index).unwrap_or(u16::MAX),
+                probe: site.probe.clone(),
+                lens: site.lens.id().to_owned(),
+                offset: site.offset,
+                hits,
+                filtered,
+                refused,
+                emitted,
+                delivered,
+                lost,
+                unreadable,
+                state: self.site_state(index),
+            });
+        }
+        if self.end.is_some() && !counters_final {
+            whole.missing.push(
+                "the last counters are not there: what was emitted and lost since the ones before is not known"
+                    .to_owned(),
+            );
+        }
+        let end_ns = self.end_ns();
+        whole.missing.extend(self.kept.sentences());
+        whole.missing.extend(self.governed.sentences(self.start_ns, end_ns));
+        whole.decisions = self.governed.decisions().to_vec();
+        whole
+    }
+
+    fn site_state(&self, index: usize) -> String {
+        let group = self.governed.groups().iter().find(|group| group.has(index));
+        group.map_or("attached", |group| group.state()).to_owned()
     }
 }
 
-/// What the governor did with a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GuardDecision {
-    /// Detached, because its sites fired this often.
-    Detach {
-        /// Hits per second when it was detached.
-        rate_per_s: u64,
-    },
-    /// Attached again for another look.
-    Attach,
-    /// Nothing; what it has done since it came back is a sample of what it does while it is away.
-    Look,
-    /// Left something out, so that counts stay exact.
-    Narrow {
-        /// What.
-        what: Narrowing,
-        /// Hits per second until then.
-        rate_per_s: u64,
-    },
-    /// Detached for good: even short looks would cost too much.
-    Stop {
-        /// Hits per second until then.
-        rate_per_s: u64,
-    },
-    /// Switched off because the user, or all who wanted it, asked for that: no decision of the governor.
-    Hold,
-    /// Switched on again for the same reason.
-    Release,
-}
-
-/// A marker, or those that are on and off with it, is to be on or off: what the user and clients can ask for while a session is live.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
-    /// What the governor calls it.
-    pub group: String,
-    /// Whether it is to be on.
-    pub on: bool,
-}
-
-/// Why the governor decided something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GuardReason {
-    /// What the group took of one core, in millionths: of the target's time, or where `own` of jtrace's.
-    pub cost_ppm: u64,
-    /// What it may take.
-    pub budget_ppm: u64,
-    /// What it took of the target's time, in millionths of a core, in either case.
-    pub target_ppm: u64,
-    /// Whether it is jtrace's own CPU time that was too much.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub own: bool,
-    /// What woven code would take of the target's time while it is off, in millionths of a core, where that is why it was taken out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub off_ppm: Option<u64>,
-    /// The time from when the budget was last seen to be enough until the decision was carried out.
-    pub within_ns: u64,
-}
-
-/// The name that the kernel knows of a thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadName {
-    /// The thread.
-    pub tid: Tid,
-    /// Its name, cut at 15 bytes.
-    pub name: String,
-}
-
-/// Last item of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
-    /// `CLOCK_MONOTONIC`.
-    pub time_ns: u64,
-    /// Why (`duration`, `interrupted`, `target exited`, ...).
-    pub reason: String,
-    /// Whether the last counters were read after the last record had been taken: then they must add up.
-    pub counters_final: bool,
-}
-
-/// One element of the flow from a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item<'a> {
-    /// First.
-    Start(Box<Start>),
-    /// Bytes of one record, as the kernel delivered them.
-    Record(&'a [u8]),
-    /// Counters.
-    Counters(Counters),
-    /// The governor took sites away, gave them back, or left something out.
-    Guard(GuardAction),
-    /// A thread was seen for the first time, or has a new name.
-    Thread(ThreadName),
-    /// A frame that stacks refer to by its number; before the first stack that does.
-    Frame(FrameDefinition),
-    /// A stack that events refer to by its id.
-    Stack(StackDefinition),
-    /// A method or class that events refer to by its number; before the first event that does.
-    Subject(SubjectDefinition),
-    /// What the kernel counted itself.
-    Tallies(Tallies),
-    /// What could not be seen of methods or objects; at the end.
-    Coverage(Coverage),
-    /// All threads were looked at; behind the stacks that it refers to.
-    Look(ThreadLook),
-    /// About the library in the JVM.
-    Inside(Inside),
-    /// Last.
-    End(End),
+/// Why hits of a site became no events.
+fn refusal(site: &Site, refused: u64) -> String {
+    format!(
+        "{}: {refused} hits of `{}` became no events: more came than jtrace could look after, so its numbers are lower bounds",
+        site.lens.id(),
+        site.probe,
+    )
 }

@@ -20,7 +20,7 @@ pub use self::{
     text::write as write_text,
     unmounted::{Unmounted, UnmountedGroup, UnmountedOwner},
 };
-use crate::{jvm::java_threads::Executor, session::look::Waits, stack::Frame};
+use crate::{item::look::Waits, jvm::java_threads::Executor, stack::Frame};
 
 /// All threads of a JVM.
 #[derive(Debug, Serialize)]

@@ -3,7 +3,6 @@
 //! A view takes a [`crate::report::Report`] and nothing else. Texts in a report are as the target gave them, so every view
 //! passes each of them through [`escape`] on the way out.
 
-pub mod escape;
 pub mod format;
 mod labels;
 mod name;
@@ -14,6 +13,8 @@ mod graph;
 mod symbol;
 
 pub use symbol::Lines;
+
+use crate::text::escape;
 
 pub mod diff;
 pub mod text;

@@ -12,11 +12,11 @@ use std::{
 };
 
 use tracer::{
-    analysis::Lens,
     jvm::{
         elf::{self, Elf},
         usdt,
     },
+    lens::Lens,
     probe::{
         catalog::{Flag, LOOKS},
         clock::CLOCKS,

@@ -3,8 +3,9 @@
 
 use tracer::{
     event::{NameId, SiteId, StackId, SubjectId, Tid},
+    item::{Item, ThreadName},
     mark::Inside,
-    session::{Item, Session, ThreadName},
+    session::Session,
     source::{
         encode::{encode_definition, encode_event, name_id},
         scenario::Scenario,
@@ -58,8 +59,8 @@ fn a_target_that_makes_up_names_for_a_day_does_not_fill_the_memory() {
     let scenario = Scenario::parse(&std::fs::read_to_string(file).expect("a scenario")).expect("it is right");
     scenario.play(&mut |item| {
         if let (Item::Start(start), None) = (item, &session) {
-            let lenses = tracer::analysis::Lens::ALL.to_vec();
-            session = Some(Session::new(tracer::session::Start { lenses, ..*start }));
+            let lenses = tracer::lens::Lens::ALL.to_vec();
+            session = Some(Session::new(tracer::item::Start { lenses, ..*start }));
         }
     });
     let mut session = session.expect("a scenario begins with a start");

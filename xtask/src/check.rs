@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{audit, dist, process, tidy};
+use crate::{audit, dist, process, prose, tidy};
 
 /// Takes no options.
 #[derive(Args, Default)]
@@ -16,6 +16,7 @@ type Step = (&'static str, fn() -> Result<()>);
 const STEPS: &[Step] = &[
     ("format", format),
     ("tidy", tidy::run),
+    ("prose", prose::check),
     ("lints", lints),
     ("documentation", documentation),
     ("dependencies", audit::run),

@@ -22,6 +22,7 @@ mod setup;
 mod workloads;
 
 mod audit;
+mod prose;
 mod tidy;
 
 mod ebpf_toolchain;
@@ -53,6 +54,8 @@ enum Options {
     Package(package::Options),
     /// Format, lints, documentation, house rules, dependencies.
     Check(check::Options),
+    /// Measure how long the sentences of the documents are, and hold them to their limits.
+    Prose(prose::Options),
     /// Measure what jtrace promises: times, growth, rates, cost.
     Bench(bench::Options),
     /// Compare CPU samples of real programs with the JDK's flight recorder.
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Options::Dist(options) => dist::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Package(options) => package::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Check(options) => check::run(&options).map(|()| ExitCode::SUCCESS),
+        Options::Prose(options) => prose::run(&options).map(|()| ExitCode::SUCCESS),
         Options::Bench(options) => bench::run(&options),
         Options::Profile(options) => profile::run(&options),
         Options::Verifier(options) => verifier::run(&options).map(|()| ExitCode::SUCCESS),

@@ -1,5 +1,9 @@
 //! House rules that no compiler lint covers: each file says what it is, stays short, has a name that means something, and
-//! only named files may be unsafe. `cargo xtask check` and a test run it. What rustfmt and clippy check is not repeated.
+//! only named files may be unsafe; modules use each other in the order of the data (`edges`). `cargo xtask check` and a test run
+//! it. What rustfmt and clippy check is not repeated.
+
+mod edges;
+mod uses;
 
 use std::{
     fs,
@@ -56,6 +60,7 @@ struct Findings {
 pub(crate) fn run() -> Result<()> {
     let mut findings = inspect(workspace::root())?;
     inspect_tracked(&tracked()?, &mut findings);
+    findings.complaints.extend(edges::inspect(workspace::root())?);
     for remark in &findings.remarks {
         println!("tidy: {remark}");
     }

@@ -14,9 +14,10 @@ use tests::{
     report::{Report, cell},
 };
 use tracer::{
+    item::Item,
     mark::{Argument, Marker},
     marker::{Client, ClientReport, Instance, Reporting},
-    session::{Item, Session},
+    session::Session,
     source::recording::Recording,
 };
 

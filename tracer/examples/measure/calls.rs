@@ -10,10 +10,11 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use tracer::{
-    analysis::Lens,
     event::{SiteId, SubjectId, Tid},
+    item::{Counters, End, Item, Site, Start, Target},
+    lens::Lens,
     report::Report,
-    session::{Counters, End, Item, Session, Site, Start, Target},
+    session::Session,
     source::{
         encode::encode_event,
         recording::{Recorder, Recording},

@@ -4,9 +4,9 @@ use std::{io::Read as _, num::NonZeroU32, path::Path};
 
 use anyhow::{Context as _, Result};
 use tracer::{
-    analysis::Lens,
     ebpf::{attach::Place, floor::Floor},
     jvm::elf::{self, Elf},
+    lens::Lens,
     probe::plan::{Facts, Libjvm, plan},
 };
 use tracer_common::record::EventKind;

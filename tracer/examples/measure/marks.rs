@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use tracer::{
-    analysis::Lens,
     event::{SiteId, Tid},
+    item::{Item, Site, Start, Target},
+    lens::Lens,
     mark::{Asked, Inside, Marker},
-    session::{Item, Session, Site, Start, Target},
+    session::Session,
     source::encode::{append_marks, encode_event},
 };
 use tracer_common::{

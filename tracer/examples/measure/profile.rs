@@ -10,7 +10,7 @@ use anyhow::Result;
 use tracer::{
     decode::{Decoded, decode},
     event::{Payload, StackId, Tid},
-    session::Item,
+    item::Item,
     source::recording::Recording,
     stack::{Frame, Kind, Stacks},
 };

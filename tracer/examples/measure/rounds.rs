@@ -4,11 +4,11 @@ use std::{fs, num::NonZeroU32, path::Path, time::Instant};
 
 use anyhow::{Context as _, Result};
 use tracer::{
-    analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
+    item::Item,
     jvm::elf::{self, Elf},
+    lens::Lens,
     probe::plan::{Facts, Libjvm, plan},
-    session::Item,
     source::live::{Live, Prepared},
 };
 use tracer_common::site::TargetLayout;

@@ -5,9 +5,9 @@ use std::{fs::File, io::BufWriter, path::Path};
 
 use anyhow::Result;
 use tracer::{
-    analysis::Lens,
     event::{SiteId, StackId, Tid},
-    session::{Counters, End, Item, Site, Start, Target, ThreadName},
+    item::{Counters, End, Item, Site, Start, Target, ThreadName},
+    lens::Lens,
     source::{encode::encode_event_with_stack, recording::Recorder},
     stack::{self, Frame, FrameDefinition, Kind, StackDefinition},
 };

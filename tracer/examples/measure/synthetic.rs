@@ -5,9 +5,9 @@ use std::{fs::File, io::BufWriter, path::Path};
 
 use anyhow::Result;
 use tracer::{
-    analysis::Lens,
     event::{NameId, SiteId, Tid},
-    session::{Counters, End, Item, Site, Start, Target},
+    item::{Counters, End, Item, Site, Start, Target},
+    lens::Lens,
     source::{
         encode::{encode_definition, encode_event, name_id},
         recording::Recorder,

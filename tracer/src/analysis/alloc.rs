@@ -24,9 +24,9 @@ use super::{
 use crate::{
     coverage::Coverage,
     event::{Event, NameId, Payload, StackId},
-    probe::catalog::OBJECTS_GROUP,
+    group::OBJECTS_GROUP,
+    item::GuardAction,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
     tally::Tallies,
 };
 
@@ -397,13 +397,13 @@ mod tests {
         let bytes = play.name("[B");
         let add = play.stack(&["com.shop.Main.main:4", "com.shop.Cart.add:12"]);
         let mut alloc = Alloc::default();
-        let what = crate::guard::Narrowing::FewerStacks { one_in: 4 };
+        let what = crate::item::Narrowing::FewerStacks { one_in: 4 };
         alloc.guard(&GuardAction {
             time_ns: 0,
             group: "alloc".to_owned(),
             sites: vec![0],
             lens: Lens::Alloc,
-            action: crate::session::GuardDecision::Narrow { what, rate_per_s: 1 },
+            action: crate::item::GuardDecision::Narrow { what, rate_per_s: 1 },
             reason: None,
             pause_ns: None,
         });

@@ -17,9 +17,9 @@ use super::{
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload},
-    probe::catalog::METHODS_GROUP,
+    group::METHODS_GROUP,
+    item::GuardAction,
     report::{Section, Summary},
-    session::GuardAction,
     tally::{ContextTally, Tallies},
 };
 use contexts::{Call, ContextId, Contexts};

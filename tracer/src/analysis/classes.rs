@@ -6,15 +6,16 @@ use super::{
     Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
     pairing::Stacks,
-    pattern::{package, pattern},
+    pattern::pattern,
     scaled::scaled,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
 };
 use crate::{
     event::{ClassInit, Event, NameId, Payload},
+    item::GuardAction,
     report::{Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
+    text::class_name::package,
 };
 use loading::Loading;
 

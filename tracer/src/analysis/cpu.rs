@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{
     event::{Event, Payload, StackId, Tid},
-    report::{Cell, Section, Series, Shape, Summary, Table, Timeline, Unit, format},
+    report::{Cell, Section, Series, Shape, Summary, Table, Timeline, Unit},
+    text::format,
 };
 use seen::{Counts, Seen};
 

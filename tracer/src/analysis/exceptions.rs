@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     event::{Event, NameId, Payload, StackId},
+    item::GuardAction,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
     stack::{Frame, Stacks},
 };
 

@@ -34,9 +34,9 @@ use super::{
 };
 use crate::{
     event::{Edge, Event, NameId, Payload, Tid},
+    item::GuardAction,
     names::Names,
     report::{Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
 };
 use operation::{Counting, classify};
 use pools::{Pools, State};

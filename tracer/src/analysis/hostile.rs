@@ -8,10 +8,10 @@ use crate::{
     event::{
         ClassInit, Edge, Event, Holder, MethodName, MonitorAction, NameId, Payload, SiteId, StackId, SubjectId, Tid,
     },
+    item::Target,
     jni::Function,
     names::Names,
     report::{Node, Shape, Span},
-    session::Target,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition, Stacks},
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
     tally::{

@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     event::{Edge, Event, MethodName, NameId, Payload},
+    item::GuardAction,
     names::Names,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
 };
 use deoptimised::Deoptimised;
 

@@ -22,8 +22,9 @@ use super::{
 };
 use crate::{
     event::{Edge, Event, Holder, MonitorAction, NameId, NoHolder, Payload, StackId, Tid},
-    report::{Section, Series, Shape, Summary, Timeline, Unit, format},
-    session::GuardAction,
+    item::GuardAction,
+    report::{Section, Series, Shape, Summary, Timeline, Unit},
+    text::format,
 };
 use holder::{Doing, Holders, Stretch};
 use looks::Looks;

@@ -8,10 +8,10 @@ use self::{contexts::Contexts, counts::Counts};
 use super::{Analysis, Context, Lens, Scaled, table::column};
 use crate::{
     event::Event,
+    item::{GuardAction, Wish},
     mark::{Asked, Inside, MarkBatch, Marker, Switched, Woven},
     marker::{Client, Dispatch},
     report::{Cell, Section, Shape, Summary, Table, Unit},
-    session::{GuardAction, Wish},
 };
 
 /// A client that markers can name.

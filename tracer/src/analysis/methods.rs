@@ -18,10 +18,10 @@ use super::{
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload, StackId, SubjectId, Tid},
+    group::METHODS_GROUP,
+    item::GuardAction,
     mark::{Inside, MarkBatch},
-    probe::catalog::METHODS_GROUP,
     report::{Section, Summary},
-    session::GuardAction,
     tally::{ContextTally, Tallies},
 };
 use counted::{Counted, Rows, Sums};

@@ -31,16 +31,6 @@ pub(super) fn last_number(name: &str) -> String {
     format!("{}*{tail}", head.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// The package of a class as Java writes it; `(default)` where it has none. The suffix of a hidden class is no part of it.
-pub(crate) fn package(class: &str) -> &str {
-    let visible = [".0x", "/0x", "+0x"]
-        .iter()
-        .filter_map(|mark| class.find(mark))
-        .min()
-        .map_or(class, |at| class.get(..at).unwrap_or(class));
-    visible.rfind('.').and_then(|at| visible.get(..at)).unwrap_or("(default)")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,12 +57,5 @@ mod tests {
         {
             assert_eq!(last_number(name), expected);
         }
-    }
-
-    #[test]
-    fn packages_end_before_the_class() {
-        assert_eq!(package("com.shop.Cart$Item"), "com.shop");
-        assert_eq!(package("com.shop.Cart$$Lambda.0x0000"), "com.shop");
-        assert_eq!(package("Main"), "(default)");
     }
 }

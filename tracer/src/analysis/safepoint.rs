@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     event::{Edge, Event, NameId, Payload},
+    item::GuardAction,
     report::{Section, Series, Shape, Summary, Timeline, Unit},
-    session::GuardAction,
 };
 
 /// Most VM operations: HotSpot has about a hundred.

@@ -5,9 +5,9 @@ use tracer_common::{record::NAME_FIRST, stack::STACK_FIRST};
 use super::{Analysis, Context};
 use crate::{
     event::{Event, NameId, Payload, SiteId, StackId, SubjectId, Tid},
+    item::Target,
     names::Names,
     report::{Cell, Number, Section, Shape, Span},
-    session::Target,
     source::scenario::frame,
     stack::{End, FrameDefinition, StackDefinition, Stacks},
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},

@@ -26,8 +26,8 @@ use super::{
 };
 use crate::{
     event::{Edge, Event, NameId, Payload, StackId, Tid},
+    item::{GuardAction, look::ThreadLook},
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
-    session::{GuardAction, look::ThreadLook},
     stack::Stacks,
 };
 use entry::Entries;

@@ -19,9 +19,9 @@ use super::{
 };
 use crate::{
     event::{Event, NameId, Payload, StackId, Tid},
+    item::GuardAction,
     mark::{Asked, CodeBefore, Inside, Mark, MarkBatch, Meaning, What, Woven},
     report::{Section, Summary, Unit},
-    session::GuardAction,
     subject::SubjectDefinition,
     typestate::{
         machine::{State, Symbol},

@@ -17,7 +17,7 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal},
 };
 
-use crate::{jvm::find::process::Stat, view::escape};
+use crate::{jvm::find::process::Stat, text::escape};
 
 /// Most bytes of an output that are kept; of longer ones the end.
 const KEPT: usize = 64 << 10;

@@ -15,14 +15,14 @@ use std::{
 use super::{Error, folder::Folder, interruption::Interruption, results};
 
 /// Sizes of inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// An iteration of tenths of a second, to try things out
+    /// An iteration of tenths of a second, to try things out.
     Small,
-    /// An iteration of 2 to 20 seconds
+    /// An iteration of 2 to 20 seconds.
     #[default]
     Default,
-    /// Four times that
+    /// Four times that.
     Large,
 }
 

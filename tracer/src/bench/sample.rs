@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    random::Random,
-    results::{Environment, Memory, Method, Observed, Program, Results, Run, Skipped, VERSION},
-};
+use super::results::{Environment, Memory, Method, Observed, Program, Results, Run, Skipped, VERSION};
+use crate::random::Random;
 
 pub(crate) const HOSTILE: &str = "evil|`*_[x](y)\n<script>alert(1)</script>\u{202e}\"'&";
 
@@ -50,7 +48,7 @@ fn environment() -> Environment {
 fn run(program: &str, base: f64, round: u32, configuration: &(&str, f64, Option<u64>), random: &mut Random) -> Run {
     let (name, factor, events) = *configuration;
     let noise = 1.0 + random.below(2000) as f64 / 100_000.0;
-    let wall_ns = crate::report::format::whole(base * factor * noise);
+    let wall_ns = crate::text::format::whole(base * factor * noise);
     let watched = name != "plain" && !name.starts_with("flags:");
     let answer = events.map(|events| if round == 3 && name.starts_with("peer:") { events - 1 } else { events });
     Run {

@@ -3,7 +3,7 @@
 //! Which methods belong to a share follows from a seed and from their names alone, and a smaller share is a part of every
 //! larger one: so what differs between two shares is only what the larger one has more.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// A share of methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

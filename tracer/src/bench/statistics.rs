@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::random::Random;
+use crate::random::Random;
 
 /// How often the measurements are drawn again.
 pub const RESAMPLES: usize = 2_000;

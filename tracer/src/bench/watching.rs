@@ -19,7 +19,7 @@ use super::{
     process::Process,
     results::Observed,
 };
-use crate::analysis::Lens;
+use crate::lens::Lens;
 
 /// The file of a recording.
 const RECORDING: &str = "run.jtrace";

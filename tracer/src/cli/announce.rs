@@ -9,7 +9,7 @@ use super::attach::say;
 use crate::{
     report::{Finding, Severity},
     session::Session,
-    view::escape,
+    text::escape,
 };
 
 /// How often findings are looked for at most.

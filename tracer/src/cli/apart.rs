@@ -20,13 +20,13 @@ use crate::{
     jvm::{
         find::{
             self, Jvm, Step,
-            privilege::{self, LOOKING},
             process::{Identity, Stat},
             refused_calls::{Work, refuse_beyond},
         },
         target_files,
     },
-    top::Reading,
+    privilege::{self, LOOKING},
+    report::reading::Reading,
 };
 
 /// Options of `jtrace as-target-user`.

@@ -18,20 +18,18 @@ use super::{
     prepare::{self, Known, Watched},
 };
 use crate::{
-    analysis::Lens,
     ebpf::{
         calibrate,
         load::{Kernel, KernelOptions},
     },
     ending,
-    event::stream::EventStream,
-    jvm::find::{
-        privilege,
-        refused_calls::{Work, refuse_beyond},
-    },
+    export::events::EventStream,
+    item::Start,
+    jvm::find::refused_calls::{Work, refuse_beyond},
+    lens::Lens,
     predicate::explain::{self, Costs},
     priority::Urgent,
-    session::Start,
+    privilege,
     source::live::Live,
     standard_error,
 };

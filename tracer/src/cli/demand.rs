@@ -9,9 +9,9 @@ use super::{
     predicate::PredicateOptions,
 };
 use crate::{
-    analysis::Lens,
     ebpf::load::KernelOptions,
     jvm::arming::ArmMode,
+    lens::Lens,
     predicate::{Field, Kind, Predicate, split::Armed},
 };
 

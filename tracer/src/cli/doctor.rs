@@ -9,7 +9,7 @@ use std::io;
 use serde::Serialize;
 
 use super::apart;
-use crate::view::escape;
+use crate::text::escape;
 
 /// What a check came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

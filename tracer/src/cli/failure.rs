@@ -9,7 +9,7 @@ use std::{
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::{marker, predicate, typestate, view::escape};
+use crate::{marker, predicate, text::escape, typestate};
 
 /// A command's failure.
 #[derive(Debug)]

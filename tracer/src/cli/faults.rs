@@ -1,6 +1,6 @@
 //! What a fault in jtrace itself comes to: one line, and the end of a session in order. Not for errors, which are `failure`.
 
-use crate::{ending, standard_error, view::tui::terminal};
+use crate::{ending, standard_error, terminal};
 
 /// A panic says one line, takes no memory for it, and ends jtrace in order: in the main thread by unwinding, elsewhere by asking for
 /// the end.

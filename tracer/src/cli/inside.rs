@@ -10,13 +10,13 @@ use tracer_weave::{
 
 use super::{Failure, attach::say, markers::MarkerOptions};
 use crate::{
-    analysis::Lens,
     inside::{
         compiled::{self, Decision, FEW_COMPILATIONS},
         library,
         visit::{self, Visit},
     },
     jvm::find::Jvm,
+    lens::Lens,
     mark::{Asked, CodeBefore, Meaning},
     marker::{Spec, Wish, check::MANY_METHODS},
     predicate::error::nearest,

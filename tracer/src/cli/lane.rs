@@ -5,7 +5,7 @@ use tracer_weave::{Named, Pattern};
 
 use super::{Failure, options::WatchOptions, predicate::PredicateOptions};
 use crate::{
-    analysis::Lens,
+    lens::Lens,
     marker::Wish,
     predicate::{Kind, Predicate},
 };

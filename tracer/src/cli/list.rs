@@ -6,13 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::apart::{self, Ended, Said};
 use crate::{
+    item::Target,
     jvm::{
-        find::{self, Listed, privilege::Privileges, process::Status},
+        find::{self, Listed, privileges::Privileges, process::Status},
         memory::library,
     },
-    report::format,
-    session::Target,
-    view::escape,
+    text::{escape, format},
 };
 
 /// Section that holds the probe sites of a library built with USDT.

@@ -13,11 +13,13 @@ use super::{Failure, announce::Announcer, logger, outlet::Outlet, output::Files}
 use crate::{
     coverage::Coverage,
     ending,
-    event::stream::EventStream,
+    export::events::EventStream,
+    item::{Item, Start, Taken, Wish},
     report::Report,
-    session::{Item, Session, Start, Taken, Wish},
+    session::Session,
     source::live::{Live, exit_descriptor},
-    view::tui::{Flow, Tui, input::Input, terminal::Screen},
+    terminal::Screen,
+    view::tui::{Flow, Tui, input::Input},
 };
 
 /// How often the ring buffers are emptied where nothing asks for it earlier: no event gets older than two ticks.

@@ -7,7 +7,7 @@ use std::sync::{
 
 use log::{Log, Metadata, Record};
 
-use crate::{standard_error, view::escape};
+use crate::{standard_error, text::escape};
 
 pub(super) static LOGGER: Logger = Logger;
 

@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use super::{Failure, attach, demand};
 use crate::{
-    analysis::Lens,
+    lens::Lens,
     marker::{CLIENTS, Spec, spec::MAX_FILE_BYTES},
 };
 

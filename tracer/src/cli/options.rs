@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::{Failure, demand::DemandOptions, inside::InsideOptions, prepare::Watched};
 use crate::{
-    analysis::Lens,
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
         load::{KernelOptions, Links},
         memory::RingSize,
     },
     guard::{Budget, ON_DEMAND_BUDGET, USUAL_BUDGET},
+    lens::Lens,
     view::Lines,
 };
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::attach::say;
-use crate::{ending, jvm::find::privilege};
+use crate::{ending, privilege};
 
 /// Most that is kept for a reader who is slower than the events.
 const MAX_WAITING_BYTES: usize = 32 << 20;

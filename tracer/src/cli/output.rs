@@ -26,12 +26,14 @@ use super::{
     options::{Extent, OutputOptions, ProfileChoice},
 };
 use crate::{
-    analysis::Lens,
-    event::jfr::FlightRecorder,
+    export::jfr::FlightRecorder,
+    item::{Item, Taken},
+    lens::Lens,
     report::Report,
-    session::{Item, Session, Taken},
+    session::Session,
     source::recording::Recorder,
-    view::{Lines, callgrind, dot, escape, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
+    text::escape,
+    view::{Lines, callgrind, dot, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
 };
 
 /// Sections of lenses that are there because they were asked for, before those that stand beside them.
@@ -391,7 +393,7 @@ pub(super) fn expand(path: &Path, pid: u32) -> PathBuf {
 /// `20261121T023456Z`.
 fn time_stamp() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let wall = crate::view::format::wall_clock(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
+    let wall = crate::text::column::wall_clock(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
     wall.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 

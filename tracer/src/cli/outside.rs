@@ -2,7 +2,7 @@
 
 use super::{Failure, options::WatchOptions, typestate};
 use crate::{
-    analysis::Lens,
+    lens::Lens,
     typestate::{Key, Property},
 };
 

@@ -23,7 +23,7 @@ use crate::{
         target_files::{At, Kind, TargetFiles},
     },
     symbol::java::JavaSymbols,
-    view::escape,
+    text::escape,
 };
 
 /// Where `perf` looks for maps.

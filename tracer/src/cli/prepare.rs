@@ -15,7 +15,6 @@ use tracer_common::{
 
 use super::{Failure, apart, lane::Lane};
 use crate::{
-    analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     guard::Budget,
     jvm::{
@@ -27,6 +26,7 @@ use crate::{
         objects,
         vmstructs::layout,
     },
+    lens::Lens,
     predicate::{Field, Predicate},
     probe::plan::{self, Facts, Libjvm, Plan, PlannedSite, plan as plan_of},
     source::live::{

@@ -12,7 +12,8 @@ use super::{Failure, apart, prepare};
 use crate::{
     jvm::{elf, usdt},
     probe::clock::{CLOCKS, Clock},
-    view::{escape, json},
+    text::escape,
+    view::json,
 };
 
 /// Options of `jtrace probes`.

@@ -13,14 +13,15 @@ use super::{
     output::{self, Files},
 };
 use crate::{
-    event::stream::EventStream,
+    export::events::EventStream,
+    item::Item,
     jvm::find::{
-        privilege,
         refused_calls::{Work, refuse_beyond},
         refused_files,
     },
+    privilege,
     report::{MAX_DOCUMENT_BYTES, Report},
-    session::{Item, Session},
+    session::Session,
     source::recording::{Error, Recording},
 };
 

@@ -32,11 +32,11 @@ use super::{
     prepare::{self, Known, Watched},
 };
 use crate::{
-    analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions, memory::RingSize},
     ending::{self, Patience, Until},
     inside::visit::Visit,
     jvm::find::{Jvm, process::Identity},
+    lens::Lens,
     priority::Urgent,
     probe::{
         catalog::Flag,

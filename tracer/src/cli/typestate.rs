@@ -16,13 +16,14 @@ use super::{
     outside::{LOCK_ORDER, LOCK_ORDER_MESSAGE},
 };
 use crate::{
-    analysis::Lens,
+    lens::Lens,
     predicate::error::nearest,
+    text::escape,
     typestate::{
         MAX_BYTES, Property, drawing,
         library::{ENTRIES, Entry},
     },
-    view::{escape, json},
+    view::json,
 };
 
 /// Options of `jtrace typestate`.

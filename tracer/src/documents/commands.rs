@@ -8,7 +8,7 @@ use super::{assert_same, block_lines, code_spans, documents, read, sources};
 use crate::cli;
 
 /// Options of other programs that documents name: of cargo and its commands, of the tests, of kubectl, of the kernel's and the JDK's tools.
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 26] = [
     "--all",
     "--audit",
     "--bin",
@@ -24,6 +24,7 @@ const OTHERS: [&str; 25] = [
     "--quick",
     "--readme",
     "--release",
+    "--shrink",
     "--strip-all",
     "--test",
     "--test-threads",

@@ -72,3 +72,12 @@ fn every_path_of_the_repository_that_a_document_names_exists() {
 fn exists(path: &str) -> bool {
     WRITTEN.contains(&path) || root().join(path).exists() || root().join(format!("{path}.rs")).exists()
 }
+
+#[test]
+fn every_page_has_a_question_in_the_index() {
+    let index = read("docs/README.md");
+    let known: BTreeSet<&str> = links(&index).into_iter().filter_map(|link| link.split('#').next()).collect();
+    let pages = documents().into_iter().filter_map(|page| Some(page.path.strip_prefix("docs/")?.to_owned()));
+    let missing: Vec<String> = pages.filter(|page| page != "README.md" && !known.contains(page.as_str())).collect();
+    assert!(missing.is_empty(), "docs/README.md has no question that leads to {missing:?}");
+}

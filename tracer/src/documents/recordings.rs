@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{assert_same, read};
-use crate::{event::jfr, source::recording};
+use crate::{export::jfr, source::recording};
 
 #[test]
 fn every_event_of_a_flight_recording_is_documented() {

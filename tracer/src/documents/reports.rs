@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{assert_same, code_spans, literals_after, read, sources};
-use crate::{analysis::Lens, diff::COMPARED_KEYS, probe::catalog::Flag};
+use crate::{diff::COMPARED_KEYS, lens::Lens, probe::catalog::Flag};
 
 /// All that stands between backquotes in the documents about lenses.
 fn documented() -> BTreeSet<String> {

@@ -45,7 +45,7 @@ const MAX_WAKEUP_BYTES: u32 = 256 << 10;
 const MAX_REASON_CHARS: usize = 600;
 
 /// How sites are attached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// In groups where the kernel can, one by one otherwise.
     #[default]

@@ -2,8 +2,9 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::Alloc,
-    report::{Finding, Severity, format},
+    lens::Lens::Alloc,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Much is allocated; alone it is only worth knowing, since collecting it is what may cost.

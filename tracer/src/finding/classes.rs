@@ -2,8 +2,9 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::Classes,
-    report::{Finding, Severity, format},
+    lens::Lens::Classes,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Seconds with very many loads, apart from a start-up.

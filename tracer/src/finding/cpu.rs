@@ -3,8 +3,9 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::{Cpu, Offcpu},
-    report::{Finding, Severity, format},
+    lens::Lens::{Cpu, Offcpu},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Fewer samples say too little.

@@ -1,9 +1,11 @@
 //! What a rule may look at: sections by lens, their numbers by key, their rows by column.
 
 use crate::{
-    analysis::{Lens, OTHERS},
-    report::{Cell, Section, Span, Table, format},
-    session::Target,
+    analysis::OTHERS,
+    item::Target,
+    lens::Lens,
+    report::{Cell, Section, Span, Table},
+    text::format,
 };
 
 /// Longest name from the target inside a sentence.

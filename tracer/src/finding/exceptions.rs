@@ -2,8 +2,9 @@
 
 use super::{Evidence, work::busy_with};
 use crate::{
-    analysis::Lens::Exceptions,
-    report::{Finding, Severity, format},
+    lens::Lens::Exceptions,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Exceptions a second from which on they are worth knowing.

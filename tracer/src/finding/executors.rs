@@ -2,8 +2,9 @@
 
 use super::{Evidence, Row, looks::LOOKS};
 use crate::{
-    analysis::Lens::Threads,
-    report::{Finding, Severity, format},
+    lens::Lens::Threads,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// All threads of a pool wait for other tasks, and nobody is left to run them.

@@ -2,8 +2,9 @@
 
 use super::{Evidence, Row, heap::made_at};
 use crate::{
-    analysis::Lens::{Alloc, Gc, Safepoint},
-    report::{Finding, Severity, format},
+    lens::Lens::{Alloc, Gc, Safepoint},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Pauses take a large share of wall time.

@@ -2,8 +2,9 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::{Alloc, Gc},
-    report::{Finding, Severity, format},
+    lens::Lens::{Alloc, Gc},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Pools in which objects grow old.

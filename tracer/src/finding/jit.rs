@@ -2,8 +2,9 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::Jit,
-    report::{Finding, Severity, descriptor::readable, format},
+    lens::Lens::Jit,
+    report::{Finding, Severity, descriptor::readable},
+    text::format,
 };
 
 /// A method is compiled again and again.

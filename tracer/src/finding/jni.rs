@@ -2,8 +2,9 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::Jni,
-    report::{Finding, Severity, format},
+    lens::Lens::Jni,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// The longest section that is no matter: a collection that waits for it pauses everybody for as long.
@@ -108,7 +109,7 @@ mod tests {
         let title = "`a.B.sum` held a critical section of JNI open for 12 ms: no collection can begin meanwhile, and \
                      threads that need memory wait for it";
         assert_eq!(case.said(long_critical), (Severity::Warning, title.to_owned()));
-        case.target = crate::session::Target { collector: "G1".to_owned(), jdk_release: 25, ..case.target };
+        case.target = crate::item::Target { collector: "G1".to_owned(), jdk_release: 25, ..case.target };
         assert!(case.said(long_critical).1.ends_with("G1 cannot move the array's region meanwhile"));
         assert_eq!(sections(100_000_000, 0, 0).said(long_critical).0, Severity::Critical);
     }

@@ -5,8 +5,9 @@ use super::{
     looks::{self, called_from},
 };
 use crate::{
-    analysis::Lens::{Locks, Threads},
-    report::{Finding, Severity, format},
+    lens::Lens::{Locks, Threads},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Threads on average from which on a monitor is told of that only looks at all threads know of.

@@ -3,8 +3,9 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::{Locks, Threads},
-    report::{Finding, Severity, format},
+    lens::Lens::{Locks, Threads},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Threads of one circle that a finding names.

@@ -2,8 +2,9 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::{Calls, Methods},
-    report::{Finding, Severity, format},
+    lens::Lens::{Calls, Methods},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// A method ends by an exception in many of its calls.

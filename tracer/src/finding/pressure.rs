@@ -2,8 +2,9 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::{Alloc, Cpu, Threads},
-    report::{Finding, Severity, format},
+    lens::Lens::{Alloc, Cpu, Threads},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Looks that are needed before anything is said that one moment could show by chance.

@@ -2,8 +2,9 @@
 
 use super::Evidence;
 use crate::{
-    analysis::Lens::{Jni, Locks},
-    report::{Finding, Severity, format},
+    lens::Lens::{Jni, Locks},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// What is left of JNI's gifts below this is no matter: programs keep some for good.

@@ -2,8 +2,9 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::Safepoint,
-    report::{Finding, Severity, format},
+    lens::Lens::Safepoint,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Names of VM operations that collect garbage: the rules about that see them already. `Z` and `X` are ZGC's.

@@ -8,8 +8,9 @@ use super::{
     pressure::crowded_out,
 };
 use crate::{
-    analysis::Lens::{Cpu, Threads},
-    report::{Finding, Severity, format},
+    lens::Lens::{Cpu, Threads},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Calls that wait for nothing but a disk, or for whoever has locked a file. To open one that is known takes no time, unless it has to be

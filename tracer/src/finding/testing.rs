@@ -2,9 +2,9 @@
 
 use super::{Evidence, Rule};
 use crate::{
-    analysis::Lens,
+    item::Target,
+    lens::Lens,
     report::{Cell, Column, Finding, Number, Section, Severity, Shape, Span, Summary, Table, Unit},
-    session::Target,
 };
 
 /// Sections with numbers and rows.

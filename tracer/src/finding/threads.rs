@@ -2,8 +2,9 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::Threads,
-    report::{Finding, Severity, format},
+    lens::Lens::Threads,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Threads of one pattern start and hardly any of them stop.

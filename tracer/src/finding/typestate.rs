@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::Lens::Typestate,
-    report::{Finding, Severity, format},
+    lens::Lens::Typestate,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Objects broke their protocol.

@@ -2,8 +2,9 @@
 
 use super::{Evidence, locks};
 use crate::{
-    analysis::Lens::{Locks, Threads},
-    report::{Finding, Severity, format},
+    lens::Lens::{Locks, Threads},
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// Threads of one circle that a finding names.

@@ -7,8 +7,9 @@ use super::{
     looks::called_from,
 };
 use crate::{
-    analysis::Lens::Cpu,
-    report::{Finding, Severity, format},
+    lens::Lens::Cpu,
+    report::{Finding, Severity},
+    text::format,
 };
 
 /// A kind of work that is seldom what a program is for.

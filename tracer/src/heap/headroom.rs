@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::{jvm::find::Jvm, view::format};
+use crate::{jvm::find::Jvm, text::column};
 
 /// Memory that is left alone.
 const RESERVE: u64 = 64 << 20;
@@ -163,7 +163,7 @@ fn is_shared(line: &str) -> bool {
 }
 
 fn bytes(value: u64) -> String {
-    format::bytes(value as f64)
+    column::bytes(value as f64)
 }
 
 fn kilobytes(text: &str, name: &str) -> Option<u64> {

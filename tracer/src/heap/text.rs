@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::summary::{Accumulation, ClassRow, ObjectRow, PathRow, Summary};
-use crate::view::{
+use crate::text::{
+    column::{bytes, duration, wall_clock},
     escape,
-    format::{bytes, duration, wall_clock},
 };
 
 /// Steps of a path that are shown.

@@ -3,10 +3,11 @@
 use tracer_common::site::SiteSpec;
 
 use crate::{
-    analysis::Lens,
+    group::INSIDE_GROUP,
     jvm::elf::Elf,
+    lens::Lens,
     probe::{
-        catalog::{INSIDE_GROUP, Origin, PROBES, Probe, Rest},
+        catalog::{Origin, PROBES, Probe, Rest},
         plan::{PlannedSite, inside_spec},
     },
 };

@@ -23,15 +23,15 @@ pub use self::{
 };
 
 /// How far arming may go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArmMode {
-    /// Change nothing: only code that calls the stubs already is seen
+    /// Change nothing: only code that calls the stubs already is seen.
     Off,
-    /// Set the flag: code that is compiled from then on calls, and up to JDK 23 the interpreter and native methods
+    /// Set the flag: code that is compiled from then on calls, and up to JDK 23 the interpreter and native methods.
     Flag,
-    /// Have the JVM recompile the chosen classes (JDK 25), and set the flag only meanwhile
+    /// Have the JVM recompile the chosen classes (JDK 25), and set the flag only meanwhile.
     Recompile,
-    /// Recompile where that is possible and classes are chosen, else set the flag
+    /// Recompile where that is possible and classes are chosen, else set the flag.
     #[default]
     Auto,
 }

@@ -5,7 +5,7 @@
 
 pub mod process;
 
-pub mod privilege;
+pub mod privileges;
 
 pub mod refused_calls;
 pub mod refused_files;
@@ -31,7 +31,7 @@ use super::{
     perfdata::{self, PerfData},
     vmstructs::VmStructs,
 };
-use crate::session::Target;
+use crate::item::Target;
 
 #[cfg(test)]
 mod live;

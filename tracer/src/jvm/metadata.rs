@@ -11,8 +11,6 @@ pub(super) mod lines;
 
 mod loaded;
 
-pub(crate) mod name;
-
 pub(super) mod unsigned5;
 
 use std::fmt;
@@ -25,6 +23,7 @@ pub use self::{
     loaded::LoadedLayout,
 };
 use super::peek::{Peek, at};
+use crate::text::class_name;
 
 /// Longest text that is read of a symbol; longer ones are cut.
 const MAX_TEXT_BYTES: usize = 4096;
@@ -140,7 +139,7 @@ impl Method {
         let (class, file) = reader.class(&pool)?;
         Ok(Self {
             const_method: const_address,
-            class: name::class(&class),
+            class: class_name::class(&class),
             name: reader.pool_text(&pool, name, "ConstMethod::_name_index")?,
             signature: reader.pool_text(&pool, signature, "ConstMethod::_signature_index")?,
             file,
@@ -157,7 +156,7 @@ pub fn class_of(peek: &impl Peek, layout: &MetadataLayout, klass: u64) -> Result
     }
     let reader = Reader { peek, layout };
     let symbol = peek.u64(klass.wrapping_add(layout.class_name)).map_err(|_| Reason::Unreadable)?;
-    Ok(name::class(&reader.symbol(symbol, "Klass::_name")?))
+    Ok(class_name::class(&reader.symbol(symbol, "Klass::_name")?))
 }
 
 /// The `ConstMethod*` that a `Method*` has now.

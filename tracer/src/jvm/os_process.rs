@@ -3,69 +3,47 @@
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
-
 use super::find::process::read_bounded;
+use crate::item::look::OsProcess;
 
 /// Where control groups are mounted.
 const GROUPS: &str = "/sys/fs/cgroup";
 /// Most control groups above each other that are looked into.
 const MAX_DEPTH: usize = 16;
 
-/// Running totals of a process and its machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OsProcess {
-    /// Memory in RAM that is not of files.
-    pub anonymous_bytes: u64,
-    /// Memory in RAM, files' included.
-    pub resident_bytes: u64,
-    /// Memory in swap.
-    pub swapped_bytes: u64,
-    /// Page faults that read from a disk.
-    pub major_faults: u64,
-    /// CPU time of all its threads.
-    pub cpu_ns: u64,
-    /// CPU time of everything on the machine.
-    pub machine_ns: u64,
-    /// How long its control group, or one above, was kept from running by a limit of CPU time; absent where none says.
-    pub throttled_ns: Option<u64>,
+/// Reads what the kernel says of a process; none where it has gone.
+pub fn read(pid: u32) -> Option<OsProcess> {
+    let text = |path: &str| Some(String::from_utf8_lossy(&read_bounded(path).ok()?).into_owned());
+    let mut read = OsProcess::default();
+    read_status(&mut read, &text(&format!("/proc/{pid}/status"))?);
+    let tick_ns = tick_ns();
+    read_stat(&mut read, &text(&format!("/proc/{pid}/stat"))?, tick_ns)?;
+    read.machine_ns = machine_ns(&text("/proc/stat")?, tick_ns).unwrap_or(0);
+    let groups = text(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    read.throttled_ns = statistics(&groups).iter().filter_map(|path| throttled_ns(&text(path)?)).max();
+    Some(read)
 }
 
-impl OsProcess {
-    /// Reads it; none where the process has gone.
-    pub fn read(pid: u32) -> Option<Self> {
-        let text = |path: &str| Some(String::from_utf8_lossy(&read_bounded(path).ok()?).into_owned());
-        let mut read = Self::default();
-        read.status(&text(&format!("/proc/{pid}/status"))?);
-        let tick_ns = tick_ns();
-        read.stat(&text(&format!("/proc/{pid}/stat"))?, tick_ns)?;
-        read.machine_ns = machine_ns(&text("/proc/stat")?, tick_ns).unwrap_or(0);
-        let groups = text(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
-        read.throttled_ns = statistics(&groups).iter().filter_map(|path| throttled_ns(&text(path)?)).max();
-        Some(read)
-    }
+fn read_status(of: &mut OsProcess, text: &str) {
+    let kib = |key: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(key))?;
+        value.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    };
+    let bytes = |key| kib(key).unwrap_or(0).saturating_mul(1024);
+    of.anonymous_bytes = bytes("RssAnon:");
+    of.resident_bytes = bytes("VmRSS:");
+    of.swapped_bytes = bytes("VmSwap:");
+}
 
-    fn status(&mut self, text: &str) {
-        let kib = |key: &str| {
-            let value = text.lines().find_map(|line| line.strip_prefix(key))?;
-            value.split_ascii_whitespace().next()?.parse::<u64>().ok()
-        };
-        let bytes = |key| kib(key).unwrap_or(0).saturating_mul(1024);
-        self.anonymous_bytes = bytes("RssAnon:");
-        self.resident_bytes = bytes("VmRSS:");
-        self.swapped_bytes = bytes("VmSwap:");
-    }
-
-    fn stat(&mut self, text: &str, tick_ns: u64) -> Option<()> {
-        // The name in parentheses can hold anything, parentheses too. Behind it come the third field and all others.
-        let (_, fields) = text.rsplit_once(')')?;
-        let mut fields = fields.split_ascii_whitespace();
-        self.major_faults = fields.nth(9)?.parse().ok()?;
-        let user: u64 = fields.nth(1)?.parse().ok()?;
-        let system: u64 = fields.next()?.parse().ok()?;
-        self.cpu_ns = user.saturating_add(system).saturating_mul(tick_ns);
-        Some(())
-    }
+fn read_stat(of: &mut OsProcess, text: &str, tick_ns: u64) -> Option<()> {
+    // The name in parentheses can hold anything, parentheses too. Behind it come the third field and all others.
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    of.major_faults = fields.nth(9)?.parse().ok()?;
+    let user: u64 = fields.nth(1)?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    of.cpu_ns = user.saturating_add(system).saturating_mul(tick_ns);
+    Some(())
 }
 
 /// Length of a clock tick.
@@ -123,8 +101,9 @@ mod tests {
     #[test]
     fn memory_faults_and_time_of_a_process() {
         let mut read = OsProcess::default();
-        read.status("Name:\tjava\nVmRSS:\t  2048 kB\nRssAnon:\t  1024 kB\nVmSwap:\t     4 kB\n");
-        read.stat("7 (a) b) S 1 7 7 0 -1 4194560 500 0 12 0 300 40 0 0 20 0 18 0 999", 10_000_000).expect("a line");
+        read_status(&mut read, "Name:\tjava\nVmRSS:\t  2048 kB\nRssAnon:\t  1024 kB\nVmSwap:\t     4 kB\n");
+        read_stat(&mut read, "7 (a) b) S 1 7 7 0 -1 4194560 500 0 12 0 300 40 0 0 20 0 18 0 999", 10_000_000)
+            .expect("a line");
         assert_eq!(
             read,
             OsProcess {
@@ -162,8 +141,8 @@ mod tests {
     fn fuzz_os_processes() {
         fuzz::texts("os_process", |text| {
             let mut read = OsProcess::default();
-            read.status(text);
-            let _ = read.stat(text, 10_000_000);
+            read_status(&mut read, text);
+            let _ = read_stat(&mut read, text, 10_000_000);
             let _ = (machine_ns(text, 10_000_000), throttled_ns(text));
             assert!(statistics(text).iter().all(|path| path.starts_with("/sys/fs/cgroup/")));
         });

@@ -8,7 +8,7 @@ use crate::{
         error::{Line, excerpt},
         tree::Span,
     },
-    view::escape,
+    text::escape,
 };
 
 /// A marker that cannot be understood.

@@ -3,7 +3,7 @@
 use std::{fmt, ops::Range};
 
 use super::tree::Span;
-use crate::view::escape;
+use crate::text::escape;
 
 /// Columns of the text that an excerpt shows around the place.
 const COLUMNS: usize = 90;

@@ -1,7 +1,7 @@
 //! An event as a predicate sees it in user space: with its names.
 
 use super::field::Field;
-use crate::{analysis::pattern, jvm::metadata::name};
+use crate::text::class_name;
 
 /// A method, the class of a new object, or a JNI function, with its names as Java writes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct Subject {
 impl Subject {
     /// A method, from its names as the JVM stores them or as Java writes them.
     pub fn method(class: &str, method: &str, signature: &str) -> Self {
-        let class = name::class(class);
+        let class = class_name::class(class);
         Self {
-            package: pattern::package(&class).to_owned(),
+            package: class_name::package(&class).to_owned(),
             full: format!("{class}.{method}"),
             method: method.to_owned(),
             signature: signature.replace('/', "."),
@@ -28,8 +28,8 @@ impl Subject {
 
     /// The class of a new object.
     pub fn class(class: &str) -> Self {
-        let class = name::class(class);
-        Self { package: pattern::package(&class).to_owned(), class, ..Self::default() }
+        let class = class_name::class(class);
+        Self { package: class_name::package(&class).to_owned(), class, ..Self::default() }
     }
 
     /// A function of JNI.

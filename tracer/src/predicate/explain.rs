@@ -8,9 +8,9 @@ use super::{
     graph,
     split::{Armed, Moment, Split, Why},
 };
-use crate::view::{
+use crate::text::{
+    column::{duration, percent},
     escape,
-    format::{duration, percent},
 };
 
 /// What is known about the machine and the target.

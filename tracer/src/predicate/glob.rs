@@ -1,7 +1,7 @@
 //! Names as they are compared, and patterns of them.
 
 use super::field::Field;
-use crate::names::java_class_name;
+use crate::text::class_name::java_class_name;
 
 /// What stands for no package, as in reports.
 pub(super) const NO_PACKAGE: &str = "(default)";
@@ -49,7 +49,7 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::random::Random;
+    use crate::random::Random;
 
     /// The definition itself, which takes exponential time.
     fn defined(pattern: &[u8], text: &[u8]) -> bool {

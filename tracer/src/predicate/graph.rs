@@ -8,7 +8,7 @@ use super::{
     split::Names,
     tree::{Expr, written},
 };
-use crate::view::escape;
+use crate::text::escape;
 
 /// The graph that asks these questions, which fit it. Conditions on names get bits, tests that count get counters.
 pub(super) fn build(questions: &Lowered, names: &mut Names, counters: &mut Vec<usize>) -> Filter {

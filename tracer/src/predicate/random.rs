@@ -24,7 +24,7 @@ use super::{
     split::Why,
     tree::{Comparison, Condition, Expr, Name, TextTest, Tree},
 };
-use crate::bench::random::Random;
+use crate::random::Random;
 
 /// How many cases in a row have the same graph.
 pub const EVENTS: usize = 10;

@@ -18,7 +18,7 @@ fn written(predicate: &Predicate) -> String {
 
 #[test]
 fn what_is_printed_is_read_as_the_same() {
-    let mut random = crate::bench::random::Random::new(11);
+    let mut random = crate::random::Random::new(11);
     let mut read = 0;
     for _ in 0..3_000 {
         let made = random::predicate(&mut random);

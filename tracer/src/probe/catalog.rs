@@ -10,7 +10,11 @@ mod table;
 
 use tracer_common::{record::EventKind, site::Operand};
 
-use crate::{analysis::Lens, jni::Family};
+use crate::{
+    group::{EXCEPTIONS_GROUP, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
+    jni::Family,
+    lens::Lens,
+};
 
 pub use self::table::PROBES;
 
@@ -240,20 +244,6 @@ impl Probe {
 /// Kinds of events that come from no site of their own: looks at the JVM's own structures give them, or sites of others.
 pub const LOOKS: [EventKind; 4] =
     [EventKind::MonitorBlocked, EventKind::MonitorLook, EventKind::MethodTimed, EventKind::JniSection];
-
-/// The group of sites that tell of code that comes and goes.
-pub const CODE_GROUP: &str = "code";
-
-/// The group of sites where methods begin and end.
-pub const METHODS_GROUP: &str = "methods";
-/// The group of sites where objects are made.
-pub const OBJECTS_GROUP: &str = "objects";
-
-/// The group of sites where exceptions get their stack traces. A program throws at any depth, so their stacks cost what no other group's do.
-pub const EXCEPTIONS_GROUP: &str = "exceptions";
-
-/// The group of sites in the library in the JVM.
-pub const INSIDE_GROUP: &str = "inside";
 
 /// Whether events of a kind get the stack of their thread: all on whose threads Java runs, but for the second event of a
 /// pair, whose stack is the first one's.

@@ -4,7 +4,7 @@
 
 use tracer_common::record::EventKind;
 
-use crate::analysis::Lens;
+use crate::lens::Lens;
 
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,14 +69,10 @@ pub fn planned(lenses: &[Lens]) -> Vec<PlannedClock> {
     CLOCKS.iter().filter_map(|clock| Some(PlannedClock { clock: *clock, lens: owner(clock)? })).collect()
 }
 
-/// Whether events of this kind come from a clock: then they are no traps.
-pub fn is_clock(kind: u16) -> bool {
-    CLOCKS.iter().any(|clock| clock.kind as u16 == kind)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::is_clock;
 
     #[test]
     fn wall_needs_both_clocks_and_owns_only_what_no_other_lens_asked_for() {

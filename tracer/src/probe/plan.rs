@@ -18,15 +18,16 @@ use tracer_common::{
 };
 
 use super::{
-    catalog::{self, CODE_GROUP, Flag, Function, Moment, Note, Origin, PROBES, Probe, Rest, Word, has_stack},
+    catalog::{self, Flag, Function, Moment, Note, Origin, PROBES, Probe, Rest, Word, has_stack},
     clock::{self, PlannedClock},
 };
 use crate::{
-    analysis::Lens,
+    group::CODE_GROUP,
     jvm::{
         elf::{self, Elf, Symbol},
         usdt::{self, Site, Sites},
     },
+    lens::Lens,
 };
 
 /// What a libjvm.so offers. It is read once and serves plans, `jtrace probes` and `jtrace doctor`.

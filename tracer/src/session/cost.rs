@@ -59,7 +59,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::InsideCost;
+    use crate::item::InsideCost;
 
     #[test]
     fn traps_cost_what_they_cost_when_they_were_taken() {

@@ -14,11 +14,11 @@ mod words;
 
 use self::sample::{Estimate, Sample};
 use crate::{
-    analysis::{Analysis, Lens, Scaled, column},
-    guard::Narrowing,
+    analysis::{Analysis, Scaled, column},
+    item::{Counters, GuardAction, GuardDecision, GuardReason, Narrowing},
+    lens::Lens,
     report::{Cell, Decision, Section, Shape, Summary, Table, Unit},
-    session::{Counters, GuardAction, GuardDecision, GuardReason},
-    view::format::percent,
+    text::column::percent,
 };
 
 /// Most decisions that a report names.

@@ -53,14 +53,12 @@ use crate::{
         rings::Rings,
         runtime::Statistics,
     },
+    group::{CODE_GROUP, INSIDE_GROUP},
     inside::visit::Visit,
+    item::{Item, Site, Start, Wish},
     jvm::{find::Jvm, java_threads::Layout},
     mark::Asked,
-    probe::{
-        catalog::{CODE_GROUP, INSIDE_GROUP},
-        plan::Plan,
-    },
-    session::{Item, Site, Start, Wish},
+    probe::plan::Plan,
     source::merge::Merge,
     thread_dump::ThreadReader,
 };

@@ -16,7 +16,7 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::session::{End, Item};
+use crate::item::{End, Item};
 
 const MAGIC: [u8; 8] = *b"JTRACE\x1a\n";
 /// Version that this program writes, and the newest that it reads.
@@ -231,7 +231,7 @@ impl<R: Read> Recording<R> {
             }
             match tag {
                 TAG_START if latest_ns.is_none() => {
-                    let start: Box<crate::session::Start> = self.parse(at, &payload)?;
+                    let start: Box<crate::item::Start> = self.parse(at, &payload)?;
                     latest_ns = Some(start.time_ns);
                     sink(Item::Start(start));
                 }

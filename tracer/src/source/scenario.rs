@@ -38,10 +38,10 @@ use tracer_weave::{PlaceDefinition, Skipped};
 use self::{line::Statement, marks::Said};
 use super::encode::{append_marks, encode_definition, encode_event_with_stack};
 use crate::{
-    analysis::Lens,
     event::{SiteId, StackId, SubjectId, Tid},
+    item::{self, Counters, Item, Site, Start, Target},
+    lens::Lens,
     mark::{Asked, Inside, Woven},
-    session::{self, Counters, Item, Site, Start, Target},
     stack::{End, Frame, FrameDefinition, StackDefinition},
     subject::{Subject, SubjectDefinition},
     tally::{ContextTallies, ContextTally, Tallies, Tally},
@@ -253,7 +253,7 @@ impl Scenario {
             sink(Item::Tallies(reading));
         }
         sink(Item::Counters(Counters { time_ns, sites: counters, ..Counters::default() }));
-        sink(Item::End(session::End { time_ns, reason: reason.clone(), counters_final: true }));
+        sink(Item::End(item::End { time_ns, reason: reason.clone(), counters_final: true }));
     }
 
     fn stack_id(&self, name: &str) -> Option<StackId> {

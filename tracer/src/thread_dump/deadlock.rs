@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Thread;
-use crate::session::look::Waits;
+use crate::item::look::Waits;
 
 /// Circles, each from the thread with the lowest id on. Every thread waits for one other at most, so each is in one circle at most.
 pub fn deadlocks(threads: &[Thread]) -> Vec<Vec<u32>> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Thread;
-use crate::session::look::Waits;
+use crate::item::look::Waits;
 
 /// Threads with the same state, stack and reason to wait, in the order of the first of each; with `each`, every thread by itself.
 pub fn groups(threads: &[Thread], each: bool) -> Vec<Vec<&Thread>> {

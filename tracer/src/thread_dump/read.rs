@@ -9,6 +9,7 @@ use std::{
 
 use super::{Carried, StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, unmounted::Grouping};
 use crate::{
+    item::look::Waits,
     jvm::{
         code_cache,
         descriptor::Descriptors,
@@ -20,7 +21,6 @@ use crate::{
         peek::{Pages, Peek as _},
         unloads::Unloads,
     },
-    session::look::Waits,
     stack::Frame,
     symbol::java::JavaSymbols,
 };

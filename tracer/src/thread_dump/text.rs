@@ -7,9 +7,8 @@ use std::{
 
 use super::{StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, groups};
 use crate::{
-    report::format,
-    session::look::Waits,
-    view::{escape, format::wall_clock},
+    item::look::Waits,
+    text::{column::wall_clock, escape, format},
 };
 
 /// Most names that are shown of threads with the same stack.

@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::StackFrame;
 use crate::{
+    item::look::Waits,
     jvm::{
         java_stack::{JavaStack, JavaStacks},
         java_threads::{NotRead, VirtualThread, Visitor},
         memory::Memory,
         peek::{Pages, Peek},
     },
-    report::format,
-    session::look::Waits,
+    text::format,
 };
 
 /// Most names of a group that are kept.

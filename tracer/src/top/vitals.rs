@@ -2,7 +2,8 @@
 
 use crate::{
     clock::{self, ClockId},
-    jvm::{find::Jvm, os_process::OsProcess, perfdata::PerfData},
+    item::look::OsProcess,
+    jvm::{find::Jvm, os_process, perfdata::PerfData},
 };
 
 /// Collectors, generations and spaces that are asked for: more than any JVM has.
@@ -25,7 +26,7 @@ pub(super) struct Vitals {
 impl Vitals {
     /// Reads them; none where the process has gone. A JVM with `-XX:-UsePerfData` has no counters.
     pub(super) fn read(jvm: &Jvm) -> Option<Self> {
-        let process = OsProcess::read(jvm.target.pid)?;
+        let process = os_process::read(jvm.target.pid)?;
         let counters = PerfData::from_memory(&jvm.memory, &jvm.tables).ok();
         let counters = counters.as_ref();
         Some(Self {

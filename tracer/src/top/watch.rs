@@ -2,13 +2,17 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use super::{Brief, MOST_FINDINGS, Reading, vitals::Vitals};
+use super::vitals::Vitals;
 use crate::{
-    analysis::Lens,
     finding,
+    item::{Item, Start},
     jvm::find::{self, Jvm},
-    report::{Finding, Report, Section, Severity, Summary},
-    session::{Item, Session, Start},
+    lens::Lens,
+    report::{
+        Finding, Report, Section, Severity, Summary,
+        reading::{Brief, MOST_FINDINGS, Reading},
+    },
+    session::Session,
     source::live::{
         definitions::Definitions,
         looks::{Looker, Seen},

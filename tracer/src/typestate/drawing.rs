@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Machine, Property, State};
-use crate::view::escape;
+use crate::text::escape;
 
 /// Columns of a description, after which lists of methods go on in a new line.
 const COLUMNS: usize = 100;

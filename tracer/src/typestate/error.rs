@@ -8,7 +8,7 @@ use crate::{
         error::{Line, excerpt},
         tree::Span,
     },
-    view::escape,
+    text::escape,
 };
 
 /// A property that cannot be understood.

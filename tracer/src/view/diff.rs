@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     diff::{Basis, Diff, Fate, Figure, Lens, Methods, Side},
-    report::{Cell, Column, Number, Table, Unit, format::plural},
+    report::{Cell, Column, Number, Table, Unit},
+    text::format::plural,
 };
 
 /// Writes the comparison.

@@ -23,7 +23,7 @@ pub fn write(histogram: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {
 /// Value, percentile, and how many values do not exceed it; of a histogram without a curve, its percentiles.
 fn points(histogram: &Histogram) -> Vec<(u64, f64, u64)> {
     if histogram.curve.is_empty() {
-        let count = |percent: f64| crate::report::format::whole((histogram.count as f64 * percent / 100.0).ceil());
+        let count = |percent: f64| crate::text::format::whole((histogram.count as f64 * percent / 100.0).ceil());
         return histogram.percentiles.iter().map(|point| (point.value, point.percent, count(point.percent))).collect();
     }
     histogram.curve.iter().map(|point| (point.value, point.percent, point.count)).collect()

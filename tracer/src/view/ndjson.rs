@@ -18,7 +18,7 @@ enum Line<'a> {
         schema: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         headline: Option<&'a str>,
-        target: &'a crate::session::Target,
+        target: &'a crate::item::Target,
         span: &'a Span,
         cost: &'a Cost,
         completeness: &'a Completeness,

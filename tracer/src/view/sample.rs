@@ -1,11 +1,11 @@
 //! The report that the tests of all views draw: every shape, plausible numbers, and names that mean harm.
 
 use crate::{
+    item::Target,
     report::{
         Bucket, Cell, Column, Completeness, Cost, Decision, Finding, Histogram, Node, Percentile, Report, SCHEMA,
         Section, Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
     },
-    session::Target,
 };
 
 mod profile;

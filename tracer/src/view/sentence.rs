@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use super::format;
 use crate::{
+    item::Target,
     report::{Completeness, Cost},
-    session::Target,
 };
 
 /// How much a report's completeness may worry its reader.

@@ -12,8 +12,9 @@ use inferno::{
 
 use super::{escape, folded, symbol::Lines};
 use crate::{
-    report::{Profile, Unit, format::whole},
+    report::{Profile, Unit},
     stack::Kind,
+    text::format::whole,
 };
 
 /// Writes the picture. A profile without any amount has none.

@@ -19,8 +19,8 @@ use super::{
     sentence::{self, State},
 };
 use crate::{
+    item::Target,
     report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span, Summary},
-    session::Target,
 };
 
 /// Longest text, in columns, that is wrapped over several lines instead of being cut.

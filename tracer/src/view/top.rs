@@ -3,9 +3,9 @@
 pub mod screen;
 
 use super::{escape, text::table};
-use crate::{
-    report::Severity,
-    top::table::{Row, table},
+use crate::report::{
+    Severity,
+    reading::{Row, table},
 };
 
 /// What a line is.
@@ -50,8 +50,8 @@ pub fn lines(rows: &[Row], width: usize) -> Vec<(Line, String)> {
 mod tests {
     use super::*;
     use crate::{
-        session::Target,
-        top::{Brief, Reading, table::sort},
+        item::Target,
+        report::reading::{Brief, Reading, sort},
         view::sample,
     };
 

@@ -3,7 +3,7 @@
 //! It draws snapshots of the same report as the other views and knows no analysis: a tab per section, a drawing per
 //! shape. It reads no clock and no keyboard by itself: the caller passes reports, keys and the terminal.
 //!
-//! [`terminal`] takes the terminal over and gives it back, [`input`] delivers keys; [`Tui`] is everything between them.
+//! [`crate::terminal`] takes the terminal over and gives it back, [`input`] delivers keys; [`Tui`] is everything between them.
 
 mod draw;
 mod findings;
@@ -17,7 +17,6 @@ mod timeline;
 mod tree;
 
 pub mod input;
-pub mod terminal;
 
 use std::{io, sync::Arc};
 

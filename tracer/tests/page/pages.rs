@@ -1,10 +1,10 @@
 //! The pages of made-up reports: one whose numbers can be checked by hand, one of any size.
 
 use tracer::{
+    item::Target,
     report::{
         Completeness, Cost, Profile, ProfileStack, ProfileThread, Report, SCHEMA, Section, Shape, Span, Summary, Unit,
     },
-    session::Target,
     stack::{Frame, Kind},
     view::html,
 };

@@ -5,10 +5,11 @@
 use crate::dice::{Dice, config};
 use proptest::prelude::*;
 use tracer::{
-    analysis::Lens,
     decode::{Decoded, Error, Header, decode},
     event::{EventKind, NameId, SiteId, Tid},
-    session::{Counters, End, Item, Session, Site, Start, Taken, Target},
+    item::{Counters, End, Item, Site, Start, Taken, Target},
+    lens::Lens,
+    session::Session,
     source::encode::{encode_definition, encode_event, name_id},
     view,
 };

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::dice::{Dice, config};
 use crate::shared::{Fold, recording, replay, scenarios};
 use proptest::prelude::*;
-use tracer::{session::Item, source::recording::Error, view};
+use tracer::{item::Item, source::recording::Error, view};
 
 /// Whole recordings to damage. Flushed often, so that there are many sections.
 static WHOLE: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {

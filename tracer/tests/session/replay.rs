@@ -1,7 +1,7 @@
 //! Recordings: what they give back is what was recorded, also when they were cut anywhere, are foreign, newer or damaged.
 
 use crate::shared::{Fold, live_report, recording, replay, scenario, scenarios};
-use tracer::{report::Report, session::Item, source::recording::Error, view};
+use tracer::{item::Item, report::Report, source::recording::Error, view};
 
 const HEADER_BYTES: usize = 16;
 

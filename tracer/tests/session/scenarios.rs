@@ -3,9 +3,10 @@
 //! A snapshot that changed is looked at and accepted with `INSTA_UPDATE=always`.
 
 use tracer::{
-    event::stream::EventStream,
+    export::events::EventStream,
+    item::Item,
     report::Report,
-    session::{Item, Session},
+    session::Session,
     source::scenario::Scenario,
     view::{self, text::TextOptions},
 };

@@ -4,8 +4,9 @@
 use std::{fs, path::Path};
 
 use tracer::{
+    item::Item,
     report::Report,
-    session::{Item, Session},
+    session::Session,
     source::{
         recording::{Error, Recorder, Recording},
         scenario::Scenario,

@@ -72,8 +72,8 @@ fn a_stack_stands_for_the_exceptions_that_went_without() {
         group: GROUP.to_owned(),
         sites: vec![0],
         lens: Lens::Exceptions,
-        action: crate::session::GuardDecision::Narrow {
-            what: crate::guard::Narrowing::FewerStacks { one_in: 4 },
+        action: crate::item::GuardDecision::Narrow {
+            what: crate::item::Narrowing::FewerStacks { one_in: 4 },
             rate_per_s: 1,
         },
         reason: None,

@@ -12,7 +12,8 @@ use super::super::{
 };
 use crate::{
     event::{Event, NameId, StackId, Tid},
-    report::{Shape, Unit, format},
+    report::{Shape, Unit},
+    text::format,
 };
 
 /// Most monitors whose holders are followed.

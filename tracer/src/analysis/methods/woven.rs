@@ -16,10 +16,11 @@ use super::{
 };
 use crate::{
     event::SubjectId,
+    item::GuardAction,
     mark::{CALLS, Inside, MarkBatch, Marker, Switched},
     marker::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Known, Reporting, Thread},
-    report::{Section, Summary, format::plural},
-    session::GuardAction,
+    report::{Section, Summary},
+    text::format::plural,
 };
 
 /// What comes of marks.

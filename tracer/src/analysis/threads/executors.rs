@@ -7,8 +7,8 @@ use super::{
     reason::{Kind, reason},
 };
 use crate::{
+    item::look::{ExecutorLook, ThreadLook},
     report::{Cell, Shape, Table, Unit},
-    session::look::{ExecutorLook, ThreadLook},
     stack::Stacks,
 };
 
@@ -129,7 +129,7 @@ impl Executors {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
-    use crate::{event::StackId, session::look::Waits};
+    use crate::{event::StackId, item::look::Waits};
 
     fn look(idle: u64, queued: u64, stack: StackId, waits: Option<&Waits>) -> ThreadLook {
         let executor = ExecutorLook {

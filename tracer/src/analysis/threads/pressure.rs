@@ -3,9 +3,8 @@
 
 use super::super::table::column;
 use crate::{
-    jvm::os_process::OsProcess,
+    item::look::{MappedFile, OsProcess, ThreadLook},
     report::{Shape, Summary, Table, Unit},
-    session::look::{MappedFile, ThreadLook},
 };
 
 /// Totals at the first look and at the last one, and what looks add up.
@@ -95,7 +94,7 @@ impl Pressure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Section, format};
+    use crate::{report::Section, text::format};
 
     #[test]
     fn averages_are_of_the_time_between_looks() {

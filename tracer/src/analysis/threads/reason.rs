@@ -3,7 +3,7 @@
 use super::super::site;
 use crate::{
     event::StackId,
-    session::look::{Waits, peer},
+    item::look::{Waits, peer},
     stack::{Frame, Stacks},
 };
 

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     event::StackId,
+    item::look::{ThreadLook, Waits},
     report::{Shape, Table, Unit},
-    session::look::{ThreadLook, Waits},
     stack::Stacks,
 };
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::super::{site, table::column};
 use crate::{
+    item::look::{ThreadLook, Waits},
     report::{Cell, Shape, Table, Unit},
-    session::look::{ThreadLook, Waits},
     stack::Stacks,
 };
 
@@ -80,7 +80,7 @@ fn is_of(method: &str, class: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
-    use crate::{event::StackId, session::look::LookGroup};
+    use crate::{event::StackId, item::look::LookGroup};
 
     fn group(stack: StackId, threads: u64, ran: u64) -> LookGroup {
         let waits = Some(Waits::Notify { class: Some("a.Queue".to_owned()), address: 7 });

@@ -16,9 +16,10 @@ use super::{
     unnotified::Unnotified,
 };
 use crate::{
-    report::{Cell, Shape, Table, Unit, format},
-    session::look::{Circled, LookGroup, ThreadLook},
+    item::look::{Circled, LookGroup, ThreadLook},
+    report::{Cell, Shape, Table, Unit},
     stack::Stacks,
+    text::format,
 };
 
 /// Most reasons that are told apart.
@@ -298,7 +299,7 @@ fn circles(look: &ThreadLook, stacks: &Stacks) -> Vec<Vec<Cell>> {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
-    use crate::session::look::{Holding, Waits};
+    use crate::item::look::{Holding, Waits};
 
     #[test]
     fn a_lock_has_its_holder_and_those_who_wait_their_callers() {

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::{HISTORY_BITS, Of, Seen, Violation};
 use crate::{
-    analysis::Lens,
     event::{Edge, Event, MonitorAction, NameId, Payload, StackId, SubjectId, Tid},
-    session::GuardAction,
+    item::GuardAction,
+    lens::Lens,
     subject::SubjectDefinition,
     typestate::{
         Key, Property,

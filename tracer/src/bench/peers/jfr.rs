@@ -11,7 +11,7 @@ use std::{
 use super::{configuration, tool};
 use crate::{
     bench::{Error, configuration::Configuration, folder::Folder, java, micro, observer::Observer, results::Observed},
-    view::escape,
+    text::escape,
 };
 
 /// Name of the recording.

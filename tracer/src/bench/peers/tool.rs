@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     bench::{Error, folder::Folder, process::bound, results::Observed},
-    view::escape,
+    text::escape,
 };
 
 /// How long a tool may take until it watches: bcc compiles for seconds on a machine that does other work.

@@ -3,7 +3,7 @@
 use super::document::Cell;
 use crate::{
     bench::results::{Run, Verdict},
-    view::format,
+    text::column,
 };
 
 /// Most counts that are named.
@@ -28,7 +28,7 @@ pub(super) fn cell(runs: &[&Run]) -> Cell {
         parts.push(share("right", right.len()));
     }
     match (answered, wrong.len()) {
-        (0, _) => Cell::quiet(format::MISSING),
+        (0, _) => Cell::quiet(column::MISSING),
         (_, 0) => Cell::usual(parts.join("; ")),
         _ => Cell::alarm(parts.join("; ")),
     }
@@ -37,7 +37,7 @@ pub(super) fn cell(runs: &[&Run]) -> Cell {
 /// What the observer says that it did not watch or keep.
 fn own_words(run: &Run) -> String {
     let Some(observed) = &run.observed else { return String::new() };
-    let lost = observed.lost.filter(|lost| *lost > 0).map(|lost| format!("{} lost", format::count(lost)));
+    let lost = observed.lost.filter(|lost| *lost > 0).map(|lost| format!("{} lost", column::count(lost)));
     observed.partial.iter().cloned().chain(lost).collect::<Vec<_>>().join(", ")
 }
 
@@ -51,7 +51,7 @@ fn differences(run: &Run) -> String {
     let named = differing.iter().take(MAX_COUNTS);
     let mut parts: Vec<String> = named
         .map(|(name, answer, count)| {
-            format!("{name} {} expected, {} answered", format::count(*count), format::count(*answer))
+            format!("{name} {} expected, {} answered", column::count(*count), column::count(*answer))
         })
         .collect();
     if differing.len() > MAX_COUNTS {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::words;
 use crate::{
     bench::results::{Environment, Memory, Method, Observed, Results, Run, Verdict},
-    view::escape,
+    text::escape,
 };
 
 /// Most counts that get columns of their own; a file has a dozen, and one that has thousands is not from here.

@@ -153,7 +153,7 @@ impl Cell {
 
     /// A number, or a mark where it is not known.
     pub(super) fn known<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> Self {
-        value.map_or_else(|| Self::quiet(crate::view::format::MISSING), |value| Self::usual(words(value)))
+        value.map_or_else(|| Self::quiet(crate::text::column::MISSING), |value| Self::usual(words(value)))
     }
 }
 

@@ -11,8 +11,7 @@ use crate::{
         configuration::PLAIN,
         statistics::Quartiles,
     },
-    report::format::whole,
-    view::format,
+    text::{column, format::whole},
 };
 
 /// Programs and configurations, and the mean over programs.
@@ -45,14 +44,14 @@ fn slowdown_row(figures: &Figures, program: &str) -> Row {
 
 fn plain_cell(plain: &Plain) -> Cell {
     Cell::known(plain.wall_ns, |Quartiles { low, median, high }| {
-        format!("{} ({} to {})", format::duration(median), format::duration(low), format::duration(high))
+        format!("{} ({} to {})", column::duration(median), column::duration(low), column::duration(high))
     })
 }
 
 fn mean_row(figures: &Figures) -> Row {
     let mut cells = vec![Cell::usual("geometric mean"), Cell::quiet("")];
     cells.extend(figures.configurations.iter().map(|configuration| {
-        let Some(mean) = figures.mean(configuration, Quantity::Wall) else { return Cell::quiet(format::MISSING) };
+        let Some(mean) = figures.mean(configuration, Quantity::Wall) else { return Cell::quiet(column::MISSING) };
         let mut cell = words::slowdown(&mean.ratio);
         if mean.programs < figures.programs.len() {
             cell.text = format!("{}, {} of {} programs", cell.text, mean.programs, figures.programs.len());
@@ -103,19 +102,19 @@ fn observer_row(comparison: &Comparison, answer: Cell) -> Row {
         wrong: _,
         ns_per_event,
     } = comparison;
-    let missing = || Cell::quiet(format::MISSING);
+    let missing = || Cell::quiet(column::MISSING);
     let lost = match lost {
-        Some(lost) if *lost > 0 => Cell::alarm(format::count(*lost)),
-        lost => Cell::known(*lost, format::count),
+        Some(lost) if *lost > 0 => Cell::alarm(column::count(*lost)),
+        lost => Cell::known(*lost, column::count),
     };
     let cells = vec![
         Cell::usual(program),
         Cell::usual(configuration),
         slowdown.as_ref().map_or_else(missing, words::slowdown),
         cpu.as_ref().map_or_else(missing, words::change),
-        Cell::known(*observer_cpu_ns, format::duration),
-        Cell::known(*observer_peak_rss_bytes, |bytes| format::bytes(bytes as f64)),
-        Cell::known(*events, |events| format::count(whole(events))),
+        Cell::known(*observer_cpu_ns, column::duration),
+        Cell::known(*observer_peak_rss_bytes, |bytes| column::bytes(bytes as f64)),
+        Cell::known(*events, |events| column::count(whole(events))),
         lost,
         Cell::known(*ns_per_event, |cost| words::time(&cost)),
         answer,

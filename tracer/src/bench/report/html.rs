@@ -2,7 +2,7 @@
 //! aloud in order: tables have captions and scopes, plots have titles, and all their numbers are in tables too.
 
 use super::document::{Block, Cell, Column, Document, Kind, Row, Section, Table, Tone};
-use crate::view::escape;
+use crate::text::escape;
 
 const STYLE: &str = include_str!("html.css");
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::document::{Block, Cell, Column, Document, Kind, Row, Section, Table, Tone};
-use crate::view::escape;
+use crate::text::escape;
 
 /// What means something to Markdown anywhere in a line.
 const SPECIAL: &str = r"\`*_[]|~$";

@@ -6,8 +6,7 @@ use super::{
 };
 use crate::{
     bench::comparison::{Figures, Perturbation, Quantity},
-    report::format::whole,
-    view::format,
+    text::{column, format::whole},
 };
 
 /// A row for each program, configuration and amount.
@@ -47,8 +46,8 @@ fn row(perturbation: &Perturbation) -> Row {
 
 fn amount(quantity: Quantity, value: f64) -> String {
     match quantity {
-        Quantity::Wall | Quantity::Cpu | Quantity::CollectionTime => format::duration(value),
-        Quantity::Collections => format::count(whole(value)),
-        Quantity::PeakHeap | Quantity::Allocated | Quantity::Promoted => format::bytes(value),
+        Quantity::Wall | Quantity::Cpu | Quantity::CollectionTime => column::duration(value),
+        Quantity::Collections => column::count(whole(value)),
+        Quantity::PeakHeap | Quantity::Allocated | Quantity::Promoted => column::bytes(value),
     }
 }

@@ -9,8 +9,7 @@ use crate::{
         comparison::Figures,
         published::{self, Ours, Unit},
     },
-    report::format::whole,
-    view::format,
+    text::{column, format::whole},
 };
 
 /// What stands where there is no number.
@@ -63,14 +62,14 @@ fn absent() -> Cell {
 fn theirs(value: f64, unit: Unit) -> Cell {
     Cell::usual(match unit {
         Unit::Ratio => words::their_ratio(value),
-        Unit::Events => format::count(whole(value)),
-        Unit::Nanoseconds => format::duration(value),
+        Unit::Events => column::count(whole(value)),
+        Unit::Nanoseconds => column::duration(value),
     })
 }
 
 fn ours(ours: &Ours, unit: Unit) -> Cell {
     match (ours, unit) {
-        (Ours::Count(count), _) => Cell::usual(format::count(whole(*count))),
+        (Ours::Count(count), _) => Cell::usual(column::count(whole(*count))),
         (Ours::Estimate(estimate), Unit::Ratio) => words::ratio(estimate),
         (Ours::Estimate(estimate), Unit::Events | Unit::Nanoseconds) => Cell::usual(words::time(estimate)),
     }

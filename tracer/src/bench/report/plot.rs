@@ -10,7 +10,7 @@ pub(super) use self::{
     forest::{Forest, forests},
     strip::{Strip, strips},
 };
-use crate::view::escape;
+use crate::text::escape;
 
 /// Width of a drawing; a page shrinks or enlarges it as a whole.
 const WIDTH: f64 = 1000.0;

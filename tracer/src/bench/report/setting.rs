@@ -11,12 +11,12 @@ use crate::{
         results::{Environment, Method, Program, Results, Skipped},
         statistics::{FEWEST, RESAMPLES},
     },
-    view::format,
+    text::column,
 };
 
 /// The name of the whole.
 pub(super) fn title(results: &Results) -> String {
-    format!("jtrace bench: what watching costs, {}", format::wall_clock(results.started_s.saturating_mul(1000)))
+    format!("jtrace bench: what watching costs, {}", column::wall_clock(results.started_s.saturating_mul(1000)))
 }
 
 pub(super) fn environment(results: &Results) -> Section {
@@ -26,7 +26,7 @@ pub(super) fn environment(results: &Results) -> Section {
     let warm_up = if *settle_ms == 0 {
         format!("{warm_up} that are not timed")
     } else {
-        let most = format::duration(settle_ms.saturating_mul(1_000_000) as f64);
+        let most = column::duration(settle_ms.saturating_mul(1_000_000) as f64);
         let unsettled = results.runs.iter().filter(|run| run.settled == Some(false)).count();
         format!(
             "{warm_up} or more that are not timed, until compilers are idle ({most} at most; {unsettled} runs were timed before that)"
@@ -66,7 +66,7 @@ pub(super) fn environment(results: &Results) -> Section {
 
 /// An amount of memory; 0 stands for one that could not be found out.
 fn amount(bytes: u64) -> String {
-    if bytes == 0 { "unknown".to_owned() } else { format::bytes(bytes as f64) }
+    if bytes == 0 { "unknown".to_owned() } else { column::bytes(bytes as f64) }
 }
 
 pub(super) fn programs(results: &Results) -> Section {
@@ -79,7 +79,7 @@ pub(super) fn programs(results: &Results) -> Section {
     let mut table = Table::new("What was run", 1, columns);
     table.rows.extend(results.programs.iter().map(|program| {
         let Program { name, what, source, command: _, application_methods } = program;
-        let methods = Cell::known(*application_methods, format::count);
+        let methods = Cell::known(*application_methods, column::count);
         Row::new(Kind::Usual, vec![Cell::usual(name), Cell::usual(what), Cell::usual(source), methods])
     }));
     Section::new("Programs", vec![Block::Table(table)])

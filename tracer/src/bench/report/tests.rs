@@ -8,7 +8,7 @@ use crate::{
         results::{Environment, Method, Observed, Run, VERSION},
         sample,
     },
-    view::escape,
+    text::escape,
 };
 
 /// Results of a session in which nothing was run.

@@ -2,7 +2,7 @@
 //! with its other columns below.
 
 use super::document::{Block, Cell, Column, Document, Kind, Row, Section, Table};
-use crate::view::escape;
+use crate::text::escape;
 
 /// Columns of the terminal.
 pub(super) const WIDTH: usize = 130;

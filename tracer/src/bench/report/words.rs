@@ -3,7 +3,7 @@
 use super::document::Cell;
 use crate::{
     bench::statistics::{Estimate, Interval, Verdict},
-    view::format,
+    text::column,
 };
 
 /// Above this a share is hard to read: `2.10x` says more than `110 %`.
@@ -55,7 +55,7 @@ pub(super) fn time(estimate: &Estimate) -> String {
 
 /// A time that may be below 0.
 fn signed(ns: f64) -> String {
-    if ns < 0.0 { format!("-{}", format::duration(-ns)) } else { format::duration(ns) }
+    if ns < 0.0 { format!("-{}", column::duration(-ns)) } else { column::duration(ns) }
 }
 
 fn times(value: f64, Interval { low, high }: Interval) -> String {

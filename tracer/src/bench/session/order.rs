@@ -3,7 +3,7 @@
 //! What drifts while a session lasts (temperature, neighbours, the page cache) then falls on all configurations alike. The
 //! order follows from the seed alone, so that a resumed session goes on with the same one.
 
-use crate::bench::random::Random;
+use crate::random::Random;
 
 /// A run to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

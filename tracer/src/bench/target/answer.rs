@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{bench::results::Memory, view::escape};
+use crate::{bench::results::Memory, text::escape};
 
 /// Most words of an answer.
 const MAX_WORDS: usize = 256;

@@ -15,8 +15,7 @@ use crate::{
         session::News,
     },
     cli::attach::say,
-    report::format,
-    view::escape,
+    text::{escape, format},
 };
 
 /// How often the bar is drawn while a run lasts; often enough for a clock, and nothing that a run would feel.

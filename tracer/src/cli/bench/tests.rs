@@ -42,7 +42,7 @@ fn configurations_are_chosen_by_name_and_by_kind_each_once() {
     let (_, chosen) = names(&["--configurations", "flags:method,plain,flags,markers:50,plain"], None).unwrap();
     assert_eq!(chosen, ["flags:method", "plain", "flags:alloc", "flags:monitor", "markers:50"]);
     let (_, lenses) = names(&["--configurations", "lens"], None).unwrap();
-    assert_eq!(lenses.len(), crate::analysis::Lens::ALL.iter().filter(|lens| !lens.is_inside()).count());
+    assert_eq!(lenses.len(), crate::lens::Lens::ALL.iter().filter(|lens| !lens.is_inside()).count());
     let (_, exact) = names(&["--configurations", "typestate:hasnext,typestate:hasnextonce:adaptive"], None).unwrap();
     assert_eq!(exact, ["typestate:hasnext", "typestate:hasnextonce:adaptive"], "a whole name is no kind");
     let (_, markers) = names(&["--configurations", "markers"], None).unwrap();

@@ -12,7 +12,7 @@ use crate::{
     ebpf::{Error, trial::Trial},
     jvm::{
         find::{
-            privilege::Privileges,
+            privileges::Privileges,
             refused_files::{self, Enforced},
         },
         journal::Journal,

@@ -12,8 +12,8 @@ use crate::{
         check::{Check, MANY_METHODS, MarkerCheck},
         class_path::{self, ClassPath},
     },
-    report::format::plural,
-    view::{escape, json},
+    text::{escape, format::plural},
+    view::json,
 };
 
 /// Options of `jtrace markers check`.

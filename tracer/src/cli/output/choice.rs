@@ -5,7 +5,7 @@ use super::{
     StackFormat,
 };
 use crate::{
-    analysis::Lens,
+    lens::Lens,
     report::{Histogram, Profile, Report, Section, Shape},
 };
 

@@ -13,12 +13,9 @@ use super::super::{
     list::{self, List},
 };
 use crate::{
-    report::format,
-    session::Target,
-    top::{
-        MOST_FINDINGS, Reading,
-        table::{Row, sort},
-    },
+    item::Target,
+    report::reading::{MOST_FINDINGS, Reading, Row, sort},
+    text::format,
 };
 
 /// The hidden command that follows a JVM.

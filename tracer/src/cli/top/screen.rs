@@ -12,12 +12,10 @@ use super::{STEP, machine::Machine};
 use crate::{
     ending,
     jvm::target_files,
+    terminal::Screen,
     view::{
         top::screen::{Asked, Shown},
-        tui::{
-            input::{self, Input},
-            terminal::Screen,
-        },
+        tui::input::{self, Input},
     },
 };
 

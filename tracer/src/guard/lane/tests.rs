@@ -202,8 +202,8 @@ fn what_jtrace_itself_takes_is_bounded_as_well() {
 /// Whatever costs what: never more than the budget, bursts and the steps that a decision takes.
 #[test]
 fn random_programs_stay_within_the_budget() {
-    let mut random = crate::bench::random::Random::new(3);
-    let share = |random: &mut crate::bench::random::Random| random.below(1000) as f64 / 1000.0;
+    let mut random = crate::random::Random::new(3);
+    let share = |random: &mut crate::random::Random| random.below(1000) as f64 / 1000.0;
     for _ in 0..200 {
         let made: Vec<Made> = (0..=random.below(6))
             .map(|_| Made { own: share(&mut random) / 4.0, ..marker(share(&mut random).powi(4), random.below(2) == 0) })

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     super::{
-        find::{Jvm, privilege},
+        find::Jvm,
         flags::{arm::Armed as ArmedFlags, located::JvmTables},
     },
     armed::Error,
@@ -20,7 +20,10 @@ use super::{
     recompile::Classes,
     snapshot::{Code, Compilation, Name, Snapshot},
 };
-use crate::ending::{self, Patience, Until};
+use crate::{
+    ending::{self, Patience, Until},
+    privilege,
+};
 
 /// How long recompiled code is waited for before the session. Hot methods come back within some 100 ms.
 const SETTLE_LIMIT: Duration = Duration::from_secs(3);

@@ -8,7 +8,7 @@ use super::{
     super::{flags::Flags, memory::Memory, perfdata::PerfData, vmstructs::VmStructs},
     process::{self, Identity, Stat, Status, read_bounded},
 };
-use crate::session::Target;
+use crate::item::Target;
 
 /// Longest text that is read from the JVM's tables.
 const MAX_TEXT_BYTES: usize = 1024;

@@ -7,7 +7,7 @@ use super::{
         memory::{self, file_system::open_regular, library},
         vmstructs,
     },
-    privilege::Privileges,
+    privileges::Privileges,
 };
 
 /// Why a process cannot be looked at.

@@ -15,11 +15,11 @@ use rustix::{
 };
 
 use super::super::find::{
-    privilege::{bound, keep_only},
     process::{Identity, read_bounded},
     refused_calls::{Work, refuse_beyond},
     refused_files,
 };
+use crate::privilege::{bound, keep_only};
 
 /// Where a JVM and those who talk to it have their files: its counters, requests to attach, maps for `perf`, the library.
 const DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];

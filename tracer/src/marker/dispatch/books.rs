@@ -1,6 +1,6 @@
 //! What could not be told to clients, and how that is said.
 
-use crate::report::format::plural;
+use crate::text::format::plural;
 
 /// Counts of it.
 #[derive(Clone, Debug, Default)]

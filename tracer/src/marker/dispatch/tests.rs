@@ -6,11 +6,13 @@ use tracer_common::marks::{Argument as ArgumentKind, Word, WordKind};
 
 use super::*;
 use crate::{
-    bench::random::Random,
     mark::{Asked, Marker},
-    marker::client::{Exit, Instance},
-    marker::testing::{Play, Scribe, Words, marker},
+    marker::{
+        client::{Exit, Instance},
+        testing::{Play, Scribe, Words, marker},
+    },
     predicate::Kind,
+    random::Random,
 };
 
 const ENTER: WordKind = WordKind::Enter;

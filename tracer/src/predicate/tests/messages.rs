@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::bench::random::Random;
+use crate::random::Random;
 
 /// The messages of texts that are wrong.
 fn messages(kind: Kind, texts: &[&str]) -> String {

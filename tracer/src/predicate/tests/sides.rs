@@ -7,12 +7,12 @@ use tracer_common::filter::{
 
 use super::*;
 use crate::{
-    bench::random::Random,
     predicate::{
         random::{Case, Cases, Happening, Rest, counters},
         split::{Armed, Split, Why},
         tree::Condition,
     },
+    random::Random,
 };
 
 const EVERY_INPUT: [Input; INPUTS + 1] = [

@@ -5,11 +5,14 @@
 use tracer_common::record::EventKind;
 
 use super::{
-    EXCEPTIONS_GROUP, Flag, Function, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP, Origin, Probe, Usdt,
+    Flag, Function, Origin, Probe, Usdt,
     Word::{self, Argument, GcCause, LastGcCause, MonitorOwner, Name},
     function, stand_in,
 };
-use crate::analysis::Lens;
+use crate::{
+    group::{EXCEPTIONS_GROUP, INSIDE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
+    lens::Lens,
+};
 
 const GC: &[Lens] = &[Lens::Gc];
 /// The VM operation's name says what kind of pause a collection was.

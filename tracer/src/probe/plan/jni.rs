@@ -10,9 +10,9 @@ use tracer_common::{
 
 use super::{Libjvm, Plan, PlannedSite};
 use crate::{
-    analysis::Lens,
     jni::Function,
     jvm::usdt::Site,
+    lens::Lens,
     predicate::{Known, Outlook, Predicate, Subject},
     probe::catalog::{Rest, has_stack},
 };

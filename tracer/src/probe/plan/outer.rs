@@ -132,7 +132,7 @@ mod tests {
     use tracer_common::record::EventKind;
 
     use super::{super::Facts, *};
-    use crate::analysis::Lens;
+    use crate::lens::Lens;
 
     const AT: u64 = 0x10_0000;
 

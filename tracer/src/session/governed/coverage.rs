@@ -9,8 +9,8 @@
 
 use super::*;
 use crate::{
-    bench::random::Random,
     guard::{Budget, Decision, Load, Means, RateGuard, USUAL_BUDGET},
+    random::Random,
 };
 
 const MS: u64 = 1_000_000;

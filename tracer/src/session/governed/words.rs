@@ -5,11 +5,11 @@ use super::{
     sample::{Estimate, FEWEST_WINDOWS},
 };
 use crate::{
-    analysis::{Lens, Scaled},
-    guard::Narrowing,
+    analysis::Scaled,
+    item::{GuardReason, Narrowing},
+    lens::Lens,
     report::Unit,
-    session::GuardReason,
-    view::format::{bytes, duration, percent},
+    text::column::{bytes, duration, percent},
 };
 
 impl Group {

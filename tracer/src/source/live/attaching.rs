@@ -21,8 +21,9 @@ use super::{
 };
 use crate::{
     ebpf::{Error, attach::NOBODY, calibrate::Calibration, load::Kernel, runtime::Statistics},
+    group::INSIDE_GROUP,
     guard,
-    probe::{catalog::INSIDE_GROUP, clock::Source},
+    probe::clock::Source,
     source::merge::Merge,
 };
 

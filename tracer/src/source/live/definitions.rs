@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     event::StackId,
-    session::Item,
+    item::Item,
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
 };
 

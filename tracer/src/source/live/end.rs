@@ -13,9 +13,9 @@ use crate::{
         calibrate::Calibration,
         runtime::{Runs, Statistics},
     },
+    item::{Counters, End, Item},
     mark::Inside,
     probe::clock::Source,
-    session::{Counters, End, Item},
 };
 
 impl Live {

@@ -19,13 +19,10 @@ use super::{
 use crate::{
     clock::{self, ClockId},
     ebpf::{Error, load::Kernel},
+    group::{EXCEPTIONS_GROUP, INSIDE_GROUP},
     guard::{Budget, Decision, Load, Means, RateGuard, Reason, USUAL_STACK_NS},
-    probe::{
-        catalog::{EXCEPTIONS_GROUP, INSIDE_GROUP},
-        clock::Source,
-        plan::Plan,
-    },
-    session::{Counters, GuardAction, GuardDecision, GuardReason, Item},
+    item::{Counters, GuardAction, GuardDecision, GuardReason, Item},
+    probe::{clock::Source, plan::Plan},
     tally::Tallies,
 };
 

@@ -5,17 +5,17 @@ use std::path::Path;
 use tracer_common::record::EventKind;
 
 use crate::{
-    analysis::Lens,
     ebpf::{
         Error,
         attach::{Attached, Group, Place},
         load::Kernel,
     },
+    item::Site,
+    lens::Lens,
     probe::{
         clock::{PlannedClock, Source},
         plan::{Plan, PlannedSite},
     },
-    session::Site,
 };
 
 /// A group, and what of it is there.

@@ -15,15 +15,15 @@ pub use self::cost::Telling;
 use self::{cost::Costs, load::Loads};
 use super::{governor::to_whole, thread_gate::ThreadGate};
 use crate::{
-    analysis::Lens,
     ebpf::load::Kernel,
     guard::{
-        Narrowing, Reason,
+        Reason,
         lane::{Kind, LaneDecision, LaneGuard, LaneLoad, NO_NEW_OBJECTS},
     },
     inside::visit::Visit,
+    item::{GuardAction, GuardDecision, GuardReason, InsideCost, Item, Narrowing, ThreadName, Wish},
+    lens::Lens,
     mark::{Asked, Inside},
-    session::{GuardAction, GuardDecision, GuardReason, InsideCost, Item, ThreadName, Wish},
 };
 
 /// What is woven, and the library that has done it.

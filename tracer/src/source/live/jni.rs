@@ -27,6 +27,7 @@ use crate::{
     decode::Header,
     ebpf::{Error, load::Kernel},
     event::{NameId, Tid},
+    item::Item,
     jni::{Family, Function},
     jvm::{
         find::Jvm,
@@ -34,7 +35,6 @@ use crate::{
         jni_env::{self, JniEnv},
     },
     predicate::{Field, Predicate},
-    session::Item,
     source::encode::{encode_definition, name_id},
     subject::{MethodPart, Subject},
     tally::jni::{JniTallies, JniTally, OpenSection},

@@ -15,11 +15,12 @@ use super::{definitions::Definitions, host::now_ns, mapped::Mapped};
 use crate::{
     clock::{self, ClockId},
     event::StackId,
-    jvm::{find::privilege, os_process::OsProcess},
-    session::{
+    item::{
         Item,
-        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, ThreadLook, Waits},
+        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, OsProcess, ThreadLook, Waits},
     },
+    jvm::os_process,
+    privilege,
     stack::{End, Frame},
     thread_dump::{
         self, StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups,
@@ -127,7 +128,7 @@ impl Looker {
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
         let ran = used.since(&threads, span_ns);
-        let process = OsProcess::read(reader.pid());
+        let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
         Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, threads, unmounted, virtual_more })

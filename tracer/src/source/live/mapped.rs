@@ -4,11 +4,8 @@
 use std::{collections::HashMap, path::PathBuf};
 
 use crate::{
-    jvm::{
-        memory::maps::{self, Mapping},
-        os_process::OsProcess,
-    },
-    session::look::MappedFile,
+    item::look::{MappedFile, OsProcess},
+    jvm::memory::maps::{self, Mapping},
 };
 
 /// How much more of files must lie in RAM than at the first look.

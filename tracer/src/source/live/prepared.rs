@@ -8,13 +8,13 @@ use super::{
     completion::Reader, holders::Holders, inside::InsideLane, jni::JniCalls, subjects::Subjects, unwinding::Unwinding,
 };
 use crate::{
-    analysis::Lens,
     ebpf::{attach::Place, load::KernelOptions},
     event::Tid,
     guard::Budget,
+    item::Target,
+    lens::Lens,
     mark::Asked,
     probe::plan::Plan,
-    session::Target,
 };
 
 /// Which sites to attach, and where.

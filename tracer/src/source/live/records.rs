@@ -1,7 +1,7 @@
 //! What a session takes out of the ring buffers, and passes on.
 
 use super::{Live, host::now_ns, subjects::Taken};
-use crate::{decode::Header, ebpf::Error, mark::Inside, probe::clock::Source, session::Item, tally::Tallies};
+use crate::{decode::Header, ebpf::Error, item::Item, mark::Inside, probe::clock::Source, tally::Tallies};
 
 /// Records that are taken from one ring buffer before the others get their turn.
 const DRAIN_LIMIT: usize = 5000;

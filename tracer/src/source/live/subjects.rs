@@ -15,6 +15,7 @@ use crate::{
     decode::Header,
     ebpf::{Error, tallying::Tallying},
     event::SubjectId,
+    item::Item,
     jvm::{
         find::Jvm,
         memory::{self, Memory},
@@ -22,7 +23,6 @@ use crate::{
         peek::Peek,
         unloads::Unloads,
     },
-    session::Item,
     subject::{MethodPart, Subject, SubjectDefinition},
     tally::{ContextTallies, Tallies, Tally},
 };

@@ -12,10 +12,10 @@ use crate::{
     decode::{Decoded, Header, decode},
     ebpf::load::Kernel,
     event::{Payload, Tid},
+    item::ThreadName,
     mark::Asked,
     marker::predicate_of,
     predicate::{self, Field, Known, Outlook, Predicate},
-    session::ThreadName,
 };
 
 /// Most buffers that are remembered as decided.

@@ -9,7 +9,7 @@ use tracer_common::record::EventKind;
 use crate::{
     decode::{Decoded, Header, decode},
     event::{MonitorAction, Payload, Tid},
-    session::ThreadName,
+    item::ThreadName,
 };
 
 /// Most threads that are remembered as named; then all are forgotten, and named again as they come.

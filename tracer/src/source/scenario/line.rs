@@ -8,10 +8,10 @@ use super::{
     vocabulary::{self, Field},
 };
 use crate::{
-    analysis::Lens,
     event::Tid,
+    item::Target,
     jni::Function,
-    session::Target,
+    lens::Lens,
     source::encode::name_id,
     stack::{Frame, Kind},
     subject::{MethodPart, Subject},

@@ -2,7 +2,7 @@
 
 use tracer_common::record::EventKind;
 
-use crate::analysis::Lens;
+use crate::lens::Lens;
 
 /// How a field's value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

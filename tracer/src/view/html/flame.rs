@@ -9,8 +9,9 @@ use std::{collections::HashMap, fmt::Write as _, io};
 use crate::{
     report::{Profile, Unit},
     stack::Kind,
+    text::escape,
     view::{
-        escape, json,
+        json,
         symbol::{Lines, Symbols},
         text,
     },

@@ -2,7 +2,7 @@
 //! first, then the calls that are furthest out: where the work was done is said last to go.
 
 use super::{LONGEST, Name};
-use crate::view::escape;
+use crate::text::escape;
 
 /// Which end of a chain is the innermost call.
 #[derive(Clone, Copy, PartialEq, Eq)]

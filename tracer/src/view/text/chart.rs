@@ -2,7 +2,8 @@
 
 use crate::{
     report::{Histogram, Timeline},
-    view::{escape, format},
+    text::escape,
+    view::format,
 };
 
 /// Eighths of a block, from the left.

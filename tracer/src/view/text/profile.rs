@@ -2,9 +2,10 @@
 
 use crate::{
     report::Profile,
+    text::escape,
     view::{
         calls::{Call, Calls, Direction},
-        escape, format, name,
+        format, name,
         symbol::Lines,
     },
 };

@@ -6,8 +6,9 @@ use std::io;
 use super::{Ink, Page, TextOptions};
 use crate::{
     report::{Completeness, Finding, Number, Report, Section},
+    text::escape,
     view::{
-        escape, format,
+        format,
         sentence::{self, State},
     },
 };

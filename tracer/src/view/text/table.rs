@@ -2,7 +2,8 @@
 
 use crate::{
     report::{Column, Table, Unit},
-    view::{escape, format, labels::Labels, name::Label},
+    text::escape,
+    view::{format, labels::Labels, name::Label},
 };
 
 /// Widest natural width of a text column; what is longer is cut even where there is room.

@@ -2,7 +2,8 @@
 
 use crate::{
     report::{Node, Tree},
-    view::{escape, format, name},
+    text::escape,
+    view::{format, name},
 };
 
 /// The lines of a tree, largest parts first.

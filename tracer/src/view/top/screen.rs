@@ -11,9 +11,8 @@ use ratatui::{
 
 use super::{Line, lines};
 use crate::{
-    report::{Severity, format},
-    top::table::Row,
-    view::escape,
+    report::{Severity, reading::Row},
+    text::{escape, format},
 };
 
 const KEYS: &str = "↑↓ choose  Enter attach  q quit";
@@ -102,7 +101,7 @@ impl Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Target;
+    use crate::item::Target;
 
     fn key(shown: &mut Shown, code: KeyCode) -> Asked {
         shown.key(KeyEvent::new(code, KeyModifiers::NONE))

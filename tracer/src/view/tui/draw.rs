@@ -19,7 +19,8 @@ use super::{
 };
 use crate::{
     report::{Report, Section, Shape},
-    view::{escape, format, sentence, text},
+    text::escape,
+    view::{format, sentence, text},
 };
 
 /// What matters less.

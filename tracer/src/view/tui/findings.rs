@@ -10,7 +10,7 @@ use ratatui::{
 use super::draw;
 use crate::{
     report::{Finding, Severity},
-    view::escape,
+    text::escape,
 };
 
 /// Longest text, in columns.

@@ -11,7 +11,7 @@ use ratatui::{
 };
 use tui_logger::{ExtLogRecord, LogFormatter, TuiLoggerWidget, TuiWidgetEvent, TuiWidgetState};
 
-use crate::view::escape;
+use crate::text::escape;
 
 /// Position in the log.
 #[derive(Default)]

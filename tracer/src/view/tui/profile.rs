@@ -19,9 +19,10 @@ use super::{draw, state::State};
 use crate::{
     report::{Profile, Report, Section, Shape},
     stack::Kind,
+    text::escape,
     view::{
         calls::{Call, Calls, Direction},
-        escape, format, name,
+        format, name,
         symbol::Lines,
         text::profile::share,
     },

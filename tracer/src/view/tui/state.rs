@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     report::{Cell, Report, Section, Shape, Table},
-    view::{escape, format},
+    text::escape,
+    view::format,
 };
 
 /// Longest filter, in characters.

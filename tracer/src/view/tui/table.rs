@@ -13,8 +13,9 @@ use super::{
 };
 use crate::{
     report::Table,
+    text::escape,
     view::{
-        escape, format,
+        format,
         labels::Labels,
         name::Label,
         text::table::{self, pad},

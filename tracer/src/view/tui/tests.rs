@@ -11,7 +11,8 @@ use ratatui::{
 use super::{Flow, Tui};
 use crate::{
     report::{Cell, Column, Section, Shape, Summary, Table, Unit},
-    view::{escape, sample},
+    text::escape,
+    view::sample,
 };
 
 fn tui() -> Tui {

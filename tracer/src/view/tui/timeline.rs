@@ -11,7 +11,8 @@ use ratatui::{
 use super::draw;
 use crate::{
     report::{Series, Timeline, Unit},
-    view::{escape, format, text::chart},
+    text::escape,
+    view::{format, text::chart},
 };
 
 /// Heights that a bar can be told apart by, well beyond what a screen shows.

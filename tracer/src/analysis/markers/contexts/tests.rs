@@ -9,9 +9,9 @@ use tracer_common::marks::WordKind;
 
 use super::*;
 use crate::{
-    bench::random::Random,
     mark::Marker,
     marker::testing::{Play, Words, marker},
+    random::Random,
 };
 
 const PLACES: usize = 50;

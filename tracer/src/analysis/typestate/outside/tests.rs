@@ -1,7 +1,7 @@
 //! What is known of a thread decides what is said of it.
 
 use super::*;
-use crate::{event::SiteId, jni::Function, session::GuardDecision, typestate::library::Entry};
+use crate::{event::SiteId, item::GuardDecision, jni::Function, typestate::library::Entry};
 
 const OLD: Tid = Tid(7);
 const NEW: Tid = Tid(8);

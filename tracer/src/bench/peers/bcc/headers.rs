@@ -13,7 +13,7 @@ use std::{
 
 use crate::{
     bench::{Error, folder::Folder},
-    view::escape,
+    text::escape,
 };
 
 /// The variable that tells bcc where they are.

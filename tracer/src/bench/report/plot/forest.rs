@@ -8,7 +8,7 @@ use crate::{
         report::{document::cut, words},
         statistics::{Estimate, Verdict},
     },
-    view::escape,
+    text::escape,
 };
 
 /// Height of a row.

@@ -9,7 +9,7 @@ use crate::{
         report::document::{Runs, cut},
         statistics,
     },
-    view::format,
+    text::column,
 };
 
 /// Height of a row.
@@ -93,7 +93,7 @@ impl Row {
             format!(
                 "<circle class=\"run\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\"><title>round {round}: {}</title></circle>",
                 scale.at(*time),
-                format::duration(*time)
+                column::duration(*time)
             )
         };
         let mut parts = vec![name(configuration, top + ROW / 2.0)];

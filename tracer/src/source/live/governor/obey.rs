@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     ebpf::{Error, attach::detach_all},
-    guard::{Decision, Narrowing, Reason},
-    probe::catalog::{CODE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
-    session::{GuardAction, GuardDecision, GuardReason},
+    group::{CODE_GROUP, METHODS_GROUP, OBJECTS_GROUP},
+    guard::{Decision, Reason},
+    item::{GuardAction, GuardDecision, GuardReason, Narrowing},
 };
 
 impl Live {

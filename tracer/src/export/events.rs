@@ -9,11 +9,14 @@ use std::{
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::fields::{Value, fields};
 use crate::{
-    event::{Event, Payload, StackId},
+    event::{
+        Event, Payload, StackId,
+        fields::{Value, fields},
+    },
+    item::Taken,
     names::Names,
-    session::{Session, Taken},
+    session::Session,
     stack::{Frame, Stacks},
     subject::{Subject, Subjects},
     view::json,
@@ -126,7 +129,7 @@ fn add_fields(line: &mut Map<String, Json>, event: &Event, names: &Names, subjec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{session::Item, source::scenario::Scenario};
+    use crate::{item::Item, source::scenario::Scenario};
 
     /// What the stream writes of a scenario.
     fn lines(text: &str) -> Vec<Json> {

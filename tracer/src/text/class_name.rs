@@ -4,7 +4,35 @@
 //! differs from run to run and says nothing, so it is left out: what is left is `Main$$Lambda`, or `Main$$Lambda$14` up to
 //! JDK 20, where lambdas are numbered. The body of a lambda is a method of its own (`lambda$main$0`) and keeps its name.
 
-use crate::names::java_class_name;
+/// Turns a class name as the JVM stores it into the one that Java's users write.
+///
+/// ```
+/// use tracer::text::class_name::java_class_name;
+/// assert_eq!(java_class_name("com/shop/Cart$Item"), "com.shop.Cart$Item");
+/// assert_eq!(java_class_name("[[I"), "int[][]");
+/// assert_eq!(java_class_name("[Ljava/lang/String;"), "java.lang.String[]");
+/// ```
+pub fn java_class_name(name: &str) -> String {
+    let element = name.trim_start_matches('[');
+    let dimensions = name.len() - element.len();
+    if dimensions == 0 {
+        return name.replace('/', ".");
+    }
+    let element = match element {
+        "B" => "byte".to_owned(),
+        "C" => "char".to_owned(),
+        "D" => "double".to_owned(),
+        "F" => "float".to_owned(),
+        "I" => "int".to_owned(),
+        "J" => "long".to_owned(),
+        "S" => "short".to_owned(),
+        "Z" => "boolean".to_owned(),
+        other => other
+            .strip_prefix('L')
+            .map_or_else(|| other.replace('/', "."), |class| class.trim_end_matches(';').replace('/', ".")),
+    };
+    element + &"[]".repeat(dimensions)
+}
 
 /// A class as Java writes it, from the text of its symbol.
 pub(crate) fn class(symbol: &str) -> String {
@@ -27,6 +55,16 @@ fn without_address(symbol: &str) -> &str {
         }
     }
     symbol
+}
+
+/// The package of a class as Java writes it; `(default)` where it has none. The suffix of a hidden class is no part of it.
+pub(crate) fn package(class: &str) -> &str {
+    let visible = [".0x", "/0x", "+0x"]
+        .iter()
+        .filter_map(|mark| class.find(mark))
+        .min()
+        .map_or(class, |at| class.get(..at).unwrap_or(class));
+    visible.rfind('.').and_then(|at| visible.get(..at)).unwrap_or("(default)")
 }
 
 #[cfg(test)]
@@ -55,5 +93,12 @@ mod tests {
         ] {
             assert_eq!(class(symbol), expected);
         }
+    }
+
+    #[test]
+    fn packages_end_before_the_class() {
+        assert_eq!(package("com.shop.Cart$Item"), "com.shop");
+        assert_eq!(package("com.shop.Cart$$Lambda.0x0000"), "com.shop");
+        assert_eq!(package("Main"), "(default)");
     }
 }

@@ -3,7 +3,7 @@
 use tracer_common::record::EventKind;
 
 use super::schema::Type;
-use crate::session::Site;
+use crate::item::Site;
 
 /// The types, each once, in the order of their numbers.
 pub(super) fn of(sites: &[Site]) -> Vec<Type> {

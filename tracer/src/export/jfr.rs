@@ -26,9 +26,10 @@ use self::{
 };
 use crate::{
     event::{Edge, Event, Payload},
+    item::{Item, Start, Taken, Target, ThreadName},
     names::Names,
     report::{Finding, Report, Severity, SiteCompleteness},
-    session::{Item, Session, Start, Taken, Target, ThreadName},
+    session::Session,
     stack::Stacks,
 };
 

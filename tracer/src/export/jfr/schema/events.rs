@@ -51,7 +51,7 @@ impl EventType {
 }
 
 /// All of them.
-pub(in crate::event::jfr) const EVENTS: &[EventType] = &[
+pub(in crate::export::jfr) const EVENTS: &[EventType] = &[
     event(
         Type::ExecutionSample,
         "jdk.ExecutionSample",

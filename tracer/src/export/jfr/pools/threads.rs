@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{ENTRY_BYTES, Type, shown};
-use crate::{event::Tid, event::jfr::bytes::Bytes, names::Names};
+use crate::{event::Tid, export::jfr::bytes::Bytes, names::Names};
 
 /// A thread, as it was last known.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ struct Thread {
 
 /// Threads by their numbers, which begin with 1.
 #[derive(Clone, Debug, Default)]
-pub(in crate::event::jfr) struct Threads {
+pub(in crate::export::jfr) struct Threads {
     all: Vec<Thread>,
     ids: HashMap<Tid, u64>,
     text_bytes: usize,
@@ -36,7 +36,7 @@ impl Threads {
     }
 
     /// A thread that is in the chunk has this name now.
-    pub(in crate::event::jfr) fn rename(&mut self, tid: Tid, name: &str) {
+    pub(in crate::export::jfr) fn rename(&mut self, tid: Tid, name: &str) {
         if let Some(thread) = self.known(tid) {
             let name = shown(name);
             let bytes = name.len();
@@ -46,14 +46,14 @@ impl Threads {
     }
 
     /// A thread that is in the chunk has this number in Java.
-    pub(in crate::event::jfr) fn set_java_tid(&mut self, tid: Tid, java_tid: u64) {
+    pub(in crate::export::jfr) fn set_java_tid(&mut self, tid: Tid, java_tid: u64) {
         if let Some(thread) = self.known(tid) {
             thread.java_tid = Some(java_tid);
         }
     }
 
     /// The thread is gone; who has its id next is another one.
-    pub(in crate::event::jfr) fn forget(&mut self, tid: Tid) {
+    pub(in crate::export::jfr) fn forget(&mut self, tid: Tid) {
         self.ids.remove(&tid);
     }
 

@@ -1,5 +1,5 @@
-//! How numbers read in sentences: two to three significant digits with the unit that fits. Not a view: it knows neither shapes
-//! nor media. Columns, which show a digit more, have [`crate::view::format`]; units are spelled the same.
+//! How numbers read in sentences: two to three significant digits with the unit that fits. Columns, which show
+//! a digit more, have [`super::column`]; units are spelled the same.
 
 /// `870 ns`, `3.2 ms`, `412 ms`, `3.2 s`, `2 m 05 s`, `1 h 03 m`.
 pub fn duration(ns: u64) -> String {

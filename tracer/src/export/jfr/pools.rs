@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{
     event::{MethodName, NameId, StackId, Tid},
-    names::{Names, java_class_name},
+    names::Names,
     report::descriptor::Descriptor,
     stack::{Frame, Kind, Stack, Stacks},
     subject::{MethodPart, Subject},
-    view::escape,
+    text::{class_name::java_class_name, escape},
 };
 
 /// Longest text, in bytes before what is hostile is replaced.

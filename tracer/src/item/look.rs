@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{event::StackId, jvm::os_process::OsProcess};
+use crate::event::StackId;
 
 /// What a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,6 +144,25 @@ pub struct MappedFile {
     pub grown_bytes: u64,
     /// In how many pieces it is mapped.
     pub mappings: u64,
+}
+
+/// Running totals of a process and its machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OsProcess {
+    /// Memory in RAM that is not of files.
+    pub anonymous_bytes: u64,
+    /// Memory in RAM, files' included.
+    pub resident_bytes: u64,
+    /// Memory in swap.
+    pub swapped_bytes: u64,
+    /// Page faults that read from a disk.
+    pub major_faults: u64,
+    /// CPU time of all its threads.
+    pub cpu_ns: u64,
+    /// CPU time of everything on the machine.
+    pub machine_ns: u64,
+    /// How long its control group, or one above, was kept from running by a limit of CPU time; absent where none says.
+    pub throttled_ns: Option<u64>,
 }
 
 /// A look at all threads.

@@ -1,0 +1,78 @@
+//! Words of the command line for types of other modules, which know of no command line.
+
+use clap::{ValueEnum, builder::PossibleValue};
+
+use crate::{bench::program::Size, ebpf::load::Links, jvm::arming::ArmMode, lens::Lens};
+
+/// The words for a type's variants, in the order of the help, each with what the help says of it.
+macro_rules! words {
+    ($name:ident: $($variant:ident => $word:literal, $help:literal;)+) => {
+        impl ValueEnum for $name {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$(Self::$variant),+]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                let (word, help) = match self {
+                    $(Self::$variant => ($word, $help),)+
+                };
+                Some(PossibleValue::new(word).help(help))
+            }
+        }
+    };
+}
+
+words! { Lens:
+    Gc => "gc", "Collections by cause and kind, pauses, memory pools";
+    Safepoint => "safepoint", "VM operations and safepoint time";
+    Locks => "locks", "Contended monitors, waits, parking";
+    Threads => "threads", "Threads that start, stop, sleep";
+    Classes => "classes", "Class loading and initialisation";
+    Jit => "jit", "Compilations and code";
+    Alloc => "alloc", "Allocation, sampled at TLAB refills";
+    Exceptions => "exceptions", "Exceptions that are made, by class and place";
+    Cpu => "cpu", "Which code runs, sampled by a clock";
+    Offcpu => "offcpu", "Where threads wait and for what, from the scheduler";
+    Wall => "wall", "Where threads spend their time, running or not";
+    Methods => "methods", "How often chosen methods are called, how long they take, and how they end";
+    Calls => "calls", "Who calls whom, from where, among chosen methods";
+    Jni => "jni", "Which functions of JNI native code calls, and how long it holds critical sections open";
+    Markers => "markers", "Marked points and regions of code";
+    Typestate => "typestate", "Whether objects are used as their protocols say";
+}
+
+words! { ArmMode:
+    Off => "off", "Change nothing: only code that calls the stubs already is seen";
+    Flag => "flag", "Set the flag: code that is compiled from then on calls, and up to JDK 23 the interpreter and native methods";
+    Recompile => "recompile", "Have the JVM recompile the chosen classes (JDK 25), and set the flag only meanwhile";
+    Auto => "auto", "Recompile where that is possible and classes are chosen, else set the flag";
+}
+
+words! { Links:
+    Auto => "auto", "In groups where the kernel can, one by one otherwise";
+    Multi => "multi", "In groups, by multi-uprobe links (Linux 6.6 and later)";
+    Single => "single", "One by one, by perf events";
+}
+
+words! { Size:
+    Small => "small", "An iteration of tenths of a second, to try things out";
+    Default => "default", "An iteration of 2 to 20 seconds";
+    Large => "large", "Four times that";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lens_and_size_has_the_word_that_reports_have() {
+        let word = |value: &Option<PossibleValue>| value.as_ref().map(|value| value.get_name().to_owned());
+        for lens in Lens::ALL {
+            assert_eq!(word(&lens.to_possible_value()).as_deref(), Some(lens.id()));
+        }
+        assert_eq!(Lens::value_variants(), Lens::ALL);
+        for size in Size::value_variants() {
+            assert_eq!(word(&size.to_possible_value()).as_deref(), Some(size.word()));
+        }
+    }
+}
