@@ -16,6 +16,7 @@ mod spread;
 mod state;
 mod steps;
 mod table;
+mod woven;
 
 pub mod gc;
 pub mod safepoint;

@@ -8,25 +8,28 @@
 mod contexts;
 mod graph;
 mod shapes;
+mod woven;
 
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
     shadow::{How, Left, Outcome, Shadow},
+    woven::Woven,
 };
 use crate::{
     coverage::Coverage,
     event::{Edge, Event, Payload},
     group::METHODS_GROUP,
     item::GuardAction,
+    mark::{Inside, MarkBatch},
     report::{Section, Summary},
     tally::{ContextTally, Tallies},
 };
 use contexts::{Call, ContextId, Contexts};
-use graph::Graph;
+use graph::{Graph, Lookup};
 
 /// The analysis.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Calls {
     shadow: Shadow<ContextId>,
     /// Of calls that came as events.
@@ -34,6 +37,20 @@ pub struct Calls {
     /// What the kernel counted.
     tallies: Tallies,
     covered: Covered,
+    /// Of calls in the lane inside.
+    woven: Woven,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            shadow: Shadow::default(),
+            contexts: Contexts::default(),
+            tallies: Tallies::default(),
+            covered: Covered::default(),
+            woven: woven::woven(),
+        }
+    }
 }
 
 fn take(contexts: &mut Contexts, outcome: Outcome<ContextId>) {
@@ -43,6 +60,16 @@ fn take(contexts: &mut Contexts, outcome: Outcome<ContextId>) {
         }
         Outcome::Threw(left) => contexts.error(left.data),
     }
+}
+
+/// The graph in numbers.
+fn figures(graph: &Graph<'_>) -> Summary {
+    Summary::new()
+        .int("nodes", graph.nodes())
+        .int("edges", graph.edges())
+        .int("call_sites", graph.sites())
+        .int("contexts", graph.contexts())
+        .int("calls", graph.calls())
 }
 
 impl Calls {
@@ -86,7 +113,7 @@ impl Analysis for Calls {
 
     fn event(&mut self, event: &Event) {
         self.covered.event(event);
-        let Self { shadow, contexts, tallies: _, covered: _ } = self;
+        let Self { shadow, contexts, tallies: _, covered: _, woven: _ } = self;
         let (tid, time_ns, stack) = (event.tid, event.time_ns, event.stack);
         match event.payload {
             Payload::Method { edge: Edge::Begin, method, sp, wanted: true } => {
@@ -117,11 +144,20 @@ impl Analysis for Calls {
         if action.group == METHODS_GROUP && action.hides_ends() {
             self.shadow.cut();
         }
+        self.woven.guard(action);
+    }
+
+    fn inside(&mut self, inside: &Inside) {
+        self.woven.inside(inside);
+    }
+
+    fn marks(&mut self, batch: &MarkBatch<'_>) {
+        self.woven.marks(batch);
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         if group != METHODS_GROUP {
-            return Vec::new();
+            return self.woven.scaled(group);
         }
         let counted = self.counted().iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
         vec![Scaled::calls(self.contexts.calls().saturating_add(counted))]
@@ -142,20 +178,20 @@ impl Analysis for Calls {
     }
 
     fn section(&self, context: Context<'_>) -> Section {
+        if let Some(section) = self.woven.section(Lens::Calls, "Calls", context) {
+            return section;
+        }
         // The kernel counts all calls or none.
         let counted = (!self.counted().is_empty()).then(|| Contexts::counted(self.counted()));
         let contexts = counted.as_ref().unwrap_or(&self.contexts);
-        let graph = Graph::of(contexts, context);
-        let summary = Summary::new()
-            .int("nodes", graph.nodes())
-            .int("edges", graph.edges())
-            .int("call_sites", graph.sites())
-            .int("contexts", graph.contexts())
-            .int("calls", graph.calls());
+        let thread = |tid| (context.names.thread(tid), Some(tid));
+        let lookup = Lookup { stacks: context.stacks, subjects: context.subjects };
+        let graph = Graph::of(contexts, lookup, &thread);
+        let summary = figures(&graph);
         let mut notes = self.notes(&graph, contexts);
         let called = contexts.nodes().iter().filter_map(|node| context.subjects.get(node.method));
         notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
-        let mut shapes = shapes::all(&graph, contexts, context);
+        let mut shapes = shapes::all(&graph, contexts, lookup);
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Calls.id(), title: "Calls".to_owned(), summary, notes, shapes }
     }

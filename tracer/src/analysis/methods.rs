@@ -14,6 +14,7 @@ use super::{
     shadow::{Left, Outcome, Shadow},
     site,
     table::Keyed,
+    woven::Woven,
 };
 use crate::{
     coverage::Coverage,
@@ -26,7 +27,7 @@ use crate::{
 };
 use counted::{Counted, Rows, Sums};
 use slow::Slowest;
-use woven::WovenCalls;
+use woven::woven;
 
 /// Class, method and signature.
 type Labels = (String, String, String);
@@ -41,7 +42,7 @@ pub struct Methods {
     seen: Seen,
     tallies: Tallies,
     covered: Covered,
-    woven: WovenCalls,
+    woven: Woven,
 }
 
 /// What is kept with a call under way.
@@ -74,7 +75,7 @@ impl Default for Methods {
             },
             tallies: Tallies::default(),
             covered: Covered::default(),
-            woven: WovenCalls::new(0),
+            woven: woven(0),
         }
     }
 }
@@ -176,7 +177,7 @@ impl Analysis for Methods {
 
     fn start(&mut self, start_ns: u64) {
         self.seen.span_start_ns = start_ns;
-        self.woven = WovenCalls::new(start_ns);
+        self.woven = woven(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -254,7 +255,7 @@ impl Analysis for Methods {
     }
 
     fn section(&self, context: Context<'_>) -> Section {
-        if let Some(section) = self.woven.section(context) {
+        if let Some(section) = self.woven.section(Lens::Methods, "Methods", context) {
             return section;
         }
         let counted = Counted::of(&self.seen.rows, &self.tallies.methods);

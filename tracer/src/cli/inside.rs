@@ -53,6 +53,9 @@ pub(super) struct InsideOptions {
     /// The marker of methods that are chosen for `--lane inside`
     #[arg(skip)]
     pub(super) calls: Option<Wish>,
+    /// Whether it is asked who calls whom, too.
+    #[arg(skip)]
+    pub(super) callers: bool,
 
     /// Tell also of symbols that leave an object in its state
     #[arg(long)]
@@ -101,6 +104,8 @@ impl InsideOptions {
         self.add_calls(&mut spec)?;
         let telling = spec.wishes.iter().map(|wish| {
             let can_count = spec.is_countable(wish);
+            // Who calls whom is told by marks one by one.
+            let each = each || self.callers && wish.marker.is_of_calls();
             let count = if !each && can_count { switch::COUNT } else { 0 };
             let time = if wish.marker.time { switch::TIME } else { 0 };
             let (receiver, arguments) = (wish.receiver, wish.arguments);

@@ -29,26 +29,43 @@ impl WatchOptions {
             return Ok(self);
         }
         let lenses = self.lenses();
-        let only_outside = [Lens::Calls, Lens::Jni].into_iter().find(|lens| lenses.contains(lens));
+        let only_outside = lenses.contains(&Lens::Jni).then_some(Lens::Jni);
         let only_outside = only_outside.or_else(|| self.demand.exact.then_some(Lens::Alloc));
         if let Some(lens) = only_outside {
             return Err(Failure::usage(
                 format!("the lens {} is seen from outside only", lens.id()),
-                "leave out --lane inside, or use `jtrace methods`".to_owned(),
+                "leave out --lane inside, or use `jtrace methods` or `jtrace calls`".to_owned(),
             ));
         }
-        if !lenses.contains(&Lens::Methods) {
+        if ![Lens::Methods, Lens::Calls].iter().any(|lens| lenses.contains(lens)) {
             return Err(Failure::usage(
-                "--lane inside is about calls of methods, and the lens methods is not asked for",
+                "--lane inside is about calls of methods, and neither lens methods nor lens calls is asked for",
                 "use `jtrace methods PID -I 'CLASS::METHOD' --lane inside`".to_owned(),
             ));
         }
-        self.inside.calls = Some(calls(&self.demand.wanted, !self.demand.no_times)?);
+        let wish = calls(&self.demand.wanted, !self.demand.no_times)?;
+        if lenses.contains(&Lens::Calls) {
+            self.inside.callers = true;
+            without_duration(&wish)?;
+        }
+        self.inside.calls = Some(wish);
         self.inside.inside = true;
         self.lens = lenses;
         self.lens.push(Lens::Markers);
         Ok(self)
     }
+}
+
+/// Calls that are decided when they are over come after those within them, which then have no caller.
+fn without_duration(wish: &Wish) -> Result<(), Failure> {
+    let Some(text) = &wish.marker.predicate else { return Ok(()) };
+    if Predicate::parse(text, Kind::Region)?.asks_for(&[crate::predicate::Field::Duration]) {
+        return Err(Failure::usage(
+            "who calls whom is not known in the lane inside where the duration of a call decides",
+            "leave out the condition, or --lane inside".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// The marker of the chosen methods.
@@ -136,15 +153,16 @@ mod tests {
             let failure = with(&[&["--lane", "inside"], arguments].concat()).expect_err("it is wrong");
             failure.lines().join("\n")
         };
-        assert!(refused(&["-l", "calls", "-I", "a::b"]).contains("the lens calls is seen from outside only"));
+        assert!(refused(&["-l", "jni", "-I", "a::b"]).contains("the lens jni is seen from outside only"));
         assert!(refused(&["-l", "alloc", "--exact", "-I", "a"]).contains("the lens alloc"));
-        assert!(refused(&["-l", "gc"]).contains("the lens methods is not asked for"));
+        assert!(refused(&["-l", "gc"]).contains("neither lens methods nor lens calls"));
         assert!(refused(&["-l", "methods"]).contains("choose them with -I"));
         assert!(refused(&["-l", "methods", "-I", "a?::b"]).contains("write * for any text"));
         assert!(refused(&["-l", "methods", "-I", "a"]).contains("a pattern of methods is CLASS::METHOD"));
         let timed = ["-l", "methods", "-I", "a::b", "--where", "duration > 1ms"];
         assert!(with(&[&["--lane", "inside"], &timed[..]].concat()).is_ok());
         assert!(refused(&[&timed[..], &["--no-times"]].concat()).contains("known only with times"));
+        assert!(refused(&[&timed[..], &["-l", "calls"]].concat()).contains("who calls whom is not known"));
         assert!(refused(&["-l", "methods", "-I", "a::b", "--where", "caller_method == \"c\""]).contains("caller"));
     }
 }

@@ -79,7 +79,7 @@ pub(super) struct Watched {
 impl Watched {
     /// The lenses that need sites of their own.
     pub(super) fn seen_from_outside(&self) -> Vec<Lens> {
-        let is_inside = |lens: Lens| self.lane == Lane::Inside && lens == Lens::Methods;
+        let is_inside = |lens: Lens| self.lane == Lane::Inside && matches!(lens, Lens::Methods | Lens::Calls);
         self.lenses.iter().copied().filter(|lens| !is_inside(*lens)).collect()
     }
 

@@ -166,6 +166,17 @@ impl Contexts {
         contexts
     }
 
+    /// Calls that were counted without what is around them, and so many that an exception has ended.
+    pub(super) fn counted_alone(&mut self, tid: Tid, method: SubjectId, calls: u64, errors: u64) {
+        let call = Call { method, stack: StackId::default(), inlined: false };
+        let at = self.context(tid, Around::Cut(tid), call);
+        let amounts = match at.and_then(|at| self.node_mut(at)) {
+            Some(node) => &mut node.amounts,
+            None => self.beyond.entry((None, method)),
+        };
+        amounts.add(&Amounts { calls, errors, ..Amounts::default() });
+    }
+
     fn context(&mut self, tid: Tid, around: Around, call: Call) -> Option<u32> {
         let Call { method, stack, inlined } = call;
         let key = (around, method, stack);
@@ -214,13 +225,13 @@ impl Contexts {
         self.beyond.others().map_or(0, |others| others.calls)
     }
 
-    /// A sentence where there was no room for all contexts.
     /// All calls.
     pub(super) fn calls(&self) -> u64 {
         let nodes = self.nodes().iter().map(|node| node.amounts.calls);
         nodes.chain(self.beyond().map(|(.., amounts)| amounts.calls)).fold(self.uncounted(), u64::saturating_add)
     }
 
+    /// A sentence where there was no room for all contexts.
     pub(super) fn note(&self) -> Option<String> {
         let calls = self.beyond.iter().map(|(_, amounts)| amounts.calls).sum::<u64>() + self.uncounted();
         let beyond = (calls > 0).then(|| {

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use super::{
     super::{
-        Context,
         table::{FastMap, FastSet},
+        woven::ThreadLabel,
     },
     contexts::{Amounts, Contexts, Node},
 };
 use crate::{
     event::{StackId, SubjectId, Tid},
-    stack::{Frame, Kind},
+    stack::{Frame, Kind, Stacks},
+    subject::Subjects,
 };
 
 /// Who calls.
@@ -58,9 +59,20 @@ pub(super) struct OfThread {
     pub(super) edges: std::collections::BTreeSet<Edge>,
 }
 
+/// What numbers of methods and of stacks stand for.
+#[derive(Clone, Copy)]
+pub(super) struct Lookup<'a> {
+    pub(super) stacks: &'a Stacks,
+    pub(super) subjects: &'a Subjects,
+}
+
+/// What a thread of the contexts is called.
+pub(super) type Naming<'a> = &'a dyn Fn(Tid) -> ThreadLabel;
+
 /// The graph.
 pub(super) struct Graph<'a> {
     pub(super) resolver: Resolver<'a>,
+    pub(super) thread: Naming<'a>,
     pub(super) by_edge: HashMap<Edge, Amounts>,
     pub(super) by_thread: HashMap<Tid, OfThread>,
     /// The caller's place of each context, in the order of the contexts.
@@ -71,9 +83,10 @@ pub(super) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// Of all threads together, and of each.
-    pub(super) fn of(contexts: &Contexts, context: Context<'a>) -> Self {
+    pub(super) fn of(contexts: &Contexts, lookup: Lookup<'a>, thread: Naming<'a>) -> Self {
         let mut graph = Self {
-            resolver: Resolver::new(contexts, context),
+            resolver: Resolver::new(contexts, lookup),
+            thread,
             by_edge: HashMap::new(),
             by_thread: HashMap::new(),
             places: Vec::with_capacity(contexts.nodes().len()),
@@ -151,7 +164,7 @@ enum Below {
 
 /// Finds callers on stacks. Each stack and each frame is looked at once.
 pub(super) struct Resolver<'a> {
-    context: Context<'a>,
+    lookup: Lookup<'a>,
     /// Text of a method and its chosen one of that text; of several (of several loaders) the first.
     chosen: HashMap<String, SubjectId>,
     titles: FastMap<u32, String>,
@@ -161,9 +174,9 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(contexts: &Contexts, context: Context<'a>) -> Self {
+    fn new(contexts: &Contexts, lookup: Lookup<'a>) -> Self {
         let mut resolver = Self {
-            context,
+            lookup,
             chosen: HashMap::new(),
             titles: FastMap::default(),
             of_stack: FastMap::default(),
@@ -174,7 +187,7 @@ impl<'a> Resolver<'a> {
             if resolver.titles.contains_key(&id.0) {
                 continue;
             }
-            let Some(subject) = context.subjects.get(id) else { continue };
+            let Some(subject) = lookup.subjects.get(id) else { continue };
             let title = subject.title();
             if let Some(method) = &subject.method {
                 resolver.chosen.entry(format!("{title}{}", method.signature)).or_insert(id);
@@ -204,11 +217,11 @@ impl<'a> Resolver<'a> {
             Below::Frame { id, is_place } => (id, is_place),
             // A whole stack without a caller is one: the method is the thread's first.
             Below::Nothing => {
-                let whole = self.context.stacks.get(stack).is_some_and(|stack| stack.end.root);
+                let whole = self.lookup.stacks.get(stack).is_some_and(|stack| stack.end.root);
                 return (if whole { Caller::Root } else { around }, Place::default());
             }
         };
-        let Some(frame) = self.context.stacks.frame(id) else { return (around, Place::default()) };
+        let Some(frame) = self.lookup.stacks.frame(id) else { return (around, Place::default()) };
         let place = if is_place { Place::of(frame) } else { Place::default() };
         if let Caller::Chosen(method) = around
             && self.is_of(frame, method)
@@ -221,7 +234,7 @@ impl<'a> Resolver<'a> {
     /// The Java frames of the innermost frame of machine code, and those behind it. A compiler notes no place where a method
     /// begins: what is told of the first ones is that of the next place of the code, which may lie behind the method.
     fn java_frames(&self, stack: StackId) -> (Vec<u32>, Option<u32>) {
-        let stacks = self.context.stacks;
+        let stacks = self.lookup.stacks;
         let Some(stack) = stacks.get(stack) else { return (Vec::new(), None) };
         let mut java =
             stack.frames.iter().copied().filter(|id| stacks.frame(*id).is_some_and(|frame| frame.kind.is_java()));
@@ -238,7 +251,7 @@ impl<'a> Resolver<'a> {
     /// The Java frame below that of a called method that has a frame of its own, or is inlined where nobody looks.
     fn frame_below(&self, stack: StackId, callee: SubjectId) -> Below {
         let (first, next) = self.java_frames(stack);
-        let is_callee = |id: u32| self.context.stacks.frame(id).is_some_and(|frame| self.is_of(frame, callee));
+        let is_callee = |id: u32| self.lookup.stacks.frame(id).is_some_and(|frame| self.is_of(frame, callee));
         let Some(compiled) = first.last().copied() else { return Below::Nothing };
         if is_callee(compiled) {
             return next.map_or(Below::Nothing, |id| Below::Frame { id, is_place: true });
@@ -256,7 +269,7 @@ impl<'a> Resolver<'a> {
     /// several places.
     fn place_within(&self, stack: StackId, callee: SubjectId, caller: SubjectId) -> Place {
         let (first, _) = self.java_frames(stack);
-        let frame = |id: u32| self.context.stacks.frame(id);
+        let frame = |id: u32| self.lookup.stacks.frame(id);
         let mut places = first.windows(2).filter_map(|pair| {
             let (inner, outer) = (frame(pair[0])?, frame(pair[1])?);
             let fits = self.is_of(inner, callee) && self.is_of(outer, caller);
@@ -268,7 +281,7 @@ impl<'a> Resolver<'a> {
 
     fn is_of(&self, frame: &Frame, method: SubjectId) -> bool {
         let title = self.titles.get(&method.0);
-        let subject = self.context.subjects.get(method).and_then(|subject| subject.method.as_ref());
+        let subject = self.lookup.subjects.get(method).and_then(|subject| subject.method.as_ref());
         let (Some(title), Some(subject)) = (title, subject) else { return false };
         *title == frame.name && frame.signature.as_ref().is_none_or(|signature| *signature == subject.signature)
     }
@@ -289,7 +302,7 @@ impl<'a> Resolver<'a> {
         match caller {
             Caller::Chosen(method) => (self.title(method), self.signature(method)),
             Caller::Other(frame) => {
-                let frame = self.context.stacks.frame(frame);
+                let frame = self.lookup.stacks.frame(frame);
                 (
                     frame.map_or_else(|| "<frame lost>".to_owned(), |frame| frame.name.clone()),
                     frame.and_then(|frame| frame.signature.clone()),
@@ -306,13 +319,13 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn signature(&self, method: SubjectId) -> Option<String> {
-        let subject = self.context.subjects.get(method)?;
+        let subject = self.lookup.subjects.get(method)?;
         Some(subject.method.as_ref()?.signature.clone())
     }
 
     /// What is special about a callee.
     pub(super) fn kind(&self, method: SubjectId) -> &'static str {
-        match self.context.subjects.get(method).and_then(|subject| subject.method.as_ref()) {
+        match self.lookup.subjects.get(method).and_then(|subject| subject.method.as_ref()) {
             Some(method) if method.native => "native",
             Some(method) if method.name == "<clinit>" => "initialiser",
             Some(method) if method.name == "<init>" => "constructor",

@@ -6,12 +6,9 @@ mod tree;
 use std::collections::BTreeMap;
 
 use super::{
-    super::{
-        Context,
-        table::{Groups, Merge, column},
-    },
+    super::table::{Groups, Merge, column},
     contexts::{Amounts, Contexts},
-    graph::{Caller, Graph, OfThread, Place},
+    graph::{Caller, Graph, Lookup, OfThread, Place},
 };
 use crate::{
     event::SubjectId,
@@ -23,7 +20,7 @@ use crate::{
 const NAMED: usize = 5;
 
 /// All shapes, the most important first.
-pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) -> Vec<Shape> {
+pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>) -> Vec<Shape> {
     let mut shapes = vec![edges(graph)];
     if graph.has_places() {
         let sites = Sites::of(graph);
@@ -31,10 +28,10 @@ pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) 
     }
     shapes.extend(initialisers(graph));
     if !graph.by_thread.is_empty() {
-        shapes.push(threads(graph, context));
+        shapes.push(threads(graph));
         shapes.push(tree::tree(graph, contexts));
     }
-    shapes.extend(profile::profiles(graph, contexts, context));
+    shapes.extend(profile::profiles(graph, contexts, lookup));
     shapes
 }
 
@@ -217,9 +214,9 @@ fn initialisers(graph: &Graph<'_>) -> Option<Shape> {
 }
 
 /// The graph of each thread in numbers.
-fn threads(graph: &Graph<'_>, context: Context<'_>) -> Shape {
+fn threads(graph: &Graph<'_>) -> Shape {
     let rows: BTreeMap<_, ThreadRow> =
-        graph.by_thread.iter().map(|(tid, of)| ((context.names.thread(*tid), *tid), ThreadRow::from(of))).collect();
+        graph.by_thread.iter().map(|(tid, of)| (((graph.thread)(*tid), *tid), ThreadRow::from(of))).collect();
     Groups { rows, others: None }.table(
         "threads",
         "Calls by thread",
@@ -232,7 +229,7 @@ fn threads(graph: &Graph<'_>, context: Context<'_>) -> Shape {
             column("contexts", "Contexts", Unit::Count),
         ],
         |row| row.calls,
-        |(thread, tid)| vec![thread.into(), u64::from(tid.0).into()],
+        |((thread, tid), _)| vec![thread.into(), tid.map(|tid| u64::from(tid.0)).into()],
         |row| vec![row.calls.into(), row.methods.into(), row.edges.into(), row.contexts.into()],
     )
 }

@@ -1,17 +1,17 @@
 //! Tables of calls by thread.
 
 use super::{
-    super::table::{Groups, column},
+    super::{
+        table::{Groups, column},
+        woven::ThreadLabel,
+    },
     Labels,
     counted::Sums,
 };
 use crate::{
-    event::{SubjectId, Tid},
+    event::SubjectId,
     report::{Cell, Column, Shape, Unit},
 };
-
-/// A thread's name, and its number for the kernel where it has one of its own.
-pub(super) type ThreadLabel = (String, Option<Tid>);
 
 /// A row a thread.
 pub(super) fn threads(calls: Groups<ThreadLabel, Sums>) -> Shape {

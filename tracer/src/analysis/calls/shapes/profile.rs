@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::super::{
-    super::{Context, table::FastMap},
+    super::table::FastMap,
     contexts::{Amounts, Contexts, Node},
-    graph::{Graph, Place},
+    graph::{Graph, Lookup, Place},
 };
 use crate::{
     event::SubjectId,
@@ -22,9 +22,9 @@ const FRAMES: usize = 4 << 20;
 const TOO_MANY: &str = "<too many contexts>";
 
 /// Calls by context, and own time by context where any is known.
-pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, context: Context<'_>) -> Vec<Shape> {
+pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>) -> Vec<Shape> {
     let profile = |id, title: &str, unit, value: fn(&Amounts) -> u64| {
-        let profile = Builder::new(graph, contexts, context).build(id, title, unit, value);
+        let profile = Builder::new(graph, contexts, lookup).build(id, title, unit, value);
         (!profile.stacks.is_empty()).then_some(Shape::Profile(profile))
     };
     let calls = profile("calls", "Calls by context", Unit::Count, |amounts| amounts.calls);
@@ -35,7 +35,7 @@ pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, context: Context<
 struct Builder<'a> {
     graph: &'a Graph<'a>,
     nodes: &'a [Node],
-    context: Context<'a>,
+    lookup: Lookup<'a>,
     frames: Vec<Frame>,
     numbers: FastMap<(u32, Place), u32>,
     threads: Vec<ProfileThread>,
@@ -43,11 +43,11 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(graph: &'a Graph<'a>, contexts: &'a Contexts, context: Context<'a>) -> Self {
+    fn new(graph: &'a Graph<'a>, contexts: &'a Contexts, lookup: Lookup<'a>) -> Self {
         Self {
             graph,
             nodes: contexts.nodes(),
-            context,
+            lookup,
             frames: Vec::new(),
             numbers: FastMap::default(),
             threads: Vec::new(),
@@ -111,9 +111,9 @@ impl<'a> Builder<'a> {
     }
 
     fn frame(&mut self, method: SubjectId, place: Place) -> u32 {
-        let Self { graph, context, frames, numbers, .. } = self;
+        let Self { graph, lookup, frames, numbers, .. } = self;
         *numbers.entry((method.0, place)).or_insert_with(|| {
-            let subject = context.subjects.get(method);
+            let subject = lookup.subjects.get(method);
             frames.push(Frame {
                 class: subject.map(|subject| subject.class.clone()),
                 signature: graph.resolver.signature(method),
@@ -128,9 +128,10 @@ impl<'a> Builder<'a> {
     }
 
     fn thread(&mut self, tid: u32) -> u32 {
-        let Self { context, threads, thread_numbers, .. } = self;
+        let Self { graph, threads, thread_numbers, .. } = self;
         *thread_numbers.entry(tid).or_insert_with(|| {
-            threads.push(ProfileThread { tid, name: context.names.thread(crate::event::Tid(tid)) });
+            let (name, of_kernel) = (graph.thread)(crate::event::Tid(tid));
+            threads.push(ProfileThread { tid: of_kernel.map_or(0, |tid| tid.0), name });
             u32::try_from(threads.len() - 1).unwrap_or(u32::MAX)
         })
     }

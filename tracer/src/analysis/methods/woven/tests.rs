@@ -4,6 +4,7 @@ use tracer_common::marks::WordKind;
 
 use super::*;
 use crate::{
+    mark::Inside,
     marker::testing::{Play, Words, marker},
     report::{Cell, Shape, Table},
 };
@@ -102,7 +103,7 @@ fn a_call_that_must_have_ended_has_ended_by_an_exception() {
 
 #[test]
 fn without_such_a_marker_the_other_lane_says_what_there_is() {
-    let mut woven = WovenCalls::new(0);
+    let mut woven = woven(0);
     assert!(!woven.is_asked);
     let asked = |markers| Inside::Asked(crate::mark::Asked { markers, ..Default::default() });
     woven.inside(&asked(vec![marker("calls")]));
