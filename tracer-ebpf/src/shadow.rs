@@ -185,16 +185,13 @@ impl Calls {
     }
 
     /// What returned last, if the frame that an exception has left at `sp` can have been its own; it is then forgotten: its cell, or
-    /// its context. What lies below that return, or below `sp`, is a later call: one of code that does not report, or one that is
-    /// still known.
+    /// its context. What lies below that return is a later call, of code that does not report.
     #[inline(always)]
     pub(crate) fn take_thrown(&self, sp: u64) -> Option<u64> {
         // SAFETY: as above.
         let (returned, returned_sp) = unsafe { ((*self.thread).returned, (*self.thread).returned_sp) };
         self.forget_returned();
-        // SAFETY: as above.
-        let is_below = self.top().is_some_and(|top| unsafe { (*top).sp } < sp);
-        if returned == 0 || sp < returned_sp || is_below { None } else { Some(returned - 1) }
+        if returned == 0 || sp < returned_sp { None } else { Some(returned - 1) }
     }
 
     #[inline(always)]
