@@ -1,6 +1,7 @@
 //! What users do: a JVM that was started without a flag for jtrace, warm, and a command line. Everything that was chosen is
 //! counted to the last one, or named as not covered.
 
+mod lanes;
 mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,64 +155,6 @@ fn calls_of_a_warm_program_are_counted_or_named_as_not_covered() -> Result<()> {
         ensure!(said, "{counted} calls, {headline:?}");
         Ok(())
     })
-}
-
-/// The same question, and another lane: nothing depends on what the JVM has compiled.
-#[test]
-fn every_call_of_a_warm_program_is_counted_inside() -> Result<()> {
-    for jdk in jdk::builds()? {
-        let mut jvm = warm(&jdk, ["methods", "Tally"], WARM)?;
-        for more in [&[][..], &["--no-times"], &["--each", "--no-times"]] {
-            // Two patterns that both mean a method are one call of it.
-            let chosen = ["methods", "-I", "Tally$Till::*", "-I", "Tally*::*", "-X", "*::priced", "--lane", "inside"];
-            let session = session(&jvm, &[&chosen[..], more].concat())?;
-            let expected = work(&mut jvm)?;
-            let report = session.report()?;
-            all_but_priced(&report, &expected, more.is_empty())
-                .with_context(|| format!("with {more:?} on {}", jdk.home.display()))?;
-        }
-        jvm.finish()?;
-    }
-    Ok(())
-}
-
-/// All that was done is there, and times where these were asked for.
-fn all_but_priced(report: &Report, expected: &Expected, timed: bool) -> Result<()> {
-    ensure!(report.0["headline"].is_null(), "{}", report.0["headline"]);
-    for kind in ["calls", "errors"] {
-        let counted = sums(report, ["methods", "methods"], method, kind)?;
-        for (of, number) in expected.of(kind)? {
-            let counted = counted.get(of).copied().unwrap_or(0);
-            let number = if of.ends_with(".priced") { 0 } else { number };
-            ensure!(counted == number, "{counted} {kind} of {of}, not {number}");
-        }
-    }
-    let by_thread = sums(report, ["methods", "thread_methods"], |row| text(row, "thread").to_owned(), "calls")?;
-    ensure!(by_thread.into_values().eq([report.summary("methods", "calls")?]), "it has one thread");
-    let is_timed = |row: &Row| cell(row, "total_ns").is_ok_and(|total| total > 0);
-    let rows = report.table("methods", "methods")?;
-    ensure!(rows.iter().all(|row| is_timed(row) == timed), "{rows:?}");
-    Ok(())
-}
-
-/// Where both lanes see everything, they say the same.
-#[test]
-fn both_lanes_count_the_same_calls_at_the_same_time() -> Result<()> {
-    for jdk in jdk::all()? {
-        let mut jvm = Launch::new(&jdk, "methods", "Tally").flags(&["-XX:+DTraceMethodProbes"]).start()?;
-        let outside = session(&jvm, &["methods", "-I", "Tally$Till::*"])?;
-        let inside = session(&jvm, &["methods", "-I", "Tally$Till::*", "--lane", "inside"])?;
-        work(&mut jvm)?;
-        let (inside, outside) = (inside.report()?, outside.report()?);
-        for kind in ["calls", "errors"] {
-            let [of_inside, of_outside] =
-                [&inside, &outside].map(|report| sums(report, ["methods", "methods"], method, kind));
-            let (of_inside, of_outside) = (of_inside?, of_outside?);
-            ensure!(of_inside == of_outside, "{kind} on {}: {of_inside:?}, {of_outside:?}", jdk.release);
-        }
-        jvm.finish()?;
-    }
-    Ok(())
 }
 
 /// Every caller of a method together has called it as often as it was called.

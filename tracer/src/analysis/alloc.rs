@@ -262,7 +262,7 @@ impl Analysis for Alloc {
     }
 
     fn headline(&self, context: Context<'_>) -> Option<String> {
-        self.covered.headline(context)
+        self.covered.headline(Lens::Alloc, context)
     }
 
     fn coverage(&mut self, coverage: &Coverage) {

@@ -168,7 +168,7 @@ impl Analysis for Calls {
     }
 
     fn headline(&self, context: Context<'_>) -> Option<String> {
-        self.covered.headline(context)
+        self.covered.headline(Lens::Calls, context)
     }
 
     fn coverage(&mut self, coverage: &Coverage) {

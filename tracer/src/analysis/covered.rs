@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Context, table::column};
+use super::{Context, Lens, table::column};
 use crate::{
     coverage::{Coverage, Silent},
     event::{Event, Payload, StackId},
@@ -43,7 +43,7 @@ impl Covered {
 
     /// A sentence where something of what was chosen is not seen, with the command that would see it. How often that is called is
     /// not known: one of many methods can have nearly all calls.
-    pub(super) fn headline(&self, context: Context<'_>) -> Option<String> {
+    pub(super) fn headline(&self, lens: Lens, context: Context<'_>) -> Option<String> {
         let Coverage { objects, included, interpreter, seen, silent, .. } = self.coverage.as_ref()?;
         let (untraced, silent): (Vec<&Silent>, Vec<&Silent>) = silent.iter().partition(|silent| silent.untraced);
         let of = silent.len() as u64 + seen;
@@ -64,7 +64,8 @@ impl Covered {
         };
         let inside = silent.first().filter(|_| !objects).map_or_else(String::new, |silent| {
             let (pid, patterns) = (context.target.pid, patterns(included, silent));
-            format!("`sudo jtrace methods {pid} {patterns} --lane inside` counts them through a library in the JVM; ")
+            let command = lens.id();
+            format!("`sudo jtrace {command} {pid} {patterns} --lane inside` counts them through a library in the JVM; ")
         });
         Some(format!("{what}. {inside}`jtrace run` starts a JVM that reports everything."))
     }
@@ -198,7 +199,7 @@ mod tests {
         play.target.pid = 4711;
         let covered = Covered { coverage: Some(coverage), ..Covered::default() };
         let span = Span { start_ns: 0, duration_ns: MS, started_at_ms: 0, end: "duration".to_owned() };
-        covered.headline(context(&play, &span))
+        covered.headline(Lens::Methods, context(&play, &span))
     }
 
     #[test]

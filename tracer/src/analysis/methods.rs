@@ -245,7 +245,7 @@ impl Analysis for Methods {
     }
 
     fn headline(&self, context: Context<'_>) -> Option<String> {
-        self.covered.headline(context)
+        self.covered.headline(Lens::Methods, context)
     }
 
     fn coverage(&mut self, coverage: &Coverage) {

@@ -44,7 +44,7 @@ pub(super) struct DemandOptions {
     #[command(flatten)]
     pub(super) wanted: PredicateOptions,
 
-    /// Where calls are counted (lens methods): by traps of the kernel, or by code that a library weaves into the methods
+    /// Where calls are counted (lenses methods and calls): by traps of the kernel, or by code that a library weaves into the methods
     #[arg(long, value_enum, default_value_t, value_name = "LANE", hide_possible_values = false)]
     pub(super) lane: Lane,
 

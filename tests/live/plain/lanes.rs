@@ -1,0 +1,121 @@
+//! One question, two lanes: where both see everything, they say the same; and one sees all on a JVM that nobody prepared.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+use tests::{
+    expected::Expected,
+    jdk,
+    jvm::Launch,
+    report::{Report, Row, cell},
+};
+
+use super::{CALLS, WARM, method, session, sums, text, warm, work};
+
+/// Where both lanes see everything, they say the same.
+#[test]
+fn both_lanes_count_the_same_calls_at_the_same_time() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = Launch::new(&jdk, "methods", "Tally").flags(&["-XX:+DTraceMethodProbes"]).start()?;
+        let outside = session(&jvm, &["methods", "-I", "Tally$Till::*"])?;
+        let inside = session(&jvm, &["methods", "-I", "Tally$Till::*", "--lane", "inside"])?;
+        work(&mut jvm)?;
+        let (inside, outside) = (inside.report()?, outside.report()?);
+        for kind in ["calls", "errors"] {
+            let [of_inside, of_outside] =
+                [&inside, &outside].map(|report| sums(report, ["methods", "methods"], method, kind));
+            let (of_inside, of_outside) = (of_inside?, of_outside?);
+            ensure!(of_inside == of_outside, "{kind} on {}: {of_inside:?}, {of_outside:?}", jdk.release);
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// The same question, and another lane: nothing depends on what the JVM has compiled.
+#[test]
+fn every_call_of_a_warm_program_is_counted_inside() -> Result<()> {
+    for jdk in jdk::builds()? {
+        let mut jvm = warm(&jdk, ["methods", "Tally"], WARM)?;
+        for more in [&[][..], &["--no-times"], &["--each", "--no-times"]] {
+            // Two patterns that both mean a method are one call of it.
+            let chosen = ["methods", "-I", "Tally$Till::*", "-I", "Tally*::*", "-X", "*::priced", "--lane", "inside"];
+            let session = session(&jvm, &[&chosen[..], more].concat())?;
+            let expected = work(&mut jvm)?;
+            let report = session.report()?;
+            all_but_priced(&report, &expected, more.is_empty())
+                .with_context(|| format!("with {more:?} on {}", jdk.home.display()))?;
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// All that was done is there, and times where these were asked for.
+fn all_but_priced(report: &Report, expected: &Expected, timed: bool) -> Result<()> {
+    ensure!(report.0["headline"].is_null(), "{}", report.0["headline"]);
+    for kind in ["calls", "errors"] {
+        let counted = sums(report, ["methods", "methods"], method, kind)?;
+        for (of, number) in expected.of(kind)? {
+            let counted = counted.get(of).copied().unwrap_or(0);
+            let number = if of.ends_with(".priced") { 0 } else { number };
+            ensure!(counted == number, "{counted} {kind} of {of}, not {number}");
+        }
+    }
+    let by_thread = sums(report, ["methods", "thread_methods"], |row| text(row, "thread").to_owned(), "calls")?;
+    ensure!(by_thread.into_values().eq([report.summary("methods", "calls")?]), "it has one thread");
+    let is_timed = |row: &Row| cell(row, "total_ns").is_ok_and(|total| total > 0);
+    let rows = report.table("methods", "methods")?;
+    ensure!(rows.iter().all(|row| is_timed(row) == timed), "{rows:?}");
+    Ok(())
+}
+
+/// Who calls whom, where both see everything: how often, and how often with an exception.
+#[test]
+fn both_lanes_know_who_calls_whom() -> Result<()> {
+    for jdk in jdk::oldest_and_newest()? {
+        let mut jvm = Launch::new(&jdk, "methods", "Tally").flags(&["-XX:+DTraceMethodProbes"]).start()?;
+        let outside = session(&jvm, &["calls", "-I", "Tally*::*"])?;
+        let inside = session(&jvm, &["calls", "-I", "Tally*::*", "--lane", "inside"])?;
+        work(&mut jvm)?;
+        let (inside, outside) = (inside.report()?, outside.report()?);
+        for kind in ["calls", "errors"] {
+            let (of_inside, of_outside) = (edges(&inside, kind)?, edges(&outside, kind)?);
+            ensure!(of_inside == of_outside, "{kind} on {}: {of_inside:?}, {of_outside:?}", jdk.release);
+            ensure!(of_inside.values().any(|number| *number > 0), "no {kind}");
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// Calls between methods of the program, by caller and callee. What calls it from elsewhere is known outside only.
+fn edges(report: &Report, kind: &str) -> Result<BTreeMap<String, u64>> {
+    let name = |row: &Row| format!("{} > {}", text(row, "caller"), text(row, "callee"));
+    let mut edges = sums(report, ["calls", "edges"], name, kind)?;
+    edges.retain(|edge, _| edge.starts_with("Tally"));
+    Ok(edges)
+}
+
+/// No flag, warm code: every call has its caller, and there are as many as in the lens `methods`.
+#[test]
+fn every_caller_of_a_warm_program_is_known_inside() -> Result<()> {
+    for jdk in jdk::builds()? {
+        let mut jvm = warm(&jdk, ["methods", "Tally"], WARM)?;
+        let session = session(&jvm, &["calls", "-l", "methods,calls", "-I", "Tally*::*", "--lane", "inside"])?;
+        let expected = work(&mut jvm)?;
+        let report = session.report()?;
+        jvm.finish()?;
+        let of_callees = |kind| sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), kind);
+        for kind in ["calls", "errors"] {
+            ensure!(of_callees(kind)? == sums(&report, ["methods", "methods"], method, kind)?, "{kind}");
+            let counted = of_callees(kind)?;
+            for (of, number) in expected.of(kind)? {
+                let counted = counted.get(of).copied().unwrap_or(0);
+                ensure!(counted == number, "{counted} {kind} of {of}, not {number} on {}", jdk.home.display());
+            }
+        }
+        ensure!(report.summary("calls", "calls")? == CALLS, "{:?}", report.summary("calls", "calls"));
+    }
+    Ok(())
+}
