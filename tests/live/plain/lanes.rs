@@ -93,7 +93,7 @@ fn both_lanes_know_who_calls_whom() -> Result<()> {
 fn edges(report: &Report, kind: &str) -> Result<BTreeMap<String, u64>> {
     let name = |row: &Row| format!("{} > {}", text(row, "caller"), text(row, "callee"));
     let mut edges = sums(report, ["calls", "edges"], name, kind)?;
-    edges.retain(|edge, _| edge.starts_with("Tally"));
+    edges.retain(|edge, _| edge.starts_with("Tally.") || edge.starts_with("Tally$Till."));
     Ok(edges)
 }
 
