@@ -11,11 +11,14 @@ mod sentence;
 
 mod calls;
 mod graph;
+mod heap_way;
 mod symbol;
 
 pub use symbol::Lines;
 
 pub mod diff;
+pub mod heap_diff;
+pub mod leaks;
 pub mod text;
 pub mod top;
 
