@@ -140,8 +140,7 @@ impl Taking {
     /// Takes a snapshot of a JVM.
     pub(super) fn take_of(&self, pid: u32) -> Result<Stored, Failure> {
         let jvm = prepare::open(pid)?;
-        let wanted =
-            Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
+        let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
         let failed = |error: take::Error| {
             let hint = error.hint().map_or_else(|| HINT.to_owned(), str::to_owned);
             Failure::new(error, hint)

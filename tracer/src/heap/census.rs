@@ -132,7 +132,8 @@ impl<'a> Survey<'a> {
     fn new(graph: &'a Graph) -> Self {
         let names: Vec<Arc<str>> = graph.classes.iter().map(|class| shown(&class.name)).collect();
         let mut by_name: HashMap<&str, u32> = HashMap::new();
-        let first_of = (0..).zip(&names).map(|(number, name)| *by_name.entry(name).or_insert(number)).collect::<Vec<_>>();
+        let first_of =
+            (0..).zip(&names).map(|(number, name)| *by_name.entry(name).or_insert(number)).collect::<Vec<_>>();
         let mut loaded = vec![0; names.len()];
         let mut stands_for = HashMap::new();
         for (class, first) in graph.classes.iter().zip(&first_of).filter(|(class, _)| class.object != NOBODY) {

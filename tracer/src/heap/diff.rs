@@ -212,7 +212,10 @@ fn name(at: usize, of: usize) -> String {
 pub fn cautions(all: &[&Counted]) -> Vec<String> {
     let mut said = Vec::new();
     for (what, get) in [
-        ("process ids", (|origin| if origin.pid == 0 { String::new() } else { origin.pid.to_string() }) as fn(&Origin) -> String),
+        (
+            "process ids",
+            (|origin| if origin.pid == 0 { String::new() } else { origin.pid.to_string() }) as fn(&Origin) -> String,
+        ),
         ("programs", |origin| origin.command.clone()),
         ("JVMs", |origin| origin.jvm.clone()),
         ("collectors", |origin| origin.collector.clone()),
@@ -240,7 +243,10 @@ pub fn cautions(all: &[&Counted]) -> Vec<String> {
             Some(_) => {}
         }
         if census.unfollowed > 0 {
-            said.push(format!("{} objects of {name} are counted at a holder that is not the nearest", census.unfollowed));
+            said.push(format!(
+                "{} objects of {name} are counted at a holder that is not the nearest",
+                census.unfollowed
+            ));
         }
         if origin.time_ms == 0 {
             said.push(format!("{name} does not say when it was taken"));

@@ -475,6 +475,7 @@ mod tests {
             let packed = |damaged: &[u8]| repacked(damaged);
             for bytes in [packed(&bytes), bytes] {
                 if let Ok(stored) = read(&bytes[..], bytes.len() as u64) {
+                    crate::heap::census::Census::of(&stored.graph);
                     crate::heap::summary::Analysis::of(stored.graph).summary(Origin::default(), None, 5);
                 }
             }

@@ -64,6 +64,8 @@ pub struct Suspect {
     pub way: Vec<WayStep>,
     /// And on to objects of the class.
     pub way_on: Vec<WayStep>,
+    /// Objects of the class that are held so, in each snapshot.
+    pub class_objects: Vec<u64>,
     /// What is held through the parts that grow, in each snapshot; `retained_bytes` is of what contains them.
     pub amounts: Vec<Amount>,
     /// How many objects came in an hour, had it gone on as from the first snapshot to the last one.
@@ -113,7 +115,10 @@ impl Leaks {
         }
         if have_times && !is_sorted {
             counted.sort_by_key(|one| one.origin.time_ms);
-            said.push("the snapshots are looked at in the order of their times, which is another one than they were given in".to_owned());
+            said.push(
+                "the snapshots are looked at in the order of their times, which is another one than they were given in"
+                    .to_owned(),
+            );
         }
         said.extend(cautions(&counted));
         let times: Option<Vec<u64>> = have_times.then(|| counted.iter().map(|one| one.origin.time_ms).collect());
@@ -194,8 +199,10 @@ impl Look {
     fn is_enough(&self, held: &Held) -> bool {
         let root = self.aligned.beginning(held.at).root;
         let is_kept = !matches!(root, Some(RootKind::OnlyWeak | RootKind::Unreached));
+        // More frames of a method are there where more threads are, which are told of themselves.
+        let are_frames = root.is_some_and(RootKind::is_passing) && held.parts.contains(&held.at);
         let more = |get, least: u64| grown(&held.amounts, get) >= least.cast_signed();
-        is_kept && (more(objects, LEAST_OBJECTS) || more(bytes, LEAST_BYTES))
+        is_kept && (more(bytes, LEAST_BYTES) || !are_frames && more(objects, LEAST_OBJECTS))
     }
 
     /// How all that it holds has grown: parts can take turns.
@@ -214,9 +221,10 @@ impl Look {
         let way = self.aligned.way(held.at);
         let mut way_on = chosen.map_or_else(Vec::new, |row| self.aligned.way(row));
         way_on.drain(..way.len().min(way_on.len()));
-        let class = chosen.unwrap_or(held.at) as usize;
+        let row = &self.aligned.rows[chosen.unwrap_or(held.at) as usize];
         Suspect {
-            class: self.aligned.rows[class].class.to_string(),
+            class: row.class.to_string(),
+            class_objects: row.own.iter().map(objects).collect(),
             holder: self.aligned.beginning(held.at).by.to_string(),
             way,
             way_on,
@@ -261,7 +269,9 @@ impl Look {
             let row = &self.aligned.rows[*row as usize];
             !is_of_jdk(&row.class) && grown(&row.own, objects) * 2 >= parts
         });
-        let key = |(row, depth): &(u32, u32)| (*depth, std::cmp::Reverse(grown(&self.aligned.rows[*row as usize].own, objects)), *row);
+        let key = |(row, depth): &(u32, u32)| {
+            (*depth, std::cmp::Reverse(grown(&self.aligned.rows[*row as usize].own, objects)), *row)
+        };
         if let Some((row, _)) = own.min_by_key(key) {
             return Some(row);
         }
@@ -296,7 +306,9 @@ impl Look {
             .map(|(class, (objects, bytes))| Grown { class: class.to_owned(), objects, bytes })
             .filter(|row| row.objects > 0 || row.bytes > 0)
             .collect();
-        rows.sort_by(|one, other| (other.bytes, other.objects, &one.class).cmp(&(one.bytes, one.objects, &other.class)));
+        rows.sort_by(|one, other| {
+            (other.bytes, other.objects, &one.class).cmp(&(one.bytes, one.objects, &other.class))
+        });
         rows.truncate(CLASSES);
         rows
     }

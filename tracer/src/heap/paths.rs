@@ -53,11 +53,6 @@ fn rank(kind: RootKind) -> u8 {
     }
 }
 
-/// Whether a root is gone as soon as a frame ends: what it holds for now, something else mostly holds for longer.
-fn is_passing(kind: RootKind) -> bool {
-    matches!(kind, RootKind::StackLocal | RootKind::JniLocal | RootKind::Monitor)
-}
-
 impl Paths {
     /// Finds the shortest ones.
     pub fn of(graph: &Graph) -> Self {
@@ -67,7 +62,7 @@ impl Paths {
     /// Finds the shortest ones from what lasts, and from frames only to what nothing else leads to. A thread that happens to use a map
     /// does not become its holder by that.
     pub fn lasting(graph: &Graph) -> Self {
-        Self::found(graph, |kind| rank(kind) + if is_passing(kind) { 8 } else { 0 }, is_passing)
+        Self::found(graph, |kind| rank(kind) + if kind.is_passing() { 8 } else { 0 }, RootKind::is_passing)
     }
 
     fn found(graph: &Graph, rank: impl Fn(RootKind) -> u8, is_late: impl Fn(RootKind) -> bool) -> Self {

@@ -27,7 +27,11 @@ pub fn write(leaks: &Leaks, options: &TextOptions, out: &mut dyn io::Write) -> i
     cautions.iter().try_for_each(|caution| page.paragraph("  - ", caution, Some(Ink::Warning)))?;
     page.heading("WHAT GOES ON GROWING")?;
     if *so_far {
-        page.paragraph("  ", "So far: two snapshots show that something grew, and not that it goes on.", Some(Ink::Warning))?;
+        page.paragraph(
+            "  ",
+            "So far: two snapshots show that something grew, and not that it goes on.",
+            Some(Ink::Warning),
+        )?;
     }
     if suspects.is_empty() {
         page.line("  nothing")?;
@@ -47,7 +51,8 @@ pub fn write(leaks: &Leaks, options: &TextOptions, out: &mut dyn io::Write) -> i
     }
     if *only_weak_bytes > 0 {
         let more = bytes(only_weak_bytes.unsigned_abs());
-        let text = format!("Weak, soft, phantom and final references alone hold {more} more, which collectors may free.");
+        let text =
+            format!("Weak, soft, phantom and final references alone hold {more} more, which collectors may free.");
         page.line("")?;
         page.paragraph("", &text, Some(Ink::Dim))?;
     }
@@ -67,16 +72,29 @@ fn over(snapshots: usize, span_ms: Option<u64>, per_hour: Option<f64>) -> String
 }
 
 fn of_suspect(rank: usize, suspect: &Suspect, seen: (usize, Option<u64>), page: &mut Page<'_>) -> io::Result<()> {
-    let Suspect { class, holder: _, way, way_on, amounts, objects_per_hour: _, bytes_per_hour, by_class } = suspect;
-    let title = format!("{class}: {}, {}", more(amounts), over(seen.0, seen.1, *bytes_per_hour));
+    let Suspect {
+        class,
+        holder: _,
+        way,
+        way_on,
+        class_objects,
+        amounts,
+        objects_per_hour: _,
+        bytes_per_hour,
+        by_class,
+    } = suspect;
+    let own = match class_objects[..] {
+        [first, .., last] if first != last => format!("{}, in all ", heap_diff::signed(first, last, count)),
+        _ => String::new(),
+    };
+    let title = format!("{class}: {own}{}, {}", more(amounts), over(seen.0, seen.1, *bytes_per_hour));
     page.paragraph(&format!("{rank:>2}. "), &title, Some(Ink::Bad))?;
     let way = format!("{} holds it: {}", heap_way::beginning(way), heap_way::steps(way.iter().chain(way_on)));
     page.paragraph("    ", &way, None)?;
     page.paragraph("    ", &series(amounts), Some(Ink::Dim))?;
     let part = |Grown { class, objects, bytes: size }: &Grown| {
         let sign = |number: i64, text: String| if number < 0 { format!("-{text}") } else { format!("+{text}") };
-        let (objects, size) =
-            (sign(*objects, count(objects.unsigned_abs())), sign(*size, bytes(size.unsigned_abs())));
+        let (objects, size) = (sign(*objects, count(objects.unsigned_abs())), sign(*size, bytes(size.unsigned_abs())));
         format!("{objects} {class} ({size})")
     };
     let parts: Vec<String> = by_class.iter().map(part).collect();
@@ -112,7 +130,10 @@ fn of_other(other: &Other, page: &mut Page<'_>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{heap::leaks::sample, view::{escape, sample::HOSTILE}};
+    use crate::{
+        heap::leaks::sample,
+        view::{escape, sample::HOSTILE},
+    };
 
     fn written(leaks: &Leaks, width: usize) -> String {
         let mut out = Vec::new();

@@ -149,7 +149,8 @@ fn what_a_static_field_leads_to_is_counted_there_whoever_else_uses_it() {
     assert_eq!(position(&census, &map[..3]).amount, Amount { objects: 10, bytes: 320, retained_bytes: 560 });
     assert_eq!(position(&census, &map[..1]).amount, Amount { objects: 1, bytes: 48, retained_bytes: 672 });
     // Hidden classes are called without their addresses.
-    let cached = position(&census, &[("com.shop.Cache.all (static)", "java.lang.Object[]"), ("[]", "com.shop.Entry$$Lambda")]);
+    let cached =
+        position(&census, &[("com.shop.Cache.all (static)", "java.lang.Object[]"), ("[]", "com.shop.Entry$$Lambda")]);
     assert_eq!(cached.amount.objects, 3);
     assert_eq!(census.classes["com.shop.Order"], Amount { objects: 10, bytes: 240, retained_bytes: 240 });
 }
@@ -239,4 +240,23 @@ fn ways_that_are_too_many_or_too_long_are_counted_nearer_to_the_root_and_said() 
     let census = Census::of(&plant.builder.finish());
     assert_eq!((census.positions.len(), census.unfollowed), (MAX_POSITIONS + 1, 10));
     assert_eq!((&*census.positions[MAX_POSITIONS].by, census.positions[MAX_POSITIONS].amount.objects), (REST, 10));
+}
+
+/// Threads with a variable of so many bytes in a frame each, and one list in a frame with so many links.
+pub(in crate::heap) fn frames(threads: u64, bytes: u32, links: u64) -> Graph {
+    let mut plant = Planter::new();
+    let [thread, latch, link] = ["com.shop.Waiter", "Latch", "Link"].map(|name| plant.class(name));
+    for _ in 0..threads {
+        let (of, variable) = (plant.object(thread, 400), plant.object(latch, bytes));
+        plant.root(of, RootKind::Thread);
+        plant.root(variable, RootKind::StackLocal);
+    }
+    let mut last = plant.object(link, 16);
+    plant.root(last, RootKind::StackLocal);
+    for _ in 0..links {
+        let next = plant.object(link, 16);
+        plant.field(last, "next", next);
+        last = next;
+    }
+    plant.builder.finish()
 }

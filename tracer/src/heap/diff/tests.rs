@@ -83,7 +83,8 @@ fn all_that_differs_is_counted_once_by_class_and_once_by_holder() {
             let of = |get: fn(Amount) -> u64| get(after).cast_signed() - get(before).cast_signed();
             (of(|amount| amount.objects), of(|amount| amount.bytes))
         };
-        let sum = |all: &mut dyn Iterator<Item = (i64, i64)>| all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let sum =
+            |all: &mut dyn Iterator<Item = (i64, i64)>| all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let total = more(Census::of(&one).total, Census::of(&other).total);
         assert_eq!(sum(&mut diff.by_class.iter().map(|row| more(row.before, row.after))), total, "seed {seed}");
         assert_eq!(sum(&mut diff.holders.iter().map(|row| more(row.before, row.after))), total, "seed {seed}");
@@ -123,7 +124,12 @@ fn what_makes_snapshots_unlike_is_said() {
     after.origin.jvm = "25".to_owned();
     after.cost = Some(Facts { reason: "took longer than it may".to_owned(), ..Facts::default() });
     let said = HeapDiff::of(&before, &after, 5).cautions.join("\n");
-    for word in ["process ids differ (4711, 12)", "JVMs differ", "second snapshot is not complete", "first snapshot does not say when"] {
+    for word in [
+        "process ids differ (4711, 12)",
+        "JVMs differ",
+        "second snapshot is not complete",
+        "first snapshot does not say when",
+    ] {
         assert!(said.contains(word), "{word}: {said}");
     }
     after.cost = None;

@@ -4,15 +4,20 @@ use super::*;
 use crate::heap::{
     census::{
         Census,
-        tests::{Shop, shop},
+        tests::{Shop, frames, shop},
     },
+    graph::Graph,
     summary::Origin,
     take::Facts,
 };
 
 /// Snapshots of a shop, ten seconds after each other.
 fn snapshots(of: &[Shop]) -> Vec<Counted> {
-    let counted = |(shop_of, at): (&Shop, u64)| Counted {
+    counted(of.iter().map(|of| shop(*of)))
+}
+
+fn counted(graphs: impl Iterator<Item = Graph>) -> Vec<Counted> {
+    let counted = |(graph, at): (Graph, u64)| Counted {
         origin: Origin {
             pid: 4711,
             command: "com.shop.Main".to_owned(),
@@ -20,9 +25,9 @@ fn snapshots(of: &[Shop]) -> Vec<Counted> {
             ..Origin::default()
         },
         cost: Some(Facts { complete: true, ..Facts::default() }),
-        census: Census::of(&shop(*shop_of)),
+        census: Census::of(&graph),
     };
-    of.iter().zip(0..).map(counted).collect()
+    graphs.zip(0..).map(counted).collect()
 }
 
 fn of(orders: u64, cached: u64, soft: u64, plugins: u64) -> Shop {
@@ -51,11 +56,15 @@ fn what_goes_on_growing_is_named_with_its_class_its_holder_and_its_rate() {
     );
     let suspect = &leaks.suspects[0];
     assert_eq!(suspect.amounts.iter().map(|amount| amount.objects).collect::<Vec<_>>(), [200, 12_200, 24_200]);
+    assert_eq!(suspect.class_objects, [100, 6100, 12_100]);
     // 12,000 more of 32 bytes and of 24, in 20 seconds.
     assert_eq!(suspect.bytes_per_hour, Some(f64::from(12_000 * 56 * 180)));
     assert_eq!(suspect.objects_per_hour, Some(f64::from(24_000 * 180)));
     assert_eq!((suspect.way.len(), suspect.way_on.len()), (2, 2));
-    assert_eq!(suspect.by_class[0], Grown { class: "java.util.HashMap$Node".to_owned(), objects: 12_000, bytes: 384_000 });
+    assert_eq!(
+        suspect.by_class[0],
+        Grown { class: "java.util.HashMap$Node".to_owned(), objects: 12_000, bytes: 384_000 }
+    );
     assert!(!leaks.so_far && leaks.span_ms == Some(20_000), "{leaks:?}");
 }
 
@@ -113,6 +122,19 @@ fn a_snapshot_that_is_not_complete_is_left_out_and_said() {
     all.iter_mut().skip(1).for_each(|one| one.cost = Some(Facts::default()));
     let leaks = Leaks::of(&all, 10);
     assert_eq!((holders(&leaks).len(), leaks.so_far, leaks.span_ms), (0, true, None));
+}
+
+#[test]
+fn threads_that_leak_are_told_of_once_and_what_frames_hold_where_it_is_much() {
+    let found = |bytes: u32, links: u64| {
+        let leaks = Leaks::of(&counted((1..4).map(|at| frames(at * 150, bytes, at * links))), 10);
+        leaks.suspects.iter().map(|suspect| (suspect.holder.clone(), suspect.class.clone())).collect::<Vec<_>>()
+    };
+    let of = |holder: &str, class: &str| (holder.to_owned(), class.to_owned());
+    let waiters = of("a live thread", "com.shop.Waiter");
+    assert_eq!(found(16, 0), [waiters.clone()]);
+    assert_eq!(found(800, 0), [of("a local variable", "Latch"), waiters.clone()]);
+    assert_eq!(found(16, 1000), [waiters, of("a local variable", "Link")]);
 }
 
 #[test]
