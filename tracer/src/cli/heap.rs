@@ -22,6 +22,7 @@ use crate::{
         text,
     },
     jvm::find::Jvm,
+    report::format::{bytes, plural},
 };
 
 /// What helps where nothing better is known.
@@ -54,7 +55,7 @@ struct SnapshotOptions {
     #[arg(value_name = "PID|FILE", required = true)]
     source: Option<String>,
 
-    /// Keep the snapshot in a file, for `jtrace heap FILE`
+    /// Keep the snapshot in a file, for `jtrace heap FILE`; as a dump of the JVM's own form where its name ends in .hprof
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -120,7 +121,7 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
         None => open(Path::new(source))?,
     };
     if let Some(path) = &options.output {
-        output::replace_with(path, |out| file::write(&stored.graph, &stored.origin, stored.cost.as_ref(), out))?;
+        keep(&stored, path)?;
     }
     let Stored { graph, origin, cost } = stored;
     let rows = usize::try_from(options.rows).unwrap_or(usize::MAX);
@@ -134,6 +135,39 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a snapshot into a file whose name says in which form.
+fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
+    let Stored { graph, origin, cost } = stored;
+    if path.extension().is_none_or(|extension| extension != "hprof") {
+        return output::replace_with(path, |out| file::write(graph, origin, cost.as_ref(), out));
+    }
+    if cost.is_none() {
+        return Err(Failure::usage(
+            format!("{} would have less in it than {}", path.display(), origin.file),
+            "a dump of the JVM's own has values, which jtrace does not read: copy it".to_owned(),
+        ));
+    }
+    // A file says itself how long its arrays are.
+    let (needed, free) = (hprof::write::array_bytes(graph), output::free_bytes(path)?);
+    if needed > free {
+        let [needed, free] = [needed, free].map(bytes);
+        return Err(Failure::new(
+            format!("{} would take {needed} and more, and {free} are free there", path.display()),
+            "a name that does not end in .hprof keeps the snapshot in a hundredth of that".to_owned(),
+        ));
+    }
+    let mut left_out = 0;
+    output::replace_with(path, |out| {
+        let mut out = BufWriter::with_capacity(1 << 20, out);
+        left_out = hprof::write::write(graph, origin.time_ms, &mut out)?;
+        out.flush()
+    })?;
+    if left_out > 0 {
+        say(&format!("{} have no place in a dump and were left out", plural(left_out, "reference", "references")));
+    }
+    Ok(())
 }
 
 impl Taking {

@@ -476,6 +476,7 @@ mod tests {
             for bytes in [packed(&bytes), bytes] {
                 if let Ok(stored) = read(&bytes[..], bytes.len() as u64) {
                     crate::heap::census::Census::of(&stored.graph);
+                    crate::heap::hprof::write::tests::write_anything(&stored.graph);
                     crate::heap::summary::Analysis::of(stored.graph).summary(Origin::default(), None, 5);
                 }
             }
