@@ -172,7 +172,7 @@ fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
 
 impl Taking {
     /// Takes a snapshot of a JVM.
-    pub(super) fn take_of(&self, pid: u32) -> Result<Stored, Failure> {
+    pub(super) fn take_of(self, pid: u32) -> Result<Stored, Failure> {
         let jvm = prepare::open(pid)?;
         let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
         let failed = |error: take::Error| {

@@ -103,7 +103,7 @@ fn take(options: &Options, pid: u32) -> Result<Vec<Counted>, Failure> {
         if ending::count() > 0 {
             break;
         }
-        let taken = if at > 0 && !target.is_some_and(|target| target.is_alive()) {
+        let taken = if at > 0 && !target.is_some_and(Identity::is_alive) {
             Err(Failure::new(format!("process {pid} has ended"), "give a shorter time (`-d 20s`)".to_owned()))
         } else {
             options.taking.take_of(pid).map(heap::counted)

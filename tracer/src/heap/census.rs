@@ -233,14 +233,12 @@ impl<'a> Survey<'a> {
                 return above;
             }
             let rest = (NOBODY, How::Rest, 0);
-            match self.index.get(&rest) {
-                Some(position) => return *position,
-                None => {
-                    self.drafts.push(Draft { key: rest, depth: 0, objects: 0, bytes: 0 });
-                    self.index.insert(rest, new);
-                    return new;
-                }
+            if let Some(position) = self.index.get(&rest) {
+                return *position;
             }
+            self.drafts.push(Draft { key: rest, depth: 0, objects: 0, bytes: 0 });
+            self.index.insert(rest, new);
+            return new;
         };
         self.index.insert(key, position);
         position

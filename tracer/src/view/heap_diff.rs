@@ -30,14 +30,14 @@ pub fn write(diff: &HeapDiff, options: &TextOptions, out: &mut dyn io::Write) ->
     page.line(&head())?;
     for row in by_class {
         let lead = line(row.fate, row.before, row.after);
-        page.paragraph(&lead, &row.class, ink(row.fate))?;
+        page.paragraph(&lead, &row.class, Some(ink(row.fate)))?;
     }
     more(*further_classes, "further class differs", "further classes differ", &mut page)?;
     page.heading("WHAT HOLDS IT")?;
     page.line(&head())?;
     for row in holders {
         let lead = line(row.fate, row.before, row.after);
-        page.paragraph(&lead, &heap_way::whole(&row.way), ink(row.fate))?;
+        page.paragraph(&lead, &heap_way::whole(&row.way), Some(ink(row.fate)))?;
         let part = |part: &crate::heap::diff::ClassChange| {
             format!("{} {}", signed(part.before.objects, part.after.objects, count), part.class)
         };
@@ -96,10 +96,10 @@ fn line(fate: Fate, before: Amount, after: Amount) -> String {
     )
 }
 
-const fn ink(fate: Fate) -> Option<Ink> {
+const fn ink(fate: Fate) -> Ink {
     match fate {
-        Fate::New | Fate::Grown => Some(Ink::Bad),
-        Fate::Gone | Fate::Shrunk => Some(Ink::Good),
+        Fate::New | Fate::Grown => Ink::Bad,
+        Fate::Gone | Fate::Shrunk => Ink::Good,
     }
 }
 

@@ -84,7 +84,9 @@ pub(in crate::heap) fn shop(of: Shop) -> Graph {
     let loader = plant.class("com.shop.PluginLoader");
     let entry = plant.class("com.shop.Entry$$Lambda/0x000070012b003c18");
     let mirrors = ["com.shop.Registry", "com.shop.Cache", "com.shop.Main"].map(|name| plant.loaded(name, classes).1);
-    mirrors.iter().for_each(|mirror| plant.root(*mirror, RootKind::SystemClass));
+    for mirror in mirrors {
+        plant.root(mirror, RootKind::SystemClass);
+    }
     let [registry, cache, main] = mirrors;
     let (entries, table) = (plant.object(map, 48), plant.object(nodes, 64));
     plant.statics(registry, "entries", entries);

@@ -131,10 +131,10 @@ fn threads_that_leak_are_told_of_once_and_what_frames_hold_where_it_is_much() {
         leaks.suspects.iter().map(|suspect| (suspect.holder.clone(), suspect.class.clone())).collect::<Vec<_>>()
     };
     let of = |holder: &str, class: &str| (holder.to_owned(), class.to_owned());
-    let waiters = of("a live thread", "com.shop.Waiter");
-    assert_eq!(found(16, 0), [waiters.clone()]);
-    assert_eq!(found(800, 0), [of("a local variable", "Latch"), waiters.clone()]);
-    assert_eq!(found(16, 1000), [waiters, of("a local variable", "Link")]);
+    let waiters = || of("a live thread", "com.shop.Waiter");
+    assert_eq!(found(16, 0), [waiters()]);
+    assert_eq!(found(800, 0), [of("a local variable", "Latch"), waiters()]);
+    assert_eq!(found(16, 1000), [waiters(), of("a local variable", "Link")]);
 }
 
 #[test]
