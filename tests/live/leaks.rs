@@ -190,7 +190,7 @@ fn a_running_jvm_is_looked_at_over_a_while_and_what_it_keeps_meanwhile_is_found(
 fn a_signal_ends_it_with_what_two_snapshots_say_and_before_them_with_nothing() -> Result<()> {
     let mut jvm = Launch::new(&jdk::any()?, "leaks", "Growing").arguments(&["Chain"]).start()?;
     let arguments = |snapshots: &'static str| -> [String; 7] {
-        ["leaks", &jvm.pid().to_string(), "-d", "1h", "-n", snapshots, "--json"].map(str::to_owned)
+        ["leaks", &jvm.pid().to_string(), "-d", "3m", "-n", snapshots, "--json"].map(str::to_owned)
     };
     let mut process = Process::spawn(&mut jtrace::command(&arguments("3"))?)?;
     process.stderr.wait_for_line("snapshot 1 of 3", 0, PATIENCE)?;
@@ -199,8 +199,8 @@ fn a_signal_ends_it_with_what_two_snapshots_say_and_before_them_with_nothing() -
     let finished = Finished::from_process(&process)?;
     ensure!(finished.code == 1 && finished.stderr.contains("before there were two snapshots"), "{}", finished.stderr);
 
-    let mut process = Process::spawn(&mut jtrace::command(&arguments("1000"))?)?;
-    process.stderr.wait_for_line("snapshot 2 of 1000", 0, PATIENCE)?;
+    let mut process = Process::spawn(&mut jtrace::command(&arguments("100"))?)?;
+    process.stderr.wait_for_line("snapshot 2 of 100", 0, PATIENCE)?;
     process.signal(Signal::INT)?;
     process.wait(PATIENCE)?;
     let finished = Finished::from_process(&process)?;

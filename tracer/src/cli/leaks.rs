@@ -21,8 +21,8 @@ use crate::{
     view::{self, json, text::TextOptions},
 };
 
-/// Most snapshots of a JVM.
-const MAX_SNAPSHOTS: i64 = 1000;
+/// Most snapshots of a JVM, in which each leaves a mapping.
+const MAX_SNAPSHOTS: i64 = 100;
 
 /// Options of `jtrace leaks`.
 #[derive(Debug, clap::Args)]
