@@ -1,15 +1,15 @@
 //! `jtrace heap`: what a snapshot says equals what the program planted, what the JVM counts and what its own dump holds; the JVM goes on as
 //! if nobody had been there, whatever becomes of jtrace.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, process::Command};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
     jdk, jtrace,
     jvm::{Jvm, Launch, child_of},
-    patience::{until, until_true},
-    process::{Process, Signal},
+    patience::{PATIENCE, until, until_true},
+    process::{Finished, Process, Signal},
 };
 
 /// Links of the list, entries of the holder, bytes of each entry.
@@ -150,6 +150,46 @@ fn the_jvms_own_dump_read_as_a_snapshot_holds_the_same_objects() -> Result<()> {
         for part in ["by_class", "biggest", "accumulations", "roots", "objects", "references"] {
             assert_eq!(live[part], again[part], "{part} {on}");
         }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_snapshot_is_written_as_a_dump_that_another_reader_understands() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/read_dump.py");
+    for jdk in jdk::all()? {
+        let on = format!("on JDK {}", jdk.release);
+        let mut jvm = planted(&jdk, &[], 2000)?;
+        let name =
+            |extension: &str| directory.path().join(format!("{}.{extension}", jdk.release)).display().to_string();
+        let (kept, dump) = (name("heap"), name("hprof"));
+        let live = take(&jvm.pid().to_string(), &["-o", &kept])?;
+        take(&kept, &["-o", &dump])?;
+        let way = ["Planted", "registry", "holder", "entries"];
+        let read = Finished::of(Command::new("python3").args([script, &dump]).args(way), PATIENCE)?;
+        ensure!(read.code == 0, "{on}: {}", read.stderr);
+        let read: Value = serde_json::from_slice(&read.stdout)?;
+        let rows = read["objects"].as_object().context("no objects")?.iter();
+        let number = |row: &Value, at: usize| row[at].as_u64().unwrap_or(0);
+        let own = own_classes(rows.map(|(class, row)| (class.replace('/', "."), number(row, 0), number(row, 1))));
+        assert_eq!(own, told(&live)?, "{on}");
+        assert_eq!(own, counted(&jvm)?, "{on}");
+        assert_eq!(read["end"]["class"], "[LPlanted$Entry;", "{on}");
+        ensure!(read["end"]["elements"] == ENTRIES && read["end"]["held"] == ENTRIES, "{on}: {read}");
+        ensure!(["0x3", "0x8"].iter().all(|tag| read["roots"][tag].as_u64() > Some(0)), "{on}: {}", read["roots"]);
+        // And it is the same heap for jtrace.
+        let again = take(&dump, &[])?;
+        assert_eq!(told(&again)?, told(&live)?, "{on}");
+        for class in ["Planted$Holder", "Planted$Registry", "Planted$Link"] {
+            let retained = |of: &Value| Ok::<_, anyhow::Error>(row(&of["biggest"], class)?["retained_bytes"].clone());
+            assert_eq!(retained(&again)?, retained(&live)?, "{class} {on}");
+        }
+        let faint = &row(&again["by_class"], "Planted$Faint")?["held_by"][0]["by"];
+        assert_eq!(faint, "weak, soft, phantom or final references only", "{on}");
+        let error = jtrace::refuse(&["heap", &dump, "-o", &name("again.hprof")], 2)?;
+        ensure!(error.contains("would have less in it"), "{error}");
         jvm.finish()?;
     }
     Ok(())

@@ -56,6 +56,8 @@ mod readme;
 mod thread_dump;
 // A snapshot of the heap says what the program planted, and costs the JVM a moment.
 mod heap;
+// What grows in several snapshots is named with what holds it, and what has a bound is not.
+mod leaks;
 // The JDK's own tool reads what jtrace writes for it.
 mod flight_recorder;
 // Names for perf are the JVM's own.

@@ -13,6 +13,7 @@ mod faults;
 mod heap;
 mod inside;
 mod lane;
+mod leaks;
 pub mod list;
 mod listen;
 mod logger;
@@ -52,6 +53,7 @@ Examples:
   jtrace list                                    which JVMs are there, and what can be seen of them
   sudo jtrace threads 4711                       what every thread does or waits for, at once
   sudo jtrace heap 4711                          what is in the heap, and what holds it
+  sudo jtrace leaks 4711 -d 10m                  what goes on growing in the heap, and what holds it
   sudo jtrace attach 4711                        watch a JVM until q is pressed
   sudo jtrace attach 4711 -d 30s -o r.json       30 seconds, then a report
   sudo jtrace attach 4711 -l gc,locks --text     only two lenses, as text
@@ -86,6 +88,11 @@ enum Command {
     /// A library is loaded into the JVM. At a safepoint the JVM is copied and goes on; the copy walks through its heap, tells jtrace what it
     /// sees, and is gone. Give a file in place of a process id to look at a snapshot again, or at a dump of the JVM's own (.hprof).
     Heap(heap::Options),
+    /// Take snapshots of a JVM's heap over a while, and say what goes on growing, how fast, and what holds it
+    ///
+    /// Each snapshot is one of `jtrace heap`. What has stopped growing, as a cache at its bound, is no suspect. Give files in place of a process id
+    /// to look at snapshots that were kept.
+    Leaks(leaks::Options),
     /// List the probe sites of a JVM or a libjvm.so
     Probes(probes::Options),
     /// Write names for `perf` of the code that a JVM has compiled
@@ -160,6 +167,7 @@ impl Command {
             | Self::Record(_)
             | Self::Bench(_) => Some(recovery::BEFORE_ATTACHING),
             Self::Heap(options) => options.attaches().then_some(recovery::BEFORE_LOOKING),
+            Self::Leaks(options) => options.attaches().then_some(recovery::BEFORE_LOOKING),
             Self::Markers(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
             Self::Typestate(options) => options.attaches().then_some(recovery::BEFORE_ATTACHING),
             Self::List(_) | Self::Doctor(_) | Self::Threads(_) | Self::Probes(_) | Self::PerfMap(_) | Self::Top(_) => {
@@ -220,6 +228,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(options) => examine(&options),
         Command::Threads(options) => threads::run(&options),
         Command::Heap(options) => heap::run(&options),
+        Command::Leaks(options) => leaks::run(&options),
         Command::Probes(options) => probes::run(&options),
         Command::PerfMap(options) => perf_map::run(&options),
         Command::Attach(options) => attach::run(options),

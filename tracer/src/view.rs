@@ -10,6 +10,7 @@ mod sentence;
 
 mod calls;
 mod graph;
+mod heap_way;
 mod symbol;
 
 pub use symbol::Lines;
@@ -17,6 +18,8 @@ pub use symbol::Lines;
 use crate::text::escape;
 
 pub mod diff;
+pub mod heap_diff;
+pub mod leaks;
 pub mod text;
 pub mod top;
 

@@ -1,4 +1,6 @@
-//! `jtrace heap`: a snapshot of a JVM's heap, or of a file.
+//! `jtrace heap`: a snapshot of a JVM's heap, or of a file. `jtrace heap diff` compares two files.
+
+mod diff;
 
 use std::{
     fs::File,
@@ -11,13 +13,16 @@ use std::{
 use super::{Failure, attach::say, output, prepare};
 use crate::{
     heap::{
+        census::Census,
+        diff::Counted,
         file::{self, Stored},
         hprof,
         summary::{Analysis, Origin},
-        take::{self, Wanted},
+        take::{self, Facts, Wanted},
         text,
     },
     jvm::find::Jvm,
+    text::format::{bytes, plural},
 };
 
 /// What helps where nothing better is known.
@@ -27,12 +32,30 @@ const MAX_ROWS: u32 = 1_000_000;
 
 /// Options of `jtrace heap`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Options {
-    /// Process id of a JVM, or a file: a snapshot (.heap), or a dump of the JVM's own (.hprof)
-    #[arg(value_name = "PID|FILE")]
-    source: String,
+    #[command(subcommand)]
+    command: Option<HeapCommand>,
 
-    /// Keep the snapshot in a file, for `jtrace heap FILE`
+    #[command(flatten)]
+    snapshot: SnapshotOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum HeapCommand {
+    /// Compare two snapshots or dumps: what is new, gone, more and less, by class and by what holds it
+    Diff(diff::Options),
+}
+
+/// Which snapshot, and what becomes of it.
+#[derive(Debug, clap::Args)]
+struct SnapshotOptions {
+    /// Process id of a JVM, or a file: a snapshot (.heap), or a dump of the JVM's own (.hprof)
+    // Optional only beside subcommands.
+    #[arg(value_name = "PID|FILE", required = true)]
+    source: Option<String>,
+
+    /// Keep the snapshot in a file, for `jtrace heap FILE`; as a dump of the JVM's own form where its name ends in .hprof
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -40,13 +63,20 @@ pub(super) struct Options {
     #[arg(long)]
     json: bool,
 
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = rows())]
+    rows: u32,
+
+    #[command(flatten)]
+    taking: Taking,
+}
+
+/// How snapshots are taken.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Taking {
     /// Let the JVM walk through its heap itself: it stands still for that, up to seconds
     #[arg(long)]
     stop: bool,
-
-    /// Rows of each table
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_ROWS)))]
-    rows: u32,
 
     /// How many seconds the walk may take
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=3600))]
@@ -57,28 +87,41 @@ pub(super) struct Options {
     tags: bool,
 }
 
-impl Options {
-    /// The process, where one is named.
-    fn pid(&self) -> Option<u32> {
-        self.source.parse().ok()
-    }
+/// Numbers of rows.
+pub(super) fn rows() -> impl clap::builder::TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(1..=i64::from(MAX_ROWS))
+}
 
+impl Options {
     /// Whether a process is looked into.
     pub(super) fn attaches(&self) -> bool {
-        self.pid().is_some()
+        self.command.is_none() && self.snapshot.source.as_deref().is_some_and(|source| pid(source).is_some())
     }
 }
 
+/// The process, where one is named.
+pub(super) fn pid(source: &str) -> Option<u32> {
+    source.parse().ok()
+}
+
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    match &options.command {
+        Some(HeapCommand::Diff(options)) => diff::run(options),
+        None => snapshot(&options.snapshot),
+    }
+}
+
+fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     if let Some(path) = &options.output {
         output::check_replaceable(path)?;
     }
-    let stored = match options.pid() {
-        Some(pid) => take_of(options, pid)?,
-        None => open(Path::new(&options.source))?,
+    let source = options.source.as_deref().unwrap_or_default();
+    let stored = match pid(source) {
+        Some(pid) => options.taking.take_of(pid)?,
+        None => open(Path::new(source))?,
     };
     if let Some(path) = &options.output {
-        output::replace_with(path, |out| file::write(&stored.graph, &stored.origin, stored.cost.as_ref(), out))?;
+        keep(&stored, path)?;
     }
     let Stored { graph, origin, cost } = stored;
     let rows = usize::try_from(options.rows).unwrap_or(usize::MAX);
@@ -94,36 +137,75 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn take_of(options: &Options, pid: u32) -> Result<Stored, Failure> {
-    let jvm = prepare::open(pid)?;
-    let limit = Duration::from_secs(options.limit.into());
-    let wanted = Wanted { in_jvm: options.stop, by_tags: options.tags, limit };
-    let failed = |error: take::Error| {
-        let hint = error.hint().map_or_else(|| HINT.to_owned(), str::to_owned);
-        Failure::new(error, hint)
-    };
-    let headroom = take::check(&jvm, wanted).map_err(failed)?;
-    if options.stop {
-        say("the JVM stands still while it walks through its heap: half a second to two for each million objects");
+/// Writes a snapshot into a file whose name says in which form.
+fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
+    let Stored { graph, origin, cost } = stored;
+    if path.extension().is_none_or(|extension| extension != "hprof") {
+        return output::replace_with(path, |out| file::write(graph, origin, cost.as_ref(), out));
     }
-    let taken = take::take(&jvm, wanted, &headroom).map_err(failed)?;
-    Ok(Stored { graph: taken.graph, origin: origin(&jvm), cost: Some(taken.facts) })
+    if cost.is_none() {
+        return Err(Failure::usage(
+            format!("{} would have less in it than {}", path.display(), origin.file),
+            "a dump of the JVM's own has values, which jtrace does not read: copy it".to_owned(),
+        ));
+    }
+    // A file says itself how long its arrays are.
+    let (needed, free) = (hprof::write::array_bytes(graph), output::free_bytes(path)?);
+    if needed > free {
+        let [needed, free] = [needed, free].map(bytes);
+        return Err(Failure::new(
+            format!("{} would take {needed} and more, and {free} are free there", path.display()),
+            "a name that does not end in .hprof keeps the snapshot in a hundredth of that".to_owned(),
+        ));
+    }
+    let mut left_out = 0;
+    output::replace_with(path, |out| {
+        let mut out = BufWriter::with_capacity(1 << 20, out);
+        left_out = hprof::write::write(graph, origin.time_ms, &mut out)?;
+        out.flush()
+    })?;
+    if left_out > 0 {
+        say(&format!("{} have no place in a dump and were left out", plural(left_out, "reference", "references")));
+    }
+    Ok(())
 }
 
-fn origin(jvm: &Jvm) -> Origin {
+impl Taking {
+    /// Takes a snapshot of a JVM.
+    pub(super) fn take_of(self, pid: u32) -> Result<Stored, Failure> {
+        let jvm = prepare::open(pid)?;
+        let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
+        let failed = |error: take::Error| {
+            let hint = error.hint().map_or_else(|| HINT.to_owned(), str::to_owned);
+            Failure::new(error, hint)
+        };
+        let headroom = take::check(&jvm, wanted).map_err(failed)?;
+        if self.stop {
+            say("the JVM stands still while it walks through its heap: half a second to two for each million objects");
+        }
+        let taken = take::take(&jvm, wanted, &headroom).map_err(failed)?;
+        Ok(Stored { graph: taken.graph, origin: origin(&jvm, &taken.facts), cost: Some(taken.facts) })
+    }
+}
+
+/// Where a snapshot is from that was taken just now. Its time is that of the walk's beginning: objects are those of then.
+fn origin(jvm: &Jvm, facts: &Facts) -> Origin {
     let target = &jvm.target;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = Duration::from_nanos(facts.wall_ns.saturating_sub(facts.classes_ns));
+    let then = SystemTime::now().checked_sub(since).unwrap_or(UNIX_EPOCH);
+    let then = then.duration_since(UNIX_EPOCH).unwrap_or_default();
     Origin {
         pid: target.pid,
         command: target.command.clone(),
         jvm: target.jvm_version.clone(),
         collector: target.collector.clone(),
-        time_ms: u64::try_from(now.as_millis()).unwrap_or(0),
+        time_ms: u64::try_from(then.as_millis()).unwrap_or(0),
         file: String::new(),
     }
 }
 
-fn open(path: &Path) -> Result<Stored, Failure> {
+/// Reads a snapshot or a dump.
+pub(super) fn open(path: &Path) -> Result<Stored, Failure> {
     let failed = |reason: String| {
         let hint = "give the process id of a JVM, a snapshot of `jtrace heap PID -o FILE`, or a dump of `jcmd PID GC.heap_dump FILE`";
         Failure::new(format!("{}: {reason}", path.display()), hint.to_owned())
@@ -142,4 +224,10 @@ fn open(path: &Path) -> Result<Stored, Failure> {
     let mut stored = file::open(path).map_err(|error| failed(error.to_string()))?;
     stored.origin.file = path.display().to_string();
     Ok(stored)
+}
+
+/// What is left of a snapshot where several are looked at.
+pub(super) fn counted(stored: Stored) -> Counted {
+    let Stored { graph, origin, cost } = stored;
+    Counted { origin, cost, census: Census::of(&graph) }
 }

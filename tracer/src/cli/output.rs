@@ -417,6 +417,13 @@ pub(super) fn check_replaceable(path: &Path) -> Result<(), Failure> {
     Place::open(path).and_then(|place| place.check()).map_err(|error| unwritable(path, &error))
 }
 
+/// How many bytes a file of this name could have at most.
+pub(super) fn free_bytes(path: &Path) -> Result<u64, Failure> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let free = rustix::fs::statvfs(directory).map_err(|error| unwritable(path, &error.into()))?;
+    Ok(free.f_bavail.saturating_mul(free.f_frsize))
+}
+
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(
         format!("cannot write {}: {error}", path.display()),

@@ -55,7 +55,7 @@ pub(super) fn growth(evidence: &Evidence<'_>) -> Option<Finding> {
         ),
         evidence: support,
         next_step:
-            "Watch it for longer: normal while caches fill; else `jtrace heap PID` shows what holds most, with the way to it."
+            "Watch it for longer: normal while caches fill; else `jtrace leaks PID` names what goes on growing, and what holds it."
                 .to_owned(),
     })
 }

@@ -185,6 +185,45 @@ impl Dominators {
     }
 }
 
+impl Dominators {
+    /// Bytes that the objects of each group retain, without what one of the same group retains already. Groups are numbered from 0.
+    pub fn retained_by(&self, group: &[u32], groups: usize) -> Vec<u64> {
+        // The tree of dominators, as rows of what each one dominates.
+        let (mut first, mut next) = (vec![NOBODY; group.len()], vec![NOBODY; group.len()]);
+        let mut tops = Vec::new();
+        for (node, above) in self.top_down() {
+            match above {
+                Some(above) => next[node as usize] = std::mem::replace(&mut first[above as usize], node),
+                None => tops.push(node),
+            }
+        }
+        let mut retained = vec![0; groups];
+        let mut within = vec![0_u32; groups];
+        let mut stack: Vec<(Node, bool)> = Vec::new();
+        for top in tops {
+            stack.push((top, false));
+            while let Some((node, is_left)) = stack.pop() {
+                let of = group[node as usize] as usize;
+                if is_left {
+                    within[of] -= 1;
+                    continue;
+                }
+                if within[of] == 0 {
+                    retained[of] += self.retained(node);
+                }
+                within[of] += 1;
+                stack.push((node, true));
+                let mut below = first[node as usize];
+                while below != NOBODY {
+                    stack.push((below, false));
+                    below = next[below as usize];
+                }
+            }
+        }
+        retained
+    }
+}
+
 /// The dominator of each number.
 fn dominators(graph: &Graph, node: &[Node], order: &[Order], parent: Vec<Order>, starts: &[Node]) -> Vec<Order> {
     let count = node.len();
@@ -280,4 +319,4 @@ fn referrers(graph: &Graph, node: &[Node], order: &[Order], starts: &[Node]) -> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

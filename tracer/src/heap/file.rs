@@ -475,6 +475,8 @@ mod tests {
             let packed = |damaged: &[u8]| repacked(damaged);
             for bytes in [packed(&bytes), bytes] {
                 if let Ok(stored) = read(&bytes[..], bytes.len() as u64) {
+                    crate::heap::census::Census::of(&stored.graph);
+                    crate::heap::hprof::write::tests::write_anything(&stored.graph);
                     crate::heap::summary::Analysis::of(stored.graph).summary(Origin::default(), None, 5);
                 }
             }

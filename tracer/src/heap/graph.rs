@@ -137,6 +137,11 @@ impl RootKind {
         Self::Unreached,
     ];
 
+    /// Whether it is gone as soon as a frame ends: what it holds for now, something else mostly holds for longer.
+    pub const fn is_passing(self) -> bool {
+        matches!(self, Self::StackLocal | Self::JniLocal | Self::Monitor)
+    }
+
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! A dump names no sizes of objects, only their fields, and says nothing of headers and gaps. So sizes are computed as a JVM with compressed
 //! references lays objects out, where the dump does not say more, and are an estimate. Anybody can write a dump: lengths are bounded by
-//! what is there, and what does not fit is left out and counted.
+//! what is there, and what does not fit is left out and counted. `write` makes dumps of snapshots.
 
 use std::{
     collections::HashMap,
@@ -17,6 +17,7 @@ use super::{
 };
 
 mod records;
+pub mod write;
 
 use records::{Class, Item, Records};
 

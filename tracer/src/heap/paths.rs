@@ -54,20 +54,39 @@ fn rank(kind: RootKind) -> u8 {
 }
 
 impl Paths {
-    /// Finds them.
+    /// Finds the shortest ones.
     pub fn of(graph: &Graph) -> Self {
+        Self::found(graph, rank, |_| false)
+    }
+
+    /// Finds the shortest ones from what lasts, and from frames only to what nothing else leads to. A thread that happens to use a map
+    /// does not become its holder by that.
+    pub fn lasting(graph: &Graph) -> Self {
+        Self::found(graph, |kind| rank(kind) + if kind.is_passing() { 8 } else { 0 }, RootKind::is_passing)
+    }
+
+    fn found(graph: &Graph, rank: impl Fn(RootKind) -> u8, is_late: impl Fn(RootKind) -> bool) -> Self {
         let mut roots: Vec<(Node, Root)> = graph.roots.iter().map(|root| (root.node, *root)).collect();
         roots.sort_by_key(|(node, root)| (*node, rank(root.kind)));
         roots.dedup_by_key(|(node, _)| *node);
-        let mut before = vec![NOBODY; graph.len()];
-        let mut by = vec![CLASS; graph.len()];
-        let mut row: Vec<Node> = Vec::new();
-        for (node, _) in &roots {
-            if let Some(place) = before.get_mut(*node as usize) {
-                *place = *node;
-                row.push(*node);
+        let mut paths = Self { before: vec![NOBODY; graph.len()], by: vec![CLASS; graph.len()], roots };
+        for late in [false, true] {
+            let mut row: Vec<Node> = Vec::new();
+            for (node, root) in &paths.roots {
+                let place = paths.before.get_mut(*node as usize).filter(|place| **place == NOBODY);
+                if let Some(place) = place.filter(|_| is_late(root.kind) == late) {
+                    *place = *node;
+                    row.push(*node);
+                }
             }
+            paths.follow(graph, row);
         }
+        paths
+    }
+
+    /// Follows references, row by row, to what was not reached before.
+    fn follow(&mut self, graph: &Graph, mut row: Vec<Node>) {
+        let Self { before, by, .. } = self;
         let mut next = Vec::new();
         while !row.is_empty() {
             for node in row.drain(..) {
@@ -90,7 +109,6 @@ impl Paths {
             }
             std::mem::swap(&mut row, &mut next);
         }
-        Self { before, by, roots }
     }
 
     /// The root that an object is.
@@ -152,5 +170,28 @@ mod tests {
         assert_eq!(to.steps, [Step { from: 0, label: Label::new(Via::Element(7)) }]);
         assert_eq!(paths.to(&graph, 2).steps.len(), 2);
         assert_eq!(paths.to(&graph, 4), Path { root: None, start: 4, steps: Vec::new() });
+    }
+
+    #[test]
+    fn what_lasts_holds_and_not_the_frame_that_happens_to_use_it() {
+        let mut builder = Builder::new();
+        let class = builder.class("A".to_owned());
+        let next = builder.name("next");
+        for at in 0..4 {
+            builder.object(at * 8, class, 2, None);
+        }
+        // 0 -> 1 -> 2 from what lasts, and a frame holds 2, which leads to 3, and 1.
+        for (from, to) in [(0, 1), (1, 2), (2, 3)] {
+            builder.from(Some(from));
+            builder.reference(to, Via::Field(next));
+        }
+        let root = |node, kind| Root { node, kind, thread: 1, frame: 1, method: 0 };
+        builder.root(root(0, RootKind::JniGlobal));
+        builder.root(root(2, RootKind::StackLocal));
+        builder.root(root(1, RootKind::Monitor));
+        let graph = builder.finish();
+        assert_eq!(Paths::of(&graph).to(&graph, 3).steps.len(), 1);
+        let lasting = Paths::lasting(&graph).to(&graph, 3);
+        assert_eq!((lasting.start, lasting.steps.len()), (0, 3));
     }
 }

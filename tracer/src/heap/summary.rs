@@ -238,40 +238,7 @@ impl Analysis {
 
     /// Bytes that objects of each class retain that none of the same class retains.
     fn retained_by_class(&self) -> Vec<u64> {
-        let count = self.graph.len();
-        // The tree of dominators, as rows of what each one dominates.
-        let (mut first, mut next) = (vec![NOBODY; count], vec![NOBODY; count]);
-        let mut tops = Vec::new();
-        for (node, above) in self.dominators.top_down() {
-            match above {
-                Some(above) => next[node as usize] = std::mem::replace(&mut first[above as usize], node),
-                None => tops.push(node),
-            }
-        }
-        let mut retained = vec![0; self.graph.classes.len()];
-        let mut within = vec![0_u32; self.graph.classes.len()];
-        let mut stack: Vec<(Node, bool)> = Vec::new();
-        for top in tops {
-            stack.push((top, false));
-            while let Some((node, is_left)) = stack.pop() {
-                let class = self.graph.class[node as usize] as usize;
-                if is_left {
-                    within[class] -= 1;
-                    continue;
-                }
-                if within[class] == 0 {
-                    retained[class] += self.dominators.retained(node);
-                }
-                within[class] += 1;
-                stack.push((node, true));
-                let mut below = first[node as usize];
-                while below != NOBODY {
-                    stack.push((below, false));
-                    below = next[below as usize];
-                }
-            }
-        }
-        retained
+        self.dominators.retained_by(&self.graph.class, self.graph.classes.len())
     }
 
     /// Bytes that would be freed with all objects of a class.

@@ -39,14 +39,14 @@ pub(crate) fn class(symbol: &str) -> String {
     java_class_name(without_address(symbol))
 }
 
-/// The symbol has `+` before the address, `Class.getName` has `/`. A class from the shared archive has a short number in
+/// A name without it. The symbol has `+` before the address, `Class.getName` has `/`, JVMTI's signature `.`. A class from the shared archive has a short number in
 /// its place; behind `/` that could be a name, so there it must be a whole address.
-fn without_address(symbol: &str) -> &str {
+pub(crate) fn without_address(symbol: &str) -> &str {
     let is_number = |text: &str, least: usize| {
         let digits = text.strip_prefix("0x").unwrap_or_default();
         (least..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
-    for (separator, least) in [('+', 1), ('/', 16)] {
+    for (separator, least) in [('+', 1), ('/', 16), ('.', 16)] {
         if let Some((name, number)) = symbol.rsplit_once(separator)
             && !name.is_empty()
             && is_number(number, least)
@@ -77,6 +77,7 @@ mod tests {
         assert_eq!(class("com/shop/Main$$Lambda$14+0x0000000800c03000"), "com.shop.Main$$Lambda$14");
         assert_eq!(class("java/util/regex/Pattern$$Lambda$18+0x800000028"), "java.util.regex.Pattern$$Lambda$18");
         assert_eq!(class("java/lang/invoke/LambdaForm$MH/0x0000000800066c40"), "java.lang.invoke.LambdaForm$MH");
+        assert_eq!(without_address("com.shop.Main$$Lambda.0x00007f01a4001000"), "com.shop.Main$$Lambda");
     }
 
     #[test]

@@ -21,7 +21,7 @@ fn root(node: Node) -> Root {
 }
 
 /// Objects, references (some of them weak), roots; every third graph has classes with objects of their own.
-fn random(seed: u64) -> Graph {
+pub(in crate::heap) fn random(seed: u64) -> Graph {
     let mut numbers = Numbers(seed);
     let mut builder = Builder::new();
     let count = 1 + numbers.below(60);
@@ -42,7 +42,12 @@ fn random(seed: u64) -> Graph {
         builder.from(builder.at(from * 8));
         for _ in 0..numbers.below(density * 2) {
             let to = u32::try_from(numbers.below(count)).expect("small");
-            let via = if numbers.below(6) == 0 { Via::Referent(0) } else { Via::Field(0) };
+            let via = match numbers.below(6) {
+                0 => Via::Referent(0),
+                1 => Via::Static(0),
+                2 => Via::Element(from.try_into().expect("small")),
+                _ => Via::Field(0),
+            };
             builder.reference(to, via);
         }
     }

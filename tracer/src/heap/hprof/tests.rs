@@ -136,6 +136,7 @@ fn fuzz_hprof() {
     fuzz::each("hprof", ROOM, |dice| {
         let bytes = fuzz::damaged(dice, &samples);
         if let Ok(read) = read(&bytes[..], &bytes[..]) {
+            write::tests::write_anything(&read.graph);
             let analysis = Analysis::of(read.graph);
             analysis.summary(crate::heap::summary::Origin::default(), None, 3);
         }

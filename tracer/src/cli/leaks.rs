@@ -1,0 +1,134 @@
+//! `jtrace leaks`: snapshots of a JVM over a while, or files of such, and what goes on growing in them.
+
+use std::{
+    io::{self, BufWriter, Write as _},
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use super::{
+    Failure,
+    attach::say,
+    heap::{self, Taking},
+    options,
+};
+use crate::{
+    ending::{self, Cut, Patience, Until},
+    heap::{diff::Counted, leaks::Leaks},
+    jvm::find::process::Identity,
+    text::format::duration,
+    view::{self, json, text::TextOptions},
+};
+
+/// Most snapshots of a JVM, in which each leaves a mapping.
+const MAX_SNAPSHOTS: i64 = 100;
+
+/// Options of `jtrace leaks`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// Process id of a JVM, or two snapshots or more (.heap, or dumps of the JVM's own, .hprof)
+    #[arg(value_name = "PID|FILE", required = true)]
+    sources: Vec<String>,
+
+    /// From the first snapshot to the last one
+    #[arg(short, long, value_name = "TIME", default_value = "1m", value_parser = options::duration)]
+    duration: Duration,
+
+    /// How many snapshots are taken
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=MAX_SNAPSHOTS))]
+    snapshots: u32,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Rows of each kind
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = heap::rows())]
+    rows: u32,
+
+    #[command(flatten)]
+    taking: Taking,
+}
+
+impl Options {
+    fn pid(&self) -> Option<u32> {
+        let [source] = &self.sources[..] else { return None };
+        heap::pid(source)
+    }
+
+    /// Whether a process is looked into.
+    pub(super) fn attaches(&self) -> bool {
+        self.pid().is_some()
+    }
+}
+
+pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let counted = match options.pid() {
+        Some(pid) => take(options, pid)?,
+        None => read(&options.sources)?,
+    };
+    let leaks = Leaks::of(&counted, usize::try_from(options.rows).unwrap_or(usize::MAX));
+    let mut out = BufWriter::new(io::stdout().lock());
+    if options.json {
+        json::write_document(&leaks, &mut out)?;
+    } else {
+        view::leaks::write(&leaks, &TextOptions::for_stdout(), &mut out)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(sources: &[String]) -> Result<Vec<Counted>, Failure> {
+    if sources.len() < 2 {
+        return Err(Failure::usage(
+            format!("{} is one snapshot, and what grows is seen in two or more", sources.join(" ")),
+            "give several files of `jtrace heap PID -o FILE`, or the process id of a JVM".to_owned(),
+        ));
+    }
+    sources.iter().map(|source| heap::open(Path::new(source)).map(heap::counted)).collect()
+}
+
+/// Takes snapshots at equal distances. A signal ends that early, and so does the end of the JVM; two snapshots are enough to say something.
+fn take(options: &Options, pid: u32) -> Result<Vec<Counted>, Failure> {
+    ending::heed()?;
+    let began = Instant::now();
+    let target = Identity::of(pid);
+    let mut counted: Vec<Counted> = Vec::new();
+    for at in 0..options.snapshots {
+        let when = options.duration.mul_f64(f64::from(at) / f64::from(options.snapshots - 1));
+        let left = when.saturating_sub(began.elapsed());
+        // What ends the wait early is what is looked for next.
+        let _: Result<(), Cut> = ending::pause(left, Until::within(left, Patience::First));
+        if ending::count() > 0 {
+            break;
+        }
+        let taken = if at > 0 && !target.is_some_and(Identity::is_alive) {
+            Err(Failure::new(format!("process {pid} has ended"), "give a shorter time (`-d 20s`)".to_owned()))
+        } else {
+            options.taking.take_of(pid).map(heap::counted)
+        };
+        match taken {
+            // It is a part only because of the signal, or none.
+            _ if ending::count() > 0 => break,
+            Ok(taken) => {
+                let pause = duration(taken.cost.as_ref().map_or(0, |cost| cost.pause_ns));
+                say(&format!("snapshot {} of {}: the JVM stood still for at most {pause}", at + 1, options.snapshots));
+                counted.push(taken);
+            }
+            Err(failure) if counted.len() < 2 => return Err(failure),
+            Err(failure) => {
+                let reason = failure.lines().into_iter().next().unwrap_or_default();
+                say(&format!("only {} snapshots were taken: {reason}", counted.len()));
+                break;
+            }
+        }
+    }
+    if counted.len() < 2 {
+        return Err(Failure::new(
+            "jtrace was asked to end before there were two snapshots",
+            "wait for the second one, or give a shorter time (`-d 20s`)".to_owned(),
+        ));
+    }
+    Ok(counted)
+}

@@ -1,0 +1,144 @@
+//! Shops that grow in known ways: who is suspected, of what, and who is not.
+
+use super::*;
+use crate::heap::{
+    census::{
+        Census,
+        tests::{Shop, frames, shop},
+    },
+    graph::Graph,
+    summary::Origin,
+    take::Facts,
+};
+
+/// Snapshots of a shop, ten seconds after each other.
+fn snapshots(of: &[Shop]) -> Vec<Counted> {
+    counted(of.iter().map(|of| shop(*of)))
+}
+
+fn counted(graphs: impl Iterator<Item = Graph>) -> Vec<Counted> {
+    let counted = |(graph, at): (Graph, u64)| Counted {
+        origin: Origin {
+            pid: 4711,
+            command: "com.shop.Main".to_owned(),
+            time_ms: 1_772_368_205_000 + at * 10_000,
+            ..Origin::default()
+        },
+        cost: Some(Facts { complete: true, ..Facts::default() }),
+        census: Census::of(&graph),
+    };
+    graphs.zip(0..).map(counted).collect()
+}
+
+fn of(orders: u64, cached: u64, soft: u64, plugins: u64) -> Shop {
+    Shop { orders, cached, soft, plugins }
+}
+
+/// Leaks, for the view.
+pub(crate) fn sample() -> Leaks {
+    let shops = [of(100, 0, 0, 2), of(6100, 5000, 0, 22), of(12_100, 5000, 9000, 42)];
+    Leaks::of(&snapshots(&shops), 10)
+}
+
+fn holders(leaks: &Leaks) -> Vec<(&str, &str)> {
+    leaks.suspects.iter().map(|suspect| (suspect.holder.as_str(), suspect.class.as_str())).collect()
+}
+
+#[test]
+fn what_goes_on_growing_is_named_with_its_class_its_holder_and_its_rate() {
+    let leaks = sample();
+    assert_eq!(
+        holders(&leaks),
+        [
+            ("com.shop.Registry.entries (static)", "com.shop.Order"),
+            ("com.shop.Main.loaders (static)", "com.shop.PluginLoader"),
+        ]
+    );
+    let suspect = &leaks.suspects[0];
+    assert_eq!(suspect.amounts.iter().map(|amount| amount.objects).collect::<Vec<_>>(), [200, 12_200, 24_200]);
+    assert_eq!(suspect.class_objects, [100, 6100, 12_100]);
+    // 12,000 more of 32 bytes and of 24, in 20 seconds.
+    assert_eq!(suspect.bytes_per_hour, Some(f64::from(12_000 * 56 * 180)));
+    assert_eq!(suspect.objects_per_hour, Some(f64::from(24_000 * 180)));
+    assert_eq!((suspect.way.len(), suspect.way_on.len()), (2, 2));
+    assert_eq!(
+        suspect.by_class[0],
+        Grown { class: "java.util.HashMap$Node".to_owned(), objects: 12_000, bytes: 384_000 }
+    );
+    assert!(!leaks.so_far && leaks.span_ms == Some(20_000), "{leaks:?}");
+}
+
+#[test]
+fn a_cache_with_a_bound_and_what_softly_is_held_are_no_suspects() {
+    let leaks = sample();
+    let others: Vec<_> = leaks.others.iter().map(|other| (other.holder.as_str(), other.growth)).collect();
+    assert_eq!(others, [("com.shop.Cache.all (static)", Growth::Stopped)]);
+    assert_eq!(leaks.only_weak_bytes, 9000 * 24);
+}
+
+#[test]
+fn what_rises_and_falls_and_what_is_little_are_no_suspects() {
+    let leaks = Leaks::of(&snapshots(&[of(0, 0, 0, 0), of(900, 30, 0, 0), of(100, 60, 0, 0), of(1000, 90, 0, 0)]), 10);
+    assert_eq!(holders(&leaks), []);
+    let others: Vec<_> = leaks.others.iter().map(|other| (other.holder.as_str(), other.growth)).collect();
+    assert_eq!(others, [("com.shop.Registry.entries (static)", Growth::RoseAndFell)]);
+}
+
+#[test]
+fn two_snapshots_say_so_far_and_nothing_of_what_stops() {
+    let leaks = Leaks::of(&snapshots(&[of(0, 0, 0, 0), of(1000, 500, 0, 0)]), 10);
+    assert!(leaks.so_far);
+    assert_eq!(leaks.suspects.len(), 2);
+    assert!(leaks.others.is_empty());
+}
+
+#[test]
+fn snapshots_in_another_order_are_put_in_that_of_their_times() {
+    let mut all = snapshots(&[of(0, 0, 0, 0), of(1000, 0, 0, 0), of(2000, 0, 0, 0)]);
+    all.swap(0, 2);
+    let leaks = Leaks::of(&all, 10);
+    assert_eq!(holders(&leaks).len(), 1);
+    assert!(leaks.cautions[0].contains("order of their times"), "{:?}", leaks.cautions);
+}
+
+#[test]
+fn without_times_there_is_no_rate_and_it_is_said() {
+    let mut all = snapshots(&[of(0, 0, 0, 0), of(1000, 0, 0, 0), of(2000, 0, 0, 0)]);
+    all[1].origin.time_ms = 0;
+    let leaks = Leaks::of(&all, 10);
+    assert_eq!((leaks.span_ms, leaks.suspects[0].bytes_per_hour), (None, None));
+    assert!(leaks.cautions.iter().any(|said| said.contains("snapshot 2 does not say when")), "{:?}", leaks.cautions);
+}
+
+#[test]
+fn a_snapshot_that_is_not_complete_is_left_out_and_said() {
+    let mut all = snapshots(&[of(0, 0, 0, 0), of(1000, 0, 0, 0), of(500, 0, 0, 0), of(2000, 0, 0, 0)]);
+    assert_eq!(holders(&Leaks::of(&all, 10)), []);
+    all[2].cost = Some(Facts::default());
+    let leaks = Leaks::of(&all, 10);
+    assert_eq!((holders(&leaks).len(), leaks.snapshots.len()), (1, 3));
+    assert_eq!(leaks.cautions, ["1 snapshot is not complete, and left out"]);
+    // One alone says nothing.
+    all.iter_mut().skip(1).for_each(|one| one.cost = Some(Facts::default()));
+    let leaks = Leaks::of(&all, 10);
+    assert_eq!((holders(&leaks).len(), leaks.so_far, leaks.span_ms), (0, true, None));
+}
+
+#[test]
+fn threads_that_leak_are_told_of_once_and_what_frames_hold_where_it_is_much() {
+    let found = |bytes: u32, links: u64| {
+        let leaks = Leaks::of(&counted((1..4).map(|at| frames(at * 150, bytes, at * links))), 10);
+        leaks.suspects.iter().map(|suspect| (suspect.holder.clone(), suspect.class.clone())).collect::<Vec<_>>()
+    };
+    let of = |holder: &str, class: &str| (holder.to_owned(), class.to_owned());
+    let waiters = || of("a live thread", "com.shop.Waiter");
+    assert_eq!(found(16, 0), [waiters()]);
+    assert_eq!(found(800, 0), [of("a local variable", "Latch"), waiters()]);
+    assert_eq!(found(16, 1000), [waiters(), of("a local variable", "Link")]);
+}
+
+#[test]
+fn rows_that_are_left_out_are_counted() {
+    let leaks = Leaks::of(&snapshots(&[of(0, 0, 0, 0), of(1000, 1000, 0, 0), of(2000, 2000, 0, 0)]), 1);
+    assert_eq!((leaks.suspects.len(), leaks.further), (1, 1));
+}
