@@ -80,6 +80,8 @@ pub struct Context<'a> {
     pub span: &'a Span,
     /// The JVM.
     pub target: &'a Target,
+    /// Whether profiles say when their amounts came. That takes time, and only views of the end show it.
+    pub with_steps: bool,
 }
 
 /// A fold over events that builds one section of the report.

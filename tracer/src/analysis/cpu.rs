@@ -8,7 +8,7 @@ mod seen;
 use super::{
     Analysis, Context, Lens,
     method::{self, Measure, interval_percent},
-    profile::{Amount, Amounts},
+    profile::{Amount, Amounts, StackSteps},
     spread::Spread,
     state::{Role, State},
     table::{Merge, OTHERS, REPORT_ROWS, column},
@@ -28,6 +28,7 @@ pub struct Cpu {
     periods_ns: Option<(u64, u64)>,
     amounts: Amounts,
     steps: Spread<(StackId, Tid)>,
+    stack_steps: StackSteps,
 }
 
 impl Cpu {
@@ -38,6 +39,7 @@ impl Cpu {
         self.periods_ns = Some((shortest.min(period_ns), longest.max(period_ns)));
         self.amounts.add(event.stack, event.tid, period_ns);
         self.steps.add((event.stack, event.tid), event.time_ns, 1);
+        self.stack_steps.add(event.stack, event.tid, event.time_ns, 1);
     }
 
     fn summary(&self, counts: &Counts) -> Summary {
@@ -173,6 +175,7 @@ impl Analysis for Cpu {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.stack_steps.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -206,7 +209,7 @@ impl Analysis for Cpu {
             ),
         ];
         shapes.extend(places::tables(context.stacks, &self.amounts, self.samples));
-        shapes.extend(self.amounts.shape_of_counts("samples", "Samples by stack", context));
+        shapes.extend(self.amounts.shape_of_counts("samples", "Samples by stack", context, &self.stack_steps));
         Section {
             id: Lens::Cpu.id(),
             title: "CPU".to_owned(),

@@ -204,7 +204,7 @@ impl Locks {
         self.monitors.entry((class, monitor)).durations.record(ns);
         self.threads.entry(event.tid).record(ns);
         self.waiters.entry((class, begun.stack)).record(ns);
-        self.blocked_stacks.add(begun.stack, event.tid, ns);
+        self.blocked_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.steps.add_stretch(0, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Blocked { monitor, class });
     }
@@ -216,7 +216,7 @@ impl Locks {
         let ns = event.time_ns.saturating_sub(begun.time_ns);
         self.wait_latencies.record(ns);
         self.waits_by_class.entry(begun.class).durations.record(ns);
-        self.wait_stacks.add(begun.stack, event.tid, ns);
+        self.wait_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Waiting { monitor, class: begun.class });
     }
 
@@ -225,7 +225,7 @@ impl Locks {
         let ns = event.time_ns.saturating_sub(begin_ns);
         self.park_latencies.record(ns);
         self.parks_by_thread.entry(event.tid).record(ns);
-        self.park_stacks.add(stack, event.tid, ns);
+        self.park_stacks.add_stretch(stack, event.tid, begin_ns, event.time_ns);
         self.rested(event, begin_ns, stack, Doing::Parked);
     }
 
@@ -296,6 +296,9 @@ impl Analysis for Locks {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        for stacks in [&mut self.blocked_stacks, &mut self.wait_stacks, &mut self.park_stacks] {
+            stacks.start(start_ns);
+        }
     }
 
     fn event(&mut self, event: &Event) {

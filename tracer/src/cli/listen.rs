@@ -74,7 +74,7 @@ impl Pipeline {
             let told = stream.finish().and_then(Outlet::finish);
             passed = passed.and(told.map_err(Failure::from));
         }
-        (self.session.report(), self.files, passed)
+        (self.session.last_report(), self.files, passed)
     }
 }
 

@@ -64,7 +64,7 @@ impl Input {
                     (_, Some(session)) => drop(session.accept(&item)),
                     (_, None) => {}
                 })?;
-                Ok(session.expect("a replay that succeeds begins with a start").report())
+                Ok(session.expect("a replay that succeeds begins with a start").last_report())
             }
         }
     }
@@ -140,7 +140,7 @@ fn replay(recording: Recording<BufReader<File>>, asked: &Asked) -> Result<(), Fa
     })?;
     failed?;
     let session = session.expect("a replay that succeeds begins with a start");
-    let report = session.report();
+    let report = session.last_report();
     let files = files.unwrap_or_default();
     let printed = match stream {
         Some(mut stream) => stream.flush().map_err(Failure::from),

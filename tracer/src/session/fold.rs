@@ -277,8 +277,17 @@ impl Session {
         &self.sites
     }
 
-    /// The report for what was seen so far.
+    /// The report for what was seen so far, quickly: profiles do not say when their amounts came.
     pub fn report(&self) -> Report {
+        self.build(false)
+    }
+
+    /// The report of a session that is over, for all views.
+    pub fn last_report(&self) -> Report {
+        self.build(true)
+    }
+
+    fn build(&self, with_steps: bool) -> Report {
         let span = self.span();
         let context = Context {
             names: &self.names,
@@ -286,6 +295,7 @@ impl Session {
             subjects: &self.subjects,
             span: &span,
             target: &self.target,
+            with_steps,
         };
         let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         Report {
