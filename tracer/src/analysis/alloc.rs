@@ -310,6 +310,7 @@ impl Analysis for Alloc {
                 title: "Allocation per step, estimated".to_owned(),
                 unit: Unit::Bytes,
                 step_ns,
+                levels: false,
                 series: vec![Series { key: "estimated_bytes", title: "Allocated".to_owned(), values: bytes }],
             }),
         ];

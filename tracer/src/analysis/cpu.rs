@@ -103,6 +103,7 @@ impl Cpu {
             title: "Samples per step".to_owned(),
             unit: Unit::Count,
             step_ns,
+            levels: false,
             series,
         })
     }

@@ -199,6 +199,7 @@ impl Analysis for Exceptions {
             title: "Exceptions per step".to_owned(),
             unit: Unit::Count,
             step_ns,
+            levels: false,
             series: vec![Series { key: "created", title: "Created".to_owned(), values: created }],
         }));
         shapes.extend(self.stacks.shape("exception_stacks", "Exceptions by stack", Unit::Count, context));

@@ -420,6 +420,7 @@ impl Analysis for Locks {
             title: "Blocked time of all threads per step".to_owned(),
             unit: Unit::Ns,
             step_ns,
+            levels: false,
             series: vec![Series { key: "blocked_ns", title: "Blocked".to_owned(), values: stopped }],
         }));
         shapes.push(table::waits(&self.waits_by_class, context));

@@ -140,6 +140,7 @@ impl Offcpu {
             title: "Time off CPU of all threads per step".to_owned(),
             unit: Unit::Ns,
             step_ns,
+            levels: false,
             series,
         })
     }

@@ -202,6 +202,7 @@ impl Analysis for Wall {
                 title: "Time of all threads per step".to_owned(),
                 unit: Unit::Ns,
                 step_ns,
+                levels: false,
                 series: vec![
                     Series { key: "on_ns", title: "On CPU".to_owned(), values: on },
                     Series { key: "off_ns", title: "Off CPU".to_owned(), values: off },

@@ -1,7 +1,7 @@
 //! Whether everybody can use the page: names and roles of controls, headings, contrast in both themes, and the way of the
 //! focus. The rules are those of WCAG 2.2 AA that a script can decide.
 
-use crate::{browser::Browser, pages};
+use crate::{browser::Browser, timed};
 
 /// Reports what breaks a rule, one line for each rule and element.
 const CHECK: &str = r##"
@@ -59,7 +59,7 @@ say("wrong", wrong.slice(0, 12).join("; "));
 
 #[test]
 fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom() {
-    let figures = Browser::start().open_and_wait(&pages::timed(), CHECK);
+    let figures = Browser::start().open_and_wait(&timed::page(), CHECK);
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     assert_eq!(figures.text("wrong"), "");
     assert_eq!(figures.text("themes"), "true");
@@ -71,7 +71,7 @@ fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom
 #[test]
 fn what_is_wrong_is_found() {
     let broken = "<h4>x</h4><button></button><input id=\"search\"><p class=\"pale\">pale</p></main>";
-    let page = pages::timed().replacen("</main>", broken, 1).replacen("</style>", ".pale { color: #aaa; }</style>", 1);
+    let page = timed::page().replacen("</main>", broken, 1).replacen("</style>", ".pale { color: #aaa; }</style>", 1);
     let page = page.replace("<h2>Findings", "<h3>Findings").replace("Findings</h2>", "Findings</h3>");
     let figures = Browser::start().open_and_wait(&page, CHECK);
     for rule in ["name: BUTTON", "id twice: search", "heading: H3", "contrast light 2.32: P.pale"] {

@@ -1,7 +1,7 @@
 //! The time axis: what is chosen with the mouse, by keys or by numbers filters what has time in it, and the rest says that it
-//! is about the whole session. Every sum is that of [`pages::timed`] by hand.
+//! is about the whole session. Every sum is that of [`timed::page`] by hand.
 
-use crate::{browser::Browser, pages};
+use crate::{browser::Browser, pages, timed};
 
 /// What the page shows of a range: sums of lanes, the graph, its methods, what stands still.
 const SHOWN: &str = r#"
@@ -10,6 +10,7 @@ const graph = (at) => document.querySelectorAll("figure.flame")[at];
 const methods = (at) => Array.from(graph(at).querySelectorAll(".flame-methods tbody tr"), (row) => Array.from(row.cells, (cell) => cell.textContent).join(" ")).join("|");
 const shown = (what) => {
   say(what + ".gc", lane("gc.pause"));
+  say(what + ".heap", lane("gc.heap_after"));
   say(what + ".cpu", lane("cpu.states"));
   say(what + ".graph", graph(0).querySelector(".flame-about").textContent);
   say(what + ".threads", Array.from(graph(0).querySelector(".flame-thread").options, (one) => one.textContent).join("|"));
@@ -53,10 +54,11 @@ say("typed.about", document.getElementById("range-about").textContent);
 
 #[test]
 fn a_chosen_range_adds_up_to_what_happened_in_it() {
-    let figures = Browser::start().open_and_wait(&pages::timed(), &format!("{SHOWN}{DRIVE}"));
+    let figures = Browser::start().open_and_wait(&timed::page(), &format!("{SHOWN}{DRIVE}"));
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
     check("all.gc", "10.0 ms");
+    check("all.heap", "512 B");
     check("all.cpu", "16|6");
     check("all.graph", "all — total 21 = 100 %, self 0 = 0 %");
     check("all.threads", "all threads (2)|71.4 %  worker-1 (21)|28.6 %  worker-2 (22)");
@@ -64,6 +66,7 @@ fn a_chosen_range_adds_up_to_what_happened_in_it() {
     check("all.about", "whole session, 4.00 s");
     // From 1.2 to 1.8 s, so the step from 1 to 2 s.
     check("dragged.gc", "2.00 ms");
+    check("dragged.heap", "2.00 KiB");
     check("dragged.cpu", "9|6");
     check("dragged.graph", "all — total 9 = 100 %, self 0 = 0 %");
     check("dragged.threads", "all threads (2)|66.7 %  worker-2 (22)|33.3 %  worker-1 (21)");
@@ -93,7 +96,7 @@ fn methods_of_a_range_are_those_of_its_stacks() {
         "{SHOWN} page.choose(1.2e9, 1.8e9); const box = graph(0).querySelector('.flame-methods'); box.open = true; \
          box.dispatchEvent(new Event('toggle')); say('methods', methods(0));"
     );
-    let figures = Browser::start().open_and_wait(&pages::timed(), &script);
+    let figures = Browser::start().open_and_wait(&timed::page(), &script);
     assert_eq!(
         figures.text("methods"),
         "com.shop.Cart.add 6 66.7 % 6 66.7 %|com.shop.Cart.price 3 33.3 % 3 33.3 %|com.shop.Main.serve 0 0 % 9 100 %",
@@ -125,7 +128,7 @@ fn cells_of_the_heat_map_choose_less_than_a_second() {
     key("Enter"); key("Escape");
     shown("left");
     "#;
-    let figures = Browser::start().open_and_wait(&pages::timed(), &format!("{SHOWN}{script}"));
+    let figures = Browser::start().open_and_wait(&timed::page(), &format!("{SHOWN}{script}"));
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
     check("rows", "16px");
@@ -147,7 +150,7 @@ fn what_saw_nothing_has_no_section_and_no_lane() {
         say('lens', Array.from(document.querySelectorAll('.lens > h2'), (one) => one.textContent).join());
         say('nothing', document.getElementById('nothing').textContent);
         say('series', document.querySelector('[data-lane=\"cpu.states\"]').textContent.includes('Idle'));";
-    let figures = Browser::start().open_and_wait(&pages::timed(), script);
+    let figures = Browser::start().open_and_wait(&timed::page(), script);
     assert_eq!((figures.text("lanes"), figures.text("series")), ("0", "false"));
     assert!(
         !figures.text("lens").contains("JIT") && figures.text("nothing").contains("JIT compilation"),
@@ -166,7 +169,7 @@ fn what_was_not_attached_is_grey() {
     say("lane", document.querySelector("[data-lane=\"cpu.states\"]").textContent.includes("grey: clock not attached"));
     say("other", document.querySelector("[data-lane=\"gc.pause\"]").textContent.includes("grey"));
     "#;
-    let page = pages::timed().replace("\"at\":2000000000", "\"at\":3000000000");
+    let page = timed::page().replace("\"at\":2000000000", "\"at\":3000000000");
     let figures = Browser::start().open_and_wait(&page, script);
     assert_eq!(figures.text("alphas"), "false,true,false", "{figures:?}");
     assert_eq!((figures.text("lane"), figures.text("other")), ("true", "false"));
@@ -179,8 +182,8 @@ fn lanes_are_drawn_and_names_in_them_are_harmless() {
     say("charts", charts.length);
     say("ink", charts.slice(1).every((one) => one.getContext("2d").getImageData(0, 0, one.width, one.height).data.some((value) => value !== 0)));
     "#;
-    let figures = Browser::start().open_and_wait(&pages::timed(), script);
-    assert_eq!((figures.text("charts"), figures.text("ink")), ("3", "true"), "{figures:?}");
+    let figures = Browser::start().open_and_wait(&timed::page(), script);
+    assert_eq!((figures.text("charts"), figures.text("ink")), ("4", "true"), "{figures:?}");
     for (what, expected) in [("owned", "undefined"), ("strangers", "0"), ("resources", "0"), ("violations", "0")] {
         assert_eq!(figures.text(what), expected, "{what}");
     }

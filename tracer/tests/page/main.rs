@@ -8,6 +8,7 @@ mod bench;
 mod browser;
 mod pages;
 mod search;
+mod timed;
 
 use self::browser::Browser;
 
@@ -132,7 +133,7 @@ fn on_paper_all_is_drawn_unfolded_and_light() {
         say('before', state());
         dispatchEvent(new Event('beforeprint')); say('paper', state());
         dispatchEvent(new Event('afterprint')); say('after', state());";
-    let figures = Browser::start().open_and_wait(&pages::timed(), script);
+    let figures = Browser::start().open_and_wait(&timed::page(), script);
     assert_eq!(figures.text("before"), "false,1,true", "{figures:?}");
     assert_eq!(figures.text("paper"), "true,0,false");
     assert_eq!(figures.text("after"), "true,0,true");

@@ -2,8 +2,7 @@
 
 use tracer::{
     report::{
-        Cell, Column, Completeness, Cost, Decision, Finding, Profile, ProfileStack, ProfileSteps, ProfileThread,
-        Report, SCHEMA, Section, Series, Severity, Shape, Span, Summary, Table, Timeline, Unit,
+        Completeness, Cost, Profile, ProfileStack, ProfileThread, Report, SCHEMA, Section, Shape, Span, Summary, Unit,
     },
     session::Target,
     stack::{Frame, Kind},
@@ -17,12 +16,14 @@ pub(crate) const EVIL_HOST: &str = "evil.example";
 pub(crate) const EVIL: &str = "evil</script><script>window.owned=1</script><img src=\"http://evil.example/x\" \
                                onerror=\"window.owned=1\"><!--\u{2028}&lt;img src='http://evil.example/y'&gt;";
 
-fn java(kind: Kind, class: &str, method: &str, line: u32) -> Frame {
+/// A frame of Java.
+pub(crate) fn java(kind: Kind, class: &str, method: &str, line: u32) -> Frame {
     let file = format!("{}.java", class.rsplit('.').next().unwrap_or(class));
     Frame { file: Some(file), line: Some(line), ..Frame::named(kind, format!("{class}.{method}")) }
 }
 
-fn stack(frames: &[u32], thread: u32, value: u64) -> ProfileStack {
+/// A stack that was seen once.
+pub(crate) fn stack(frames: &[u32], thread: u32, value: u64) -> ProfileStack {
     ProfileStack { frames: frames.to_vec(), thread: Some(thread), value, count: 1, cut: String::new() }
 }
 
@@ -112,112 +113,8 @@ pub(crate) fn two() -> String {
     format!("{}{spread}{}{}", &page[..end], &page[start..end], &page[end..])
 }
 
-/// Four seconds with lanes of 1 s and a graph with steps of half a second, so that ranges can be added up by hand:
-///
-/// | step | 0 | 0.5 | 1 | 1.5 | 2 | 3.5 |
-/// |---|---|---|---|---|---|---|
-/// | `Cart.price` of `worker-1` | 1 | 2 | 3 | | | 4 |
-/// | `Cart.add` of `worker-2` | | | 1 | 5 | | |
-/// | the hostile frame, 3 more without a time | | | | | 2 | |
-pub(crate) fn timed() -> String {
-    const SECOND: u64 = 1_000_000_000;
-    let lane = |id, title: &str, unit, series: &[(&str, [f64; 4])]| {
-        let line = |(title, values): &(&str, [f64; 4])| Series {
-            key: "key",
-            title: (*title).to_owned(),
-            values: values.to_vec(),
-        };
-        Shape::Timeline(Timeline {
-            id,
-            title: title.to_owned(),
-            unit,
-            step_ns: SECOND,
-            series: series.iter().map(line).collect(),
-        })
-    };
-    let section = |id, title: &str, shapes| {
-        let summary = Summary::new().int("count", 4);
-        Section { id, title: title.to_owned(), summary, notes: Vec::new(), shapes }
-    };
-    let amount = |frames: &[u32], thread, value| ProfileStack { count: value, ..stack(frames, thread, value) };
-    let profile = Profile {
-        id: "samples",
-        title: "Samples by stack".to_owned(),
-        unit: Unit::Count,
-        contexts: false,
-        frames: vec![
-            java(Kind::Compiled, "com.shop.Main", "serve", 31),
-            java(Kind::Inlined, "com.shop.Cart", "price", 42),
-            java(Kind::Compiled, "com.shop.Cart", "add", 12),
-            Frame::named(Kind::Native, EVIL),
-        ],
-        threads: ["worker-1", "worker-2"]
-            .into_iter()
-            .zip(21..)
-            .map(|(name, tid)| ProfileThread { tid, name: name.to_owned() })
-            .collect(),
-        stacks: vec![amount(&[0, 1], 0, 10), amount(&[0, 2], 1, 6), amount(&[0, 3], 0, 5)],
-        steps: Some(ProfileSteps {
-            step_ns: SECOND / 2,
-            stacks: vec![vec![(0, 1), (1, 2), (2, 3), (7, 4)], vec![(2, 1), (3, 5)], vec![(4, 2)]],
-        }),
-    };
-    let untimed = Profile { id: "untimed", title: "Calls by stack".to_owned(), steps: None, ..profile.clone() };
-    let table = Shape::Table(Table {
-        id: "classes",
-        title: "Classes".to_owned(),
-        columns: vec![
-            Column { key: "class", title: "Class", unit: Unit::Text },
-            Column { key: "count", title: "Count", unit: Unit::Count },
-        ],
-        rows: [("com.shop.Cart", 3_u64), ("com.shop.Order", 2), (EVIL, 1)]
-            .map(|(name, count)| vec![Cell::from(name), count.into()])
-            .into(),
-    });
-    let finding = |title: &str| Finding {
-        id: "gc-share",
-        severity: Severity::Warning,
-        score: 1.0,
-        title: title.to_owned(),
-        evidence: vec![EVIL.to_owned()],
-        next_step: "look".to_owned(),
-    };
-    let decision = |at_ns, lens, group: &str, action| Decision {
-        at_ns,
-        group: group.to_owned(),
-        lens,
-        action,
-        one_in: None,
-        hits_per_s: None,
-        cost_percent: None,
-        budget_percent: None,
-        own: false,
-        off_percent: None,
-        within_ns: None,
-    };
-    let decisions = [
-        decision(1_000_000_000, "cpu", "clock", "detached"),
-        decision(2_000_000_000, "cpu", "clock", "attached"),
-        decision(2_500_000_000, "gc", EVIL, "fewer_stacks"),
-    ];
-    let samples = [("Java", [1.0, 9.0, 2.0, 4.0]), (EVIL, [0.0, 6.0, 0.0, 0.0]), ("Idle", [0.0; 4])];
-    let cpu = vec![table, lane("states", "Samples per step", Unit::Count, &samples), Shape::Profile(profile)];
-    let gc =
-        vec![lane("pause", "Pause per step", Unit::Ns, &[("Pause", [1e6, 2e6, 3e6, 4e6])]), Shape::Profile(untimed)];
-    let mut nothing =
-        section("jit", "JIT compilation", vec![lane("compilations", "Compilations", Unit::Count, &[("C", [0.0; 4])])]);
-    nothing.summary = Summary::new().int("compilations", 0);
-    write(&Report {
-        span: Span { start_ns: 0, duration_ns: 4 * SECOND, started_at_ms: 0, end: "duration".to_owned() },
-        completeness: Completeness { decisions: decisions.into(), ..Completeness::default() },
-        findings: vec![finding("GC takes half of the time"), finding("com.shop.Order is everywhere")],
-        sections: vec![section("cpu", "CPU", cpu), section("gc", "Garbage collection", gc), nothing],
-        ..empty()
-    })
-}
-
 /// A report without anything.
-fn empty() -> Report {
+pub(crate) fn empty() -> Report {
     Report {
         schema: SCHEMA,
         target: Target { pid: 42, command: "com.shop.Main".to_owned(), ..Target::default() },
@@ -230,7 +127,8 @@ fn empty() -> Report {
     }
 }
 
-fn write(report: &Report) -> String {
+/// The page of a report.
+pub(crate) fn write(report: &Report) -> String {
     let mut out = Vec::new();
     html::write(report, &mut out).expect("a page");
     String::from_utf8(out).expect("a page in UTF-8")

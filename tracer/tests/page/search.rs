@@ -1,6 +1,6 @@
 //! The one search box: it filters tables and findings, marks what it found, and searches every graph.
 
-use crate::{browser::Browser, pages};
+use crate::{browser::Browser, timed};
 
 const DRIVE: &str = r#"
 const box = document.getElementById("search"), about = () => document.getElementById("search-about").textContent;
@@ -27,7 +27,7 @@ say("focus", document.activeElement.id);
 
 #[test]
 fn one_box_searches_tables_findings_and_graphs() {
-    let figures = Browser::start().open_and_wait(&pages::timed(), DRIVE);
+    let figures = Browser::start().open_and_wait(&timed::page(), DRIVE);
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
     check("before", "com.shop.Cart|com.shop.Order|evil</script><");

@@ -214,6 +214,7 @@ impl Exact {
             title: "Allocation per step".to_owned(),
             unit: Unit::Bytes,
             step_ns,
+            levels: false,
             series,
         })
     }

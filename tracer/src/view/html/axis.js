@@ -123,8 +123,9 @@
       if (lane.isHead) continue;
       const at = cursor === null ? -1 : Math.floor(cursor / lane.step);
       lane.series.forEach((series, index) => {
-        const value = at < 0 ? figure(lane, series.values, range) : series.values[at] || 0;
-        lane.outputs[index].textContent = page.amount(value, lane.unit);
+        const value = at < 0 ? figure(lane, series.values, range) : series.values[at];
+        const known = typeof value === "number" || !lane.levels;
+        lane.outputs[index].textContent = known ? page.amount(value || 0, lane.unit) : "not known";
       });
     }
     const marked = cursor === null ? [] : data.marks.filter(({ at }) => Math.abs(at - cursor) < (view.to - view.from) * 1e9 / 150);
@@ -132,11 +133,12 @@
     status.textContent = moment + marked.map(({ text }) => text).join("; ");
   }
 
-  // The sum of whole steps; of what does not add up the largest.
+  // The sum of whole steps, of levels the last one, of what does not add up the largest; nothing where nothing is known.
   function figure(lane, values, range) {
-    let sum = 0;
+    let sum = lane.levels ? null : 0;
     for (let at = Math.ceil(range.from / lane.step); at < values.length && at * lane.step < range.to; at++) {
-      sum = lane.adds ? sum + (values[at] || 0) : Math.max(sum, values[at] || 0);
+      if (lane.levels) sum = values[at];
+      else sum = lane.adds ? sum + (values[at] || 0) : Math.max(sum, values[at] || 0);
     }
     return sum;
   }

@@ -68,7 +68,7 @@ fn lanes(report: &Report) -> Vec<(&Section, &Timeline)> {
 }
 
 fn lane(section: &Section, timeline: &Timeline) -> Value {
-    let Timeline { id, title, unit, step_ns, series } = timeline;
+    let Timeline { id, title, unit, step_ns, levels, series } = timeline;
     let used = series.iter().filter(|series| series.values.iter().any(|value| *value != 0.0));
     json!({
         "id": format!("{}.{id}", section.id),
@@ -77,7 +77,8 @@ fn lane(section: &Section, timeline: &Timeline) -> Value {
         "title": escape::terminal(title),
         "unit": unit,
         // Rates and shares of steps have no sum.
-        "adds": matches!(unit, Unit::Count | Unit::Ns | Unit::Bytes),
+        "adds": !levels && matches!(unit, Unit::Count | Unit::Ns | Unit::Bytes),
+        "levels": levels,
         "step": step_ns,
         "series": used.map(line).collect::<Vec<_>>(),
     })
