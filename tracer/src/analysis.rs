@@ -13,6 +13,7 @@ mod request;
 pub(crate) mod scaled;
 mod site;
 mod spread;
+mod stack_steps;
 mod state;
 mod steps;
 mod table;

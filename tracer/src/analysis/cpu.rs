@@ -8,8 +8,9 @@ mod seen;
 use super::{
     Analysis, Context, Lens,
     method::{self, Measure, interval_percent},
-    profile::{Amount, Amounts, StackSteps},
+    profile::{Amount, Amounts},
     spread::Spread,
+    stack_steps::StackSteps,
     state::{Role, State},
     table::{Merge, OTHERS, REPORT_ROWS, column},
 };

@@ -10,8 +10,9 @@ mod table;
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
-    profile::{self, Amount, StackSteps},
+    profile::{self, Amount},
     spread::Spread,
+    stack_steps::StackSteps,
     table::{FastMap, Keyed, Merge},
 };
 use crate::{

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use super::{
     Context,
-    spread::Spread,
+    stack_steps::StackSteps,
     table::{Keyed, Merge},
 };
 use crate::{
     event::{StackId, Tid},
-    report::{Profile, ProfileStack, ProfileSteps, ProfileThread, Shape, Unit},
+    report::{Profile, ProfileStack, ProfileThread, Shape, Unit},
     stack::{Frame, Kind, Stacks},
 };
 
@@ -18,61 +18,6 @@ const KEYS: usize = 262_144;
 
 /// The name of the stack that adds up what has none of its own.
 const BEYOND: &str = "<too many stacks>";
-
-/// Width of a step of time in the beginning: fine enough to see what happens within a second.
-const STEP_NS: u64 = 125_000_000;
-
-/// Most steps of a profile; they double, so there are half as many at least.
-const STEPS: usize = 240;
-
-/// Most pairs of stack and step: some 6 MiB here, 2 MiB in a page.
-const STEP_ENTRIES: usize = 131_072;
-
-/// Amounts by stack and thread over time; those of analyses that tell when the span starts.
-#[derive(Clone, Debug)]
-pub(super) struct StackSteps(Spread<(StackId, Tid)>);
-
-impl Default for StackSteps {
-    fn default() -> Self {
-        Self(Spread::new(STEP_NS, STEPS, STEP_ENTRIES))
-    }
-}
-
-impl StackSteps {
-    /// Steps count from here. Without it there are none.
-    pub(super) fn start(&mut self, start_ns: u64) {
-        self.0.start(start_ns);
-    }
-
-    /// Adds an amount at a time.
-    pub(super) fn add(&mut self, stack: StackId, tid: Tid, time_ns: u64, amount: u64) {
-        if self.0.step_ns().is_some() {
-            self.0.add((stack, tid), time_ns, amount);
-        }
-    }
-
-    /// Adds a stretch of time, to every step its part.
-    pub(super) fn add_stretch(&mut self, stack: StackId, tid: Tid, begin_ns: u64, end_ns: u64) {
-        if self.0.step_ns().is_some() {
-            self.0.add_stretch((stack, tid), begin_ns, end_ns);
-        }
-    }
-
-    /// The steps of these stacks, which are those of a profile in its order.
-    fn of(&self, stacks: &[(StackId, Tid, Amount)]) -> Option<ProfileSteps> {
-        let step_ns = self.0.step_ns()?;
-        let places: HashMap<(StackId, Tid), usize> =
-            stacks.iter().enumerate().map(|(at, (stack, tid, _))| ((*stack, *tid), at)).collect();
-        let mut steps = vec![Vec::new(); stacks.len()];
-        // In the order of steps, and a stack is in a step once: so each list is sorted.
-        for (step, key, amount) in self.0.iter() {
-            if let Some(list) = places.get(&key).and_then(|at| steps.get_mut(*at)) {
-                list.push((step, amount));
-            }
-        }
-        Some(ProfileSteps { step_ns, stacks: steps })
-    }
-}
 
 /// An amount, and how often it was added to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,6 +59,12 @@ impl Default for Amounts {
 }
 
 impl Amounts {
+    /// Amounts of so many pairs of stack and thread.
+    #[cfg(test)]
+    pub(super) fn of_keys(limit: usize) -> Self {
+        Self { rows: Keyed::new(limit), ..Self::default() }
+    }
+
     /// Steps of time count from here. Without it there are none.
     pub(super) fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
@@ -213,7 +164,9 @@ pub(super) fn shape(
     });
     // Stable, so that ids decide among equals and two replays give the same bytes.
     rows.sort_by_key(|(.., amount)| std::cmp::Reverse(amount.value));
-    let mut steps = steps.filter(|_| context.with_steps).and_then(|steps| steps.of(&rows));
+    let mut steps = steps
+        .filter(|_| context.with_steps)
+        .and_then(|steps| steps.of(rows.iter().map(|(stack, tid, _)| (*stack, *tid))));
     let mut builder = Builder::new(context);
     for (stack, tid, amount) in rows {
         builder.push(stack, tid, amount);
@@ -391,75 +344,9 @@ mod tests {
         assert_eq!(amounts.shape("p", "P", Unit::Count, context(&play, &span)), None);
     }
 
-    /// A span of a second, which begins at [`SECOND`].
-    fn second() -> Span {
-        Span { start_ns: SECOND, duration_ns: SECOND, started_at_ms: 0, end: String::new() }
-    }
-
-    const SECOND: u64 = 1_000_000_000;
-
-    #[test]
-    fn amounts_are_in_the_steps_in_which_they_came() {
-        let mut play = Play::default();
-        let (idle, busy) = (play.stack(&["a.A.idle"]), play.stack(&["a.A.busy"]));
-        let mut amounts = Amounts::default();
-        amounts.start(SECOND);
-        amounts.add_at(busy, Tid(7), 5, SECOND);
-        amounts.add_at(busy, Tid(7), 6, SECOND + 2 * STEP_NS);
-        amounts.add_at(busy, Tid(8), 1, SECOND + 3 * STEP_NS - 1);
-        // From before the span into its second step: what came before is in no step.
-        amounts.add_stretch(idle, Tid(7), SECOND - 50, SECOND + STEP_NS + 20);
-        // One stack for four events from here on.
-        amounts.fewer(4);
-        amounts.add_at(busy, Tid(7), 2, SECOND + 4 * STEP_NS);
-        amounts.add_at(StackId::default(), Tid(7), 2, SECOND);
-        let span = second();
-        let profile = profile(amounts.shape("p", "P", Unit::Ns, context(&play, &span)));
-        let steps = profile.steps.as_ref().expect("steps");
-        assert_eq!(steps.step_ns, STEP_NS);
-        let values: Vec<u64> = profile.stacks.iter().map(|stack| stack.value).collect();
-        assert_eq!(values, [STEP_NS + 70, 19, 1]);
-        assert_eq!(steps.stacks, [vec![(0, STEP_NS), (1, 20)], vec![(0, 5), (2, 6), (4, 8)], vec![(2, 1)]]);
-    }
-
-    #[test]
-    fn what_has_no_start_or_is_not_asked_for_has_no_steps() {
-        let mut play = Play::default();
-        let stack = play.stack(&["a.A.idle"]);
-        let span = second();
-        let mut amounts = Amounts::default();
-        amounts.add_at(stack, Tid(7), 5, SECOND);
-        assert_eq!(profile(amounts.shape("p", "P", Unit::Ns, context(&play, &span))).steps, None);
-        amounts.start(SECOND);
-        amounts.add_at(stack, Tid(7), 5, SECOND);
-        let quick = Context { with_steps: false, ..context(&play, &span) };
-        assert_eq!(profile(amounts.shape("p", "P", Unit::Ns, quick)).steps, None);
-        let whole = profile(amounts.shape("p", "P", Unit::Ns, context(&play, &span)));
-        assert_eq!(whole.steps.expect("steps").stacks, [vec![(0, 5)]]);
-    }
-
-    #[test]
-    fn stacks_beyond_the_limit_have_no_steps_and_long_sessions_few() {
-        let mut play = Play::default();
-        let stack = play.stack(&["a.A.idle"]);
-        let mut amounts = Amounts { rows: Keyed::new(1), ..Amounts::default() };
-        amounts.start(0);
-        for second in 0..1000 {
-            amounts.add_at(stack, Tid(7), 1, second * SECOND);
-            amounts.add_at(stack, Tid(8), 1, second * SECOND);
-        }
-        let span = Span { start_ns: 0, duration_ns: 1000 * SECOND, started_at_ms: 0, end: String::new() };
-        let profile = profile(amounts.shape("p", "P", Unit::Ns, context(&play, &span)));
-        let steps = profile.steps.expect("steps");
-        let [kept, beyond] = &steps.stacks[..] else { panic!("two stacks: {:?}", steps.stacks.len()) };
-        assert!(beyond.is_empty() && kept.len() <= STEPS, "{}", kept.len());
-        assert_eq!(kept.iter().map(|(_, amount)| amount).sum::<u64>(), 1000);
-        assert_eq!(steps.step_ns, 64 * STEP_NS);
-    }
-
     #[test]
     fn keys_beyond_the_limit_are_one_stack_and_a_note() {
-        let mut amounts = Amounts { rows: Keyed::new(2), ..Amounts::default() };
+        let mut amounts = Amounts::of_keys(2);
         for stack in 100..105 {
             amounts.add(StackId(stack), Tid(7), 10);
         }

@@ -7,7 +7,8 @@ use super::{
     Analysis, Context, Lens,
     method::{self, Measure},
     offcpu::reason::{Left, reason},
-    profile::{self, Amount, StackSteps},
+    profile::{self, Amount},
+    stack_steps::StackSteps,
     steps::Steps,
     table::{Groups, Keyed, Merge, column},
 };
