@@ -13,6 +13,7 @@ mod request;
 pub(crate) mod scaled;
 mod site;
 mod spread;
+mod stack_steps;
 mod state;
 mod steps;
 mod table;
@@ -82,6 +83,8 @@ pub struct Context<'a> {
     pub span: &'a Span,
     /// The JVM.
     pub target: &'a Target,
+    /// Whether profiles say when their amounts came. That takes time, and only views of the end show it.
+    pub with_steps: bool,
 }
 
 /// A fold over events that builds one section of the report.

@@ -9,7 +9,7 @@ mod read;
 pub mod reading;
 mod shape;
 
-pub use profile::{Profile, ProfileStack, ProfileThread};
+pub use profile::{Profile, ProfileStack, ProfileSteps, ProfileThread};
 pub use read::{MAX_DOCUMENT_BYTES, ReadError};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 pub use shape::{

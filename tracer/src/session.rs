@@ -272,8 +272,17 @@ impl Session {
         &self.sites
     }
 
-    /// The report for what was seen so far.
+    /// The report for what was seen so far. Profiles do not say when their amounts came.
     pub fn report(&self) -> Report {
+        self.build(false)
+    }
+
+    /// The same with the steps of profiles, for pages: they take some 200 bytes a stack.
+    pub fn report_with_steps(&self) -> Report {
+        self.build(true)
+    }
+
+    fn build(&self, with_steps: bool) -> Report {
         let span = self.span();
         let context = Context {
             names: &self.names,
@@ -281,6 +290,7 @@ impl Session {
             subjects: &self.subjects,
             span: &span,
             target: &self.target,
+            with_steps,
         };
         let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
         Report {

@@ -1,4 +1,5 @@
-//! The part of a dependency audit that needs no network: licences and doubled versions, by the lists in `deny.toml`.
+//! The part of a dependency audit that needs no network: licences and doubled versions, by the lists in `deny.toml`, and that
+//! files of others in the repository are those that their authors published.
 //!
 //! Published advisories are looked up where a program that reads them and their database are at hand (`cargo audit`, `cargo
 //! deny`); nothing is downloaded. Where they are not, that is said in the last line.
@@ -9,12 +10,28 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{process, workspace};
 
 /// The targets whose dependencies are shipped: jtrace itself, and the eBPF programs inside it.
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "bpfel-unknown-none"];
+
+/// Folders with files of others, each with the hashes of these files in `SHA256SUMS`.
+const VENDORED: [&str; 1] = ["tracer/src/view/html/uplot"];
+
+/// Compares the files of a folder with their hashes; each has to have one.
+fn vendored(folder: &Path) -> Result<()> {
+    const SUMS: &str = "SHA256SUMS";
+    let sums = fs::read_to_string(folder.join(SUMS)).with_context(|| format!("no {SUMS} in {}", folder.display()))?;
+    let listed: BTreeSet<&str> = sums.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let name = entry.with_context(|| format!("cannot read {}", folder.display()))?.file_name();
+        let name = name.to_string_lossy();
+        ensure!(name == SUMS || listed.contains(&*name), "{}: {name} has no hash in {SUMS}", folder.display());
+    }
+    process::run(process::command("sha256sum").args(["--check", "--quiet", SUMS]).current_dir(folder))
+}
 
 /// What `deny.toml` permits.
 struct Permitted {
@@ -45,6 +62,10 @@ pub(crate) fn run() -> Result<()> {
         bail!("{} complaints about {} dependencies", complaints.len(), dependencies.len());
     }
     println!("audit: {} dependencies have permitted licences", dependencies.len());
+    for folder in VENDORED {
+        vendored(&workspace::root().join(folder))?;
+        println!("audit: {folder} is as it was published");
+    }
     match Lookup::at_hand(&programs(), &cargo_home()) {
         Ok(lookup) => lookup.run(),
         Err(missing) => {
@@ -260,5 +281,20 @@ mod tests {
         let text = "[licenses]\nallow = [\n    \"MIT\",\n    # \"GPL-3.0\",\n]\n[bans]\nskip = [\n    { crate = \"syn\", reason = \"x\" },\n]\n";
         assert_eq!(quoted(text, "allow"), BTreeSet::from(["MIT".to_owned()]));
         assert_eq!(quoted(text, "skip"), BTreeSet::from(["syn".to_owned()]));
+    }
+
+    #[test]
+    fn a_file_that_differs_or_has_no_hash_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        // SHA-256 of `abc`.
+        write("SHA256SUMS", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  lib.js\n");
+        write("lib.js", "abc");
+        vendored(folder.path()).unwrap();
+        write("more.js", "abc");
+        assert!(vendored(folder.path()).unwrap_err().to_string().contains("more.js has no hash"));
+        fs::remove_file(folder.path().join("more.js")).unwrap();
+        write("lib.js", "abd");
+        assert!(vendored(folder.path()).is_err());
     }
 }

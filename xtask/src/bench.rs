@@ -86,7 +86,7 @@ enum Part {
     Distinct,
     /// Attaching to a JVM with much compiled code
     Code,
-    /// Opening a page of 100,000 stacks
+    /// Opening a page of 100,000 stacks, and one of 10 minutes of 5,000 events a second
     Page,
     /// What a hit costs where methods are looked at, beside the least possible and bpftrace
     Methods,

@@ -2,7 +2,7 @@
 //! sessions within one process, and writes recordings of any size. Each result is lines of `name number...` on stdout.
 //!
 //! `measure objects` · `measure verified [OBJECT]` · `measure rounds LIBJVM PID N` · `measure recording FILE EVENTS` ·
-//! `measure stacks FILE STACKS` · `measure profile FILE` · `measure calls FILE CALLS CONTEXTS ALLOCATIONS` ·
+//! `measure stacks FILE STACKS` · `measure session FILE SECONDS EVENTS_A_SECOND` · `measure profile FILE` · `measure calls FILE CALLS CONTEXTS ALLOCATIONS` ·
 //! `measure replay FILE` · `measure floor LIBJVM PID` · `measure marks COUNT`
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints what it measured, and what it could not")]
 
@@ -38,8 +38,9 @@ fn main() -> Result<()> {
         ["replay", file] => calls::replay(file.as_ref()),
         ["marks", count] => marks::run(count.parse()?),
         ["stacks", file, stacks] => stacks::write(file.as_ref(), stacks.parse()?),
+        ["session", file, seconds, rate] => stacks::write_session(file.as_ref(), seconds.parse()?, rate.parse()?),
         _ => bail!(
-            "usage: measure objects | verified [OBJECT] | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | profile FILE | \
+            "usage: measure objects | verified [OBJECT] | rounds LIBJVM PID N | recording FILE EVENTS | stacks FILE STACKS | session FILE SECONDS EVENTS_A_SECOND | profile FILE | \
              calls FILE CALLS CONTEXTS ALLOCATIONS | replay FILE | floor LIBJVM PID | marks COUNT"
         ),
     }

@@ -229,6 +229,7 @@ impl Analysis for Alloc {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.stacks.start(start_ns);
         self.exact.start(start_ns);
     }
 
@@ -241,7 +242,7 @@ impl Analysis for Alloc {
                 if let Some(one_in) = self.stacks.stands_for(event.stack) {
                     self.sites.entry((class, event.stack)).tlab(tlab_bytes.saturating_mul(one_in), object_bytes);
                 }
-                self.stacks.add(event.stack, event.tid, tlab_bytes);
+                self.stacks.add_at(event.stack, event.tid, tlab_bytes, event.time_ns);
                 self.steps.add(0, event.time_ns, tlab_bytes);
             }
             Payload::AllocOutsideTlab { class, object_bytes } => {
@@ -250,7 +251,7 @@ impl Analysis for Alloc {
                 if let Some(one_in) = self.stacks.stands_for(event.stack) {
                     self.sites.entry((class, event.stack)).outside(object_bytes, one_in);
                 }
-                self.stacks.add(event.stack, event.tid, object_bytes);
+                self.stacks.add_at(event.stack, event.tid, object_bytes, event.time_ns);
                 self.steps.add(0, event.time_ns, object_bytes);
             }
             _ => self.exact.event(event),
@@ -309,6 +310,7 @@ impl Analysis for Alloc {
                 title: "Allocation per step, estimated".to_owned(),
                 unit: Unit::Bytes,
                 step_ns,
+                levels: false,
                 series: vec![Series { key: "estimated_bytes", title: "Allocated".to_owned(), values: bytes }],
             }),
         ];

@@ -332,6 +332,7 @@ impl Analysis for Classes {
                 title: "Classes loaded and unloaded per step".to_owned(),
                 unit: Unit::Count,
                 step_ns,
+                levels: false,
                 series: vec![
                     Series { key: "loaded", title: "Loaded".to_owned(), values: loaded },
                     Series { key: "unloaded", title: "Unloaded".to_owned(), values: unloaded },

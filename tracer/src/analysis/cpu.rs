@@ -10,6 +10,7 @@ use super::{
     method::{self, Measure, interval_percent},
     profile::{Amount, Amounts},
     spread::Spread,
+    stack_steps::StackSteps,
     state::{Role, State},
     table::{Merge, OTHERS, REPORT_ROWS, column},
 };
@@ -29,6 +30,7 @@ pub struct Cpu {
     periods_ns: Option<(u64, u64)>,
     amounts: Amounts,
     steps: Spread<(StackId, Tid)>,
+    stack_steps: StackSteps,
 }
 
 impl Cpu {
@@ -39,6 +41,7 @@ impl Cpu {
         self.periods_ns = Some((shortest.min(period_ns), longest.max(period_ns)));
         self.amounts.add(event.stack, event.tid, period_ns);
         self.steps.add((event.stack, event.tid), event.time_ns, 1);
+        self.stack_steps.add(event.stack, event.tid, event.time_ns, 1);
     }
 
     fn summary(&self, counts: &Counts) -> Summary {
@@ -102,6 +105,7 @@ impl Cpu {
             title: "Samples per step".to_owned(),
             unit: Unit::Count,
             step_ns,
+            levels: false,
             series,
         })
     }
@@ -174,6 +178,7 @@ impl Analysis for Cpu {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.stack_steps.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -207,7 +212,7 @@ impl Analysis for Cpu {
             ),
         ];
         shapes.extend(places::tables(context.stacks, &self.amounts, self.samples));
-        shapes.extend(self.amounts.shape_of_counts("samples", "Samples by stack", context));
+        shapes.extend(self.amounts.shape_of_counts("samples", "Samples by stack", context, &self.stack_steps));
         Section {
             id: Lens::Cpu.id(),
             title: "CPU".to_owned(),

@@ -153,6 +153,7 @@ impl Analysis for Exceptions {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.stacks.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -164,7 +165,7 @@ impl Analysis for Exceptions {
         if let Some(count) = self.stacks.stands_for(event.stack) {
             self.sites.entry((class, event.stack)).count += count;
         }
-        self.stacks.add(event.stack, event.tid, 1);
+        self.stacks.add_at(event.stack, event.tid, 1, event.time_ns);
     }
 
     fn guard(&mut self, action: &GuardAction) {
@@ -198,6 +199,7 @@ impl Analysis for Exceptions {
             title: "Exceptions per step".to_owned(),
             unit: Unit::Count,
             step_ns,
+            levels: false,
             series: vec![Series { key: "created", title: "Created".to_owned(), values: created }],
         }));
         shapes.extend(self.stacks.shape("exception_stacks", "Exceptions by stack", Unit::Count, context));

@@ -18,6 +18,7 @@
 //! Pauses can begin inside each other (a collector that falls back to a full collection): each counts as a collection, but
 //! the time of an inner one is in the outermost already, so durations and `pauses` are those of outermost ones only.
 
+mod live_heap;
 pub(crate) mod operation;
 mod pools;
 
@@ -38,6 +39,7 @@ use crate::{
     names::Names,
     report::{Section, Series, Shape, Summary, Timeline, Unit},
 };
+use live_heap::LiveHeap;
 use operation::{Counting, classify};
 use pools::{Pools, State};
 
@@ -58,6 +60,7 @@ pub struct Gc {
     causes: Keyed<CauseKey, Pauses>,
     pauses: Latencies,
     pools: Pools,
+    live_heap: LiveHeap,
     /// Cycles that memory managers have begun since the last pause ended.
     cycles_begun: u64,
     requests: Requests,
@@ -155,6 +158,7 @@ impl Default for Gc {
             causes: Keyed::new(CAUSES),
             pauses: Latencies::default(),
             pools: Pools::default(),
+            live_heap: LiveHeap::default(),
             cycles_begun: 0,
             requests: Requests::default(),
             steps: Steps::default(),
@@ -264,6 +268,7 @@ impl Gc {
             title: "Pause per step".to_owned(),
             unit: Unit::Ns,
             step_ns,
+            levels: false,
             series: vec![Series { key: "pause_ns", title: "Pause".to_owned(), values: pause }],
         })
     }
@@ -276,6 +281,7 @@ impl Analysis for Gc {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.live_heap.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -286,6 +292,9 @@ impl Analysis for Gc {
             Payload::VmOperationRequest { name, mode: _ } => self.requests.take(event, name),
             Payload::MemPool { edge, manager, pool, init_bytes: _, used_bytes, committed_bytes, max_bytes } => {
                 let state = State { used_bytes, committed_bytes, max_bytes };
+                if edge == Edge::End {
+                    self.live_heap.collected(event.time_ns, pool, used_bytes);
+                }
                 self.cycles_begun += u64::from(self.pools.event(event.time_ns, edge, manager, pool, state));
             }
             _ => {}
@@ -308,7 +317,7 @@ impl Analysis for Gc {
     }
 
     fn shows(&self, _group: &str, shape: &str) -> bool {
-        shape != "pools"
+        !["pools", "heap_after"].contains(&shape)
     }
 
     fn section(&self, context: Context<'_>) -> Section {
@@ -332,6 +341,7 @@ impl Analysis for Gc {
         shapes.extend(self.requests.table(Some(&collecting), context));
         shapes.extend(self.pauses.shape("pauses", "Pauses"));
         shapes.push(self.timeline(context));
+        shapes.extend(self.live_heap.shape(context.span, context.names));
         shapes.push(self.pools.table(context.names));
         Section { id: Lens::Gc.id(), title: "Garbage collection".to_owned(), summary, notes: self.notes(), shapes }
     }

@@ -320,7 +320,7 @@ proptest! {
     ) {
         let (names, stacks, subjects, target) = (Names::new(), stacks(), subjects(), Target::default());
         let span = Span { start_ns, duration_ns, started_at_ms: 0, end: String::new() };
-        let context = Context { names: &names, stacks: &stacks, subjects: &subjects, span: &span, target: &target };
+        let context = Context { names: &names, stacks: &stacks, subjects: &subjects, span: &span, target: &target, with_steps: true };
         let run = || {
             let mut sections = Vec::new();
             for mut analysis in all(Lens::ALL) {
@@ -336,7 +336,8 @@ proptest! {
             sections
         };
         let sections = run();
-        prop_assert_eq!(&sections, &run(), "a fold is deterministic");
+        // By what is written: a value that is not known is no number, which does not equal itself.
+        prop_assert_eq!(format!("{sections:?}"), format!("{:?}", run()), "a fold is deterministic");
         for section in &sections {
             for (key, number) in section.summary.iter() {
                 prop_assert!(number.as_f64().is_finite(), "{key}");

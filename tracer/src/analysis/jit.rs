@@ -348,6 +348,7 @@ impl Analysis for Jit {
             title: "Compilations per step".to_owned(),
             unit: Unit::Count,
             step_ns,
+            levels: false,
             series: vec![Series { key: "compilations", title: "Compilations".to_owned(), values: compilations }],
         }));
         let mut notes = self.notes();

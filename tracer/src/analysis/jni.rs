@@ -12,7 +12,7 @@ use self::{
 };
 use super::{
     Analysis, Context, Lens,
-    profile::{self, Amounts},
+    profile::Amounts,
     protocols::balance,
     table::{Keyed, Merge as _},
 };
@@ -119,6 +119,10 @@ impl Analysis for Jni {
         Lens::Jni
     }
 
+    fn start(&mut self, start_ns: u64) {
+        self.stacks.start(start_ns);
+    }
+
     fn event(&mut self, event: &Event) {
         let tid = event.tid;
         match event.payload {
@@ -129,7 +133,7 @@ impl Analysis for Jni {
                 let self_ns = total_ns.saturating_sub(inner_ns);
                 sums.record(total_ns, self_ns);
                 if event.stack != StackId::default() {
-                    self.stacks.add(event.stack, tid, self_ns);
+                    self.stacks.add_at(event.stack, tid, self_ns, event.time_ns);
                 }
             }
             Payload::JniSection { function, caller, lasted_ns, wanted: true } => {
@@ -162,14 +166,7 @@ impl Analysis for Jni {
             vec![tables::functions(&calls), tables::callers(&calls, context), tables::threads(&calls, context)];
         shapes.extend(balance::table(calls.iter().map(|(key, sums)| (key.function, sums.calls))));
         shapes.extend(sections.shapes(context));
-        shapes.extend(profile::shape(
-            "jni_stacks",
-            "Time in JNI functions by stack",
-            Unit::Ns,
-            context,
-            self.stacks.iter(),
-            self.stacks.others().copied(),
-        ));
+        shapes.extend(self.stacks.shape("jni_stacks", "Time in JNI functions by stack", Unit::Ns, context));
         let notes = self.notes(&calls, &sections);
         Section { id: Lens::Jni.id(), title: "JNI".to_owned(), summary, notes, shapes }
     }

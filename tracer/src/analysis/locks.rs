@@ -205,7 +205,7 @@ impl Locks {
         self.monitors.entry((class, monitor)).durations.record(ns);
         self.threads.entry(event.tid).record(ns);
         self.waiters.entry((class, begun.stack)).record(ns);
-        self.blocked_stacks.add(begun.stack, event.tid, ns);
+        self.blocked_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.steps.add_stretch(0, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Blocked { monitor, class });
     }
@@ -217,7 +217,7 @@ impl Locks {
         let ns = event.time_ns.saturating_sub(begun.time_ns);
         self.wait_latencies.record(ns);
         self.waits_by_class.entry(begun.class).durations.record(ns);
-        self.wait_stacks.add(begun.stack, event.tid, ns);
+        self.wait_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Waiting { monitor, class: begun.class });
     }
 
@@ -226,7 +226,7 @@ impl Locks {
         let ns = event.time_ns.saturating_sub(begin_ns);
         self.park_latencies.record(ns);
         self.parks_by_thread.entry(event.tid).record(ns);
-        self.park_stacks.add(stack, event.tid, ns);
+        self.park_stacks.add_stretch(stack, event.tid, begin_ns, event.time_ns);
         self.rested(event, begin_ns, stack, Doing::Parked);
     }
 
@@ -297,6 +297,9 @@ impl Analysis for Locks {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        for stacks in [&mut self.blocked_stacks, &mut self.wait_stacks, &mut self.park_stacks] {
+            stacks.start(start_ns);
+        }
     }
 
     fn event(&mut self, event: &Event) {
@@ -418,6 +421,7 @@ impl Analysis for Locks {
             title: "Blocked time of all threads per step".to_owned(),
             unit: Unit::Ns,
             step_ns,
+            levels: false,
             series: vec![Series { key: "blocked_ns", title: "Blocked".to_owned(), values: stopped }],
         }));
         shapes.push(table::waits(&self.waits_by_class, context));

@@ -12,6 +12,7 @@ use super::{
     distribution::{Durations, Latencies},
     profile::{self, Amount},
     spread::Spread,
+    stack_steps::StackSteps,
     table::{FastMap, Keyed, Merge},
 };
 use crate::{
@@ -34,6 +35,7 @@ pub struct Offcpu {
     blocks: Keyed<(StackId, Left, Tid), Block>,
     classes: Keyed<(StackId, Left, u16), Durations>,
     steps: Spread<(StackId, Left)>,
+    stack_steps: StackSteps,
 }
 
 /// Blocks that are alike.
@@ -59,6 +61,7 @@ impl Default for Offcpu {
             blocks: Keyed::new(BLOCKS),
             classes: Keyed::new(CLASSES),
             steps: Spread::default(),
+            stack_steps: StackSteps::default(),
         }
     }
 }
@@ -99,7 +102,9 @@ impl Offcpu {
         block.durations.record(blocked_ns);
         block.run_queue_ns = block.run_queue_ns.saturating_add(run_queue_ns);
         self.classes.entry((stack, left, class(blocked_ns))).record(blocked_ns);
-        self.steps.add_stretch((stack, left), time_ns.saturating_sub(blocked_ns), time_ns);
+        let begin_ns = time_ns.saturating_sub(blocked_ns);
+        self.steps.add_stretch((stack, left), begin_ns, time_ns);
+        self.stack_steps.add_stretch(stack, tid, begin_ns, time_ns);
     }
 
     fn notes(&self) -> Vec<String> {
@@ -136,6 +141,7 @@ impl Offcpu {
             title: "Time off CPU of all threads per step".to_owned(),
             unit: Unit::Ns,
             step_ns,
+            levels: false,
             series,
         })
     }
@@ -148,6 +154,7 @@ impl Analysis for Offcpu {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.stack_steps.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -175,7 +182,15 @@ impl Analysis for Offcpu {
         let amount = |block: &Block| Amount { value: block.durations.total_ns, count: block.durations.count };
         let amounts = self.blocks.iter().map(|((stack, _, tid), block)| (*stack, *tid, amount(block)));
         let others = self.blocks.others().map(amount);
-        shapes.extend(profile::shape("blocked", "Time off CPU by stack", Unit::Ns, context, amounts, others));
+        shapes.extend(profile::shape(
+            "blocked",
+            "Time off CPU by stack",
+            Unit::Ns,
+            context,
+            amounts,
+            others,
+            Some(&self.stack_steps),
+        ));
         Section { id: Lens::Offcpu.id(), title: "Off CPU".to_owned(), summary, notes: self.notes(), shapes }
     }
 }

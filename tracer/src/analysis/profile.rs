@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Context,
+    stack_steps::StackSteps,
     table::{Keyed, Merge},
 };
 use crate::{
@@ -48,15 +49,45 @@ pub(super) struct Amounts {
     rows: Keyed<(StackId, Tid), Amount>,
     /// Of how many events one has a stack, and stands for all of them.
     one_in: u64,
+    steps: StackSteps,
 }
 
 impl Default for Amounts {
     fn default() -> Self {
-        Self { rows: Keyed::new(KEYS), one_in: 1 }
+        Self { rows: Keyed::new(KEYS), one_in: 1, steps: StackSteps::default() }
     }
 }
 
 impl Amounts {
+    /// Amounts of so many pairs of stack and thread.
+    #[cfg(test)]
+    pub(super) fn of_keys(limit: usize) -> Self {
+        Self { rows: Keyed::new(limit), ..Self::default() }
+    }
+
+    /// Steps of time count from here. Without it there are none.
+    pub(super) fn start(&mut self, start_ns: u64) {
+        self.steps.start(start_ns);
+    }
+
+    /// Adds an amount to a stack of a thread, at a time.
+    pub(super) fn add_at(&mut self, stack: StackId, tid: Tid, value: u64, time_ns: u64) {
+        self.add(stack, tid, value);
+        if let Some(count) = self.stands_for(stack) {
+            self.steps.add(stack, tid, time_ns, value.saturating_mul(count));
+        }
+    }
+
+    /// Adds a stretch of time to a stack of a thread. Where one stack stands for several, its stretch is what there is of them.
+    pub(super) fn add_stretch(&mut self, stack: StackId, tid: Tid, begin_ns: u64, end_ns: u64) {
+        self.add(stack, tid, end_ns.saturating_sub(begin_ns));
+        if self.one_in == 1 {
+            self.steps.add_stretch(stack, tid, begin_ns, end_ns);
+        } else if let Some(count) = self.stands_for(stack) {
+            self.steps.add(stack, tid, end_ns, end_ns.saturating_sub(begin_ns).saturating_mul(count));
+        }
+    }
+
     /// Adds an amount to a stack of a thread.
     pub(super) fn add(&mut self, stack: StackId, tid: Tid, value: u64) {
         if let Some(count) = self.stands_for(stack) {
@@ -91,14 +122,20 @@ impl Amounts {
 
     /// The profile; nothing where no event had a stack, not even one that could not be taken.
     pub(super) fn shape(&self, id: &'static str, title: &str, unit: Unit, context: Context<'_>) -> Option<Shape> {
-        shape(id, title, unit, context, self.iter(), self.others().copied())
+        shape(id, title, unit, context, self.iter(), self.others().copied(), Some(&self.steps))
     }
 
-    /// The profile by how often there was something to add, and not by how much.
-    pub(super) fn shape_of_counts(&self, id: &'static str, title: &str, context: Context<'_>) -> Option<Shape> {
+    /// The profile by how often there was something to add, and not by how much; so are the steps.
+    pub(super) fn shape_of_counts(
+        &self,
+        id: &'static str,
+        title: &str,
+        context: Context<'_>,
+        steps: &StackSteps,
+    ) -> Option<Shape> {
         let counted = |Amount { value: _, count }| Amount { value: count, count };
         let amounts = self.iter().map(|(stack, tid, amount)| (stack, tid, counted(amount)));
-        shape(id, title, Unit::Count, context, amounts, self.others().copied().map(counted))
+        shape(id, title, Unit::Count, context, amounts, self.others().copied().map(counted), Some(steps))
     }
 }
 
@@ -111,6 +148,7 @@ pub(super) fn shape(
     context: Context<'_>,
     amounts: impl Iterator<Item = (StackId, Tid, Amount)>,
     others: Option<Amount>,
+    steps: Option<&StackSteps>,
 ) -> Option<Shape> {
     let mut rows: Vec<(StackId, Tid, Amount)> = amounts.collect();
     if rows.iter().all(|(stack, ..)| *stack == StackId::default()) {
@@ -126,6 +164,9 @@ pub(super) fn shape(
     });
     // Stable, so that ids decide among equals and two replays give the same bytes.
     rows.sort_by_key(|(.., amount)| std::cmp::Reverse(amount.value));
+    let mut steps = steps
+        .filter(|_| context.with_steps)
+        .and_then(|steps| steps.of(rows.iter().map(|(stack, tid, _)| (*stack, *tid))));
     let mut builder = Builder::new(context);
     for (stack, tid, amount) in rows {
         builder.push(stack, tid, amount);
@@ -139,9 +180,12 @@ pub(super) fn shape(
             count: others.count,
             cut: BEYOND.to_owned(),
         });
+        if let Some(steps) = &mut steps {
+            steps.stacks.push(Vec::new());
+        }
     }
     let Builder { frames, threads, stacks, .. } = builder;
-    Some(Shape::Profile(Profile { id, title: title.to_owned(), unit, contexts: false, frames, threads, stacks }))
+    Some(Shape::Profile(Profile { id, title: title.to_owned(), unit, contexts: false, frames, threads, stacks, steps }))
 }
 
 /// A profile under construction: frames and threads get new numbers, without those that no stack refers to.
@@ -302,7 +346,7 @@ mod tests {
 
     #[test]
     fn keys_beyond_the_limit_are_one_stack_and_a_note() {
-        let mut amounts = Amounts { rows: Keyed::new(2), ..Amounts::default() };
+        let mut amounts = Amounts::of_keys(2);
         for stack in 100..105 {
             amounts.add(StackId(stack), Tid(7), 10);
         }

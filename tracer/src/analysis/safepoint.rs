@@ -218,6 +218,7 @@ impl Analysis for Safepoint {
             title: "Safepoint time per step".to_owned(),
             unit: Unit::Ns,
             step_ns,
+            levels: false,
             series: vec![Series { key: "stopped_ns", title: "Stopped".to_owned(), values: stopped }],
         }));
         Section {

@@ -22,6 +22,7 @@ pub(super) struct Spread<K> {
     steps: Vec<Step<K>>,
     entries: usize,
     limit: usize,
+    most_steps: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +39,19 @@ impl<K> Default for Step<K> {
 
 impl<K> Default for Spread<K> {
     fn default() -> Self {
-        Self { origin_ns: None, step_ns: SECOND_NS, steps: Vec::new(), entries: 0, limit: ENTRIES }
+        Self::new(SECOND_NS, STEPS, ENTRIES)
+    }
+}
+
+impl<K> Spread<K> {
+    /// Steps that are so wide in the beginning, at most so many of them, and at most so many entries.
+    pub(super) const fn new(step_ns: u64, most_steps: usize, limit: usize) -> Self {
+        Self { origin_ns: None, step_ns, steps: Vec::new(), entries: 0, limit, most_steps }
+    }
+
+    /// Width of a step, where it is known when the first one begins.
+    pub(super) fn step_ns(&self) -> Option<u64> {
+        self.origin_ns.map(|_| self.step_ns)
     }
 }
 
@@ -88,10 +101,17 @@ impl<K: Copy + Eq + Hash> Spread<K> {
         (self.step_ns, values)
     }
 
+    /// The entries, in no order within a step, without what is beyond the bound.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, K, u64)> + '_ {
+        (0..)
+            .zip(&self.steps)
+            .flat_map(|(index, step)| step.amounts.iter().map(move |(key, amount)| (index, *key, *amount)))
+    }
+
     /// The last step of the span, where it is one of those that there can be.
     fn last_step(&self, span: &Span) -> Option<usize> {
         let last_ns = span.duration_ns.checked_sub(1)?;
-        usize::try_from(last_ns / self.step_ns).ok().filter(|index| *index < STEPS)
+        usize::try_from(last_ns / self.step_ns).ok().filter(|index| *index < self.most_steps)
     }
 
     fn put(&mut self, index: usize, key: K, amount: u64) {
@@ -111,7 +131,7 @@ impl<K: Copy + Eq + Hash> Spread<K> {
         let since = time_ns.saturating_sub(*self.origin_ns.get_or_insert(time_ns));
         loop {
             let index = usize::try_from(since / self.step_ns).unwrap_or(usize::MAX);
-            if index < STEPS {
+            if index < self.most_steps {
                 if index >= self.steps.len() {
                     self.steps.resize_with(index + 1, Step::default);
                 }

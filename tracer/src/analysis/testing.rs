@@ -111,7 +111,14 @@ impl Play {
 
 /// What a section is built from.
 pub(super) const fn context<'a>(play: &'a Play, span: &'a Span) -> Context<'a> {
-    Context { names: &play.names, stacks: &play.stacks, subjects: &play.subjects, span, target: &play.target }
+    Context {
+        names: &play.names,
+        stacks: &play.stacks,
+        subjects: &play.subjects,
+        span,
+        target: &play.target,
+        with_steps: true,
+    }
 }
 
 /// The profile with this id as (frames, outermost first, joined by `;`; thread; value; count).

@@ -323,6 +323,7 @@ impl Analysis for Threads {
                 title: "Threads started and stopped per step".to_owned(),
                 unit: Unit::Count,
                 step_ns,
+                levels: false,
                 series: vec![
                     Series { key: "started", title: "Started".to_owned(), values: started },
                     Series { key: "stopped", title: "Stopped".to_owned(), values: stopped },

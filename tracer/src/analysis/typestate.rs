@@ -14,7 +14,7 @@ use tracer_weave::control::{DEAD, Sampled};
 use self::outside::Outside;
 use super::{
     Analysis, Context, Lens,
-    profile::{self, Amounts},
+    profile::Amounts,
     table::{Keyed, Merge},
 };
 use crate::{
@@ -301,14 +301,7 @@ impl Analysis for Typestate {
             .int("places", self.places.len() as u64)
             .int("skipped_methods", self.woven.skipped_count);
         let mut shapes = vec![self.violations(context), self.by_property()];
-        shapes.extend(profile::shape(
-            "illegal_stacks",
-            "Illegal transitions by stack",
-            Unit::Count,
-            context,
-            self.stacks.iter(),
-            self.stacks.others().copied(),
-        ));
+        shapes.extend(self.stacks.shape("illegal_stacks", "Illegal transitions by stack", Unit::Count, context));
         shapes.extend(self.sampling());
         shapes.extend(self.skipped());
         let mut notes = self.lacks.clone();

@@ -8,6 +8,7 @@ use super::{
     method::{self, Measure},
     offcpu::reason::{Left, reason},
     profile::{self, Amount},
+    stack_steps::StackSteps,
     steps::Steps,
     table::{Groups, Keyed, Merge, column},
 };
@@ -28,6 +29,7 @@ pub struct Wall {
     rows: Keyed<(StackId, Option<Left>, Tid), Amount>,
     threads: Keyed<Tid, Times>,
     steps: Steps<2>,
+    stack_steps: StackSteps,
 }
 
 /// Time of a thread, or of all.
@@ -54,7 +56,13 @@ impl Times {
 
 impl Default for Wall {
     fn default() -> Self {
-        Self { total: Times::default(), rows: Keyed::new(ROWS), threads: Keyed::new(ROWS), steps: Steps::default() }
+        Self {
+            total: Times::default(),
+            rows: Keyed::new(ROWS),
+            threads: Keyed::new(ROWS),
+            steps: Steps::default(),
+            stack_steps: StackSteps::default(),
+        }
     }
 }
 
@@ -64,6 +72,7 @@ impl Wall {
         self.threads.entry(event.tid).on.add(period_ns);
         self.rows.entry((event.stack, None, event.tid)).add(period_ns);
         self.steps.add(0, event.time_ns, period_ns);
+        self.stack_steps.add(event.stack, event.tid, event.time_ns, period_ns);
     }
 
     fn block(&mut self, event: &Event, left: Left, blocked_ns: u64, run_queue_ns: u64) {
@@ -73,7 +82,9 @@ impl Wall {
             times.run_queue_ns = times.run_queue_ns.saturating_add(run_queue_ns);
         }
         self.rows.entry((event.stack, Some(left), event.tid)).add(blocked_ns);
-        self.steps.add_stretch(1, event.time_ns.saturating_sub(blocked_ns), event.time_ns);
+        let begin_ns = event.time_ns.saturating_sub(blocked_ns);
+        self.steps.add_stretch(1, begin_ns, event.time_ns);
+        self.stack_steps.add_stretch(event.stack, event.tid, begin_ns, event.time_ns);
     }
 
     /// Running, and not running by reason.
@@ -159,6 +170,7 @@ impl Analysis for Wall {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.stack_steps.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -191,6 +203,7 @@ impl Analysis for Wall {
                 title: "Time of all threads per step".to_owned(),
                 unit: Unit::Ns,
                 step_ns,
+                levels: false,
                 series: vec![
                     Series { key: "on_ns", title: "On CPU".to_owned(), values: on },
                     Series { key: "off_ns", title: "Off CPU".to_owned(), values: off },
@@ -198,7 +211,15 @@ impl Analysis for Wall {
             }),
         ];
         let others = self.rows.others().copied();
-        shapes.extend(profile::shape("time", "Time by stack", Unit::Ns, context, amounts(), others));
+        shapes.extend(profile::shape(
+            "time",
+            "Time by stack",
+            Unit::Ns,
+            context,
+            amounts(),
+            others,
+            Some(&self.stack_steps),
+        ));
         Section { id: Lens::Wall.id(), title: "Wall-clock time".to_owned(), summary, notes: self.notes(), shapes }
     }
 }

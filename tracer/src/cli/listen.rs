@@ -76,7 +76,7 @@ impl Pipeline {
             let told = stream.finish().and_then(Outlet::finish);
             passed = passed.and(told.map_err(Failure::from));
         }
-        (self.session.report(), self.files, passed)
+        (self.files.report_of(&self.session), self.files, passed)
     }
 }
 

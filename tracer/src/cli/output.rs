@@ -240,6 +240,12 @@ impl Files {
         Ok(())
     }
 
+    /// The report of a session that is over, with what its files show of it: only a page shows when amounts of stacks came.
+    pub(super) fn report_of(&self, session: &Session) -> Report {
+        let is_page = |file: &ReportFile<Format>| file.format == Format::Html;
+        if self.reports.iter().any(is_page) { session.report_with_steps() } else { session.report() }
+    }
+
     /// Ends the recordings and writes the reports, then the stacks: that there are none spoils nothing else.
     pub(super) fn finish(mut self, report: &Report) -> Result<(), Failure> {
         self.flush()?;

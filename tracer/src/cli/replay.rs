@@ -141,8 +141,8 @@ fn replay(recording: Recording<BufReader<File>>, asked: &Asked) -> Result<(), Fa
     })?;
     failed?;
     let session = session.expect("a replay that succeeds begins with a start");
-    let report = session.report();
-    let files = files.unwrap_or_default();
+    let files: Files = files.unwrap_or_default();
+    let report = files.report_of(&session);
     let printed = match stream {
         Some(mut stream) => stream.flush().map_err(Failure::from),
         None => print(&report, asked, &files),

@@ -159,6 +159,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
         frames,
         threads: Vec::new(),
         stacks,
+        steps: None,
     }
 }
 

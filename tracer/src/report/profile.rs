@@ -24,6 +24,19 @@ pub struct Profile {
     pub threads: Vec<ProfileThread>,
     /// The stacks, the largest amount first.
     pub stacks: Vec<ProfileStack>,
+    /// When the amounts came, for views in which a range of time can be chosen; no part of the JSON form.
+    #[serde(skip)]
+    pub steps: Option<ProfileSteps>,
+}
+
+/// The amounts of a [`Profile`] by step of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileSteps {
+    /// Width of a step; the first one begins at the start of the span.
+    pub step_ns: u64,
+    /// For each stack of the profile its steps with an amount, in order. What has no step is not in them: where there were
+    /// too many pairs of stack and step, and what began before the span.
+    pub stacks: Vec<Vec<(u32, u64)>>,
 }
 
 /// A thread of a [`Profile`].

@@ -247,6 +247,9 @@ pub struct Timeline {
     pub unit: Unit,
     /// Width of a step.
     pub step_ns: u64,
+    /// Whether values are levels at the ends of steps, which do not add up, and not amounts within steps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub levels: bool,
     /// The series; all have the same number of steps, the first of which begins at the start of the span.
     pub series: Vec<Series>,
 }

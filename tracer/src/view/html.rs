@@ -1,24 +1,36 @@
 //! The report as one page that needs nothing else: no network, no other file.
 //!
-//! Tables have all their rows, with the full names, and sort at a click. What keeps names
-//! harmless is the escaping; a policy in the page forbids it to load anything from anywhere and to run event handlers, so
-//! that the page cannot tell anybody that it was opened.
+//! At the top is one time axis over all timelines; a range that is chosen there filters what has time in it. Tables sort at
+//! a click. What keeps names harmless is the escaping; a policy in the page forbids it to load anything from anywhere and
+//! to run event handlers, so that the page cannot tell anybody that it was opened.
 
+mod axis;
 mod flame;
 
 use std::io;
 
 use super::{escape, format, labels::Labels, sentence, text::chart};
-use crate::report::{Cell, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Table, Timeline, Tree};
+use crate::report::{Cell, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Table, Tree};
 
-const STYLE: &str = include_str!("html.css");
-const SCRIPT: &str = include_str!("html.js");
+const STYLE: &str = include_str!("html/page.css");
+/// What the other scripts need, so the first of them.
+const PAGE_SCRIPT: &str = include_str!("html/page.js");
+const TABLES_SCRIPT: &str = include_str!("html/tables.js");
 
 /// How the page's policy names the page's own script. It is no secret: the same report gives the same page.
 const SCRIPT_NONCE: &str = "jtrace-report-1";
 
-/// Most bars of a timeline; neighbours are put together, the largest of them shows.
-const BARS: usize = 400;
+/// The bar that stays at the top: search, range, theme.
+const BAR: &str = r#"<div id="bar" role="toolbar" aria-label="Search, range and theme">
+<input id="search" type="search" placeholder="search everything: text or /regular expression/" aria-label="Search everything" spellcheck="false">
+<output id="search-about" aria-live="polite"></output>
+<span class="range"><label>from <input id="range-from" type="number" min="0" step="any"></label> <label>to <input id="range-to" type="number" min="0" step="any"></label> s
+<button id="range-whole" type="button" title="Esc">whole session</button> <output id="range-about" aria-live="polite"></output></span>
+<label>theme <select id="theme"><option value="">system</option><option value="light">light</option><option value="dark">dark</option></select></label>
+</div>"#;
+
+/// So many sentences about what is missing are shown at once.
+const MISSING: usize = 2;
 
 /// Deepest level of a tree that is written.
 const DEEPEST: usize = 64;
@@ -34,11 +46,13 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
          script-src 'nonce-{SCRIPT_NONCE}'\">"
     )?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
+    writeln!(out, "<title>jtrace: {} {title}</title>", target.pid)?;
+    writeln!(out, "<style>\n{STYLE}{}{}{}</style>\n</head>", axis::LIBRARY_STYLE, axis::STYLE, flame::STYLE)?;
     writeln!(
         out,
-        "<title>jtrace: {} {title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>",
-        target.pid,
-        flame::STYLE
+        "<body>\n<main id=\"page\" data-grid=\"{}\" data-duration=\"{}\">",
+        grid_ns(report),
+        span.duration_ns
     )?;
     if let Some(headline) = headline {
         writeln!(out, "<div class=\"complete wrong\">")?;
@@ -56,16 +70,64 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         sentence::State::Gaps => "gaps",
         sentence::State::Wrong => "wrong",
     };
-    writeln!(out, "<div class=\"complete {class}\">")?;
-    paragraph(&equation, out)?;
+    let folded = completeness.missing.len() > MISSING;
+    let (open, close) = if folded { ("<details><summary>", "</summary>") } else { ("<p>", "</p>") };
+    writeln!(out, "<div class=\"complete {class}\">{open}{}{close}", escape::html(&equation))?;
     list(&completeness.missing, out)?;
-    writeln!(out, "</div>\n<h2>Findings</h2>")?;
+    writeln!(out, "{}</div>\n{BAR}", if folded { "</details>" } else { "" })?;
+    writeln!(out, "<section id=\"findings\"><h2>Findings</h2>")?;
     if findings.is_empty() {
         paragraph("none", out)?;
     }
-    findings.iter().try_for_each(|finding| self::finding(finding, out))?;
-    sections.iter().try_for_each(|section| self::section(section, out))?;
-    writeln!(out, "<script nonce=\"{SCRIPT_NONCE}\">\n{SCRIPT}{}</script>\n</body>\n</html>", flame::SCRIPT)
+    (0..).zip(findings).try_for_each(|(at, finding)| self::finding(at, finding, out))?;
+    writeln!(out, "</section>")?;
+    axis::write(report, out)?;
+    let (full, empty): (Vec<_>, Vec<_>) = sections.iter().partition(|section| !is_empty(section));
+    full.into_iter().try_for_each(|section| self::section(section, out))?;
+    nothing_seen(&empty, out)?;
+    writeln!(out, "</main>\n<script nonce=\"{SCRIPT_NONCE}\">\n/*\n{}*/\n{}", axis::LIBRARY_LICENCE, axis::LIBRARY)?;
+    writeln!(
+        out,
+        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}</script>\n</body>\n</html>",
+        axis::SCRIPT,
+        flame::HEAT_SCRIPT,
+        flame::SCRIPT
+    )
+}
+
+/// Width of the steps that a range is made of: the widest that anything in the report has. Others are parts of it, as
+/// steps double.
+fn grid_ns(report: &Report) -> u64 {
+    let shapes = report.sections.iter().flat_map(|section| &section.shapes).filter(|shape| !shape.is_empty());
+    let width = |shape: &Shape| match shape {
+        Shape::Timeline(timeline) => timeline.step_ns,
+        Shape::Profile(profile) => profile.steps.as_ref().map_or(0, |steps| steps.step_ns),
+        Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) => 0,
+    };
+    shapes.map(width).max().unwrap_or(0)
+}
+
+/// Whether nothing happened that the lens looks at.
+fn is_empty(section: &Section) -> bool {
+    section.shapes.iter().all(Shape::is_empty) && section.summary.iter().all(|(_, number)| number.as_f64() == 0.0)
+}
+
+/// The lenses that saw nothing, with what they say about why that may be so.
+fn nothing_seen(sections: &[&Section], out: &mut dyn io::Write) -> io::Result<()> {
+    if sections.is_empty() {
+        return Ok(());
+    }
+    let titles: Vec<_> = sections.iter().map(|section| section.title.as_str()).collect();
+    writeln!(out, "<section id=\"nothing\"><h2>Nothing was seen of</h2>")?;
+    paragraph(&titles.join(", "), out)?;
+    for Section { title, notes, .. } in sections {
+        notes.iter().try_for_each(|note| dim(&format!("{title}: {note}"), out))?;
+    }
+    writeln!(out, "</section>")
+}
+
+fn dim(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "<p class=\"dim\">{}</p>", escape::html(text))
 }
 
 fn paragraph(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
@@ -81,60 +143,67 @@ fn list(texts: &[String], out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</ul>")
 }
 
-fn finding(finding: &Finding, out: &mut dyn io::Write) -> io::Result<()> {
+/// The sentence; what supports it unfolds, of the worst one at once.
+fn finding(at: usize, finding: &Finding, out: &mut dyn io::Write) -> io::Result<()> {
     let Finding { id: _, severity, score: _, title, evidence, next_step } = finding;
     let class = match severity {
         Severity::Critical => "critical",
         Severity::Warning => "warning",
         Severity::Info => "info",
     };
-    writeln!(out, "<div class=\"finding {class}\">\n<p><b>{class}: {}</b></p>", escape::html(title))?;
+    let open = if at == 0 { " open" } else { "" };
+    writeln!(out, "<details class=\"finding {class}\"{open}><summary>{class}: {}</summary>", escape::html(title))?;
     list(evidence, out)?;
     paragraph(&format!("→ {next_step}"), out)?;
-    writeln!(out, "</div>")
+    writeln!(out, "</details>")
 }
 
 fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
     let Section { id: _, title, summary, notes, shapes } = section;
-    writeln!(out, "<h2>{}</h2>\n<dl>", escape::html(title))?;
+    writeln!(out, "<section class=\"lens\">\n<h2>{}</h2>\n<dl>", escape::html(title))?;
     for (key, number) in summary.iter() {
         let (name, value) = format::figure(key, number);
         writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape::html(&name), escape::html(&value))?;
     }
     writeln!(out, "</dl>")?;
-    notes.iter().try_for_each(|note| writeln!(out, "<p class=\"dim\">{}</p>", escape::html(note)))?;
-    // The picture first, then the tables.
-    let (profiles, others): (Vec<_>, Vec<_>) = shapes.iter().partition(|shape| matches!(shape, Shape::Profile(_)));
-    for shape in profiles.into_iter().chain(others) {
-        let (Shape::Table(Table { title, .. })
+    notes.iter().try_for_each(|note| dim(note, out))?;
+    // The picture first, then the tables; timelines are lanes of the axis.
+    let used = shapes.iter().filter(|shape| !shape.is_empty());
+    let (profiles, others): (Vec<_>, Vec<_>) = used.partition(|shape| matches!(shape, Shape::Profile(_)));
+    profiles.into_iter().chain(others).try_for_each(|shape| self::shape(shape, out))?;
+    writeln!(out, "</section>")
+}
+
+fn shape(shape: &Shape, out: &mut dyn io::Write) -> io::Result<()> {
+    let (title, follows) = match shape {
+        Shape::Table(Table { title, .. })
         | Shape::Tree(Tree { title, .. })
-        | Shape::Histogram(Histogram { title, .. })
-        | Shape::Timeline(Timeline { title, .. })
-        | Shape::Profile(Profile { title, .. })) = shape;
-        writeln!(out, "<h3>{}</h3>", escape::html(title))?;
-        match shape {
-            Shape::Table(shape) => table(shape, out)?,
-            Shape::Tree(shape) => tree(shape, out)?,
-            Shape::Histogram(shape) => histogram(shape, out)?,
-            Shape::Timeline(shape) => timeline(shape, out)?,
-            Shape::Profile(shape) => flame::write(shape, out)?,
+        | Shape::Histogram(Histogram { title, .. }) => (title, ""),
+        Shape::Profile(Profile { title, steps, .. }) => {
+            (title, if steps.is_some() { " flamed follows" } else { " flamed" })
         }
+        Shape::Timeline(_) => return Ok(()),
+    };
+    writeln!(out, "<div class=\"shape{follows}\">\n<h3>{}</h3>", escape::html(title))?;
+    match shape {
+        Shape::Table(shape) => table(shape, out)?,
+        Shape::Tree(shape) => tree(shape, out)?,
+        Shape::Histogram(shape) => histogram(shape, out)?,
+        Shape::Profile(shape) => flame::write(shape, out)?,
+        Shape::Timeline(_) => {}
     }
-    Ok(())
+    writeln!(out, "</div>")
 }
 
 /// Rows of a table that a page shows.
 const ROWS: usize = 200;
 
 fn table(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
-    if table.rows.is_empty() {
-        return paragraph("none", out);
-    }
     let class = |unit| if format::is_numeric(unit) { " class=\"n\"" } else { "" };
     writeln!(out, "<div class=\"scroll\"><table>\n<thead><tr>")?;
     let labels = Labels::new(table);
     for column in labels.columns().filter_map(|at| table.columns.get(at)) {
-        writeln!(out, "<th{}>{}</th>", class(column.unit), escape::html(column.title))?;
+        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(column.unit), escape::html(column.title))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
     for (at, row) in table.rows.iter().take(ROWS).enumerate() {
@@ -167,23 +236,6 @@ fn histogram(histogram: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {
         writeln!(out, "<tr><td class=\"n\">≤ {limit}</td><td class=\"n\">{count}</td><td>{meter}</td></tr>")?;
     }
     writeln!(out, "</tbody></table>")
-}
-
-fn timeline(timeline: &Timeline, out: &mut dyn io::Write) -> io::Result<()> {
-    for series in &timeline.series {
-        let peaks = chart::peaks(&series.values, BARS);
-        let largest = peaks.iter().copied().fold(f64::NAN, f64::max);
-        let length = format::duration(series.values.len() as f64 * timeline.step_ns as f64);
-        let max = format::float(largest, timeline.unit);
-        paragraph(&format!("{}: max {max}, over {length}", series.title), out)?;
-        writeln!(out, "<svg viewBox=\"0 0 {} 100\" preserveAspectRatio=\"none\">", peaks.len().max(1))?;
-        for (at, value) in peaks.iter().enumerate().filter(|(_, value)| **value > 0.0) {
-            let height = value / largest * 100.0;
-            writeln!(out, "<rect x=\"{at}\" y=\"{:.2}\" width=\"0.9\" height=\"{height:.2}\"/>", 100.0 - height)?;
-        }
-        writeln!(out, "</svg>")?;
-    }
-    Ok(())
 }
 
 fn tree(tree: &Tree, out: &mut dyn io::Write) -> io::Result<()> {
@@ -225,14 +277,44 @@ mod tests {
     #[test]
     fn name_cannot_open_an_element() {
         let page = page();
-        assert_eq!(page.matches("<script").count(), 2, "its own, and the data of a graph");
+        assert_eq!(page.matches("<script").count(), 3, "its own, the data of a graph, and that of the lanes");
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(!page.contains(['\x1b', '\u{202e}', '\u{9b}']));
     }
 
     #[test]
+    fn lenses_that_saw_nothing_are_one_line_with_their_notes() {
+        let mut report = sample::report();
+        let section = report.sections.iter_mut().find(|section| section.id == "gc").unwrap();
+        section.summary = crate::report::Summary::new().int("collections", 0);
+        section.shapes.clear();
+        let title = section.title.clone();
+        let mut out = Vec::new();
+        write(&report, &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        assert!(!page.contains(&format!("<h2>{title}</h2>")));
+        let (_, nothing) = page.split_once("<section id=\"nothing\">").unwrap();
+        assert!(nothing.contains(&title) && nothing.contains("pauses are measured at the sites"), "{nothing:.300}");
+    }
+
+    #[test]
+    fn a_range_is_made_of_the_widest_steps() {
+        let mut report = sample::report();
+        assert_eq!(grid_ns(&report), 1_000_000_000);
+        let steps = crate::report::ProfileSteps { step_ns: 4_000_000_000, stacks: Vec::new() };
+        let profile =
+            report.sections.iter_mut().flat_map(|section| &mut section.shapes).find_map(|shape| match shape {
+                Shape::Profile(profile) => Some(profile),
+                _ => None,
+            });
+        profile.unwrap().steps = Some(steps);
+        assert_eq!(grid_ns(&report), 4_000_000_000);
+    }
+
+    #[test]
     fn page_refers_to_nothing_outside() {
-        let page = page();
+        // The library names its home in a comment.
+        let page = page().replace(axis::LIBRARY, "");
         for word in ["http://", "https://", "src=", "href=", "url(", "@import"] {
             assert!(!page.contains(word), "{word}");
         }
@@ -241,7 +323,10 @@ mod tests {
     #[test]
     fn elements_are_closed() {
         let page = page();
-        for name in ["table", "tbody", "tr", "td", "th", "ul", "li", "div", "dl", "p", "svg", "h2", "h3", "script"] {
+        for name in [
+            "table", "tbody", "tr", "td", "th", "ul", "li", "div", "dl", "p", "svg", "h2", "h3", "script", "section",
+            "main",
+        ] {
             let opened = page.matches(&format!("<{name}>")).count() + page.matches(&format!("<{name} ")).count();
             assert_eq!(opened, page.matches(&format!("</{name}>")).count(), "{name}");
         }

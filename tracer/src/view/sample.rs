@@ -154,6 +154,7 @@ fn gc() -> Section {
                 title: "Pauses over time".into(),
                 unit: Unit::Ns,
                 step_ns: 1_000_000_000,
+                levels: false,
                 series: vec![Series {
                     key: "pause",
                     title: "pause".into(),
@@ -290,6 +291,7 @@ fn threads() -> Section {
                 title: "Alive".into(),
                 unit: Unit::Count,
                 step_ns: 1_000_000_000,
+                levels: false,
                 series: vec![
                     Series {
                         key: "alive",

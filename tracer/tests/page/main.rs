@@ -2,15 +2,19 @@
 //! nothing is asked of any network. Needs Chromium (`cargo xtask setup` installs it), neither root nor a JVM.
 #![expect(clippy::panic, reason = "what the tests share fails them as tests do")]
 
+mod access;
+mod axis;
 mod bench;
 mod browser;
 mod pages;
+mod search;
+mod timed;
 
 use self::browser::Browser;
 
 /// What is done to the page of the small profile. Each line that it reports is a check below.
 const DRIVE: &str = r#"
-const find = (name) => document.querySelector(".flame-" + name), canvas = document.querySelector(".flame canvas");
+const find = (name) => document.querySelector(".flame-" + name), canvas = document.querySelector(".flame-view canvas");
 const about = () => find("about").textContent, hits = () => find("hits").textContent;
 const picture = () => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -120,6 +124,20 @@ fn a_graph_out_of_sight_is_drawn_when_it_comes_into_sight() {
     let page = pages::two().replace("</body>", "<script nonce=\"jtrace-report-1\">scrollTo(0, 1e6);</script></body>");
     // On a busy machine the browser's own clock may run out before it makes a frame, which is when it looks what is in sight.
     assert!((0..TRIES).any(|_| Browser::start().open_and_wait(&page, far).text("drawn") == "true"));
+}
+
+#[test]
+fn on_paper_all_is_drawn_unfolded_and_light() {
+    let script = "document.getElementById('theme').value = 'dark'; page.setTheme('dark');
+        const state = () => [document.querySelectorAll('.flame-about')[1].textContent !== '', document.querySelectorAll('.finding:not([open])').length, page.isDark()].join();
+        say('before', state());
+        dispatchEvent(new Event('beforeprint')); say('paper', state());
+        dispatchEvent(new Event('afterprint')); say('after', state());";
+    let figures = Browser::start().open_and_wait(&timed::page(), script);
+    assert_eq!(figures.text("before"), "false,1,true", "{figures:?}");
+    assert_eq!(figures.text("paper"), "true,0,false");
+    assert_eq!(figures.text("after"), "true,0,true");
+    assert_eq!(figures.errors(), [""; 0]);
 }
 
 #[test]

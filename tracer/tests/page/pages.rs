@@ -16,12 +16,14 @@ pub(crate) const EVIL_HOST: &str = "evil.example";
 pub(crate) const EVIL: &str = "evil</script><script>window.owned=1</script><img src=\"http://evil.example/x\" \
                                onerror=\"window.owned=1\"><!--\u{2028}&lt;img src='http://evil.example/y'&gt;";
 
-fn java(kind: Kind, class: &str, method: &str, line: u32) -> Frame {
+/// A frame of Java.
+pub(crate) fn java(kind: Kind, class: &str, method: &str, line: u32) -> Frame {
     let file = format!("{}.java", class.rsplit('.').next().unwrap_or(class));
     Frame { file: Some(file), line: Some(line), ..Frame::named(kind, format!("{class}.{method}")) }
 }
 
-fn stack(frames: &[u32], thread: u32, value: u64) -> ProfileStack {
+/// A stack that was seen once.
+pub(crate) fn stack(frames: &[u32], thread: u32, value: u64) -> ProfileStack {
     ProfileStack { frames: frames.to_vec(), thread: Some(thread), value, count: 1, cut: String::new() }
 }
 
@@ -45,7 +47,16 @@ pub(crate) fn small() -> String {
     ];
     let threads = ["http-worker-1", EVIL, "GC Thread#0"].into_iter().zip(21..);
     let threads = threads.map(|(name, tid)| ProfileThread { tid, name: name.to_owned() }).collect();
-    page(Profile { id: "cpu", title: EVIL.to_owned(), unit: Unit::Ns, contexts: false, frames, threads, stacks })
+    page(Profile {
+        id: "cpu",
+        title: EVIL.to_owned(),
+        unit: Unit::Ns,
+        contexts: false,
+        frames,
+        threads,
+        stacks,
+        steps: None,
+    })
 }
 
 /// So many distinct stacks of 16 to 80 frames, over 12,000 methods and 200 threads, that branch as real ones do: much at the
@@ -89,6 +100,7 @@ pub(crate) fn large(count: u64) -> String {
         frames,
         threads,
         stacks,
+        steps: None,
     })
 }
 
@@ -101,6 +113,27 @@ pub(crate) fn two() -> String {
     format!("{}{spread}{}{}", &page[..end], &page[start..end], &page[end..])
 }
 
+/// A report without anything.
+pub(crate) fn empty() -> Report {
+    Report {
+        schema: SCHEMA,
+        target: Target { pid: 42, command: "com.shop.Main".to_owned(), ..Target::default() },
+        span: Span { start_ns: 0, duration_ns: 1_000_000_000, started_at_ms: 0, end: "duration".to_owned() },
+        cost: Cost::default(),
+        completeness: Completeness::default(),
+        headline: None,
+        findings: Vec::new(),
+        sections: Vec::new(),
+    }
+}
+
+/// The page of a report.
+pub(crate) fn write(report: &Report) -> String {
+    let mut out = Vec::new();
+    html::write(report, &mut out).expect("a page");
+    String::from_utf8(out).expect("a page in UTF-8")
+}
+
 fn page(profile: Profile) -> String {
     let title = profile.title.clone();
     let section = Section {
@@ -110,17 +143,5 @@ fn page(profile: Profile) -> String {
         notes: Vec::new(),
         shapes: vec![Shape::Profile(profile)],
     };
-    let report = Report {
-        schema: SCHEMA,
-        target: Target { pid: 42, command: "com.shop.Main".to_owned(), ..Target::default() },
-        span: Span { start_ns: 0, duration_ns: 1_000_000_000, started_at_ms: 0, end: "duration".to_owned() },
-        cost: Cost::default(),
-        completeness: Completeness::default(),
-        headline: None,
-        findings: Vec::new(),
-        sections: vec![section],
-    };
-    let mut out = Vec::new();
-    html::write(&report, &mut out).expect("a page");
-    String::from_utf8(out).expect("a page in UTF-8")
+    write(&Report { sections: vec![section], ..empty() })
 }

@@ -1,5 +1,5 @@
-//! How long the HTML report of 100,000 stacks takes to open in headless Chromium: from the navigation to the drawn graph, by
-//! the browser's own clock.
+//! How long HTML reports take to open in headless Chromium: from the navigation to the drawn graph, by the browser's own
+//! clock. One has 100,000 stacks, one is of 10 minutes of 5,000 events a second.
 
 use std::{fs, path::Path};
 
@@ -9,6 +9,8 @@ use super::{budget::Figure, measure_binary, statistics::median};
 use crate::{process, workspace};
 
 const STACKS: u64 = 100_000;
+const SECONDS: u64 = 600;
+const PER_SECOND: u64 = 5000;
 
 /// The policy of jtrace's pages lets scripts run that carry this word.
 const NONCE: &str = "jtrace-report-1";
@@ -21,15 +23,24 @@ told.textContent = drawn ? String(drawn.startTime) : 'never';
 document.body.append(told);";
 
 pub(crate) fn measure(times: usize) -> Result<Vec<Figure>> {
-    const NAME: &str = "html_100000_stacks_open_ms";
+    let numbers = [STACKS, SECONDS, PER_SECOND].map(|number| number.to_string());
+    let [stacks, seconds, per_second] = &numbers;
+    let pages: [(&'static str, &str, &[&String]); 2] = [
+        ("html_100000_stacks_open_ms", "stacks", &[stacks]),
+        ("html_3000000_events_open_ms", "session", &[seconds, per_second]),
+    ];
+    pages.into_iter().map(|(name, kind, numbers)| page(name, kind, numbers, times)).collect()
+}
+
+fn page(name: &'static str, kind: &str, numbers: &[&String], times: usize) -> Result<Figure> {
     if !process::on_path("chromium") {
-        return Ok(vec![Figure::absent(NAME, "Chromium is not installed: `cargo xtask setup` installs it")]);
+        return Ok(Figure::absent(name, "Chromium is not installed: `cargo xtask setup` installs it"));
     }
     let folder = tempfile::tempdir_in(workspace::target())?;
-    let recording = folder.path().join("stacks.jtrace");
+    let recording = folder.path().join("made.jtrace");
     let mut make = process::command(measure_binary());
-    process::run(make.arg("stacks").arg(&recording).arg(STACKS.to_string()))?;
-    let page = folder.path().join("stacks.html");
+    process::run(make.arg(kind).arg(&recording).args(numbers))?;
+    let page = folder.path().join("made.html");
     let mut report = process::command(workspace::jtrace());
     process::output(report.arg("report").arg(&recording).arg("--text").arg("-o").arg(&page))?;
     let text = fs::read_to_string(&page)?;
@@ -39,7 +50,7 @@ pub(crate) fn measure(times: usize) -> Result<Vec<Figure>> {
     let opened: Vec<f64> = (0..times).map(|_| open(&page, folder.path())).collect::<Result<_>>()?;
     let worst = opened.iter().copied().fold(0.0, f64::max);
     let note = format!("a page of {} KiB, median of {times}, worst {worst:.0} ms", text.len() / 1024);
-    Ok(vec![Figure::new(NAME, median(&opened), note)])
+    Ok(Figure::new(name, median(&opened), note))
 }
 
 /// Opens the page; milliseconds from the navigation to the drawn graph.

@@ -95,4 +95,6 @@ Copyright: the jtrace authors
 License: Apache-2.0 or MIT
  The texts are in this folder: LICENSE-APACHE and LICENSE-MIT. The eBPF programs inside the binary are licensed
  under the GPL, version 2, too: LICENSE-GPL2.
+Comment: The binary and the HTML pages that it writes contain uPlot (https://github.com/leeoniya/uPlot), copyright
+ 2022 Leon Sorokin, under the MIT license. Its text is in each page.
 ";

@@ -214,6 +214,7 @@ impl Exact {
             title: "Allocation per step".to_owned(),
             unit: Unit::Bytes,
             step_ns,
+            levels: false,
             series,
         })
     }
@@ -224,7 +225,7 @@ impl Exact {
         let tallied = with_stack.map(|tally| (tally.stack(), tally.tid(), amount(tally)));
         let amounts = self.stacks.iter().chain(tallied);
         let others = self.stacks.others().copied();
-        profile::shape("object_stacks", "Bytes by stack", Unit::Bytes, context, amounts, others)
+        profile::shape("object_stacks", "Bytes by stack", Unit::Bytes, context, amounts, others, None)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -273,7 +273,7 @@ impl<'a> Counted<'a> {
 /// Time by stack at the call, where stacks were taken.
 pub(super) fn stacks_shape(seen: &Amounts, context: Context<'_>) -> Option<Shape> {
     let others = seen.others().copied();
-    profile::shape("call_stacks", "Own time by stack at the call", Unit::Ns, context, seen.iter(), others)
+    profile::shape("call_stacks", "Own time by stack at the call", Unit::Ns, context, seen.iter(), others, None)
 }
 
 /// Calls by thread: those that came as events, and those that the kernel counted.

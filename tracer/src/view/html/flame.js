@@ -2,32 +2,30 @@
 // the observed program: they go into the page only as text.
 (function () {
   "use strict";
-  const ROW = 19, THINNEST = 0.6, KINDS = ["interpreted", "compiled", "inlined", "native", "stub", "kernel", "unknown"];
+  const ROW = 19, THINNEST = 0.6, METHODS = 25, KINDS = ["interpreted", "compiled", "inlined", "native", "stub", "kernel", "unknown"];
   const TITLES = ["Java, interpreted", "Java, compiled", "Java, inlined", "native", "JVM stub", "kernel", "unknown"];
   // Hue, saturation and lightness by kind, for light and dark pages.
   const LIGHT = [[84, 48, 70], [142, 42, 69], [176, 42, 68], [38, 84, 71], [258, 40, 82], [12, 72, 75], [0, 0, 80]];
   const DARK = [[84, 40, 31], [142, 36, 29], [178, 42, 29], [36, 58, 34], [258, 26, 40], [10, 48, 38], [0, 0, 32]];
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
   const part = (value, total) => total > 0 ? value / total * 100 : 0;
   const percent = (value) => (value >= 99.95 || value === 0 ? value.toFixed(0) : value < 1 ? value.toFixed(2) : value.toFixed(1)) + " %";
-  const digits = (value) => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
-  function amount(value, unit) {
-    if (unit === "ns") {
-      for (const [name, size] of [["ns", 1], ["us", 1e3], ["ms", 1e6]]) {
-        if (value < 999.5 * size) return (size === 1 ? value : digits(value / size)) + " " + name;
+  const { amount } = page;
+
+  // What each stack took in the range, by the steps that lie in it; nothing for the whole session.
+  function amountsIn(data, range) {
+    if (!range || !data.step) return null;
+    const { steps, step } = data, sums = [];
+    for (let at = 0; at < steps.length;) {
+      let sum = 0, when = 0;
+      for (let left = steps[at++]; left > 0; left--) {
+        when += steps[at++];
+        if (when * step >= range.from && when * step < range.to) sum += steps[at];
+        at++;
       }
-      return digits(value / 1e9) + " s";
+      sums.push(sum);
     }
-    if (unit === "bytes") {
-      let scaled = value;
-      for (const name of ["B", "KiB", "MiB", "GiB"]) {
-        if (scaled < 999.5) return (name === "B" ? scaled : digits(scaled)) + " " + name;
-        scaled /= 1024;
-      }
-      return digits(scaled) + " TiB";
-    }
-    return value.toLocaleString("en");
+    return sums;
   }
 
   // Names, colours and places of the frames, with their lines or without: `id` maps a frame to its name.
@@ -110,20 +108,20 @@
     }
   }
 
-  function build(data, list, thread, inverted) {
+  function build(data, list, thread, inverted, amounts) {
     const { stacks } = data, path = [], nodes = [0];
     // Stacks are sorted: where every frame has a name of its own, what a stack adds is new and need not be looked for.
     const fresh = !inverted && list.label.length === list.id.length;
     const tree = new Tree(fresh ? stacks.length : 1 << 16);
     // Of the nodes along the path to the previous stack, so many are known; stacks of other threads have none.
-    let known = 0;
+    let known = 0, number = 0;
     for (let at = 0; at < stacks.length;) {
       const kept = stacks[at++], added = stacks[at++];
       path.length = kept;
       for (let end = at + added; at < end; at++) path.push(list.id[stacks[at]]);
-      const owner = stacks[at++], value = stacks[at++];
+      const owner = stacks[at++], all = stacks[at++], value = amounts ? amounts[number++] : all;
       known = Math.min(known, kept);
-      if (thread >= 0 && owner !== thread) continue;
+      if ((thread >= 0 && owner !== thread) || (amounts && value === 0)) continue;
       let node = 0;
       if (inverted) {
         for (let frame = path.length - 1; frame >= 0; frame--) node = tree.child(node, path[frame]);
@@ -139,26 +137,98 @@
     return tree;
   }
 
+  // What was read of a graph, with the names of its frames without lines and with them.
+  const read = new Map();
+  function contents(figure) {
+    if (!read.has(figure)) read.set(figure, { data: JSON.parse(figure.querySelector("script").textContent), lists: [null, null] });
+    return read.get(figure);
+  }
+  function namesOf({ data, lists }, lines) {
+    return lists[lines ? 1 : 0] = lists[lines ? 1 : 0] || names(data, lines);
+  }
+
   function show(figure) {
     const find = (name) => figure.querySelector(".flame-" + name);
-    const data = JSON.parse(figure.querySelector("script").textContent);
-    const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d");
+    const whole = contents(figure), { data } = whole;
+    const canvas = figure.querySelector(".flame-view canvas"), pen = canvas.getContext("2d");
     const [search, hits, thread, lines, invert, reset] = ["find", "hits", "thread", "lines", "invert", "reset"].map(find);
     const [path, view, space, about, tip] = ["path", "view", "space", "about", "tip"].map(find);
-    const lists = [null, null];
-    let list, tree, zoom = 0, chosen = 0, boxes = [], matches = null, width = 0;
+    const [where, methods] = ["range", "methods"].map(find);
+    let list, tree, amounts = null, cells = null, zoom = 0, chosen = 0, boxes = [], matches = null, width = 0;
 
     const label = (node) => node === 0 ? "all" : list.label[tree.name[node]];
     const depth = (node) => { let count = 0; for (; node > 0; node = tree.parent[node]) count++; return count; };
     const above = (node) => { const all = []; for (; node >= 0; node = tree.parent[node]) all.push(node); return all.reverse(); };
 
     function rebuild() {
-      const at = lines.checked ? 1 : 0;
-      list = lists[at] = lists[at] || names(data, lines.checked);
-      tree = build(data, list, Number(thread.value), invert.getAttribute("aria-pressed") === "true");
+      list = namesOf(whole, lines.checked);
+      tree = build(data, list, Number(thread.value), invert.getAttribute("aria-pressed") === "true", amounts);
       zoom = chosen = 0;
       seek();
       lay();
+      if (methods.open) tabulate();
+    }
+
+    // The range of the page: this graph's part of it, or that it has none.
+    function follow() {
+      const range = cells || page.range();
+      amounts = amountsIn(data, range);
+      where.textContent = !range ? "" : amounts ? page.span(range) : "whole session: no times are kept for it";
+      where.classList.toggle("still", range !== null && !amounts);
+      if (amounts && untimed() > 0) where.textContent += ", without " + amount(untimed(), data.unit) + " whose time is not kept";
+      choices();
+      rebuild();
+      methods.open = methods.open || amounts !== null;
+    }
+
+    // What is in no step: beyond a bound, or from before the session.
+    let missing = -1;
+    function untimed() {
+      if (missing < 0) {
+        missing = 0;
+        for (let at = 0; at < data.stacks.length; at += 2) {
+          at += 2 + data.stacks[at + 1];
+          missing += data.stacks[at + 1];
+        }
+        for (const one of amountsIn(data, { from: 0, to: Infinity })) missing -= one;
+        missing = Math.max(0, missing);
+      }
+      return missing;
+    }
+
+    // Methods by their own amount, without lines: a method counts once a stack, however often it is in it.
+    function tabulate() {
+      const plain = namesOf(whole, false);
+      const count = plain.label.length, own = new Float64Array(count), total = new Float64Array(count), seen = new Int32Array(count);
+      const { stacks } = data, path = [];
+      let all = 0;
+      for (let at = 0, number = 1; at < stacks.length; number++) {
+        const kept = stacks[at++], added = stacks[at++];
+        path.length = kept;
+        for (let end = at + added; at < end; at++) path.push(plain.id[stacks[at]]);
+        const owner = stacks[at++], entire = stacks[at++], value = amounts ? amounts[number - 1] : entire;
+        if (value === 0 || (Number(thread.value) >= 0 && owner !== Number(thread.value))) continue;
+        all += value;
+        if (path.length) own[path[path.length - 1]] += value;
+        for (const name of path) {
+          if (seen[name] === number) continue;
+          seen[name] = number;
+          total[name] += value;
+        }
+      }
+      const order = Array.from(own.keys()).filter((name) => total[name] > 0).sort((a, b) => own[b] - own[a] || total[b] - total[a] || (plain.label[a] < plain.label[b] ? -1 : 1));
+      const cell = (text, value) => {
+        const one = document.createElement("td");
+        one.textContent = text;
+        if (value !== undefined) { one.className = "n"; one.dataset.v = value; }
+        return one;
+      };
+      methods.querySelectorAll("th").forEach((th) => th.removeAttribute("aria-sort"));
+      methods.querySelector("tbody").replaceChildren(...order.slice(0, METHODS).map((name) => {
+        const row = document.createElement("tr"), share = (value) => cell(percent(part(value, all)), part(value, all));
+        row.append(cell(plain.label[name]), cell(amount(own[name], data.unit), own[name]), share(own[name]), cell(amount(total[name], data.unit), total[name]), share(total[name]));
+        return row;
+      }));
     }
 
     // Boxes of the zoomed node and everything below it that is wide enough to see, with its parents above.
@@ -205,7 +275,7 @@
     }
 
     function box(node, x, y, wide, faded, letter) {
-      const [hue, strength, light] = colour(node), gap = wide > 3 ? 1 : 0, text = dark.matches ? "#eee" : "#111";
+      const [hue, strength, light] = colour(node), gap = wide > 3 ? 1 : 0, text = page.isDark() ? "#eee" : "#111";
       pen.globalAlpha = faded ? 0.55 : 1;
       pen.fillStyle = "hsl(" + hue + " " + strength + "% " + light + "%)";
       pen.fillRect(x, y, wide - gap, ROW - 1);
@@ -223,9 +293,9 @@
     }
 
     function colour(node) {
-      const name = tree.name[node], table = dark.matches ? DARK : LIGHT;
-      if (node === 0) return [0, 0, dark.matches ? 24 : 88];
-      if (matches && matches[name]) return dark.matches ? [312, 60, 42] : [312, 78, 76];
+      const name = tree.name[node], table = page.isDark() ? DARK : LIGHT;
+      if (node === 0) return [0, 0, page.isDark() ? 24 : 88];
+      if (matches && matches[name]) return page.isDark() ? [312, 60, 42] : [312, 78, 76];
       const [hue, strength, light] = table[list.kind[name]] || table[6];
       // Neighbours of one kind differ a little, so that their edges are seen.
       const shade = (Math.imul(name + 1, 0x9e3779b1) >>> 28) / 15 - 0.5;
@@ -283,11 +353,8 @@
       matches = null;
       hits.textContent = "";
       if (text === "") return;
-      let pattern;
-      try {
-        const [, source, flags] = /^\/(.+)\/(i?)$/s.exec(text) || [null, text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"];
-        pattern = new RegExp(source, flags);
-      } catch (error) {
+      const pattern = patternOf(text);
+      if (!pattern) {
         search.classList.add("flame-bad");
         hits.textContent = "no regular expression";
         return;
@@ -369,17 +436,21 @@
       rebuild();
     });
     reset.addEventListener("click", () => enter(0));
-    dark.addEventListener("change", () => { legend(); draw(); });
+    methods.addEventListener("toggle", () => { if (methods.open) tabulate(); });
+    page.listen("theme", () => { legend(); draw(); });
+    page.listen("range", () => { cells = null; heat.show(); follow(); });
+    page.listen("search", () => { search.value = page.text(); seek(); draw(); });
     new ResizeObserver(() => { if (view.clientWidth !== width) lay(); }).observe(view);
 
     // The threads, the busiest first, and the colours that occur.
     function choices() {
-      const { stacks, threads, texts } = data, sums = new Float64Array(threads.length / 2 + 1);
+      const { stacks, threads, texts } = data, sums = new Float64Array(threads.length / 2 + 1), before = thread.value;
       let total = 0;
-      for (let at = 0; at < stacks.length;) {
+      for (let at = 0, number = 0; at < stacks.length; number++) {
         at += 2 + stacks[at + 1];
-        sums[stacks[at]] += stacks[at + 1];
-        total += stacks[at + 1];
+        const value = amounts ? amounts[number] : stacks[at + 1];
+        sums[stacks[at]] += value;
+        total += value;
         at += 2;
       }
       const option = (value, text) => {
@@ -388,16 +459,19 @@
         one.textContent = text;
         thread.append(one);
       };
+      thread.replaceChildren();
       option(-1, "all threads (" + (sums.length - 1).toLocaleString("en") + ")");
-      const order = Array.from(sums.keys()).filter((at) => sums[at] > 0).sort((a, b) => sums[b] - sums[a]);
+      // The chosen thread stays, though it may have nothing in the range.
+      const order = Array.from(sums.keys()).filter((at) => sums[at] > 0 || String(at) === before).sort((a, b) => sums[b] - sums[a]);
       for (const at of order) {
         const name = at === 0 ? "no thread" : texts[threads[at * 2 - 1]] + " (" + threads[at * 2 - 2] + ")";
         option(at, percent(part(sums[at], total)) + "  " + name);
       }
+      if (before) thread.value = before;
     }
 
     function legend() {
-      const table = dark.matches ? DARK : LIGHT, used = new Set(), entries = [];
+      const table = page.isDark() ? DARK : LIGHT, used = new Set(), entries = [];
       for (let node = 1; node < tree.size; node++) used.add(list.kind[tree.name[node]]);
       for (const at of KINDS.keys()) {
         if (!used.has(at)) continue;
@@ -409,20 +483,32 @@
       find("legend").replaceChildren(...entries, "a method's colour is how most of it ran; boxes thinner than a pixel are not drawn");
     }
 
-    choices();
-    rebuild();
+    const heat = heatMap(find("heat"), data, (range) => { cells = range; follow(); });
+    search.value = page.text();
+    follow();
     legend();
   }
 
-  // The first graph is drawn at once, others when they come into sight.
+  // The first graph is drawn at once, others when they come into sight or go to paper.
   const figures = Array.from(document.querySelectorAll("figure.flame"));
+  const waiting = new Set(figures.slice(1));
+  const reveal = (figure) => {
+    later.unobserve(figure);
+    if (waiting.delete(figure)) show(figure);
+  };
   const later = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) {
-      if (!isIntersecting) continue;
-      later.unobserve(target);
-      show(target);
-    }
+    for (const { isIntersecting, target } of seen) if (isIntersecting) reveal(target);
   }, { rootMargin: "400px" });
-  figures.forEach((figure, at) => { if (at === 0) show(figure); else later.observe(figure); });
+  if (figures.length) show(figures[0]);
+  waiting.forEach((figure) => later.observe(figure));
+  window.addEventListener("beforeprint", () => Array.from(waiting).forEach(reveal));
+  // A graph in which nothing is found goes, drawn or not.
+  page.listen("search", () => {
+    const pattern = page.pattern();
+    for (const figure of figures) {
+      const shape = figure.closest(".shape");
+      if (shape) shape.hidden = pattern !== null && !namesOf(contents(figure), true).label.some((name) => pattern.test(name));
+    }
+  });
   if (figures.length) performance.mark("jtrace-drawn");
 })();

@@ -2,7 +2,7 @@
 //!
 //! What is drawn travels as JSON in a script element that no browser runs; `flame.js` draws it on a canvas and writes names
 //! only as text. Stacks are sorted, and each says how much of the one before it keeps, so that 100,000 of them stay small
-//! and the tree is built in one pass.
+//! and the tree is built in one pass. Where steps of time are shorter than a second, `heat.js` draws them above the graph.
 
 use std::{collections::HashMap, fmt::Write as _, io};
 
@@ -19,13 +19,19 @@ use crate::{
 
 /// What the page's style and script gain from this file.
 pub(super) const STYLE: &str = include_str!("flame.css");
+pub(super) const HEAT_SCRIPT: &str = include_str!("heat.js");
 pub(super) const SCRIPT: &str = include_str!("flame.js");
 
 /// Columns and rows of the text below the graph.
 const TEXT: (usize, usize) = (120, 60);
 
 /// The controls of a graph. `flame.js` finds them by their classes.
-const CONTROLS: &str = r#"<div class="flame-bar">
+const CONTROLS: &str = r#"<div class="flame-heat" hidden>
+<canvas tabindex="0" role="application" aria-label="Heat map: columns are seconds, rows are parts of a second. Arrows walk, Enter chooses, Shift and arrows extend, Escape leaves"></canvas>
+<p class="dim">A column is a second, a row a part of it, the first at the top. Drag to choose for this graph. <output class="heat-about"></output></p>
+</div>
+<div class="flame-bar">
+<output class="flame-range" aria-live="polite"></output>
 <input class="flame-find" type="search" placeholder="search: text or /regular expression/" aria-label="Search frames" spellcheck="false">
 <output class="flame-hits" aria-live="polite"></output>
 <select class="flame-thread" aria-label="Thread"></select>
@@ -33,11 +39,12 @@ const CONTROLS: &str = r#"<div class="flame-bar">
 <button class="flame-invert" type="button" aria-pressed="false" title="i">callers first</button>
 <button class="flame-reset" type="button" title="Esc">reset zoom</button>
 </div>
-<nav class="flame-path" aria-label="Zoom"></nav>
+<div class="flame-path" role="group" aria-label="Zoom"></div>
 <div class="flame-view"><div class="flame-space"><canvas tabindex="0" role="application" aria-label="Flame graph: arrows walk, Enter zooms, Escape zooms out, / searches, i begins at the callers"></canvas></div></div>
 <p class="flame-about" aria-live="polite"></p>
 <div class="flame-legend"></div>
 <div class="flame-tip" hidden></div>
+<details class="flame-methods"><summary>methods and functions by what is their own</summary><div class="scroll"><table><thead><tr><th scope="col">Method</th><th scope="col" class="n">Self</th><th scope="col" class="n">Self</th><th scope="col" class="n">Total</th><th scope="col" class="n">Total</th></tr></thead><tbody></tbody></table></div></details>
 <noscript><p>The graph is drawn by a script; below are its hottest paths.</p></noscript>"#;
 
 /// Writes the graph.
@@ -77,10 +84,12 @@ fn data(profile: &Profile) -> io::Result<String> {
         Unit::Bytes => "bytes",
         Unit::Text | Unit::Count | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond | Unit::Address => "count",
     };
-    let stacks = stacks(profile, &symbols);
+    let (stacks, steps) = stacks(profile, &symbols);
     let texts = serde_json::to_string(&texts.all)?;
-    let (frames, threads, stacks) = (frames.end(), threads.end(), stacks.end());
-    Ok(json::in_page(&format!("{{\"unit\":\"{unit}\",{frames},{threads},{stacks},\"texts\":{texts}}}")))
+    let (frames, threads, stacks, steps) = (frames.end(), threads.end(), stacks.end(), steps.end());
+    let step = profile.steps.as_ref().map_or(0, |steps| steps.step_ns);
+    let times = format!("\"step\":{step},{steps}");
+    Ok(json::in_page(&format!("{{\"unit\":\"{unit}\",{frames},{threads},{stacks},{times},\"texts\":{texts}}}")))
 }
 
 /// Of each symbol how most of its amount ran, which decides its colour: the method's compiled and interpreted frames are one.
@@ -117,20 +126,22 @@ const fn code(kind: Kind) -> u64 {
 }
 
 /// For each stack: how many frames it has in common with the one before it, how many it adds, these, its thread from 1 on or
-/// 0, its amount.
-fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> Numbers {
-    let mut sorted: Vec<(Vec<u32>, u32, u64)> = profile
+/// 0, its amount. Beside them for each stack how many steps of time have some of it, then these: how many steps after the one
+/// before, and the amount.
+fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> (Numbers, Numbers) {
+    let mut sorted: Vec<(Vec<u32>, u32, u64, usize)> = profile
         .stacks
         .iter()
-        .map(|stack| {
+        .enumerate()
+        .map(|(at, stack)| {
             let thread = stack.thread.filter(|_| profile.thread(stack).is_some()).map_or(0, |thread| thread + 1);
-            (symbols.stack(stack).collect(), thread, stack.value)
+            (symbols.stack(stack).collect(), thread, stack.value, at)
         })
         .collect();
     sorted.sort_unstable();
-    let mut numbers = Numbers::new("stacks");
+    let (mut numbers, mut steps) = (Numbers::new("stacks"), Numbers::new("steps"));
     let mut before: &[u32] = &[];
-    for (frames, thread, value) in &sorted {
+    for (frames, thread, value, at) in &sorted {
         let kept = before.iter().zip(frames).take_while(|(a, b)| a == b).count();
         numbers.push(kept as u64);
         numbers.push((frames.len() - kept) as u64);
@@ -138,8 +149,18 @@ fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> Numbers {
         numbers.push((*thread).into());
         numbers.push(*value);
         before = frames;
+        if let Some(all) = &profile.steps {
+            let own = all.stacks.get(*at).map_or(&[][..], Vec::as_slice);
+            steps.push(own.len() as u64);
+            let mut last = 0;
+            for (step, amount) in own {
+                steps.push(u64::from(step.saturating_sub(last)));
+                steps.push(*amount);
+                last = *step;
+            }
+        }
     }
-    numbers
+    (numbers, steps)
 }
 
 /// Numbers as a member of a JSON object.
@@ -219,6 +240,26 @@ mod tests {
         assert_eq!(of("com.shop.Main.serve:31"), Kind::Interpreted);
         assert_eq!(of("kernel!futex_wait"), Kind::Kernel);
         assert_eq!(of("<class unloaded>"), Kind::Unknown);
+    }
+
+    #[test]
+    fn steps_go_with_their_stacks() {
+        let mut profile = sample::profile();
+        let plain: Value = serde_json::from_str(&data(&profile).unwrap()).unwrap();
+        assert_eq!((plain["step"].as_u64(), plain["steps"].as_array().map(Vec::len)), (Some(0), Some(0)));
+        let stacks: Vec<Vec<(u32, u64)>> =
+            (0..profile.stacks.len() as u64).map(|at| vec![(1, at + 1), (4, 10 * (at + 1))]).collect();
+        profile.steps = Some(crate::report::ProfileSteps { step_ns: 125_000_000, stacks });
+        let value: Value = serde_json::from_str(&data(&profile).unwrap()).unwrap();
+        assert_eq!(value["step"], 125_000_000);
+        let numbers: Vec<u64> = value["steps"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        // The second step is three after the first; stacks are sorted, so what belongs together is found by the amount.
+        let values: Vec<u64> = decode(&value).iter().map(|(.., value)| *value).collect();
+        for (own, value) in numbers.chunks(5).zip(values) {
+            let at = profile.stacks.iter().position(|stack| stack.value == value).unwrap() as u64;
+            assert_eq!(own, [2, 1, at + 1, 3, 10 * (at + 1)]);
+        }
+        assert_eq!(numbers.len(), 5 * profile.stacks.len());
     }
 
     #[test]

@@ -67,6 +67,7 @@ pub(crate) fn profile() -> Profile {
             ProfileThread { tid: 5, name: "GC Thread#0".into() },
         ],
         stacks,
+        steps: None,
     }
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn contexts() -> Profile {
     ];
     let threads = vec![ProfileThread { tid: 7, name: "main".into() }];
     let title = "Calls by context".into();
-    Profile { id: "calls", title, unit: Unit::Count, contexts: true, frames, threads, stacks }
+    Profile { id: "calls", title, unit: Unit::Count, contexts: true, frames, threads, stacks, steps: None }
 }
 
 fn any_frame() -> impl Strategy<Value = Frame> {
@@ -152,5 +153,6 @@ pub(crate) fn any_profile() -> impl Strategy<Value = Profile> {
         frames,
         threads,
         stacks,
+        steps: None,
     })
 }

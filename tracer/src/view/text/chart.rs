@@ -72,7 +72,7 @@ fn bar(count: u64, largest: u64, room: usize) -> String {
 
 /// Values over time: a sparkline for each series, with the largest value at its end.
 pub(in crate::view) fn timeline(timeline: &Timeline, width: usize) -> Vec<String> {
-    let Timeline { id: _, title: _, unit, step_ns, series } = timeline;
+    let Timeline { id: _, title: _, unit, step_ns, levels: _, series } = timeline;
     let name_width = series.iter().map(|series| escape::width(&escape::fit(&series.title, 24))).max().unwrap_or(0);
     let room = width.saturating_sub(4 + name_width + 2 + 16).max(8);
     let mut lines: Vec<_> = series

@@ -20,7 +20,7 @@ const STEPS: u16 = 10_000;
 
 /// Draws each series in its share of the lines: a legend, then bars.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, timeline: &Timeline) {
-    let Timeline { id: _, title: _, unit, step_ns, series } = timeline;
+    let Timeline { id: _, title: _, unit, step_ns, levels: _, series } = timeline;
     let count = series.len().min(usize::from(area.height) / 2).max(1);
     let strips = Layout::vertical(vec![Constraint::Fill(1); count]).split(area);
     for (strip, series) in strips.iter().zip(series) {

@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
             stacks.push(ProfileStack { frames: Vec::new(), thread: None, value: rest, count: rest_calls, cut });
         }
         let Self { frames, threads, .. } = self;
-        Profile { id, title: title.to_owned(), unit, contexts: true, frames, threads, stacks }
+        Profile { id, title: title.to_owned(), unit, contexts: true, frames, threads, stacks, steps: None }
     }
 
     /// Frames of a context, outermost first, each at the place where it calls the next one; and why they are not all.

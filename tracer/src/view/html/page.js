@@ -1,0 +1,122 @@
+// What the parts of the page share: amounts as text, the theme, the chosen range of time, and the searched text.
+const page = (function () {
+  "use strict";
+  const system = window.matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
+  const listeners = { theme: [], range: [], search: [] };
+  const tell = (what) => listeners[what].forEach((listener) => listener());
+  const grid = Number(document.getElementById("page").dataset.grid) || 0, end = Number(document.getElementById("page").dataset.duration) || 0;
+  let range = null, pattern = null, text = "";
+
+  const digits = (value) => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+  function amount(value, unit) {
+    if (unit === "ns") {
+      for (const [name, size] of [["ns", 1], ["us", 1e3], ["ms", 1e6]]) {
+        if (value < 999.5 * size) return (size === 1 ? Math.round(value) : digits(value / size)) + " " + name;
+      }
+      return digits(value / 1e9) + " s";
+    }
+    if (unit === "bytes" || unit === "bytes_per_second") {
+      const per = unit === "bytes" ? "" : "/s";
+      let scaled = value;
+      for (const name of ["B", "KiB", "MiB", "GiB"]) {
+        if (scaled < 999.5) return (name === "B" ? Math.round(scaled) : digits(scaled)) + " " + name + per;
+        scaled /= 1024;
+      }
+      return digits(scaled) + " TiB" + per;
+    }
+    if (unit === "percent") return value.toFixed(1) + " %";
+    return value.toLocaleString("en", { maximumFractionDigits: 2 }) + (unit === "per_second" ? "/s" : "");
+  }
+  const seconds = (ns) => (ns / 1e9).toLocaleString("en", { maximumFractionDigits: 3, useGrouping: false });
+
+  return {
+    amount,
+    seconds,
+    // Width of the steps that a range is made of, and the end of the session, in ns.
+    grid,
+    end,
+    listen: (what, listener) => listeners[what].push(listener),
+    isDark: () => root.dataset.theme === "dark" || (root.dataset.theme !== "light" && system.matches),
+    setTheme(theme) {
+      if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+      tell("theme");
+    },
+    range: () => range,
+    // Takes whole steps, so that what is added up is exact; `null` is the whole session.
+    choose(from, to) {
+      const first = Math.max(0, Math.floor(from / grid)), last = Math.min(Math.ceil(to / grid), Math.ceil(end / grid));
+      const all = from === null || !(grid > 0) || !(last > first) || (first === 0 && last === Math.ceil(end / grid));
+      const next = all ? null : { from: first * grid, to: last * grid };
+      if ((range && range.from) === (next && next.from) && (range && range.to) === (next && next.to)) return;
+      range = next;
+      tell("range");
+    },
+    span: (part) => seconds(part.from) + " s to " + seconds(Math.min(part.to, end)) + " s",
+    pattern: () => pattern,
+    text: () => text,
+    search(next) {
+      text = next;
+      pattern = next === "" ? null : patternOf(next);
+      tell("search");
+    },
+    onSystemTheme: () => system.addEventListener("change", () => tell("theme")),
+  };
+})();
+page.onSystemTheme();
+
+// A text or a /regular expression/; nothing where it is none.
+function patternOf(text) {
+  const [, source, flags] = /^\/(.+)\/(i?)$/s.exec(text) || [null, text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"];
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    return null;
+  }
+}
+
+// The bar: range, theme, and what a range leaves alone.
+(function () {
+  "use strict";
+  const find = (id) => document.getElementById(id);
+  const [from, to, about, whole, theme] = ["range-from", "range-to", "range-about", "range-whole", "theme"].map(find);
+  const still = [];
+  for (const heading of document.querySelectorAll(".lens > h2, .shape:not(.follows) > h3, #findings > h2")) {
+    const badge = document.createElement("span");
+    badge.className = "still";
+    badge.textContent = "whole session";
+    badge.hidden = true;
+    heading.append(" ", badge);
+    still.push(badge);
+  }
+
+  function show() {
+    const range = page.range();
+    still.forEach((badge) => { badge.hidden = range === null; });
+    from.value = page.seconds(range ? range.from : 0);
+    to.value = page.seconds(range ? Math.min(range.to, page.end) : page.end);
+    whole.disabled = range === null;
+    const steps = page.grid > 0 ? ", in steps of " + page.amount(page.grid, "ns") : "";
+    about.textContent = range ? page.amount(Math.min(range.to, page.end) - range.from, "ns") + " chosen" + steps : "whole session, " + page.amount(page.end, "ns");
+  }
+  const typed = () => page.choose(Number(from.value) * 1e9, Number(to.value) * 1e9);
+  page.listen("range", show);
+  for (const box of [from, to]) {
+    box.disabled = !(page.grid > 0);
+    box.addEventListener("change", () => { typed(); show(); });
+  }
+  whole.addEventListener("click", () => page.choose(null));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.defaultPrevented && !/^(INPUT|SELECT|CANVAS)$/.test(event.target.tagName)) page.choose(null);
+  });
+  theme.addEventListener("change", () => page.setTheme(theme.value));
+
+  // Paper is white.
+  let before = null;
+  window.addEventListener("beforeprint", () => {
+    before = theme.value;
+    page.setTheme("light");
+    document.querySelectorAll(".finding, .complete details").forEach((one) => { one.open = true; });
+  });
+  window.addEventListener("afterprint", () => { if (before !== null) page.setTheme(before); before = null; });
+  show();
+})();
