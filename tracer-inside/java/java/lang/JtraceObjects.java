@@ -17,6 +17,8 @@ final class JtraceObjects {
     private static final int LEAST = 1024;
     /** Old objects are looked at for this part of the time at most. */
     private static final int LOOK_SHARE = 64;
+    /** The longest wait between two looks: one that was held up says nothing of what the next one takes. */
+    private static final long MOST_WAIT_NS = 20_000_000_000L;
 
     /** The table of objects that only have a number; those of properties follow. */
     private static final JtraceObjects[] TABLES = new JtraceObjects[256];
@@ -444,7 +446,7 @@ final class JtraceObjects {
         if (how != NOW_AND_THEN || collected && now - nextLook >= 0) {
             sweepOld();
             long after = System.nanoTime();
-            nextLook = after + LOOK_SHARE * (after - now);
+            nextLook = after + Math.min(LOOK_SHARE * (after - now), MOST_WAIT_NS);
         }
         if (how != AT_END || property == 0) return;
         for (JtraceKnown known : old) {

@@ -145,7 +145,11 @@ fn raise(journal: &Journal, jvm: &Jvm, probes: Probes) -> Result<ArmedFlags<JvmT
 impl Armed {
     /// What is covered from arming until now.
     pub fn coverage(&self, jvm: &Jvm) -> Result<Coverage, Error> {
-        Ok(coverage(self.probes, &self.before, &Snapshot::take(jvm)?))
+        let now = Snapshot::take(jvm)?;
+        let found = coverage(self.probes, &self.before, &now);
+        // What was thrown away to be compiled anew was gone before the first site.
+        let has_dropped = self.recompiled.is_some();
+        Ok(if has_dropped { found } else { found.with_replaced(self.probes, &self.before, &now) })
     }
 
     /// The code before arming.

@@ -95,6 +95,34 @@ impl Coverage {
     }
 }
 
+impl Coverage {
+    /// With methods of code that was there before and is gone now, where arming has thrown none away: until its successor came, nothing
+    /// told of their calls.
+    #[must_use]
+    pub fn with_replaced(mut self, probes: Probes, before: &Snapshot, after: &Snapshot) -> Self {
+        let stays: BTreeSet<Code> = after.in_use().map(|compilation| compilation.code).collect();
+        let gone = before.in_use().filter(|compilation| !compilation.is_glue() && !stays.contains(&compilation.code));
+        for compilation in gone.filter(|compilation| !calls(probes, compilation, true, before.release)) {
+            let own = std::iter::once((&compilation.name, false));
+            for (name, inlined) in own.chain(compilation.inlined.iter().map(|name| (name, true))) {
+                let silent = Silent { code: compilation.code, level: compilation.level, inlined, before: true };
+                self.methods.entry(name.clone()).or_insert(Verdict::Covered).add(silent);
+                self.without_code.remove(name);
+            }
+        }
+        self
+    }
+}
+
+impl Verdict {
+    fn add(&mut self, silent: Silent) {
+        match self {
+            Self::Covered => *self = Self::NotCovered(vec![silent]),
+            Self::NotCovered(all) => all.push(silent),
+        }
+    }
+}
+
 /// Compares the code before arming with the code now.
 pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage {
     let mut found = Coverage {
@@ -122,11 +150,7 @@ pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage
             if calls(probes, compilation, was_there, after.release) {
                 continue;
             }
-            let silent = Silent { code: compilation.code, level: compilation.level, inlined, before: was_there };
-            match verdict {
-                Verdict::Covered => *verdict = Verdict::NotCovered(vec![silent]),
-                Verdict::NotCovered(all) => all.push(silent),
-            }
+            verdict.add(Silent { code: compilation.code, level: compilation.level, inlined, before: was_there });
         }
     }
     let had_code = before.in_use().filter(|compilation| !compilation.is_glue()).flat_map(Compilation::names);
@@ -245,6 +269,19 @@ mod tests {
             coverage(Probes::Methods, &snapshot(25, &[old]), &snapshot(25, &[code(2, "pay", &[], Some(CALLS))]));
         assert_eq!(coverage.without_code, BTreeSet::from([name("add"), name("price")]));
         assert_eq!((names(&coverage), coverage.interpreter), (Vec::new(), Interpreter::Never));
+    }
+
+    #[test]
+    fn code_that_was_replaced_meanwhile_had_not_told_of_its_calls() {
+        let silent = Calls { entry: false, exit: false, allocation: false };
+        let before = snapshot(17, &[code(1, "add", &["price"], Some(silent)), code(2, "pay", &[], Some(CALLS))]);
+        let after = snapshot(17, &[code(3, "add", &["price"], Some(CALLS)), code(4, "pay", &[], Some(CALLS))]);
+        let found = coverage(Probes::Methods, &before, &after);
+        assert_eq!(names(&found), [""; 0], "all code of now reports");
+        assert_eq!(names(&found.with_replaced(Probes::Methods, &before, &after)), ["add", "price"]);
+        let same = coverage(Probes::Methods, &before, &before).with_replaced(Probes::Methods, &before, &before);
+        assert_eq!(names(&same), ["add", "price"]);
+        assert!(same.not_covered().all(|(_, silent)| silent.len() == 1), "what is still there counts once");
     }
 
     #[test]
