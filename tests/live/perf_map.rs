@@ -145,6 +145,8 @@ fn a_link_in_the_place_of_the_map_is_not_followed() -> Result<()> {
     let victim = directory.path().join("victim");
     fs::write(&victim, "precious")?;
     let map = Remove(PathBuf::from(format!("/tmp/perf-{}.map", jvm.pid())));
+    // A process that had this number before may have left one.
+    let _: Result<(), std::io::Error> = fs::remove_file(&map.0);
     symlink(&victim, &map.0)?;
     let said = jtrace::refuse(&["perf-map", &jvm.pid().to_string()], 1)?;
     ensure!(said.contains("no file"), "{said}");
