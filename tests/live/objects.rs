@@ -158,14 +158,11 @@ fn a_burst_of_20000_objects_is_counted_to_the_last_one_where_what_was_saved_pays
         let percent = (ROOM * cost_s + AHEAD_S) / USUAL_BURST_S * 100.0;
         let (report, objects) = watch(&["--max-overhead", &format!("{percent}%")])?;
         cost_s = traps_cost_s(&report)?;
-        // What comes so fast that 100 ms of it would take more than a quarter of a core may be cut, whatever was saved.
-        let decisions = report.0["completeness"]["decisions"].as_array().into_iter().flatten();
-        let is_fast = decisions.into_iter().any(|decision| decision["cost_percent"].as_f64() > Some(25.0));
-        // Else a trap cost much more than a moment ago.
-        Ok((!is_fast && cost_s < 0.9 * at_once_s(percent, USUAL_BURST_S)).then_some((report, objects)))
+        // What comes so fast that 100 ms of it would take more than a quarter of a core may be cut, whatever was saved; and on a busy
+        // machine a trap may cost much more than a moment ago. A governor that lets nothing be saved decides each time.
+        let is_cut = !report.0["completeness"]["decisions"].is_null();
+        Ok((!is_cut && cost_s < 0.9 * at_once_s(percent, USUAL_BURST_S)).then_some((report, objects)))
     })?;
-    let decisions = &report.0["completeness"]["decisions"];
-    ensure!(decisions.is_null(), "{decisions} {}", report.0["cost"]);
     let counted = classes(&report)?.get("Burst$Item").map_or(0, |[objects, _]| *objects);
     ensure!(counted == objects, "{counted} of {objects} objects");
     Ok(())
