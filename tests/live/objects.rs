@@ -136,8 +136,6 @@ fn all_objects_of_a_thread_take_the_bytes_that_the_jvm_has_counted() -> Result<(
 
 /// How much more may be spent at once than the burst will cost, as the session before took a trap to cost.
 const ROOM: f64 = 2.0;
-/// What the governor reckons with until it looks again: a quarter of a core for 100 ms at most. It looks late on a busy machine.
-const AHEAD_S: f64 = 0.025;
 
 /// What was not used of the budget in the last seconds pays for a burst, also at a session's very beginning. The budget follows from
 /// what a trap costs here.
@@ -155,7 +153,7 @@ fn a_burst_of_20000_objects_is_counted_to_the_last_one_where_what_was_saved_pays
     };
     let mut cost_s = traps_cost_s(&watch(&["--max-overhead", "100000%"])?.0)?;
     let (report, objects) = until("a burst costs what the one before it did", || {
-        let percent = (ROOM * cost_s + AHEAD_S) / USUAL_BURST_S * 100.0;
+        let percent = ROOM * cost_s / USUAL_BURST_S * 100.0;
         let (report, objects) = watch(&["--max-overhead", &format!("{percent}%")])?;
         cost_s = traps_cost_s(&report)?;
         // What comes so fast that 100 ms of it would take more than a quarter of a core may be cut, whatever was saved; and on a busy

@@ -7,8 +7,11 @@ use tests::{
     report::Row,
 };
 
-use super::{WARM, calls_agree, method, session, settle, text, work};
+use super::{WARM, calls_agree, method, round, session, settle, text};
 use crate::methods::{Program, programs};
+
+/// Calls after which HotSpot compiles a method (`Tier3InvocationThreshold`).
+const COMPILED_AFTER: u64 = 200;
 
 /// What is asked, and the table that answers.
 const QUESTIONS: [(&str, [&str; 2]); 2] = [("methods", ["methods", "methods"]), ("calls", ["calls", "edges"])];
@@ -42,17 +45,15 @@ fn agrees(program: Program<'_>, jdk: &Jdk, (command, table): (&str, [&str; 2])) 
     for _ in 0..WARM {
         jvm.work()?;
     }
-    let chosen: Vec<&str> = program.patterns.iter().flat_map(|pattern| ["-I", *pattern]).collect();
-    let arming = session(&jvm, &[&[command], &*chosen].concat())?;
+    let chosen = program.patterns.iter().flat_map(|pattern| ["-I", *pattern]);
+    let question: Vec<&str> = std::iter::once(command).chain(chosen).collect();
+    let arming = session(&jvm, &question)?;
     // What runs once is never compiled, and the flag stays up for it: then, too, each number is right or said not to be.
     let settled = settle(&mut jvm, jdk);
     ensure!(settled.is_ok() || jvm.flag("DTraceMethodProbes")? == "true", "{settled:?}");
-    // What is armed by now reports to everybody.
-    let watching = session(&jvm, &[&[command], &*chosen, &["--arm", "off"]].concat())?;
-    let expected = work(&mut jvm)?;
-    let report = watching.report()?;
+    let (report, expected) = round(&mut jvm, &question)?;
     arming.report()?;
     jvm.finish()?;
     let callee = |row: &Row| if command == "calls" { text(row, "callee").to_owned() } else { method(row) };
-    calls_agree(&report, &expected, table, callee)
+    calls_agree(&report, &expected, table, callee, COMPILED_AFTER)
 }
