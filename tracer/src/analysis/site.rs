@@ -3,10 +3,8 @@
 use crate::{
     event::StackId,
     stack::{Frame, Stacks},
+    text::class_name::is_of_jdk,
 };
-
-/// Packages of the JDK. `javax` holds APIs of others too, which call the program as the JDK does.
-const JDK_PACKAGES: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
 
 /// Parts of the names of classes that the JDK makes at run time: what they do is only to call on.
 const MADE_AT_RUN_TIME: [&str; 3] = ["$$Lambda", "$Proxy", "GeneratedMethodAccessor"];
@@ -18,8 +16,7 @@ pub(super) fn is_app(frame: &Frame) -> bool {
         return false;
     }
     let class = frame.class.as_deref().unwrap_or(&frame.name);
-    !JDK_PACKAGES.iter().any(|package| class.starts_with(package))
-        && !MADE_AT_RUN_TIME.iter().any(|part| class.contains(part))
+    !is_of_jdk(class) && !MADE_AT_RUN_TIME.iter().any(|part| class.contains(part))
 }
 
 /// The frame that is the place: the innermost of the program, else the innermost Java frame, else the innermost one.

@@ -1,12 +1,14 @@
 //! Calls that woven code told of, where a library in the JVM counts them (`--lane inside`): the places of one marker are the chosen
-//! methods. What the lenses of calls share: which marks are theirs, and which calls are under way.
+//! methods. What the lenses of calls share: which marks are theirs, which calls are under way, and what a mark says of them.
+
+use tracer_common::marks::WordKind;
 
 use super::{Context, Lens, Scaled};
 use crate::{
-    event::Tid,
+    event::{SubjectId, Tid},
     item::GuardAction,
-    mark::{Inside, MarkBatch, Marker, Switched},
-    marker::{Client, Dispatch, Ending, Exit, Known, Reporting},
+    mark::{CALLS, Inside, MarkBatch, Marker, Switched},
+    marker::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Known, Reporting, Thread},
     report::{Section, Summary},
 };
 
@@ -21,10 +23,10 @@ pub(super) struct Woven {
 }
 
 impl Woven {
-    /// Nothing yet; the client counts.
-    pub(super) fn new(client: Box<dyn Client>) -> Self {
+    /// Nothing yet.
+    pub(super) fn new(counts: impl Counts + 'static) -> Self {
         let mut dispatch = Dispatch::default();
-        dispatch.add(client).expect("it is the first one");
+        dispatch.add(Box::new(Counting::new(counts))).expect("it is the first one");
         Self { dispatch, is_asked: false, switched: Vec::new() }
     }
 
@@ -92,6 +94,89 @@ pub(super) fn thread_label(at: &Reporting<'_>, index: usize) -> ThreadLabel {
     known.map_or_else(unknown, |thread| (thread.label(at.names), thread.tid.filter(|_| thread.java.is_none())))
 }
 
+/// What a lens counts of calls. The index of a thread stands for it, and the number of a place for its method.
+pub(super) trait Counts: Send {
+    /// What is kept with a call under way.
+    type Kept: Copy + Send;
+
+    /// A call begins within another one, if one is under way; gives what to keep with it.
+    fn begin(&mut self, thread: usize, method: SubjectId, around: Option<Self::Kept>) -> Self::Kept;
+
+    /// A call has ended, or has been found to have.
+    fn end(&mut self, thread: usize, kept: Self::Kept, ended: Ended);
+
+    /// So many calls, and ends by an exception, were counted in the JVM and not told one by one.
+    fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64);
+
+    /// Calls of a method so far.
+    fn calls(&self, method: SubjectId) -> u64;
+
+    /// What comes of it.
+    fn report(&self, at: &Reporting<'_>) -> ClientReport;
+}
+
+/// The client: turns marks into calls.
+pub(super) struct Counting<C: Counts> {
+    counts: C,
+    under_way: UnderWay<C::Kept>,
+}
+
+impl<C: Counts> Counting<C> {
+    pub(super) fn new(counts: C) -> Self {
+        Self { counts, under_way: UnderWay(Vec::new()) }
+    }
+}
+
+impl<C: Counts> Client for Counting<C> {
+    fn name(&self) -> &'static str {
+        CALLS
+    }
+
+    fn subscribe(&mut self, marker: &Marker) -> bool {
+        marker.is_of_calls()
+    }
+
+    fn marker_enter(&mut self, mark: &Instance<'_>) {
+        let thread = mark.thread.index;
+        let kept = self.counts.begin(thread, SubjectId(mark.place), self.under_way.innermost(thread));
+        self.under_way.enter(thread, kept);
+    }
+
+    fn marker_exit(&mut self, mark: &Instance<'_>, exit: &Exit) {
+        let (thread, Self { counts, under_way }) = (mark.thread.index, self);
+        under_way.exit(thread, exit, mark.time_ns, |kept, ended| counts.end(thread, kept, ended));
+    }
+
+    fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
+        let (calls, errors) = match of {
+            WordKind::Enter => (count, 0),
+            WordKind::Thrown => (0, count),
+            WordKind::Point
+            | WordKind::Exit
+            | WordKind::Symbol
+            | WordKind::Death
+            | WordKind::Born
+            | WordKind::Count
+            | WordKind::Time
+            | WordKind::Thread
+            | WordKind::Argument => return,
+        };
+        self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
+    }
+
+    fn stack_lost(&mut self, thread: &Thread) {
+        self.under_way.forget(thread.index);
+    }
+
+    fn events(&self, place: u32) -> Option<u64> {
+        Some(self.counts.calls(SubjectId(place)))
+    }
+
+    fn report(&self, at: &Reporting<'_>) -> ClientReport {
+        self.counts.report(at)
+    }
+}
+
 /// What the end of a call shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
@@ -109,21 +194,13 @@ pub(super) enum Ended {
 }
 
 /// Calls under way, by index of the thread. `T` is what is kept with each.
-#[derive(Clone, Debug)]
-pub(super) struct UnderWay<T>(Vec<OfThread<T>>);
+struct UnderWay<T>(Vec<OfThread<T>>);
 
-#[derive(Clone, Debug)]
 struct OfThread<T> {
     /// The outermost first: what is kept, and the time in chosen methods directly within each.
     calls: Vec<(T, u64)>,
     /// Calls whose ends were not seen, since the last mark.
     unseen: Vec<T>,
-}
-
-impl<T> Default for UnderWay<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
 }
 
 impl<T: Copy> UnderWay<T> {
@@ -135,19 +212,19 @@ impl<T: Copy> UnderWay<T> {
     }
 
     /// What is kept with the innermost call.
-    pub(super) fn innermost(&self, thread: usize) -> Option<T> {
+    fn innermost(&self, thread: usize) -> Option<T> {
         self.0.get(thread)?.calls.last().map(|(kept, _)| *kept)
     }
 
     /// A call begins.
-    pub(super) fn enter(&mut self, thread: usize, kept: T) {
+    fn enter(&mut self, thread: usize, kept: T) {
         let of = self.thread(thread);
         of.unseen.clear();
         of.calls.push((kept, 0));
     }
 
     /// A call ends at a time, where it has one.
-    pub(super) fn exit(&mut self, thread: usize, exit: &Exit, end_ns: Option<u64>, mut sink: impl FnMut(T, Ended)) {
+    fn exit(&mut self, thread: usize, exit: &Exit, end_ns: Option<u64>, mut sink: impl FnMut(T, Ended)) {
         let of = self.thread(thread);
         // As in the other lane: an end whose call was not seen says nothing.
         if !exit.was_entered {
@@ -177,7 +254,7 @@ impl<T: Copy> UnderWay<T> {
     }
 
     /// None of its calls is known to be under way any more.
-    pub(super) fn forget(&mut self, thread: usize) {
+    fn forget(&mut self, thread: usize) {
         let of = self.thread(thread);
         of.calls.clear();
         of.unseen.clear();

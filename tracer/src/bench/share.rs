@@ -3,7 +3,7 @@
 //! Which methods belong to a share follows from a seed and from their names alone, and a smaller share is a part of every
 //! larger one: so what differs between two shares is only what the larger one has more.
 
-use crate::random::Random;
+use crate::{random::Random, text::class_name::primitive};
 
 /// A share of methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,26 +85,12 @@ fn parameters(types: &str) -> Option<Vec<String>> {
                 let (class, behind) = class.split_once(';')?;
                 (class.contains('/').then(|| class.replace('/', "."))?, behind)
             }
-            None => (primitive(element.chars().next()?)?.to_owned(), element.get(1..)?),
+            None => (primitive(element.get(..1)?)?.to_owned(), element.get(1..)?),
         };
         named.push(name + &"[]".repeat(dimensions));
         rest = behind;
     }
     Some(named)
-}
-
-const fn primitive(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        'Z' => "boolean",
-        'B' => "byte",
-        'C' => "char",
-        'S' => "short",
-        'I' => "int",
-        'J' => "long",
-        'F' => "float",
-        'D' => "double",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

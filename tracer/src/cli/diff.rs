@@ -1,7 +1,6 @@
 //! `jtrace diff`: what differs between two sessions. Needs no root, kernel or JVM.
 
 use std::{
-    io::{self, BufWriter, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -78,13 +77,11 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
             Form::Svg => picture(&reports, options.profile.as_ref(), path)?,
         }
     }
-    let mut out = BufWriter::new(io::stdout().lock());
     if options.json {
-        json::write_document(&diff, &mut out)?;
+        output::print(|out| json::write_document(&diff, out))?;
     } else if options.output.is_empty() {
-        view::diff::write(&diff, &TextOptions::for_stdout(), &mut out)?;
+        output::print(|out| view::diff::write(&diff, &TextOptions::for_stdout(), out))?;
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 

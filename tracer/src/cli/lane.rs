@@ -7,7 +7,7 @@ use super::{Failure, options::WatchOptions, predicate::PredicateOptions};
 use crate::{
     lens::Lens,
     marker::Wish,
-    predicate::{Kind, Predicate},
+    predicate::{Field, Kind, Predicate},
 };
 
 /// Where calls are counted.
@@ -43,12 +43,8 @@ impl WatchOptions {
                 "use `jtrace methods PID -I 'CLASS::METHOD' --lane inside`".to_owned(),
             ));
         }
-        let wish = calls(&self.demand.wanted, !self.demand.no_times)?;
-        if lenses.contains(&Lens::Calls) {
-            self.inside.callers = true;
-            without_duration(&wish)?;
-        }
-        self.inside.calls = Some(wish);
+        self.inside.callers = lenses.contains(&Lens::Calls);
+        self.inside.calls = Some(calls(&self.demand.wanted, !self.demand.no_times, self.inside.callers)?);
         self.inside.inside = true;
         self.lens = lenses;
         self.lens.push(Lens::Markers);
@@ -56,20 +52,8 @@ impl WatchOptions {
     }
 }
 
-/// Calls that are decided when they are over come after those within them, which then have no caller.
-fn without_duration(wish: &Wish) -> Result<(), Failure> {
-    let Some(text) = &wish.marker.predicate else { return Ok(()) };
-    if Predicate::parse(text, Kind::Region)?.asks_for(&[crate::predicate::Field::Duration]) {
-        return Err(Failure::usage(
-            "who calls whom is not known in the lane inside where the duration of a call decides",
-            "leave out the condition, or --lane inside".to_owned(),
-        ));
-    }
-    Ok(())
-}
-
 /// The marker of the chosen methods.
-fn calls(wanted: &PredicateOptions, timed: bool) -> Result<Wish, Failure> {
+fn calls(wanted: &PredicateOptions, timed: bool, callers: bool) -> Result<Wish, Failure> {
     let PredicateOptions { predicate, include, exclude, explain } = wanted;
     // With its place in the text, as the other lane says it.
     wanted.predicate(Kind::MethodReturn)?;
@@ -80,11 +64,18 @@ fn calls(wanted: &PredicateOptions, timed: bool) -> Result<Wish, Failure> {
         ));
     }
     if let Some(text) = predicate {
-        Predicate::parse(text, Kind::Region)?;
-        if !timed && Predicate::parse(text, Kind::Region)?.asks_for(&[crate::predicate::Field::Duration]) {
+        let asks_duration = Predicate::parse(text, Kind::Region)?.asks_for(&[Field::Duration]);
+        if asks_duration && !timed {
             return Err(Failure::usage(
                 "a duration is known only with times",
                 "leave out --no-times, or the condition".to_owned(),
+            ));
+        }
+        // A call that is decided when it is over comes after those within it, which would have no caller.
+        if asks_duration && callers {
+            return Err(Failure::usage(
+                "who calls whom is not known in the lane inside where the duration of a call decides",
+                "leave out the condition, or --lane inside".to_owned(),
             ));
         }
     }

@@ -1,7 +1,6 @@
 //! `jtrace leaks`: snapshots of a JVM over a while, or files of such, and what goes on growing in them.
 
 use std::{
-    io::{self, BufWriter, Write as _},
     path::Path,
     process::ExitCode,
     time::{Duration, Instant},
@@ -11,7 +10,7 @@ use super::{
     Failure,
     attach::say,
     heap::{self, Taking},
-    options,
+    options, output,
 };
 use crate::{
     ending::{self, Cut, Patience, Until},
@@ -69,13 +68,11 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         None => read(&options.sources)?,
     };
     let leaks = Leaks::of(&counted, usize::try_from(options.rows).unwrap_or(usize::MAX));
-    let mut out = BufWriter::new(io::stdout().lock());
     if options.json {
-        json::write_document(&leaks, &mut out)?;
+        output::print(|out| json::write_document(&leaks, out))?;
     } else {
-        view::leaks::write(&leaks, &TextOptions::for_stdout(), &mut out)?;
+        output::print(|out| view::leaks::write(&leaks, &TextOptions::for_stdout(), out))?;
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 

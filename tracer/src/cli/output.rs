@@ -342,8 +342,13 @@ fn shell_word(name: &str) -> String {
 
 /// Writes a report to standard output as JSON.
 pub(super) fn print_json(report: &Report) -> Result<(), Failure> {
+    print(|out| json::write(report, out))
+}
+
+/// Writes to standard output.
+pub(super) fn print(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    json::write(report, &mut out)?;
+    write(&mut out)?;
     Ok(out.flush()?)
 }
 

@@ -87,7 +87,7 @@ const TASK: Wait = Wait {
 
 /// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
-    let row = of_kind(evidence, |row| PEER.kinds.contains(&row.text("kind").as_str()))?;
+    let row = most(evidence, &PEER)?;
     let mut finding = say(evidence, &PEER, &row, row.number("average")?)?;
     if crowded_out(evidence).is_some() && ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address)) {
         finding.severity = Severity::Info;
@@ -124,22 +124,27 @@ pub(super) fn disk(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads wait for other processes.
 pub(super) fn process(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &PROCESS, |_| true)
+    waits(evidence, &PROCESS)
 }
 
 /// Threads wait until somebody takes from a queue.
 pub(super) fn queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &QUEUE, |_| true)
+    waits(evidence, &QUEUE)
 }
 
 /// Threads wait for results of tasks, and not all of a pool.
 pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &TASK, |_| true)
+    waits(evidence, &TASK)
 }
 
-fn waits(evidence: &Evidence<'_>, wait: &Wait, is_it: impl Fn(&Row<'_>) -> bool) -> Option<Finding> {
-    let row = of_kind(evidence, |row| wait.kinds.contains(&row.text("kind").as_str()) && is_it(row))?;
+fn waits(evidence: &Evidence<'_>, wait: &Wait) -> Option<Finding> {
+    let row = most(evidence, wait)?;
     say(evidence, wait, &row, row.number("average")?)
+}
+
+/// What most threads wait for, of these kinds.
+fn most<'a>(evidence: &Evidence<'a>, wait: &Wait) -> Option<Row<'a>> {
+    of_kind(evidence, |row| wait.kinds.contains(&row.text("kind").as_str()))
 }
 
 /// So many threads wait, most of them for what this row says.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::graph::{Class, Graph, Label, NOBODY, Node, Root, RootKind, Via};
+use crate::text::class_name::primitive;
 
 /// Share of the table of addresses that is used at most, in hundredths.
 const FULL: usize = 60;
@@ -246,19 +247,12 @@ impl Builder {
 pub fn java_name(descriptor: &str) -> String {
     let element = descriptor.trim_start_matches('[');
     let dimensions = descriptor.len() - element.len();
-    let name = match element {
-        "B" => "byte".to_owned(),
-        "C" => "char".to_owned(),
-        "D" => "double".to_owned(),
-        "F" => "float".to_owned(),
-        "I" => "int".to_owned(),
-        "J" => "long".to_owned(),
-        "S" => "short".to_owned(),
-        "Z" => "boolean".to_owned(),
-        other => {
-            let inner = other.strip_prefix('L').and_then(|inner| inner.strip_suffix(';')).unwrap_or(other);
+    let name = primitive(element).map_or_else(
+        || {
+            let inner = element.strip_prefix('L').and_then(|inner| inner.strip_suffix(';')).unwrap_or(element);
             inner.replace('/', ".")
-        }
-    };
+        },
+        str::to_owned,
+    );
     name + &"[]".repeat(dimensions.min(255))
 }

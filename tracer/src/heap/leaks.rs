@@ -16,7 +16,13 @@ use super::{
     diff::{Counted, Side, cautions, side},
     graph::RootKind,
 };
-use crate::{report::Word, text::format::plural};
+use crate::{
+    report::Word,
+    text::{
+        class_name::{PRIMITIVES, is_of_jdk},
+        format::plural,
+    },
+};
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "jtrace-leaks/1";
@@ -267,7 +273,7 @@ impl Look {
         let parts = held.parts.iter().map(|part| grown(&self.aligned.rows[*part as usize].own, objects)).sum::<i64>();
         let own = self.below(held).into_iter().filter(|(row, _)| {
             let row = &self.aligned.rows[*row as usize];
-            !is_of_jdk(&row.class) && grown(&row.own, objects) * 2 >= parts
+            !is_foreign(&row.class) && grown(&row.own, objects) * 2 >= parts
         });
         let key = |(row, depth): &(u32, u32)| {
             (*depth, std::cmp::Reverse(grown(&self.aligned.rows[*row as usize].own, objects)), *row)
@@ -320,10 +326,9 @@ impl Look {
 }
 
 /// Whether a class, or the elements of an array, are the JDK's, or no objects.
-fn is_of_jdk(class: &str) -> bool {
+fn is_foreign(class: &str) -> bool {
     let name = class.trim_start_matches("class ").trim_end_matches("[]");
-    let is_primitive = matches!(name, "byte" | "char" | "double" | "float" | "int" | "long" | "short" | "boolean");
-    is_primitive || ["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|package| name.starts_with(package))
+    PRIMITIVES.iter().any(|(primitive, _)| *primitive == name) || is_of_jdk(name)
 }
 
 /// Whether a class is what collections are made of, and not what somebody puts into them.

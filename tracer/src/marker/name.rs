@@ -3,21 +3,10 @@
 use tracer_weave::Pattern;
 
 use super::error::Wrong;
+use crate::text::class_name::PRIMITIVES;
 
 /// Longest pattern. Names in class files are rarely longer than 100 bytes.
 const MAX_LENGTH: usize = 1000;
-
-/// Primitive types and their letters in descriptors.
-const PRIMITIVES: [(&str, char); 8] = [
-    ("boolean", 'Z'),
-    ("byte", 'B'),
-    ("char", 'C'),
-    ("short", 'S'),
-    ("int", 'I'),
-    ("long", 'J'),
-    ("float", 'F'),
-    ("double", 'D'),
-];
 
 /// Classes of `java.lang` that are written without their package by habit.
 const COMMON: [&str; 9] =

@@ -2,6 +2,8 @@
 //!
 //! A descriptor comes from the target. What is none, or has more parameters than the JVM allows, stays as it is.
 
+use crate::text::class_name::primitive;
+
 /// Most parameters that a method can have (JVMS 4.3.3).
 const MOST_PARAMETERS: usize = 255;
 
@@ -73,27 +75,13 @@ fn parse_type(text: &str) -> Option<(String, &str)> {
             let is_name = !name.is_empty() && !name.contains(['(', ')', '[', '.', ' ']);
             (is_name.then(|| name.replace('/', "."))?, rest)
         }
-        primitive => (self::primitive(primitive)?.to_owned(), &element[1..]),
+        'V' => ("void".to_owned(), &element[1..]),
+        _ => (primitive(element.get(..1)?)?.to_owned(), &element[1..]),
     };
     if dimensions > 0 && name == "void" {
         return None;
     }
     Some((name + &"[]".repeat(dimensions), rest))
-}
-
-const fn primitive(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        'B' => "byte",
-        'C' => "char",
-        'D' => "double",
-        'F' => "float",
-        'I' => "int",
-        'J' => "long",
-        'S' => "short",
-        'Z' => "boolean",
-        'V' => "void",
-        _ => return None,
-    })
 }
 
 /// A method with its descriptor, as people read it: `com.shop.Cart.add(Ljava/lang/String;)V` is

@@ -4,6 +4,33 @@
 //! differs from run to run and says nothing, so it is left out: what is left is `Main$$Lambda`, or `Main$$Lambda$14` up to
 //! JDK 20, where lambdas are numbered. The body of a lambda is a method of its own (`lambda$main$0`) and keeps its name.
 
+/// Primitive types and their letters in descriptors.
+pub(crate) const PRIMITIVES: [(&str, char); 8] = [
+    ("boolean", 'Z'),
+    ("byte", 'B'),
+    ("char", 'C'),
+    ("short", 'S'),
+    ("int", 'I'),
+    ("long", 'J'),
+    ("float", 'F'),
+    ("double", 'D'),
+];
+
+/// Packages of the JDK. `javax` holds APIs of others too, which call the program as the JDK does.
+const JDK_PACKAGES: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
+
+/// The primitive type that a descriptor of one letter stands for.
+pub(crate) fn primitive(descriptor: &str) -> Option<&'static str> {
+    let mut letters = descriptor.chars();
+    let letter = letters.next().filter(|_| letters.next().is_none())?;
+    PRIMITIVES.into_iter().find(|(_, known)| *known == letter).map(|(name, _)| name)
+}
+
+/// Whether a class is in a package of the JDK.
+pub(crate) fn is_of_jdk(class: &str) -> bool {
+    JDK_PACKAGES.iter().any(|package| class.starts_with(package))
+}
+
 /// Turns a class name as the JVM stores it into the one that Java's users write.
 ///
 /// ```
@@ -18,19 +45,13 @@ pub fn java_class_name(name: &str) -> String {
     if dimensions == 0 {
         return name.replace('/', ".");
     }
-    let element = match element {
-        "B" => "byte".to_owned(),
-        "C" => "char".to_owned(),
-        "D" => "double".to_owned(),
-        "F" => "float".to_owned(),
-        "I" => "int".to_owned(),
-        "J" => "long".to_owned(),
-        "S" => "short".to_owned(),
-        "Z" => "boolean".to_owned(),
-        other => other
-            .strip_prefix('L')
-            .map_or_else(|| other.replace('/', "."), |class| class.trim_end_matches(';').replace('/', ".")),
-    };
+    let element = primitive(element).map_or_else(
+        || {
+            let class = element.strip_prefix('L').map(|class| class.trim_end_matches(';'));
+            class.unwrap_or(element).replace('/', ".")
+        },
+        str::to_owned,
+    );
     element + &"[]".repeat(dimensions)
 }
 

@@ -233,23 +233,31 @@ impl Contexts {
 
     /// A sentence where there was no room for all contexts.
     pub(super) fn note(&self) -> Option<String> {
+        self.note_of_limit().or_else(|| self.note_of_cut())
+    }
+
+    /// That here was no room.
+    pub(super) fn note_of_limit(&self) -> Option<String> {
         let calls = self.beyond.iter().map(|(_, amounts)| amounts.calls).sum::<u64>() + self.uncounted();
-        let beyond = (calls > 0).then(|| {
+        (calls > 0).then(|| {
             format!(
                 "Only the first {} contexts were told apart: {calls} calls in others are counted by caller and callee, \
                  without times.",
                 self.limit
             )
-        });
+        })
+    }
+
+    /// That the kernel had none.
+    fn note_of_cut(&self) -> Option<String> {
         let cut =
             self.nodes.iter().filter(|node| node.cut).fold(0_u64, |sum, node| sum.saturating_add(node.amounts.calls));
-        let cut = (cut > 0).then(|| {
+        (cut > 0).then(|| {
             format!(
                 "Only the first {MAX_CONTEXTS} contexts were told apart: {cut} calls in others are counted by the place of \
                  the call, without what is around it."
             )
-        });
-        beyond.or(cut)
+        })
     }
 
     fn method(&self, at: u32) -> Option<SubjectId> {

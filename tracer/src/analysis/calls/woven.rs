@@ -1,11 +1,10 @@
 //! Who calls whom in the lane inside. What is shown is what the other lane shows without stacks, in the same tables.
 
-use tracer_common::marks::WordKind;
-
 use super::{
     super::{
         covered,
-        woven::{Ended, UnderWay, Woven, thread_label},
+        table::FastMap,
+        woven::{Counts, Ended, Woven, thread_label},
     },
     contexts::{Call, ContextId, Contexts},
     figures,
@@ -14,8 +13,7 @@ use super::{
 };
 use crate::{
     event::{StackId, SubjectId, Tid},
-    mark::{CALLS, Marker},
-    marker::{Client, ClientReport, Exit, Instance, Known, Reporting, Thread},
+    marker::{ClientReport, Known, Reporting},
     stack::Stacks,
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
     text::format::plural,
@@ -23,64 +21,45 @@ use crate::{
 
 /// Counts calls by context.
 pub(super) fn woven() -> Woven {
-    Woven::new(Box::new(Calls::default()))
+    Woven::new(Calls::default())
 }
 
-/// The client. The number of a place stands for its method, the index of a thread for its number.
+/// Calls by context. The index of a thread stands for its number.
 #[derive(Default)]
 struct Calls {
     contexts: Contexts,
-    under_way: UnderWay<ContextId>,
+    /// By method: contexts are many.
+    by_method: FastMap<SubjectId, u64>,
     /// Calls that came without what is around them.
     alone: u64,
 }
 
-impl Client for Calls {
-    fn name(&self) -> &'static str {
-        CALLS
+impl Counts for Calls {
+    type Kept = ContextId;
+
+    fn begin(&mut self, thread: usize, method: SubjectId, around: Option<ContextId>) -> ContextId {
+        *self.by_method.entry(method).or_default() += 1;
+        self.contexts.call(number(thread), around, Call { method, stack: StackId::default(), inlined: false })
     }
 
-    fn subscribe(&mut self, marker: &Marker) -> bool {
-        marker.is_of_calls()
-    }
-
-    fn marker_enter(&mut self, mark: &Instance<'_>) {
-        let thread = mark.thread.index;
-        let call = Call { method: SubjectId(mark.place), stack: StackId::default(), inlined: false };
-        let context = self.contexts.call(number(thread), self.under_way.innermost(thread), call);
-        self.under_way.enter(thread, context);
-    }
-
-    fn marker_exit(&mut self, mark: &Instance<'_>, exit: &Exit) {
-        let Self { contexts, under_way, alone: _ } = self;
-        under_way.exit(mark.thread.index, exit, mark.time_ns, |context, ended| match ended {
-            Ended::Error => contexts.error(context),
+    fn end(&mut self, _: usize, context: ContextId, ended: Ended) {
+        match ended {
+            Ended::Error => self.contexts.error(context),
             Ended::Timed { total_ns, inner_ns, .. } => {
-                contexts.left(context, total_ns, total_ns.saturating_sub(inner_ns), false);
+                self.contexts.left(context, total_ns, total_ns.saturating_sub(inner_ns), false);
             }
-        });
+        }
     }
 
-    fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
-        let (calls, errors) = match of {
-            WordKind::Enter => (count, 0),
-            WordKind::Thrown => (0, count),
-            WordKind::Point
-            | WordKind::Exit
-            | WordKind::Symbol
-            | WordKind::Death
-            | WordKind::Born
-            | WordKind::Count
-            | WordKind::Time
-            | WordKind::Thread
-            | WordKind::Argument => return,
-        };
+    fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64) {
+        let of_method = self.by_method.entry(method).or_default();
+        *of_method = of_method.saturating_add(calls);
         self.alone = self.alone.saturating_add(calls);
-        self.contexts.counted_alone(number(mark.thread.index), SubjectId(mark.place), calls, errors);
+        self.contexts.counted_alone(number(thread), method, calls, errors);
     }
 
-    fn stack_lost(&mut self, thread: &Thread) {
-        self.under_way.forget(thread.index);
+    fn calls(&self, method: SubjectId) -> u64 {
+        self.by_method.get(&method).copied().unwrap_or(0)
     }
 
     fn report(&self, at: &Reporting<'_>) -> ClientReport {
@@ -101,7 +80,7 @@ impl Client for Calls {
                 plural(self.alone, "call was", "calls were")
             ));
         }
-        notes.extend(self.contexts.note().filter(|_| self.alone == 0));
+        notes.extend(self.contexts.note_of_limit());
         let called = self.contexts.nodes().iter().filter_map(|node| subjects.get(node.method));
         notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
         ClientReport { summary: figures(&graph), notes, shapes: shapes::all(&graph, &self.contexts, lookup) }

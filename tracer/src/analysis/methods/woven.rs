@@ -1,13 +1,11 @@
 //! Calls of chosen methods in the lane inside. What is shown is what the other lane shows, in the same tables.
 
-use tracer_common::marks::WordKind;
-
 use super::{
     super::{
         covered,
         shadow::{How, Left},
         table::Keyed,
-        woven::{Ended, UnderWay, Woven, thread_label},
+        woven::{Counts, Ended, Woven, thread_label},
     },
     Labels, PAIRS, by_thread,
     counted::{Rows, Sums},
@@ -15,24 +13,22 @@ use super::{
 };
 use crate::{
     event::SubjectId,
-    mark::{CALLS, Marker},
-    marker::{Client, ClientReport, Exit, Instance, Known, Reporting, Thread},
+    marker::{ClientReport, Known, Reporting},
     report::Summary,
     text::format::plural,
 };
 
 /// Counts the calls of a span that begins then.
 pub(super) fn woven(span_start_ns: u64) -> Woven {
-    Woven::new(Box::new(Calls { span_start_ns, ..Calls::default() }))
+    Woven::new(Calls { span_start_ns, ..Calls::default() })
 }
 
-/// The client: counts calls by method and thread. The number of a place stands for its method.
+/// Calls by method and thread.
 #[derive(Default)]
 struct Calls {
     rows: Rows,
     /// By index of the thread.
     pairs: Pairs,
-    under_way: UnderWay<SubjectId>,
     slowest: Slowest<usize>,
     span_start_ns: u64,
 }
@@ -46,73 +42,36 @@ impl Default for Pairs {
     }
 }
 
-impl Calls {
-    fn add(&mut self, (thread, method): (usize, SubjectId), calls: u64, errors: u64) {
+impl Counts for Calls {
+    type Kept = SubjectId;
+
+    fn begin(&mut self, thread: usize, method: SubjectId, _: Option<SubjectId>) -> SubjectId {
+        self.counted(thread, method, 1, 0);
+        method
+    }
+
+    fn end(&mut self, thread: usize, method: SubjectId, ended: Ended) {
+        match ended {
+            Ended::Error => self.counted(thread, method, 0, 1),
+            Ended::Timed { total_ns, inner_ns, end_ns, thrown } => {
+                let how = if thrown { How::Unwound } else { How::Returned };
+                let left = Left { how, ..Left::timed(method, end_ns, total_ns, inner_ns, thread) };
+                self.rows.record(method, left.total_ns, left.self_ns);
+                self.pairs.0.entry((thread, method)).record(left.total_ns, left.self_ns);
+                self.slowest.offer(&left, self.span_start_ns);
+            }
+        }
+    }
+
+    fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64) {
         for sums in [&mut self.rows.entry(method).sums, self.pairs.0.entry((thread, method))] {
             sums.calls = sums.calls.saturating_add(calls);
             sums.errors = sums.errors.saturating_add(errors);
         }
     }
 
-    fn left(&mut self, (thread, method): (usize, SubjectId), left: &Left<usize>) {
-        self.rows.record(method, left.total_ns, left.self_ns);
-        self.pairs.0.entry((thread, method)).record(left.total_ns, left.self_ns);
-        self.slowest.offer(left, self.span_start_ns);
-    }
-}
-
-impl Client for Calls {
-    fn name(&self) -> &'static str {
-        CALLS
-    }
-
-    fn subscribe(&mut self, marker: &Marker) -> bool {
-        marker.is_of_calls()
-    }
-
-    fn marker_enter(&mut self, mark: &Instance<'_>) {
-        let of = (mark.thread.index, SubjectId(mark.place));
-        self.add(of, 1, 0);
-        self.under_way.enter(of.0, of.1);
-    }
-
-    fn marker_exit(&mut self, mark: &Instance<'_>, exit: &Exit) {
-        let thread = mark.thread.index;
-        let mut under_way = std::mem::take(&mut self.under_way);
-        under_way.exit(thread, exit, mark.time_ns, |method, ended| match ended {
-            Ended::Error => self.add((thread, method), 0, 1),
-            Ended::Timed { total_ns, inner_ns, end_ns, thrown } => {
-                let how = if thrown { How::Unwound } else { How::Returned };
-                let left = Left { how, ..Left::timed(method, end_ns, total_ns, inner_ns, thread) };
-                self.left((thread, method), &left);
-            }
-        });
-        self.under_way = under_way;
-    }
-
-    fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
-        let call = (mark.thread.index, SubjectId(mark.place));
-        match of {
-            WordKind::Enter => self.add(call, count, 0),
-            WordKind::Thrown => self.add(call, 0, count),
-            WordKind::Point
-            | WordKind::Exit
-            | WordKind::Symbol
-            | WordKind::Death
-            | WordKind::Born
-            | WordKind::Count
-            | WordKind::Time
-            | WordKind::Thread
-            | WordKind::Argument => {}
-        }
-    }
-
-    fn stack_lost(&mut self, thread: &Thread) {
-        self.under_way.forget(thread.index);
-    }
-
-    fn events(&self, place: u32) -> Option<u64> {
-        Some(self.rows.calls(SubjectId(place)))
+    fn calls(&self, method: SubjectId) -> u64 {
+        self.rows.calls(method)
     }
 
     fn report(&self, at: &Reporting<'_>) -> ClientReport {

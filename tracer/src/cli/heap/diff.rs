@@ -1,12 +1,8 @@
 //! `jtrace heap diff`: what differs between two snapshots. Needs no root, kernel or JVM.
 
-use std::{
-    io::{self, BufWriter, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
-use super::{Failure, counted, open, rows};
+use super::{Failure, counted, open, output, rows};
 use crate::{
     heap::diff::HeapDiff,
     view::{self, json, text::TextOptions},
@@ -35,12 +31,10 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let before = counted(open(&options.before)?);
     let after = counted(open(&options.after)?);
     let diff = HeapDiff::of(&before, &after, usize::try_from(options.rows).unwrap_or(usize::MAX));
-    let mut out = BufWriter::new(io::stdout().lock());
     if options.json {
-        json::write_document(&diff, &mut out)?;
+        output::print(|out| json::write_document(&diff, out))?;
     } else {
-        view::heap_diff::write(&diff, &TextOptions::for_stdout(), &mut out)?;
+        output::print(|out| view::heap_diff::write(&diff, &TextOptions::for_stdout(), out))?;
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -103,8 +103,7 @@ impl Coverage {
         let stays: BTreeSet<Code> = after.in_use().map(|compilation| compilation.code).collect();
         let gone = before.in_use().filter(|compilation| !compilation.is_glue() && !stays.contains(&compilation.code));
         for compilation in gone.filter(|compilation| !calls(probes, compilation, true, before.release)) {
-            let own = std::iter::once((&compilation.name, false));
-            for (name, inlined) in own.chain(compilation.inlined.iter().map(|name| (name, true))) {
+            for (name, inlined) in methods(compilation) {
                 let silent = Silent { code: compilation.code, level: compilation.level, inlined, before: true };
                 self.methods.entry(name.clone()).or_insert(Verdict::Covered).add(silent);
                 self.without_code.remove(name);
@@ -121,6 +120,11 @@ impl Verdict {
             Self::NotCovered(all) => all.push(silent),
         }
     }
+}
+
+/// A compilation's methods, and whether each is only inlined into it.
+fn methods(compilation: &Compilation) -> impl Iterator<Item = (&Name, bool)> {
+    std::iter::once((&compilation.name, false)).chain(compilation.inlined.iter().map(|name| (name, true)))
 }
 
 /// Compares the code before arming with the code now.
@@ -143,8 +147,7 @@ pub fn coverage(probes: Probes, before: &Snapshot, after: &Snapshot) -> Coverage
         if compilation.is_glue() {
             continue;
         }
-        let own = std::iter::once((&compilation.name, false));
-        for (name, inlined) in own.chain(compilation.inlined.iter().map(|name| (name, true))) {
+        for (name, inlined) in methods(compilation) {
             let was_there = before.code.contains_key(&compilation.code);
             let verdict = found.methods.entry(name.clone()).or_insert(Verdict::Covered);
             if calls(probes, compilation, was_there, after.release) {

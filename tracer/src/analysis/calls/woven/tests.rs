@@ -1,7 +1,10 @@
 //! Marks become the graph and the contexts that the other lane would have seen.
 
-use super::*;
+use super::{super::super::woven::Counting, *};
+use tracer_common::marks::WordKind;
+
 use crate::{
+    mark::{CALLS, Marker},
     marker::testing::{Play, Words, marker},
     names::Names,
     report::{Cell, Shape},
@@ -9,7 +12,7 @@ use crate::{
 
 fn play() -> Play {
     let calls = Marker { token: CALLS.to_owned(), time: true, subscribers: vec![CALLS.to_owned()], ..marker(CALLS) };
-    Play::new(vec![calls, marker("other")], vec![Box::new(Calls::default())])
+    Play::new(vec![calls, marker("other")], vec![Box::new(Counting::new(Calls::default()))])
 }
 
 fn report(play: &Play) -> ClientReport {
@@ -61,4 +64,5 @@ fn what_was_counted_in_the_jvm_has_no_caller() {
     let int = Cell::Int;
     assert_eq!(shown, [("<not known>".into(), int(500), int(20)), ("<root>".into(), int(1), int(0))]);
     assert!(report.notes.iter().any(|note| note.starts_with("500 calls were counted")), "{:?}", report.notes);
+    assert_eq!(play.dispatch.events(0), 501, "what is estimated of a session with gaps");
 }

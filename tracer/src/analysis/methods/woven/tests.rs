@@ -2,9 +2,9 @@
 
 use tracer_common::marks::WordKind;
 
-use super::*;
+use super::{super::super::woven::Counting, *};
 use crate::{
-    mark::Inside,
+    mark::{CALLS, Inside, Marker},
     marker::testing::{Play, Words, marker},
     report::{Cell, Shape, Table},
 };
@@ -15,7 +15,7 @@ fn calls(time: bool) -> Marker {
 
 fn play(time: bool) -> Play {
     let client = Calls { span_start_ns: 100, ..Calls::default() };
-    Play::new(vec![calls(time), marker("other")], vec![Box::new(client)])
+    Play::new(vec![calls(time), marker("other")], vec![Box::new(Counting::new(client))])
 }
 
 fn report(play: &Play) -> ClientReport {
@@ -85,7 +85,7 @@ fn an_end_whose_call_was_not_seen_says_nothing() {
 #[test]
 fn a_call_that_must_have_ended_has_ended_by_an_exception() {
     let client = Calls { span_start_ns: 100, ..Calls::default() };
-    let mut play = Play::new(vec![calls(false), marker("other")], vec![Box::new(client)]);
+    let mut play = Play::new(vec![calls(false), marker("other")], vec![Box::new(Counting::new(client))]);
     play.dispatch.inside(&Inside::Place(crate::marker::testing::place(3, 0)));
     let mut words = Words::default();
     words.push(WordKind::Enter, 1, 0).push(WordKind::Enter, 3, 0).push(WordKind::Exit, 1, 0);
