@@ -14,6 +14,8 @@ use crate::location;
 
 /// The releases that jtrace is tested on.
 pub const RELEASES: [u32; 4] = [11, 17, 21, 25];
+/// One that is tested on demand, where it is among the JDKs.
+pub(crate) const OLD: u32 = 8;
 
 /// An installed JDK or JRE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl Jdk {
 
     /// The JVM itself.
     pub fn libjvm(&self) -> PathBuf {
-        self.home.join("lib/server/libjvm.so")
+        self.home.join(if self.release == OLD { "lib/amd64/server/libjvm.so" } else { "lib/server/libjvm.so" })
     }
 
     /// A copy of it in `directory`; hard links nothing, so that the copy can be changed or deleted.
@@ -76,13 +78,14 @@ pub fn directory() -> PathBuf {
 /// There is none at all.
 #[expect(clippy::print_stderr, reason = "a skipped release is said in the test's output")]
 pub fn all() -> anyhow::Result<Vec<Jdk>> {
-    let mut found = Vec::new();
+    let old = Jdk { release: OLD, home: directory().join(OLD.to_string()) };
+    let mut found: Vec<_> = Some(old).filter(|old| old.java().is_file()).into_iter().collect();
     for release in RELEASES {
         let home = directory().join(release.to_string());
         let jdk = Jdk { release, home };
         if jdk.java().is_file() {
             found.push(jdk);
-        } else {
+        } else if found.first().is_none_or(|first| first.release != OLD) {
             eprintln!("skipped JDK {release}: no {}", jdk.java().display());
         }
     }
@@ -162,7 +165,8 @@ pub fn more_in(jdks: &Path) -> anyhow::Result<Vec<Jdk>> {
 fn release_of(home: &Path) -> anyhow::Result<u32> {
     let text = std::fs::read_to_string(home.join("release"))?;
     let version = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=")).context("no JAVA_VERSION")?;
-    let feature = version.trim_matches('"').split(['.', '-', '+']).next().unwrap_or_default();
+    let mut numbers = version.trim_matches('"').split(['.', '-', '+']);
+    let feature = numbers.find(|number| *number != "1").unwrap_or_default();
     feature.parse().with_context(|| format!("{} has the version {version}", home.display()))
 }
 

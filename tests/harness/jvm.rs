@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{
-    jdk::Jdk,
+    jdk::{self, Jdk},
     location,
     patience::PATIENCE,
     process::{Finished, Output, Process, Signal},
@@ -32,18 +32,24 @@ pub struct Launch {
     main: String,
     arguments: Vec<String>,
     log: Option<String>,
+    /// Whether the JVM has no unified logging.
+    is_old: bool,
 }
 
 impl Launch {
     /// The class `main` of `tests/workloads/<feature>`, with a small heap.
     pub fn new(jdk: &Jdk, feature: &str, main: &str) -> Self {
+        // 8 always has the same number of them.
+        let is_old = jdk.release == jdk::OLD;
+        let compilers = (!is_old).then(|| OsString::from("-XX:-UseDynamicNumberOfCompilerThreads"));
         Self {
             java: jdk.java(),
-            flags: vec![OsString::from("-Xmx128m"), OsString::from("-XX:-UseDynamicNumberOfCompilerThreads")],
+            flags: [OsString::from("-Xmx128m")].into_iter().chain(compilers).collect(),
             feature: feature.to_owned(),
             main: main.to_owned(),
             arguments: Vec::new(),
             log: None,
+            is_old,
         }
     }
 
@@ -72,7 +78,10 @@ impl Launch {
     pub fn command(&self, directory: &Path) -> Vec<OsString> {
         let mut command = vec![self.java.clone().into_os_string()];
         command.extend(self.flags.iter().cloned());
-        if let Some(what) = &self.log {
+        if let (Some(what), true) = (&self.log, self.is_old) {
+            command.extend(old_log(what).map(OsString::from));
+            command.push(format!("-XX:LogFile={}", log_path(directory).display()).into());
+        } else if let Some(what) = &self.log {
             command.push(format!("-Xlog:{what}:file={}:uptime,tags:filecount=0", log_path(directory).display()).into());
         }
         command.push("-cp".into());
@@ -138,6 +147,20 @@ impl Launch {
         jvm.pid = child_of(jvm.process.pid())?;
         Ok(jvm)
     }
+}
+
+/// Flags of 8 that print the same to the file of `-XX:LogFile`.
+fn old_log(what: &str) -> impl Iterator<Item = &'static str> {
+    let printing = [
+        ("safepoint", "-XX:+PrintGCApplicationStoppedTime"),
+        ("class+load", "-XX:+TraceClassLoading"),
+        ("class+unload", "-XX:+TraceClassUnloading"),
+        ("jit", "-XX:+PrintCompilation"),
+    ];
+    let chosen = printing.map(|(tag, flag)| what.contains(tag).then_some(flag));
+    ["-XX:+UnlockDiagnosticVMOptions", "-XX:+LogVMOutput", "-XX:-DisplayVMOutput"]
+        .into_iter()
+        .chain(chosen.into_iter().flatten())
 }
 
 /// The only child of a process.

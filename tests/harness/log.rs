@@ -1,4 +1,4 @@
-//! Ground truth from the JVM's unified logging (`-Xlog`), with the decorations `uptime,tags`.
+//! Ground truth from the JVM's unified logging (`-Xlog`), with the decorations `uptime,tags`, and from what 8 prints instead.
 //!
 //! A window is cut by positions in the log, taken while the workload stands still, so no clocks are compared.
 
@@ -54,7 +54,11 @@ impl Truth {
     pub fn of(log: &str) -> Self {
         let mut truth = Self::default();
         let mut collections = BTreeSet::new();
-        for (tags, text) in log.lines().filter_map(parts) {
+        for line in log.lines() {
+            let Some((tags, text)) = parts(line) else {
+                truth.old(line);
+                continue;
+            };
             let first = tags.split(',').next().unwrap_or_default();
             match first {
                 "gc" => truth.gc(tags, text, &mut collections),
@@ -74,6 +78,14 @@ impl Truth {
         }
         truth.collections = collections.len() as u64;
         truth
+    }
+
+    /// A line of 8, which has no tags.
+    fn old(&mut self, line: &str) {
+        self.safepoints += u64::from(line.starts_with("Total time for which application threads were stopped: "));
+        self.classes_loaded += u64::from(line.starts_with("[Loaded "));
+        self.classes_unloaded += u64::from(line.starts_with("[Unloading class "));
+        self.compilations += u64::from(is_compilation(line));
     }
 
     fn gc(&mut self, tags: &str, text: &str, collections: &mut BTreeSet<u64>) {
@@ -181,6 +193,20 @@ mod tests {
         let truth = Truth::of(log);
         assert_eq!((truth.safepoints, truth.gc_safepoints), (2, 2));
         assert_eq!((truth.classes_loaded, truth.classes_unloaded), (1, 1));
+    }
+
+    #[test]
+    fn lines_of_8_are_counted_by_their_words() {
+        let log = "[Loaded java.lang.Object from /jdks/8/lib/rt.jar]\n\
+                   [Unloading class gen.Class0001 0x00000000fc066840]\n\
+                   <writer thread='140024389564096'/>\n\
+                   Total time for which application threads were stopped: 0.0192595 seconds, Stopping threads took: 0.0000298 seconds\n    \
+                   102    1       3       java.lang.String::equals (81 bytes)\n    \
+                   104    2     n 0       java.lang.System::arraycopy (native)   (static)\n    \
+                   190    1       3       java.lang.String::equals (81 bytes)   made not entrant\n";
+        let truth = Truth::of(log);
+        assert_eq!((truth.classes_loaded, truth.classes_unloaded), (1, 1));
+        assert_eq!((truth.safepoints, truth.compilations), (1, 1));
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct CodeLayout {
     pub const_method_code_size: u32,
     /// 1 where rules of code blobs may be remembered, because every unloading is seen (the map of the generation).
     pub remember: u32,
+    /// From rbp of an interpreter frame down to its bytecode pointer, in words: 8, or 7 in JDK 8.
+    pub bytecode_pointer_words: u32,
     /// The interpreter's code: first address and first behind it.
     pub interpreter: [u64; 2],
     /// `StubRoutines::_call_stub_return_address`.

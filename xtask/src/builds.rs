@@ -126,6 +126,11 @@ fn passed(programs: &Programs, jdk: &Jdk, folder: &Path) -> Result<BTreeSet<Stri
     lay_out(jdk, folder)?;
     let mut command = programs.command("live", 1)?;
     command.env("JTRACE_JDKS", folder).arg("--exact").args(PARTS.map(|(_, test)| test));
+    if jdk.release.to_string() == workloads::OLDEST {
+        let classes = workspace::target().join("builds/workloads").join(workloads::OLDEST);
+        workloads::compile_for_oldest(&classes)?;
+        command.env("JTRACE_WORKLOADS", classes);
+    }
     let mut passed = BTreeSet::new();
     output::lines(&mut command, |line| {
         if let Some((test, true)) = output::of_test(line) {

@@ -14,8 +14,12 @@ use clap::Args;
 
 use crate::{process, workspace};
 
-/// The oldest release that the workloads run on.
+/// The oldest release that all workloads run on.
 const RELEASE: &str = "11";
+/// The oldest release that jtrace knows, and the workloads that run on it, too. Classes for it are others: they have no nests, and
+/// join strings by calls.
+pub(crate) const OLDEST: &str = "8";
+const OF_OLDEST: [&str; 9] = ["alloc", "classes", "clock", "gc", "jit", "jni", "locks", "methods", "threads"];
 
 /// Holds the sources that a folder was compiled from. They are small, so they are compared as they are.
 const STAMP: &str = ".sources";
@@ -28,56 +32,74 @@ const MANIFEST: &str = "MANIFEST.MF";
 pub(crate) struct Options {}
 
 pub(crate) fn run(_: &Options) -> Result<()> {
+    let target = Target { release: RELEASE, classes: &workspace::workloads() };
     for feature in entries(&features())?.into_iter().filter(|path| path.is_dir()) {
-        compile_folder(&feature)?;
+        target.compile_folder(&feature)?;
     }
     Ok(())
 }
 
 /// Compiles the programs of one folder.
 pub(crate) fn compile_one(feature: &str) -> Result<()> {
-    compile_folder(&features().join(feature))
+    Target { release: RELEASE, classes: &workspace::workloads() }.compile_folder(&features().join(feature))
+}
+
+/// Compiles those that the oldest release runs, into a folder of their own.
+pub(crate) fn compile_for_oldest(classes: &Path) -> Result<()> {
+    let target = Target { release: OLDEST, classes };
+    OF_OLDEST.into_iter().try_for_each(|feature| target.compile_folder(&features().join(feature)))
 }
 
 fn features() -> PathBuf {
     workspace::root().join("tests/workloads")
 }
 
-fn compile_folder(feature: &Path) -> Result<()> {
-    let sources = |extension| -> Result<Vec<_>> {
-        let is_one = |path: &PathBuf| path.extension() == Some(OsStr::new(extension));
-        Ok(entries(feature)?.into_iter().filter(is_one).collect())
-    };
-    let (java, c) = (sources("java")?, sources("c")?);
-    if java.is_empty() { Ok(()) } else { compile(feature, &java, &c) }
+/// For which release, and where to.
+struct Target<'a> {
+    release: &'a str,
+    classes: &'a Path,
 }
 
-fn compile(feature: &Path, sources: &[PathBuf], natives: &[PathBuf]) -> Result<()> {
-    let name = feature.file_name().unwrap_or_default();
-    let classes = workspace::workloads().join(name);
-    let name = name.to_string_lossy();
-    let manifest = Some(feature.join(MANIFEST)).filter(|manifest| manifest.is_file());
-    let stamp = stamp(sources.iter().chain(natives).chain(&manifest))?;
-    if fs::read(classes.join(STAMP)).is_ok_and(|old| old == stamp) {
-        println!("workloads: {name} present");
-        return Ok(());
+impl Target<'_> {
+    fn compile_folder(&self, feature: &Path) -> Result<()> {
+        let sources = |extension| -> Result<Vec<_>> {
+            let is_one = |path: &PathBuf| path.extension() == Some(OsStr::new(extension));
+            Ok(entries(feature)?.into_iter().filter(is_one).collect())
+        };
+        let (java, c) = (sources("java")?, sources("c")?);
+        if java.is_empty() { Ok(()) } else { self.compile(feature, &java, &c) }
     }
-    println!("workloads: compiling {name} ({} files)", sources.len() + natives.len());
-    if classes.exists() {
-        // A class whose source is gone must not be found by a test.
-        fs::remove_dir_all(&classes).with_context(|| format!("cannot remove {}", classes.display()))?;
+
+    fn compile(&self, feature: &Path, sources: &[PathBuf], natives: &[PathBuf]) -> Result<()> {
+        let name = feature.file_name().unwrap_or_default();
+        let classes = self.classes.join(name);
+        let name = name.to_string_lossy();
+        let manifest = Some(feature.join(MANIFEST)).filter(|manifest| manifest.is_file());
+        let stamp = stamp(self.release, sources.iter().chain(natives).chain(&manifest))?;
+        if fs::read(classes.join(STAMP)).is_ok_and(|old| old == stamp) {
+            println!("workloads: {name} present");
+            return Ok(());
+        }
+        println!("workloads: compiling {name} ({} files)", sources.len() + natives.len());
+        if classes.exists() {
+            // A class whose source is gone must not be found by a test.
+            fs::remove_dir_all(&classes).with_context(|| format!("cannot remove {}", classes.display()))?;
+        }
+        fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
+        let mut javac = process::command(workspace::jdk_tool("javac"));
+        javac
+            .args(["--release", self.release, "-g", "-nowarn", "-encoding", "UTF-8", "-d"])
+            .arg(&classes)
+            .args(sources);
+        process::run(&mut javac)?;
+        for native in natives {
+            link(&name, native, &classes)?;
+        }
+        if let Some(manifest) = manifest {
+            pack(&name, &manifest, &classes)?;
+        }
+        fs::write(classes.join(STAMP), stamp).with_context(|| format!("cannot write the stamp of {name}"))
     }
-    fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
-    let mut javac = process::command(workspace::jdk_tool("javac"));
-    javac.args(["--release", RELEASE, "-g", "-nowarn", "-encoding", "UTF-8", "-d"]).arg(&classes).args(sources);
-    process::run(&mut javac)?;
-    for native in natives {
-        link(&name, native, &classes)?;
-    }
-    if let Some(manifest) = manifest {
-        pack(&name, &manifest, &classes)?;
-    }
-    fs::write(classes.join(STAMP), stamp).with_context(|| format!("cannot write the stamp of {name}"))
 }
 
 /// Packs the classes of the folder `agents` into `agents.jar`, as `-javaagent` wants them.
@@ -98,8 +120,8 @@ fn link(feature: &str, source: &Path, classes: &Path) -> Result<()> {
 }
 
 /// Names and texts of all sources.
-fn stamp<'a>(sources: impl Iterator<Item = &'a PathBuf>) -> Result<Vec<u8>> {
-    let mut stamp = format!("release {RELEASE}\n").into_bytes();
+fn stamp<'a>(release: &str, sources: impl Iterator<Item = &'a PathBuf>) -> Result<Vec<u8>> {
+    let mut stamp = format!("release {release}\n").into_bytes();
     for source in sources {
         stamp.extend_from_slice(format!("{}\n", source.display()).as_bytes());
         stamp.extend(fs::read(source).with_context(|| format!("cannot read {}", source.display()))?);

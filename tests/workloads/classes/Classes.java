@@ -51,6 +51,11 @@ public final class Classes {
         if (dead != loader) {
             throw new IllegalStateException("another loader died");
         }
+        if (System.getProperty("java.specification.version").equals("1.8")) {
+            // There such a reference keeps what it leads to until it is cleared.
+            dead.clear();
+            System.gc();
+        }
     }
 
     private static int fail(String name) throws ClassNotFoundException {

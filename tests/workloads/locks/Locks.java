@@ -56,7 +56,7 @@ public final class Locks {
         }
         ended = true;
         while (other.getState() != Thread.State.TERMINATED) {
-            Thread.onSpinWait();
+            pause();
         }
     }
 
@@ -90,7 +90,7 @@ public final class Locks {
                 LockSupport.unpark(other);
             }
             while (answered != turn) {
-                Thread.onSpinWait();
+                pause();
             }
             rounds += System.nanoTime() - start;
         }
@@ -103,7 +103,7 @@ public final class Locks {
                 if (ended) {
                     return;
                 }
-                Thread.onSpinWait();
+                pause();
             }
             if (kind.equals("contended")) {
                 synchronized (CART) {
@@ -131,7 +131,7 @@ public final class Locks {
 
     private static void await(Thread other, Thread.State state) {
         while (other.getState() != state) {
-            Thread.onSpinWait();
+            pause();
         }
     }
 
@@ -145,7 +145,7 @@ public final class Locks {
             if (stat.startsWith(" S ", stat.lastIndexOf(')') + 1)) {
                 return;
             }
-            Thread.onSpinWait();
+            pause();
         }
     }
 
@@ -160,7 +160,7 @@ public final class Locks {
                     }
                 }
             }
-            Thread.onSpinWait();
+            pause();
         }
     }
 
@@ -172,4 +172,7 @@ public final class Locks {
         }
         return now - start;
     }
+
+    /** A turn of a loop that waits; the hint for that came with 9. */
+    private static void pause() {}
 }

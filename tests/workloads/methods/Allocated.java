@@ -1,5 +1,6 @@
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ public final class Allocated {
                 all.computeIfAbsent("key-" + i % 1000, key -> new ArrayList<>()).add(new int[i % 50]);
             }
             // Larger than a TLAB.
-            all.put("large", List.of(new int[1 << 20].clone()));
+            all.put("large", Collections.singletonList(new int[1 << 20].clone()));
             synchronized (lock) {
                 made = all;
                 lock.notifyAll();

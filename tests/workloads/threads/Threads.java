@@ -22,7 +22,7 @@ public final class Threads {
                 thread.setDaemon(true);
                 thread.start();
                 while (!runner.running) {
-                    Thread.onSpinWait();
+                    pause();
                 }
             }
             System.out.println("DONE started=" + (ENDING + STAYING) + " stopped=" + ENDING + " staying=" + STAYING);
@@ -32,7 +32,7 @@ public final class Threads {
     private static void end(Thread thread) {
         thread.start();
         while (thread.getState() != Thread.State.TERMINATED) {
-            Thread.onSpinWait();
+            pause();
         }
     }
 
@@ -52,4 +52,7 @@ public final class Threads {
             }
         }
     }
+
+    /** A turn of a loop that waits; the hint for that came with 9. */
+    private static void pause() {}
 }

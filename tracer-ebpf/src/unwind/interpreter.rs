@@ -1,6 +1,7 @@
 //! Frames of the bytecode interpreter. They are chained by rbp and hold their method and its bytecode pointer.
 //!
-//! The offsets (`frame_x86.hpp`, `interpreter_frame_*_offset`) are the same from JDK 9 to 25.
+//! The offsets (`frame_x86.hpp`, `interpreter_frame_*_offset`) are the same from JDK 9 to 25. In 8 no mirror lies between the method
+//! and the bytecode pointer.
 
 use tracer_common::{
     stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, NO_BCI, RawFrame, StackEnd},
@@ -15,6 +16,7 @@ use crate::args::{read, word};
 
 /// Where the words from the saved bytecode pointer up to the return address lie, counted from the lowest one that is read, which is 8 words below rbp.
 const BYTECODE_POINTER: usize = 0;
+const BYTECODE_POINTER_8: usize = 1;
 const METHOD: usize = 5;
 const SENDER_SP: usize = 7;
 const LINK: usize = 8;
@@ -38,7 +40,9 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     if walk.fp & 7 != 0 || walk.fp < walk.sp || read((&raw mut walk.words).cast(), 8 * WORDS as u32, below).is_err() {
         return before_the_frame(walk);
     }
-    let (pointer, method) = (walk.words[BYTECODE_POINTER], walk.words[METHOD]);
+    let pointer =
+        if layout.bytecode_pointer_words == 7 { walk.words[BYTECODE_POINTER_8] } else { walk.words[BYTECODE_POINTER] };
+    let method = walk.words[METHOD];
     let found = if walk.interrupted == 0 {
         called_another(method, pointer)
     } else {

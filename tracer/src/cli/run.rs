@@ -390,7 +390,12 @@ fn find_program(program: &OsStr) -> Result<PathBuf, Failure> {
 /// The library that a JDK's or JRE's `bin/java` loads.
 fn libjvm_of(java: &Path) -> Result<PathBuf, Failure> {
     let home = java.parent().and_then(Path::parent);
-    let candidates = ["lib/server/libjvm.so", "jre/lib/amd64/server/libjvm.so", "lib/client/libjvm.so"];
+    let candidates = [
+        "lib/server/libjvm.so",
+        "lib/amd64/server/libjvm.so",
+        "jre/lib/amd64/server/libjvm.so",
+        "lib/client/libjvm.so",
+    ];
     home.and_then(|home| candidates.iter().map(|library| home.join(library)).find(|library| library.is_file()))
         .ok_or_else(|| {
             Failure::new(

@@ -34,6 +34,8 @@ use crate::{
     mark::{CodeBefore, Inside, MAX_SKIPPED, Woven},
 };
 
+/// The first release that the library's classes run on.
+const SINCE: u32 = 11;
 /// How long loading may take.
 const LOAD_LIMIT: Duration = Duration::from_secs(20);
 /// How long an order may take: weaving thousands of classes takes seconds.
@@ -79,6 +81,14 @@ pub enum Error {
         /// What the JVM said.
         reason: String,
     },
+    /// The library's classes are for newer JVMs.
+    #[error("the library that jtrace loads into a JVM needs JDK {SINCE} or later, and process {pid} is JDK {release}")]
+    TooOld {
+        /// The target.
+        pid: u32,
+        /// Its feature release.
+        release: u32,
+    },
     /// Only one jtrace at a time can be inside.
     #[error("another jtrace is inside process {pid}")]
     Taken {
@@ -102,6 +112,9 @@ impl Error {
                 Some("/tmp, /var/tmp or /dev/shm, as the JVM sees them, must take a file that can be run")
             }
             Self::Taken { .. } => Some("end the other one, then try again; without --inside several can watch"),
+            Self::TooOld { .. } => Some(
+                "`methods`, `calls`, `alloc` and `jni` without --lane inside or --inside, `attach` and `threads` need no library",
+            ),
             Self::Load { .. } => Some("the JVM's own output may say why"),
             Self::Refused(_) | Self::Silent(_) => None,
         }
@@ -161,6 +174,9 @@ impl Visit {
     /// Loads the library and begins.
     pub fn begin(jvm: &Jvm) -> Result<Self, Error> {
         let pid = jvm.target.pid;
+        if (1..SINCE).contains(&jvm.target.jdk_release) {
+            return Err(Error::TooOld { pid, release: jvm.target.jdk_release });
+        }
         let leaves = Until::within(LEAVE_LIMIT, Patience::First);
         while is_taken(jvm).map_err(|reason| Error::Load { pid, reason })? {
             match ending::pause(POLL, leaves) {

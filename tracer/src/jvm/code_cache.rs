@@ -233,6 +233,11 @@ fn implausible(blob: &Blob) -> Option<(&'static str, u64)> {
 
 fn heaps(peek: &impl Peek, fields: Fields<'_>) -> Result<Vec<Heap>, Error> {
     let layout = HeapLayout::from_tables(fields)?;
+    // 8 has one heap, and no array of them.
+    if let Ok(only) = fields.address("CodeCache", "_heap") {
+        let address = peek.u64(only)?;
+        return if address == 0 { Err(Error::NotReady) } else { Ok(vec![Heap::read(peek, &layout, address)?]) };
+    }
     let array = peek.u64(fields.address("CodeCache", "_heaps")?)?;
     if array == 0 {
         return Err(Error::NotReady);
@@ -284,6 +289,8 @@ fn code_layout(peek: &impl Peek, fields: Fields<'_>, blobs: &BlobLayout, heaps: 
         const_method_bytes: small(fields.size("ConstMethod")?),
         const_method_code_size: small(fields.offset(&[("ConstMethod", "_code_size")])?),
         remember: 0,
+        // The class's mirror lies between since 9, which was when heaps became several.
+        bytecode_pointer_words: if fields.address("CodeCache", "_heap").is_ok() { 7 } else { 8 },
         interpreter: interpreter(peek, fields)?,
         call_stub_return: peek.u64(fields.address("StubRoutines", "_call_stub_return_address")?)?,
         return_barrier: match fields.address("StubRoutines", "_cont_returnBarrier") {

@@ -1,6 +1,6 @@
 //! The flags of a running JVM: reads them, arms those that keep probes silent, and restores them.
 //!
-//! A flag is a variable of libjvm.so; the JVM's own table (`JVMFlag`) says where. Reading changes nothing. Arming writes
+//! A flag is a variable of libjvm.so; the JVM's own table (`JVMFlag`, or `Flag` in 8) says where. Reading changes nothing. Arming writes
 //! one byte, and only through [`super::journal`], which has written down beforehand how to undo it.
 
 pub mod arm;
@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 use super::{memory, peek::Peek, vmstructs::VmStructs};
 
+/// What the type of a flag is called: `Flag` up to 10.
+const TYPES: [&str; 2] = ["JVMFlag", "Flag"];
 /// Most flags of a JVM; JDK 25 has about 1,300.
 const MAX_FLAGS: u64 = 8192;
 /// Largest `JVMFlag`.
@@ -56,9 +58,10 @@ pub struct Flags {
 impl Flags {
     /// Reads the JVM's table of flags.
     pub fn read(memory: &dyn Peek, tables: &VmStructs) -> Result<Self, Error> {
-        let address = |name, text| tables.static_address("JVMFlag", name).ok_or(Error::NoField(text));
-        let offset = |name, text| tables.offset("JVMFlag", name).ok_or(Error::NoField(text));
-        let size = tables.type_size("JVMFlag").ok_or(Error::NoField("sizeof(JVMFlag)"))?;
+        let owner = TYPES.into_iter().find(|owner| tables.type_size(owner).is_some()).unwrap_or(TYPES[0]);
+        let address = |name, text| tables.static_address(owner, name).ok_or(Error::NoField(text));
+        let offset = |name, text| tables.offset(owner, name).ok_or(Error::NoField(text));
+        let size = tables.type_size(owner).ok_or(Error::NoField("sizeof(JVMFlag)"))?;
         let name_at = offset("_name", "JVMFlag::_name")?;
         let address_at = offset("_addr", "JVMFlag::_addr")?;
         if !(16..=MAX_FLAG_BYTES).contains(&size) || name_at.max(address_at) > size - 8 {

@@ -5,7 +5,7 @@
 //! compiled code by their size. A frame of the call stub leads to the anchor that was there before, so that Java code which native
 //! code has called is followed as well. Nothing stops the thread, so callers have to find out whether it ran meanwhile.
 //!
-//! The offsets in frames are those of x86-64 (`frame_x86.hpp`), the same from JDK 11 to 25.
+//! The offsets in frames are those of x86-64 (`frame_x86.hpp`), the same from JDK 11 to 25, and one word fewer in 8.
 
 mod frozen;
 
@@ -29,10 +29,9 @@ const ENTRY_BARRIER_COOKIE: u64 = u64::MAX;
 const MAX_PUSHED_WORDS: u64 = 16;
 const WORD: u64 = 8;
 
-/// In a frame of the interpreter, in words below rbp: where it goes on in the caller's stack, its method, its bytecode pointer.
+/// In a frame of the interpreter, in words below rbp: where it goes on in the caller's stack, and its method.
 const SENDER_SP: u64 = 1;
 const METHOD: u64 = 3;
-const BYTECODE_POINTER: u64 = 8;
 
 /// Where a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -247,7 +246,8 @@ impl<'a, M: Peek, C: Peek> Walk<'a, M, C> {
 
     fn interpreted(&mut self) -> Result<(), End> {
         let below = |words: u64| self.fp.wrapping_sub(words * WORD);
-        let (method, pointer) = (self.word(below(METHOD))?, self.word(below(BYTECODE_POINTER))?);
+        let (method, pointer) =
+            (self.word(below(METHOD))?, self.word(below(self.stacks.layout.bytecode_pointer_words.into()))?);
         let (sender, link) = (self.word(below(SENDER_SP))?, self.word(self.fp)?);
         let absolute = |words| if self.relative { frozen::relative(self.fp, words) } else { words };
         let (sender, link) = (absolute(sender), absolute(link));

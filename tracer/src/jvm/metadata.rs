@@ -18,7 +18,7 @@ use std::fmt;
 use self::layout::SourceFile;
 pub use self::{
     fields::{Field, FieldsLayout},
-    layout::MetadataLayout,
+    layout::{MetadataLayout, release},
     lines::Lines,
     loaded::LoadedLayout,
 };

@@ -54,14 +54,24 @@ impl World {
     pub(crate) fn new(release: u32) -> Self {
         let tables = VmStructs::of_release(release);
         let mut world = Self { copy: Copy::default(), tables, release, free: 0x20_0000, segment: 0 };
-        let major = world.address("Abstract_VM_Version", "_vm_major_version");
-        world.copy.write_u32(major, release);
+        world.version();
         let stub = world.address("StubRoutines", "_call_stub_return_address");
         world.copy.write_u64(stub, CALL_STUB_RETURN);
         world.copy.write(SEGMENT_MAP, &[0xff; 0x2000]);
         world.heap();
         world.interpreter();
         world
+    }
+
+    /// HotSpot's own version was 25 in JDK 8.
+    fn version(&mut self) {
+        let (hotspot, jdk) = if self.release == 8 { (25, Some(8)) } else { (self.release, None) };
+        let major = self.address("Abstract_VM_Version", "_vm_major_version");
+        self.copy.write_u32(major, hotspot);
+        if let Some(jdk) = jdk {
+            let major = self.address("JDK_Version", "_current") + self.offset("JDK_Version", "_major");
+            self.copy.write(major, &[jdk]);
+        }
     }
 
     fn heap(&mut self) {
@@ -75,6 +85,10 @@ impl World {
         space(self, memory, HEAP, HEAP + HEAP_BYTES, HEAP + RESERVED_BYTES);
         space(self, map, SEGMENT_MAP, SEGMENT_MAP + 0x1000, SEGMENT_MAP + 0x2000);
         self.copy.write_u32(heap + self.offset("CodeHeap", "_log2_segment_size"), SEGMENT_SHIFT);
+        if let Some(only) = self.tables.static_address("CodeCache", "_heap") {
+            self.copy.write_u64(only, heap);
+            return;
+        }
         let (array, data) = (self.allocate(0x20), self.allocate(8));
         self.copy.write_u64(data, heap);
         let length = ["GrowableArrayBase", "GenericGrowableArray"].map(|owner| self.tables.offset(owner, "_len"));
@@ -267,7 +281,11 @@ impl World {
             self.copy.write(metadata + 16, &tables.metadata);
         } else {
             self.copy.write_u64(field(self, "_verified_entry_point"), code + 16);
-            self.copy.write_u64(field(self, "_deopt_handler_begin"), code + 0xf0);
+            if self.release == 8 {
+                self.copy.write_u32(field(self, "_deoptimize_offset"), u32::try_from(code + 0xf0 - blob).unwrap());
+            } else {
+                self.copy.write_u64(field(self, "_deopt_handler_begin"), code + 0xf0);
+            }
             let metadata = self.code_offset() + CODE_BYTES;
             let scopes = metadata + tables.metadata.len() as u64;
             let rows = scopes + tables.scopes.len() as u64;
@@ -277,7 +295,11 @@ impl World {
             {
                 self.copy.write_u32(field(self, name), u32::try_from(offset).unwrap());
             }
-            self.copy.write_u64(field(self, "_scopes_data_begin"), blob + scopes);
+            if self.release == 8 {
+                self.copy.write_u32(field(self, "_scopes_data_offset"), u32::try_from(scopes).unwrap());
+            } else {
+                self.copy.write_u64(field(self, "_scopes_data_begin"), blob + scopes);
+            }
             self.copy.write(blob + metadata, &[&tables.metadata[..], &tables.scopes, &tables.rows].concat());
         }
         blob

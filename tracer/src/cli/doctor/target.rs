@@ -49,7 +49,12 @@ fn jdk(jvm: &Jvm) -> Check {
     let found = format!("{} {}, {}", target.jvm_name, target.jvm_version, target.collector);
     match target.jdk_release {
         11.. => Check::ok("JDK", found),
-        _ => Check::limited("JDK", found, "jtrace is tested with 11, 17, 21 and 25"),
+        8 => Check::limited(
+            "JDK",
+            found,
+            "`--inside`, `--lane inside`, `markers`, `typestate` and `heap` need 11 or later",
+        ),
+        _ => Check::limited("JDK", found, "jtrace is tested with 8, 11, 17, 21 and 25"),
     }
 }
 

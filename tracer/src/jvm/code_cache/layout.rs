@@ -1,6 +1,6 @@
-//! Offsets in code heaps and code blobs, from the JVM's tables, for every release from 11 on.
+//! Offsets in code heaps and code blobs, from the JVM's tables, for 8 and every release from 11 on.
 //!
-//! Until 22 a blob holds the addresses of its code, from 23 on their offsets; which of both is seen by the names of the
+//! From 9 to 22 a blob holds the addresses of its code, before and since their offsets; which of both is seen by the names of the
 //! fields, not by the release.
 
 use super::{
@@ -104,7 +104,10 @@ impl BlobLayout {
                 .optional(&[("CompiledMethod", "_deopt_handler_begin"), ("nmethod", "_deopt_handler_begin")])?
             {
                 Some(offset) => Bound::Address(Slot::new(offset, 8)),
-                None => Bound::FromBlob(Slot::new(nmethod("_deopt_handler_offset")?, 4)),
+                None => Bound::FromBlob(Slot::new(
+                    fields.offset(&[("nmethod", "_deopt_handler_offset"), ("nmethod", "_deoptimize_offset")])?,
+                    4,
+                )),
             },
             verified_entry: if let Some(offset) = fields.optional(&[("nmethod", "_verified_entry_point")])? {
                 Bound::Address(Slot::new(offset, 8))

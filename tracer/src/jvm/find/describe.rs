@@ -5,7 +5,7 @@
 use std::{fs, path::Path};
 
 use super::{
-    super::{flags::Flags, memory::Memory, perfdata::PerfData, vmstructs::VmStructs},
+    super::{flags::Flags, memory::Memory, metadata, perfdata::PerfData, vmstructs::VmStructs},
     process::{self, Identity, Stat, Status, read_bounded},
 };
 use crate::item::Target;
@@ -29,17 +29,21 @@ pub(super) fn describe(identity: Identity, status: Status, libjvm: &Path, known:
     let Identity { pid, start_ticks } = identity;
     let jvm_version = known.text("java.property.java.vm.version").or_else(|| known.static_text("_s_vm_release"));
     let jvm_version = jvm_version.unwrap_or_default();
+    let jdk_release = known
+        .text("java.property.java.vm.specification.version")
+        .and_then(|version| release(&version))
+        .or_else(|| metadata::release(known.memory?, known.tables?).ok())
+        .or_else(|| release(&jvm_version))
+        .unwrap_or_default();
+    // HotSpot's own version was 25 then, too.
+    let jvm_version = known.text("java.property.java.version").filter(|_| jdk_release == 8).unwrap_or(jvm_version);
     Target {
         pid,
         namespace_pid: if status.namespace_pid == 0 { pid } else { status.namespace_pid },
         start_ticks,
         user: user_name(status.uid),
         command: known.text("sun.rt.javaCommand").unwrap_or_else(|| command_line(pid, known.memory)),
-        jdk_release: known
-            .text("java.property.java.vm.specification.version")
-            .and_then(|version| release(&version))
-            .or_else(|| release(&jvm_version))
-            .unwrap_or_default(),
+        jdk_release,
         jvm_name: known.jvm_name(),
         jvm_version,
         collector: known.collector(),

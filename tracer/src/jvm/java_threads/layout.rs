@@ -1,4 +1,4 @@
-//! Offsets in threads, monitors and the list of threads, from the JVM's tables, for every release from 11 on.
+//! Offsets in threads, monitors and the list of threads, from the JVM's tables, for 8 and every release from 11 on.
 
 use super::super::{
     code_cache::{Error, fields::Fields},

@@ -1,12 +1,20 @@
 //! Where `java.lang.Thread` has what it says of a thread, and where references and strings lie.
 //!
-//! The tables do not say it, but the library's symbols lead to the variables in which the JVM keeps these offsets.
+//! The tables do not say it, but the library's symbols lead to the variables in which the JVM keeps these offsets. A library without
+//! symbols has descriptions of its classes all the same, which are slower to read and say it too.
 
 use std::collections::HashMap;
 
 use tracer_common::tally::ObjectLayout;
 
-use crate::jvm::{find::Jvm, memory::Memory, objects, peek::Peek as _};
+use crate::jvm::{
+    find::Jvm,
+    memory::Memory,
+    metadata::{Field, FieldsLayout, MetadataLayout},
+    objects,
+    peek::Peek as _,
+    vmstructs::VmStructs,
+};
 
 const NAME: &str = "_ZN16java_lang_Thread12_name_offsetE";
 const ID: &str = "_ZN16java_lang_Thread11_tid_offsetE";
@@ -21,14 +29,13 @@ const OWNER: &str = "_ZN54java_util_concurrent_locks_AbstractOwnableSynchronizer
 /// With another name up to 13.
 const VALUE: [&str; 2] = ["_ZN16java_lang_String13_value_offsetE", "_ZN16java_lang_String12value_offsetE"];
 const CODER: [&str; 2] = ["_ZN16java_lang_String13_coder_offsetE", "_ZN16java_lang_String12coder_offsetE"];
-/// Base and shift of references: one structure, or (23 and later) two variables.
-const NARROW: [&str; 2] = ["_ZN14CompressedOops11_narrow_oopE", "_ZN8Universe11_narrow_oopE"];
+/// Base and shift of references, where the tables do not have them.
 const BASE: &str = "_ZN14CompressedOops5_baseE";
 const SHIFT: &str = "_ZN14CompressedOops6_shiftE";
 
-const SYMBOLS: [&str; 17] = [
+const SYMBOLS: [&str; 15] = [
     NAME, ID, BLOCKER, HOLDER, DAEMON[0], DAEMON[1], STATUS[0], STATUS[1], OWNER, VALUE[0], VALUE[1], CODER[0],
-    CODER[1], NARROW[0], NARROW[1], BASE, SHIFT,
+    CODER[1], BASE, SHIFT,
 ];
 
 /// Largest offset in an object that is believed.
@@ -57,12 +64,13 @@ pub(super) struct Places {
     pub(super) holder: Option<u64>,
     pub(super) daemon: u64,
     pub(super) status: u64,
-    /// `AbstractOwnableSynchronizer.exclusiveOwnerThread`.
-    pub(super) owner: u64,
+    /// `AbstractOwnableSynchronizer.exclusiveOwnerThread`, where the JVM has looked for it.
+    pub(super) owner: Option<u64>,
     /// `Klass::_super`.
     pub(super) super_class: u64,
     pub(super) value: u64,
-    pub(super) coder: u64,
+    /// Strings of 8 have none: their elements are `char`s.
+    pub(super) coder: Option<u64>,
     pub(super) references: References,
     pub(super) objects: ObjectLayout,
     /// Where the elements of an array of bytes begin.
@@ -74,35 +82,63 @@ impl Places {
         let (memory, tables) = (&jvm.memory, &jvm.tables);
         let flags = jvm.flags.as_ref().map_err(ToString::to_string)?;
         let addresses = jvm.library.symbols(&SYMBOLS).map_err(|error| error.to_string())?;
-        let known = Known { memory, addresses };
+        let known = Known { memory, addresses, described: Described::read(jvm) };
         let wide = flags.bool(memory, "UseCompressedOops") == Some(false);
         let objects = objects::layout(memory, tables, flags)?;
         let dense = jvm.target.jdk_release >= DENSE_ARRAYS_SINCE;
         let after = u64::from(objects.length) + 4;
+        let [of_thread, of_string] = &known.described.0;
         Ok(Self {
             thread_object: tables.offset("JavaThread", "_threadObj").ok_or("JavaThread::_threadObj")?,
             is_handle: jvm.target.jdk_release >= HANDLES_SINCE,
-            name: known.offset(&[NAME])?,
-            id: known.offset(&[ID])?,
-            blocker: known.offset(&[BLOCKER])?,
-            holder: known.offset(&[HOLDER]).ok(),
-            daemon: known.offset(&DAEMON)?,
-            status: known.offset(&STATUS)?,
-            owner: known.offset(&[OWNER])?,
+            name: known.offset(&[NAME], of_thread, "name")?,
+            id: known.offset(&[ID], of_thread, "tid")?,
+            blocker: known.offset(&[BLOCKER], of_thread, "parkBlocker")?,
+            holder: known.offset(&[HOLDER], of_thread, "holder").ok(),
+            daemon: known.offset(&DAEMON, of_thread, "daemon")?,
+            status: known.offset(&STATUS, of_thread, "threadStatus")?,
+            owner: known.by_symbol(&[OWNER]).ok(),
             super_class: tables.offset("Klass", "_super").ok_or("Klass::_super")?,
-            value: known.offset(&VALUE)?,
-            coder: known.offset(&CODER)?,
-            references: if wide { References::Wide } else { known.narrow()? },
+            value: known.offset(&VALUE, of_string, "value")?,
+            coder: known.offset(&CODER, of_string, "coder").ok(),
+            references: if wide { References::Wide } else { known.narrow(tables)? },
             objects,
             bytes: if dense { after } else { after.next_multiple_of(8) },
         })
     }
 }
 
-/// What the symbols lead to.
+/// Fields of `java.lang.Thread` and of `java.lang.String` as their classes are described; none where the tables lead to no class.
+struct Described([Vec<Field>; 2]);
+
+impl Described {
+    fn read(jvm: &Jvm) -> Self {
+        let (memory, tables) = (&jvm.memory, &jvm.tables);
+        let layouts = MetadataLayout::from_tables(memory, tables).and_then(|metadata| {
+            let fields = FieldsLayout::from_tables(tables)?;
+            Ok((metadata, fields))
+        });
+        let Ok((metadata, fields)) = layouts else { return Self([Vec::new(), Vec::new()]) };
+        let of = |class| well_known(memory, tables, class).map(|klass| fields.of(memory, &metadata, klass));
+        Self(["Thread", "String"].map(|class| of(class).unwrap_or_default()))
+    }
+}
+
+/// The `Klass*` of a class that the JVM itself needs.
+fn well_known(memory: &Memory, tables: &VmStructs, class: &str) -> Option<u64> {
+    let fields = [
+        ("SystemDictionary", format!("_well_known_klasses[SystemDictionary::{class}_klass_knum]")),
+        ("vmClasses", format!("_klasses[static_cast<int>(vmClassID::{class}_klass_knum)]")),
+    ];
+    let at = fields.iter().find_map(|(owner, name)| tables.static_address(owner, name))?;
+    memory.u64(at).ok().filter(|klass| *klass != 0)
+}
+
+/// What symbols lead to, and descriptions of classes.
 struct Known<'a> {
     memory: &'a Memory,
     addresses: HashMap<String, u64>,
+    described: Described,
 }
 
 impl Known<'_> {
@@ -111,16 +147,30 @@ impl Known<'_> {
         found.copied().ok_or_else(|| symbols.first().copied().unwrap_or_default())
     }
 
-    fn offset(&self, symbols: &[&'static str]) -> Result<u64, &'static str> {
+    /// Where a field lies, by one of the symbols, or else by its name among those of its class.
+    fn offset(&self, symbols: &[&'static str], fields: &[Field], name: &str) -> Result<u64, &'static str> {
+        let described = || {
+            let mut own = fields.iter().filter(|field| !field.is_static && field.offset <= MAX_OFFSET.into());
+            own.find(|field| field.name == name).map(|field| field.offset)
+        };
+        self.by_symbol(symbols).or_else(|symbol| described().ok_or(symbol))
+    }
+
+    fn by_symbol(&self, symbols: &[&'static str]) -> Result<u64, &'static str> {
         let offset = self.memory.u32(self.address(symbols)?).ok();
         let offset = offset.filter(|offset| (1..=MAX_OFFSET).contains(offset));
         offset.map(u64::from).ok_or_else(|| symbols.first().copied().unwrap_or_default())
     }
 
-    fn narrow(&self) -> Result<References, &'static str> {
-        let (base, shift) = match self.address(&NARROW) {
-            Ok(both) => (both, both.wrapping_add(8)),
-            Err(_) => (self.address(&[BASE])?, self.address(&[SHIFT])?),
+    /// Base and shift of references: in the tables under several names, and else where symbols say.
+    fn narrow(&self, tables: &VmStructs) -> Result<References, &'static str> {
+        let of = |owner, base, shift| Some((tables.static_address(owner, base)?, tables.static_address(owner, shift)?));
+        let in_tables = of("CompressedOops", "_base", "_shift")
+            .or_else(|| of("CompressedOops", "_narrow_oop._base", "_narrow_oop._shift"))
+            .or_else(|| of("Universe", "_narrow_oop._base", "_narrow_oop._shift"));
+        let (base, shift) = match in_tables {
+            Some(both) => both,
+            None => (self.address(&[BASE])?, self.address(&[SHIFT])?),
         };
         let base = self.memory.u64(base).map_err(|_| BASE)?;
         Ok(References::Narrow { base, shift: self.memory.u32(shift).ok().filter(|shift| *shift <= 8).ok_or(SHIFT)? })

@@ -92,17 +92,18 @@ impl<P: Peek> Reader<'_, P> {
     pub(super) fn string(&self, string: u64) -> Option<String> {
         self.check(string, "java.lang.String")?;
         let value = self.reference(string.wrapping_add(self.places.value))?;
+        let length = || self.memory.u32(value.wrapping_add(u64::from(self.places.objects.length))).ok();
+        let elements =
+            |bytes| self.memory.bytes(value.wrapping_add(self.places.bytes), usize::try_from(bytes).ok()?).ok();
+        let Some(coder) = self.places.coder else {
+            self.check(value, "char[]")?;
+            return Some(utf16(&elements(length()?.min(MAX_NAME_BYTES / 2) * 2)?));
+        };
         self.check(value, "byte[]")?;
-        let length = self.memory.u32(value.wrapping_add(u64::from(self.places.objects.length))).ok()?;
-        let length = usize::try_from(length.min(MAX_NAME_BYTES)).ok()?;
-        let bytes = self.memory.bytes(value.wrapping_add(self.places.bytes), length).ok()?;
-        match self.memory.u8(string.wrapping_add(self.places.coder)).ok()? {
+        let bytes = elements(length()?.min(MAX_NAME_BYTES))?;
+        match self.memory.u8(string.wrapping_add(coder)).ok()? {
             0 => Some(bytes.into_iter().map(char::from).collect()),
-            1 => {
-                let (units, _) = bytes.as_chunks::<2>();
-                let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
-                Some(String::from_utf16_lossy(&units))
-            }
+            1 => Some(utf16(&bytes)),
             _ => None,
         }
     }
@@ -145,4 +146,10 @@ impl<P: Peek> Reader<'_, P> {
         };
         Some(if klass_bytes == 4 { klass_base.wrapping_add(klass << klass_shift) } else { klass })
     }
+}
+
+fn utf16(bytes: &[u8]) -> String {
+    let (units, _) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+    String::from_utf16_lossy(&units)
 }

@@ -18,6 +18,8 @@ use crate::jvm::{
 
 /// What locks of `java.util.concurrent` extend that one thread can own.
 const OWNABLE: &str = "java.util.concurrent.locks.AbstractOwnableSynchronizer";
+/// Its field that says who owns it.
+const OWNER: &str = "exclusiveOwnerThread";
 
 /// What a parked thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +120,7 @@ impl ThreadObjects {
     pub fn of(&self, thread: &JavaThread) -> Option<ThreadObject> {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
-        described(&reader, &reader, reader.thread_object(thread.address)?)
+        described(&reader, &reader, self.fields.as_ref(), reader.thread_object(thread.address)?)
     }
 
     /// The virtual thread that it carries.
@@ -126,7 +128,8 @@ impl ThreadObjects {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         let mounted = reader.wide(near.u64(thread.address.wrapping_add(self.mounted?)).ok()?)?;
-        (mounted != reader.thread_object(thread.address)?).then(|| described(&reader, &reader, mounted)).flatten()
+        let described = || described(&reader, &reader, self.fields.as_ref(), mounted);
+        (mounted != reader.thread_object(thread.address)?).then(described).flatten()
     }
 
     /// What belongs to one object lies near, so that few reads give all of it.
@@ -139,6 +142,7 @@ impl ThreadObjects {
 pub(super) fn described<P: Peek>(
     reader: &Reader<'_, P>,
     locks: &Reader<'_, impl Peek>,
+    fields: Option<&NamedFields>,
     object: u64,
 ) -> Option<ThreadObject> {
     let (memory, places) = (reader.memory, reader.places);
@@ -149,13 +153,20 @@ pub(super) fn described<P: Peek>(
         id: memory.u64(object.wrapping_add(places.id)).ok()?,
         daemon: platform.and_then(|_| reader.is_daemon(object)),
         status: platform.and_then(|held| memory.u32(held.wrapping_add(places.status)).ok()),
-        blocker: reader.reference(object.wrapping_add(places.blocker)).and_then(|object| blocker(locks, object)),
+        blocker: reader
+            .reference(object.wrapping_add(places.blocker))
+            .and_then(|object| blocker(locks, fields, object)),
     })
 }
 
-fn blocker<P: Peek>(reader: &Reader<'_, P>, address: u64) -> Option<Blocker> {
+fn blocker<P: Peek>(reader: &Reader<'_, P>, fields: Option<&NamedFields>, address: u64) -> Option<Blocker> {
     let classes = reader.classes(address, MAX_DEPTH);
     let is_ownable = classes.iter().any(|class| class == OWNABLE);
-    let owner = is_ownable.then(|| reader.reference(address.wrapping_add(reader.places.owner)).unwrap_or(0));
+    // 8 looks for the field only when somebody asks the JVM itself who owns what.
+    let owner = || match reader.places.owner {
+        Some(offset) => reader.reference(address.wrapping_add(offset)),
+        None => fields?.reference(reader, address, OWNER),
+    };
+    let owner = is_ownable.then(|| owner().unwrap_or(0));
     Some(Blocker { address, class: classes.into_iter().next()?, owner })
 }

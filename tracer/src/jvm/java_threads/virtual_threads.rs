@@ -239,7 +239,7 @@ impl VirtualThreads {
         let read = || {
             let state = fields.int(reader, object, "state")? & !self.suspended;
             let continuation = fields.reference(reader, object, "cont")?;
-            Some((state, continuation, described(reader, locks, object)?))
+            Some((state, continuation, described(reader, locks, Some(fields), object)?))
         };
         let Some((number, continuation, object)) = read() else { return One::Torn };
         match self.states.iter().find(|(known, _)| *known == number) {

@@ -1,4 +1,4 @@
-//! Offsets in methods, constant pools, classes and symbols, from the JVM's tables, for every release from 11 on.
+//! Offsets in methods, constant pools, classes and symbols, from the JVM's tables, for 8 and every release from 11 on.
 
 use super::super::{
     code_cache::{
@@ -50,16 +50,32 @@ pub struct MetadataLayout {
     pub(in super::super) excluded: u8,
 }
 
+/// The feature release of the JVM.
+///
+/// Up to 8 HotSpot counted its own releases: that of 8 is 25, as the one of 25 is. `JDK_Version` tells them apart, which later tables do
+/// not have.
+pub fn release(peek: &impl Peek, tables: &VmStructs) -> Result<u32, Error> {
+    let fields = Fields(tables);
+    if let (Ok(current), Some(major)) =
+        (fields.address("JDK_Version", "_current"), fields.optional(&[("JDK_Version", "_major")])?)
+    {
+        let (field, value) = ("JDK_Version::_major", peek.u8(current.wrapping_add(major))?);
+        return if (8..100).contains(&value) { Ok(value.into()) } else { Err(absurd(field, value.into())) };
+    }
+    let value = peek.u32(fields.address("Abstract_VM_Version", "_vm_major_version")?)?;
+    if (9..1000).contains(&value) { Ok(value) } else { Err(absurd("Abstract_VM_Version::_vm_major_version", value)) }
+}
+
+fn absurd(field: &str, value: u32) -> Error {
+    Error::Absurd { field: field.to_owned(), value: value.into() }
+}
+
 impl MetadataLayout {
     /// Finds the offsets; the error names the field that is missing or absurd.
     pub fn from_tables(peek: &impl Peek, tables: &VmStructs) -> Result<Self, Error> {
         let fields = Fields(tables);
         let one = |owner, name| fields.offset(&[(owner, name)]);
-        let major = peek.u32(fields.address("Abstract_VM_Version", "_vm_major_version")?)?;
-        if !(9..1000).contains(&major) {
-            let field = "Abstract_VM_Version::_vm_major_version".to_owned();
-            return Err(Error::Absurd { field, value: major.into() });
-        }
+        let major = release(peek, tables)?;
         Ok(Self {
             method_bytes: fields.size("Method")?,
             const_method: one("Method", "_constMethod")?,
@@ -77,7 +93,8 @@ impl MetadataLayout {
             pool_holder: one("ConstantPool", "_pool_holder")?,
             pool_tags: one("ConstantPool", "_tags")?,
             pool_length: one("ConstantPool", "_length")?,
-            tag_text: u8::try_from(fields.constant(&["JVM_CONSTANT_Utf8"])?).unwrap_or(1),
+            // Not in the tables of 8; the number is the class file format's.
+            tag_text: fields.constant(&["JVM_CONSTANT_Utf8"]).ok().and_then(|tag| u8::try_from(tag).ok()).unwrap_or(1),
             tags_data: fields.offset(&[("Array<u1>", "_data"), ("Array<int>", "_data")])?,
             source_file: match fields.optional(&[("ConstantPool", "_source_file_name_index")])? {
                 Some(offset) => SourceFile::Pool(offset),

@@ -1,4 +1,4 @@
-//! Where the tables of an `nmethod` lie, from the JVM's tables, for every release from 11 on.
+//! Where the tables of an `nmethod` lie, from the JVM's tables, for 8 and every release from 11 on.
 //!
 //! Until 22 they follow the code, in one block with it. Since 23 rows and scopes are in memory of their own that never
 //! changes ("immutable data"), since 25 the metadata too is in memory of its own, behind the relocations. The layouts of
@@ -25,8 +25,8 @@ const NEAR_BYTES: u64 = 4096;
 /// Where the tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Behind the code: offsets from the blob, but for the scopes' address.
-    Block { metadata: u64, scopes_begin: u64, rows: u64, dependencies: u64 },
+    /// Behind the code: offsets from the blob, but for the scopes' address (an offset, too, in 8).
+    Block { metadata: u64, scopes: Slot, rows: u64, dependencies: u64 },
     /// In memory of their own.
     Apart { data: u64, data_bytes: u64, rows: u64, scopes: u64, end: Option<u64>, metadata: Metadata },
 }
@@ -112,8 +112,12 @@ impl Place {
         let Some(data) = fields.optional(&[("nmethod", "_immutable_data")])? else {
             return Ok(Self::Block {
                 metadata: one("_metadata_offset")?,
-                scopes_begin: fields
-                    .offset(&[("CompiledMethod", "_scopes_data_begin"), ("nmethod", "_scopes_data_begin")])?,
+                scopes: match fields
+                    .optional(&[("CompiledMethod", "_scopes_data_begin"), ("nmethod", "_scopes_data_begin")])?
+                {
+                    Some(offset) => Slot::new(offset, 8),
+                    None => Slot::new(one("_scopes_data_offset")?, 4),
+                },
                 rows,
                 dependencies: one("_dependencies_offset")?,
             });
@@ -139,9 +143,12 @@ impl Place {
     fn tables(self, bytes: &[u8], blob: &Blob) -> Option<Tables> {
         let number = |offset| at::u32(bytes, offset).map(u64::from);
         match self {
-            Self::Block { metadata, scopes_begin, rows, dependencies } => {
+            Self::Block { metadata, scopes, rows, dependencies } => {
                 let from_blob = |offset| blob.address.checked_add(number(offset)?);
-                let scopes = at::u64(bytes, scopes_begin)?;
+                let scopes = match (scopes.bytes, scopes.read(bytes)?) {
+                    (8, address) => address,
+                    (_, offset) => blob.address.checked_add(offset)?,
+                };
                 let (rows, end) = (from_blob(rows)?, from_blob(dependencies)?);
                 let metadata = from_blob(metadata)?;
                 let inside = metadata >= blob.address && end <= blob.address.checked_add(blob.size)?;

@@ -1,13 +1,14 @@
 //! Tables as text, for tests: what real JVMs of several releases say of themselves, as far as jtrace asks.
 //!
-//! Offsets, sizes and constants are those of the JDKs that `cargo xtask jdks` installs; addresses are made up.
+//! Offsets, sizes and constants are those of the JDKs that `cargo xtask jdks` installs, and of Zulu 8.46; addresses are made up.
 
 use super::{Field, VmStructs};
 
 /// The releases that there are tables of.
-pub(crate) const RELEASES: [u32; 4] = [11, 17, 21, 25];
+pub(crate) const RELEASES: [u32; 5] = [8, 11, 17, 21, 25];
 
-const TABLES: [&str; 4] = [
+const TABLES: [&str; 5] = [
+    include_str!("written/jdk8.txt"),
     include_str!("written/jdk11.txt"),
     include_str!("written/jdk17.txt"),
     include_str!("written/jdk21.txt"),

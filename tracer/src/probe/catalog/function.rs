@@ -27,14 +27,15 @@ pub(super) const FUNCTION: Function = Function {
     note: None,
 };
 
-/// `(Klass*, HeapWord*, size_t tlab_size, size_t alloc_size, Thread*)`. Both sizes are bytes: the callers of 11, 17, 21
-/// and 25 shift the TLAB's words left by 3 and pass the object's bytes.
+/// `(Klass*, HeapWord*, size_t tlab_size, size_t alloc_size, Thread*)`. Both sizes are bytes: the callers of 8, 11, 17, 21
+/// and 25 shift the TLAB's words left by 3 and pass the object's bytes. 8 passes a `KlassHandle`, which is a `Klass*` in a register.
 pub(super) const ALLOC_IN_NEW_TLAB: Function = Function {
     name: "AllocTracer::send_allocation_in_new_tlab",
     symbols: &[
         "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
         "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP6Thread",
         "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread",
+        "_ZN11AllocTracer33send_allocation_in_new_tlab_eventE11KlassHandleP8HeapWordmmP6Thread",
     ],
     arguments: &[RDI, RSI, RDX, RCX],
     words: &[Word::Klass(1), Word::Argument(3), Word::Argument(4)],
@@ -48,6 +49,7 @@ pub(super) const ALLOC_OUTSIDE_TLAB: Function = Function {
         "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
         "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP6Thread",
         "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread",
+        "_ZN11AllocTracer34send_allocation_outside_tlab_eventE11KlassHandleP8HeapWordmP6Thread",
     ],
     arguments: &[RDI, RSI, RDX],
     words: &[Word::Klass(1), Word::Argument(3)],

@@ -41,10 +41,10 @@ const PLACES: Places = Places {
     holder: Some(0x34),
     daemon: 0,
     status: 0,
-    owner: 0,
+    owner: Some(0),
     super_class: 0x60,
     value: 0,
-    coder: 0,
+    coder: Some(0),
     references: References::Narrow { base: 0, shift: 0 },
     objects: ObjectLayout {
         klass_base: 0,
