@@ -32,6 +32,7 @@ impl Stacked {
         let blob = world.nmethod(COMPILE_ID, method, &[(0x10, &[(method, 0)])]);
         let anchor = world.offset("JavaThread", "_anchor");
         let (code, stub) = (blob + world.code_offset() + 0x20, CALL_STUB_RETURN);
+        let pointer = if release == 8 { -56 } else { -64 };
         let copy = &mut world.copy;
         copy.write(STACK - 8, &[0; 0x410]);
         copy.write(THREAD, &[0; 0x800]);
@@ -42,7 +43,7 @@ impl Stacked {
         copy.write_u64(STACK + 16, FRAMES[0]);
         copy.write_u64(STACK + 24, INTERPRETER[0] + 8);
         for [frame, caller] in [[FRAMES[0], FRAMES[1]], [FRAMES[2], FRAMES[3]]] {
-            for (at, value) in [(-64, 0x20_0000 + frame), (-24, 0), (-8, 0), (0, caller), (8, stub)] {
+            for (at, value) in [(pointer, 0x20_0000 + frame), (-24, 0), (-8, 0), (0, caller), (8, stub)] {
                 copy.write_u64(frame.wrapping_add_signed(at), value);
             }
             copy.write_u64(frame - 24, method);
