@@ -265,7 +265,8 @@ impl World {
         let code = blob + self.code_offset();
         if self.release >= 23 {
             self.copy.write_u16(field(self, "_verified_entry_offset"), 16);
-            self.copy.write_u32(field(self, "_deopt_handler_offset"), u32::try_from(code + 0xf0 - blob).unwrap());
+            let handler = if self.release >= 26 { "_deopt_handler_entry_offset" } else { "_deopt_handler_offset" };
+            self.copy.write_u32(field(self, handler), u32::try_from(code + 0xf0 - blob).unwrap());
             let (data, metadata) = (self.allocate(tables.len() + 8), self.allocate(tables.len() + 16));
             self.copy.write_u64(field(self, "_immutable_data"), data);
             let at = |offset: usize| u32::try_from(offset).unwrap();

@@ -105,7 +105,12 @@ impl BlobLayout {
             {
                 Some(offset) => Bound::Address(Slot::new(offset, 8)),
                 None => Bound::FromBlob(Slot::new(
-                    fields.offset(&[("nmethod", "_deopt_handler_offset"), ("nmethod", "_deoptimize_offset")])?,
+                    fields.offset(&[
+                        ("nmethod", "_deopt_handler_offset"),
+                        // Since 26, where the handler begins before its entry.
+                        ("nmethod", "_deopt_handler_entry_offset"),
+                        ("nmethod", "_deoptimize_offset"),
+                    ])?,
                     4,
                 )),
             },

@@ -2,7 +2,7 @@
 //!
 //! Until 22 they follow the code, in one block with it. Since 23 rows and scopes are in memory of their own that never
 //! changes ("immutable data"), since 25 the metadata too is in memory of its own, behind the relocations. The layouts of
-//! 23, 24 and 26 are as their sources say and were not run.
+//! 23 and 24 are as their sources say and were not run.
 
 use std::ops::Range;
 

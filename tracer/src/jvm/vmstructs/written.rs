@@ -1,18 +1,19 @@
 //! Tables as text, for tests: what real JVMs of several releases say of themselves, as far as jtrace asks.
 //!
-//! Offsets, sizes and constants are those of the JDKs that `cargo xtask jdks` installs, and of Zulu 8.46; addresses are made up.
+//! Offsets, sizes and constants are those of the JDKs that `cargo xtask jdks` installs, and of Zulu 8.46 and Debian's 28-ea+18; addresses are made up.
 
 use super::{Field, VmStructs};
 
 /// The releases that there are tables of.
-pub(crate) const RELEASES: [u32; 5] = [8, 11, 17, 21, 25];
+pub(crate) const RELEASES: [u32; 6] = [8, 11, 17, 21, 25, 28];
 
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 6] = [
     include_str!("written/jdk8.txt"),
     include_str!("written/jdk11.txt"),
     include_str!("written/jdk17.txt"),
     include_str!("written/jdk21.txt"),
     include_str!("written/jdk25.txt"),
+    include_str!("written/jdk28.txt"),
 ];
 
 impl VmStructs {
