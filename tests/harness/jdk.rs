@@ -14,8 +14,10 @@ use crate::location;
 
 /// The releases that jtrace is tested on.
 pub const RELEASES: [u32; 4] = [11, 17, 21, 25];
-/// One that is tested on demand, where it is among the JDKs.
+/// The oldest one, whose JVM has no unified logging.
 pub(crate) const OLD: u32 = 8;
+/// Those that are tested on demand, where they are among the JDKs.
+const ON_DEMAND: [u32; 4] = [OLD, 26, 27, 28];
 
 /// An installed JDK or JRE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,17 +80,18 @@ pub fn directory() -> PathBuf {
 /// There is none at all.
 #[expect(clippy::print_stderr, reason = "a skipped release is said in the test's output")]
 pub fn all() -> anyhow::Result<Vec<Jdk>> {
-    let old = Jdk { release: OLD, home: directory().join(OLD.to_string()) };
-    let mut found: Vec<_> = Some(old).filter(|old| old.java().is_file()).into_iter().collect();
-    for release in RELEASES {
-        let home = directory().join(release.to_string());
-        let jdk = Jdk { release, home };
-        if jdk.java().is_file() {
+    let of = |release: u32| Jdk { release, home: directory().join(release.to_string()) };
+    let is_there = |jdk: &Jdk| jdk.java().is_file();
+    let mut found: Vec<_> = ON_DEMAND.into_iter().map(of).filter(is_there).collect();
+    let is_on_demand = !found.is_empty();
+    for jdk in RELEASES.map(of) {
+        if is_there(&jdk) {
             found.push(jdk);
-        } else if found.first().is_none_or(|first| first.release != OLD) {
-            eprintln!("skipped JDK {release}: no {}", jdk.java().display());
+        } else if !is_on_demand {
+            eprintln!("skipped JDK {}: no {}", jdk.release, jdk.java().display());
         }
     }
+    found.sort_by_key(|jdk| jdk.release);
     anyhow::ensure!(!found.is_empty(), "no JDK in {}: run `cargo xtask jdks`", directory().display());
     Ok(found)
 }

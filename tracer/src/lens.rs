@@ -104,3 +104,14 @@ impl Lens {
         }
     }
 }
+
+/// How the sentence begins that names what there is no site for.
+pub fn unavailable(lens: &str) -> String {
+    format!("{lens}: not available, because libjvm.so has no usable site for it: ")
+}
+
+/// Whether sentences on what is missing have one of those for a lens.
+pub fn lacks_sites(missing: &[String], lens: &str) -> bool {
+    let beginning = unavailable(lens);
+    missing.iter().any(|sentence| sentence.starts_with(&beginning))
+}

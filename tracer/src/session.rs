@@ -19,6 +19,7 @@ use crate::{
     event::{Edge, Event, Payload, Tid, is_clock},
     finding,
     item::{Counters, End, GuardAction, Item, Site, Start, Taken, Target, ThreadName, Wish},
+    lens,
     mark::MarkBatch,
     marker::Client,
     names::Names,
@@ -292,17 +293,27 @@ impl Session {
             target: &self.target,
             with_steps,
         };
-        let sections: Vec<Section> = self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        let mut sections: Vec<Section> =
+            self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        let findings = finding::findings(&span, &self.target, &sections);
+        sections.retain(|section| !self.is_unseen(section));
         Report {
             schema: SCHEMA,
             headline: self.analyses.iter().find_map(|analysis| analysis.headline(context)),
             target: self.target.clone(),
             cost: self.spent.cost(&self.counters, span.duration_ns),
             completeness: self.completeness(),
-            findings: finding::findings(&span, &self.target, &sections),
+            findings,
             sections,
             span,
         }
+    }
+
+    /// Whether what it has would be 0 whatever happened: nothing was attached for it, as the completeness says.
+    fn is_unseen(&self, section: &Section) -> bool {
+        let is_attached = self.sites.iter().any(|site| site.lens.id() == section.id);
+        let is_zero = section.summary.iter().all(|(_, number)| number.as_f64() == 0.0);
+        is_zero && !is_attached && lens::lacks_sites(&self.missing, section.id)
     }
 
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {

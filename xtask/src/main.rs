@@ -21,6 +21,7 @@ mod package;
 mod setup;
 mod workloads;
 
+mod archive;
 mod audit;
 mod prose;
 mod tidy;

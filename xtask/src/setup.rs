@@ -80,6 +80,12 @@ const PACKAGES: &[Package] = &[
         is_present: || process::on_path("chromium"),
     },
     Package {
+        name: "patchelf",
+        why: "gives builds of the JVM for newer systems a C library of their own (`cargo xtask jdks --all`)",
+        purpose: Purpose::Bench,
+        is_present: || process::on_path("patchelf"),
+    },
+    Package {
         name: "qemu-system-x86",
         why: "boots other kernels, in which live tests run",
         purpose: Purpose::Test,

@@ -27,7 +27,7 @@ use crate::{
         elf::{self, Elf, Symbol},
         usdt::{self, Site, Sites},
     },
-    lens::Lens,
+    lens::{self, Lens},
 };
 
 /// What a libjvm.so offers. It is read once and serves plans, `jtrace probes` and `jtrace doctor`.
@@ -304,9 +304,7 @@ fn absences(absent: &[(Lens, &Probe)]) -> Vec<String> {
             None => by_lens.push((lens, vec![what])),
         }
     }
-    let sentence = |(lens, list): (&str, Vec<String>)| {
-        format!("{lens}: not available, because libjvm.so has no usable site for it: {}", list.join(", "))
-    };
+    let sentence = |(lens, list): (&str, Vec<String>)| format!("{}{}", lens::unavailable(lens), list.join(", "));
     let instead = OTHERWISE.iter().filter(|(group, _)| absent.iter().any(|(_, probe)| probe.group == *group));
     by_lens.into_iter().map(sentence).chain(instead.map(|(_, sentence)| (*sentence).to_owned())).collect()
 }

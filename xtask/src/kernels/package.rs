@@ -1,20 +1,14 @@
 //! Kernels as Debian's packages: resolved by their version's beginning, as packages come and go, and kept once they were fetched.
-//! They come from an apt root of their own; nothing is installed.
+//! Nothing is installed.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{process, workspace};
-
-/// Suites that have kernels: of the oldest that jtrace was tried on to what comes.
-const SUITES: [&str; 6] = ["bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid"];
-/// Releases that get kernels with mended faults.
-const SECURITY: [&str; 3] = ["bullseye", "bookworm", "trixie"];
+use crate::{archive::Archive, workspace};
 
 const BEGIN: &str = "linux-image-";
 const END: &str = "-cloud-amd64";
@@ -38,17 +32,10 @@ pub(super) fn kernel(version: &str) -> Result<Kernel> {
     Ok(Kernel { release, image })
 }
 
-/// Names of all packages with kernels that the registry has; fetches its lists where there are none.
+/// Names of all packages with kernels that the registry has.
 pub(super) fn known() -> Result<Vec<String>> {
-    let root = folder()?.join("apt");
-    if !root.join("complete").is_file() {
-        println!("kernels: fetching the lists of Debian's packages");
-        prepare(&root)?;
-        process::run_with_retries(apt("apt-get", &root).args(["-qq", "update"]))?;
-        fs::write(root.join("complete"), "")?;
-    }
-    let names = process::output(apt("apt-cache", &root).args(["pkgnames", BEGIN]))?;
-    let names: Vec<String> = names.lines().filter(|name| name.ends_with(END)).map(str::to_owned).collect();
+    let mut names = Archive::open()?.names(BEGIN)?;
+    names.retain(|name| name.ends_with(END));
     ensure!(!names.is_empty(), "the lists name no kernel");
     Ok(names)
 }
@@ -56,64 +43,20 @@ pub(super) fn known() -> Result<Vec<String>> {
 /// The package with the file that is booted: of newer kernels it is one that the package with the kernel's name depends on.
 fn holder(package: &str) -> Result<String> {
     let binary = package.replacen(BEGIN, "linux-binary-", 1);
-    let names = process::output(apt("apt-cache", &folder()?.join("apt")).args(["pkgnames", &binary]))?;
-    Ok(if names.lines().any(|name| name == binary) { binary } else { package.to_owned() })
+    let names = Archive::open()?.names(&binary)?;
+    Ok(if names.contains(&binary) { binary } else { package.to_owned() })
 }
 
 fn fetch(package: &str, release: &str, image: &Path) -> Result<()> {
     println!("kernels: fetching {package}");
     let folder = image.parent().context("no folder")?;
-    let parent = folder.parent().context("no cache")?;
-    let download = tempfile::tempdir_in(parent)?;
-    // As root, apt would fetch as another user, who may not write here.
-    let mut get = apt("apt-get", &parent.join("apt"));
-    get.args(["-qq", "-o", "APT::Sandbox::User=root", "download", package]).current_dir(download.path());
-    process::run_with_retries(&mut get)?;
-    let file = fs::read_dir(download.path())?.flatten().map(|entry| entry.path()).next().context("nothing came")?;
-    let unpacked = tempfile::tempdir_in(parent)?;
-    process::run(process::command("dpkg-deb").arg("-x").arg(file).arg(unpacked.path()))?;
+    let unpacked = tempfile::tempdir_in(folder.parent().context("no cache")?)?;
+    Archive::open()?.unpack(package, unpacked.path())?;
     let places = [format!("boot/vmlinuz-{release}"), format!("usr/lib/modules/{release}/vmlinuz")];
     let found = places.iter().map(|place| unpacked.path().join(place)).find(|path| path.is_file());
     // The modules are not needed; what is cut short must not be found again.
     fs::create_dir_all(folder)?;
     fs::rename(found.context("the package has no vmlinuz")?, image).context("the kernel cannot be kept")
-}
-
-/// A root of apt that knows nothing of the machine's packages.
-fn prepare(root: &Path) -> Result<()> {
-    for folder in ["etc/apt.conf.d", "etc/preferences.d", "lists/partial", "cache/archives/partial"] {
-        fs::create_dir_all(root.join(folder))?;
-    }
-    let line = |url: &str, suite: &str| {
-        format!("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {url} {suite} main\n")
-    };
-    let archive = archive("Debian")?.context("this machine's apt knows no archive of Debian")?;
-    let mut sources = SUITES.map(|suite| line(&archive, suite)).concat();
-    if let Some(archive) = self::archive("Debian-Security")? {
-        sources += &SECURITY.map(|suite| line(&archive, &format!("{suite}-security"))).concat();
-    }
-    fs::write(root.join("etc/sources.list"), sources)?;
-    fs::write(root.join("status"), "")?;
-    let at = root.display();
-    let configuration = format!(
-        "Dir::Etc \"{at}/etc\";\nDir::Etc::sourceparts \"-\";\nDir::State \"{at}\";\nDir::State::status \"{at}/status\";\n\
-         Dir::Cache \"{at}/cache\";\nAcquire::Check-Valid-Until \"false\";\nAcquire::Languages \"none\";\n"
-    );
-    fs::write(root.join("apt.conf"), configuration).context("cannot write apt's configuration")
-}
-
-/// Where this machine's own apt fetches from, by the archive's label.
-fn archive(label: &str) -> Result<Option<String>> {
-    let mut list = process::command("apt-get");
-    let targets = process::output(list.args(["indextargets", "--format", "$(LABEL) $(REPO_URI)"]))?;
-    let mut archives = targets.lines().filter_map(|line| line.split_once(' '));
-    Ok(archives.find(|(of, _)| *of == label).map(|(_, archive)| archive.to_owned()))
-}
-
-fn apt(program: &str, root: &Path) -> Command {
-    let mut command = process::command(program);
-    command.env("APT_CONFIG", root.join("apt.conf"));
-    command
 }
 
 fn folder() -> Result<PathBuf> {
