@@ -50,7 +50,7 @@ const BATCHES: [Batch; 6] = [
     Batch { program: "ruler", only: &[], skip: &[], threads: 2 },
     Batch { program: "stacks", only: &[], skip: &[], threads: 3 },
     Batch { program: "live", only: &ALONE, skip: &[], threads: 1 },
-    Batch { program: "live", only: &[], skip: &ALONE, threads: 2 },
+    Batch { program: "live", only: &[], skip: &ALONE, threads: 3 },
 ];
 
 /// The built test programs.
