@@ -158,14 +158,16 @@ fn two_snapshots_differ_by_what_the_program_has_added_and_a_snapshot_not_from_it
     Ok(())
 }
 
-/// `jtrace leaks` on a running JVM that does its work after the first two of three snapshots.
-fn live(jvm: &mut Jvm, seconds: u64) -> Result<Value> {
+/// `jtrace leaks` on a running JVM that does its work so often after the first two of three snapshots.
+fn live(jvm: &mut Jvm, seconds: u64, steps: u32) -> Result<Value> {
     let arguments = ["leaks", &jvm.pid().to_string(), "-d", &format!("{seconds}s"), "-n", "3", "--json"];
     let mut process = Process::spawn(&mut jtrace::command(&arguments)?)?;
     let mut read = 0;
     for taken in 1..=2 {
         read = process.stderr.wait_for_line(&format!("snapshot {taken} of 3"), read, PATIENCE)?.1;
-        jvm.work()?;
+        for _ in 0..steps {
+            jvm.work()?;
+        }
     }
     process.wait(PATIENCE)?;
     Ok(serde_json::from_slice(&Finished::from_process(&process)?.stdout)?)
@@ -184,10 +186,29 @@ fn a_running_jvm_is_looked_at_over_a_while_and_what_it_keeps_meanwhile_is_found(
     let mut seconds = 2;
     let suspect = until("it is seen that the program goes on growing", || {
         seconds *= 2;
-        Ok(rows(&live(&mut jvm, seconds)?, "suspects")?.first().cloned())
+        Ok(rows(&live(&mut jvm, seconds, 1)?, "suspects")?.first().cloned())
     })?;
     ensure!(suspect["holder"] == "Growing$Chain.last (static)", "{suspect:#}");
     ensure!(suspect["objects_per_hour"].as_f64() > Some(0.0), "{suspect:#}");
+    jvm.finish()?;
+    Ok(())
+}
+
+#[test]
+fn the_line_that_makes_what_is_kept_is_named_by_samples_of_the_same_time() -> Result<()> {
+    let source = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads/leaks/Growing.java"))?;
+    let line = source.lines().position(|line| line.contains("new Link()")).context("no line makes links")? + 1;
+    let mut jvm = Launch::new(&jdk::any()?, "leaks", "Growing").arguments(&["Chain"]).start()?;
+    // Which objects are sampled is chance: there are more of them each time.
+    let (mut seconds, mut steps) = (2, 10);
+    let made = until("a link is sampled", || {
+        (seconds, steps) = (seconds + 2, steps * 2);
+        let found = live(&mut jvm, seconds, steps)?;
+        let made = found["suspects"][0]["made_at"].as_array().cloned().unwrap_or_default();
+        Ok(made.into_iter().find(|made| made["class"] == "Growing$Chain$Link"))
+    })?;
+    ensure!(made["place"] == format!("Growing$Chain.step:{line}"), "{made:#}");
+    ensure!(made["samples"].as_u64() > Some(0) && made["samples"] == made["of"], "{made:#}");
     jvm.finish()?;
     Ok(())
 }

@@ -23,6 +23,7 @@ mod outlet;
 mod output;
 mod outside;
 mod perf_map;
+mod places;
 pub mod predicate;
 mod prepare;
 mod probes;

@@ -11,10 +11,14 @@ use super::{
     attach::say,
     heap::{self, Taking},
     options, output,
+    places::Sampling,
 };
 use crate::{
     ending::{self, Cut, Patience, Until},
-    heap::{diff::Counted, leaks::Leaks},
+    heap::{
+        diff::Counted,
+        leaks::{Leaks, Sampled},
+    },
     jvm::find::process::Identity,
     text::format::duration,
     view::{self, json, text::TextOptions},
@@ -46,6 +50,10 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = heap::rows())]
     rows: u32,
 
+    /// Do not sample where objects are made
+    #[arg(long)]
+    no_places: bool,
+
     #[command(flatten)]
     taking: Taking,
 }
@@ -63,11 +71,16 @@ impl Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let counted = match options.pid() {
-        Some(pid) => take(options, pid)?,
-        None => read(&options.sources)?,
+    let (counted, sampled) = match options.pid() {
+        Some(pid) => take_with_places(options, pid)?,
+        None => (read(&options.sources)?, None),
     };
-    let leaks = Leaks::of(&counted, usize::try_from(options.rows).unwrap_or(usize::MAX));
+    let mut leaks = Leaks::of(&counted, usize::try_from(options.rows).unwrap_or(usize::MAX));
+    match sampled {
+        Some(Ok(sampled)) => leaks.add_places(&sampled),
+        Some(Err(reason)) => leaks.cautions.push(format!("where objects are made was not sampled: {reason}")),
+        None => {}
+    }
     if options.json {
         output::print(|out| json::write_document(&leaks, out))?;
     } else {
@@ -84,6 +97,17 @@ fn read(sources: &[String]) -> Result<Vec<Counted>, Failure> {
         ));
     }
     sources.iter().map(|source| heap::open(Path::new(source)).map(heap::counted)).collect()
+}
+
+/// What was sampled, or why nothing was; nothing at all where that was not asked for.
+type Places = Option<Result<Vec<Sampled>, String>>;
+
+/// Takes snapshots, and samples meanwhile where objects are made.
+fn take_with_places(options: &Options, pid: u32) -> Result<(Vec<Counted>, Places), Failure> {
+    let sampling = (!options.no_places).then(|| Sampling::start(pid, options.duration));
+    let counted = take(options, pid);
+    let sampled = sampling.map(|sampling| sampling.map_err(|error| error.to_string())?.end());
+    Ok((counted?, sampled))
 }
 
 /// Takes snapshots at equal distances. A signal ends that early, and so does the end of the JVM; two snapshots are enough to say something.

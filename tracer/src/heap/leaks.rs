@@ -31,6 +31,8 @@ const LEAST_OBJECTS: u64 = 100;
 const LEAST_BYTES: u64 = 64 << 10;
 /// Classes of which each suspect says how many are more.
 const CLASSES: usize = 3;
+/// Places of each of these.
+const PLACES: usize = 2;
 /// An hour, in milliseconds.
 const HOUR_MS: f64 = 3_600_000.0;
 /// Shorter than this, times of snapshots are no measure of how fast anything grows.
@@ -80,6 +82,32 @@ pub struct Suspect {
     pub bytes_per_hour: Option<f64>,
     /// Which classes it is, those first of which there are most bytes more.
     pub by_class: Vec<Grown>,
+    /// Where the program made objects of the class and of these classes while snapshots were taken; absent where nobody looked.
+    pub made_at: Option<Vec<Made>>,
+}
+
+/// A place at which objects of a class were made, of samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Made {
+    /// The class.
+    pub class: String,
+    /// Method of the program and line.
+    pub place: String,
+    /// Samples of the class at this place.
+    pub samples: u64,
+    /// Samples of the class at all places.
+    pub of: u64,
+}
+
+/// Samples of a class at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sampled {
+    /// The class.
+    pub class: String,
+    /// Method of the program and line.
+    pub place: String,
+    /// How many samples there are.
+    pub samples: u64,
 }
 
 /// A class of what grows.
@@ -146,6 +174,31 @@ impl Leaks {
             only_weak_bytes: look.only_weak(),
         }
     }
+
+    /// Says of each suspect where objects of its classes were made meanwhile.
+    pub fn add_places(&mut self, sampled: &[Sampled]) {
+        for suspect in &mut self.suspects {
+            let others = suspect.by_class.iter().map(|grown| &grown.class).filter(|class| **class != suspect.class);
+            suspect.made_at =
+                Some([&suspect.class].into_iter().chain(others).flat_map(|class| made(class, sampled)).collect());
+        }
+    }
+}
+
+/// The places with most samples of a class.
+fn made(class: &str, sampled: &[Sampled]) -> Vec<Made> {
+    let mut places: Vec<&Sampled> = sampled.iter().filter(|of| of.class == class).collect();
+    let all = places.iter().map(|of| of.samples).sum();
+    // What the JVM makes by itself has no line of the program.
+    places.retain(|of| !of.place.contains('!'));
+    places.sort_by_key(|of| (std::cmp::Reverse(of.samples), &of.place));
+    let of = |sampled: &&Sampled| Made {
+        class: class.to_owned(),
+        place: sampled.place.clone(),
+        samples: sampled.samples,
+        of: all,
+    };
+    places.iter().take(PLACES).map(of).collect()
 }
 
 /// By how much something has grown from the first to the last.
@@ -238,6 +291,7 @@ impl Look {
             objects_per_hour: self.per_hour(grown(&held.amounts, objects)),
             bytes_per_hour: self.per_hour(grown(&held.amounts, bytes)),
             by_class: self.by_class(held),
+            made_at: None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     heap::{
         census::Amount,
-        leaks::{Grown, Leaks, Other, Suspect},
+        leaks::{Grown, Leaks, Made, Other, Suspect},
     },
     text::format::{bytes, count, duration, plural, whole},
 };
@@ -82,6 +82,7 @@ fn of_suspect(rank: usize, suspect: &Suspect, seen: (usize, Option<u64>), page: 
         objects_per_hour: _,
         bytes_per_hour,
         by_class,
+        made_at,
     } = suspect;
     let own = match class_objects[..] {
         [first, .., last] if first != last => format!("{}, in all ", heap_diff::signed(first, last, count)),
@@ -98,7 +99,20 @@ fn of_suspect(rank: usize, suspect: &Suspect, seen: (usize, Option<u64>), page: 
         format!("{objects} {class} ({size})")
     };
     let parts: Vec<String> = by_class.iter().map(part).collect();
-    page.paragraph("    ", &format!("of it: {}", parts.join(", ")), Some(Ink::Dim))
+    page.paragraph("    ", &format!("of it: {}", parts.join(", ")), Some(Ink::Dim))?;
+    made_at.as_ref().map_or(Ok(()), |made_at| of_places(made_at, page))
+}
+
+/// Where it is made: what is held is not known by its place, so this is where objects of the same classes came from.
+fn of_places(made_at: &[Made], page: &mut Page<'_>) -> io::Result<()> {
+    if made_at.is_empty() {
+        return page.paragraph("    ", "made: not sampled once; a longer time (-d) has more samples", Some(Ink::Dim));
+    }
+    for Made { class, place, samples, of } in made_at {
+        let share = format!("{} of {} of the class", count(*samples), plural(*of, "sample", "samples"));
+        page.paragraph("    ", &format!("made: {class} at {place} ({share})"), None)?;
+    }
+    Ok(())
 }
 
 /// How much more there is at last than at first.

@@ -69,6 +69,34 @@ fn what_goes_on_growing_is_named_with_its_class_its_holder_and_its_rate() {
 }
 
 #[test]
+fn places_of_a_suspects_classes_are_those_with_most_samples() {
+    let of = |class: &str, place: &str, samples| Sampled { class: class.to_owned(), place: place.to_owned(), samples };
+    let mut leaks = sample();
+    leaks.add_places(&[
+        of("com.shop.Order", "com.shop.Till.book:12", 1),
+        of("com.shop.Order", "com.shop.Till.book:9", 7),
+        of("com.shop.Order", "com.shop.Till.copy:30", 2),
+        of("com.shop.Order", "libjvm.so!AllocTracer::send_allocation_in_new_tlab", 5),
+        of("java.util.HashMap$Node", "com.shop.Registry.add:5", 4),
+        of("com.shop.Other", "com.shop.Till.book:1", 90),
+    ]);
+    let made = |suspect: &Suspect| -> Vec<(String, String, u64, u64)> {
+        let made = suspect.made_at.iter().flatten();
+        made.map(|made| (made.class.clone(), made.place.clone(), made.samples, made.of)).collect()
+    };
+    let at = |class: &str, place: &str, samples, of| (class.to_owned(), place.to_owned(), samples, of);
+    assert_eq!(
+        made(&leaks.suspects[0]),
+        [
+            at("com.shop.Order", "com.shop.Till.book:9", 7, 15),
+            at("com.shop.Order", "com.shop.Till.copy:30", 2, 15),
+            at("java.util.HashMap$Node", "com.shop.Registry.add:5", 4, 4),
+        ]
+    );
+    assert_eq!(made(&leaks.suspects[1]), []);
+}
+
+#[test]
 fn a_cache_with_a_bound_and_what_softly_is_held_are_no_suspects() {
     let leaks = sample();
     let others: Vec<_> = leaks.others.iter().map(|other| (other.holder.as_str(), other.growth)).collect();
