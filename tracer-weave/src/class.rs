@@ -14,8 +14,8 @@ use crate::weave::Error;
 
 /// First four bytes of a class file.
 const MAGIC: u32 = 0xCAFE_BABE;
-/// Major versions that are known: JDK 1.1 to 25.
-const VERSIONS: RangeInclusive<u16> = 45..=69;
+/// Major versions that are known: JDK 1.1 to 28.
+const VERSIONS: RangeInclusive<u16> = 45..=72;
 /// Where the number of constants stands.
 pub(crate) const POOL_COUNT_AT: usize = 8;
 

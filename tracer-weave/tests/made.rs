@@ -354,7 +354,7 @@ fn no_more_numbers_leave_a_method_as_it_is() {
 
 #[test]
 fn versions_that_are_not_known_are_refused() {
-    for (version, known) in [(44, false), (45, true), (69, true), (70, false)] {
+    for (version, known) in [(44, false), (45, true), (72, true), (73, false)] {
         let class = made(version, &Code { bytes: &[RETURN], ..Code::default() });
         assert_eq!(weave(&class, &[&rule(Place::Method, POINT)], &mut || Some(1)).is_ok(), known, "{version}");
     }
