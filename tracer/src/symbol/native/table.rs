@@ -20,6 +20,8 @@ const MAX_NESTED: usize = 8;
 pub(super) struct Symbols {
     symbols: Vec<Symbol>,
     names: Vec<u8>,
+    /// How many symbols there were, those of data included.
+    pub(super) looked_at: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +53,9 @@ impl Symbols {
 
     fn of(elf: &Elf<'_>, code: &[Range<u64>]) -> Self {
         let is_code = |address: u64| address != 0 && code.iter().any(|range| range.contains(&address));
-        let symbols = elf.symbols().filter(|(_, symbol)| is_code(symbol.address)).take(MAX_SYMBOLS);
+        let mut looked_at = 0;
+        let symbols =
+            elf.symbols().inspect(|_| looked_at += 1).filter(|(_, symbol)| is_code(symbol.address)).take(MAX_SYMBOLS);
         let mut best: Vec<(u64, u32, &[u8])> = symbols
             .map(|(name, symbol)| (symbol.address, u32::try_from(symbol.size).unwrap_or(u32::MAX), name))
             .collect();
@@ -60,7 +64,7 @@ impl Symbols {
             a.cmp(b).then_with(|| rank(*a_bytes, a_name).cmp(&rank(*b_bytes, b_name)))
         });
         best.dedup_by_key(|(address, ..)| *address);
-        let mut all = Self::default();
+        let mut all = Self { looked_at, ..Self::default() };
         for (start, bytes, text) in best {
             let (Ok(name), Ok(name_bytes)) = (u32::try_from(all.names.len()), u32::try_from(text.len())) else { break };
             if all.names.len() + text.len() > MAX_NAME_BYTES {
