@@ -120,12 +120,11 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
         output::check_replaceable(path)?;
     }
     let source = options.source.as_deref().unwrap_or_default();
-    let stored = match pid(source) {
-        Some(pid) => options.taking.take_of(pid, true)?,
-        None => {
-            replay::give_up_but(options.output.as_slice(), &[Path::new(source)])?;
-            open(Path::new(source))?
-        }
+    let stored = if let Some(pid) = pid(source) {
+        options.taking.take_of(pid, true)?
+    } else {
+        replay::give_up_but(options.output.as_slice(), &[Path::new(source)])?;
+        open(Path::new(source))?
     };
     if let Some(path) = &options.output {
         keep(&stored, path)?;

@@ -10,7 +10,8 @@ use std::{
     fs::{self, File},
     io::{self, Read as _},
     os::{fd::AsFd as _, unix::fs::MetadataExt as _},
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use rustix::{
@@ -113,13 +114,33 @@ pub(crate) fn open_regular(path: &Path) -> Result<File, Refused> {
         return Err(Refused::NotRegular);
     }
     if let Some(pid) = target_of(path)
-        && !FileSystems::of(pid)?.trusts(stat.stx_mnt_id, (stat.stx_dev_major, stat.stx_dev_minor))
+        && !known_of(pid)?.trusts(stat.stx_mnt_id, (stat.stx_dev_major, stat.stx_dev_minor))
     {
         return Err(Refused::Untrusted);
     }
     let again = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&handle));
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(File::from(open(again, flags, Mode::empty()).map_err(io::Error::from)?))
+}
+
+/// The file systems of the process that was asked about last, by its mount namespace. The open list keeps the namespace, so no other one
+/// gets its number.
+static LAST: Mutex<Option<(PathBuf, Arc<FileSystems>)>> = Mutex::new(None);
+
+/// What a process has mounted: as it was known before, unless something was mounted since. A user can have a hundred thousand mounts, and
+/// as many files as she likes that are opened one after the other.
+fn known_of(pid: u32) -> io::Result<Arc<FileSystems>> {
+    let namespace = namespace(&pid.to_string());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((of, known)) = &*last
+        && namespace.as_ref() == Some(of)
+        && !known.is_stale()
+    {
+        return Ok(Arc::clone(known));
+    }
+    let known = Arc::new(FileSystems::of(pid)?);
+    *last = namespace.map(|namespace| (namespace, Arc::clone(&known)));
+    Ok(known)
 }
 
 /// The process below whose part of `/proc` a path lies. Any other path was named by jtrace's own user.
@@ -168,7 +189,7 @@ fn internal() -> HashMap<Device, bool> {
 }
 
 /// A process's mount namespace.
-fn namespace(pid: &str) -> Option<std::path::PathBuf> {
+fn namespace(pid: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/ns/mnt")).ok()
 }
 
@@ -182,6 +203,8 @@ fn belongs_here(pid: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -214,6 +237,32 @@ mod tests {
         let own = FileSystems::of(std::process::id()).unwrap();
         assert!(!own.trusts(u64::MAX, (0, 0xfffff)) && !own.is_stale());
         assert!(internal().into_keys().all(|device| own.trusts_device(device)));
+    }
+
+    /// A thousand files of a user with a hundred thousand mounts took minutes, as her list was read for each.
+    #[test]
+    fn what_is_mounted_is_read_once_for_many_files_and_anew_in_another_namespace() {
+        let own = std::process::id();
+        // Something may be mounted on this machine just then.
+        let twice = |pid: u32| {
+            let is_same = |_| Arc::ptr_eq(&known_of(pid).unwrap(), &known_of(pid).unwrap());
+            assert!((0..100).any(is_same), "it is read for each");
+        };
+        twice(own);
+        let mut other = Command::new("unshare");
+        other.args(["--user", "--map-root-user", "--mount", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let Ok(mut other) = other.spawn() else {
+            println!("skipped: there is no unshare");
+            return;
+        };
+        // Its answer shows that it is there, where users may have namespaces.
+        io::Write::write_all(other.stdin.as_mut().unwrap(), b"x").unwrap_or_default();
+        if other.stdout.as_mut().unwrap().read_exact(&mut [0]).is_ok() {
+            twice(other.id());
+            assert_eq!(known_of(other.id()).unwrap().lists.len(), 2, "it is of this namespace");
+        }
+        other.kill().unwrap_or_default();
+        other.wait().unwrap();
     }
 
     #[test]

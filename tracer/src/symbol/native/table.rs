@@ -18,7 +18,7 @@ const MAX_NESTED: usize = 8;
 /// Symbols of code by rising addresses, and their names one after another.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    symbols: Vec<Symbol>,
+    code: Vec<Symbol>,
     names: Vec<u8>,
     /// How many symbols there were, those of data included.
     pub(super) looked_at: usize,
@@ -71,20 +71,20 @@ impl Symbols {
                 break;
             }
             all.names.extend_from_slice(text);
-            all.symbols.push(Symbol { start, bytes, name, name_bytes });
+            all.code.push(Symbol { start, bytes, name, name_bytes });
         }
         all
     }
 
     /// Memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.symbols.len() * size_of::<Symbol>() + self.names.len()
+        self.code.len() * size_of::<Symbol>() + self.names.len()
     }
 
     /// The mangled name of the function around an address of the file.
     pub(super) fn name(&self, address: u64) -> Option<&[u8]> {
-        let behind = self.symbols.partition_point(|symbol| symbol.start <= address);
-        let before = &self.symbols[..behind];
+        let behind = self.code.partition_point(|symbol| symbol.start <= address);
+        let before = &self.code[..behind];
         let around = before.iter().rev().take(MAX_NESTED).find(|symbol| symbol.reaches(address));
         let symbol = around.or_else(|| before.last().filter(|symbol| nearly_reaches(symbol, address)))?;
         let start = symbol.name as usize;
@@ -114,7 +114,7 @@ mod tests {
             let at = u32::try_from(symbols.names.len()).unwrap();
             symbols.names.extend_from_slice(name.as_bytes());
             let name_bytes = u32::try_from(name.len()).unwrap();
-            symbols.symbols.push(Symbol { start: *start, bytes: *bytes, name: at, name_bytes });
+            symbols.code.push(Symbol { start: *start, bytes: *bytes, name: at, name_bytes });
         }
         symbols
     }
@@ -159,7 +159,7 @@ mod tests {
         crate::fuzz::samples("elf", |file| {
             let Ok(symbols) = Symbols::parse(file, &[0..0x2000, 1 << 40..u64::MAX]) else { return };
             assert!(symbols.bytes() <= 8 * file.len());
-            for symbol in &symbols.symbols {
+            for symbol in &symbols.code {
                 let _: Option<&[u8]> = symbols.name(symbol.start.wrapping_add(5));
             }
         });
