@@ -21,8 +21,10 @@ use rustix::{
 
 use super::calls;
 
-/// Largest list of mounts that is read.
+/// Largest list of mounts that is read, and largest one that a user has made. She can have a hundred thousand, one upon the other, and the kernel
+/// takes minutes to list them. What is not read is not trusted.
 const MAX_BYTES: u64 = 16 << 20;
+const MAX_FOREIGN_BYTES: u64 = 256 << 10;
 
 /// A device, as mounts and mappings name it.
 pub(super) type Device = (u32, u32);
@@ -47,13 +49,13 @@ struct Mount {
 impl FileSystems {
     /// Looks at what jtrace and a process have mounted.
     pub(super) fn of(pid: u32) -> io::Result<Self> {
-        let (list, own) = read("self")?;
+        let (list, own) = read("self", MAX_BYTES)?;
         let mut found = Self { lists: vec![list], mounts: HashMap::new(), devices: internal() };
         found.add(&own, |mount| !is_served(&mount.kind));
         if namespace("self") != namespace(&pid.to_string()) {
-            let (list, theirs) = read(&pid.to_string())?;
-            found.lists.push(list);
             let trusted = belongs_here(pid);
+            let (list, theirs) = read(&pid.to_string(), if trusted { MAX_BYTES } else { MAX_FOREIGN_BYTES })?;
+            found.lists.push(list);
             let here: HashMap<Device, String> = own.into_iter().map(|mount| (mount.device, mount.kind)).collect();
             found.add(&theirs, |mount| {
                 let known = trusted || is_memory(&mount.kind) || here.get(&mount.device) == Some(&mount.kind);
@@ -152,12 +154,17 @@ fn target_of(path: &Path) -> Option<u32> {
     }
 }
 
-fn read(pid: &str) -> io::Result<(File, Vec<Mount>)> {
+fn read(pid: &str, most: u64) -> io::Result<(File, Vec<Mount>)> {
     let mut list = File::open(format!("/proc/{pid}/mountinfo"))?;
     let mut text = Vec::new();
-    (&mut list).take(MAX_BYTES).read_to_end(&mut text)?;
-    let mounts = String::from_utf8_lossy(&text).lines().filter_map(parse).collect();
-    Ok((list, mounts))
+    (&mut list).take(most).read_to_end(&mut text)?;
+    Ok((list, mounts_in(&String::from_utf8_lossy(&text))))
+}
+
+/// Of a list that was cut, the last line may be one only in part.
+fn mounts_in(text: &str) -> Vec<Mount> {
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    whole.lines().filter_map(parse).collect()
 }
 
 /// `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw`: nothing before the dash holds a space.
@@ -214,6 +221,15 @@ mod tests {
         assert_eq!(parse(line), Some(expected));
         assert_eq!(parse("36 35 98 / / rw - ext4 x rw"), None);
         assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_names_no_mount() {
+        let text = "36 35 98:3 / /mnt rw - ext4 x rw\n37 35 98:4 / /srv rw - fuse.s x rw\n";
+        assert_eq!(mounts_in(text).len(), 2);
+        // It would be another kind of file system.
+        let cut = text.find(".s x").unwrap();
+        assert_eq!(mounts_in(&text[..cut]).len(), 1);
     }
 
     #[test]
@@ -274,7 +290,7 @@ mod tests {
     #[test]
     fn fuzz_mounts() {
         crate::fuzz::texts("mounts", |text| {
-            for mount in text.lines().filter_map(parse) {
+            for mount in mounts_in(text) {
                 assert!(mount.kind.len() < text.len());
             }
         });
