@@ -14,7 +14,7 @@ use tests::{
     jdk,
     jtrace::{LIMIT, binary, refused},
     jvm::{Jvm, Launch},
-    process::Finished,
+    process::{Finished, Process},
     report::Report,
     workspace,
 };
@@ -180,6 +180,26 @@ fn each_capability_is_for_what_the_table_says() -> Result<()> {
     ensure!(finished.code == 1, "without setuid: {}", finished.stderr);
     ensure!(without("syslog", &markers)?.code == 0, "the library needs no more");
     jvm.finish().map(drop)
+}
+
+#[test]
+fn a_library_that_only_its_user_may_read_takes_a_capability() -> Result<()> {
+    const LOADS: &str =
+        "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print('READY', flush=True); sys.stdin.readline()";
+    let directory = tempfile::tempdir()?;
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))?;
+    let library = directory.path().join("libjvm.so");
+    fs::copy(jdk::any()?.libjvm(), &library)?;
+    chown(&library, Some(OTHER), Some(OTHER))?;
+    fs::set_permissions(&library, fs::Permissions::from_mode(0o600))?;
+    let process = Process::spawn(as_user(OTHER, &[]).args(["python3", "-c", LOADS]).arg(&library))?;
+    process.stdout.wait_for_line("READY", 0, LIMIT)?;
+    let pid = process.pid().to_string();
+    for (missing, code) in [("sys_nice", 0), ("dac_override", 0), ("dac_read_search dac_override", 1)] {
+        let finished = without(missing, &["probes", &pid])?;
+        ensure!(finished.code == code, "without {missing}: {}, {}", finished.code, finished.stderr);
+    }
+    Ok(())
 }
 
 #[test]

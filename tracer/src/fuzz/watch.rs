@@ -1,6 +1,7 @@
 //! Names the input at which a fuzzer stands still. It ends the process, because nothing else ends a loop without end.
 
 use std::{
+    io::{self, Write as _},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -55,5 +56,6 @@ impl Drop for Watch {
 }
 
 fn say(text: &str) {
-    eprintln!("{text}");
+    // Who runs it may have closed that.
+    let _: io::Result<()> = writeln!(io::stderr(), "{text}");
 }
