@@ -14,7 +14,7 @@ use tests::{
     jdk,
     jtrace::{LIMIT, binary, refused},
     jvm::{Jvm, Launch},
-    process::Finished,
+    process::{Finished, Process},
     report::Report,
     workspace,
 };
@@ -130,6 +130,106 @@ fn a_member_of_the_group_attaches_to_her_own_jvms_and_to_nobody_elses() -> Resul
     ensure!(run(&[], &["--version"])?.code != 0, "anybody can start it");
     own.finish()?;
     others.finish()?;
+    Ok(())
+}
+
+/// Runs jtrace as root without some capabilities, in words of `setpriv`.
+fn without(capabilities: &str, words: &[&str]) -> Result<Finished> {
+    let mut command = Command::new("setpriv");
+    let dropped: Vec<String> = capabilities.split(' ').map(|name| format!("-{name}")).collect();
+    command.args(["--inh-caps=-all", &format!("--bounding-set={}", dropped.join(","))]);
+    Finished::of(command.arg(binary()?).args(words).env("NO_COLOR", "1"), LIMIT)
+}
+
+/// What the table of the document says of a capability is what is missing where nobody has it.
+#[test]
+fn each_capability_is_for_what_the_table_says() -> Result<()> {
+    let mut jvm = jvm_of(OTHER)?;
+    let pid = jvm.pid().to_string();
+    let attach = ["attach", &pid, "-l", "locks,cpu", "-d", "500ms", "--json"];
+    let markers = ["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--json"];
+    // Without these nothing can be watched, and the first line names them.
+    for (missing, name) in [("bpf sys_admin", "CAP_BPF"), ("perfmon sys_admin", "CAP_PERFMON")] {
+        let finished = without(missing, &attach)?;
+        ensure!(finished.code == 1 && finished.stderr.contains(name), "{missing}: {}", finished.stderr);
+    }
+    let finished = without("sys_ptrace", &attach)?;
+    ensure!(finished.code == 1 && finished.stderr.contains("permission"), "sys_ptrace: {}", finished.stderr);
+    // CAP_SYS_ADMIN stands for the first two. The others are for a part, without which the rest goes on.
+    for missing in [
+        "bpf perfmon",
+        "sys_nice",
+        "checkpoint_restore sys_admin",
+        "dac_read_search",
+        "syslog",
+        "setuid setgid sys_chroot sys_admin kill",
+    ] {
+        let finished = without(missing, &attach)?;
+        ensure!(finished.code == 0, "without {missing}: {}", finished.stderr);
+        let lacks = Report::parse(&finished.stdout)?.0["completeness"].to_string();
+        ensure!(!lacks.contains("could not be armed"), "without {missing}: {lacks}");
+    }
+    // The flag is in the memory of another user's process.
+    let finished = without("dac_override", &attach)?;
+    ensure!(finished.code == 0, "{}", finished.stderr);
+    let lacks = Report::parse(&finished.stdout)?.0["completeness"].to_string();
+    ensure!(lacks.contains("could not be armed"), "without dac_override: {lacks}");
+    ensure!(jvm.flag("DTraceMonitorProbes")? == "false", "the flag stays up");
+    // Who cannot become the target's user loads no library.
+    let finished = without("setuid setgid", &markers)?;
+    ensure!(finished.code == 1, "without setuid: {}", finished.stderr);
+    ensure!(without("syslog", &markers)?.code == 0, "the library needs no more");
+    jvm.finish().map(drop)
+}
+
+#[test]
+fn a_library_that_only_its_user_may_read_takes_a_capability() -> Result<()> {
+    const LOADS: &str =
+        "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print('READY', flush=True); sys.stdin.readline()";
+    let directory = tempfile::tempdir()?;
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))?;
+    let library = directory.path().join("libjvm.so");
+    fs::copy(jdk::any()?.libjvm(), &library)?;
+    chown(&library, Some(OTHER), Some(OTHER))?;
+    fs::set_permissions(&library, fs::Permissions::from_mode(0o600))?;
+    let process = Process::spawn(as_user(OTHER, &[]).args(["python3", "-c", LOADS]).arg(&library))?;
+    process.stdout.wait_for_line("READY", 0, LIMIT)?;
+    let pid = process.pid().to_string();
+    for (missing, code) in [("sys_nice", 0), ("dac_override", 0), ("dac_read_search dac_override", 1)] {
+        let finished = without(missing, &["probes", &pid])?;
+        ensure!(finished.code == code, "without {missing}: {}, {}", finished.code, finished.stderr);
+    }
+    Ok(())
+}
+
+#[test]
+fn commands_that_read_only_files_need_no_capability() -> Result<()> {
+    let (directory, own) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))?;
+    let program = directory.path().join("jtrace");
+    fs::copy(binary()?, &program)?;
+    chown(own.path(), Some(MEMBER), Some(MEMBER))?;
+    let file = |name: &str| own.path().join(name).display().to_string();
+    let (recording, report, classes) = (file("a.jtrace"), file("a.html"), tests::jvm::classes("locks"));
+    let mut jvm = jvm_of(OTHER)?;
+    tests::jtrace::succeed(&["record", &jvm.pid().to_string(), "-d", "500ms", "-o", &recording])?;
+    jvm.finish()?;
+    chown(&recording, Some(MEMBER), Some(MEMBER))?;
+    let classes = classes.display().to_string();
+    for words in [
+        &["report", &recording][..],
+        &["report", &recording, "-o", &report],
+        &["diff", &recording, &recording],
+        &["completions", "bash"],
+        &["man"],
+        &["markers", "check", "--class-path", &classes, "--marker", "all=Locks::*"],
+        &["typestate", "list"],
+        &["typestate", "graph", "hasnext"],
+        &["typestate", "check", "hasnext"],
+    ] {
+        let finished = Finished::of(as_user(MEMBER, &[]).arg(&program).args(words), LIMIT)?;
+        ensure!(finished.code == 0, "{words:?}: {}", finished.stderr);
+    }
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `JTRACE_DEATHS` says how many, and `JTRACE_DEATHS_SEED` repeats the choice of a run; moments are never quite the same again.
 
-mod left;
+pub(crate) mod left;
 mod tally;
 
 use std::{
@@ -30,7 +30,7 @@ use self::{
 use super::ending::SIGNALS;
 
 /// How many where nobody says it, and from how many on a measurement is among the commands: it takes seconds.
-const USUAL: u64 = 24;
+const USUAL: u64 = 100;
 const WITH_MEASUREMENTS: u64 = 200;
 
 /// Signals that end a process at once, as a fault in jtrace would.
@@ -240,17 +240,27 @@ fn deaths_at_any_moment_of_any_command_leave_the_target_as_it_was() -> Result<()
     let by_clock = u64::from(SystemTime::now().duration_since(UNIX_EPOCH)?.subsec_nanos());
     let seed = number("JTRACE_DEATHS_SEED")?.unwrap_or(by_clock);
     println!("deaths: {times}, seed {seed}");
-    let (mut dice, mut tally) = (Dice(seed), Tally::default());
     // A session of each command comes before the deaths of a release, and takes as long as these.
     let jdks = jdk::oldest_and_newest()?;
     let rows: Vec<Row> =
         COMMANDS.into_iter().filter(|row| times >= WITH_MEASUREMENTS || row.1 != Watches::Own).collect();
-    for jdk in &jdks {
-        let died = of_release(jdk, &rows, times.div_ceil(jdks.len() as u64), &mut dice, &mut tally);
-        print!("{tally}");
-        died.with_context(|| format!("JDK {}, seed {seed}", jdk.release))?;
-    }
-    Ok(())
+    let each = times.div_ceil(jdks.len() as u64);
+    // Releases go side by side: a death is mostly waiting, and what one jtrace owes to its target is no other target's.
+    let outcomes: Vec<_> = thread::scope(|scope| {
+        let of_one = |(jdk, number): (_, u64)| {
+            let rows = &rows;
+            scope.spawn(move || {
+                let (mut dice, mut tally) = (Dice(seed.wrapping_add(number)), Tally::default());
+                let died = of_release(jdk, rows, each, &mut dice, &mut tally);
+                (tally, died.with_context(|| format!("JDK {}, seed {seed}", jdk.release)))
+            })
+        };
+        let all: Vec<_> = jdks.iter().zip(0..).map(of_one).collect();
+        all.into_iter().map(|one| one.join().expect("it does not panic")).collect()
+    });
+    let (tallies, died): (Vec<Tally>, Vec<Result<()>>) = outcomes.into_iter().unzip();
+    print!("{}", tallies.into_iter().sum::<Tally>());
+    died.into_iter().collect()
 }
 
 fn of_release(jdk: &Jdk, rows: &[Row], times: u64, dice: &mut Dice, tally: &mut Tally) -> Result<()> {

@@ -12,6 +12,8 @@ use tests::{
     process::Signal,
 };
 
+use crate::deaths::left;
+
 const FLAG: &str = "DTraceMonitorProbes";
 
 fn contended(jdk: &jdk::Jdk) -> Result<Jvm> {
@@ -30,6 +32,51 @@ fn the_monitor_flag_is_armed_and_restored() -> Result<()> {
         jvm.finish()?;
     }
     Ok(())
+}
+
+/// Commands that only read, and sessions whose lenses need nothing but sites: the JVM's flags, code, descriptors and threads are what
+/// they were, and it does not even listen for commands.
+#[test]
+fn what_only_reads_leaves_the_target_as_it_is() -> Result<()> {
+    const FLAGS: [&str; 3] = [FLAG, "DTraceMethodProbes", "DTraceAllocProbes"];
+    for jdk in jdk::oldest_and_newest()? {
+        let mut jvm = contended(&jdk)?;
+        let enters = jvm.work()?.get("contended_enters")?;
+        let pid = jvm.pid();
+        let text = pid.to_string();
+        let (before, listeners) = (left::Left::settled(pid)?, listeners(pid)?);
+        for words in [
+            &["list"][..],
+            &["doctor", &text],
+            &["probes", &text],
+            &["threads", &text],
+            &["top", "-d", "2s"],
+            &["attach", &text, "--explain"],
+            &["attach", &text, "-l", "gc,safepoint,classes,jit,cpu", "-d", "500ms", "--json"],
+            &["jni", &text, "-d", "500ms", "--json"],
+            &["methods", &text, "-I", "Locks::*", "--arm", "off", "-d", "500ms", "--json"],
+        ] {
+            // What a session cannot see here is its own matter.
+            jtrace::run(words)?;
+            left::is_clean(pid)?;
+            let after = left::Left::settled(pid)?;
+            ensure!(after == before, "{words:?}: {:?}", after.beyond(&before));
+            ensure!(self::listeners(pid)? == listeners, "{words:?} had the JVM listen");
+        }
+        assert_eq!(jvm.work()?.get("contended_enters")?, enters);
+        for flag in FLAGS {
+            ensure!(jvm.flag(flag)? == "false", "{flag} is up");
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// Threads that take commands in a JVM: one, or none where nobody has given any.
+fn listeners(pid: u32) -> Result<usize> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
+    let names = tasks.flat_map(|task| fs::read_to_string(task.path().join("comm")));
+    Ok(names.filter(|name| name.starts_with("Attach Listen")).count())
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! A root tool among hostile users: each test attacks as an ordinary user could, in namespaces of her own.
 
+mod held_up;
+mod outputs;
+mod tables;
+
 use std::{
+    ffi::OsString,
     fs,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
@@ -8,16 +13,16 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::{
     jdk, jtrace,
     jvm::{Jvm, Launch, child_of},
     patience::until_true,
-    process::{Finished, Process, Signal},
-    workspace,
+    process::{Finished, Signal},
 };
 use tracer::jvm::{find::process::Identity, target_files};
 
+use self::held_up::{beside, that_holds_up};
 use crate::privileges::{is_filtered, mask, of_document};
 
 /// A user who has nothing on this machine.
@@ -27,15 +32,28 @@ const UID: u32 = 61_234;
 fn as_user() -> Command {
     let mut command = Command::new("setpriv");
     let uid = UID.to_string();
-    command.args(["--reuid", &uid, "--regid", &uid, "--clear-groups", "--"]).current_dir("/");
+    // setpriv starts a program while it still has root's rights; what that one starts is the user's.
+    command.args(["--reuid", &uid, "--regid", &uid, "--clear-groups", "--", "env"]).current_dir("/");
     command
+}
+
+/// Where what lies at `/tmp` is found when something else is mounted there: this repository and the JDKs may lie below it.
+const ELSEWHERE: &str = "/mnt";
+
+/// A command line that finds its files there.
+fn from_elsewhere(words: Vec<OsString>) -> Vec<OsString> {
+    let moved = |word: OsString| match Path::new(&word).strip_prefix("/tmp") {
+        Ok(below) => Path::new(ELSEWHERE).join(below).into_os_string(),
+        Err(_) => word,
+    };
+    words.into_iter().map(moved).collect()
 }
 
 /// A JVM of the user, who sees another directory at `/tmp`: she has mounted it there, in namespaces of her own.
 fn with_another_tmp(launch: &Launch, tmp: &Path) -> Result<Jvm> {
-    const SCRIPT: &str = "set -e; mount --bind \"$0\" /tmp; exec \"$@\"";
+    const SCRIPT: &str = "set -e; mount --rbind /tmp /mnt; mount --bind \"$0\" /tmp; exec \"$@\"";
     let directory = tempfile::tempdir()?;
-    let words = launch.command(directory.path());
+    let words = from_elsewhere(launch.command(directory.path()));
     let mut command = as_user();
     command.args(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SCRIPT]).arg(tmp).args(words);
     launch.start_by(&mut command, directory)
@@ -111,63 +129,6 @@ fn a_map_of_a_process_in_another_pid_namespace_does_not_replace_one_of_the_hosts
     assert_eq!(fs::read(&of_host).ok(), before);
     ensure!(jtrace::succeed(&["perf-map", "--stdout", &pid.to_string()])?.text().contains("Interpreter"));
     outer.finish()?;
-    Ok(())
-}
-
-/// A process of the user that holds up whoever reads its memory, or its command line, see `held_up.py`.
-fn that_holds_up(kind: &str, directory: &Path) -> Result<Process> {
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
-    std::os::unix::fs::chown(directory, Some(UID), Some(UID))?;
-    let script = directory.join("held_up.py");
-    fs::copy(workspace().join("tests/fixtures/held_up.py"), &script)?;
-    let (mounted, device) = (directory.join("mounted"), directory.join("fuse"));
-    fs::create_dir(&mounted)?;
-    // Open to everybody, as distributions have it.
-    let made = Command::new("mknod").args(["-m", "666"]).arg(&device).args(["c", "10", "229"]).status()?;
-    ensure!(made.success(), "mknod failed");
-    let mut command = as_user();
-    command.args(["unshare", "--user", "--map-root-user", "--mount", "python3"]);
-    command.env("FUSE", device).arg(script).arg(kind).arg(jdk::any()?.libjvm()).arg(mounted);
-    let process = Process::spawn(&mut command)?;
-    process.stdout.wait_for_line("READY", 0, jtrace::LIMIT).with_context(|| process.transcript())?;
-    Ok(process)
-}
-
-/// Runs jtrace beside such a process. What is still held up when that process has ended would have been so for ever.
-fn beside(process: &Process, arguments: &[&str]) -> Result<Finished> {
-    let finished = jtrace::run(arguments)?;
-    ensure!(process.is_running(), "{}", process.transcript());
-    Ok(finished)
-}
-
-#[test]
-fn memory_that_a_user_serves_herself_holds_nothing_up() -> Result<()> {
-    let jdk = jdk::any()?;
-    let mut jvm = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]).start()?;
-    for kind in ["memory", "arguments", "library"] {
-        let directory = tempfile::tempdir()?;
-        let process = that_holds_up(kind, directory.path())?;
-        let pid = process.pid();
-        let list: Value = serde_json::from_slice(&beside(&process, &["list", "--json"])?.stdout)?;
-        let rows = list["jvms"].as_array().context("no list")?;
-        let row = |pid: u32| rows.iter().find(|row| row["pid"] == pid);
-        assert!(row(jvm.pid()).is_some_and(|row| row["problem"].is_null()), "{list}");
-        let row = row(pid).with_context(|| format!("{kind}: not listed"))?;
-        // What cannot be read is said, or stands under the name that the kernel knows.
-        let is_named = if kind == "arguments" { row["command"] == "python3" } else { row["problem"].is_string() };
-        assert!(is_named, "{kind}: {row}");
-        // Nothing had to be left behind: it was not read in the first place.
-        assert_eq!(list["held_up"], 0, "{kind}");
-        for command in [&["doctor"][..], &["attach", "-d", "1s", "--json"], &["perf-map"], &["probes"], &["threads"]] {
-            let mut words = command.to_vec();
-            let pid = pid.to_string();
-            words.insert(1, &pid);
-            // The library is a real one, so what needs nothing else can be answered.
-            let finished = beside(&process, &words)?;
-            assert!(kind == "arguments" || finished.code == 1, "{words:?}: {}", finished.text());
-        }
-    }
-    jvm.finish()?;
     Ok(())
 }
 
@@ -281,6 +242,13 @@ fn who_reaches_a_users_files_is_that_user_in_her_namespace_and_has_no_capability
         look.args(["cat", &format!("/proc/{child}/{file}")]);
         assert_ne!(Finished::of(&mut look, jtrace::LIMIT)?.code, 0, "{file}");
     }
+    // Nor can it make files where its user may, but nobody wants one.
+    let hers = tempfile::tempdir_in("/run")?;
+    std::os::unix::fs::chown(hers.path(), Some(UID), Some(UID))?;
+    let make = |directory: &str| files.create(target_files::At { directory, name: "made" }, 0o600, true, b"x");
+    make("/tmp")?;
+    let made = make(hers.path().to_str().context("UTF-8")?);
+    ensure!(made.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied), "Landlock let it");
     drop(files);
     jvm.finish()?;
     Ok(())

@@ -85,6 +85,16 @@ fn holds(row: &str, status: &str) -> Result<()> {
     Ok(())
 }
 
+/// Checks that a process may not need more than a look takes.
+fn limited(pid: u32) -> Result<()> {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits"))?;
+    for (limit, most) in [("Max data size", "1073741824"), ("Max cpu time", "60"), ("Max core file size", "0")] {
+        let line = limits.lines().find_map(|line| line.strip_prefix(limit)).context("no such limit")?;
+        ensure!(line.split_whitespace().next() == Some(most), "{limit}: {line}");
+    }
+    Ok(())
+}
+
 #[test]
 fn commands_that_only_look_have_what_the_table_says_when_they_print() -> Result<()> {
     let jdk = jdk::any()?;
@@ -105,14 +115,100 @@ fn commands_that_only_look_have_what_the_table_says_when_they_print() -> Result<
         // It has parsed all that it will, and waits for room on its standard output.
         let status = status_within(&mut child, "1 0x1 ").with_context(|| format!("{words:?}"))?;
         holds(row, &status).with_context(|| format!("{words:?}"))?;
-        let limits = fs::read_to_string(format!("/proc/{}/limits", child.id()))?;
-        for (limit, most) in [("Max data size", "1073741824"), ("Max cpu time", "60"), ("Max core file size", "0")] {
-            let line = limits.lines().find_map(|line| line.strip_prefix(limit)).context("no such limit")?;
-            ensure!(line.split_whitespace().next() == Some(most), "{words:?}: {limit}: {line}");
-        }
+        limited(child.id()).with_context(|| format!("{words:?}"))?;
         reader.read_to_end(&mut Vec::new())?;
         ensure!(child.wait()?.success(), "{words:?}");
     }
+    jvm.finish().map(drop)
+}
+
+/// A snapshot is parsed before anything is printed, whoever wrote it.
+#[test]
+fn commands_that_parse_heaps_have_what_the_table_says_when_they_print() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
+    let pid = jvm.pid().to_string();
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("a.heap");
+    let file = file.to_str().context("UTF-8")?;
+    jtrace::succeed(&["heap", &pid, "-o", file])?;
+    let of_files = "`heap`, `heap diff` and `leaks` of files";
+    let of_jvms = "`heap` and `leaks` of a JVM, once the library of the last snapshot is in it";
+    for (row, words) in [
+        (of_files, &["heap", file, "--json"][..]),
+        (of_files, &["heap", "diff", file, file, "--json"]),
+        (of_files, &["leaks", file, file, "--json"]),
+        (of_jvms, &["heap", &pid, "--json"]),
+        (of_jvms, &["leaks", &pid, "-n", "2", "-d", "1s", "--json"]),
+    ] {
+        let (mut reader, writer) = full_pipe()?;
+        let mut child = jtrace::command(words)?.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).spawn()?;
+        let status = status_within(&mut child, "1 0x1 ").with_context(|| format!("{words:?}"))?;
+        holds(row, &status).with_context(|| format!("{words:?}"))?;
+        reader.read_to_end(&mut Vec::new())?;
+        ensure!(child.wait()?.success(), "{words:?}");
+    }
+    jvm.finish().map(drop)
+}
+
+/// It stands still before the first process, as nobody takes what it says.
+#[test]
+fn a_process_that_looks_has_what_the_table_says() -> Result<()> {
+    let (reader, writer) = full_pipe()?;
+    let mut child =
+        jtrace::command(&["look-apart", "1"])?.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).spawn()?;
+    let looked = status_within(&mut child, "1 0x1 ").and_then(|status| {
+        holds("one that looks into unknown processes", &status)?;
+        limited(child.id())
+    });
+    drop(reader);
+    child.wait()?;
+    looked
+}
+
+/// Threads have capabilities each for itself.
+#[test]
+fn the_thread_that_bounds_the_urgent_one_has_one_capability() -> Result<()> {
+    const SYS_NICE: u64 = 1 << 23;
+    let mut jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
+    let mut session = jtrace::Session::attach(jvm.pid(), &[])?;
+    let pid = session.process().pid();
+    until("one thread has that capability and no other", || {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
+        let statuses: Vec<String> = tasks.flat_map(|task| fs::read_to_string(task.path().join("status"))).collect();
+        let sets = statuses.iter().map(|status| mask(status, "CapEff")).collect::<Result<Vec<_>>>()?;
+        Ok((sets.iter().filter(|set| **set == SYS_NICE).count() == 1).then_some(()))
+    })?;
+    session.stop()?;
+    jvm.finish().map(drop)
+}
+
+/// What a session holds goes with its descriptors, and none of them leads out of the machine.
+#[test]
+fn nothing_is_pinned_and_no_connection_is_opened() -> Result<()> {
+    let pinned = || -> Result<Vec<String>> {
+        let entries = fs::read_dir("/sys/fs/bpf").into_iter().flatten().flatten();
+        Ok(entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+    };
+    let before = pinned()?;
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    let mut session = jtrace::Session::attach(jvm.pid(), &["--inside", "--marker", "all=Locks::*"])?;
+    jvm.work()?;
+    let pid = session.process().pid();
+    let links = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().flat_map(|entry| fs::read_link(entry.path()));
+    let links: Vec<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
+    let local = fs::read_to_string(format!("/proc/{pid}/net/unix"))?;
+    let sockets = links.iter().filter_map(|link| link.strip_prefix("socket:[")?.strip_suffix(']'));
+    for inode in sockets.clone() {
+        ensure!(
+            local.split_whitespace().any(|word| word == inode),
+            "socket {inode} is none of this machine: {links:?}"
+        );
+    }
+    ensure!(sockets.count() > 0, "the library's connection is not among {links:?}");
+    ensure!(links.iter().any(|link| link.contains("bpf")), "no eBPF object is open: {links:?}");
+    assert_eq!(pinned()?, before);
+    session.stop()?;
+    assert_eq!(pinned()?, before);
     jvm.finish().map(drop)
 }
 
@@ -141,6 +237,7 @@ fn a_process_that_follows_a_jvm_has_what_the_table_says_and_ends_with_top() -> R
             let status = fs::read_to_string(format!("/proc/{follower}/status"))?;
             Ok(is_filtered(&status).then_some(status))
         })?;
+        limited(follower)?;
         holds("one that follows a JVM for `top`", &status)
     });
     top.signal(Signal::TERM)?;

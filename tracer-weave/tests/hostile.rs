@@ -4,8 +4,13 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+#[path = "../../tracer/src/fuzz/meter.rs"]
+mod meter;
+
 use std::fs;
 use std::path::Path;
+
+use meter::metered;
 
 use tracer_weave::outline::outline;
 use tracer_weave::weave::weave;
@@ -92,6 +97,10 @@ fn a_class_file_that_is_cut_off_is_refused() {
     }
 }
 
+/// Memory that a class file may take, and each byte of it.
+const ROOM_BYTES: usize = 1 << 20;
+const ROOM_PER_BYTE: usize = 256;
+
 #[test]
 fn fuzz_class_files() {
     // The number is shared among the class files.
@@ -112,7 +121,7 @@ fn fuzz_class_files() {
                     _ => damaged[at] = u8::try_from(numbers.below(256)).unwrap(),
                 }
             }
-            read += usize::from(attempt(&damaged, &rules));
+            read += usize::from(metered(ROOM_BYTES + ROOM_PER_BYTE * damaged.len(), || attempt(&damaged, &rules)));
         }
     }
     // Most damage is to code and names, and is no reason to refuse the class.

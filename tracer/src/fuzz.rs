@@ -4,16 +4,16 @@
 //! A fuzzer is a test whose name begins with `fuzz_`. `JTRACE_FUZZ_CASES` sets the number of inputs of each. Samples lie in
 //! `tests/corpus`, a folder for each fuzzer; what a fuzzer has found is put there and stays.
 
-mod allocator;
 #[path = "../tests/session/dice.rs"]
 mod dice;
 mod list;
+mod meter;
 mod metered;
-mod watch;
 
 use std::path::Path;
 
-pub(crate) use self::{dice::Dice, metered::Metered};
+use self::meter::{limited, watch::Watch};
+pub(crate) use self::{dice::Dice, meter::metered, metered::Metered};
 use crate::jvm::peek::{Peek as _, copy::Copy};
 
 /// Most inputs of a plain test run.
@@ -63,30 +63,21 @@ pub(crate) fn config() -> proptest::prelude::ProptestConfig {
 
 /// Gives every number of an input to `case`, which makes the input and reads it. `room` is the most memory that one may take.
 pub(crate) fn each(name: &str, room: usize, mut case: impl FnMut(&mut Dice)) {
-    let watch = watch::Watch::begin(name);
+    let watch = Watch::begin(name);
     for seed in 0..u64::from(dice::config(USUAL_CASES).cases) {
         watch.next(seed);
-        let before = allocator::mark();
-        case(&mut Dice(seed));
-        let most = allocator::most_since(before);
-        assert!(most <= room, "{most} bytes of memory for one input, and {room} are allowed");
+        limited(room, || case(&mut Dice(seed)));
     }
-    watch.end();
 }
 
 /// Gives the samples of a fuzzer to `read`, as they are and then damaged.
 pub(crate) fn samples(name: &str, mut read: impl FnMut(&[u8])) {
     let corpus = corpus(name);
-    let mut limited = |bytes: &[u8]| {
-        let before = allocator::mark();
-        read(bytes);
-        let (most, room) = (allocator::most_since(before), ROOM_BYTES + ROOM_PER_BYTE * bytes.len());
-        assert!(most <= room, "{most} bytes of memory for an input of {} bytes", bytes.len());
-    };
+    let mut read = |bytes: &[u8]| limited(ROOM_BYTES + ROOM_PER_BYTE * bytes.len(), || read(bytes));
     for sample in &corpus {
-        limited(sample);
+        read(sample);
     }
-    each(name, usize::MAX, |dice| limited(&damaged(dice, &corpus)));
+    each(name, usize::MAX, |dice| read(&damaged(dice, &corpus)));
 }
 
 /// The same for parsers of text.

@@ -20,6 +20,9 @@ pub const SESSION: CapabilitySet = LOOKING
     .union(CapabilitySet::SYSLOG)
     .union(CapabilitySet::DAC_OVERRIDE);
 
+/// What a walk through the heap of a JVM takes once it has begun: what looking takes, and results in directories of others.
+pub const WALKING: CapabilitySet = LOOKING.union(CapabilitySet::DAC_OVERRIDE);
+
 /// What a report of a recording takes: results in directories of others.
 pub const REPORTING: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC_READ_SEARCH);
 

@@ -4,12 +4,19 @@
 //! made from a seed by a few lines of arithmetic, because a million inputs from proptest's own combinators take hours in
 //! an unoptimised build; a failure prints the seed.
 
+#[path = "../src/fuzz/meter.rs"]
+mod meter;
+
+use meter::metered;
 use proptest::prelude::*;
 use tracer::jvm::{
     elf::{Elf, notes_in},
     usdt::{self, Sites, arg},
 };
 use tracer_common::site::{Operand, Register};
+
+/// Memory that one input may take.
+const ROOM: usize = 1 << 20;
 
 fn config() -> ProptestConfig {
     let cases = std::env::var("JTRACE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000);
@@ -286,7 +293,7 @@ proptest! {
     #[test]
     fn fuzz_operands(seed in any::<u64>()) {
         let text = Dice(seed).operand_text();
-        match arg::parse(&text) {
+        match metered(ROOM, || arg::parse(&text)) {
             Ok(operand) => {
                 check_operand(&operand);
                 // What was understood can be written down and understood again.
@@ -299,7 +306,7 @@ proptest! {
     #[test]
     fn fuzz_operands_that_are_valid(seed in any::<u64>()) {
         let operand = Dice(seed).valid_operand();
-        prop_assert_eq!(arg::parse(&arg::format(&operand)), Ok(operand));
+        prop_assert_eq!(metered(ROOM, || arg::parse(&arg::format(&operand))), Ok(operand));
     }
 
     #[test]
@@ -308,7 +315,7 @@ proptest! {
         let bytes = dice.bytes(120);
         let align = if dice.once_in(4) { dice.number() } else { 4 };
         let moved_to = dice.once_in(2).then(|| dice.number());
-        check_bounds(&read(&bytes, align, moved_to), bytes.len());
+        check_bounds(&metered(ROOM, || read(&bytes, align, moved_to)), bytes.len());
     }
 
     #[test]
@@ -316,18 +323,21 @@ proptest! {
         let mut dice = Dice(seed);
         let bytes = dice.section();
         let moved_to = dice.once_in(2).then(|| dice.number());
-        check_bounds(&read(&bytes, 4, moved_to), bytes.len());
+        check_bounds(&metered(ROOM, || read(&bytes, 4, moved_to)), bytes.len());
     }
 
     #[test]
     fn fuzz_elf_headers(seed in any::<u64>()) {
         let bytes = Dice(seed).file();
-        if let Ok(elf) = Elf::parse(&bytes) {
-            let sites = usdt::read(&elf);
-            check_bounds(&sites, 4 * bytes.len());
-            prop_assert!(elf.symbols().count() <= 2 * bytes.len() / 24);
-            prop_assert!(elf.file_offset(0).is_none_or(|offset| offset < bytes.len() as u64));
-        }
+        metered(ROOM, || {
+            if let Ok(elf) = Elf::parse(&bytes) {
+                let sites = usdt::read(&elf);
+                check_bounds(&sites, 4 * bytes.len());
+                prop_assert!(elf.symbols().count() <= 2 * bytes.len() / 24);
+                prop_assert!(elf.file_offset(0).is_none_or(|offset| offset < bytes.len() as u64));
+            }
+            Ok(())
+        })?;
     }
 }
 

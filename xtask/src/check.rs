@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{audit, dist, process, prose, tidy};
+use crate::{audit, claims, dist, process, prose, tidy};
 
 /// Takes no options.
 #[derive(Args, Default)]
@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     ("format", format),
     ("tidy", tidy::run),
     ("prose", prose::check),
+    ("claims", claims::check),
     ("lints", lints),
     ("documentation", documentation),
     ("dependencies", audit::run),

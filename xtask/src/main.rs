@@ -15,6 +15,7 @@ mod verifier;
 
 mod build;
 mod check;
+mod claims;
 mod dist;
 mod jdks;
 mod package;

@@ -1,7 +1,7 @@
 //! `cargo xtask prose`: how long the sentences of the documents are. Pages keep to a goal, or to limits above it in
 //! `tests/budgets/prose.txt`, which may only shrink; `cargo xtask check` holds the pages to them.
 
-mod sentences;
+pub(crate) mod sentences;
 
 use std::{
     fs,

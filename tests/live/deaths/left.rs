@@ -16,7 +16,7 @@ const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// What is open in a target, or mounted for it, beyond what it has itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Left {
+pub(crate) struct Left {
     /// What its descriptors stand for, and how often.
     open: BTreeMap<String, usize>,
     mounts: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Left {
 
 impl Left {
     /// What there is, once two looks have found it equal.
-    pub(super) fn settled(pid: u32) -> Result<Self> {
+    pub(crate) fn settled(pid: u32) -> Result<Self> {
         let mut before = None;
         until("the target's descriptors stay as they are", || {
             let now = Self::of(pid)?;
@@ -47,7 +47,7 @@ impl Left {
     }
 
     /// What is here and was not before.
-    pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
+    pub(crate) fn beyond(&self, before: &Self) -> Vec<String> {
         let count = |left: &Self, name: &str| left.open.get(name).copied().unwrap_or_default();
         let new_mounts = self.mounts.iter().filter(|mount| !before.mounts.contains(mount));
         let mut found: Vec<String> = new_mounts.cloned().collect();
@@ -63,7 +63,7 @@ impl Left {
 }
 
 /// Waits until nothing is armed in a JVM: nothing is owed to it, no site has a breakpoint, and no library is at work.
-pub(super) fn is_clean(pid: u32) -> Result<()> {
+pub(crate) fn is_clean(pid: u32) -> Result<()> {
     until_true("nothing is owed to the target", || Ok(!is_owed(pid)))?;
     until_true("no jtrace is in the target", || Ok(!has_library_thread(pid)))?;
     until_true("every site is as the file has it", || has_code_of_file(pid))?;

@@ -1,6 +1,6 @@
 //! How many have died of what, and how far they had come.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, iter::Sum};
 
 use tests::process::Signal;
 
@@ -24,6 +24,16 @@ impl Tally {
         for key in [format!("1 JDK {release}"), format!("2 {command}"), format!("3 {kind}"), "4 all".to_owned()] {
             *self.0.entry((key, stage)).or_default() += 1;
         }
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        let mut sum = Self::default();
+        for (key, count) in all.flat_map(|tally| tally.0) {
+            *sum.0.entry(key).or_default() += count;
+        }
+        sum
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) struct LookOptions {
 
 /// The hidden command that looks.
 const LOOK: &str = "look-apart";
-/// How long a child may be held up by one process, and how long where it has not had a CPU.
+/// How long a child may be held up by one process, twice as long where it uses a CPU, and how long where it has none.
 const STEP: Duration = Duration::from_secs(2);
 const STEP_WITHOUT_CPU: Duration = Duration::from_secs(30);
 /// Most bytes of a line, and of all of them.
@@ -210,17 +210,23 @@ impl Apart {
 
     fn next(&self, deadline: Option<Instant>) -> Next {
         let began = Instant::now();
+        let mut before = None;
         loop {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             match self.lines.recv_timeout(left.unwrap_or(STEP).min(STEP)) {
                 Ok(said) => return Next::Said(said),
                 Err(RecvTimeoutError::Disconnected) => return Next::Nothing,
                 Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= STEP) => return Next::Late,
-                // One that wants a CPU is held up by the machine, and not by what it looks at; where there is a deadline,
-                // one that waits for an answer may do so until then.
+                // One that wants a CPU and has none is held up by the machine, and not by what it looks at; one that uses it
+                // for as long is. Where there is a deadline, one that works or waits for an answer may do so until then.
                 Err(RecvTimeoutError::Timeout) => {
-                    let state = Stat::read(self.child.id()).map_or('Z', |stat| stat.state);
-                    let waits = state == 'R' || (state == 'S' && deadline.is_some());
+                    let Ok(Stat { state, cpu_ticks, .. }) = Stat::read(self.child.id()) else { return Next::Nothing };
+                    let used = cpu_ticks.saturating_sub(*before.get_or_insert(cpu_ticks));
+                    let is_busy = used > rustix::param::clock_ticks_per_second() * STEP.as_secs() / 2;
+                    let waits = match deadline {
+                        None => state == 'R' && !is_busy,
+                        Some(_) => matches!(state, 'R' | 'S'),
+                    };
                     if !waits || began.elapsed() > STEP_WITHOUT_CPU {
                         return Next::Nothing;
                     }
@@ -288,6 +294,21 @@ mod tests {
         assert_eq!(listen(r#"echo '{"At":42}'; exec sleep 600"#, None).0, Ended::HeldUp(Some(42)));
         assert_eq!(listen("exit 1", None).0, Ended::HeldUp(None));
         assert_eq!(listen(r#"echo '{"At":42}'; echo nonsense"#, None).0, Ended::HeldUp(Some(42)));
+    }
+
+    /// The kernel can work for a user for as long as she likes: on the list of her hundred thousand mounts, for instance. CPU time decides.
+    #[test]
+    fn a_child_that_is_kept_busy_is_left_as_one_that_waits() {
+        let script = r#"
+            echo '{"At":42}'
+            used=0
+            while [ $used -lt 1000 ]; do
+                read -r line < /proc/self/stat
+                set -- ${line##*) }
+                used=$((${12} + ${13}))
+            done
+            echo '"End"'"#;
+        assert_eq!(listen(script, None).0, Ended::HeldUp(Some(42)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::{marker, predicate, text::escape, typestate};
+use crate::{jvm::find::privileges::Privileges, marker, predicate, text::escape, typestate};
 
 /// A command's failure.
 #[derive(Debug)]
@@ -103,7 +103,14 @@ impl From<crate::ending::Cut> for Failure {
 
 impl From<crate::ebpf::Error> for Failure {
     fn from(error: crate::ebpf::Error) -> Self {
-        let hint = error.hint();
+        let missing = Privileges::own().missing();
+        let hint = match &error {
+            // The kernel says no more than that it is not permitted.
+            crate::ebpf::Error::Load(_) | crate::ebpf::Error::Refused(_) if !missing.is_empty() => {
+                Some(format!("run with sudo, or grant {}", missing.join(", ")))
+            }
+            _ => error.hint(),
+        };
         Self::new(error, hint)
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::{Failure, attach::say, output, prepare};
+use super::{Failure, attach::say, output, prepare, replay};
 use crate::{
     heap::{
         census::Census,
@@ -21,7 +21,11 @@ use crate::{
         take::{self, Facts, Wanted},
         text,
     },
-    jvm::find::Jvm,
+    jvm::find::{
+        Jvm,
+        refused_calls::{Work, refuse_beyond},
+    },
+    privilege,
     text::format::{bytes, plural},
 };
 
@@ -116,9 +120,11 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
         output::check_replaceable(path)?;
     }
     let source = options.source.as_deref().unwrap_or_default();
-    let stored = match pid(source) {
-        Some(pid) => options.taking.take_of(pid)?,
-        None => open(Path::new(source))?,
+    let stored = if let Some(pid) = pid(source) {
+        options.taking.take_of(pid, true)?
+    } else {
+        replay::give_up_but(options.output.as_slice(), &[Path::new(source)])?;
+        open(Path::new(source))?
     };
     if let Some(path) = &options.output {
         keep(&stored, path)?;
@@ -171,8 +177,8 @@ fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
 }
 
 impl Taking {
-    /// Takes a snapshot of a JVM.
-    pub(super) fn take_of(self, pid: u32) -> Result<Stored, Failure> {
+    /// Takes a snapshot of a JVM. Where it is the last one, all that reading it does not take is given up for good.
+    pub(super) fn take_of(self, pid: u32, is_last: bool) -> Result<Stored, Failure> {
         let jvm = prepare::open(pid)?;
         let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
         let failed = |error: take::Error| {
@@ -183,8 +189,23 @@ impl Taking {
         if self.stop {
             say("the JVM stands still while it walks through its heap: half a second to two for each million objects");
         }
-        let taken = take::take(&jvm, wanted, &headroom).map_err(failed)?;
+        let begun = || {
+            if is_last {
+                only_walk();
+            }
+        };
+        let taken = take::take(&jvm, wanted, &headroom, begun).map_err(failed)?;
         Ok(Stored { graph: taken.graph, origin: origin(&jvm, &taken.facts), cost: Some(taken.facts) })
+    }
+}
+
+/// Gives up what reading a heap and writing results do not take, for good.
+fn only_walk() {
+    if let Err(error) = privilege::keep_only(privilege::WALKING) {
+        log::warn!("jtrace keeps all its capabilities: {error}");
+    }
+    if let Err(error) = refuse_beyond(Work::Looking) {
+        log::warn!("the kernel does not refuse what reading a heap has no need for: {error}");
     }
 }
 

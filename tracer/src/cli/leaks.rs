@@ -12,6 +12,7 @@ use super::{
     heap::{self, Taking},
     options, output,
     places::Sampling,
+    replay,
 };
 use crate::{
     ending::{self, Cut, Patience, Until},
@@ -96,6 +97,8 @@ fn read(sources: &[String]) -> Result<Vec<Counted>, Failure> {
             "give several files of `jtrace heap PID -o FILE`, or the process id of a JVM".to_owned(),
         ));
     }
+    let paths: Vec<&Path> = sources.iter().map(Path::new).collect();
+    replay::give_up_but(&[], &paths)?;
     sources.iter().map(|source| heap::open(Path::new(source)).map(heap::counted)).collect()
 }
 
@@ -127,7 +130,7 @@ fn take(options: &Options, pid: u32) -> Result<Vec<Counted>, Failure> {
         let taken = if at > 0 && !target.is_some_and(Identity::is_alive) {
             Err(Failure::new(format!("process {pid} has ended"), "give a shorter time (`-d 20s`)".to_owned()))
         } else {
-            options.taking.take_of(pid).map(heap::counted)
+            options.taking.take_of(pid, at + 1 == options.snapshots).map(heap::counted)
         };
         match taken {
             // It is a part only because of the signal, or none.

@@ -121,9 +121,14 @@ impl Asked {
 
 /// Keeps only what it takes to parse, once all that is read is open, and to write to these files.
 pub(super) fn give_up(outputs: &[PathBuf]) -> Result<(), Failure> {
+    give_up_but(outputs, &[])
+}
+
+/// The same where these files are still to be opened.
+pub(super) fn give_up_but(outputs: &[PathBuf], read: &[&Path]) -> Result<(), Failure> {
     privilege::keep_only(privilege::REPORTING)?;
     refuse_beyond(Work::Looking)?;
-    if let Err(error) = refused_files::refuse_beyond(&output::directories(outputs)) {
+    if let Err(error) = refused_files::refuse_all_but(&output::directories(outputs), read) {
         log::warn!("the kernel does not refuse files that a report has no need for: {error}");
     }
     Ok(())

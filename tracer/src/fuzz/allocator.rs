@@ -19,14 +19,14 @@ struct Counted;
 static COUNTED: Counted = Counted;
 
 /// Begins to look for the most; what is held now is its beginning.
-pub(super) fn mark() -> isize {
+pub(crate) fn mark() -> isize {
     let held = HELD.get();
     MOST.set(held);
     held
 }
 
 /// Most bytes that this thread had beyond those of the last mark.
-pub(super) fn most_since(mark: isize) -> usize {
+pub(crate) fn most_since(mark: isize) -> usize {
     usize::try_from(MOST.get() - mark).unwrap_or(0)
 }
 

@@ -144,6 +144,26 @@ fn every_fuzzer_is_named_in_the_list_and_every_named_one_is_there() {
     assert_eq!(named, found);
 }
 
+/// What bounds the memory and the time of each input.
+const METERS: [&str; 5] = ["each(", "samples(", "texts(", "metered(", "limited("];
+
+#[test]
+fn every_fuzzer_has_a_limit_of_memory_and_time() {
+    let sources = [all(&SOURCES), all(&TESTS)].into_iter().flatten();
+    let (mut seen, mut without) = (0, Vec::new());
+    for (path, text) in sources.filter(|(path, _)| !path.ends_with("fuzz/list.rs")) {
+        for fuzzer in text.split("fn fuzz_").skip(1) {
+            let body = fuzzer.split("fn ").next().unwrap_or_default();
+            seen += 1;
+            if !METERS.iter().any(|meter| body.contains(meter)) {
+                without.push(format!("{path}: fuzz_{}", fuzzer.split('(').next().unwrap_or_default()));
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} fuzzers were found");
+    assert!(without.is_empty(), "without a limit: {without:#?}");
+}
+
 #[test]
 fn a_comment_or_a_test_is_no_reader() {
     assert!(reads("fn of(memory: &dyn Peek) {}\n"));

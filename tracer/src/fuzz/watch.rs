@@ -1,6 +1,7 @@
 //! Names the input at which a fuzzer stands still. It ends the process, because nothing else ends a loop without end.
 
 use std::{
+    io::{self, Write as _},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -13,15 +14,16 @@ use std::{
 /// How long one input may take. It is far more than any machine needs for all inputs of a plain run.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// A fuzzer at work. Where it is dropped without its end, a panic is under way, and the input is named.
-pub(super) struct Watch {
+/// A fuzzer at work. Where it is dropped while a panic is under way, the input is named.
+pub(crate) struct Watch {
     name: String,
     seed: Arc<AtomicU64>,
-    end: Option<mpsc::Sender<()>>,
+    /// The thread that watches ends with it.
+    _end: mpsc::Sender<()>,
 }
 
 impl Watch {
-    pub(super) fn begin(name: &str) -> Self {
+    pub(crate) fn begin(name: &str) -> Self {
         let (end, ended) = mpsc::channel();
         let seed = Arc::new(AtomicU64::new(0));
         let (watched, name) = (Arc::clone(&seed), name.to_owned());
@@ -37,26 +39,23 @@ impl Watch {
                 last = now;
             }
         });
-        Self { name, seed, end: Some(end) }
+        Self { name, seed, _end: end }
     }
 
-    pub(super) fn next(&self, seed: u64) {
+    pub(crate) fn next(&self, seed: u64) {
         self.seed.store(seed, Ordering::Relaxed);
-    }
-
-    pub(super) fn end(mut self) {
-        self.end = None;
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if self.end.is_some() {
+        if thread::panicking() {
             say(&format!("{} failed at input {}", self.name, self.seed.load(Ordering::Relaxed)));
         }
     }
 }
 
 fn say(text: &str) {
-    eprintln!("{text}");
+    // Who runs it may have closed that.
+    let _: io::Result<()> = writeln!(io::stderr(), "{text}");
 }

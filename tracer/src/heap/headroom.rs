@@ -2,7 +2,10 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::{jvm::find::Jvm, text::column};
+use crate::{
+    jvm::{find::Jvm, memory::maps},
+    text::column,
+};
 
 /// Memory that is left alone.
 const RESERVE: u64 = 64 << 20;
@@ -135,9 +138,12 @@ pub fn check(jvm: &Jvm) -> Result<Headroom, Unsafe> {
     if collector.contains("Shenandoah") {
         return Err(shared("it moves objects while the program runs"));
     }
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps"))
-        .map_err(|error| Unsafe::Unknown { pid, reason: error.to_string() })?;
-    if maps.lines().any(is_shared) {
+    let maps = maps::read_text(pid).map_err(|error| Unsafe::Unknown { pid, reason: error.to_string() })?;
+    if maps.len() >= maps::MAX_BYTES {
+        let reason = "its list of mappings is longer than what is read of it".to_owned();
+        return Err(Unsafe::Unknown { pid, reason });
+    }
+    if String::from_utf8_lossy(&maps).lines().any(is_shared) {
         return Err(shared("it lies in shared memory, of which a copy would see every change"));
     }
     let headroom = Headroom::open(jvm)?;

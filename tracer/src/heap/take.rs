@@ -142,9 +142,10 @@ pub fn check(jvm: &Jvm, wanted: Wanted) -> Result<Headroom, Error> {
     Ok(if wanted.in_jvm { Headroom::open(jvm)? } else { headroom::check(jvm)? })
 }
 
-/// Takes a snapshot, after [`check`].
-pub fn take(jvm: &Jvm, wanted: Wanted, headroom: &Headroom) -> Result<Taken, Error> {
+/// Takes a snapshot, after [`check`]. `begun` is called when the library is there, before anything that it tells is read.
+pub fn take(jvm: &Jvm, wanted: Wanted, headroom: &Headroom, begun: impl FnOnce()) -> Result<Taken, Error> {
     let mut visit = Visit::begin(jvm)?;
+    begun();
     let mut wanted = wanted;
     for tried in 1.. {
         let taken = walk(jvm, &mut visit, wanted, headroom)?;

@@ -30,6 +30,7 @@ use crate::{
             Jvm,
             process::{Identity, Stat},
         },
+        memory::maps,
     },
     mark::{CodeBefore, Inside, MAX_SKIPPED, Woven},
 };
@@ -476,7 +477,8 @@ fn is_taken(jvm: &Jvm) -> Result<bool, String> {
 fn variables(jvm: &Jvm, name: &str) -> Result<Vec<(Mapping, i32)>, String> {
     let pid = jvm.target.pid;
     let offset = library::variable(name)?;
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| error.to_string())?;
+    let maps = maps::read_text(pid).map_err(|error| error.to_string())?;
+    let maps = String::from_utf8_lossy(&maps);
     let first = maps.lines().filter_map(|line| mapping(pid, line)).filter(|mapping| mapping.is_first);
     let value = |mapping: &Mapping| {
         let mut value = [0; 4];

@@ -310,7 +310,7 @@ impl<'data> Iterator for Notes<'data> {
 }
 
 #[cfg(test)]
-mod hostile;
+pub(crate) mod hostile;
 
 #[cfg(test)]
 mod tests {

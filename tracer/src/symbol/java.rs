@@ -4,18 +4,14 @@
 //! of a compilation is kept, within a limit of memory, and still answers when other code stands at its address. A frame
 //! whose code has gone before it was looked at says so. Naming never fails: a frame without a name has a reason for one.
 
-mod bounded;
-
 mod code;
 
 use std::sync::Arc;
 
 use tracer_common::stack::NO_BCI;
 
-use self::{
-    bounded::Bounded,
-    code::{Code, Resolved},
-};
+use self::code::{Code, Resolved};
+use super::bounded::Bounded;
 use crate::{
     jvm::{
         code_cache::{Blob, CodeCache, Error},

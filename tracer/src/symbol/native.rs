@@ -8,8 +8,8 @@ mod table;
 
 use std::{collections::HashMap, fs::File, ops::Range, os::fd::AsRawFd as _, path::PathBuf, sync::Arc};
 
-use table::Symbols;
-
+use self::table::Symbols;
+use super::bounded::Bounded;
 use crate::{
     jvm::memory::{
         Memory,
@@ -24,15 +24,19 @@ const MAX_MAPPINGS: usize = 1024;
 /// Most files that are held open.
 const MAX_FILES: usize = 256;
 /// Most memory for the symbols of all files; a libjvm.so takes some 6 MiB.
-const MAX_BYTES: usize = 256 << 20;
-/// Most addresses whose frames are remembered; then all are forgotten.
-const MAX_FRAMES: usize = 1 << 16;
+const MAX_BYTES: usize = 128 << 20;
+/// Most symbols that are looked at, of data as well: they cost time. The files of a JVM have a million together.
+const MAX_LOOKED_AT: usize = 8 << 20;
+/// What is said of symbols beyond either.
+const TOO_MANY: &str = "<too many symbols>";
+/// Most memory for frames that are remembered, by address.
+const FRAME_BYTES: usize = 16 << 20;
 /// Most of the kernel's library that is read; it has two pages or three.
 const MAX_VDSO_BYTES: u64 = 64 << 10;
 const VDSO: &str = "[vdso]";
 
 /// The symbols of the files that a target has mapped.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub struct NativeSymbols {
     pid: u32,
     /// By rising addresses.
@@ -40,8 +44,9 @@ pub struct NativeSymbols {
     files: Vec<Code>,
     /// By device and inode.
     by_inode: HashMap<(String, u64), Held>,
-    frames: HashMap<u64, Arc<Frame>>,
+    frames: Bounded<u64, Arc<Frame>>,
     symbol_bytes: usize,
+    looked_at: usize,
 }
 
 /// A mapping of code, and which file lies there.
@@ -79,17 +84,25 @@ enum State {
     Failed(&'static str),
 }
 
-impl NativeSymbols {
-    /// Opens the files that a process has mapped. What cannot be opened says so in the names of its frames.
-    pub fn new(memory: &Memory) -> Self {
-        let mut symbols = Self {
-            pid: memory.pid(),
+/// Of no process.
+impl Default for NativeSymbols {
+    fn default() -> Self {
+        Self {
+            pid: 0,
             mapped: Vec::new(),
             files: Vec::new(),
             by_inode: HashMap::new(),
-            frames: HashMap::new(),
+            frames: Bounded::new(FRAME_BYTES),
             symbol_bytes: 0,
-        };
+            looked_at: 0,
+        }
+    }
+}
+
+impl NativeSymbols {
+    /// Opens the files that a process has mapped. What cannot be opened says so in the names of its frames.
+    pub fn new(memory: &Memory) -> Self {
+        let mut symbols = Self { pid: memory.pid(), ..Self::default() };
         // The first file is the kernel's own library, which is in memory only.
         let state = vdso(memory).map_or(State::Failed("<its memory cannot be read>"), State::Read);
         symbols.files.push(Code { name: VDSO.to_owned(), state });
@@ -121,13 +134,10 @@ impl NativeSymbols {
     pub fn frame(&mut self, pc: u64, return_address: bool) -> Arc<Frame> {
         let pc = pc.saturating_sub(u64::from(return_address));
         if let Some(frame) = self.frames.get(&pc) {
-            return Arc::clone(frame);
+            return frame;
         }
         let frame = Arc::new(self.find(pc));
-        if self.frames.len() >= MAX_FRAMES {
-            self.frames.clear();
-        }
-        self.frames.insert(pc, Arc::clone(&frame));
+        self.frames.insert(pc, Arc::clone(&frame), frame.bytes());
         frame
     }
 
@@ -157,16 +167,19 @@ impl NativeSymbols {
     fn load(&mut self, file: usize) {
         let Some(code) = self.files.get_mut(file) else { return };
         let State::Opened(opened, ranges) = &code.state else { return };
-        if self.symbol_bytes >= MAX_BYTES {
-            code.state = State::Failed("<too many symbols>");
+        if self.symbol_bytes >= MAX_BYTES || self.looked_at >= MAX_LOOKED_AT {
+            code.state = State::Failed(TOO_MANY);
             return;
         }
         // Through the open file, as the target's own path may be gone.
         let read = Symbols::read(&PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd())), ranges);
         code.state = match read {
             Ok(symbols) => {
-                self.symbol_bytes += symbols.bytes();
-                State::Read(symbols)
+                self.looked_at += symbols.looked_at;
+                let bytes = self.symbol_bytes + symbols.bytes();
+                // Where one does not fit, none is read after it: reading costs as well.
+                self.symbol_bytes = bytes.min(MAX_BYTES);
+                if bytes > MAX_BYTES { State::Failed(TOO_MANY) } else { State::Read(symbols) }
             }
             Err(error) => {
                 log::debug!("no symbols of {}: {error}", code.name);

@@ -22,6 +22,9 @@ use crate::jvm::memory::{
 const MAX_FILE_REGIONS: usize = MAX_REGIONS - 64;
 /// Most files whose tables are kept, also of those that are no longer mapped.
 const MAX_FILES: usize = 4096;
+/// Most bytes of tables that are read, of all files together: reading takes time, and a target can map as many files as it likes.
+/// Those of a JVM have some MiB.
+const MAX_TABLE_BYTES: u64 = 256 << 20;
 /// Most of the kernel's library that is read; it has two pages or three.
 const MAX_VDSO_BYTES: u64 = 64 << 10;
 /// Most notes that are kept.
@@ -40,6 +43,7 @@ pub struct Tables {
     files: HashMap<FileId, Place>,
     known: HashMap<Key, Option<Region>>,
     noted: HashSet<Vec<u8>>,
+    read_bytes: u64,
 }
 
 /// Tells files apart. The time of change is there because an inode is given again once its file is gone.
@@ -147,6 +151,7 @@ impl Tables {
         };
         let place = match self.files.get(&id) {
             Some(place) => *place,
+            None if self.read_bytes >= MAX_TABLE_BYTES => self.add(id, mapping, Err(table::Error::TooMuch)),
             None => self.add(id, mapping, table::read(&ReadCache::new(file))),
         };
         Ok((library.bias, place))
@@ -169,7 +174,8 @@ impl Tables {
     /// Appends a file's rows.
     fn add(&mut self, id: FileId, mapping: &Mapping, table: Result<Table, table::Error>) -> Place {
         let place = match table {
-            Ok(Table { rows, dropped, damaged }) => {
+            Ok(Table { rows, dropped, damaged, read_bytes }) => {
+                self.read_bytes = self.read_bytes.saturating_add(read_bytes);
                 if dropped + damaged != 0 {
                     let what = format!("{damaged} damaged and {dropped} unusable entries in its unwinding table");
                     self.note_mapping(mapping, &what);
@@ -288,6 +294,19 @@ mod tests {
         assert!(tables.append(&[row; 2]).is_none());
         assert_eq!(tables.append(&[row]).map(|place| place.rows), Some(1));
         assert_eq!(tables.rows.len(), MAX_ROWS);
+    }
+
+    /// A target can map as many files as it likes, each with a table that takes time.
+    #[test]
+    fn no_table_is_read_beyond_the_bytes_of_all_of_them() {
+        let memory = Memory::open(std::process::id()).unwrap();
+        let usual = tables(&memory).unwrap();
+        assert!(!usual.rows.is_empty() && usual.read_bytes < MAX_TABLE_BYTES, "{}", usual.read_bytes);
+        let mut tables = Tables { read_bytes: MAX_TABLE_BYTES, ..Tables::default() };
+        tables.update(&memory).unwrap();
+        let own = tables.notes.iter().filter(|note| note.ends_with("the files before it have too many bytes"));
+        assert!(own.count() > 1, "{:?}", tables.notes);
+        assert_eq!(tables.regions.len(), usual.regions.len(), "they are known all the same");
     }
 
     #[test]

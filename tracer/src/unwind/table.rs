@@ -40,6 +40,9 @@ pub enum Error {
     /// It has neither `.eh_frame` nor a segment that leads there.
     #[error("it has no .eh_frame")]
     Absent,
+    /// Those of other files were too much already.
+    #[error("the unwinding tables of the files before it have too many bytes")]
+    TooMuch,
     /// `.eh_frame` lies outside of the file, or is larger than what is read.
     #[error("its .eh_frame of {bytes} bytes cannot be read")]
     Unreadable {
@@ -57,6 +60,8 @@ pub struct Table {
     pub dropped: u64,
     /// Entries that make no sense.
     pub damaged: u64,
+    /// Bytes that were read for it.
+    pub read_bytes: u64,
 }
 
 /// Bytes of `.eh_frame`, and the addresses that its pointers are relative to.
@@ -147,7 +152,7 @@ fn table(bytes: &[u8], bases: &BaseAddresses, entry: Option<u32>) -> Table {
         common_bytes: bytes.len().saturating_mul(MAX_COMMON_READS),
         rows: Vec::new(),
         functions: Vec::new(),
-        table: Table::default(),
+        table: Table { read_bytes: bytes.len() as u64, ..Table::default() },
     };
     reader.read();
     if let Some(entry) = entry {

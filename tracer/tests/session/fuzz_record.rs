@@ -2,7 +2,10 @@
 //!
 //! `JTRACE_FUZZ_CASES` sets the number of inputs of each test.
 
-use crate::dice::{Dice, config};
+use crate::{
+    dice::{Dice, config},
+    meter::metered,
+};
 use proptest::prelude::*;
 use tracer::{
     decode::{Decoded, Error, Header, decode},
@@ -111,49 +114,59 @@ proptest! {
 
     #[test]
     fn fuzz_records(seed in any::<u64>()) {
-        check(&any_record(&mut Dice(seed)));
+        let record = any_record(&mut Dice(seed));
+        metered(ROOM, || check(&record));
     }
 
     #[test]
     fn fuzz_records_that_are_cut(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let record = whole(&mut dice);
-        prop_assert!(decode(&record).is_ok());
+        prop_assert!(metered(ROOM, || decode(&record).is_ok()));
         let cut = &record[..dice.below(record.len())];
-        check(cut);
+        metered(ROOM, || check(cut));
         if let (Ok(Decoded::Event(event)), Ok(Decoded::Event(of_cut))) = (decode(&record), decode(cut)) {
             prop_assert_eq!(event, of_cut, "the padding that is cut carries nothing");
         }
     }
 }
 
+/// Records of a session, and the memory that it may take with its report.
+const RECORDS: u64 = 1000;
+const ROOM_OF_SESSION: usize = 64 << 20;
+/// Memory that one record may take.
+const ROOM: usize = 1 << 20;
+
 /// Sessions take all of it, in any order; each has 1000 records, so that things open, close and overflow.
 #[test]
 fn fuzz_sessions() {
-    const RECORDS: u64 = 1000;
     for seed in 0..u64::from(config(20_000).cases).div_ceil(RECORDS) {
-        let mut session = session();
-        let (mut delivered, mut undecodable, mut events) = (0_u64, 0_u64, 0_u64);
-        let mut dice = Dice(seed);
-        for _ in 0..RECORDS {
-            let record = any_record(&mut dice);
-            let of_site = |header: &Header| !header.is_definition() && header.site.0 < SITES;
-            delivered += u64::from(Header::read(&record).is_ok_and(|header| of_site(&header)));
-            undecodable += u64::from(decode(&record).is_err());
-            events += u64::from(matches!(session.accept(&Item::Record(&record)), Taken::Event(_)));
-        }
-        assert!(events > 300 && undecodable > 50 && delivered > 300, "seed {seed}: {events} {undecodable} {delivered}");
-        if dice.once_in(2) {
-            let sites = (0..dice.below(6)).map(|_| std::array::from_fn(|_| dice.number() >> 8)).collect();
-            session.accept(&Item::Counters(Counters { time_ns: dice.number(), sites, ..Counters::default() }));
-        }
-        session.accept(&Item::End(End { time_ns: dice.number(), reason: "fuzz".to_owned(), counters_final: false }));
-        let report = session.report();
-        let whole = &report.completeness;
-        assert_eq!((whole.delivered, whole.undecodable), (delivered, undecodable), "seed {seed}");
-        assert!(whole.emitted >= whole.delivered + whole.lost, "seed {seed}");
-        harmless(&report, seed);
+        metered(ROOM_OF_SESSION, || one_session(seed));
     }
+}
+
+fn one_session(seed: u64) {
+    let mut session = session();
+    let (mut delivered, mut undecodable, mut events) = (0_u64, 0_u64, 0_u64);
+    let mut dice = Dice(seed);
+    for _ in 0..RECORDS {
+        let record = any_record(&mut dice);
+        let of_site = |header: &Header| !header.is_definition() && header.site.0 < SITES;
+        delivered += u64::from(Header::read(&record).is_ok_and(|header| of_site(&header)));
+        undecodable += u64::from(decode(&record).is_err());
+        events += u64::from(matches!(session.accept(&Item::Record(&record)), Taken::Event(_)));
+    }
+    assert!(events > 300 && undecodable > 50 && delivered > 300, "seed {seed}: {events} {undecodable} {delivered}");
+    if dice.once_in(2) {
+        let sites = (0..dice.below(6)).map(|_| std::array::from_fn(|_| dice.number() >> 8)).collect();
+        session.accept(&Item::Counters(Counters { time_ns: dice.number(), sites, ..Counters::default() }));
+    }
+    session.accept(&Item::End(End { time_ns: dice.number(), reason: "fuzz".to_owned(), counters_final: false }));
+    let report = session.report();
+    let whole = &report.completeness;
+    assert_eq!((whole.delivered, whole.undecodable), (delivered, undecodable), "seed {seed}");
+    assert!(whole.emitted >= whole.delivered + whole.lost, "seed {seed}");
+    harmless(&report, seed);
 }
 
 /// What every medium relies on.

@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use crate::dice::{Dice, config};
+use crate::meter::metered;
 use crate::shared::{Fold, recording, replay, scenarios};
 use proptest::prelude::*;
 use tracer::{item::Item, source::recording::Error, view};
@@ -91,6 +92,9 @@ impl Read {
     }
 }
 
+/// Memory that one recording may take, and its report.
+const ROOM: usize = 32 << 20;
+
 proptest! {
     #![proptest_config(config(1_500))]
 
@@ -99,7 +103,7 @@ proptest! {
         let mut dice = Dice(seed);
         let bytes = file(&mut dice);
         let mut read = Read::default();
-        match replay(&bytes, &mut |item| read.take(item)) {
+        match metered(ROOM, || replay(&bytes, &mut |item| read.take(item))) {
             Ok(()) => prop_assert!(read.ended),
             Err(Error::Foreign { .. } | Error::Newer { .. } | Error::Older { .. } | Error::Empty { .. }) => prop_assert_eq!(read.items, 0),
             Err(Error::Damaged { at, reason, .. }) => {
@@ -109,9 +113,9 @@ proptest! {
         }
         prop_assert!(read.record_bytes <= bytes.len());
         // A report costs a hundred times more than reading, so only some are built.
-        if dice.once_in(16) && let Some(report) = read.fold.report() {
+        if dice.once_in(16) && let Some(report) = metered(ROOM, || read.fold.report()) {
             let mut out = Vec::new();
-            view::json::write(&report, &mut out).expect("memory takes everything");
+            metered(ROOM, || view::json::write(&report, &mut out).expect("memory takes everything"));
             prop_assert!(serde_json::from_slice::<serde_json::Value>(&out).is_ok());
         }
     }

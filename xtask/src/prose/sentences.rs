@@ -3,17 +3,17 @@
 
 /// A sentence of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(crate) struct Sentence {
     /// The line of its paragraph's beginning.
-    pub(super) line: usize,
+    pub(crate) line: usize,
     /// Its words.
-    pub(super) words: usize,
+    pub(crate) words: usize,
     /// Its text.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 /// All sentences of a page, in order.
-pub(super) fn sentences(page: &str) -> Vec<Sentence> {
+pub(crate) fn sentences(page: &str) -> Vec<Sentence> {
     paragraphs(page).into_iter().flat_map(|(line, text)| split(line, &text)).collect()
 }
 

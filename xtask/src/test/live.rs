@@ -19,15 +19,16 @@ use super::{
 use crate::{process, workspace};
 
 /// Modules of the program `live`, and single tests, which run one at a time: they kill a jtrace, or hold one to the two lines of a refusal, and what
-/// a killed one has left is tidied up, and said, by any other that starts; or they ask for the last session, or fill the machine.
-/// All others look at no more than their own JVM.
-const ALONE: [&str; 10] = [
+/// a killed one has left is tidied up, and said, by any other that starts; or they hold up whoever looks at all processes; or they ask for the
+/// last session, or fill the machine. All others look at no more than their own JVM.
+const ALONE: [&str; 11] = [
     "arming::",
     "bench::",
     "command::a_session_ends_on_one_screen",
     "crowd::",
     "deaths::",
     "harmless::",
+    "hostile::held_up::",
     "inside::started::a_jtrace_that_is_killed",
     "inside::visits::a_killed_jtrace",
     "refusal::",

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use super::{Failure, counted, open, output, rows};
+use super::{Failure, counted, open, output, replay, rows};
 use crate::{
     heap::diff::HeapDiff,
     view::{self, json, text::TextOptions},
@@ -27,6 +27,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    replay::give_up_but(&[], &[&options.before, &options.after])?;
     // One after the other: of the first one only names and amounts are left when the second one is read.
     let before = counted(open(&options.before)?);
     let after = counted(open(&options.after)?);

@@ -6,13 +6,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::jvm::memory::library::Library;
 
-const NAMES: u32 = elf::SHT_STRTAB;
+pub(crate) const NAMES: u32 = elf::SHT_STRTAB;
 
 /// A section of a made file: name, type, link, content.
-type Made<'a> = (&'a str, u32, u32, Vec<u8>);
+pub(crate) type Made<'a> = (&'a str, u32, u32, Vec<u8>);
 
 /// A file with these sections, from 1 on; the names of sections are in the last one, which is added.
-fn file(sections: &[Made<'_>]) -> Vec<u8> {
+pub(crate) fn file(sections: &[Made<'_>]) -> Vec<u8> {
     let mut texts = vec![0];
     let (mut bytes, mut table) = (vec![0; 64], vec![0; 64]);
     let all = sections.iter().cloned().chain([(".shstrtab", NAMES, 0, Vec::new())]);
@@ -45,7 +45,7 @@ fn file(sections: &[Made<'_>]) -> Vec<u8> {
 }
 
 /// Symbols whose names begin at these places.
-fn symbols(names: &[u32]) -> Vec<u8> {
+pub(crate) fn symbols(names: &[u32]) -> Vec<u8> {
     let symbol = |name: &u32| {
         let mut symbol = [0; 24];
         symbol[..4].copy_from_slice(&name.to_le_bytes());
@@ -171,15 +171,18 @@ proptest! {
             bytes[at] = byte;
         }
         bytes.truncate(bytes.len() - cut.index(bytes.len()) / 8);
-        if let Ok(elf) = Elf::parse(&bytes) {
-            prop_assert!(elf.symbols().count() <= bytes.len() / 12);
-            prop_assert!(elf.notes(".note.stapsdt").count() <= bytes.len());
-            prop_assert!(elf.find_symbols(&["main", "other"]).len() <= 2);
-        }
-        if let Some(names) = super::names(&bytes[..]) {
-            prop_assert!(names.len() <= MAX_SECTIONS && names.iter().all(|name| name.len() <= 3 * 64));
-        }
-        let read: u64 = file::section_ranges(&bytes).iter().map(|(_, size)| size).sum();
-        prop_assert!(read <= bytes.len() as u64);
+        crate::fuzz::metered(1 << 20, || {
+            if let Ok(elf) = Elf::parse(&bytes) {
+                prop_assert!(elf.symbols().count() <= bytes.len() / 12);
+                prop_assert!(elf.notes(".note.stapsdt").count() <= bytes.len());
+                prop_assert!(elf.find_symbols(&["main", "other"]).len() <= 2);
+            }
+            if let Some(names) = super::names(&bytes[..]) {
+                prop_assert!(names.len() <= MAX_SECTIONS && names.iter().all(|name| name.len() <= 3 * 64));
+            }
+            let read: u64 = file::section_ranges(&bytes).iter().map(|(_, size)| size).sum();
+            prop_assert!(read <= bytes.len() as u64);
+            Ok(())
+        })?;
     }
 }

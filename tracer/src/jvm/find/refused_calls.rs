@@ -138,6 +138,29 @@ mod tests {
         says("bpf", map.and_then(|made| if made { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }));
     }
 
+    /// Each word of the page with the calls that it is about. That the kernel refuses what is listed is tried below.
+    #[test]
+    fn every_call_that_the_page_names_is_refused() {
+        const NAMED: [(&str, &[i64]); 9] = [
+            ("starting programs", &[libc::SYS_execve, libc::SYS_execveat]),
+            ("tracing and writing to other processes", &[libc::SYS_ptrace, libc::SYS_process_vm_writev]),
+            ("namespaces", &[libc::SYS_setns, libc::SYS_unshare]),
+            ("mounts", &[libc::SYS_mount, libc::SYS_umount2, libc::SYS_move_mount, libc::SYS_pivot_root]),
+            ("keys", &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl]),
+            ("modules", &[libc::SYS_init_module, libc::SYS_finit_module, libc::SYS_delete_module]),
+            ("the clock", &[libc::SYS_settimeofday, libc::SYS_clock_settime, libc::SYS_adjtimex]),
+            ("`io_uring`", &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter]),
+            ("`bpf` and `perf_event_open` where it is no session", OF_SESSIONS),
+        ];
+        let page = include_str!("../../../../docs/security.md");
+        let line = page.split("the kernel refuses system calls").nth(1).unwrap().split("\n\n").next().unwrap();
+        let line = line.replace('\n', " ");
+        for (words, calls) in NAMED {
+            assert!(line.contains(words), "the page does not say `{words}`");
+            assert!(calls.iter().all(|call| NEVER.contains(call) || OF_SESSIONS.contains(call)), "{words}");
+        }
+    }
+
     #[test]
     fn a_session_can_neither_start_a_program_nor_reach_the_network() {
         let eperm = libc::EPERM;

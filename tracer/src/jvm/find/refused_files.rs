@@ -28,14 +28,20 @@ pub enum Enforced {
 /// Has the kernel refuse the calling thread, and all that it starts, to open or change any file but those below these directories, for
 /// good. What is open stays so. Nothing is executed anywhere. The caller must have `no_new_privs`, or gets it.
 pub fn refuse_beyond(directories: &[&Path]) -> io::Result<Enforced> {
-    restrict(directories).map_err(io::Error::other)
+    refuse_all_but(directories, &[])
 }
 
-fn restrict(directories: &[&Path]) -> Result<Enforced, RulesetError> {
+/// The same, and these files can be read besides.
+pub fn refuse_all_but(directories: &[&Path], read: &[&Path]) -> io::Result<Enforced> {
+    restrict(directories, read).map_err(io::Error::other)
+}
+
+fn restrict(directories: &[&Path], read: &[&Path]) -> Result<Enforced, RulesetError> {
     let all = AccessFs::from_all(VERSION);
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?.create()?;
     let rules = path_beneath_rules(directories, all & !AccessFs::Execute);
-    let status = ruleset.add_rules(rules)?.restrict_self()?;
+    let reading = path_beneath_rules(read, AccessFs::from_read(VERSION) & !AccessFs::Execute);
+    let status = ruleset.add_rules(rules)?.add_rules(reading)?.restrict_self()?;
     Ok(match status.ruleset {
         RulesetStatus::FullyEnforced => Enforced::Whole,
         RulesetStatus::PartiallyEnforced => Enforced::Partly,
@@ -58,6 +64,25 @@ mod tests {
     /// The rules are for a thread: here one tries.
     fn under_rules<T: Send>(directories: &[&Path], tries: impl FnOnce(Enforced) -> T + Send) -> T {
         thread::scope(|scope| scope.spawn(|| tries(refuse_beyond(directories).unwrap())).join().unwrap())
+    }
+
+    #[test]
+    fn a_file_that_is_read_can_be_read_and_neither_changed_nor_its_neighbours_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (read, other) = (folder.path().join("read"), folder.path().join("other"));
+        fs::write(&read, "a snapshot").unwrap();
+        fs::write(&other, "secret").unwrap();
+        let tries = || {
+            if refuse_all_but(&[], &[&read]).unwrap() == Enforced::Nothing {
+                println!("skipped: this kernel has no Landlock");
+                return;
+            }
+            assert_eq!(fs::read_to_string(&read).unwrap(), "a snapshot");
+            for refused in [fs::write(&read, "x"), fs::remove_file(&read), fs::read(&other).map(drop)] {
+                assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+            }
+        };
+        thread::scope(|scope| scope.spawn(tries).join().unwrap());
     }
 
     #[test]

@@ -10,7 +10,8 @@ use std::{
     fs::{self, File},
     io::{self, Read as _},
     os::{fd::AsFd as _, unix::fs::MetadataExt as _},
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use rustix::{
@@ -20,8 +21,10 @@ use rustix::{
 
 use super::calls;
 
-/// Largest list of mounts that is read.
+/// Largest list of mounts that is read, and largest one that a user has made. She can have a hundred thousand, one upon the other, and the kernel
+/// takes minutes to list them. What is not read is not trusted.
 const MAX_BYTES: u64 = 16 << 20;
+const MAX_FOREIGN_BYTES: u64 = 256 << 10;
 
 /// A device, as mounts and mappings name it.
 pub(super) type Device = (u32, u32);
@@ -46,13 +49,13 @@ struct Mount {
 impl FileSystems {
     /// Looks at what jtrace and a process have mounted.
     pub(super) fn of(pid: u32) -> io::Result<Self> {
-        let (list, own) = read("self")?;
+        let (list, own) = read("self", MAX_BYTES)?;
         let mut found = Self { lists: vec![list], mounts: HashMap::new(), devices: internal() };
         found.add(&own, |mount| !is_served(&mount.kind));
         if namespace("self") != namespace(&pid.to_string()) {
-            let (list, theirs) = read(&pid.to_string())?;
-            found.lists.push(list);
             let trusted = belongs_here(pid);
+            let (list, theirs) = read(&pid.to_string(), if trusted { MAX_BYTES } else { MAX_FOREIGN_BYTES })?;
+            found.lists.push(list);
             let here: HashMap<Device, String> = own.into_iter().map(|mount| (mount.device, mount.kind)).collect();
             found.add(&theirs, |mount| {
                 let known = trusted || is_memory(&mount.kind) || here.get(&mount.device) == Some(&mount.kind);
@@ -113,13 +116,33 @@ pub(crate) fn open_regular(path: &Path) -> Result<File, Refused> {
         return Err(Refused::NotRegular);
     }
     if let Some(pid) = target_of(path)
-        && !FileSystems::of(pid)?.trusts(stat.stx_mnt_id, (stat.stx_dev_major, stat.stx_dev_minor))
+        && !known_of(pid)?.trusts(stat.stx_mnt_id, (stat.stx_dev_major, stat.stx_dev_minor))
     {
         return Err(Refused::Untrusted);
     }
     let again = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&handle));
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(File::from(open(again, flags, Mode::empty()).map_err(io::Error::from)?))
+}
+
+/// The file systems of the process that was asked about last, by its mount namespace. The open list keeps the namespace, so no other one
+/// gets its number.
+static LAST: Mutex<Option<(PathBuf, Arc<FileSystems>)>> = Mutex::new(None);
+
+/// What a process has mounted: as it was known before, unless something was mounted since. A user can have a hundred thousand mounts, and
+/// as many files as she likes that are opened one after the other.
+fn known_of(pid: u32) -> io::Result<Arc<FileSystems>> {
+    let namespace = namespace(&pid.to_string());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((of, known)) = &*last
+        && namespace.as_ref() == Some(of)
+        && !known.is_stale()
+    {
+        return Ok(Arc::clone(known));
+    }
+    let known = Arc::new(FileSystems::of(pid)?);
+    *last = namespace.map(|namespace| (namespace, Arc::clone(&known)));
+    Ok(known)
 }
 
 /// The process below whose part of `/proc` a path lies. Any other path was named by jtrace's own user.
@@ -131,12 +154,17 @@ fn target_of(path: &Path) -> Option<u32> {
     }
 }
 
-fn read(pid: &str) -> io::Result<(File, Vec<Mount>)> {
+fn read(pid: &str, most: u64) -> io::Result<(File, Vec<Mount>)> {
     let mut list = File::open(format!("/proc/{pid}/mountinfo"))?;
     let mut text = Vec::new();
-    (&mut list).take(MAX_BYTES).read_to_end(&mut text)?;
-    let mounts = String::from_utf8_lossy(&text).lines().filter_map(parse).collect();
-    Ok((list, mounts))
+    (&mut list).take(most).read_to_end(&mut text)?;
+    Ok((list, mounts_in(&String::from_utf8_lossy(&text))))
+}
+
+/// Of a list that was cut, the last line may be one only in part.
+fn mounts_in(text: &str) -> Vec<Mount> {
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    whole.lines().filter_map(parse).collect()
 }
 
 /// `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw`: nothing before the dash holds a space.
@@ -168,7 +196,7 @@ fn internal() -> HashMap<Device, bool> {
 }
 
 /// A process's mount namespace.
-fn namespace(pid: &str) -> Option<std::path::PathBuf> {
+fn namespace(pid: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/ns/mnt")).ok()
 }
 
@@ -182,6 +210,8 @@ fn belongs_here(pid: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -191,6 +221,15 @@ mod tests {
         assert_eq!(parse(line), Some(expected));
         assert_eq!(parse("36 35 98 / / rw - ext4 x rw"), None);
         assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_names_no_mount() {
+        let text = "36 35 98:3 / /mnt rw - ext4 x rw\n37 35 98:4 / /srv rw - fuse.s x rw\n";
+        assert_eq!(mounts_in(text).len(), 2);
+        // It would be another kind of file system.
+        let cut = text.find(".s x").unwrap();
+        assert_eq!(mounts_in(&text[..cut]).len(), 1);
     }
 
     #[test]
@@ -216,6 +255,32 @@ mod tests {
         assert!(internal().into_keys().all(|device| own.trusts_device(device)));
     }
 
+    /// A thousand files of a user with a hundred thousand mounts took minutes, as her list was read for each.
+    #[test]
+    fn what_is_mounted_is_read_once_for_many_files_and_anew_in_another_namespace() {
+        let own = std::process::id();
+        // Something may be mounted on this machine just then.
+        let twice = |pid: u32| {
+            let is_same = |_| Arc::ptr_eq(&known_of(pid).unwrap(), &known_of(pid).unwrap());
+            assert!((0..100).any(is_same), "it is read for each");
+        };
+        twice(own);
+        let mut other = Command::new("unshare");
+        other.args(["--user", "--map-root-user", "--mount", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let Ok(mut other) = other.spawn() else {
+            println!("skipped: there is no unshare");
+            return;
+        };
+        // Its answer shows that it is there, where users may have namespaces.
+        io::Write::write_all(other.stdin.as_mut().unwrap(), b"x").unwrap_or_default();
+        if other.stdout.as_mut().unwrap().read_exact(&mut [0]).is_ok() {
+            twice(other.id());
+            assert_eq!(known_of(other.id()).unwrap().lists.len(), 2, "it is of this namespace");
+        }
+        other.kill().unwrap_or_default();
+        other.wait().unwrap();
+    }
+
     #[test]
     fn only_paths_of_processes_are_a_targets() {
         assert_eq!(target_of(Path::new("/proc/42/map_files/1-2")), Some(42));
@@ -225,7 +290,7 @@ mod tests {
     #[test]
     fn fuzz_mounts() {
         crate::fuzz::texts("mounts", |text| {
-            for mount in text.lines().filter_map(parse) {
+            for mount in mounts_in(text) {
                 assert!(mount.kind.len() < text.len());
             }
         });

@@ -190,14 +190,15 @@ pub fn section_names(path: &Path) -> Result<Vec<String>, Error> {
     tables::names(&cache).ok_or_else(|| Error::NotElf { path: path.to_path_buf(), reason: reason() })
 }
 
-/// Opens exactly the mapped file: through `map_files` where the kernel lets us, else through the target's root directory,
-/// where the path may lead to another file by now (an upgraded package).
+/// Opens exactly the mapped file: through `map_files`. Who lacks the capability for that goes through the target's root
+/// directory, where the path may lead to another file by now (an upgraded package). Nobody else does: the way there leads
+/// through directories that the target's user may serve herself, and looking a name up there can take for ever.
 fn open_mapped(pid: u32, mapping: &Mapping) -> Result<(PathBuf, File), Error> {
     let exact = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start, mapping.end));
     match open_checked(&exact) {
         Ok(file) => return Ok((exact, file)),
-        Err(error @ Error::Untrusted { .. }) => return Err(error),
-        Err(_) => {}
+        Err(Error::Open { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {}
+        Err(error) => return Err(error),
     }
     let mut path = PathBuf::from(format!("/proc/{pid}/root"));
     path.push(mapping.path.strip_prefix("/").unwrap_or(&mapping.path));
@@ -309,6 +310,18 @@ mod tests {
         let cache = ReadCache::new(open_checked(file.path()).unwrap());
         let error = header(&cache, file.path()).unwrap_err();
         assert!(matches!(&error, Error::NotElf { path, .. } if path == file.path()));
+    }
+
+    /// A user who unmaps her library between two looks has jtrace look for its name nowhere.
+    #[test]
+    fn a_mapping_that_is_gone_is_not_looked_for_by_its_name() {
+        let pid = std::process::id();
+        let here = a_mapping_that_is_gone_is_not_looked_for_by_its_name as fn() as usize as u64;
+        let own = maps::read(pid).unwrap().into_iter().find(|mapping| mapping.contains(here)).unwrap();
+        assert!(open_mapped(pid, &own).is_ok());
+        let gone = Mapping { start: PAGE_BYTES, end: 2 * PAGE_BYTES, ..own };
+        let error = open_mapped(pid, &gone).unwrap_err();
+        assert!(matches!(&error, Error::Open { source, .. } if source.kind() == io::ErrorKind::NotFound), "{error:?}");
     }
 
     #[test]

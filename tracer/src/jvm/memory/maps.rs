@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Largest text that is read; the kernel's own limit of 65,530 mappings stays well below it with paths of usual length.
-const MAX_BYTES: u64 = 32 << 20;
+pub const MAX_BYTES: usize = 32 << 20;
 const DELETED: &[u8] = b" (deleted)";
 
 /// One mapping of a process.
@@ -64,7 +64,7 @@ impl Mapping {
 /// Text of `/proc/PID/maps`, cut at a fixed length.
 pub fn read_text(pid: u32) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(format!("/proc/{pid}/maps"))?.take(MAX_BYTES).read_to_end(&mut text)?;
+    File::open(format!("/proc/{pid}/maps"))?.take(MAX_BYTES as u64).read_to_end(&mut text)?;
     Ok(text)
 }
 

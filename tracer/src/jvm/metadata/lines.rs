@@ -150,10 +150,12 @@ pub(in super::super) mod tests {
 
         #[test]
         fn fuzz_lines(bytes: Vec<u8>, bci: u32, excluded in 0_u8..=1) {
-            if let Some(lines) = Lines::new(&bytes, excluded) {
-                prop_assert!(lines.len() <= bytes.len());
+            let len = crate::fuzz::metered(64 * bytes.len() + 4096, || {
+                let lines = Lines::new(&bytes, excluded)?;
                 lines.line(bci);
-            }
+                Some(lines.len())
+            });
+            prop_assert!(len.is_none_or(|len| len <= bytes.len()));
         }
 
         #[test]

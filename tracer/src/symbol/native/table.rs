@@ -18,8 +18,10 @@ const MAX_NESTED: usize = 8;
 /// Symbols of code by rising addresses, and their names one after another.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    symbols: Vec<Symbol>,
+    code: Vec<Symbol>,
     names: Vec<u8>,
+    /// How many symbols there were, those of data included.
+    pub(super) looked_at: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +53,9 @@ impl Symbols {
 
     fn of(elf: &Elf<'_>, code: &[Range<u64>]) -> Self {
         let is_code = |address: u64| address != 0 && code.iter().any(|range| range.contains(&address));
-        let symbols = elf.symbols().filter(|(_, symbol)| is_code(symbol.address)).take(MAX_SYMBOLS);
+        let mut looked_at = 0;
+        let symbols =
+            elf.symbols().inspect(|_| looked_at += 1).filter(|(_, symbol)| is_code(symbol.address)).take(MAX_SYMBOLS);
         let mut best: Vec<(u64, u32, &[u8])> = symbols
             .map(|(name, symbol)| (symbol.address, u32::try_from(symbol.size).unwrap_or(u32::MAX), name))
             .collect();
@@ -60,27 +64,27 @@ impl Symbols {
             a.cmp(b).then_with(|| rank(*a_bytes, a_name).cmp(&rank(*b_bytes, b_name)))
         });
         best.dedup_by_key(|(address, ..)| *address);
-        let mut all = Self::default();
+        let mut all = Self { looked_at, ..Self::default() };
         for (start, bytes, text) in best {
             let (Ok(name), Ok(name_bytes)) = (u32::try_from(all.names.len()), u32::try_from(text.len())) else { break };
             if all.names.len() + text.len() > MAX_NAME_BYTES {
                 break;
             }
             all.names.extend_from_slice(text);
-            all.symbols.push(Symbol { start, bytes, name, name_bytes });
+            all.code.push(Symbol { start, bytes, name, name_bytes });
         }
         all
     }
 
     /// Memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.symbols.len() * size_of::<Symbol>() + self.names.len()
+        self.code.len() * size_of::<Symbol>() + self.names.len()
     }
 
     /// The mangled name of the function around an address of the file.
     pub(super) fn name(&self, address: u64) -> Option<&[u8]> {
-        let behind = self.symbols.partition_point(|symbol| symbol.start <= address);
-        let before = &self.symbols[..behind];
+        let behind = self.code.partition_point(|symbol| symbol.start <= address);
+        let before = &self.code[..behind];
         let around = before.iter().rev().take(MAX_NESTED).find(|symbol| symbol.reaches(address));
         let symbol = around.or_else(|| before.last().filter(|symbol| nearly_reaches(symbol, address)))?;
         let start = symbol.name as usize;
@@ -110,7 +114,7 @@ mod tests {
             let at = u32::try_from(symbols.names.len()).unwrap();
             symbols.names.extend_from_slice(name.as_bytes());
             let name_bytes = u32::try_from(name.len()).unwrap();
-            symbols.symbols.push(Symbol { start: *start, bytes: *bytes, name: at, name_bytes });
+            symbols.code.push(Symbol { start: *start, bytes: *bytes, name: at, name_bytes });
         }
         symbols
     }
@@ -155,7 +159,7 @@ mod tests {
         crate::fuzz::samples("elf", |file| {
             let Ok(symbols) = Symbols::parse(file, &[0..0x2000, 1 << 40..u64::MAX]) else { return };
             assert!(symbols.bytes() <= 8 * file.len());
-            for symbol in &symbols.symbols {
+            for symbol in &symbols.code {
                 let _: Option<&[u8]> = symbols.name(symbol.start.wrapping_add(5));
             }
         });

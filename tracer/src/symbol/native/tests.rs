@@ -2,7 +2,10 @@
 
 use std::process::{Child, Command, Stdio};
 
+use object::elf;
+
 use super::*;
+use crate::jvm::elf::hostile;
 
 fn own() -> NativeSymbols {
     NativeSymbols::new(&Memory::open(std::process::id()).unwrap())
@@ -88,4 +91,56 @@ fn a_file_that_was_mapped_later_is_found_after_a_refresh() {
     symbols.refresh();
     assert_eq!(symbols.mapped.len(), known);
     assert!(symbols.frame(landmark(), false).name.ends_with("landmark"));
+}
+
+/// A file whose 4,096 functions have names of 4 KiB: 16 MiB, where the symbols of all files may take 128 MiB.
+fn of_long_names() -> Arc<File> {
+    const NAME: u32 = 4096;
+    let texts: Vec<u8> = (0..2048_u32).flat_map(|number| format!("{number:04095}\0").into_bytes()).collect();
+    let places: Vec<u32> = (0..4096).map(|number| number / 2 * NAME).collect();
+    let mut symbols = hostile::symbols(&places);
+    for (symbol, number) in symbols.chunks_exact_mut(24).zip(1_u64..) {
+        symbol[8..16].copy_from_slice(&(number * 64).to_le_bytes());
+    }
+    let bytes = hostile::file(&[(".strtab", hostile::NAMES, 0, texts), (".symtab", elf::SHT_SYMTAB, 1, symbols)]);
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, &bytes).unwrap();
+    Arc::new(file)
+}
+
+fn with_files(count: usize, file: &Arc<File>) -> NativeSymbols {
+    let mut symbols = own();
+    let code = || Code {
+        name: "made.so".to_owned(),
+        state: State::Opened(Arc::clone(file), std::iter::once(0..u64::MAX).collect()),
+    };
+    symbols.files = (0..count).map(|_| code()).collect();
+    symbols
+}
+
+fn read(symbols: &NativeSymbols) -> Vec<usize> {
+    let bytes = |code: &Code| if let State::Read(symbols) = &code.state { Some(symbols.bytes()) } else { None };
+    symbols.files.iter().filter_map(bytes).collect()
+}
+
+/// A target can map as many files as it likes, with as many names.
+#[test]
+fn names_of_all_files_together_stay_below_their_bound_and_the_rest_says_why() {
+    let file = of_long_names();
+    let mut symbols = with_files(20, &file);
+    symbols.load_all();
+    let read = read(&symbols);
+    assert!((2..20).contains(&read.len()) && read.iter().all(|bytes| *bytes > 16 << 20), "{read:?}");
+    assert!(read.iter().sum::<usize>() <= MAX_BYTES, "{read:?}");
+    symbols.mapped = vec![Mapped { range: 0..u64::MAX, bias: 0, file: 19 }];
+    let frame = symbols.frame(64, false);
+    assert_eq!(frame.to_string(), format!("made.so!{TOO_MANY}+0x40"));
+}
+
+#[test]
+fn symbols_that_are_looked_at_are_bounded_as_reading_them_takes_time() {
+    let mut symbols = with_files(3, &of_long_names());
+    symbols.looked_at = MAX_LOOKED_AT - 1;
+    symbols.load_all();
+    assert_eq!((read(&symbols).len(), symbols.looked_at), (1, MAX_LOOKED_AT - 1 + 4096));
 }

@@ -194,7 +194,8 @@ fn a_file_without_sections_has_the_same_table() {
     // e_shoff, and e_shnum with e_shstrndx.
     file[0x28..0x30].fill(0);
     file[0x3c..0x40].fill(0);
-    assert_eq!(read(&*file).unwrap(), whole);
+    let found = read(&*file).unwrap();
+    assert_eq!(Table { read_bytes: whole.read_bytes, ..found }, whole);
 }
 
 #[test]

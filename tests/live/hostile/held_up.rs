@@ -1,0 +1,198 @@
+//! Memory and files that a user serves herself, and that never answer: whoever waits for them waits for ever.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+use tests::{
+    jdk, jtrace,
+    jvm::{Jvm, Launch},
+    patience::until,
+    process::{Finished, Process, Signal},
+    workspace,
+};
+
+use super::{UID, as_user};
+
+/// A process of the user that holds up whoever reads its memory, or its command line, see `held_up.py`.
+pub(super) fn that_holds_up(kind: &str, directory: &Path) -> Result<Process> {
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
+    std::os::unix::fs::chown(directory, Some(UID), Some(UID))?;
+    let script = directory.join("held_up.py");
+    fs::copy(workspace().join("tests/fixtures/held_up.py"), &script)?;
+    let mounted = directory.join("mounted");
+    fs::create_dir(&mounted)?;
+    let mut command = as_user();
+    command.args(["unshare", "--user", "--map-root-user", "--mount", "python3"]);
+    // Open to everybody, as distributions have the first, and some machines the second.
+    command.env("FUSE", device("fuse", directory)?).env("USERFAULT", device("userfaultfd", directory)?);
+    command.arg(script).arg(kind).arg(jdk::any()?.libjvm()).arg(mounted);
+    let process = Process::spawn(&mut command)?;
+    process.stdout.wait_for_line("READY", 0, jtrace::LIMIT).with_context(|| process.transcript())?;
+    Ok(process)
+}
+
+/// A device that everybody may open, by the name that the kernel has for it.
+fn device(name: &str, directory: &Path) -> Result<PathBuf> {
+    let all = fs::read_to_string("/proc/misc")?;
+    let number = all.lines().find_map(|line| line.trim().strip_suffix(name)).with_context(|| format!("no {name}"))?;
+    let path = directory.join(name);
+    let made = Command::new("mknod").args(["-m", "666"]).arg(&path).args(["c", "10", number.trim()]).status()?;
+    ensure!(made.success(), "mknod failed");
+    Ok(path)
+}
+
+/// Runs jtrace beside such a process. What is still held up when that process has ended would have been so for ever.
+pub(super) fn beside(process: &Process, arguments: &[&str]) -> Result<Finished> {
+    let finished = jtrace::run(arguments)?;
+    ensure!(process.is_running(), "{}", process.transcript());
+    Ok(finished)
+}
+
+#[test]
+fn memory_that_a_user_serves_herself_holds_nothing_up() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    for kind in ["memory", "arguments", "library"] {
+        let directory = tempfile::tempdir()?;
+        let process = that_holds_up(kind, directory.path())?;
+        let pid = process.pid();
+        let list: Value = serde_json::from_slice(&beside(&process, &["list", "--json"])?.stdout)?;
+        let rows = list["jvms"].as_array().context("no list")?;
+        let row = |pid: u32| rows.iter().find(|row| row["pid"] == pid);
+        assert!(row(jvm.pid()).is_some_and(|row| row["problem"].is_null()), "{list}");
+        let row = row(pid).with_context(|| format!("{kind}: not listed"))?;
+        // What cannot be read is said, or stands under the name that the kernel knows.
+        let is_named = if kind == "arguments" { row["command"] == "python3" } else { row["problem"].is_string() };
+        assert!(is_named, "{kind}: {row}");
+        // Nothing had to be left behind: it was not read in the first place.
+        assert_eq!(list["held_up"], 0, "{kind}");
+        for command in [&["doctor"][..], &["attach", "-d", "1s", "--json"], &["perf-map"], &["probes"], &["threads"]] {
+            let mut words = command.to_vec();
+            let pid = pid.to_string();
+            words.insert(1, &pid);
+            // The library is a real one, so what needs nothing else can be answered.
+            let finished = beside(&process, &words)?;
+            assert!(kind == "arguments" || finished.code == 1, "{words:?}: {}", finished.text());
+        }
+    }
+    jvm.finish()?;
+    Ok(())
+}
+
+/// How often it is tried: about one in ten is met at the wrong moment.
+const TIMES: u32 = 20;
+
+/// What is mapped there is asked before it is read, so a user who is quick enough still has jtrace wait for her. Who looks at all
+/// processes leaves that one behind, and who attaches to it can leave.
+#[test]
+fn memory_that_is_mapped_again_and_again_is_left_by_a_signal() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    let directory = tempfile::tempdir()?;
+    let process = that_holds_up("race", directory.path())?;
+    let pid = process.pid().to_string();
+    let mut waited = 0;
+    for _ in 0..TIMES {
+        let list: Value = serde_json::from_slice(&beside(&process, &["list", "--json"])?.stdout)?;
+        let rows = list["jvms"].as_array().context("no list")?;
+        ensure!(rows.iter().any(|row| row["pid"] == jvm.pid() && row["problem"].is_null()), "{list}");
+        let mut attaching = Process::spawn(&mut jtrace::command(&["attach", &pid, "-d", "10ms", "--json"])?)?;
+        let is_held_up = until("it has ended, or waits for memory of the target", || {
+            let waits = !attaching.is_running() || waits_for_memory(attaching.pid());
+            Ok(waits.then(|| attaching.is_running()))
+        })?;
+        if is_held_up {
+            waited += 1;
+            for _ in 0..2 {
+                // It may have ended since.
+                let _ = attaching.signal(Signal::INT);
+            }
+        }
+        attaching.wait(jtrace::LIMIT)?;
+        let said = attaching.stderr.text();
+        ensure!(!said.contains("panicked"), "{said}");
+    }
+    println!("{waited} of {TIMES} sessions waited for memory of the target until they were told to end");
+    jvm.finish().map(drop)
+}
+
+/// Whether a process is in the call that reads memory of another one (`process_vm_readv`), and the kernel has let it sleep.
+fn waits_for_memory(pid: u32) -> bool {
+    let text = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    text("syscall").starts_with("310 ") && text("stat").rsplit(") ").next().is_some_and(|rest| rest.starts_with('D'))
+}
+
+/// Memory without a file can wait for a program as well, where users may have that (`/dev/userfaultfd`).
+#[test]
+fn memory_that_a_program_of_hers_never_hands_out_holds_up_one_look_and_no_more() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let process = that_holds_up("handed", directory.path())?;
+    let pid = process.pid();
+    let list: Value = serde_json::from_slice(&beside(&process, &["list", "--json"])?.stdout)?;
+    let row = list["jvms"].as_array().context("no list")?.iter().find(|row| row["pid"] == pid);
+    ensure!(row.is_some_and(|row| row["problem"].is_string()), "{list}");
+    assert_eq!(list["held_up"], 1);
+    for command in [&["doctor"][..], &["attach", "-d", "1s"], &["threads"]] {
+        let mut words = command.to_vec();
+        let pid = pid.to_string();
+        words.insert(1, &pid);
+        let finished = beside(&process, &words)?;
+        ensure!(finished.code == 1, "{words:?}: {}{}", finished.text(), finished.stderr);
+    }
+    Ok(())
+}
+
+/// A JVM of the user with a file system of hers at `/tmp`, which answers nobody. She alone may use it, and who becomes her does.
+fn with_a_silent_tmp(directory: &Path, launch: &Launch) -> Result<Jvm> {
+    let fuse = device("fuse", directory)?;
+    let own = tempfile::tempdir()?;
+    let words = super::from_elsewhere(launch.command(own.path()));
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "python3"]).arg(workspace().join("tests/fixtures/held_up.py")).env("FUSE", fuse);
+    command.args(["tmp", &UID.to_string(), super::ELSEWHERE]).args(words).current_dir("/");
+    launch.start_by(&mut command, own)
+}
+
+#[test]
+fn a_tmp_that_a_user_serves_herself_is_given_up_and_named() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    // It would have its counters there.
+    let launch =
+        Launch::new(&jdk::any()?, "locks", "Locks").flags(&["-XX:-UsePerfData"]).arguments(&["contended", "5"]);
+    let mut outer = with_a_silent_tmp(directory.path(), &launch)?;
+    let pid = java_below(outer.pid())?.to_string();
+    let start = |words: &[&str]| Process::spawn(&mut jtrace::command(words)?);
+    // All at the same time, as each waits until its limit.
+    let mut all = [
+        start(&["perf-map", &pid])?,
+        start(&["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--text"])?,
+        start(&["heap", &pid])?,
+    ];
+    for process in &mut all {
+        process.wait(jtrace::LIMIT)?;
+        let finished = Finished::from_process(process)?;
+        ensure!(finished.code == 1, "{}", process.transcript());
+        ensure!(finished.stderr.contains("does not answer within 5 s"), "{}", process.transcript());
+        ensure!(finished.stderr.contains("was left behind"), "{}", process.transcript());
+    }
+    // What needs nothing there does not notice.
+    jtrace::succeed(&["attach", &pid, "-d", "1s", "--json"])?;
+    jtrace::succeed(&["threads", &pid])?;
+    outer.finish().map(drop)
+}
+
+/// The JVM that a process has started, beside the one that serves.
+fn java_below(parent: u32) -> Result<u32> {
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"))?;
+    for pid in children.split_whitespace().filter_map(|word| word.parse().ok()) {
+        if fs::read_to_string(format!("/proc/{pid}/comm"))?.trim() == "java" {
+            return Ok(pid);
+        }
+    }
+    bail!("process {parent} has no JVM among {children}")
+}
