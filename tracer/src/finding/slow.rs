@@ -20,7 +20,7 @@ const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", 
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 
 /// How addresses begin that lead to the same machine.
-const ON_THIS_MACHINE: [&str; 4] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket "];
+const ON_THIS_MACHINE: [&str; 5] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine"];
 
 /// Of the times that threads were seen waiting, how many must be of threads that had run since the look before, in per cent.
 const ENDS_PERCENT: f64 = 75.0;

@@ -55,7 +55,7 @@ impl Seen {
             return;
         };
         let why = reason(look.waits.as_ref(), stacks, stack);
-        let is_stuck = alike == look.threads && matches!(why, Some((Kind::Task | Kind::Latch, _)));
+        let is_stuck = alike == look.threads && look.ran == 0 && matches!(why, Some((Kind::Task | Kind::Latch, _)));
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
         let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
         if self.places.len() < PLACES || self.places.contains_key(&place) {
@@ -137,6 +137,7 @@ mod tests {
             threads: 2,
             idle,
             queued,
+            ran: 0,
             busy: (idle < 2).then_some((stack, 2 - idle)),
             waits: waits.cloned(),
         };

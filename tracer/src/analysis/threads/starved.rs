@@ -1,4 +1,5 @@
-//! Pools all of whose threads wait for results of tasks, from looks at all threads: nobody is left to run these tasks.
+//! Pools all of whose threads wait for results of tasks, from looks at all threads: nobody is left to run these tasks. Where one of them
+//! goes on between two looks, somebody does run them.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +78,7 @@ fn starved(look: &ThreadLook, stacks: &Stacks) -> Vec<Starved> {
     let mut pools = BTreeMap::<String, Starved>::new();
     for group in &look.groups {
         let Some(waits @ Waits::Unpark { class, .. }) = &group.waits else { continue };
-        if Kind::of(waits) != Kind::Task || !is_worker(stacks, group.stack) {
+        if group.ran > 0 || Kind::of(waits) != Kind::Task || !is_worker(stacks, group.stack) {
             continue;
         }
         for name in &group.names {
