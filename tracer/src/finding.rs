@@ -66,6 +66,7 @@ const RULES: &[Rule] = &[
     executors::starved,
     executors::backlog,
     lent::exhausted,
+    lent::crowd,
     slow::peer,
     slow::disk,
     slow::process,

@@ -1,7 +1,7 @@
 /*
  * incident: Each call schedules a time limit of an hour and cancels it when it is done; cancelled tasks stay in the queue, with their requests.
- * names: heap-growth|heap-nearly-full|executor-backlog Deadline|CallContext|Calls.
- * flags: -Xmx160m
+ * names: heap-growth|heap-nearly-full|humongous Calls.
+ * flags: -Xmx64m
  * jfr: none
  */
 package io.rpcs.client;
@@ -42,7 +42,7 @@ public final class CancelledTimeouts {
         Incident.start("rpc", () -> {
             for (int number = 0; ; number++) {
                 calls.call(number);
-                if (number % 20 == 0) {
+                if (number % 200 == 0) {
                     byte[] garbage = new byte[200_000];
                     Incident.sleep(garbage.length / 60_000);
                 }

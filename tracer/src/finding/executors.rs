@@ -94,12 +94,26 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
                 format::count(row.whole("queued_most"))
             ),
             format!("no thread was idle in {} of {} looks at all threads", row.whole("looks_full"), row.whole("looks")),
-        ],
+        ]
+        .into_iter()
+        .chain(pace(&row))
+        .collect(),
         next_step:
             "Make these tasks shorter, take fewer, or give the executor more threads if what they wait for allows \
                     it; a bounded queue slows down who fills it."
                 .to_owned(),
     })
+}
+
+/// How many tasks get done, and how long each waits and works.
+fn pace(row: &Row<'_>) -> Option<String> {
+    let per_s = row.number("per_s")?;
+    Some(format!(
+        "{} get done, so a task waits {} in the queue and is at work for {}, on average",
+        format::rate(per_s),
+        format::duration(row.whole("queue_ns")),
+        format::duration(row.whole("work_ns"))
+    ))
 }
 
 fn queued(row: &Row<'_>) -> f64 {

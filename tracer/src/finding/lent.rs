@@ -1,6 +1,9 @@
 //! The rule about what threads lend to each other, connections or buffers, of which there are too few.
 
-use super::{Evidence, Row, looks::called_from};
+use super::{
+    Evidence, Row,
+    looks::{self, CROWD, called_from},
+};
 use crate::{
     lens::Lens::{Locks, Threads},
     report::{Finding, Severity},
@@ -54,6 +57,29 @@ pub(super) fn exhausted(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// The same of virtual threads, of which no event tells who wakes them: that many of them wait at one place, where few would be enough to
+/// do what comes, is worth knowing.
+pub(super) fn crowd(evidence: &Evidence<'_>) -> Option<Finding> {
+    let is_crowd = |row: &Row<'_>| row.text("kind") == "condition" && row.number("virtual_average") >= Some(CROWD);
+    let row = looks::of_kind(evidence, is_crowd)?;
+    let average = row.number("average")?;
+    Some(Finding {
+        id: "pool-exhausted",
+        severity: Severity::Info,
+        score: average,
+        title: format!(
+            "{} wait at {} until something is put there",
+            looks::threads(evidence, &row, average),
+            row.text("site")
+        ),
+        evidence: looks::seen(evidence, &row)
+            .into_iter()
+            .chain(["normal where each waits for messages of its own; else there is too little of what they take".to_owned()])
+            .collect(),
+        next_step: "Look who gives back what they take, and what it does meanwhile: `jtrace threads PID`.".to_owned(),
+    })
+}
+
 /// Threads that looks have seen wait for one object at the place of a row.
 fn together(evidence: &Evidence<'_>, row: &Row<'_>) -> u64 {
     let place = row.text("site");
@@ -89,6 +115,25 @@ mod tests {
             "8.0 threads on average wait at a.Pool.borrow:20 until others give back what they took, as `a.Dao.count` does: there is \
              too little of it"
         );
+    }
+
+    #[test]
+    fn a_crowd_of_virtual_threads_at_one_place_is_worth_knowing() {
+        let case = |of_virtual: f64| {
+            let cells = [
+                ("kind", "condition".into()),
+                ("what", "C".into()),
+                ("site", "a.Pool.borrow:20".into()),
+                ("average", of_virtual.into()),
+                ("virtual_average", of_virtual.into()),
+                ("looks", 5_u64.into()),
+            ];
+            Case::seconds(10).number("threads", "looks", 5.0).row("threads", "waiting", &cells)
+        };
+        let (severity, title) = case(200.0).said(crowd);
+        assert_eq!(severity, Severity::Info);
+        assert_eq!(title, "200.0 virtual threads on average wait at a.Pool.borrow:20 until something is put there");
+        assert!(case(4.0).ask(crowd).is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The executor (`ThreadPoolExecutor`, or a `java.util.Timer`) for which a thread works, and how many tasks wait in its queue: read from the thread's
-//! task, which is the executor's `Worker`, by the names of fields.
+//! task, which is the executor's `Worker`, by the names of fields; and how many tasks both have got done.
 //!
-//! What has no count that can be read has none here: a `SynchronousQueue` keeps nothing. The queue of a scheduled executor keeps what is
+//! What has no count that can be read has none here. A `SynchronousQueue` keeps nothing. The queue of a scheduled executor keeps what is
 //! to be done later, as that of a timer does, so there only tasks count that are late.
 
 use super::{
@@ -23,6 +23,8 @@ const COUNTS: [(&str, &str); 4] = [
     ("java.util.concurrent.PriorityBlockingQueue", "size"),
 ];
 
+/// A queue that keeps nothing.
+const HANDING_OVER: &str = "java.util.concurrent.SynchronousQueue";
 /// Queue of a scheduled executor, and what is in it.
 const DELAYED: &str = "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue";
 const DELAYED_TASK: &str = "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask";
@@ -41,6 +43,10 @@ pub struct Executor {
     pub address: u64,
     /// Tasks that wait in its queue.
     pub queued: u64,
+    /// Tasks that threads got done which have ended since; absent where it counts none.
+    pub completed: Option<u64>,
+    /// Tasks that this thread got done.
+    pub completed_here: u64,
 }
 
 impl Executor {
@@ -48,7 +54,8 @@ impl Executor {
     pub(super) fn of<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, thread: u64) -> Option<Self> {
         if reader.class(reader.klass(thread)?)?.0 == TIMER {
             let address = fields.reference(reader, thread, "queue")?;
-            return Some(Self { address, queued: late_timer_tasks(fields, reader, address, now_ms())? });
+            let queued = late_timer_tasks(fields, reader, address, now_ms())?;
+            return Some(Self { address, queued, completed: None, completed_here: 0 });
         }
         let held = reader.platform(thread)?;
         // Where the thread has an object for what only platform threads have, the task is in that, under another name.
@@ -59,9 +66,18 @@ impl Executor {
         }
         let address = fields.reference(reader, task, "this$0")?;
         let queue = fields.reference(reader, address, "workQueue")?;
-        let queued = count(fields, reader, queue).or_else(|| late(fields, reader, queue, now_ns()))?;
-        Some(Self { address, queued })
+        let queued = count(fields, reader, queue)
+            .or_else(|| late(fields, reader, queue, now_ns()))
+            .or_else(|| is_empty_always(reader, queue).then_some(0))?;
+        let completed = fields.long(reader, address, "completedTaskCount");
+        let completed_here = fields.long(reader, task, "completedTasks").unwrap_or(0);
+        Some(Self { address, queued, completed, completed_here })
     }
+}
+
+/// Whether a queue hands tasks over and keeps none.
+fn is_empty_always<P: Peek>(reader: &Reader<'_, P>, queue: u64) -> bool {
+    reader.classes(queue, MAX_DEPTH).iter().any(|class| class == HANDING_OVER)
 }
 
 fn count<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64) -> Option<u64> {

@@ -346,7 +346,11 @@ fn executors(threads: &[Thread], ran: &Ran, stack: &mut dyn FnMut(&Thread) -> St
         }
         let most = alike.into_values().max_by_key(Vec::len);
         let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
+        let here = || members.iter().filter_map(|thread| thread.executor).map(|executor| executor.completed_here);
+        let completed = first.executor?.completed;
+        let completed = completed.map(|gone| here().fold(gone, u64::saturating_add));
         Some(ExecutorLook {
+            completed,
             name: first.name.clone(),
             threads: members.len() as u64,
             idle: idle.len() as u64,
