@@ -1,6 +1,6 @@
 /*
  * incident: Two single-threaded executors, one for accounts and one for limits, each wait for a task of the other one.
- * names: starved-pool|deadlock Accounts.|Limits.
+ * names: starved-pool|deadlock Lane.ask
  * jfr: none
  */
 package com.acme.actors;

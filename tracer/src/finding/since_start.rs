@@ -153,7 +153,7 @@ mod tests {
             finding.title,
             "Before this session, in the 60 m 00 s since the JVM started: 1,204 threads were alive at a time; now 40"
         );
-        assert_eq!(finding.evidence[0], "2,412 collections, 212 of them full took 23 % of the time; now 0.50 %");
+        assert_eq!(finding.evidence[0], "2,412 collections, 212 of them full took 23 % of the time; now 0.5 %");
     }
 
     #[test]

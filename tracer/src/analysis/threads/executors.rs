@@ -43,6 +43,10 @@ struct Seen {
     done_ns: u64,
     /// Tasks that had got done by the last look.
     completed: Option<u64>,
+    /// Looks at all executors of these names together.
+    rounds: u64,
+    /// How most of its busy threads came to their place, when that was seen last.
+    callers: Option<String>,
     /// What busy threads did then, by how often.
     places: HashMap<(String, String), u64>,
 }
@@ -64,6 +68,7 @@ impl Seen {
             self.stuck = 0;
             return;
         };
+        self.callers = site::callers(stacks, stack);
         let why = reason(look.waits.as_ref(), stacks, stack);
         let is_stuck = alike == look.threads && look.ran == 0 && matches!(why, Some((Kind::Task | Kind::Latch, _)));
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
@@ -80,6 +85,7 @@ impl Seen {
             self.done_ns += span_ns;
         }
         self.completed = now;
+        self.rounds += 1;
     }
 
     /// Tasks that got done in a second.
@@ -89,7 +95,7 @@ impl Seen {
 
     /// How long a task is where so many are on average.
     fn time_ns(&self, there: u64) -> Cell {
-        let average = there as f64 / self.looks.max(1) as f64;
+        let average = there as f64 / self.rounds.max(1) as f64;
         self.per_s().map_or(Cell::Missing, |per_s| format::whole(average / per_s * 1e9).into())
     }
 
@@ -141,6 +147,7 @@ impl Executors {
                 seen.per_s().map_or(Cell::Missing, Into::into),
                 seen.time_ns(seen.queued),
                 seen.time_ns(seen.busy),
+                text(seen.callers.clone()),
             ]
         };
         Shape::Table(Table {
@@ -162,6 +169,7 @@ impl Executors {
                 column("per_s", "Done", Unit::PerSecond),
                 column("queue_ns", "In the queue", Unit::Ns),
                 column("work_ns", "At work", Unit::Ns),
+                column("callers", "From", Unit::Text),
             ],
             rows: waited.into_iter().take(ROWS).map(row).collect(),
         })
@@ -206,7 +214,7 @@ mod tests {
         assert_eq!(row[3], 3.0.into());
         assert_eq!(row[4..10], [6_u64, 0, 6, 4, 2, 0].map(Cell::from));
         assert_eq!(row[10..12], ["a.Mail.send:9".into(), Cell::Missing]);
-        assert_eq!(row[12..], [Cell::Missing, Cell::Missing, Cell::Missing], "it counts none");
+        assert_eq!(row[12..15], [Cell::Missing, Cell::Missing, Cell::Missing], "it counts none");
     }
 
     #[test]
@@ -221,7 +229,7 @@ mod tests {
             executors.look(&look, &play.stacks);
         }
         // 2 threads and 5 tasks on average, 20 done in a second; what is gone does not count.
-        assert_eq!(row(&executors)[12..], [20.0.into(), 250_000_000_u64.into(), 100_000_000_u64.into()]);
+        assert_eq!(row(&executors)[12..15], [20.0.into(), 250_000_000_u64.into(), 100_000_000_u64.into()]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     event::StackId,
     item::look::{ThreadLook, Waits},
-    report::{Shape, Table, Unit},
+    report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
 
@@ -31,6 +31,7 @@ struct Starved {
     threads: u64,
     site: String,
     class: String,
+    callers: Option<String>,
     /// In how many looks, up to the last one.
     looks: u64,
 }
@@ -50,8 +51,9 @@ impl StarvedPools {
 
     pub(super) fn table(&self) -> Shape {
         let row = |pool: &Starved| {
-            let Starved { pattern, threads, site, class, looks } = pool.clone();
-            vec![pattern.into(), threads.into(), class.into(), site.into(), looks.into()]
+            let Starved { pattern, threads, site, class, callers, looks } = pool.clone();
+            let callers = callers.map_or(Cell::Missing, Into::into);
+            vec![pattern.into(), threads.into(), class.into(), site.into(), looks.into(), callers]
         };
         Shape::Table(Table {
             id: "starved_pools",
@@ -62,6 +64,7 @@ impl StarvedPools {
                 column("class", "What for", Unit::Text),
                 column("site", "Place", Unit::Text),
                 column("looks", "Last looks", Unit::Count),
+                column("callers", "From", Unit::Text),
             ],
             rows: self.0.iter().map(row).collect(),
         })
@@ -83,7 +86,8 @@ fn starved(look: &ThreadLook, stacks: &Stacks) -> Vec<Starved> {
         }
         for name in &group.names {
             let (pattern, site) = (last_number(name), site::label(stacks, group.stack));
-            let new = Starved { pattern: pattern.clone(), threads: 0, site, class: class.clone(), looks: 1 };
+            let callers = site::callers(stacks, group.stack);
+            let new = Starved { pattern: pattern.clone(), threads: 0, site, class: class.clone(), callers, looks: 1 };
             pools.entry(pattern).or_insert(new).threads += 1;
         }
     }
