@@ -1,6 +1,7 @@
 /*
  * incident: A handler of java.util.logging formats slowly under its lock, and nine services wait to log a line.
  * names: lock-contention|lock-chain|lock-queue Audit.note|MaskingFormatter.|Handler.publish
+ * until: 21
  * jfr: jdk.JavaMonitorEnter publish
  */
 package de.kontor.logging;
