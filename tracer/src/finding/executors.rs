@@ -18,11 +18,7 @@ pub(super) fn starved(evidence: &Evidence<'_>) -> Option<Finding> {
 /// All threads of a pool, whatever it is, wait for results.
 fn wait_for_results(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = evidence.rows(Threads, "starved_pools").find(|row| row.whole("looks") >= LOOKS)?;
-    let title = format!(
-        "{} for results of other tasks, at {}",
-        all_wait(&row),
-        row.text("site")
-    );
+    let title = format!("{} for results of other tasks, at {}", all_wait(&row), row.text("site"));
     Some(starvation(title, &row.text("class"), row.whole("looks"), &row))
 }
 

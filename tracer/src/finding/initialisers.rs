@@ -11,7 +11,10 @@ use crate::{
 const NAMED: usize = 6;
 
 fn rows<'a>(evidence: &Evidence<'a>, does: &'static str) -> Vec<Row<'a>> {
-    evidence.rows(Threads, "initialisers").filter(|row| row.text("does") == does && row.whole("looks") >= LOOKS).collect()
+    evidence
+        .rows(Threads, "initialisers")
+        .filter(|row| row.text("does") == does && row.whole("looks") >= LOOKS)
+        .collect()
 }
 
 /// Threads wait for initialisers and all who run one are among them: so they wait for each other.
@@ -70,7 +73,13 @@ mod tests {
     use super::{super::testing::Case, *};
     use crate::report::Cell;
 
-    fn seen(case: Case, thread: &'static str, does: &'static str, initialiser: Option<&'static str>, looks: u64) -> Case {
+    fn seen(
+        case: Case,
+        thread: &'static str,
+        does: &'static str,
+        initialiser: Option<&'static str>,
+        looks: u64,
+    ) -> Case {
         let site = if does == "runs" { "a.Rates.load:9" } else { "a.Web.serve:3" };
         let cells = [
             ("thread", thread.into()),

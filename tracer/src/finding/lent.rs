@@ -74,7 +74,8 @@ pub(super) fn crowd(evidence: &Evidence<'_>) -> Option<Finding> {
         ),
         evidence: looks::seen(evidence, &row)
             .into_iter()
-            .chain(["normal where each waits for messages of its own; else there is too little of what they take".to_owned()])
+            .chain(["normal where each waits for messages of its own; else there is too little of what they take"
+                .to_owned()])
             .collect(),
         next_step: "Look who gives back what they take, and what it does meanwhile: `jtrace threads PID`.".to_owned(),
     })

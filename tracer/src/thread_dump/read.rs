@@ -195,8 +195,10 @@ impl ThreadReader {
         let symbols = &mut self.symbols;
         let mut unmounted = grouping.told(most, &tid_of, not_read, &mut |stack| named(symbols, stack));
         if unmounted.groups.iter().any(UnmountedGroup::reads_socket) {
-            let polled =
-                self.descriptors.polled().map(|on| Waits::SystemCall { call: "read".to_owned(), on: Some(self.on(on)) });
+            let polled = self
+                .descriptors
+                .polled()
+                .map(|on| Waits::SystemCall { call: "read".to_owned(), on: Some(self.on(on)) });
             for group in unmounted.groups.iter_mut().filter(|group| group.reads_socket()) {
                 group.waits.clone_from(&polled);
             }

@@ -98,7 +98,8 @@ impl Trial<'_> {
 
 /// What a finding says of the machine and not of the program: that other processes use its CPUs, as those of other trials do.
 fn is_of_others(finding: &Value) -> bool {
-    finding["id"] == OTHERS_CPUS && finding["title"].as_str().is_some_and(|title| title.starts_with("Other processes use"))
+    finding["id"] == OTHERS_CPUS
+        && finding["title"].as_str().is_some_and(|title| title.starts_with("Other processes use"))
 }
 
 /// The time in a line `2.3 s: warning: title` that has the text of a cause.

@@ -111,7 +111,8 @@ impl Lent {
         let mut places = std::collections::BTreeMap::<String, Place>::new();
         for (stack, durations) in waited.iter().filter(|(stack, _)| waits_for_something(stacks, **stack)) {
             let mut place = Place { durations: *durations, callers: site::callers(stacks, *stack), ..Place::default() };
-            let wakes = self.wakes.iter().filter(|((waiting, waker), _)| waiting == stack && !takes(stacks, *stack, *waker));
+            let wakes =
+                self.wakes.iter().filter(|((waiting, waker), _)| waiting == stack && !takes(stacks, *stack, *waker));
             for ((_, waker), times) in wakes {
                 place.wakes += *times;
                 let Some(method) = common(stacks, *stack, *waker) else { continue };
@@ -217,7 +218,12 @@ mod tests {
     fn who_waits_for_a_connection_is_woken_by_who_gives_one_back() {
         let take = "java.util.concurrent.LinkedBlockingDeque.takeFirst:480";
         let waiting = ["a.Main.run:3", "a.Dao.count:9", "a.Pool.borrow:20", take, AWAIT];
-        let waking = ["a.Main.run:3", "a.Dao.count:12", "a.Pool.giveBack:30", "java.util.concurrent.LinkedBlockingDeque.addFirst:300"];
+        let waking = [
+            "a.Main.run:3",
+            "a.Dao.count:12",
+            "a.Pool.giveBack:30",
+            "java.util.concurrent.LinkedBlockingDeque.addFirst:300",
+        ];
         let expected = ["a.Pool.borrow:20", "2", "110000000", "1", "a.Dao.count"].map(str::to_owned);
         assert_eq!(rows(&waiting, &waking), [expected], "the second still waits");
     }
@@ -230,6 +236,9 @@ mod tests {
         assert!(rows(&waiting, &bringing).is_empty());
         assert!(rows(&waiting, &["a.Worker.run:9", take]).is_empty());
         let lock = "java.util.concurrent.locks.ReentrantLock.lock:285";
-        assert!(rows(&["a.Dao.count:9", lock], &["a.Dao.count:10", "java.util.concurrent.locks.ReentrantLock.unlock:1"]).is_empty());
+        assert!(
+            rows(&["a.Dao.count:9", lock], &["a.Dao.count:10", "java.util.concurrent.locks.ReentrantLock.unlock:1"])
+                .is_empty()
+        );
     }
 }

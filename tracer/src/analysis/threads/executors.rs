@@ -80,7 +80,9 @@ impl Seen {
 
     /// What all executors of these names have got done by now. Where one is gone, or new, nobody knows.
     fn completed(&mut self, now: Option<u64>, span_ns: u64) {
-        if let Some(done) = self.completed.zip(now).and_then(|(before, now)| now.checked_sub(before)).filter(|_| span_ns > 0) {
+        if let Some(done) =
+            self.completed.zip(now).and_then(|(before, now)| now.checked_sub(before)).filter(|_| span_ns > 0)
+        {
             self.done += done;
             self.done_ns += span_ns;
         }

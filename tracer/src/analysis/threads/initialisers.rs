@@ -93,7 +93,8 @@ fn seen(group: &LookGroup, stacks: &Stacks) -> Option<Seen> {
 /// Whether threads wait to be notified, and did not ask for that.
 fn waits(group: &LookGroup, stacks: &Stacks) -> bool {
     let top = site::top(stacks, group.stack);
-    matches!(group.waits, Some(Waits::Notify { .. })) && top.is_some_and(|top| !top.name.starts_with("java.lang.Object.wait"))
+    matches!(group.waits, Some(Waits::Notify { .. }))
+        && top.is_some_and(|top| !top.name.starts_with("java.lang.Object.wait"))
 }
 
 fn innermost(stacks: &Stacks, stack: StackId) -> Option<&Frame> {

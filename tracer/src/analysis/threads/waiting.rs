@@ -246,7 +246,17 @@ impl Waiting {
                 0 => Cell::Missing,
                 compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
             };
-            vec![average, of_virtual, seen.most.into(), seen.looks.into(), ran, holder, place, callers, seen.together.into()]
+            vec![
+                average,
+                of_virtual,
+                seen.most.into(),
+                seen.looks.into(),
+                ran,
+                holder,
+                place,
+                callers,
+                seen.together.into(),
+            ]
         };
         self.reasons.grouped(label).table(
             "waiting",
