@@ -54,6 +54,8 @@ mod demo;
 mod readme;
 // A thread dump says what the JVM would say of itself.
 mod thread_dump;
+// What is left out on request is in no output.
+mod redacted;
 // A snapshot of the heap says what the program planted, and costs the JVM a moment.
 mod heap;
 // What grows in several snapshots is named with what holds it, and what has a bound is not.

@@ -9,8 +9,11 @@ mod evidence;
 mod gc;
 mod heap;
 mod safepoint;
+mod since_start;
 
 mod executors;
+mod initialisers;
+mod lent;
 mod locks;
 mod looks;
 mod pressure;
@@ -56,10 +59,14 @@ const RULES: &[Rule] = &[
     waiting::deadlock,
     waiting::chain,
     looks::deadlock,
+    initialisers::deadlock,
+    initialisers::slow,
     looks::lock_queue,
     looks::lost_notify,
     executors::starved,
     executors::backlog,
+    lent::exhausted,
+    lent::crowd,
     slow::peer,
     slow::disk,
     slow::process,
@@ -99,6 +106,7 @@ const RULES: &[Rule] = &[
     protocols::lock_order,
     protocols::left,
     typestate::violations,
+    since_start::before,
 ];
 
 /// What the rules say about these sections, causes above what follows from them: the severest first, within a severity by score, then by the order of the rules.

@@ -4,6 +4,7 @@
 //! byte for byte.
 
 pub mod look;
+pub mod redaction;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,42 @@ pub struct Target {
     pub cpus: u32,
     /// Largest heap in bytes, from the JVM's own counters; absent where it has none.
     pub max_heap_bytes: Option<u64>,
+    /// What is known of the time before the session; absent where nobody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_start: Option<SinceStart>,
+}
+
+/// Totals from the start of the process up to that of the session; what is not known is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SinceStart {
+    /// Collections and pauses of concurrent ones, as the JVM counts them.
+    pub collections: Option<u64>,
+    /// Of these, full ones.
+    pub full_collections: Option<u64>,
+    /// Time in all of them.
+    pub collection_ns: Option<u64>,
+    /// Time in safepoints.
+    pub safepoint_ns: Option<u64>,
+    /// Time of the JIT compilers.
+    pub compilation_ns: Option<u64>,
+    /// Java threads that were started.
+    pub threads_started: Option<u64>,
+    /// Most Java threads that were alive at a time.
+    pub threads_peak: Option<u64>,
+    /// Classes that were loaded.
+    pub classes_loaded: Option<u64>,
+    /// Classes that were unloaded.
+    pub classes_unloaded: Option<u64>,
+    /// CPU time of all threads.
+    pub cpu_ns: Option<u64>,
+    /// Page faults that read from a disk.
+    pub major_faults: Option<u64>,
+    /// How long its control group, or one above, was kept from running by a limit of CPU time.
+    pub throttled_ns: Option<u64>,
+    /// Memory in RAM when the session began.
+    pub resident_bytes: Option<u64>,
+    /// Most memory that was in RAM.
+    pub resident_peak_bytes: Option<u64>,
 }
 
 /// A probe site of the session.

@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     print!("{}", tally.text());
     if options.keep {
-        KEPT.write(tally.rows(), Rows::new(), tally::table)?;
+        KEPT.write(tally.rows(&KEPT.rows()), Rows::new(), tally::table)?;
     }
     Ok(if tally.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -21,6 +21,11 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// The rows that the file has.
+    pub(crate) fn rows(&self) -> Rows {
+        rows(&fs::read_to_string(workspace::root().join(self.file)).unwrap_or_default())
+    }
+
     /// Writes the table that `table` makes of `rows` and of those that the file has of others, and below it what there is to say of
     /// them: a paragraph begins with the row's first cell and a colon, and has no empty line.
     pub(crate) fn write(&self, rows: Rows, notes: Rows, table: impl FnOnce(&Rows) -> String) -> Result<()> {
@@ -40,12 +45,17 @@ impl Kept {
     }
 }
 
-/// New rows, and those that a text has of others.
-fn merged(before: &str, rows: Rows) -> Rows {
+/// The rows of the tables in a text.
+fn rows(text: &str) -> Rows {
     let first_cell = |row: &str| row.split('|').nth(1).map(|cell| cell.trim().to_owned());
     // The first two lines of a table are no rows.
-    let kept = before.lines().filter(|line| line.starts_with('|')).skip(2);
-    kept.filter_map(|row| Some((first_cell(row)?, row.to_owned()))).chain(rows).collect()
+    let lines = text.lines().filter(|line| line.starts_with('|')).skip(2);
+    lines.filter_map(|row| Some((first_cell(row)?, row.to_owned()))).collect()
+}
+
+/// New rows, and those that a text has of others.
+fn merged(before: &str, new: Rows) -> Rows {
+    rows(before).into_iter().chain(new).collect()
 }
 
 /// New paragraphs, and those that a text has of rows that are not among the new ones.

@@ -6,6 +6,7 @@
 
 mod deadlock;
 mod holder;
+mod lent;
 mod looks;
 mod owned;
 mod table;
@@ -27,6 +28,7 @@ use crate::{
     text::format,
 };
 use holder::{Doing, Holders, Stretch};
+use lent::Lent;
 use looks::Looks;
 use owned::{Holding, Was};
 
@@ -64,6 +66,7 @@ pub struct Locks {
     holders: Holders,
     holding: Holding,
     looks: Looks,
+    lent: Lent,
     order: Order,
     steps: Steps<1>,
 }
@@ -141,6 +144,7 @@ impl Default for Locks {
             holders: Holders::default(),
             holding: Holding::default(),
             looks: Looks::default(),
+            lent: Lent::default(),
             order: Order::default(),
             steps: Steps::default(),
         }
@@ -161,12 +165,14 @@ impl Locks {
             MonitorAction::Notify | MonitorAction::NotifyAll => {
                 self.notifies += 1;
                 self.waits_by_class.entry(class).notifies += 1;
+                self.lent.wakes(monitor, stack);
                 self.holders.runs(event.tid);
             }
             MonitorAction::Wait { timeout_ms: _ } => {
                 self.waits += 1;
                 self.waits_by_class.entry(class).begun += 1;
                 self.holders.runs(tid);
+                self.lent.waits(monitor, stack);
                 self.waiting.begin(tid, blocked(Holder::Unknown(NoHolder::Nobody), None));
             }
             MonitorAction::Waited => self.waited(event, monitor),
@@ -216,15 +222,17 @@ impl Locks {
         let Some(begun) = begun else { return };
         let ns = event.time_ns.saturating_sub(begun.time_ns);
         self.wait_latencies.record(ns);
+        self.lent.waited(monitor, begun.stack, ns);
         self.waits_by_class.entry(begun.class).durations.record(ns);
         self.wait_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Waiting { monitor, class: begun.class });
     }
 
-    fn park_end(&mut self, event: &Event) {
+    fn park_end(&mut self, event: &Event, parker: u64) {
         let Some((begin_ns, stack)) = self.parked.end(event.tid, |_| true) else { return };
         let ns = event.time_ns.saturating_sub(begin_ns);
         self.park_latencies.record(ns);
+        self.lent.waited(parker, stack, ns);
         self.parks_by_thread.entry(event.tid).record(ns);
         self.park_stacks.add_stretch(stack, event.tid, begin_ns, event.time_ns);
         self.rested(event, begin_ns, stack, Doing::Parked);
@@ -319,14 +327,16 @@ impl Analysis for Locks {
             Payload::MonitorBlocked { monitor, class, holder } => self.looks.blocked(event, monitor, class, holder),
             Payload::MonitorLook { .. } => self.looks.looked(event.time_ns),
             Payload::Monitor { action, monitor, class } => self.monitor(event, action, monitor, class),
-            Payload::ParkBegin { .. } => {
+            Payload::ParkBegin { parker, .. } => {
                 self.parks += 1;
+                self.lent.waits(parker, event.stack);
                 self.parked.begin(event.tid, (event.time_ns, event.stack));
                 self.holders.runs(event.tid);
             }
-            Payload::ParkEnd { .. } => self.park_end(event),
-            Payload::Unpark { .. } => {
+            Payload::ParkEnd { parker } => self.park_end(event, parker),
+            Payload::Unpark { parker } => {
                 self.unparks += 1;
+                self.lent.wakes(parker, event.stack);
                 self.holders.runs(event.tid);
             }
             Payload::Sleep { edge, .. } => self.sleep(event, edge),
@@ -377,7 +387,7 @@ impl Analysis for Locks {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "waits" | "wait_times" | "wait_stacks" => matches!(group, "wait" | "notify"),
-            "parks" | "park_times" | "park_stacks" => group == "park",
+            "parks" | "park_times" | "park_stacks" | "lent" => group == "park",
             _ => group == "contended",
         }
     }
@@ -428,6 +438,10 @@ impl Analysis for Locks {
         shapes.extend(self.wait_latencies.shape("wait_times", "Time in Object.wait"));
         shapes.push(table::threads(&self.parks_by_thread, context, "parks", "Parked threads"));
         shapes.extend(self.park_latencies.shape("park_times", "Time parked"));
+        let until_end = |begun_ns: u64| end_ns.saturating_sub(begun_ns);
+        let parked = self.parked.iter().map(|(_, (begun_ns, stack))| (*stack, until_end(*begun_ns)));
+        let waiting = self.waiting.iter().map(|(_, open)| (open.stack, until_end(open.time_ns)));
+        shapes.extend(self.lent.table(parked.chain(waiting), context));
         for (stacks, id, title) in [
             (&self.blocked_stacks, "blocked_stacks", "Time blocked on monitors by stack"),
             (&self.wait_stacks, "wait_stacks", "Time in Object.wait by stack"),

@@ -5,6 +5,7 @@
 
 mod entry;
 mod executors;
+mod initialisers;
 mod pressure;
 mod reason;
 mod starter;
@@ -274,7 +275,7 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "starved_pools" | "circles" | "unnotified" | "mapped" => false,
+            "waiting" | "executors" | "starved_pools" | "circles" | "unnotified" | "initialisers" | "mapped" => false,
             _ => group == "thread",
         }
     }

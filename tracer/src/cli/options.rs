@@ -62,6 +62,10 @@ pub(super) struct WatchOptions {
     #[arg(long, value_name = "TIME", value_parser = short_time)]
     pub(super) min_block: Option<Duration>,
 
+    /// Put numbers in the place of the addresses of peers and the paths of files, and leave the program's arguments out
+    #[arg(long)]
+    pub(super) redact: bool,
+
     /// Let the kernel measure what the programs cost; it costs every eBPF program of the machine some 20 ns a run
     #[arg(long)]
     pub(super) bpf_stats: bool,
@@ -76,6 +80,7 @@ impl WatchOptions {
             budget: self.budget(),
             began,
             stacks: !self.no_stacks,
+            redacted: self.redact,
             exact: self.demand.exact,
             one_by_one: self.demand.each,
             timed: !self.demand.no_times,

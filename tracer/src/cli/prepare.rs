@@ -17,13 +17,14 @@ use super::{Failure, apart, lane::Lane};
 use crate::{
     ebpf::{attach::Place, load::KernelOptions},
     guard::Budget,
+    item::redaction,
     jvm::{
         find::{self, Jvm},
         flags::{arm::Armed, located::JvmTables},
         java_threads::{self, ThreadNames},
         jni_env,
         journal::{self, Identity, Journal},
-        objects,
+        objects, since_start,
         vmstructs::layout,
     },
     lens::Lens,
@@ -60,6 +61,8 @@ pub(super) struct Watched {
     pub(super) began: Instant,
     /// Whether events get stacks.
     pub(super) stacks: bool,
+    /// Whether peers, files and arguments are left out.
+    pub(super) redacted: bool,
     /// Whether every object is wanted, and not only samples.
     pub(super) exact: bool,
     /// Whether events are wanted one by one, where the kernel could count.
@@ -313,7 +316,8 @@ impl Known {
     pub(super) fn thread_reader(jvm: &Jvm, watched: &Watched) -> Option<ThreadReader> {
         let is_wanted = watched.stacks && watched.lenses.contains(&Lens::Threads);
         let opened = is_wanted.then(|| ThreadReader::open(jvm))?;
-        opened.map_err(|error| log::warn!("what threads wait for is unknown: {error}")).ok()
+        let opened = opened.map_err(|error| log::warn!("what threads wait for is unknown: {error}")).ok();
+        opened.map(|reader| reader.redacted(watched.redacted))
     }
 
     /// What reads what functions point to, where the plan has any.
@@ -390,7 +394,12 @@ pub(super) fn describe(jvm: &Jvm, watched: &Watched, missing: Vec<String>) -> De
         );
         threads.clear();
     }
-    Description { target: jvm.target.clone(), lenses: watched.lenses.clone(), missing, threads, began: watched.began }
+    let mut target = jvm.target.clone();
+    target.since_start = Some(since_start::read(jvm));
+    if watched.redacted {
+        target.command = redaction::command(&target.command);
+    }
+    Description { target, lenses: watched.lenses.clone(), missing, threads, began: watched.began }
 }
 
 /// What to attach, and where.

@@ -18,6 +18,10 @@ pub(super) struct Options {
     #[arg(long)]
     each: bool,
 
+    /// Put numbers in the place of the addresses of peers and the paths of files
+    #[arg(long)]
+    redact: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -25,7 +29,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let jvm = prepare::open_to_look(options.pid)?;
-    let dump = thread_dump::read(&jvm).map_err(|error| {
+    let dump = thread_dump::read(&jvm, options.redact).map_err(|error| {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     })?;
     let mut out = BufWriter::new(io::stdout().lock());

@@ -18,8 +18,8 @@ const EXPLAINS: [(&str, &[&str]); 12] = [
     ("class-leak", &["class-storm"]),
 ];
 
-/// Those that explain another one only where both are about the same thing (the first name in their titles), and most of it: their scores
-/// are times by one measure.
+/// Those that explain another one only where both are about the same thing (the first name in their titles), and a third of it or more: their
+/// scores are times by one measure, and a chain is known of those waits alone that have ended.
 const SAME_THING: [(&str, &str); 1] = [("lock-chain", "lock-contention")];
 
 /// Takes what is explained into what explains it. A cause is as severe as the worst of what follows from it.
@@ -29,7 +29,7 @@ pub(super) fn fold(mut findings: Vec<Finding>) -> Vec<Finding> {
     }
     for (cause, follows) in SAME_THING {
         findings = below(findings, cause, |finding, cause| {
-            finding.id == follows && thing(finding) == thing(cause) && 2.0 * cause.score >= finding.score
+            finding.id == follows && thing(finding) == thing(cause) && 3.0 * cause.score >= finding.score
         });
     }
     findings

@@ -1,6 +1,9 @@
 //! Rules about executors: tasks that wait in a queue, and threads that wait for what only that queue can do.
 
-use super::{Evidence, Row, looks::LOOKS};
+use super::{
+    Evidence, Row,
+    looks::{LOOKS, called_from},
+};
 use crate::{
     lens::Lens::Threads,
     report::{Finding, Severity},
@@ -15,29 +18,33 @@ pub(super) fn starved(evidence: &Evidence<'_>) -> Option<Finding> {
 /// All threads of a pool, whatever it is, wait for results.
 fn wait_for_results(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = evidence.rows(Threads, "starved_pools").find(|row| row.whole("looks") >= LOOKS)?;
-    let title = format!(
-        "All {} of the pool `{}` wait for results of other tasks, at {}",
-        format::plural(row.whole("threads"), "thread", "threads"),
-        row.text("pattern"),
-        row.text("site")
-    );
-    Some(starvation(title, &row.text("class"), row.whole("looks")))
+    let title = format!("{} for results of other tasks, at {}", all_wait(&row), row.text("site"));
+    Some(starvation(title, &row.text("class"), row.whole("looks"), &row))
 }
 
 /// All threads of an executor wait for tasks or latches, while tasks wait for them.
 fn wait_for_the_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = evidence.rows(Threads, "executors").find(|row| row.whole("looks_stuck") >= LOOKS)?;
     let title = format!(
-        "All {} of the pool `{}` wait for other tasks, and {} wait for the pool, at {}",
-        format::plural(row.whole("threads"), "thread", "threads"),
-        row.text("pattern"),
-        format::plural(row.whole("queued_last"), "task", "tasks"),
+        "{} for other tasks, and {} for the pool, at {}",
+        all_wait(&row),
+        format::plural(row.whole("queued_last"), "task waits", "tasks wait"),
         row.text("site")
     );
-    Some(starvation(title, &row.text("what"), row.whole("looks_stuck")))
+    Some(starvation(title, &row.text("what"), row.whole("looks_stuck"), &row))
 }
 
-fn starvation(title: String, parked_for: &str, looks: u64) -> Finding {
+/// Whose threads wait.
+fn all_wait(row: &Row<'_>) -> String {
+    let (threads, pool) = (row.whole("threads"), row.text("pattern"));
+    if threads == 1 {
+        format!("The only thread of the pool `{pool}` waits")
+    } else {
+        format!("All {} threads of the pool `{pool}` wait", format::count(threads))
+    }
+}
+
+fn starvation(title: String, parked_for: &str, looks: u64, row: &Row<'_>) -> Finding {
     Finding {
         id: "starved-pool",
         severity: Severity::Critical,
@@ -47,7 +54,10 @@ fn starvation(title: String, parked_for: &str, looks: u64) -> Finding {
             format!("all of them are parked for a `{parked_for}`"),
             format!("the same in each of the last {}", format::plural(looks, "look", "looks")),
             "tasks that are queued in this pool cannot run while its threads wait for them".to_owned(),
-        ],
+        ]
+        .into_iter()
+        .chain(called_from(row))
+        .collect(),
         next_step:
             "Run the inner tasks in a pool of their own, or compose them without waiting (`CompletableFuture`); \
                     `jtrace threads PID` shows each thread."
@@ -94,12 +104,27 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
                 format::count(row.whole("queued_most"))
             ),
             format!("no thread was idle in {} of {} looks at all threads", row.whole("looks_full"), row.whole("looks")),
-        ],
+        ]
+        .into_iter()
+        .chain(pace(&row))
+        .chain(called_from(&row))
+        .collect(),
         next_step:
             "Make these tasks shorter, take fewer, or give the executor more threads if what they wait for allows \
                     it; a bounded queue slows down who fills it."
                 .to_owned(),
     })
+}
+
+/// How many tasks get done, and how long each waits and works.
+fn pace(row: &Row<'_>) -> Option<String> {
+    let per_s = row.number("per_s")?;
+    Some(format!(
+        "{} get done, so a task waits {} in the queue and is at work for {}, on average",
+        format::rate(per_s),
+        format::duration(row.whole("queue_ns")),
+        format::duration(row.whole("work_ns"))
+    ))
 }
 
 fn queued(row: &Row<'_>) -> f64 {

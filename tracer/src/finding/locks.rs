@@ -15,7 +15,20 @@ const BLOCKED_IN_LOOKS: f64 = 0.5;
 
 /// Threads spend much time blocked on contended monitors.
 pub(super) fn contention(evidence: &Evidence<'_>) -> Option<Finding> {
-    by_events(evidence).or_else(|| by_looks(evidence))
+    let known = by_events(evidence);
+    // Blocking that has not ended is of no monitor in the table: where it is most of all, the first one there is not what matters.
+    if known.is_some() && is_mostly_open(evidence) {
+        return by_looks(evidence).or(known);
+    }
+    known.or_else(|| by_looks(evidence))
+}
+
+/// Whether the monitor that was waited for most explains less than half of all blocking.
+fn is_mostly_open(evidence: &Evidence<'_>) -> bool {
+    let number = |key| evidence.whole(Locks, key).unwrap_or(0);
+    let most = evidence.rows(Locks, "monitors").next().map_or(0, |row| row.whole("total_ns"));
+    let open = number("blocked_open_ns");
+    open > 0 && most.saturating_mul(2) < number("blocked_total_ns").saturating_add(open)
 }
 
 /// Threads that were blocked before they were watched, and stay so: there is no event of them.
@@ -227,6 +240,17 @@ mod tests {
         assert_eq!(blocked(0.6, 2).ask(contention), None, "two looks can be chance");
         let circle = blocked(5.0, 10).row("locks", "deadlocks", &[("class", "com.shop.Post".into())]);
         assert_eq!(circle.ask(contention), None, "a deadlock says it");
+    }
+
+    #[test]
+    fn a_monitor_that_was_hardly_waited_for_does_not_stand_for_one_that_many_wait_for() {
+        let case = monitor(waiting("monitor", "com.shop.Post", 5.0, 10), 2_400_000);
+        let case = case.number("locks", "blocked_total_ns", 2.4e6).number("locks", "blocked_open_ns", 8.6e9);
+        let title = case.said(contention).1;
+        assert!(title.starts_with("5.0 threads on average are blocked on one `com.shop.Post`"), "{title}");
+        let done = monitor(waiting("monitor", "com.shop.Post", 5.0, 10), 3_200_000_000);
+        let done = done.number("locks", "blocked_total_ns", 3.5e9).number("locks", "blocked_open_ns", 1e8);
+        assert!(done.said(contention).1.ends_with("on one `com.shop.Cart`"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ const NAMED: usize = 6;
 /// Looks that are needed before anything is said that one moment could show by chance.
 pub(super) const LOOKS: u64 = 3;
 /// Virtual threads at one place from which on one look less is enough.
-const CROWD: f64 = 10.0;
+pub(super) const CROWD: f64 = 10.0;
 
 /// Threads wait for each other in a circle in which a lock of `java.util.concurrent` is; circles of monitors are [`super::waiting`]'s
 /// where the lens `locks` is shown.

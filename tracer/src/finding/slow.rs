@@ -20,7 +20,7 @@ const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", 
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 
 /// How addresses begin that lead to the same machine.
-const ON_THIS_MACHINE: [&str; 4] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket "];
+const ON_THIS_MACHINE: [&str; 5] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine"];
 
 /// Of the times that threads were seen waiting, how many must be of threads that had run since the look before, in per cent.
 const ENDS_PERCENT: f64 = 75.0;
@@ -88,12 +88,19 @@ const TASK: Wait = Wait {
 /// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = most(evidence, &PEER)?;
-    let mut finding = say(evidence, &PEER, &row, row.number("average")?)?;
-    if crowded_out(evidence).is_some() && ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address)) {
-        finding.severity = Severity::Info;
-        finding.evidence.push("this peer is on the same machine, whose CPUs other processes use".to_owned());
+    let finding = say(evidence, &PEER, &row, row.number("average")?)?;
+    let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
+    Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })
+}
+
+/// Whatever is waited for on the same machine may only wait for a CPU, where others use them.
+fn may_lack_a_cpu(evidence: &Evidence<'_>, finding: Finding) -> Finding {
+    if crowded_out(evidence).is_none() {
+        return finding;
     }
-    Some(finding)
+    let mut finding = Finding { severity: Severity::Info, ..finding };
+    finding.evidence.push("what it waits for is on the same machine, whose CPUs other processes use".to_owned());
+    finding
 }
 
 /// Threads wait for a disk. Reading and writing is what programs do, so it takes more of it to be told.
@@ -124,7 +131,7 @@ pub(super) fn disk(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads wait for other processes.
 pub(super) fn process(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &PROCESS)
+    Some(may_lack_a_cpu(evidence, waits(evidence, &PROCESS)?))
 }
 
 /// Threads wait until somebody takes from a queue.
@@ -288,6 +295,10 @@ mod tests {
         let near = "TCP 127.0.0.1:41251 (read)";
         assert_eq!(crowded(near, 0.1).said(peer).0, Severity::Info);
         assert_eq!(crowded("TCP 10.0.0.7:5432 (read)", 0.1).said(peer).0, Severity::Warning, "another machine");
+        let child = waiting("process", "the end of a process", 1.9, 10).number("threads", "cpu_queue_average", 0.3);
+        let child = child.number("threads", "cpus_used", 0.1);
+        assert_eq!(child.said(process).0, Severity::Warning, "the CPUs are free");
+        assert_eq!(child.number("threads", "cpus_used_by_others", 3.8).said(process).0, Severity::Info);
         assert_eq!(crowded(near, 3.0).said(peer).0, Severity::Warning, "it gets the CPUs that it asks for");
         assert_eq!(waiting("socket", near, 1.9, 10).said(peer).0, Severity::Warning, "the CPUs are free");
     }

@@ -85,6 +85,9 @@ pub struct LookGroup {
     /// How many of these did so less than once a second.
     #[serde(default, skip_serializing_if = "is_none")]
     pub seldom: u64,
+    /// How many of them wait for one and the same object, at most; 0 where that is not known.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub together: u64,
     /// Whether they are virtual and not mounted: of these nobody knows which have run, and only some are looked at.
     #[serde(default, rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
     pub is_virtual: bool,
@@ -129,6 +132,12 @@ pub struct ExecutorLook {
     pub idle: u64,
     /// How many tasks wait for a thread.
     pub queued: u64,
+    /// How many of its threads have run since the look before.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub ran: u64,
+    /// How many tasks it has got done since it was made; absent where it counts none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed: Option<u64>,
     /// What most of its busy threads do, where their stacks could be read, and how many these are.
     pub busy: Option<(StackId, u64)>,
     /// What these wait for.

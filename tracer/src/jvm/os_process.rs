@@ -24,6 +24,16 @@ pub fn read(pid: u32) -> Option<OsProcess> {
     Some(read)
 }
 
+/// Most of a process's memory that was in RAM at a time.
+pub fn resident_peak_bytes(pid: u32) -> Option<u64> {
+    peak(&String::from_utf8_lossy(&read_bounded(&format!("/proc/{pid}/status")).ok()?))
+}
+
+fn peak(status: &str) -> Option<u64> {
+    let value = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    value.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 fn read_status(of: &mut OsProcess, text: &str) {
     let kib = |key: &str| {
         let value = text.lines().find_map(|line| line.strip_prefix(key))?;
@@ -118,6 +128,13 @@ mod tests {
     }
 
     #[test]
+    fn the_most_that_was_in_ram_is_read() {
+        assert_eq!(peak("VmPeak:\t 9 kB\nVmHWM:\t  2048 kB\nVmRSS:\t 1024 kB\n"), Some(2 << 20));
+        assert_eq!(peak("VmRSS:\t 1024 kB\n"), None);
+        assert_eq!(peak("VmHWM:\t99999999999999999999 kB\n"), None);
+    }
+
+    #[test]
     fn time_of_the_machine_is_what_was_not_idle() {
         assert_eq!(machine_ns("cpu  100 1 10 5000 70 2 3 4 50 0\ncpu0 1 1", 10), Some(1200));
         assert_eq!(machine_ns("intr 5", 10), None);
@@ -143,7 +160,7 @@ mod tests {
             let mut read = OsProcess::default();
             read_status(&mut read, text);
             let _ = read_stat(&mut read, text, 10_000_000);
-            let _ = (machine_ns(text, 10_000_000), throttled_ns(text));
+            let _ = (machine_ns(text, 10_000_000), throttled_ns(text), peak(text));
             assert!(statistics(text).iter().all(|path| path.starts_with("/sys/fs/cgroup/")));
         });
     }

@@ -1,7 +1,7 @@
 //! Reads the dump of a running JVM.
 
 use std::{
-    cell::OnceCell,
+    cell::{OnceCell, RefCell},
     collections::HashMap,
     sync::Arc,
     time::{Instant, SystemTime},
@@ -9,7 +9,7 @@ use std::{
 
 use super::{Carried, StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, unmounted::Grouping};
 use crate::{
-    item::look::Waits,
+    item::{look::Waits, redaction::Redaction},
     jvm::{
         code_cache,
         descriptor::Descriptors,
@@ -28,8 +28,8 @@ use crate::{
 /// How often a thread is read that runs meanwhile.
 const ATTEMPTS: u32 = 3;
 
-/// Where the threads of an executor begin their work.
-const WORKER: &str = ".ThreadPoolExecutor$Worker.run";
+/// Where the threads of an executor, and those of timers, begin their work.
+const WORKERS: [&str; 2] = [".ThreadPoolExecutor$Worker.run", "java.util.TimerThread.run"];
 
 /// Why there is no dump.
 #[derive(Debug, thiserror::Error)]
@@ -56,9 +56,9 @@ const STATES: [(u32, &str); 9] = [
 ];
 
 /// Reads all threads.
-pub fn read(jvm: &Jvm) -> Result<ThreadDump, Error> {
+pub fn read(jvm: &Jvm, redacted: bool) -> Result<ThreadDump, Error> {
     let (began, at) = (Instant::now(), SystemTime::now());
-    let mut reader = ThreadReader::open(jvm)?;
+    let mut reader = ThreadReader::open(jvm)?.redacted(redacted);
     let threads = reader.threads()?;
     let unmounted = reader.unmounted(MAX_VIRTUAL_THREADS);
     Ok(ThreadDump {
@@ -86,6 +86,8 @@ pub struct ThreadReader {
     descriptors: Descriptors,
     unloads: Unloads,
     missing: Vec<String>,
+    /// Numbers in the place of peers and files, where these are to be left out.
+    redaction: Option<RefCell<Redaction>>,
     /// Threads that stood still when they were read the last time, by the address of their `JavaThread` and kernel id.
     stood: HashMap<(u64, u32), Stood>,
 }
@@ -118,8 +120,26 @@ impl ThreadReader {
             descriptors: Descriptors::new(pid),
             unloads: Unloads::new(jvm),
             missing,
+            redaction: None,
             stood: HashMap::new(),
         })
+    }
+
+    /// Leaves out peers and files, if that is asked.
+    #[must_use]
+    pub fn redacted(mut self, redacted: bool) -> Self {
+        self.redaction = redacted.then(RefCell::default);
+        self
+    }
+
+    /// The path of a file, or a number in its place.
+    pub fn file(&self, path: String) -> String {
+        self.redaction.as_ref().map_or_else(|| path.clone(), |redaction| redaction.borrow_mut().file(&path))
+    }
+
+    /// What a call is about, or that without names.
+    fn on(&self, on: String) -> String {
+        self.redaction.as_ref().map_or_else(|| on.clone(), |redaction| redaction.borrow_mut().on(&on))
     }
 
     /// The JVM's process.
@@ -152,7 +172,7 @@ impl ThreadReader {
                 None => self.thread(*thread, tid, scheduled, &known, &code)?,
             };
             // A task may have come to the queue although the thread stood still. A thread that runs has no frames.
-            if told.frames.is_empty() || told.is_in(WORKER) {
+            if told.frames.is_empty() || WORKERS.iter().any(|worker| told.is_in(worker)) {
                 told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread));
             }
             if let Some(scheduled) = scheduled.filter(|_| told.incomplete.is_none() && told.kernel_state != 'R') {
@@ -175,8 +195,10 @@ impl ThreadReader {
         let symbols = &mut self.symbols;
         let mut unmounted = grouping.told(most, &tid_of, not_read, &mut |stack| named(symbols, stack));
         if unmounted.groups.iter().any(UnmountedGroup::reads_socket) {
-            let polled =
-                self.descriptors.polled().map(|on| Waits::SystemCall { call: "read".to_owned(), on: Some(on) });
+            let polled = self
+                .descriptors
+                .polled()
+                .map(|on| Waits::SystemCall { call: "read".to_owned(), on: Some(self.on(on)) });
             for group in unmounted.groups.iter_mut().filter(|group| group.reads_socket()) {
                 group.waits.clone_from(&polled);
             }
@@ -299,7 +321,8 @@ impl ThreadReader {
             call: call.name().map_or_else(|| format!("system call {}", call.number), str::to_owned),
             on: call
                 .path(&self.memory)
-                .or_else(|| self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor))),
+                .or_else(|| self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor)))
+                .map(|on| self.on(on)),
         })
     }
 

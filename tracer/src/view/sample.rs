@@ -67,6 +67,7 @@ fn target() -> Target {
         live_threads: Some(57),
         cpus: 8,
         max_heap_bytes: Some(4 << 30),
+        since_start: None,
     }
 }
 

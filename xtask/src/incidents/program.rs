@@ -32,6 +32,11 @@ impl Cause {
         self.text == "*" || self.text.split('|').any(|one| text.contains(one))
     }
 
+    /// Whether a finding of this id may name it.
+    pub(crate) fn may_be(&self, id: &str) -> bool {
+        self.rules.iter().any(|rule| rule == id)
+    }
+
     /// Whether a finding names it.
     pub(crate) fn is_named_by(&self, finding: &Value) -> bool {
         let evidence = finding["evidence"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -112,14 +112,32 @@ impl Tally {
         text
     }
 
-    pub(crate) fn rows(&self) -> Rows {
-        let row = |(name, cells): (&String, &Cells)| {
-            let cells: Vec<String> =
-                cells.iter().map(|(release, said)| format!("{release}: {}", escaped(said))).collect();
-            (name.clone(), format!("| {name} | {} |", cells.join("; ")))
+    /// The rows of what was run. What was known before of a program on other releases stays.
+    pub(crate) fn rows(&self, before: &Rows) -> Rows {
+        let row = |(name, new): (&String, &Cells)| {
+            let mut all = before.get(name).map(|row| cells(row)).unwrap_or_default();
+            all.extend(new.iter().map(|(release, said)| (*release, escaped(said))));
+            let all: Vec<String> = all.iter().map(|(release, said)| format!("{release}: {said}")).collect();
+            (name.clone(), format!("| {name} | {} |", all.join("; ")))
         };
         self.cells.iter().map(row).collect()
     }
+}
+
+/// What a row says of each release. Findings have semicolons, too: a part that does not begin with a release belongs to the one before.
+fn cells(row: &str) -> Cells {
+    let said = row.split_once("| ").and_then(|(_, row)| row.split_once(" | ")).map_or("", |(_, said)| said);
+    let said = said.strip_suffix(" |").unwrap_or(said);
+    let mut cells = Vec::<(u32, String)>::new();
+    for part in said.split("; ") {
+        let release = part.split_once(": ").and_then(|(release, said)| Some((release.parse().ok()?, said)));
+        match (release, cells.last_mut()) {
+            (Some((release, said)), _) => cells.push((release, said.to_owned())),
+            (None, Some((_, said))) => *said = format!("{said}; {part}"),
+            (None, None) => {}
+        }
+    }
+    cells.into_iter().collect()
 }
 
 fn escaped(text: &str) -> String {
@@ -184,6 +202,17 @@ mod tests {
         assert!(tally.holds());
         assert_eq!(tally.count(&outcome(None, &["warning [gc-share] x"]), true), "accused: warning [gc-share] x");
         assert!(!tally.holds());
+    }
+
+    #[test]
+    fn what_was_said_of_another_release_stays() {
+        let row = "| leaks/A | 17: accused: full; what stays is made at A.b; 25: missed |".to_owned();
+        let mut tally = Tally::default();
+        tally.cells.entry("leaks/A".to_owned()).or_default().insert(25, "named 1".to_owned());
+        tally.cells.entry("leaks/B".to_owned()).or_default().insert(25, "named 2".to_owned());
+        let rows = tally.rows(&Rows::from([("leaks/A".to_owned(), row)]));
+        assert_eq!(rows["leaks/A"], "| leaks/A | 17: accused: full; what stays is made at A.b; 25: named 1 |");
+        assert_eq!(rows["leaks/B"], "| leaks/B | 25: named 2 |");
     }
 
     #[test]

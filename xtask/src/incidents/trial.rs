@@ -19,6 +19,9 @@ use crate::dist;
 /// How long a program may take until its incident is under way, and jtrace in all.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// The finding that threads find no CPU.
+const OTHERS_CPUS: &str = "cpu-queue";
+
 /// A program and where it runs.
 pub(crate) struct Trial<'a> {
     pub(crate) program: &'a Program,
@@ -66,25 +69,37 @@ impl Trial<'_> {
         Ok(self.judge(&report.0, &finished.stderr, recorded))
     }
 
+    /// Whether a finding is about the machine, and no such thing was planted.
+    fn is_of_the_machine(&self, finding: &Value) -> bool {
+        is_of_others(finding) && !self.program.causes.iter().any(|cause| cause.may_be(OTHERS_CPUS))
+    }
+
     fn judge(&self, report: &Value, told: &str, recorded: Option<bool>) -> Outcome {
-        let findings = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let all = report["findings"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let findings: Vec<&Value> = all.iter().filter(|finding| !self.is_of_the_machine(finding)).collect();
         let place = |cause: &Cause| findings.iter().position(|finding| cause.is_named_by(finding)).map(|at| at + 1);
         let places: Option<Vec<usize>> = self.program.causes.iter().map(place).collect();
         let line = |finding: &Value| {
             let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
             format!("{} [{}] {}", text("severity"), text("id"), text("title"))
         };
-        let is_warning = |finding: &&Value| finding["severity"] != "info";
+        let is_warning = |finding: &&&Value| finding["severity"] != "info";
         Outcome {
             rank: places.and_then(|places| places.into_iter().max()),
             first_s: told.lines().find_map(|line| first(line, &self.program.causes)),
-            warnings: findings.iter().filter(is_warning).map(line).collect(),
-            said: findings.iter().map(line).collect(),
+            warnings: findings.iter().filter(is_warning).map(|finding| line(finding)).collect(),
+            said: all.iter().map(line).collect(),
             recorded,
             cost_percent: report["cost"]["target_cpu_percent"].as_f64(),
             own_percent: report["cost"]["own_cpu_percent"].as_f64(),
         }
     }
+}
+
+/// What a finding says of the machine and not of the program: that other processes use its CPUs, as those of other trials do.
+fn is_of_others(finding: &Value) -> bool {
+    finding["id"] == OTHERS_CPUS
+        && finding["title"].as_str().is_some_and(|title| title.starts_with("Other processes use"))
 }
 
 /// The time in a line `2.3 s: warning: title` that has the text of a cause.
@@ -98,6 +113,13 @@ fn first(line: &str, causes: &[Cause]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_other_trials_use_is_not_said_of_a_program() {
+        let finding = |title: &str| serde_json::json!({"id": "cpu-queue", "title": title});
+        assert!(is_of_others(&finding("Other processes use 2.0 of 2 CPUs: for 90 % of the time")));
+        assert!(!is_of_others(&finding("21.6 threads on average were ready to run and waited for one of 2 CPUs")));
+    }
 
     #[test]
     fn the_first_line_that_names_a_cause_has_its_time() {

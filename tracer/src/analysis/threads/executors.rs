@@ -1,4 +1,8 @@
-//! Executors whose tasks wait in a queue, from looks at all threads: how many wait, whether all threads were busy, and with what.
+//! Executors, from looks at all threads: how many tasks wait in their queues and are at work, how many get done, and where all threads are
+//! busy, with what.
+//!
+//! How long tasks wait and are at work follows from that by Little's law: what is there on average, divided by what goes through in a
+//! second.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,6 +14,7 @@ use crate::{
     item::look::{ExecutorLook, ThreadLook},
     report::{Cell, Shape, Table, Unit},
     stack::Stacks,
+    text::format,
 };
 
 /// Most executors that are told apart, by the pattern of their threads' names.
@@ -33,6 +38,15 @@ struct Seen {
     full: u64,
     /// Looks in a row, up to the last, in which all threads waited for tasks or latches while tasks waited for them.
     stuck: u64,
+    /// Tasks that got done between looks, and how long these were apart.
+    done: u64,
+    done_ns: u64,
+    /// Tasks that had got done by the last look.
+    completed: Option<u64>,
+    /// Looks at all executors of these names together.
+    rounds: u64,
+    /// How most of its busy threads came to their place, when that was seen last.
+    callers: Option<String>,
     /// What busy threads did then, by how often.
     places: HashMap<(String, String), u64>,
 }
@@ -54,8 +68,9 @@ impl Seen {
             self.stuck = 0;
             return;
         };
+        self.callers = site::callers(stacks, stack);
         let why = reason(look.waits.as_ref(), stacks, stack);
-        let is_stuck = alike == look.threads && matches!(why, Some((Kind::Task | Kind::Latch, _)));
+        let is_stuck = alike == look.threads && look.ran == 0 && matches!(why, Some((Kind::Task | Kind::Latch, _)));
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
         let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
         if self.places.len() < PLACES || self.places.contains_key(&place) {
@@ -63,27 +78,56 @@ impl Seen {
         }
     }
 
+    /// What all executors of these names have got done by now. Where one is gone, or new, nobody knows.
+    fn completed(&mut self, now: Option<u64>, span_ns: u64) {
+        if let Some(done) =
+            self.completed.zip(now).and_then(|(before, now)| now.checked_sub(before)).filter(|_| span_ns > 0)
+        {
+            self.done += done;
+            self.done_ns += span_ns;
+        }
+        self.completed = now;
+        self.rounds += 1;
+    }
+
+    /// Tasks that got done in a second.
+    fn per_s(&self) -> Option<f64> {
+        (self.done > 0).then(|| self.done as f64 * 1e9 / self.done_ns as f64)
+    }
+
+    /// How long a task is where so many are on average.
+    fn time_ns(&self, there: u64) -> Cell {
+        let average = there as f64 / self.rounds.max(1) as f64;
+        self.per_s().map_or(Cell::Missing, |per_s| format::whole(average / per_s * 1e9).into())
+    }
+
     fn place(&self) -> Option<&(String, String)> {
         self.places.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))).map(|(place, _)| place)
     }
 }
 
-/// All executors that had tasks waiting.
+/// All executors.
 #[derive(Debug, Default)]
 pub(super) struct Executors(BTreeMap<String, Seen>);
 
 impl Executors {
     pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
+        let mut completed = BTreeMap::<String, Option<u64>>::new();
         for executor in &look.executors {
             let names = last_number(&executor.name);
+            let all = completed.entry(names.clone()).or_insert(Some(0));
+            *all = all.zip(executor.completed).map(|(all, one)| all.saturating_add(one));
             if self.0.len() < EXECUTORS || self.0.contains_key(&names) {
                 self.0.entry(names).or_default().add(executor, stacks);
             }
         }
+        for (names, seen) in &mut self.0 {
+            seen.completed(completed.get(names).copied().flatten(), look.span_ns);
+        }
     }
 
     pub(super) fn table(&self) -> Shape {
-        let mut waited: Vec<_> = self.0.iter().filter(|(_, seen)| seen.most > 0).collect();
+        let mut waited: Vec<_> = self.0.iter().filter(|(_, seen)| seen.most > 0 || seen.done > 0).collect();
         waited.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
         let row = |(names, seen): (&String, &Seen)| {
             let average = |sum: u64| (sum as f64 / seen.looks.max(1) as f64).into();
@@ -102,11 +146,15 @@ impl Executors {
                 seen.stuck.into(),
                 text(place),
                 text(what),
+                seen.per_s().map_or(Cell::Missing, Into::into),
+                seen.time_ns(seen.queued),
+                seen.time_ns(seen.busy),
+                text(seen.callers.clone()),
             ]
         };
         Shape::Table(Table {
             id: "executors",
-            title: "Executors whose tasks waited in a queue".to_owned(),
+            title: "Executors: tasks that wait and that are at work".to_owned(),
             columns: vec![
                 column("pattern", "Names", Unit::Text),
                 column("threads", "Threads", Unit::Count),
@@ -120,6 +168,10 @@ impl Executors {
                 column("looks_stuck", "All stuck, last looks", Unit::Count),
                 column("site", "Place of the busy", Unit::Text),
                 column("what", "They wait for", Unit::Text),
+                column("per_s", "Done", Unit::PerSecond),
+                column("queue_ns", "In the queue", Unit::Ns),
+                column("work_ns", "At work", Unit::Ns),
+                column("callers", "From", Unit::Text),
             ],
             rows: waited.into_iter().take(ROWS).map(row).collect(),
         })
@@ -137,6 +189,8 @@ mod tests {
             threads: 2,
             idle,
             queued,
+            ran: 0,
+            completed: None,
             busy: (idle < 2).then_some((stack, 2 - idle)),
             waits: waits.cloned(),
         };
@@ -161,7 +215,23 @@ mod tests {
         assert_eq!(row[1], 2_u64.into());
         assert_eq!(row[3], 3.0.into());
         assert_eq!(row[4..10], [6_u64, 0, 6, 4, 2, 0].map(Cell::from));
-        assert_eq!(row[10..], ["a.Mail.send:9".into(), Cell::Missing]);
+        assert_eq!(row[10..12], ["a.Mail.send:9".into(), Cell::Missing]);
+        assert_eq!(row[12..15], [Cell::Missing, Cell::Missing, Cell::Missing], "it counts none");
+    }
+
+    #[test]
+    fn how_long_tasks_wait_and_work_follows_from_how_many_get_done() {
+        let mut play = Play::default();
+        let stack = play.stack(&["java.util.concurrent.ThreadPoolExecutor$Worker.run:630", "a.Mail.send:9"]);
+        let mut executors = Executors::default();
+        for (completed, span_ns) in [(100, 0), (120, 1_000_000_000), (140, 1_000_000_000), (10, 1_000_000_000)] {
+            let mut look = look(0, 5, stack, None);
+            look.span_ns = span_ns;
+            look.executors[0].completed = Some(completed);
+            executors.look(&look, &play.stacks);
+        }
+        // 2 threads and 5 tasks on average, 20 done in a second; what is gone does not count.
+        assert_eq!(row(&executors)[12..15], [20.0.into(), 250_000_000_u64.into(), 100_000_000_u64.into()]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ const BLOCKERS: [(&str, Kind); 12] = [
 ];
 
 /// Methods of the JDK in which threads wait, by the beginnings of their names: they say more than what is below them.
-const CALLS: [(&str, Kind, &str); 17] = [
+const CALLS: [(&str, Kind, &str); 20] = [
     ("java.util.concurrent.LinkedBlockingQueue.put", Kind::Queue, "room in a LinkedBlockingQueue"),
     ("java.util.concurrent.LinkedBlockingQueue.offer", Kind::Queue, "room in a LinkedBlockingQueue"),
     ("java.util.concurrent.ArrayBlockingQueue.put", Kind::Queue, "room in an ArrayBlockingQueue"),
@@ -33,6 +33,9 @@ const CALLS: [(&str, Kind, &str); 17] = [
     ("java.util.concurrent.LinkedBlockingDeque.offer", Kind::Queue, "room in a LinkedBlockingDeque"),
     ("java.util.concurrent.SynchronousQueue.put", Kind::Queue, "a taker at a SynchronousQueue"),
     ("java.util.concurrent.LinkedTransferQueue.transfer", Kind::Queue, "a taker at a LinkedTransferQueue"),
+    ("java.util.concurrent.SubmissionPublisher.submit", Kind::Queue, "a subscriber of a SubmissionPublisher"),
+    ("java.io.PipedInputStream.receive", Kind::Queue, "room in a PipedInputStream"),
+    ("java.io.PipedReader.receive", Kind::Queue, "room in a PipedReader"),
     ("java.lang.ProcessImpl.waitFor", Kind::Process, "the end of a process"),
     ("java.lang.Process.waitFor", Kind::Process, "the end of a process"),
     ("jdk.internal.net.http.HttpClientImpl.send", Kind::Socket, "an answer over HTTP"),

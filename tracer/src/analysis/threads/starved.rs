@@ -1,4 +1,5 @@
-//! Pools all of whose threads wait for results of tasks, from looks at all threads: nobody is left to run these tasks.
+//! Pools all of whose threads wait for results of tasks, from looks at all threads: nobody is left to run these tasks. Where one of them
+//! goes on between two looks, somebody does run them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use super::{
 use crate::{
     event::StackId,
     item::look::{ThreadLook, Waits},
-    report::{Shape, Table, Unit},
+    report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
 
@@ -30,6 +31,7 @@ struct Starved {
     threads: u64,
     site: String,
     class: String,
+    callers: Option<String>,
     /// In how many looks, up to the last one.
     looks: u64,
 }
@@ -49,8 +51,9 @@ impl StarvedPools {
 
     pub(super) fn table(&self) -> Shape {
         let row = |pool: &Starved| {
-            let Starved { pattern, threads, site, class, looks } = pool.clone();
-            vec![pattern.into(), threads.into(), class.into(), site.into(), looks.into()]
+            let Starved { pattern, threads, site, class, callers, looks } = pool.clone();
+            let callers = callers.map_or(Cell::Missing, Into::into);
+            vec![pattern.into(), threads.into(), class.into(), site.into(), looks.into(), callers]
         };
         Shape::Table(Table {
             id: "starved_pools",
@@ -61,6 +64,7 @@ impl StarvedPools {
                 column("class", "What for", Unit::Text),
                 column("site", "Place", Unit::Text),
                 column("looks", "Last looks", Unit::Count),
+                column("callers", "From", Unit::Text),
             ],
             rows: self.0.iter().map(row).collect(),
         })
@@ -77,12 +81,13 @@ fn starved(look: &ThreadLook, stacks: &Stacks) -> Vec<Starved> {
     let mut pools = BTreeMap::<String, Starved>::new();
     for group in &look.groups {
         let Some(waits @ Waits::Unpark { class, .. }) = &group.waits else { continue };
-        if Kind::of(waits) != Kind::Task || !is_worker(stacks, group.stack) {
+        if group.ran > 0 || Kind::of(waits) != Kind::Task || !is_worker(stacks, group.stack) {
             continue;
         }
         for name in &group.names {
             let (pattern, site) = (last_number(name), site::label(stacks, group.stack));
-            let new = Starved { pattern: pattern.clone(), threads: 0, site, class: class.clone(), looks: 1 };
+            let callers = site::callers(stacks, group.stack);
+            let new = Starved { pattern: pattern.clone(), threads: 0, site, class: class.clone(), callers, looks: 1 };
             pools.entry(pattern).or_insert(new).threads += 1;
         }
     }

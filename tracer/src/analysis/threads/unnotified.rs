@@ -84,7 +84,17 @@ mod tests {
 
     fn group(stack: StackId, threads: u64, ran: u64) -> LookGroup {
         let waits = Some(Waits::Notify { class: Some("a.Queue".to_owned()), address: 7 });
-        LookGroup { stack, threads, ran, seldom: 0, is_virtual: false, names: Vec::new(), waits, holder: None }
+        LookGroup {
+            stack,
+            threads,
+            ran,
+            seldom: 0,
+            together: 0,
+            is_virtual: false,
+            names: Vec::new(),
+            waits,
+            holder: None,
+        }
     }
 
     fn rows(looks: &[Vec<LookGroup>], play: &Play) -> Vec<Vec<Cell>> {

@@ -11,6 +11,7 @@ use super::super::{
 };
 use super::{
     executors::Executors,
+    initialisers::Initialisers,
     reason::{Kind, reason, words},
     starved::StarvedPools,
     unnotified::Unnotified,
@@ -46,6 +47,8 @@ struct Seen {
     compared: u64,
     ran: u64,
     most: u64,
+    /// Most that waited for one object.
+    together: u64,
     /// Who held it when most waited, and where that was.
     holder: Option<(String, Option<String>)>,
     /// How most of them came there.
@@ -63,6 +66,7 @@ impl Seen {
         self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
         self.ran += group.ran.saturating_sub(group.seldom);
         self.now += group.threads;
+        self.together = self.together.max(group.together);
         let most = self.now > self.most;
         if most {
             self.most = self.now;
@@ -90,6 +94,7 @@ impl Merge for Seen {
             self.holder.clone_from(&other.holder);
         }
         self.most = self.most.max(other.most);
+        self.together = self.together.max(other.together);
     }
 }
 
@@ -131,6 +136,7 @@ pub(super) struct Waiting {
     circles: Vec<Vec<Cell>>,
     executors: Executors,
     unnotified: Unnotified,
+    initialisers: Initialisers,
 }
 
 impl Default for Waiting {
@@ -146,6 +152,7 @@ impl Default for Waiting {
             circles: Vec::new(),
             executors: Executors::default(),
             unnotified: Unnotified::default(),
+            initialisers: Initialisers::default(),
         }
     }
 }
@@ -170,6 +177,7 @@ impl Waiting {
         self.circles = circles(look, stacks);
         self.executors.look(look, stacks);
         self.unnotified.look(look, stacks);
+        self.initialisers.look(look, stacks);
     }
 
     /// What a place waits for: the file is known only while a thread is in the call.
@@ -219,6 +227,7 @@ impl Waiting {
             self.starved.table(),
             self.circles_table(),
             self.unnotified.table(),
+            self.initialisers.table(),
         ]
     }
 
@@ -237,7 +246,17 @@ impl Waiting {
                 0 => Cell::Missing,
                 compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
             };
-            vec![average, of_virtual, seen.most.into(), seen.looks.into(), ran, holder, place, callers]
+            vec![
+                average,
+                of_virtual,
+                seen.most.into(),
+                seen.looks.into(),
+                ran,
+                holder,
+                place,
+                callers,
+                seen.together.into(),
+            ]
         };
         self.reasons.grouped(label).table(
             "waiting",
@@ -255,6 +274,7 @@ impl Waiting {
                 column("holder", "Held by", Unit::Text),
                 column("holder_site", "Holder's place", Unit::Text),
                 column("callers", "From", Unit::Text),
+                column("together", "Most for one object", Unit::Count),
             ],
             |seen| seen.threads,
             |(kind, what, site, called)| vec![kind.key().into(), what.into(), site.into(), called.into()],
@@ -314,6 +334,7 @@ mod tests {
             threads,
             ran,
             seldom: 0,
+            together: threads,
             is_virtual: false,
             names: Vec::new(),
             waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7) }),

@@ -56,6 +56,7 @@ pub(super) fn describe(identity: Identity, status: Status, libjvm: &Path, known:
             .and_then(|threads| u64::try_from(threads).ok()),
         cpus: cpus(),
         max_heap_bytes: known.number("MaxHeapSize"),
+        since_start: None,
     }
 }
 

@@ -50,6 +50,13 @@ impl NamedFields {
         reader.memory.u32(object.wrapping_add(field.offset)).ok()
     }
 
+    /// A field of objects that holds 64 bits, which is no negative number.
+    pub(super) fn long<P: Peek>(&self, reader: &Reader<'_, P>, object: u64, name: &'static str) -> Option<u64> {
+        let field = self.of_object(reader, object, name).filter(|field| !field.is_reference)?;
+        let value = reader.memory.u64(object.wrapping_add(field.offset)).ok()?;
+        (value <= i64::MAX.cast_unsigned()).then_some(value)
+    }
+
     /// A field of an object: of its class, or of one that this extends.
     pub(super) fn of_object<P: Peek>(&self, reader: &Reader<'_, P>, object: u64, name: &'static str) -> Option<Field> {
         self.of_class(reader, reader.klass(object)?, name).filter(|field| !field.is_static)

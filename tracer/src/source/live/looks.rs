@@ -39,6 +39,8 @@ const MAX_NAMES: usize = 256;
 const MAX_EXECUTORS: usize = 1024;
 /// Where a thread of an executor waits for a task.
 const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
+/// Where the thread of a `java.util.Timer` waits for one, and calls those that are due.
+const TIMER_LOOP: &str = "java.util.TimerThread.mainLoop";
 /// Most virtual threads of a look: those in the first buckets of their tables, which are as good as drawn.
 const MAX_VIRTUAL: usize = 200;
 const NS_PER_S: u64 = 1_000_000_000;
@@ -130,6 +132,7 @@ impl Looker {
         let ran = used.since(&threads, span_ns);
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
+        let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
         Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, threads, unmounted, virtual_more })
     }
@@ -166,6 +169,12 @@ struct Used(HashMap<u32, u64>);
 struct Ran {
     often: HashSet<u32>,
     seldom: HashSet<u32>,
+}
+
+impl Ran {
+    fn has(&self, tid: u32) -> bool {
+        self.often.contains(&tid) || self.seldom.contains(&tid)
+    }
 }
 
 impl Used {
@@ -216,6 +225,7 @@ impl Seen {
                 threads: group.len() as u64,
                 ran: those_in(&self.ran.often) + seldom,
                 seldom,
+                together: together(group),
                 is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
                 waits: first.waits.clone(),
@@ -225,7 +235,7 @@ impl Seen {
                 }),
             });
         }
-        let executors = executors(threads, &mut stack);
+        let executors = executors(threads, &self.ran, &mut stack);
         let mut circled = |tid: u32| {
             let thread = by_tid(tid)?;
             let waits = thread.waits.clone()?;
@@ -287,6 +297,7 @@ impl Seen {
                 threads: group.count(),
                 ran: 0,
                 seldom: 0,
+                together: 0,
                 is_virtual: true,
                 names: group.names.clone(),
                 waits: group.waits.clone(),
@@ -297,8 +308,29 @@ impl Seen {
     }
 }
 
+/// How many threads of a group wait for one object, at most.
+fn together(group: &[&Thread]) -> u64 {
+    let mut objects = HashMap::<u64, u64>::new();
+    for thread in group {
+        match thread.waits {
+            Some(Waits::Monitor { address, .. } | Waits::Notify { address, .. } | Waits::Unpark { address, .. }) => {
+                *objects.entry(address).or_default() += 1;
+            }
+            Some(Waits::SystemCall { .. }) | None => {}
+        }
+    }
+    objects.into_values().max().unwrap_or(0)
+}
+
+/// Whether a thread of an executor, or of a `Timer`, waits for something to do.
+fn is_idle(thread: &Thread) -> bool {
+    let timer = thread.frames.iter().position(|frame| frame.frame.name == TIMER_LOOP);
+    let waits = |frame: &StackFrame| frame.frame.name.starts_with("java.lang.Object.wait");
+    thread.is_in(GET_TASK) || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
+}
+
 /// Executors by their threads.
-fn executors(threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> Vec<ExecutorLook> {
+fn executors(threads: &[Thread], ran: &Ran, stack: &mut dyn FnMut(&Thread) -> StackId) -> Vec<ExecutorLook> {
     let mut all = BTreeMap::<u64, Vec<&Thread>>::new();
     for thread in threads {
         if let Some(executor) = thread.executor {
@@ -307,18 +339,23 @@ fn executors(threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> V
     }
     let look = |members: Vec<&Thread>| {
         let first = members.first()?;
-        let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| thread.is_in(GET_TASK));
+        let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| is_idle(thread));
         let mut alike = HashMap::<_, Vec<&Thread>>::new();
         for thread in busy.into_iter().filter(|thread| !thread.frames.is_empty()) {
             alike.entry(&thread.frames).or_default().push(thread);
         }
         let most = alike.into_values().max_by_key(Vec::len);
         let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
+        let here = || members.iter().filter_map(|thread| thread.executor).map(|executor| executor.completed_here);
+        let completed = first.executor?.completed;
+        let completed = completed.map(|gone| here().fold(gone, u64::saturating_add));
         Some(ExecutorLook {
+            completed,
             name: first.name.clone(),
             threads: members.len() as u64,
             idle: idle.len() as u64,
             queued: first.executor?.queued,
+            ran: members.iter().filter(|thread| ran.has(thread.tid)).count() as u64,
             busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
             waits,
         })
