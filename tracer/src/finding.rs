@@ -5,6 +5,7 @@
 
 mod cause;
 mod evidence;
+mod when;
 
 mod gc;
 mod heap;

@@ -8,6 +8,7 @@ pub mod profile;
 mod read;
 pub mod reading;
 mod shape;
+mod table_steps;
 
 pub use profile::{Profile, ProfileStack, ProfileSteps, ProfileThread};
 pub use read::{MAX_DOCUMENT_BYTES, ReadError};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 pub use shape::{
     Bucket, Cell, Column, CurvePoint, Histogram, Node, Percentile, Series, Shape, Table, Timeline, Tree, Unit,
 };
+pub use table_steps::{Gather, RowSteps, StepColumn, TableSteps};
 
 /// Version of the JSON form of a report.
 pub const SCHEMA: &str = "jtrace-report/1";
@@ -43,6 +45,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// One per lens.
     pub sections: Vec<Section>,
+    /// When the amounts of some tables came, for views in which a range of time can be chosen; no part of the JSON form.
+    #[serde(skip)]
+    pub table_steps: Vec<TableSteps>,
 }
 
 impl Report {
@@ -58,7 +63,7 @@ impl Report {
 }
 
 /// The observed stretch of time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// `CLOCK_MONOTONIC` at the start.
     pub start_ns: u64,
@@ -68,6 +73,15 @@ pub struct Span {
     pub started_at_ms: u64,
     /// Why observation ended (`duration`, `interrupted`, `target exited`, `running`, ...).
     pub end: String,
+}
+
+/// A part of the span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Its beginning, since the start of the span.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
 }
 
 /// What observation cost the target and the machine.
@@ -238,6 +252,9 @@ pub struct Finding {
     pub score: f64,
     /// The sentence.
     pub title: String,
+    /// When it was so, in order and apart from each other; empty where that is not known, so it is about the whole span.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Stretch>,
     /// Numbers that support it.
     pub evidence: Vec<String>,
     /// What to do next.

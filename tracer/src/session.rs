@@ -301,6 +301,11 @@ impl Session {
             completeness: self.completeness(),
             findings: finding::findings(&span, &self.target, &sections),
             sections,
+            table_steps: if with_steps {
+                self.analyses.iter().flat_map(|analysis| analysis.table_steps(context)).collect()
+            } else {
+                Vec::new()
+            },
             span,
         }
     }

@@ -72,6 +72,7 @@ mod tests {
             severity,
             score: 1.0,
             title: title.to_owned(),
+            when: Vec::new(),
             evidence: Vec::new(),
             next_step: String::new(),
         }

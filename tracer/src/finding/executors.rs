@@ -43,6 +43,7 @@ fn starvation(title: String, parked_for: &str, looks: u64) -> Finding {
         severity: Severity::Critical,
         score: 1e5,
         title,
+        when: Vec::new(),
         evidence: vec![
             format!("all of them are parked for a `{parked_for}`"),
             format!("the same in each of the last {}", format::plural(looks, "look", "looks")),
@@ -86,6 +87,7 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
             },
             row.text("site")
         ),
+        when: Vec::new(),
         evidence: vec![
             format!(
                 "{} waited at the first look and {} at the last, {} at most",

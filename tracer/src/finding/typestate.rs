@@ -23,6 +23,7 @@ pub(super) fn violations(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: total as f64,
         title: format!("{} violations of `{worst}`: {}", format::count(*count), sentence(&first)),
+        when: Vec::new(),
         evidence: by_property
             .iter()
             .map(|(property, count)| format!("`{property}`: {} violations", format::count(*count)))

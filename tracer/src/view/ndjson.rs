@@ -65,7 +65,7 @@ impl Serialize for Row<'_> {
 
 /// Writes the report, a line for each of its parts.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema, headline, target, span, cost, completeness, findings, sections } = report;
+    let Report { schema, headline, target, span, cost, completeness, findings, sections, table_steps: _ } = report;
     let headline = headline.as_deref();
     json::write_line(&Line::Report { schema, headline, target, span, cost, completeness }, out)?;
     for finding in findings {

@@ -4,7 +4,7 @@ use crate::{
     item::Target,
     report::{
         Bucket, Cell, Column, Completeness, Cost, Decision, Finding, Histogram, Node, Percentile, Report, SCHEMA,
-        Section, Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
+        Section, Series, Severity, Shape, SiteCompleteness, Span, Stretch, Summary, Table, Timeline, Tree, Unit,
     },
 };
 
@@ -47,6 +47,7 @@ pub(crate) fn report() -> Report {
         completeness: completeness(),
         findings: findings(),
         sections: vec![gc(), locks(), threads(), cpu()],
+        table_steps: Vec::new(),
     }
 }
 
@@ -121,6 +122,7 @@ fn findings() -> Vec<Finding> {
             severity: Severity::Critical,
             score: 32.0,
             title: format!("14 threads blocked 3.21 s on one {HOSTILE}"),
+            when: Vec::new(),
             evidence: vec!["500 contended enters, longest 412 ms".into(), "owner at the end: http-worker-7".into()],
             next_step: "look at who holds the monitor: `jtrace attach 4711 -l locks`".into(),
         },
@@ -129,6 +131,9 @@ fn findings() -> Vec<Finding> {
             severity: Severity::Warning,
             score: 31.0,
             title: "GC takes 31 % of wall time, worst pause 412 ms, cause `G1 Evacuation Pause`".into(),
+            when: [(1, 3), (4, 6), (7, 10)]
+                .map(|(from, to)| Stretch { from_ns: from * 1_000_000_000, to_ns: to * 1_000_000_000 })
+                .into(),
             evidence: vec!["7 collections in 10.0 s".into()],
             next_step: "look at the top allocating classes, or give the heap more room".into(),
         },

@@ -124,6 +124,7 @@ pub(crate) fn empty() -> Report {
         headline: None,
         findings: Vec::new(),
         sections: Vec::new(),
+        table_steps: Vec::new(),
     }
 }
 

@@ -106,6 +106,7 @@ fn finding(title: &str) -> Finding {
         severity: Severity::Warning,
         score: 1.0,
         title: title.to_owned(),
+        when: Vec::new(),
         evidence: vec![EVIL.to_owned()],
         next_step: "look".to_owned(),
     }

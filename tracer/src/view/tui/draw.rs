@@ -133,7 +133,7 @@ fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report) {
     let width = usize::from(area.width);
     let most = if area.height < 24 { 3 } else { 5 };
     let (complete, kind) = completeness(report, width, most);
-    let height = lines_of(findings::height(&report.findings, width.saturating_sub(2)) + 2);
+    let height = lines_of(findings::height(report, width.saturating_sub(2)) + 2);
     let [top, middle, bottom] = Layout::vertical([
         Constraint::Length(height),
         Constraint::Min(lines_of(report.sections.len() + 2).min(area.height / 2)),
@@ -143,7 +143,7 @@ fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report) {
     let more = if top.height < height { ", ↓ for more" } else { "" };
     let title = format!("Findings ({}{more})", report.findings.len());
     let inner = boxed(frame, top, &title, true);
-    findings::draw(frame, inner, &report.findings, state.row());
+    findings::draw(frame, inner, report, state.row());
     let [left, right] = Layout::horizontal([Constraint::Fill(1); 2]).areas(middle);
     let inner = boxed(frame, left, "Key figures", false);
     lines(frame, inner, key_figures(report, inner));
