@@ -41,6 +41,9 @@ pub struct Report {
     pub cost: Cost,
     /// What was emitted, delivered and lost.
     pub completeness: Completeness,
+    /// What the process spends its wall time on; empty where nothing says it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub time: Vec<Doing>,
     /// What is wrong with the target, worst first.
     pub findings: Vec<Finding>,
     /// One per lens.
@@ -82,6 +85,25 @@ pub struct Stretch {
     pub from_ns: u64,
     /// Its end.
     pub to_ns: u64,
+}
+
+/// What some threads do, on average.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Doing {
+    /// `runs`, `stopped` or `waits`.
+    #[serde(deserialize_with = "read::word")]
+    pub state: Word,
+    /// Which code runs, what for all threads were stopped, what they wait for.
+    pub what: String,
+    /// How many threads, on average; of `stopped` the part of the time.
+    #[serde(deserialize_with = "read::float")]
+    pub threads: f64,
+    /// Where in the program most of them are, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The names of most of them, with their numbers as `*`, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
 }
 
 /// What observation cost the target and the machine.
@@ -252,6 +274,9 @@ pub struct Finding {
     pub score: f64,
     /// The sentence.
     pub title: String,
+    /// Where its numbers stand: ids of a section and of one of its shapes (`locks.monitors`).
+    #[serde(default, deserialize_with = "read::word", skip_serializing_if = "str::is_empty")]
+    pub shown_in: Word,
     /// When it was so, in order and apart from each other; empty where that is not known, so it is about the whole span.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<Stretch>,

@@ -299,6 +299,7 @@ impl Session {
             target: self.target.clone(),
             cost: self.spent.cost(&self.counters, span.duration_ns),
             completeness: self.completeness(),
+            time: finding::time(&span, &self.target, &sections),
             findings: finding::findings(&span, &self.target, &sections),
             sections,
             table_steps: if with_steps {

@@ -231,7 +231,7 @@ fn tell_report(report: &Report, end_ns: u64, chunk: &mut Chunk) {
     let (names, stacks) = (Names::new(), Stacks::new());
     let known = Known { names: &names, stacks: &stacks };
     let head = Head { start_ns: end_ns, ..Head::default() };
-    for Finding { id, severity, score: _, title, when: _, evidence, next_step } in &report.findings {
+    for Finding { id, severity, score: _, title, shown_in: _, when: _, evidence, next_step } in &report.findings {
         chunk.add(Type::Finding, head, known, |fields| {
             fields.text(id);
             fields.text(severity_text(*severity));

@@ -245,7 +245,7 @@ impl<W: Write> PerfettoTrace<W> {
 
     /// One whose times are not known is about the whole span, and says so.
     fn finding(&mut self, finding: &Finding, start_ns: u64, duration_ns: u64) -> io::Result<()> {
-        let Finding { id, severity: _, score: _, title, when, evidence, next_step } = finding;
+        let Finding { id, severity: _, score: _, title, shown_in: _, when, evidence, next_step } = finding;
         let track = self.sequence.track(&format!("Finding: {id}"))?;
         let whole = [Stretch { from_ns: 0, to_ns: duration_ns }];
         let mut notes = vec![("evidence", evidence.join("; ")), ("next step", next_step.clone())];

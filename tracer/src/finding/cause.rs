@@ -67,7 +67,7 @@ mod tests {
 
     fn finding(id: &'static str, severity: Severity) -> Finding {
         let (title, next_step) = (id.to_owned(), String::new());
-        Finding { id, severity, score: 1.0, title, when: Vec::new(), evidence: Vec::new(), next_step }
+        Finding { id, severity, score: 1.0, title, shown_in: "", when: Vec::new(), evidence: Vec::new(), next_step }
     }
 
     #[test]

@@ -43,6 +43,7 @@ fn starvation(title: String, parked_for: &str, looks: u64) -> Finding {
         severity: Severity::Critical,
         score: 1e5,
         title,
+        shown_in: "threads.executors",
         when: Vec::new(),
         evidence: vec![
             format!("all of them are parked for a `{parked_for}`"),
@@ -87,6 +88,7 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
             },
             row.text("site")
         ),
+        shown_in: "threads.executors",
         when: Vec::new(),
         evidence: vec![
             format!(

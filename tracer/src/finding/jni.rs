@@ -45,6 +45,7 @@ pub(super) fn long_critical(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(longest(row)),
             consequence(evidence, &function)
         ),
+        shown_in: "jni.jni_critical_sections",
         when: Vec::new(),
         evidence: vec![
             format!(
@@ -78,6 +79,7 @@ pub(super) fn open_critical(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(open_ns(row)),
             consequence(evidence, &function)
         ),
+        shown_in: "jni.jni_critical_sections",
         when: Vec::new(),
         evidence: vec![
             format!("opened by `{function}`, and not closed until the end of the session"),

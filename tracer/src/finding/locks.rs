@@ -37,6 +37,7 @@ fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if average >= 1.0 { Severity::Critical } else { Severity::Warning },
         score: 100.0 * average,
         title: format!("{} are blocked on one `{class}`, at {site}{holder}", looks::threads(evidence, &row, average)),
+        shown_in: "threads.waiting",
         when: row.seen(),
         evidence: looks::seen(evidence, &row),
         next_step: format!(
@@ -96,6 +97,7 @@ fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if threads_blocked >= 1.0 { Severity::Critical } else { Severity::Warning },
         score: 100.0 * threads_blocked,
         title,
+        shown_in: "locks.monitors",
         when: evidence.when(Locks, "blocked_time", |step| step.per_second("blocked_ns") > 0.1e9),
         evidence: support,
         next_step: format!(
@@ -146,6 +148,7 @@ pub(super) fn parking(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: rate / 1000.0,
         title: format!("Threads park at {}: work comes in pieces too small for its hand-over", format::rate(rate)),
+        shown_in: "locks.parks",
         when: Vec::new(),
         evidence: support,
         next_step: "Hand over work in batches, or use fewer threads for it.".to_owned(),

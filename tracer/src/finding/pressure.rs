@@ -28,6 +28,7 @@ pub(super) fn cpu_limit(evidence: &Evidence<'_>) -> Option<Finding> {
             "The CPU limit of its control group kept the JVM from running for {} of the time",
             format::percent(100.0 * share.min(1.0))
         ),
+        shown_in: "cpu.threads",
         when: Vec::new(),
         evidence: support,
         next_step:
@@ -67,6 +68,7 @@ pub(super) fn cpu_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if waiting >= cpus / 2.0 { Severity::Warning } else { Severity::Info },
         score: (20.0 * waiting).max(100.0 * crowded.unwrap_or(0.0)),
         title,
+        shown_in: "cpu.threads",
         when: Vec::new(),
         evidence: support,
         next_step: if others > cpus / 2.0 {
@@ -118,6 +120,7 @@ pub(super) fn swap(evidence: &Evidence<'_>) -> Option<Finding> {
             format::bytes(swapped),
             format::rate(faults)
         ),
+        shown_in: "cpu.threads",
         when: Vec::new(),
         evidence: evidence
             .whole(Threads, "resident_bytes")
@@ -165,6 +168,7 @@ pub(super) fn memory_growth(evidence: &Evidence<'_>) -> Option<Finding> {
             of_bytes(beyond),
             format::duration(evidence.span.duration_ns)
         ),
+        shown_in: "cpu.work",
         when: Vec::new(),
         evidence: support,
         next_step:
@@ -198,6 +202,7 @@ pub(super) fn mapped_files(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(evidence.span.duration_ns),
             file.unwrap_or_default()
         ),
+        shown_in: "threads.mapped",
         when: Vec::new(),
         evidence: [format!("they grew in each of the last {}", format::plural(looks, "look", "looks"))]
             .into_iter()

@@ -5,14 +5,17 @@
 //! to run event handlers, so that the page cannot tell anybody that it was opened.
 
 mod axis;
+mod difference;
 mod flame;
 mod table;
 
 use std::io;
 
+pub use self::difference::write as write_difference;
+
 use super::{escape, format, sentence, text::chart};
 use crate::report::{
-    Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Span, Table, TableSteps, Tree,
+    Doing, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Span, Table, TableSteps, Tree,
 };
 
 const STYLE: &str = include_str!("html/page.css");
@@ -41,24 +44,16 @@ const DEEPEST: usize = 64;
 
 /// Writes the page.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema: _, headline, target, span, cost, completeness, findings, sections, table_steps } = report;
+    let Report { schema: _, headline, target, span, cost, completeness, time, findings, sections, table_steps } =
+        report;
     let title = escape::html(&target.command).into_owned();
-    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(
-        out,
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'nonce-{SCRIPT_NONCE}'\">"
-    )?;
-    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
-    writeln!(out, "<title>jtrace: {} {title}</title>", target.pid)?;
-    writeln!(out, "<style>\n{STYLE}{}{}{}</style>\n</head>", axis::LIBRARY_STYLE, axis::STYLE, flame::STYLE)?;
-    writeln!(
-        out,
-        "<body>\n<main id=\"page\" data-grid=\"{}\" data-duration=\"{}\" data-started=\"{}\">",
+    let attributes = format!(
+        " data-grid=\"{}\" data-duration=\"{}\" data-started=\"{}\"",
         grid_ns(report),
         span.duration_ns,
         span.started_at_ms
-    )?;
+    );
+    begin(&format!("{} {title}", target.pid), &attributes, out)?;
     if let Some(headline) = headline {
         writeln!(out, "<div class=\"complete wrong\">")?;
         paragraph(headline, out)?;
@@ -86,10 +81,30 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     }
     (0..).zip(findings).try_for_each(|(at, finding)| self::finding(at, finding, span, out))?;
     writeln!(out, "</section>")?;
+    spent(time, out)?;
     axis::write(report, out)?;
     let (full, empty): (Vec<_>, Vec<_>) = sections.iter().partition(|section| !is_empty(section));
     full.into_iter().try_for_each(|section| self::section(section, table_steps, out))?;
     nothing_seen(&empty, out)?;
+    end(out)
+}
+
+/// The page up to its first heading. The title is escaped.
+fn begin(title: &str, attributes: &str, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'nonce-{SCRIPT_NONCE}'\">"
+    )?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
+    writeln!(out, "<title>jtrace: {title}</title>")?;
+    writeln!(out, "<style>\n{STYLE}{}{}{}</style>\n</head>", axis::LIBRARY_STYLE, axis::STYLE, flame::STYLE)?;
+    writeln!(out, "<body>\n<main id=\"page\"{attributes}>")
+}
+
+/// The scripts, and the end.
+fn end(out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</main>\n<script nonce=\"{SCRIPT_NONCE}\">\n/*\n{}*/\n{}", axis::LIBRARY_LICENCE, axis::LIBRARY)?;
     writeln!(
         out,
@@ -131,6 +146,30 @@ fn nothing_seen(sections: &[&Section], out: &mut dyn io::Write) -> io::Result<()
     writeln!(out, "</section>")
 }
 
+/// What the process spends its wall time on.
+fn spent(time: &[Doing], out: &mut dyn io::Write) -> io::Result<()> {
+    if time.is_empty() {
+        return Ok(());
+    }
+    let largest = time.iter().map(|doing| doing.threads).fold(0.0, f64::max);
+    writeln!(out, "<section id=\"time\"><h2>Where its time goes</h2>\n<div class=\"scroll\"><table>")?;
+    writeln!(
+        out,
+        "<thead><tr><th scope=\"col\">State</th><th scope=\"col\" class=\"n\">Threads, average</th><th scope=\"col\">Part</th><th scope=\"col\">What</th></tr></thead><tbody>"
+    )?;
+    for doing in time {
+        let (state, amount, what) = (escape::html(doing.state), super::time::amount(doing), super::time::words(doing));
+        let meter = format!("<meter max=\"{largest}\" value=\"{}\" aria-label=\"{amount}\"></meter>", doing.threads);
+        writeln!(
+            out,
+            "<tr><td>{state}</td><td class=\"n\" data-v=\"{}\">{amount}</td><td>{meter}</td><td>{}</td></tr>",
+            doing.threads,
+            escape::html(&what)
+        )?;
+    }
+    writeln!(out, "</tbody></table></div></section>")
+}
+
 fn dim(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "<p class=\"dim\">{}</p>", escape::html(text))
 }
@@ -150,20 +189,26 @@ fn list(texts: &[String], out: &mut dyn io::Write) -> io::Result<()> {
 
 /// The sentence; what supports it unfolds, of the worst one at once.
 fn finding(at: usize, finding: &Finding, span: &Span, out: &mut dyn io::Write) -> io::Result<()> {
-    let Finding { id: _, severity, score: _, title, when, evidence, next_step } = finding;
+    let Finding { id: _, severity, score: _, title, shown_in, when, evidence, next_step } = finding;
     let class = severity_class(*severity);
     let open = if at == 0 { " open" } else { "" };
     writeln!(out, "<details id=\"finding-{at}\" class=\"finding {class}\"{open}>")?;
     writeln!(out, "<summary>{class}: {}</summary>", escape::html(title))?;
+    writeln!(out, "<p class=\"when\">")?;
     if let (Some(said), Some(first), Some(last)) = (sentence::when(finding, span), when.first(), when.last()) {
         writeln!(
             out,
-            "<p class=\"when\">when: {} <button type=\"button\" data-from=\"{}\" data-to=\"{}\">choose this range</button></p>",
+            "when: {} <button type=\"button\" data-from=\"{}\" data-to=\"{}\">choose this range</button>",
             escape::html(&said),
             first.from_ns,
             last.to_ns
         )?;
     }
+    if !shown_in.is_empty() {
+        let place = escape::html(shown_in);
+        writeln!(out, "<button type=\"button\" data-place=\"{place}\">show where it stands</button>")?;
+    }
+    writeln!(out, "</p>")?;
     list(evidence, out)?;
     paragraph(&format!("→ {next_step}"), out)?;
     writeln!(out, "</details>")
@@ -191,12 +236,12 @@ fn section(section: &Section, steps: &[TableSteps], out: &mut dyn io::Write) -> 
     let used = shapes.iter().filter(|shape| !shape.is_empty());
     let (profiles, others): (Vec<_>, Vec<_>) = used.partition(|shape| matches!(shape, Shape::Profile(_)));
     profiles.into_iter().chain(others).try_for_each(|shape| {
-        self::shape(shape, steps.iter().find(|steps| steps.section == *id && steps.table == shape.id()), out)
+        self::shape(id, shape, steps.iter().find(|steps| steps.section == *id && steps.table == shape.id()), out)
     })?;
     writeln!(out, "</section>")
 }
 
-fn shape(shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn io::Write) -> io::Result<()> {
+fn shape(section: &str, shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn io::Write) -> io::Result<()> {
     let (title, follows) = match shape {
         Shape::Table(Table { title, .. }) => (title, if steps.is_some() { " timed follows" } else { "" }),
         Shape::Tree(Tree { title, .. }) | Shape::Histogram(Histogram { title, .. }) => (title, ""),
@@ -205,7 +250,8 @@ fn shape(shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn io::Write) -> 
         }
         Shape::Timeline(_) => return Ok(()),
     };
-    writeln!(out, "<div class=\"shape{follows}\">\n<h3>{}</h3>", escape::html(title))?;
+    let (section, id) = (escape::html(section), escape::html(shape.id()));
+    writeln!(out, "<div class=\"shape{follows}\" data-shape=\"{section}.{id}\">\n<h3>{}</h3>", escape::html(title))?;
     match shape {
         Shape::Table(shape) => table::write(shape, steps, out)?,
         Shape::Tree(shape) => tree(shape, out)?,
@@ -259,7 +305,7 @@ mod tests {
     #[test]
     fn page_has_every_row_and_every_finding() {
         let page = page();
-        assert_eq!(page.matches("<tr><td").count(), 35 + 3);
+        assert_eq!(page.matches("<tr><td").count(), 35 + 3 + 5);
         assert_eq!(page.matches("class=\"finding ").count(), 2);
         assert!(page.contains("12,345 emitted = 12,300 delivered + 45 lost"));
     }

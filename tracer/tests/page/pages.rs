@@ -122,6 +122,7 @@ pub(crate) fn empty() -> Report {
         cost: Cost::default(),
         completeness: Completeness::default(),
         headline: None,
+        time: Vec::new(),
         findings: Vec::new(),
         sections: Vec::new(),
         table_steps: Vec::new(),

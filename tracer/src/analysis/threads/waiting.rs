@@ -3,10 +3,11 @@
 //! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
 //! reason says nothing: a thread that sleeps.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::{
     distribution::Durations,
+    pattern::last_number,
     row_steps::{Amount, Timed},
     site,
     table::{Keyed, Merge, OTHERS, column},
@@ -56,6 +57,8 @@ struct Seen {
     holder: Option<(String, Option<String>)>,
     /// How most of them came there.
     callers: Option<String>,
+    /// The names of most of them, without what tells threads of a pool apart.
+    pool: Option<String>,
 }
 
 impl Seen {
@@ -78,6 +81,7 @@ impl Seen {
         if most {
             self.most = self.now;
             self.callers = site::callers(stacks, group.stack);
+            self.pool = pool(&group.names);
         }
         // Between two owners a lock has none.
         if let Some(holder) = group.holder.as_ref().filter(|_| most || self.holder.is_none()) {
@@ -100,6 +104,7 @@ impl Merge for Seen {
         self.ran += other.ran;
         if other.most > self.most {
             self.callers.clone_from(&other.callers);
+            self.pool.clone_from(&other.pool);
         }
         if self.holder.is_none() || (other.most > self.most && other.holder.is_some()) {
             self.holder.clone_from(&other.holder);
@@ -280,7 +285,19 @@ impl Waiting {
                 compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
             };
             let [first, last] = [seen.first_ns, seen.last_ns].map(|ns| Cell::Int(ns.saturating_sub(span.start_ns)));
-            vec![average, of_virtual, seen.most.into(), seen.looks.into(), ran, holder, place, callers, first, last]
+            vec![
+                average,
+                of_virtual,
+                seen.most.into(),
+                seen.looks.into(),
+                ran,
+                holder,
+                place,
+                callers,
+                first,
+                last,
+                text(seen.pool.clone()),
+            ]
         };
         self.reasons.grouped(|reason| self.label(reason)).table(
             "waiting",
@@ -300,6 +317,7 @@ impl Waiting {
                 column("callers", "From", Unit::Text),
                 column("first_ns", "First seen", Unit::Ns),
                 column("last_ns", "Last seen", Unit::Ns),
+                column("pool", "Names", Unit::Text),
             ],
             |seen| seen.threads,
             labels,
@@ -322,6 +340,15 @@ impl Waiting {
             rows: self.circles.clone(),
         })
     }
+}
+
+/// The pattern of most of these names.
+fn pool(names: &[String]) -> Option<String> {
+    let mut patterns: BTreeMap<String, u64> = BTreeMap::new();
+    for name in names {
+        *patterns.entry(last_number(name)).or_default() += 1;
+    }
+    patterns.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0))).map(|(pattern, _)| pattern)
 }
 
 /// A reason in words.

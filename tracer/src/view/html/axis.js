@@ -42,7 +42,7 @@
     return new uPlot({
       width,
       height: lane.height,
-      padding: [4, 18, 0, 12],
+      padding: [4, 30, 0, 30],
       legend: { show: false },
       cursor: {
         y: false,

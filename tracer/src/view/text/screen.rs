@@ -23,6 +23,9 @@ const ROWS: usize = 8;
 const LEAST: usize = 6;
 /// Notes of a lens that are shown, on a line each.
 const NOTES: usize = 2;
+/// Lines from which on a screen says what time was spent on, and in how many lines at most.
+const TALL: usize = 36;
+const TIMES: usize = 5;
 /// Width of the names of lenses.
 const NAME: usize = 11;
 
@@ -45,7 +48,10 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
         page.line("")?;
         page.paragraph("", rest, Some(Ink::Dim))
     })?;
-    let room = lines.saturating_sub(head.len() + foot.len());
+    // On a low screen findings need the room.
+    let shown = if lines < TALL { 0 } else { report.time.len().min(TIMES) };
+    let time = block(options, |page| page.time(&report.time[..shown]))?;
+    let room = lines.saturating_sub(head.len() + time.len() + foot.len());
     let glance = glance(&report.sections, options)?;
     let is_glance = report.sections.len() > FEW;
     // Of few lenses their tables are the answer.
@@ -57,7 +63,7 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
     } else {
         details(in_order(&report.sections, first), options, room)?
     };
-    [head, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
+    [head, time, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// The lines of a part of the page.

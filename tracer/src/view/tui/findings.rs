@@ -36,7 +36,7 @@ pub(super) fn height(report: &Report, width: usize) -> usize {
 }
 
 fn lines(finding: &Finding, span: &Span, width: usize) -> Vec<Line<'static>> {
-    let Finding { id: _, severity, score: _, title, when: _, evidence, next_step } = finding;
+    let Finding { id: _, severity, score: _, title, shown_in: _, when: _, evidence, next_step } = finding;
     let (mark, colour) = match severity {
         Severity::Critical => ("!! ", Color::Red),
         Severity::Warning => (" ! ", Color::Yellow),
