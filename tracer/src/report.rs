@@ -313,6 +313,11 @@ impl Section {
         self.summary.get("attached_percent").is_some()
     }
 
+    /// The shapes that have something in them.
+    pub fn shapes_with_content(&self) -> impl Iterator<Item = &Shape> + Clone {
+        self.shapes.iter().filter(|shape| !shape.is_empty())
+    }
+
     /// The profiles.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         self.shapes.iter().filter_map(|shape| match shape {

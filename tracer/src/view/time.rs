@@ -52,7 +52,7 @@ mod tests {
         }
         let lines = lines(&time, 80);
         assert_eq!(lines[0], "  runs      1.35 █          Java, most at com.shop.Cart.price");
-        assert!(lines[2].starts_with("  stopped   31 % ▎"), "{}", lines[2]);
+        assert!(lines[2].starts_with("  stopped 31.0 % ▎"), "{}", lines[2]);
         assert!(lines[3].starts_with("  waits    13.20 ██████████ monitor: evil."), "{}", lines[3]);
     }
 }

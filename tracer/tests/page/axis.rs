@@ -80,7 +80,7 @@ fn a_chosen_range_adds_up_to_what_happened_in_it() {
         check(key, before);
     }
     check("cursor.gc", "3.00 ms");
-    assert!(figures.text("cursor.about").contains(" s. governor: evil"), "{figures:?}");
+    assert!(figures.text("cursor.about").contains(" UTC. governor: evil"), "{figures:?}");
     // The second step, then it and the third.
     check("key.gc", "2.00 ms");
     check("keys.graph", "all — total 11 = 100 %, self 0 = 0 %");
@@ -216,7 +216,7 @@ fn rows_of_a_table_follow_the_range_and_come_back() {
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let evil = pages::EVIL;
     let all = figures.text("all").to_owned();
-    assert!(all.starts_with("com.shop.Cart 3 12.5 % 5.00 ms 7 ns|com.shop.Order 2 "), "{all}");
+    assert!(all.starts_with("com.shop.Cart 3 12.5 % 5 ms 7 ns|com.shop.Order 2 "), "{all}");
     assert!(all.contains(&*tracer::text::escape::terminal(evil)), "{all}");
     // The row that is not on the page has six of nine; of the first two steps alone the longest is that of these.
     assert_eq!(figures.text("first"), "com.shop.Order 2 22.2 % 4.00 ms ·|com.shop.Cart 1 11.1 % 5.00 ms ·");

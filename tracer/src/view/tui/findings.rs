@@ -7,7 +7,10 @@ use ratatui::{
     text::Line,
 };
 
-use super::draw;
+use super::{
+    draw,
+    mouse::{Target, Targets},
+};
 use crate::{
     report::{Finding, Report, Severity, Span},
     text::escape,
@@ -18,15 +21,21 @@ use crate::{
 const LONGEST: usize = 400;
 
 /// Draws the findings from the selected one on.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, report: &Report, first: usize) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, report: &Report, first: usize, targets: &mut Targets) {
     let Report { findings, span, .. } = report;
     if findings.is_empty() {
         draw::lines(frame, area, vec![Line::styled("none so far", draw::DIM)]);
         return;
     }
     let first = first.min(findings.len() - 1);
-    let shown = findings.iter().skip(first).flat_map(|finding| lines(finding, span, usize::from(area.width)));
-    draw::lines(frame, area, shown.take(usize::from(area.height)).collect());
+    let mut shown: Vec<Line<'_>> = Vec::new();
+    for (at, finding) in findings.iter().enumerate().skip(first) {
+        let lines = lines(finding, span, usize::from(area.width));
+        let below = draw::rows_below(area, shown.len(), lines.len());
+        targets.put(below, Target::Row(at));
+        shown.extend(lines);
+    }
+    draw::lines(frame, area, shown.into_iter().take(usize::from(area.height)).collect());
 }
 
 /// Lines that all findings take.
