@@ -225,7 +225,7 @@ const fn severity_class(severity: Severity) -> &'static str {
 
 fn section(section: &Section, steps: &[TableSteps], out: &mut dyn io::Write) -> io::Result<()> {
     let Section { id, title, summary, notes, shapes } = section;
-    writeln!(out, "<section class=\"lens\">\n<h2>{}</h2>\n<dl>", escape::html(title))?;
+    writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>\n<dl>", escape::html(id), escape::html(title))?;
     for (key, number) in summary.iter() {
         let (name, value) = format::figure(key, number);
         writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape::html(&name), escape::html(&value))?;

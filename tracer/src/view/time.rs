@@ -22,6 +22,15 @@ pub(super) fn words(doing: &Doing) -> String {
     format!("{what}{at}{of}")
 }
 
+/// The largest parts, at most so many, in their order.
+pub(super) fn largest(time: &[Doing], most: usize) -> Vec<Doing> {
+    let mut sizes: Vec<(usize, &Doing)> = time.iter().enumerate().collect();
+    sizes.sort_by(|(_, a), (_, b)| b.threads.total_cmp(&a.threads));
+    sizes.truncate(most);
+    sizes.sort_by_key(|(at, _)| *at);
+    sizes.into_iter().map(|(_, doing)| doing.clone()).collect()
+}
+
 /// A line for each part, none wider than asked.
 pub(super) fn lines(time: &[Doing], width: usize) -> Vec<String> {
     let thousandths = |doing: &Doing| crate::text::format::whole(1000.0 * doing.threads);
@@ -40,6 +49,13 @@ pub(super) fn lines(time: &[Doing], width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::view::sample;
+
+    #[test]
+    fn of_many_parts_the_largest_stay_in_their_order() {
+        let largest = largest(&sample::report().time, 3);
+        let said: Vec<_> = largest.iter().map(|doing| (doing.state, amount(doing))).collect();
+        assert_eq!(said, [("runs", "1.35".to_owned()), ("waits", "13.20".to_owned()), ("waits", "0.60".to_owned())]);
+    }
 
     #[test]
     fn parts_have_bars_by_their_size_and_no_line_is_too_wide() {

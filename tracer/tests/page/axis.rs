@@ -242,7 +242,9 @@ fn a_finding_has_bars_where_it_held_that_choose_and_lead_to_it() {
     document.querySelector(".finding-jump").click();
     say("open", first.open && document.activeElement === first.querySelector("summary"));
     document.querySelector(".when [data-from]").click();
-    say("hidden", document.querySelector("[data-place]").hidden);
+    document.querySelector("[data-place]").click();
+    say("place", document.activeElement.tagName + " " + document.activeElement.textContent);
+    say("hidden", document.querySelectorAll("[data-place]")[1].hidden);
     say("from", document.getElementById("range-from").value + " " + document.getElementById("range-to").value);
     const type = (id, value) => { const box = document.getElementById(id); box.value = value; box.dispatchEvent(new Event("change")); };
     page.choose(null);
@@ -260,7 +262,8 @@ fn a_finding_has_bars_where_it_held_that_choose_and_lead_to_it() {
     check("about", "1.00 s chosen, in steps of 1.00 s");
     check("zoomed", "true 0%|false 100%");
     check("open", "true");
-    // The page has no pauses by cause.
+    assert!(figures.text("place").starts_with("H3 Classes"), "{figures:?}");
+    // Of the other finding the page has no table.
     check("hidden", "true");
     check("from", "1 4");
     check("clock", "2 3");

@@ -18,6 +18,7 @@ pub(crate) fn with_times() -> String {
     let mut report = report();
     let stretch = |from: u64, to: u64| Stretch { from_ns: from * SECOND, to_ns: to * SECOND };
     report.findings[0].when = vec![stretch(1, 2), stretch(3, 4)];
+    report.findings[0].shown_in = "cpu.classes";
     // | | 0 | 1 | 2 | 3 |
     // | Cart | 1, longest 5 ms | | 2, longest 3 ms | |
     // | Order | | 2, longest 4 ms | | |

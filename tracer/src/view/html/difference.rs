@@ -60,7 +60,7 @@ fn finding(found: &Found, out: &mut dyn io::Write) -> io::Result<()> {
 
 fn lens(lens: &Lens, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> io::Result<()> {
     let Lens { id, title, figures, alike, profiles } = lens;
-    writeln!(out, "<section class=\"lens\">\n<h2>{}</h2>", escape::html(title))?;
+    writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>", escape::html(id), escape::html(title))?;
     if !figures.is_empty() {
         writeln!(out, "<div class=\"shape\">\n<h3>Figures</h3>")?;
         table::write(&text::figures_table(figures), None, out)?;

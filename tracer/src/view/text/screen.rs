@@ -10,6 +10,7 @@ use crate::{
     view::{
         format,
         sentence::{self, State},
+        time,
     },
 };
 
@@ -49,8 +50,8 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
         page.paragraph("", rest, Some(Ink::Dim))
     })?;
     // On a low screen findings need the room.
-    let shown = if lines < TALL { 0 } else { report.time.len().min(TIMES) };
-    let time = block(options, |page| page.time(&report.time[..shown]))?;
+    let shown = time::largest(&report.time, if lines < TALL { 0 } else { TIMES });
+    let time = block(options, |page| page.time(&shown))?;
     let room = lines.saturating_sub(head.len() + time.len() + foot.len());
     let glance = glance(&report.sections, options)?;
     let is_glance = report.sections.len() > FEW;

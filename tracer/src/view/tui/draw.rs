@@ -149,7 +149,7 @@ fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report, t
     let is_high = area.height >= HIGH;
     let (complete, kind) = completeness(report, width, if is_high { 5 } else { 2 });
     let most = if is_high { 9 } else { 4 };
-    let spent: Vec<String> = time::lines(&report.time, width.saturating_sub(2)).into_iter().take(most).collect();
+    let spent = time::lines(&time::largest(&report.time, most), width.saturating_sub(2));
     let of_time = if spent.is_empty() { 0 } else { lines_of(spent.len() + 2) };
     let height = lines_of(findings::height(report, width.saturating_sub(2)) + 2);
     let below = if is_high {
@@ -253,6 +253,8 @@ fn sparklines(report: &Report, width: usize) -> Vec<Line<'static>> {
 
 /// Longest name of a table or chart in the line that lists them.
 const NAME: usize = 24;
+/// Longest of it that is looked at.
+const LONGEST: usize = 200;
 
 /// A tab: what it can show, figures and notes of the section that is chosen, the shape that takes keys, and as many of the others as
 /// there is room for.
@@ -275,8 +277,10 @@ fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, 
         lines(frame, body, vec![Line::styled("nothing was seen of it so far", DIM)]);
         return;
     };
-    let names: Vec<String> =
-        places.iter().map(|(_, shape)| format!(" {} ", escape::fit(shape.title(), NAME))).collect();
+    let names: Vec<String> = places
+        .iter()
+        .map(|(_, shape)| format!(" {} ", escape::ellipsis(&escape::fit(shape.title(), LONGEST), NAME)))
+        .collect();
     strip(frame, list, &names, chosen, |(area, at)| targets.put(area, Target::Place(at)));
     // Those that come next stand below, then the ones before.
     let others: Vec<_> = places.iter().cycle().skip(chosen + 1).take(places.len() - 1).collect();
