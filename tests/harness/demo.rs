@@ -34,7 +34,15 @@ const PLANTED: [Planted; 3] = [
 /// # Errors
 /// The program is not built, or does not come that far.
 pub fn start(jdk: &Jdk) -> Result<Jvm> {
-    Launch::new(jdk, "demo", "com.shop.Demo").flags(&["-Xmx256m", "-XX:+UseG1GC"]).start()
+    start_with(jdk, "-Xmx256m")
+}
+
+/// The same with a heap of this size.
+///
+/// # Errors
+/// As of [`start`].
+pub fn start_with(jdk: &Jdk, heap: &str) -> Result<Jvm> {
+    Launch::new(jdk, "demo", "com.shop.Demo").flags(&[heap, "-XX:+UseG1GC"]).start()
 }
 
 /// The planted problems that no finding of the report names.

@@ -52,6 +52,14 @@ impl Terminal {
         self.tmux(&["capture-pane", "-p"])
     }
 
+    /// What the screen shows, with the sequences that make its colours.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn styled(&self) -> Result<String> {
+        self.tmux(&["capture-pane", "-e", "-p"])
+    }
+
     /// Reads the screen until something holds of it.
     ///
     /// # Errors

@@ -62,6 +62,7 @@ mod heap;
 mod leaks;
 // The JDK's own tool reads what jtrace writes for it.
 mod flight_recorder;
+mod perfetto;
 // Names for perf are the JVM's own.
 mod perf_map;
 

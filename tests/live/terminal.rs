@@ -33,7 +33,8 @@ fn the_screen_shows_the_target_its_tabs_and_help_and_is_given_back() -> Result<(
     terminal.press("Escape")?;
     // A key that came in the same read would make one key with Alt of the two.
     terminal.wait_until("help should be gone", |screen| !screen.contains(help))?;
-    for _ in 0..3 {
+    // Past `time` to `waiting`.
+    for _ in 0..2 {
         terminal.press("Tab")?;
     }
     shows(&terminal, "Locks$Cart")?;
@@ -82,7 +83,7 @@ fn a_key_switches_a_marker_off_and_on_again() -> Result<()> {
     let command =
         format!("{} markers {} --tui --marker {marker} -o {path}; echo ended: $?; cat", quoted(&jtrace), jvm.pid());
     let terminal = Terminal::start(&command, 120, 40)?;
-    shows(&terminal, "markers")?;
+    shows(&terminal, "2 chosen")?;
     terminal.press("2")?;
     row(&terminal, &mut jvm, true)?;
     terminal.press("o")?;

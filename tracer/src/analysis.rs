@@ -10,6 +10,7 @@ pub(crate) mod pattern;
 mod profile;
 mod protocols;
 mod request;
+mod row_steps;
 pub(crate) mod scaled;
 mod site;
 mod spread;
@@ -60,7 +61,7 @@ use crate::{
     mark::{Inside, MarkBatch},
     marker::Client,
     names::Names,
-    report::{Section, Span},
+    report::{Section, Span, TableSteps},
     stack::Stacks,
     subject::{SubjectDefinition, Subjects},
     tally::Tallies,
@@ -142,6 +143,11 @@ pub trait Analysis: Send {
     /// Takes a client of marks; gives it back where it has none.
     fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
         Some(client)
+    }
+
+    /// When the amounts of its tables' rows came, of those tables that know it.
+    fn table_steps(&self, _context: Context<'_>) -> Vec<TableSteps> {
+        Vec::new()
     }
 
     /// The section for what was seen so far.

@@ -4,6 +4,7 @@
 //! has an interval: that of events which come independently of each other, at 95 %. Events that come in bursts vary more.
 
 mod figures;
+mod merged;
 mod stacks;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use serde::Serialize;
 pub(crate) use self::figures::COMPARED_KEYS;
 pub use self::{
     figures::{Basis, Figure},
+    merged::{Merged, profiles},
     stacks::{Methods, Moved},
 };
 use crate::report::{Finding, Report, Severity, Word};

@@ -5,6 +5,8 @@
 
 mod cause;
 mod evidence;
+mod time;
+mod when;
 
 mod gc;
 mod heap;
@@ -36,7 +38,7 @@ mod protocols;
 
 use crate::{
     item::Target,
-    report::{Finding, Section, Span},
+    report::{Doing, Finding, Section, Span},
 };
 
 pub use evidence::{Evidence, Row};
@@ -121,6 +123,11 @@ pub fn findings(span: &Span, target: &Target, sections: &[Section]) -> Vec<Findi
     findings
 }
 
+/// What these sections say the process spends its wall time on.
+pub fn time(span: &Span, target: &Target, sections: &[Section]) -> Vec<Doing> {
+    time::spent(&Evidence { span, target, sections })
+}
+
 #[cfg(test)]
 mod testing;
 
@@ -148,6 +155,26 @@ mod tests {
             ranks.windows(2).all(|pair| pair[0].0 > pair[1].0 || (pair[0].0 == pair[1].0 && pair[0].1 >= pair[1].1))
         );
         assert_eq!(findings[0].id, "gc-long-pause");
+    }
+
+    #[test]
+    fn a_finding_names_a_lens_and_a_shape_of_it() {
+        let text = |name: &str| {
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/finding/").to_owned() + name)
+        };
+        let mut named = 0;
+        for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/finding")).expect("the rules") {
+            let name = file.expect("a file").file_name().into_string().expect("a name");
+            for line in
+                text(&name).unwrap_or_default().lines().filter_map(|line| line.trim().strip_prefix("shown_in: \""))
+            {
+                let Some((lens, shape)) = line.trim_end_matches("\",").split_once('.') else { continue };
+                assert!(crate::lens::Lens::ALL.iter().any(|known| known.id() == lens), "{name}: {line}");
+                assert!(!shape.is_empty(), "{name}: {line}");
+                named += 1;
+            }
+        }
+        assert!(named >= 50, "{named}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod profile;
 mod read;
 pub mod reading;
 mod shape;
+mod table_steps;
 
 pub use profile::{Profile, ProfileStack, ProfileSteps, ProfileThread};
 pub use read::{MAX_DOCUMENT_BYTES, ReadError};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 pub use shape::{
     Bucket, Cell, Column, CurvePoint, Histogram, Node, Percentile, Series, Shape, Table, Timeline, Tree, Unit,
 };
+pub use table_steps::{Gather, RowSteps, StepColumn, TableSteps};
 
 /// Version of the JSON form of a report.
 pub const SCHEMA: &str = "jtrace-report/1";
@@ -39,10 +41,16 @@ pub struct Report {
     pub cost: Cost,
     /// What was emitted, delivered and lost.
     pub completeness: Completeness,
+    /// What the process spends its wall time on; empty where nothing says it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub time: Vec<Doing>,
     /// What is wrong with the target, worst first.
     pub findings: Vec<Finding>,
     /// One per lens.
     pub sections: Vec<Section>,
+    /// When the amounts of some tables came, for views in which a range of time can be chosen; no part of the JSON form.
+    #[serde(skip)]
+    pub table_steps: Vec<TableSteps>,
 }
 
 impl Report {
@@ -58,7 +66,7 @@ impl Report {
 }
 
 /// The observed stretch of time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// `CLOCK_MONOTONIC` at the start.
     pub start_ns: u64,
@@ -68,6 +76,34 @@ pub struct Span {
     pub started_at_ms: u64,
     /// Why observation ended (`duration`, `interrupted`, `target exited`, `running`, ...).
     pub end: String,
+}
+
+/// A part of the span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Its beginning, since the start of the span.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+}
+
+/// What some threads do, on average.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Doing {
+    /// `runs`, `stopped` or `waits`.
+    #[serde(deserialize_with = "read::word")]
+    pub state: Word,
+    /// Which code runs, what for all threads were stopped, what they wait for.
+    pub what: String,
+    /// How many threads, on average; of `stopped` the part of the time.
+    #[serde(deserialize_with = "read::float")]
+    pub threads: f64,
+    /// Where in the program most of them are, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The names of most of them, with their numbers as `*`, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
 }
 
 /// What observation cost the target and the machine.
@@ -238,6 +274,12 @@ pub struct Finding {
     pub score: f64,
     /// The sentence.
     pub title: String,
+    /// Where its numbers stand: ids of a section and of one of its shapes (`locks.monitors`).
+    #[serde(default, deserialize_with = "read::word", skip_serializing_if = "str::is_empty")]
+    pub shown_in: Word,
+    /// When it was so, in order and apart from each other; empty where that is not known, so it is about the whole span.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Stretch>,
     /// Numbers that support it.
     pub evidence: Vec<String>,
     /// What to do next.
@@ -269,6 +311,11 @@ impl Section {
     /// Whether some of its sites were there in windows only, so that what it shows is a part (`docs/lenses.md`).
     pub fn is_of_windows(&self) -> bool {
         self.summary.get("attached_percent").is_some()
+    }
+
+    /// The shapes that have something in them.
+    pub fn shapes_with_content(&self) -> impl Iterator<Item = &Shape> + Clone {
+        self.shapes.iter().filter(|shape| !shape.is_empty())
     }
 
     /// The profiles.

@@ -295,6 +295,7 @@ impl Session {
         };
         let mut sections: Vec<Section> =
             self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        let time = finding::time(&span, &self.target, &sections);
         let findings = finding::findings(&span, &self.target, &sections);
         sections.retain(|section| !self.is_unseen(section));
         Report {
@@ -303,8 +304,14 @@ impl Session {
             target: self.target.clone(),
             cost: self.spent.cost(&self.counters, span.duration_ns),
             completeness: self.completeness(),
+            time,
             findings,
             sections,
+            table_steps: if with_steps {
+                self.analyses.iter().flat_map(|analysis| analysis.table_steps(context)).collect()
+            } else {
+                Vec::new()
+            },
             span,
         }
     }

@@ -13,6 +13,7 @@ use ratatui::{
     backend::CrosstermBackend,
     crossterm::{
         cursor::Show,
+        event::{DisableMouseCapture, EnableMouseCapture},
         execute,
         terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
     },
@@ -36,7 +37,7 @@ impl Screen {
         restore_on_panic();
         TAKEN.store(true, Ordering::SeqCst);
         let opened = enable_raw_mode()
-            .and_then(|()| execute!(io::stdout(), EnterAlternateScreen))
+            .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture))
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match opened {
             Ok(terminal) => Ok(Self { terminal }),
@@ -64,7 +65,7 @@ pub fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // There is nobody left to tell: a terminal that cannot be written to shows no error either.
         _ = disable_raw_mode();
-        _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+        _ = execute!(io::stdout(), DisableMouseCapture, LeaveAlternateScreen, Show);
     }
 }
 

@@ -12,6 +12,7 @@ mod calls;
 mod graph;
 mod heap_way;
 mod symbol;
+mod time;
 
 pub use symbol::Lines;
 

@@ -295,16 +295,20 @@ fn a_report_that_was_written_as_json_becomes_what_its_recording_does() {
         assert_eq!(succeed(&["report", &input, "--full"]), succeed(&["report", &json, "--full"]));
         let read = |name: &str| fs::read_to_string(name).expect("it was written");
         let (page, again) = (read(&page), read(&again));
-        // JSON has no times of stacks; all else is the same.
+        // JSON has no times of stacks and rows; all else is the same.
         assert_eq!(page.contains("shape flamed follows"), scenario == "profiles.txt");
         assert!(!again.contains("shape flamed follows"), "{scenario}");
         assert!(without_times(&page) == without_times(&again), "another page of {scenario}");
     }
 }
 
-/// A page without what its graphs say of when amounts came.
+/// A page without what its graphs and tables say of when amounts came.
 fn without_times(page: &str) -> String {
-    let mut rest = page;
+    let mut pieces = page.split("<script type=\"application/json\" class=\"table-steps\">");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    let after = |piece: &str| piece.split_once("</script>\n").expect("the end of a table's steps").1.to_owned();
+    let page = first + &pieces.map(after).collect::<String>();
+    let mut rest = page.as_str();
     let mut out = String::new();
     while let Some((before, after)) = rest.split_once(",\"steps\":[") {
         let (before, _) = before.rsplit_once(",\"step\":").expect("the width of steps comes before them");
@@ -313,13 +317,13 @@ fn without_times(page: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out.replace("shape flamed follows", "shape flamed")
+    out.replace("shape flamed follows", "shape flamed").replace("shape timed follows", "shape")
 }
 
 #[test]
 fn two_sessions_are_compared_in_every_form() {
     let (quiet, busy) = (Recorded::new("quiet.txt"), Recorded::new("profiles.txt"));
-    let [json, txt, svg] = ["d.json", "d.txt", "d.svg"].map(|name| busy.name(name));
+    let [json, txt, svg, page] = ["d.json", "d.txt", "d.svg", "d.html"].map(|name| busy.name(name));
     let inputs = [quiet.name("x.jtrace"), busy.name("x.jtrace")];
     let said = succeed(&["diff", &inputs[0], &inputs[1]]);
     assert!(said.starts_with("before  ") && said.contains("\nFINDINGS\n"), "{said}");
@@ -337,7 +341,10 @@ fn two_sessions_are_compared_in_every_form() {
     let [error, hint] = refused(&["diff", &inputs[0], &inputs[1], "-o", &svg], 1);
     assert!(error.contains("no stacks") && hint.contains("--profile"), "{error}\n{hint}");
     refused(&["diff", &inputs[0], &busy.name("absent.jtrace")], 1);
-    refused(&["diff", &inputs[0], &inputs[1], "-o", &busy.name("d.html")], 2);
+    refused(&["diff", &inputs[0], &inputs[1], "-o", &busy.name("d.pdf")], 2);
+    succeed(&["diff", &inputs[0], &inputs[1], "-o", &page]);
+    let page = fs::read_to_string(&page).expect("it was written");
+    assert!(page.contains("<h1>What differs</h1>") && page.contains("Findings"), "{page:.2000}");
 }
 
 #[test]

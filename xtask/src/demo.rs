@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: everything from a bare machine to a report: set-up, build, a JVM with three planted problems
 //! (`tests/workloads/demo`), and ten seconds of jtrace on it. It fails where the report does not name all three.
 
+mod pictures;
 mod readme;
 
 use std::{fs, process::ExitCode};
@@ -25,15 +26,24 @@ pub(crate) struct Options {
     /// Put the screen of such a session into README.md instead.
     #[arg(long)]
     readme: bool,
+
+    /// Take the pictures in docs/pictures of such sessions instead.
+    #[arg(long, conflicts_with = "readme")]
+    pictures: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let Options { duration, readme } = options;
-    let purpose = if *readme { Purpose::Test } else { Purpose::Demo };
+    let Options { duration, readme, pictures } = options;
+    let purpose = if *readme || *pictures { Purpose::Test } else { Purpose::Demo };
     setup::run(&setup::Options { purpose })?;
     workloads::compile_one("demo")?;
     build::run(&build::Options::default())?;
-    let jvm = demo::start(&Jdk { release: 17, home: workspace::jdk_home() })?;
+    let jdk = Jdk { release: 17, home: workspace::jdk_home() };
+    if *pictures {
+        pictures::take(&jdk)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let jvm = demo::start(&jdk)?;
     println!("demo: started JVM {} with allocation pressure, a contended lock and a thread leak", jvm.pid());
     if *readme {
         readme::take(jvm.pid())?;

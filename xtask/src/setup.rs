@@ -117,7 +117,7 @@ const PACKAGES: &[Package] = &[
     },
     Package {
         name: "python3-pip",
-        why: "fetches the JDKs of the tests from PyPI",
+        why: "fetches the JDKs of the tests, and what reads traces, from PyPI",
         purpose: Purpose::Test,
         is_present: || process::succeeds(process::command("python3").args(["-m", "pip", "--version"])),
     },
@@ -140,6 +140,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if *purpose >= Purpose::Test {
         cargo_component("fmt", "rustfmt")?;
         cargo_component("clippy", "clippy")?;
+        perfetto()?;
     }
     bpf_linker()?;
     let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {
@@ -194,6 +195,28 @@ fn apt_get() -> Command {
     // Hundreds of lines about unpacking; what goes wrong is said on standard error.
     apt_get.stdout(Stdio::null());
     apt_get
+}
+
+/// Perfetto's own classes, from PyPI, into `target/perfetto`: a test reads jtrace's traces by them.
+fn perfetto() -> Result<()> {
+    const CLASSES: [&str; 2] = ["perfetto==0.59.1", "protobuf==7.36.2"];
+    let folder = workspace::root().join("target/perfetto");
+    if folder.join("perfetto").is_dir() {
+        println!("setup: {} present", CLASSES[0]);
+        return Ok(());
+    }
+    println!("setup: installing {} (a test reads jtrace's traces by its classes)", CLASSES[0]);
+    let mut pip = process::command("python3");
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--root-user-action=ignore",
+        "--target",
+    ]);
+    process::run_with_retries(pip.arg(folder).args(CLASSES))
 }
 
 /// A part of the Rust toolchain that `check` runs and minimal installations lack.

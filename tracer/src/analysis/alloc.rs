@@ -15,7 +15,9 @@ use self::exact::Exact;
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::Covered,
+    distribution::Durations,
     profile::Amounts,
+    row_steps::{Amount, Timed},
     scaled::{extrapolated, scaled},
     site,
     steps::{SECOND_NS, Steps},
@@ -26,7 +28,7 @@ use crate::{
     event::{Event, NameId, Payload, StackId},
     group::OBJECTS_GROUP,
     item::GuardAction,
-    report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Cell, Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     tally::Tallies,
 };
 
@@ -43,6 +45,8 @@ pub struct Alloc {
     sites: Keyed<(NameId, StackId), Sampled>,
     stacks: Amounts,
     steps: Steps<1>,
+    class_steps: Timed<NameId>,
+    site_steps: Timed<(NameId, StackId)>,
     exact: Exact,
     covered: Covered,
 }
@@ -112,6 +116,8 @@ impl Default for Alloc {
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
             steps: Steps::default(),
+            class_steps: Timed::default(),
+            site_steps: Timed::default(),
             exact: Exact::default(),
             covered: Covered::default(),
         }
@@ -152,10 +158,7 @@ impl Alloc {
 
     fn sites_table(&self, context: Context<'_>) -> Shape {
         let total = self.total.estimated_bytes() as f64;
-        let label = |(class, stack): &(NameId, StackId)| {
-            Some((context.names.class(*class), site::label(context.stacks, *stack)))
-        };
-        self.sites.grouped(label).table(
+        self.sites.grouped(|key| Some(place(*key, context))).table(
             "sites",
             "Allocation by class and place, estimated",
             vec![
@@ -183,6 +186,14 @@ impl Alloc {
                 ]
             },
         )
+    }
+
+    fn keep_times(&mut self, event: &Event, class: NameId, bytes: u64) {
+        let one = |bytes| Durations { count: 1, total_ns: bytes, max_ns: 0 };
+        self.class_steps.add(class, event.time_ns, one(bytes));
+        if let Some(one_in) = self.stacks.stands_for(event.stack) {
+            self.site_steps.add((class, event.stack), event.time_ns, one(bytes.saturating_mul(one_in)));
+        }
     }
 
     /// What is more the longer refills of TLABs are seen.
@@ -222,6 +233,11 @@ impl Alloc {
     }
 }
 
+/// A class, and the place in the program where it is allocated.
+fn place((class, stack): (NameId, StackId), context: Context<'_>) -> (String, String) {
+    (context.names.class(class), site::label(context.stacks, stack))
+}
+
 impl Analysis for Alloc {
     fn lens(&self) -> Lens {
         Lens::Alloc
@@ -230,6 +246,8 @@ impl Analysis for Alloc {
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
         self.stacks.start(start_ns);
+        self.class_steps.start(start_ns);
+        self.site_steps.start(start_ns);
         self.exact.start(start_ns);
     }
 
@@ -242,6 +260,7 @@ impl Analysis for Alloc {
                 if let Some(one_in) = self.stacks.stands_for(event.stack) {
                     self.sites.entry((class, event.stack)).tlab(tlab_bytes.saturating_mul(one_in), object_bytes);
                 }
+                self.keep_times(event, class, tlab_bytes);
                 self.stacks.add_at(event.stack, event.tid, tlab_bytes, event.time_ns);
                 self.steps.add(0, event.time_ns, tlab_bytes);
             }
@@ -251,6 +270,7 @@ impl Analysis for Alloc {
                 if let Some(one_in) = self.stacks.stands_for(event.stack) {
                     self.sites.entry((class, event.stack)).outside(object_bytes, one_in);
                 }
+                self.keep_times(event, class, object_bytes);
                 self.stacks.add_at(event.stack, event.tid, object_bytes, event.time_ns);
                 self.steps.add(0, event.time_ns, object_bytes);
             }
@@ -291,6 +311,17 @@ impl Analysis for Alloc {
     fn shows(&self, group: &str, shape: &str) -> bool {
         let of_samples = matches!(shape, "classes" | "sites" | "allocation" | "allocation_stacks");
         of_samples == (group != OBJECTS_GROUP)
+    }
+
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        let columns = [("samples", Amount::Count), ("estimated_bytes", Amount::Total)];
+        let id = |table| (Lens::Alloc.id(), table);
+        let class = |class: &NameId| Some(context.names.class(*class));
+        let labels = |(class, site): (String, String)| vec![class.into(), site.into()];
+        vec![
+            self.class_steps.table(id("classes"), &columns, class, |class| vec![class.into()]),
+            self.site_steps.table(id("sites"), &columns, |key| Some(place(*key, context)), labels),
+        ]
     }
 
     fn section(&self, context: Context<'_>) -> Section {

@@ -5,10 +5,13 @@
 mod places;
 mod seen;
 
+use std::collections::BTreeMap;
+
 use super::{
     Analysis, Context, Lens,
     method::{self, Measure, interval_percent},
     profile::{Amount, Amounts},
+    row_steps,
     spread::Spread,
     stack_steps::StackSteps,
     state::{Role, State},
@@ -16,7 +19,7 @@ use super::{
 };
 use crate::{
     event::{Event, Payload, StackId, Tid},
-    report::{Cell, Section, Series, Shape, Summary, Table, Timeline, Unit},
+    report::{Cell, Section, Series, Shape, Summary, Table, TableSteps, Timeline, Unit},
     text::format,
 };
 use seen::{Counts, Seen};
@@ -185,6 +188,21 @@ impl Analysis for Cpu {
         if let Payload::CpuSample { period_ns } = event.payload {
             self.sample(event, period_ns);
         }
+    }
+
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        let seen = Seen::new(context, &self.amounts);
+        let names: BTreeMap<Tid, (String, &str)> =
+            seen.threads().map(|(tid, thread)| (tid, (thread.name.clone(), thread.role.title()))).collect();
+        let id = |table| (Lens::Cpu.id(), table);
+        let thread = |(_, tid): (StackId, Tid)| (names.get(&tid).cloned().unwrap_or_default(), tid);
+        let of_thread =
+            |((name, role), tid): ((String, &str), Tid)| vec![name.into(), u64::from(tid.0).into(), role.into()];
+        let state = |(stack, tid)| seen.state(stack, tid).title();
+        vec![
+            row_steps::of_amounts(id("threads"), "samples", self.steps.entries(), thread, of_thread),
+            row_steps::of_amounts(id("states"), "samples", self.steps.entries(), state, |state| vec![state.into()]),
+        ]
     }
 
     fn section(&self, context: Context<'_>) -> Section {

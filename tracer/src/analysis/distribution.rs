@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram as Hdr;
 
 use super::table::Merge;
-use crate::report::{Bucket, CurvePoint, Histogram, Percentile, Shape, Unit};
+use crate::report::{Bucket, CurvePoint, Histogram, Percentile, Shape, Span, Unit};
 
 /// Longest duration that a histogram tells from longer ones: 39 hours. Totals and maxima stay exact beyond it.
 const LONGEST_NS: u64 = 1 << 47;
@@ -39,6 +39,27 @@ impl Merge for Durations {
         self.count = self.count.saturating_add(other.count);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+/// When the longest duration began, of those that are told with their beginnings.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Longest {
+    begin_ns: u64,
+    ns: u64,
+}
+
+impl Longest {
+    /// Takes a duration. Of equal ones the first counts.
+    pub(super) const fn record(&mut self, begin_ns: u64, ns: u64) {
+        if ns > self.ns {
+            *self = Self { begin_ns, ns };
+        }
+    }
+
+    /// Its beginning since the start of the span; absent where there is none, or it began before.
+    pub(super) fn at_ns(&self, span: &Span) -> Option<u64> {
+        self.begin_ns.checked_sub(span.start_ns).filter(|_| self.ns > 0)
     }
 }
 

@@ -7,6 +7,7 @@
 use super::{
     Analysis, Context, Lens, Scaled,
     profile::Amounts,
+    row_steps::{Amount, Timed},
     scaled::{extrapolated, scaled},
     site,
     steps::{SECOND_NS, Steps},
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     event::{Event, NameId, Payload, StackId},
     item::GuardAction,
-    report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Cell, Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     stack::{Frame, Stacks},
 };
 
@@ -33,6 +34,8 @@ pub struct Exceptions {
     classes: Keyed<NameId, u64>,
     sites: Keyed<(NameId, StackId), Created>,
     stacks: Amounts,
+    class_steps: Timed<NameId>,
+    site_steps: Timed<(NameId, StackId)>,
     steps: Steps<1>,
 }
 
@@ -75,6 +78,8 @@ impl Default for Exceptions {
             classes: Keyed::new(CLASSES),
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
+            class_steps: Timed::default(),
+            site_steps: Timed::default(),
             steps: Steps::default(),
         }
     }
@@ -103,12 +108,8 @@ impl Exceptions {
 
     fn sites_table(&self, context: Context<'_>) -> Shape {
         let groups = self.sites.grouped_by(|(class, stack), created| {
-            let class = context.names.class(*class);
-            created.measure(context.stacks, *stack, &class);
-            let place = site::thrower(context.stacks, *stack, &class);
-            let place = place.map_or_else(|| Stacks::absence(*stack).to_owned(), Frame::to_string);
-            let callers = site::callers_among(site::frames_of_thrower(context.stacks, *stack, &class));
-            (class, place, callers)
+            created.measure(context.stacks, *stack, &context.names.class(*class));
+            label(*class, *stack, context)
         });
         groups.table(
             "sites",
@@ -122,7 +123,7 @@ impl Exceptions {
                 column("mean_frames", "Frames", Unit::Count),
             ],
             |created| created.count,
-            |(class, place, callers)| vec![class.into(), place.into(), callers.map_or(Cell::Missing, Cell::from)],
+            labels,
             |created| {
                 vec![created.count.into(), share(created.count, self.created).into(), created.mean_frames().into()]
             },
@@ -142,6 +143,21 @@ impl Exceptions {
     }
 }
 
+/// Class, place, and what called that.
+type Label = (String, String, Option<String>);
+
+fn label(class: NameId, stack: StackId, context: Context<'_>) -> Label {
+    let class = context.names.class(class);
+    let place = site::thrower(context.stacks, stack, &class);
+    let place = place.map_or_else(|| Stacks::absence(stack).to_owned(), Frame::to_string);
+    let callers = site::callers_among(site::frames_of_thrower(context.stacks, stack, &class));
+    (class, place, callers)
+}
+
+fn labels((class, place, callers): Label) -> Vec<Cell> {
+    vec![class.into(), place.into(), callers.into()]
+}
+
 fn share(count: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| 100.0 * count as f64 / all as f64)
 }
@@ -154,6 +170,8 @@ impl Analysis for Exceptions {
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
         self.stacks.start(start_ns);
+        self.class_steps.start(start_ns);
+        self.site_steps.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -161,9 +179,11 @@ impl Analysis for Exceptions {
         self.created += 1;
         self.steps.add(0, event.time_ns, 1);
         *self.classes.entry(class) += 1;
+        self.class_steps.count(class, event.time_ns, 1);
         // One that has a stack stands for those that went without.
         if let Some(count) = self.stacks.stands_for(event.stack) {
             self.sites.entry((class, event.stack)).count += count;
+            self.site_steps.count((class, event.stack), event.time_ns, count);
         }
         self.stacks.add_at(event.stack, event.tid, 1, event.time_ns);
     }
@@ -182,6 +202,17 @@ impl Analysis for Exceptions {
         }
         let per_s = Some(extrapolated!("created_per_s"));
         vec![Scaled { per_s, ..scaled!("created", "exceptions", self.created) }]
+    }
+
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        let columns = [("created", Amount::Count)];
+        let id = |table| (Lens::Exceptions.id(), table);
+        let class = |class: &NameId| Some(context.names.class(*class));
+        let place = |(class, stack): &(NameId, StackId)| Some(label(*class, *stack, context));
+        vec![
+            self.class_steps.table(id("classes"), &columns, class, |class| vec![class.into()]),
+            self.site_steps.table(id("sites"), &columns, place, labels),
+        ]
     }
 
     fn section(&self, context: Context<'_>) -> Section {

@@ -26,9 +26,10 @@ use std::collections::HashSet;
 
 use super::{
     Analysis, Context, Lens, Scaled,
-    distribution::Latencies,
+    distribution::{Latencies, Longest},
     pairing::Stacks,
     request::Requests,
+    row_steps::{COUNT_TOTAL_MAX, Timed},
     scaled::scaled,
     steps::Steps,
     table::{Groups, Keyed, Merge, column},
@@ -37,7 +38,7 @@ use crate::{
     event::{Edge, Event, NameId, Payload, Tid},
     item::GuardAction,
     names::Names,
-    report::{Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
 };
 use live_heap::LiveHeap;
 use operation::{Counting, classify};
@@ -59,12 +60,15 @@ pub struct Gc {
     operations: Stacks<Operation>,
     causes: Keyed<CauseKey, Pauses>,
     pauses: Latencies,
+    longest: Longest,
     pools: Pools,
     live_heap: LiveHeap,
     /// Cycles that memory managers have begun since the last pause ended.
     cycles_begun: u64,
     requests: Requests,
-    steps: Steps<2>,
+    timed: Timed<CauseKey>,
+    /// Time in pauses, pauses, and those of full collections.
+    steps: Steps<3>,
 }
 
 /// A pause under way.
@@ -157,10 +161,12 @@ impl Default for Gc {
             operations: Stacks::default(),
             causes: Keyed::new(CAUSES),
             pauses: Latencies::default(),
+            longest: Longest::default(),
             pools: Pools::default(),
             live_heap: LiveHeap::default(),
             cycles_begun: 0,
             requests: Requests::default(),
+            timed: Timed::default(),
             steps: Steps::default(),
         }
     }
@@ -180,14 +186,17 @@ impl Gc {
         let pause_ns = event.time_ns.saturating_sub(time_ns);
         let key = CauseKey { begin_cause: cause, end_cause, end_last_cause, full, nested, operation };
         let cycles = std::mem::take(&mut self.cycles_begun);
+        self.timed.record(key, time_ns, event.time_ns);
         let pauses = self.causes.entry(key);
         pauses.latencies.record(pause_ns);
         pauses.cycles += cycles;
         if !nested {
             self.pauses.record(pause_ns);
+            self.longest.record(time_ns, pause_ns);
             self.steps.add_stretch(0, time_ns, event.time_ns);
+            self.steps.add(1, time_ns, 1);
         }
-        self.steps.add(1, event.time_ns, 1);
+        self.steps.add(2, time_ns, u64::from(full));
     }
 
     /// A pause never outlives the VM operation that it is in, so an operation's end also tells which ends of pauses were
@@ -261,16 +270,22 @@ impl Gc {
         )
     }
 
-    fn timeline(&self, context: Context<'_>) -> Shape {
-        let (step_ns, [pause, _count]) = self.steps.series(context.span);
-        Shape::Timeline(Timeline {
-            id: "pause",
-            title: "Pause per step".to_owned(),
-            unit: Unit::Ns,
-            step_ns,
-            levels: false,
-            series: vec![Series { key: "pause_ns", title: "Pause".to_owned(), values: pause }],
-        })
+    fn timelines(&self, context: Context<'_>) -> [Shape; 2] {
+        let (step_ns, [pause, pauses, full]) = self.steps.series(context.span);
+        let others = pauses.iter().zip(&full).map(|(all, full)| (all - full).max(0.0)).collect();
+        let series = |key, title: &str, values| Series { key, title: title.to_owned(), values };
+        let timeline = |id, title: &str, unit, series| {
+            Shape::Timeline(Timeline { id, title: title.to_owned(), unit, step_ns, levels: false, series })
+        };
+        [
+            timeline("pause", "Pause per step", Unit::Ns, vec![series("pause_ns", "Pause", pause)]),
+            timeline(
+                "pause_counts",
+                "Pauses per step",
+                Unit::Count,
+                vec![series("full", "Full collections", full), series("others", "Other pauses", others)],
+            ),
+        ]
     }
 }
 
@@ -282,6 +297,7 @@ impl Analysis for Gc {
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
         self.live_heap.start(start_ns);
+        self.timed.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -320,6 +336,12 @@ impl Analysis for Gc {
         !["pools", "heap_after"].contains(&shape)
     }
 
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        let label = |key: &CauseKey| Some(key.label(context.names).0);
+        let labels = |(cause, kind, operation): Label| vec![cause.into(), kind.into(), operation.into()];
+        vec![self.timed.table((Lens::Gc.id(), "causes"), &COUNT_TOTAL_MAX, label, labels)]
+    }
+
     fn section(&self, context: Context<'_>) -> Section {
         let durations = self.pauses.durations;
         let causes = self.causes(context.names);
@@ -331,6 +353,9 @@ impl Analysis for Gc {
             .int("pause_max_ns", durations.max_ns)
             .int("pause_p99_ns", self.pauses.percentile(99.0))
             .int("pauses", durations.count);
+        if let Some(at_ns) = self.longest.at_ns(context.span) {
+            summary = summary.int("pause_max_at_ns", at_ns);
+        }
         if context.span.duration_ns > 0 {
             let share = 100.0 * durations.total_ns as f64 / context.span.duration_ns as f64;
             summary = summary.float("pause_share_percent", share);
@@ -340,7 +365,7 @@ impl Analysis for Gc {
         let collecting: HashSet<NameId> = self.causes.iter().filter_map(|(key, _)| key.operation).collect();
         shapes.extend(self.requests.table(Some(&collecting), context));
         shapes.extend(self.pauses.shape("pauses", "Pauses"));
-        shapes.push(self.timeline(context));
+        shapes.extend(self.timelines(context));
         shapes.extend(self.live_heap.shape(context.span, context.names));
         shapes.push(self.pools.table(context.names));
         Section { id: Lens::Gc.id(), title: "Garbage collection".to_owned(), summary, notes: self.notes(), shapes }

@@ -17,6 +17,7 @@ use super::{
     pairing::Open,
     profile::Amounts,
     protocols::order::Order,
+    row_steps::Timed,
     scaled::scaled,
     steps::Steps,
     table::{FastSet, Keyed, Merge},
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     event::{Edge, Event, Holder, MonitorAction, NameId, NoHolder, Payload, StackId, Tid},
     item::GuardAction,
-    report::{Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     text::format,
 };
 use holder::{Doing, Holders, Stretch};
@@ -69,6 +70,27 @@ pub struct Locks {
     lent: Lent,
     order: Order,
     steps: Steps<1>,
+    timed: TimedRows,
+}
+
+/// When the amounts of its tables' rows came.
+#[derive(Debug, Default)]
+struct TimedRows {
+    monitors: Timed<(NameId, u64)>,
+    threads: Timed<Tid>,
+    waiters: Timed<(NameId, StackId)>,
+    waits: Timed<NameId>,
+    parks: Timed<Tid>,
+}
+
+impl TimedRows {
+    fn start(&mut self, start_ns: u64) {
+        self.monitors.start(start_ns);
+        self.threads.start(start_ns);
+        self.waiters.start(start_ns);
+        self.waits.start(start_ns);
+        self.parks.start(start_ns);
+    }
 }
 
 /// A thread in a monitor since some time.
@@ -147,6 +169,7 @@ impl Default for Locks {
             lent: Lent::default(),
             order: Order::default(),
             steps: Steps::default(),
+            timed: TimedRows::default(),
         }
     }
 }
@@ -171,6 +194,7 @@ impl Locks {
             MonitorAction::Wait { timeout_ms: _ } => {
                 self.waits += 1;
                 self.waits_by_class.entry(class).begun += 1;
+                self.timed.waits.count(class, time_ns, 1);
                 self.holders.runs(tid);
                 self.lent.waits(monitor, stack);
                 self.waiting.begin(tid, blocked(Holder::Unknown(NoHolder::Nobody), None));
@@ -195,6 +219,7 @@ impl Locks {
         let new = self.seen.len() < MONITOR_THREADS && self.seen.insert(key);
         let row = self.monitors.entry((blocked.class, blocked.monitor));
         row.enters += 1;
+        self.timed.monitors.count((blocked.class, blocked.monitor), blocked.time_ns, 1);
         row.threads += u64::from(new);
         self.holders.waits(tid, blocked.monitor, blocked.time_ns);
         self.holding.enters(&blocked);
@@ -211,6 +236,9 @@ impl Locks {
         self.monitors.entry((class, monitor)).durations.record(ns);
         self.threads.entry(event.tid).record(ns);
         self.waiters.entry((class, begun.stack)).record(ns);
+        self.timed.monitors.stretch((class, monitor), begun.time_ns, event.time_ns);
+        self.timed.threads.record(event.tid, begun.time_ns, event.time_ns);
+        self.timed.waiters.record((class, begun.stack), begun.time_ns, event.time_ns);
         self.blocked_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.steps.add_stretch(0, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Blocked { monitor, class });
@@ -224,6 +252,7 @@ impl Locks {
         self.wait_latencies.record(ns);
         self.lent.waited(monitor, begun.stack, ns);
         self.waits_by_class.entry(begun.class).durations.record(ns);
+        self.timed.waits.stretch(begun.class, begun.time_ns, event.time_ns);
         self.wait_stacks.add_stretch(begun.stack, event.tid, begun.time_ns, event.time_ns);
         self.rested(event, begun.time_ns, begun.stack, Doing::Waiting { monitor, class: begun.class });
     }
@@ -234,6 +263,7 @@ impl Locks {
         self.park_latencies.record(ns);
         self.lent.waited(parker, stack, ns);
         self.parks_by_thread.entry(event.tid).record(ns);
+        self.timed.parks.record(event.tid, begin_ns, event.time_ns);
         self.park_stacks.add_stretch(stack, event.tid, begin_ns, event.time_ns);
         self.rested(event, begin_ns, stack, Doing::Parked);
     }
@@ -305,6 +335,7 @@ impl Analysis for Locks {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.timed.start(start_ns);
         for stacks in [&mut self.blocked_stacks, &mut self.wait_stacks, &mut self.park_stacks] {
             stacks.start(start_ns);
         }
@@ -390,6 +421,10 @@ impl Analysis for Locks {
             "parks" | "park_times" | "park_stacks" | "lent" => group == "park",
             _ => group == "contended",
         }
+    }
+
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        table::steps(&self.timed, context)
     }
 
     fn section(&self, context: Context<'_>) -> Section {

@@ -11,13 +11,14 @@ use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
     profile::{self, Amount},
+    row_steps, site,
     spread::Spread,
     stack_steps::StackSteps,
     table::{FastMap, Keyed, Merge},
 };
 use crate::{
     event::{Event, Payload, StackId, Tid},
-    report::{Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     stack::Stacks,
 };
 use reason::{Left, Reason, reason};
@@ -161,6 +162,27 @@ impl Analysis for Offcpu {
         if let Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } = event.payload {
             self.block(event, Left { task_state, syscall }, blocked_ns, run_queue_ns);
         }
+    }
+
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        let stacks = context.stacks;
+        let [mut reasons, mut reasons_of_sites] = [Reasons::new(stacks), Reasons::new(stacks)];
+        let id = |table| (Lens::Offcpu.id(), table);
+        let place = |(stack, left)| {
+            (site::label(stacks, stack), site::top_label(stacks, stack), reasons_of_sites.of(stack, left).title())
+        };
+        vec![
+            row_steps::of_amounts(
+                id("reasons"),
+                "total_ns",
+                self.steps.entries(),
+                |(stack, left)| reasons.of(stack, left).title(),
+                |reason| vec![reason.into()],
+            ),
+            row_steps::of_amounts(id("sites"), "total_ns", self.steps.entries(), place, |(site, top, reason)| {
+                vec![site.into(), top.into(), reason.into()]
+            }),
+        ]
     }
 
     fn section(&self, context: Context<'_>) -> Section {

@@ -8,6 +8,7 @@ use super::{
     distribution::Latencies,
     pairing::{Open, Stacks},
     request::Requests,
+    row_steps::{COUNT_TOTAL_MAX, Timed},
     scaled::scaled,
     steps::Steps,
     table::{Keyed, Merge, column},
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     event::{Edge, Event, NameId, Payload},
     item::GuardAction,
-    report::{Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
 };
 
 /// Most VM operations: HotSpot has about a hundred.
@@ -33,6 +34,7 @@ pub struct Safepoint {
     ended: u64,
     operations: Keyed<NameId, Operation>,
     requests: Requests,
+    timed: Timed<NameId>,
     steps: Steps<1>,
 }
 
@@ -63,6 +65,7 @@ impl Default for Safepoint {
             ended: 0,
             operations: Keyed::new(OPERATIONS),
             requests: Requests::default(),
+            timed: Timed::default(),
             steps: Steps::default(),
         }
     }
@@ -79,8 +82,10 @@ impl Safepoint {
                 self.ended += 1;
                 let operation = self.operations.entry(name);
                 operation.ended += 1;
+                self.timed.count(name, event.time_ns, 1);
                 if let Some(((_, begin_ns), _)) = self.running.end(event.tid, |(begun, _)| *begun == name) {
                     operation.latencies.record(event.time_ns.saturating_sub(begin_ns));
+                    self.timed.stretch(name, begin_ns, event.time_ns);
                 }
             }
         }
@@ -155,6 +160,7 @@ impl Analysis for Safepoint {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.timed.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -194,6 +200,12 @@ impl Analysis for Safepoint {
         if shape == "operations" { group == "vm-operation" } else { group == "safepoint" }
     }
 
+    fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
+        let id = (Lens::Safepoint.id(), "operations");
+        let label = |name: &NameId| Some(context.names.text(*name));
+        vec![self.timed.table(id, &COUNT_TOTAL_MAX, label, |name| vec![name.into()])]
+    }
+
     fn section(&self, context: Context<'_>) -> Section {
         let durations = self.safepoints.durations;
         let mut summary = Summary::new()
@@ -204,6 +216,9 @@ impl Analysis for Safepoint {
             .int("safepoint_p99_ns", self.safepoints.percentile(99.0))
             .int("to_stop_total_ns", self.stops.times.durations.total_ns)
             .int("to_stop_max_ns", self.stops.times.durations.max_ns);
+        if let Some(at_ns) = self.stops.longest.at_ns(context.span) {
+            summary = summary.int("to_stop_max_at_ns", at_ns);
+        }
         if context.span.duration_ns > 0 {
             let share = 100.0 * durations.total_ns as f64 / context.span.duration_ns as f64;
             summary = summary.float("safepoint_share_percent", share);

@@ -101,6 +101,11 @@ impl<K: Copy + Eq + Hash> Spread<K> {
         (self.step_ns, values)
     }
 
+    /// Width of a step with the entries, as [`Self::iter`] gives them.
+    pub(super) fn entries(&self) -> (u64, impl Iterator<Item = (u32, K, u64)> + '_) {
+        (self.step_ns, self.iter())
+    }
+
     /// The entries, in no order within a step, without what is beyond the bound.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, K, u64)> + '_ {
         (0..)

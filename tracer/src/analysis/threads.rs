@@ -28,7 +28,7 @@ use super::{
 use crate::{
     event::{Edge, Event, NameId, Payload, StackId, Tid},
     item::{GuardAction, look::ThreadLook},
-    report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    report::{Cell, Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     stack::Stacks,
 };
 use entry::Entries;
@@ -229,6 +229,7 @@ impl Analysis for Threads {
 
     fn start(&mut self, start_ns: u64) {
         self.steps.start(start_ns);
+        self.waiting.start(start_ns);
     }
 
     fn event(&mut self, event: &Event) {
@@ -280,6 +281,10 @@ impl Analysis for Threads {
         }
     }
 
+    fn table_steps(&self, _context: Context<'_>) -> Vec<TableSteps> {
+        vec![self.waiting.table_steps()]
+    }
+
     fn section(&self, context: Context<'_>) -> Section {
         let mut summary = Summary::new().int("started", self.started).int("stopped", self.stopped);
         let mut notes = Vec::new();
@@ -314,7 +319,7 @@ impl Analysis for Threads {
         notes.extend(self.entries.notes());
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
-        let mut shapes = self.waiting.tables();
+        let mut shapes = self.waiting.tables(context.span);
         shapes.extend(self.pressure.table());
         shapes.push(self.patterns_table(context));
         shapes.extend(self.starters.table(context));

@@ -72,6 +72,8 @@ mod tests {
             severity,
             score: 1.0,
             title: title.to_owned(),
+            shown_in: "gc.causes",
+            when: Vec::new(),
             evidence: Vec::new(),
             next_step: String::new(),
         }

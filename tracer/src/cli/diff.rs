@@ -14,7 +14,7 @@ use super::{
 use crate::{
     diff::Diff,
     report::Report,
-    view::{self, Lines, json, svg, text::TextOptions},
+    view::{self, Lines, html, json, svg, text::TextOptions},
 };
 
 /// Options of `jtrace diff`.
@@ -30,7 +30,7 @@ pub(super) struct Options {
     #[arg(long)]
     json: bool,
 
-    /// Write the differences to a file (.txt, .json), or a flame graph of the second session, red where it has more than the
+    /// Write the differences to a file (.txt, .json, or .html: a page with flame graphs), or a flame graph of the second session, red where it has more than the
     /// first one and blue where it has less (.svg); can be repeated
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
@@ -47,6 +47,7 @@ enum Form {
     Text,
     Json,
     Svg,
+    Html,
 }
 
 impl Form {
@@ -55,9 +56,10 @@ impl Form {
             Some("txt") => Ok(Self::Text),
             Some("json") => Ok(Self::Json),
             Some("svg") => Ok(Self::Svg),
+            Some("html") => Ok(Self::Html),
             _ => Err(Failure::usage(
                 format!("the extension of {} names no form of a difference", path.display()),
-                "use one of .txt, .json, .svg".to_owned(),
+                "use one of .txt, .json, .html, .svg".to_owned(),
             )),
         }
     }
@@ -74,6 +76,9 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         match form {
             Form::Text => output::replace_with(path, |out| view::diff::write(&diff, &TextOptions::for_file(), out))?,
             Form::Json => output::replace_with(path, |out| json::write_document(&diff, out))?,
+            Form::Html => {
+                output::replace_with(path, |out| html::write_difference(&diff, [&reports[0], &reports[1]], out))?
+            }
             Form::Svg => picture(&reports, options.profile.as_ref(), path)?,
         }
     }

@@ -271,6 +271,11 @@ impl Console {
                 self.drawn = None;
                 self.tui.key(key)
             }
+            Some(Input::Mouse(event)) => {
+                self.drawn = None;
+                self.tui.mouse(event);
+                Flow::Continue
+            }
             Some(Input::Resize(..)) => {
                 self.drawn = None;
                 Flow::Continue

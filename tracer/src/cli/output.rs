@@ -26,7 +26,7 @@ use super::{
     options::{Extent, OutputOptions, ProfileChoice},
 };
 use crate::{
-    export::jfr::FlightRecorder,
+    export::{Export, jfr::FlightRecorder, perfetto::PerfettoTrace},
     item::{Item, Taken},
     lens::Lens,
     report::Report,
@@ -108,6 +108,7 @@ enum Content {
     Distribution,
     Recording,
     Flight,
+    Perfetto,
 }
 
 /// Extensions and what they stand for. The first that a name ends in counts.
@@ -125,6 +126,7 @@ const EXTENSIONS: &[(&str, Content)] = &[
     (".hgrm", Content::Distribution),
     (".pb.gz", Content::Stacks(StackFormat::Pprof)),
     (".jfr", Content::Flight),
+    (".perfetto-trace", Content::Perfetto),
     (".jtrace", Content::Recording),
 ];
 
@@ -144,7 +146,7 @@ pub(super) struct Files {
     profile: Option<ProfileChoice>,
     lines: Lines,
     recorders: Vec<(PathBuf, Recorder<BufWriter<File>>)>,
-    flights: Vec<(PathBuf, FlightRecorder<BufWriter<File>>)>,
+    exports: Vec<(PathBuf, Box<dyn Export>)>,
     kept: Option<Kept>,
 }
 
@@ -175,9 +177,14 @@ impl Files {
                     let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| unwritable(&path, &error))?;
                     files.recorders.push((path, recorder));
                 }
-                Content::Flight => {
-                    let file = place.create().map_err(|error| unwritable(&path, &error))?;
-                    files.flights.push((path, FlightRecorder::new(BufWriter::new(file))));
+                Content::Flight | Content::Perfetto => {
+                    let out = BufWriter::new(place.create().map_err(|error| unwritable(&path, &error))?);
+                    let export: Box<dyn Export> = if content == Content::Flight {
+                        Box::new(FlightRecorder::new(out))
+                    } else {
+                        Box::new(PerfettoTrace::new(out))
+                    };
+                    files.exports.push((path, export));
                 }
                 Content::Report(format) => files.reports.push(ReportFile { path, format, place }),
                 Content::Stacks(format) => files.stacks.push(ReportFile { path, format, place }),
@@ -189,9 +196,9 @@ impl Files {
 
     /// Whether nothing was asked for.
     pub(super) const fn is_empty(&self) -> bool {
-        let Self { reports, stacks, distributions, profile: _, lines: _, recorders, flights, kept: _ } = self;
+        let Self { reports, stacks, distributions, profile: _, lines: _, recorders, exports, kept: _ } = self;
         let at_end = reports.is_empty() && stacks.is_empty() && distributions.is_empty();
-        at_end && recorders.is_empty() && flights.is_empty()
+        at_end && recorders.is_empty() && exports.is_empty()
     }
 
     /// Keeps the report for `jtrace report`, as nothing else does, and the screen shows a part of it only.
@@ -226,8 +233,8 @@ impl Files {
 
     /// Takes an item after the session has taken it, for files that want what it was.
     pub(super) fn follow(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> Result<(), Failure> {
-        for (path, flight) in &mut self.flights {
-            flight.write(session, item, taken).map_err(|error| unwritable(path, &error))?;
+        for (path, export) in &mut self.exports {
+            export.write(session, item, taken).map_err(|error| unwritable(path, &error))?;
         }
         Ok(())
     }
@@ -249,15 +256,15 @@ impl Files {
     /// Ends the recordings and writes the reports, then the stacks: that there are none spoils nothing else.
     pub(super) fn finish(mut self, report: &Report) -> Result<(), Failure> {
         self.flush()?;
-        let Self { reports, stacks, distributions, profile, lines, recorders, flights, kept } = self;
+        let Self { reports, stacks, distributions, profile, lines, recorders, exports, kept } = self;
         if let Some(kept) = kept {
             kept.finish(report);
         }
         for (path, _) in &recorders {
             written(path);
         }
-        for (path, flight) in flights {
-            flight.finish(report).map_err(|error| unwritable(&path, &error))?;
+        for (path, export) in exports {
+            export.finish(report).map_err(|error| unwritable(&path, &error))?;
             written(&path);
         }
         for ReportFile { path, format, place } in reports {
@@ -303,7 +310,8 @@ pub(super) fn check(options: &OutputOptions) -> Result<(), Failure> {
 
 /// The first output that is made of single events.
 pub(super) fn of_events(options: &OutputOptions) -> Option<&Path> {
-    let is_of_events = |path: &&PathBuf| matches!(content(path), Ok(Content::Recording | Content::Flight));
+    let is_of_events =
+        |path: &&PathBuf| matches!(content(path), Ok(Content::Recording | Content::Flight | Content::Perfetto));
     options.output.iter().find(is_of_events).map(PathBuf::as_path)
 }
 

@@ -94,7 +94,7 @@ fn method(profile: &Profile, stack: &ProfileStack) -> String {
 }
 
 /// Names of hidden classes hold an address, which is another one in each JVM.
-fn without_addresses(name: &str) -> String {
+pub(super) fn without_addresses(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find("0x") {

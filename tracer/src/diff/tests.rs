@@ -104,6 +104,8 @@ fn finding(id: Word, title: &str) -> Finding {
         severity: Severity::Warning,
         score: 1.0,
         title: title.to_owned(),
+        shown_in: "gc.causes",
+        when: Vec::new(),
         evidence: Vec::new(),
         next_step: String::new(),
     }

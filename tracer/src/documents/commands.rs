@@ -21,6 +21,7 @@ const OTHERS: [&str; 26] = [
     "--lib",
     "--no-fail-fast",
     "--only",
+    "--pictures",
     "--quick",
     "--readme",
     "--release",

@@ -24,6 +24,7 @@ use self::{
     machine::Machine,
     schema::Type,
 };
+use super::Export;
 use crate::{
     event::{Edge, Event, Payload},
     item::{Item, Start, Taken, Target, ThreadName},
@@ -88,6 +89,16 @@ impl<W: Write> FlightRecorder<W> {
         }
         self.out.flush()?;
         Ok(self.out)
+    }
+}
+
+impl<W: Write> Export for FlightRecorder<W> {
+    fn write(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> io::Result<()> {
+        Self::write(self, session, item, taken)
+    }
+
+    fn finish(self: Box<Self>, report: &Report) -> io::Result<()> {
+        Self::finish(*self, report).map(drop)
     }
 }
 
@@ -220,7 +231,7 @@ fn tell_report(report: &Report, end_ns: u64, chunk: &mut Chunk) {
     let (names, stacks) = (Names::new(), Stacks::new());
     let known = Known { names: &names, stacks: &stacks };
     let head = Head { start_ns: end_ns, ..Head::default() };
-    for Finding { id, severity, score: _, title, evidence, next_step } in &report.findings {
+    for Finding { id, severity, score: _, title, shown_in: _, when: _, evidence, next_step } in &report.findings {
         chunk.add(Type::Finding, head, known, |fields| {
             fields.text(id);
             fields.text(severity_text(*severity));

@@ -31,6 +31,8 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if rate > VERY_HIGH_BYTES_PER_S { Severity::Warning } else { Severity::Info },
         score: rate / 1e8,
         title: format!("Allocation at about {}{}{at}", format::byte_rate(rate), class.unwrap_or_default()),
+        shown_in: "alloc.classes",
+        when: evidence.when(Alloc, "allocation", |step| step.per_second("estimated_bytes") > HIGH_BYTES_PER_S),
         evidence: support.into_iter().chain(place).collect(),
         next_step: "Find where the top class is allocated and reuse or avoid it; if GC takes little time, leave it."
             .to_owned(),

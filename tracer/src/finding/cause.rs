@@ -1,5 +1,6 @@
 //! Causes stand above what follows from them: a finding that another one explains becomes a part of that one.
 
+use super::when::joined;
 use crate::report::Finding;
 
 /// Findings by id, each with those that follow from it.
@@ -40,11 +41,16 @@ fn below(mut findings: Vec<Finding>, cause: &str, follows: impl Fn(&Finding, &Fi
     let Some(at) = findings.iter().position(|finding| finding.id == cause) else { return findings };
     let mut cause = findings.remove(at);
     let (explained, mut rest): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| follows(finding, &cause));
-    for Finding { severity, score, title, .. } in explained {
+    let of_its_own = !cause.when.is_empty();
+    for Finding { severity, score, title, when, .. } in explained {
         cause.severity = cause.severity.max(severity);
         cause.score = cause.score.max(score);
         cause.evidence.push(format!("this explains: {title}"));
+        if !of_its_own {
+            cause.when.extend(when);
+        }
     }
+    cause.when = joined(cause.when);
     rest.insert(at.min(rest.len()), cause);
     rest
 }
@@ -57,10 +63,11 @@ fn thing(finding: &Finding) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Severity;
+    use crate::report::{Severity, Stretch};
 
     fn finding(id: &'static str, severity: Severity) -> Finding {
-        Finding { id, severity, score: 1.0, title: id.to_owned(), evidence: Vec::new(), next_step: String::new() }
+        let (title, next_step) = (id.to_owned(), String::new());
+        Finding { id, severity, score: 1.0, title, shown_in: "", when: Vec::new(), evidence: Vec::new(), next_step }
     }
 
     #[test]
@@ -73,6 +80,16 @@ mod tests {
         assert_eq!(findings.iter().map(|finding| finding.id).collect::<Vec<_>>(), ["heap-growth", "slow-peer"]);
         assert_eq!(findings[0].severity, Severity::Critical);
         assert_eq!(findings[0].evidence, ["this explains: gc-full"]);
+    }
+
+    #[test]
+    fn a_cause_without_times_has_those_of_what_follows() {
+        let when = vec![Stretch { from_ns: 1, to_ns: 2 }];
+        let follows = Finding { when: when.clone(), ..finding("gc-full", Severity::Critical) };
+        let cause = finding("heap-growth", Severity::Info);
+        assert_eq!(fold(vec![cause.clone(), follows.clone()])[0].when, when);
+        let own = vec![Stretch { from_ns: 7, to_ns: 9 }];
+        assert_eq!(fold(vec![Finding { when: own.clone(), ..cause }, follows])[0].when, own);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(super) fn storm(evidence: &Evidence<'_>) -> Option<Finding> {
             format::count(worst),
             at(evidence)
         ),
+        shown_in: "classes.packages",
+        when: evidence.when(Classes, "classes", |step| step.per_second("loaded") > 500.0),
         evidence: [format!("{} loaded in all", format::plural(loaded, "class", "classes"))]
             .into_iter()
             .chain(place(evidence))
@@ -67,6 +69,8 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
             row.text("pattern"),
             at(evidence)
         ),
+        shown_in: "classes.generated",
+        when: Vec::new(),
         evidence: place(evidence).into_iter().collect(),
         next_step: "Cache what generates them (proxies, lambdas in scripts, serializers), and watch Metaspace in \
                     jcmd PID VM.metaspace."
@@ -92,6 +96,8 @@ pub(super) fn initialization_errors(evidence: &Evidence<'_>) -> Option<Finding> 
         } else {
             format!("Classes in error were used {}{class}", format::plural(erroneous, "time", "times"))
         },
+        shown_in: "classes.errors",
+        when: Vec::new(),
         evidence: vec![format!("later uses of classes in error: {}", format::count(erroneous))],
         next_step: "Find the first ExceptionInInitializerError in the logs: later ones are only NoClassDefFoundError \
                     without the cause."

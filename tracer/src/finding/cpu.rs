@@ -63,6 +63,8 @@ pub(super) fn collector(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if share.is_above(60.0) { Severity::Critical } else { Severity::Warning },
         score: share.percent,
         title: format!("Threads of the collector take {} of CPU time", format::percent(share.percent)),
+        shown_in: "cpu.states",
+        when: evidence.when(Cpu, "samples_by_state", |step| step.percent("gc") > 30.0),
         evidence: vec![share.evidence(all)],
         next_step: "Look at the lenses gc and alloc: a larger heap or less allocation leaves the collector less to do."
             .to_owned(),
@@ -84,6 +86,8 @@ pub(super) fn compilers(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if young { Severity::Info } else { Severity::Warning },
         score: share.percent,
         title: format!("The JIT compilers take {} of CPU time", format::percent(share.percent)),
+        shown_in: "cpu.states",
+        when: evidence.when(Cpu, "samples_by_state", |step| step.percent("jit") > 30.0),
         evidence: support,
         next_step:
             "Normal while a program warms up; later look at the lens jit for methods that are compiled again and \
@@ -109,6 +113,8 @@ pub(super) fn hot_method(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Info,
         score: share.percent,
         title: format!("`{method}` takes {} of {time} by itself", format::percent(share.percent)),
+        shown_in: "cpu.methods",
+        when: Vec::new(),
         evidence: [share.evidence(all)].into_iter().chain(line).collect(),
         next_step: "The stacks of the lens cpu show who calls it, and at which lines it runs.".to_owned(),
     })
@@ -134,6 +140,8 @@ pub(super) fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: 10.0 * threads,
         title: format!("{threads:.1} threads on average were ready to run and waited for a CPU"),
+        shown_in: "offcpu.threads",
+        when: Vec::new(),
         evidence: [format!("{} in all over {}", format::duration(waited), format::duration(span))]
             .into_iter()
             .chain(top.map(|row| {
@@ -167,6 +175,8 @@ pub(super) fn page_faults(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: 100.0 * total as f64 / span.max(1) as f64,
         title: format!("Threads waited {} for memory pages", format::duration(total)),
+        shown_in: "offcpu.sites",
+        when: evidence.when(Offcpu, "blocked_by_reason", |step| step.per_second("page_fault_ns") > 0.1e9),
         evidence: support,
         next_step:
             "Memory is short or swapped out, or a mapped file is read for the first time: look at swap and at the \

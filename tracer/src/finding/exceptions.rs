@@ -30,6 +30,8 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Info,
         score: (per_s / 100.0).min(20.0),
         title: format!("Exceptions at {}, {share} of them `{}`{at}", said(evidence, per_s), class.text("class")),
+        shown_in: "exceptions.classes",
+        when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
         evidence: depth(evidence).into_iter().chain(callers).collect(),
         next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
                     stacks."

@@ -50,6 +50,8 @@ fn starvation(title: String, parked_for: &str, looks: u64, row: &Row<'_>) -> Fin
         severity: Severity::Critical,
         score: 1e5,
         title,
+        shown_in: "threads.executors",
+        when: Vec::new(),
         evidence: vec![
             format!("all of them are parked for a `{parked_for}`"),
             format!("the same in each of the last {}", format::plural(looks, "look", "looks")),
@@ -96,6 +98,8 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
             },
             row.text("site")
         ),
+        shown_in: "threads.executors",
+        when: Vec::new(),
         evidence: vec![
             format!(
                 "{} waited at the first look and {} at the last, {} at most",

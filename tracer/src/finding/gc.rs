@@ -36,13 +36,14 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
     let next_step = format!(
         "Give the heap more room (-Xmx) or cut allocation{first}; check in lens `gc` how much each collection frees."
     );
-    let evidence = support.into_iter().flatten().collect();
     Some(Finding {
         id: "gc-share",
         severity,
         score: share,
         title: title.into_iter().flatten().collect(),
-        evidence,
+        shown_in: "gc.causes",
+        when: evidence.when(Gc, "pause", |step| step.per_second("pause_ns") > 0.1e9),
+        evidence: support.into_iter().flatten().collect(),
         next_step,
     })
 }
@@ -60,6 +61,8 @@ pub(super) fn long_pause(evidence: &Evidence<'_>) -> Option<Finding> {
         severity,
         score: worst as f64 / 1e7,
         title: format!("A GC pause lasted {}{cause}", format::duration(worst)),
+        shown_in: "gc.causes",
+        when: evidence.at(Gc, "pause_max_at_ns", "pause_max_ns"),
         evidence: p99.into_iter().collect(),
         next_step:
             "Compare with latency outliers of the same time; for shorter pauses lower -XX:MaxGCPauseMillis (G1) \
@@ -92,6 +95,8 @@ pub(super) fn repeated_full(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Critical,
         score: full as f64,
         title: format!("{} full collections{cause}{place}", format::count(full)),
+        shown_in: "gc.causes",
+        when: evidence.when(Gc, "pause_counts", |step| step.amount("full") > 0.0),
         evidence: [took].into_iter().chain(who).collect(),
         next_step: if asked.is_some() {
             "Ask for histograms and dumps of the heap less often: each collects it first, and stops all threads."
@@ -157,6 +162,8 @@ pub(super) fn explicit(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: explicit.severity(),
         score: explicit.calls as f64,
         title: explicit.sentence(),
+        shown_in: "gc.requests",
+        when: Vec::new(),
         evidence: explicit.support(),
         next_step: "Find the caller (RMI and direct buffers call it too); -XX:+DisableExplicitGC or \
                     -XX:+ExplicitGCInvokesConcurrent takes the pauses away."
@@ -172,6 +179,8 @@ pub(super) fn direct_memory(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: explicit.severity(),
         score: explicit.calls as f64,
         title: format!("Direct buffers are at their limit: {}", explicit.sentence()),
+        shown_in: "gc.requests",
+        when: Vec::new(),
         evidence: explicit.support(),
         next_step: "Use direct buffers again instead of making new ones; -XX:MaxDirectMemorySize raises the limit."
             .to_owned(),
@@ -219,6 +228,8 @@ pub(super) fn heap_nearly_full(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if share > 95.0 { Severity::Critical } else { Severity::Warning },
         score: share,
         title: format!("`{pool}` is {} full after collections", format::percent(share)),
+        shown_in: "gc.pools",
+        when: Vec::new(),
         evidence: [format!("{} of {} in use", format::bytes(used), format::bytes(max))]
             .into_iter()
             .chain(made_at(evidence))

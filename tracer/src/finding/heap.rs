@@ -53,6 +53,8 @@ pub(super) fn growth(evidence: &Evidence<'_>) -> Option<Finding> {
             format::plural(row.whole("collections"), "collection", "collections"),
             place(evidence, grown)
         ),
+        shown_in: "gc.pools",
+        when: Vec::new(),
         evidence: support,
         next_step:
             "Watch it for longer: normal while caches fill; else `jtrace leaks PID` names what goes on growing, and what holds it."
@@ -92,6 +94,8 @@ fn promotion(evidence: &Evidence<'_>) -> Option<Finding> {
             left(row)?,
             place(evidence, grown)
         ),
+        shown_in: "gc.pools",
+        when: Vec::new(),
         evidence: support,
         next_step:
             "Watch it until old objects are collected; `jtrace heap PID` shows what holds most, with the way to it."
@@ -204,6 +208,8 @@ pub(super) fn humongous(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if pauses >= 3 { Severity::Warning } else { Severity::Info },
         score: 5.0 + 100.0 * row.whole("total_ns") as f64 / evidence.span.duration_ns.max(1) as f64,
         title: format!("Humongous objects make G1 collect{}", what.map(|what| format!(": {what}")).unwrap_or_default()),
+        shown_in: "alloc.sites",
+        when: Vec::new(),
         evidence: support,
         next_step: "Use smaller arrays, or the same ones again; a larger -XX:G1HeapRegionSize (up to 32m) makes room: \
                     what is at least half a region is humongous."

@@ -16,6 +16,8 @@ pub(super) fn recompilation(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: row.whole("count") as f64,
         title: format!("`{}` was compiled {} times", readable(&row.text("method")), format::count(row.whole("count"))),
+        shown_in: "jit.repeated",
+        when: Vec::new(),
         evidence: [format!("{} of compilation", format::duration(row.whole("total_ns")))]
             .into_iter()
             .chain(given_up(evidence, &row.text("method")))
@@ -51,6 +53,8 @@ pub(super) fn failures(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if share > 10.0 { Severity::Warning } else { Severity::Info },
         score: failures as f64,
         title: format!("{} of {} compilations failed{method}", format::count(failures), format::count(all)),
+        shown_in: "jit.failed",
+        when: Vec::new(),
         evidence: vec![format!("{} of all", format::percent(share))],
         next_step:
             "-XX:+PrintCompilation tells why (`COMPILE SKIPPED`); methods above 8,000 bytes of bytecode are never \
@@ -72,6 +76,8 @@ pub(super) fn code_unloading(evidence: &Evidence<'_>) -> Option<Finding> {
             format::plural(unloaded, "method", "methods"),
             format::rate(rate)
         ),
+        shown_in: "jit.largest",
+        when: Vec::new(),
         evidence: evidence
             .whole(Jit, "code_loaded")
             .map(|loaded| format!("{} pieces of code were installed meanwhile", format::count(loaded)))

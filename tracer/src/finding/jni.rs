@@ -45,6 +45,8 @@ pub(super) fn long_critical(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(longest(row)),
             consequence(evidence, &function)
         ),
+        shown_in: "jni.jni_critical_sections",
+        when: Vec::new(),
         evidence: vec![
             format!(
                 "{} sections by `{function}` there, {} in all",
@@ -77,6 +79,8 @@ pub(super) fn open_critical(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(open_ns(row)),
             consequence(evidence, &function)
         ),
+        shown_in: "jni.jni_critical_sections",
+        when: Vec::new(),
         evidence: vec![
             format!("opened by `{function}`, and not closed until the end of the session"),
             format!("{} open in all for {} or longer", format::count(all), format::duration(LONG_NS)),

@@ -50,6 +50,8 @@ fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if average >= 1.0 { Severity::Critical } else { Severity::Warning },
         score: 100.0 * average,
         title: format!("{} are blocked on one `{class}`, at {site}{holder}", looks::threads(evidence, &row, average)),
+        shown_in: "threads.waiting",
+        when: row.seen(),
         evidence: looks::seen(evidence, &row),
         next_step: format!(
             "Look at what the holder waits for: do not wait while holding `{class}`; `jtrace threads PID` shows it."
@@ -108,6 +110,8 @@ fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if threads_blocked >= 1.0 { Severity::Critical } else { Severity::Warning },
         score: 100.0 * threads_blocked,
         title,
+        shown_in: "locks.monitors",
+        when: evidence.when(Locks, "blocked_time", |step| step.per_second("blocked_ns") > 0.1e9),
         evidence: support,
         next_step: format!(
             "Look at the synchronized code on {class}: hold the monitor shorter, split it, or use a concurrent \
@@ -157,6 +161,8 @@ pub(super) fn parking(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: rate / 1000.0,
         title: format!("Threads park at {}: work comes in pieces too small for its hand-over", format::rate(rate)),
+        shown_in: "locks.parks",
+        when: Vec::new(),
         evidence: support,
         next_step: "Hand over work in batches, or use fewer threads for it.".to_owned(),
     })

@@ -38,6 +38,8 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
             format::plural(rows.len() as u64, "thread", "threads"),
             if rows.iter().any(|row| row.text("kind") == "lock") { " over a lock of java.util.concurrent" } else { "" },
         ),
+        shown_in: "threads.circles",
+        when: Vec::new(),
         evidence: support,
         next_step: "Only a restart frees these threads; then take these locks in the same order everywhere.".to_owned(),
     })
@@ -66,6 +68,8 @@ pub(super) fn lost_notify(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!(
             "{threads} threads at {site} and {others} at {other_site} wait to be notified of one `{class}`, and none of them was"
         ),
+        shown_in: "threads.unnotified",
+        when: Vec::new(),
         evidence: vec![
             format!("the same threads in each of the last {looks} looks, and none of them had run in between"),
             "`notify` wakes any one of them: if that waits for something else, nobody who could go on is woken"
@@ -92,6 +96,8 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: 100.0 * average,
         title: format!("{} wait for a `{what}`, at {site}{held}", threads(evidence, &row, average)),
+        shown_in: "threads.waiting",
+        when: row.seen(),
         evidence: seen(evidence, &row),
         next_step:
             "Hold this lock shorter, split it, or use a structure without one; `jtrace threads PID` shows who holds it."

@@ -26,6 +26,8 @@ pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
             format::percent(share(worst)),
             format::count(worst.whole("calls"))
         ),
+        shown_in: "methods.methods",
+        when: Vec::new(),
         evidence: vec![
             format!("{} errors", format::count(worst.whole("errors"))),
             format!(
@@ -60,6 +62,8 @@ pub(super) fn megamorphic(evidence: &Evidence<'_>) -> Option<Finding> {
             format::count(row.whole("callees")),
             format::percent(share(&row))
         ),
+        shown_in: "calls.sites",
+        when: Vec::new(),
         evidence: vec![format!("{} calls: {}", format::count(row.whole("calls")), row.text("names"))],
         next_step:
             "If this is hot, let fewer kinds of receivers get there, or tell the common ones apart before the call."

@@ -28,6 +28,8 @@ pub(super) fn cpu_limit(evidence: &Evidence<'_>) -> Option<Finding> {
             "The CPU limit of its control group kept the JVM from running for {} of the time",
             format::percent(100.0 * share.min(1.0))
         ),
+        shown_in: "cpu.threads",
+        when: Vec::new(),
         evidence: support,
         next_step:
             "Raise the limit (`cpu.max`, Kubernetes `limits.cpu`), or give the JVM fewer threads: collector and \
@@ -66,6 +68,8 @@ pub(super) fn cpu_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if waiting >= cpus / 2.0 { Severity::Warning } else { Severity::Info },
         score: (20.0 * waiting).max(100.0 * crowded.unwrap_or(0.0)),
         title,
+        shown_in: "cpu.threads",
+        when: Vec::new(),
         evidence: support,
         next_step: if others > cpus / 2.0 {
             "Look for the other processes (`top`), and move them or the JVM.".to_owned()
@@ -116,6 +120,8 @@ pub(super) fn swap(evidence: &Evidence<'_>) -> Option<Finding> {
             format::bytes(swapped),
             format::rate(faults)
         ),
+        shown_in: "cpu.threads",
+        when: Vec::new(),
         evidence: evidence
             .whole(Threads, "resident_bytes")
             .map(|resident| format!("{} are in RAM", format::bytes(resident)))
@@ -162,6 +168,8 @@ pub(super) fn memory_growth(evidence: &Evidence<'_>) -> Option<Finding> {
             of_bytes(beyond),
             format::duration(evidence.span.duration_ns)
         ),
+        shown_in: "cpu.work",
+        when: Vec::new(),
         evidence: support,
         next_step:
             "Look for direct buffers, deflaters and libraries that are not closed; -XX:NativeMemoryTracking=summary \
@@ -194,6 +202,8 @@ pub(super) fn mapped_files(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(evidence.span.duration_ns),
             file.unwrap_or_default()
         ),
+        shown_in: "threads.mapped",
+        when: Vec::new(),
         evidence: [format!("they grew in each of the last {}", format::plural(looks, "look", "looks"))]
             .into_iter()
             .chain(busiest(evidence))

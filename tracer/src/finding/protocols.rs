@@ -45,6 +45,8 @@ pub(super) fn lock_order(evidence: &Evidence<'_>) -> Option<Finding> {
             first.text("held_class"),
             first.text("taken_class")
         ),
+        shown_in: "locks.lock_order",
+        when: Vec::new(),
         evidence: support,
         next_step: "Take these monitors in the same order everywhere, or the second only after leaving the first."
             .to_owned(),
@@ -63,6 +65,8 @@ pub(super) fn left(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: left as f64 / 1000.0,
         title: format!("Native code keeps {}: {} more than it gave back", row.text("what"), format::count(left)),
+        shown_in: "jni.jni_balance",
+        when: Vec::new(),
         evidence: vec![format!(
             "`{}` {} times, `{}` {} times, in {seconds:.1} s",
             row.text("gives"),

@@ -40,6 +40,8 @@ pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(worst),
             asked_at(evidence, &row.text("operation")).unwrap_or_default()
         ),
+        shown_in: "safepoint.operations",
+        when: Vec::new(),
         evidence: vec![format!(
             "{} in all, {}",
             format::plural(row.whole("count"), "time", "times"),
@@ -70,6 +72,8 @@ pub(super) fn slow_stop(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if worst > 1_000_000_000 { Severity::Critical } else { Severity::Warning },
         score: total as f64 / 1e7,
         title: format!("All threads waited up to {} for the last one to stop{place}", format::duration(worst)),
+        shown_in: "safepoint.stoppers",
+        when: evidence.at(Safepoint, "to_stop_max_at_ns", "to_stop_max_ns"),
         evidence: support,
         next_step:
             "Break long counted loops and large copies into pieces (a `long` index makes a loop stop), or start \
@@ -103,6 +107,8 @@ pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
             format::rate(rate),
             asked_at(evidence, &name).unwrap_or_default()
         ),
+        shown_in: "safepoint.operations",
+        when: Vec::new(),
         evidence: vec![format!(
             "{}, {} in all",
             format::plural(row.whole("count"), "time", "times"),

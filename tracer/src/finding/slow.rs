@@ -175,6 +175,8 @@ fn say(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, average: f64) -> Opt
             row.text("site"),
             without_end.unwrap_or_default()
         ),
+        shown_in: "threads.waiting",
+        when: row.seen(),
         evidence: seen(evidence, row),
         next_step: wait.next_step.to_owned(),
     })
@@ -194,6 +196,8 @@ pub(super) fn pinned(evidence: &Evidence<'_>) -> Option<Finding> {
             row.text("what"),
             row.text("site")
         ),
+        shown_in: "threads.waiting",
+        when: row.seen(),
         evidence: seen(evidence, &row)
             .into_iter()
             .chain([format!("{carriers} carriers, as many as CPUs, unless the JVM was told otherwise")])
@@ -226,6 +230,8 @@ pub(super) fn dispatcher(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: 100.0 * average,
         title: format!("Handlers keep {what} waiting {how_long}, at {}", row.text("site")),
+        shown_in: "threads.waiting",
+        when: row.seen(),
         evidence: seen(evidence, &row)
             .into_iter()
             .chain(["whatever comes meanwhile waits until that thread is free again".to_owned()])
@@ -259,6 +265,8 @@ pub(super) fn references(evidence: &Evidence<'_>) -> Option<Finding> {
             "The thread that runs {what} is at work for {} of the time, at {place}",
             format::percent(100.0 * busy.min(1.0))
         ),
+        shown_in: "threads.waiting",
+        when: Vec::new(),
         evidence: vec![
             format!("seen waiting in {} of {looks} looks", row.map_or(0, |row| row.whole("looks"))),
             "one thread runs them all: objects that wait for it, and all that they hold, stay in the heap".to_owned(),

@@ -59,6 +59,12 @@ impl Case {
         self
     }
 
+    /// Adds a shape.
+    pub(super) fn shape(mut self, lens: &str, shape: Shape) -> Self {
+        self.section(lens).shapes.push(shape);
+        self
+    }
+
     /// What a rule says.
     pub(super) fn ask(&self, rule: Rule) -> Option<Finding> {
         rule(&Evidence { span: &self.span, target: &self.target, sections: &self.sections })

@@ -34,6 +34,8 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
             row.text("pattern"),
             at(evidence, "alive", "started ")
         ),
+        shown_in: "threads.patterns",
+        when: evidence.when(Threads, "threads", |step| step.amount("started") > step.amount("stopped")),
         evidence: support,
         next_step: "Look for an executor that is made per request and never shut down; it is normal only while a pool \
                     fills up."
@@ -85,6 +87,8 @@ pub(super) fn churn(evidence: &Evidence<'_>) -> Option<Finding> {
             format::rate(stopped),
             at(evidence, "started", "")
         ),
+        shown_in: "threads.patterns",
+        when: evidence.when(Threads, "threads", |step| step.per_second("started") >= OFTEN_PER_S),
         evidence: Vec::new(),
         next_step: "Use a pool, or virtual threads: each start costs a stack, a system call and a safepoint poll."
             .to_owned(),

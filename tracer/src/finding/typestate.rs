@@ -23,6 +23,8 @@ pub(super) fn violations(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: total as f64,
         title: format!("{} violations of `{worst}`: {}", format::count(*count), sentence(&first)),
+        shown_in: "typestate.violations",
+        when: Vec::new(),
         evidence: by_property
             .iter()
             .map(|(property, count)| format!("`{property}`: {} violations", format::count(*count)))

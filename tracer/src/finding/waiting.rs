@@ -46,6 +46,8 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
             "{threads} are deadlocked: each waits for the next one, for at least {}",
             format::duration(blocked_ns)
         ),
+        shown_in: "locks.deadlocks",
+        when: Vec::new(),
         evidence: support,
         next_step: "Only a restart frees these threads; then take these monitors in the same order everywhere."
             .to_owned(),
@@ -87,6 +89,8 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
             format::duration(total),
             row.text("holder_was")
         ),
+        shown_in: "locks.chains",
+        when: Vec::new(),
         evidence: support,
         next_step: format!("Do not wait while holding `{class}`: move that out of the synchronized code."),
     })

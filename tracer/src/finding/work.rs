@@ -96,6 +96,8 @@ pub(super) fn busy_with(evidence: &Evidence<'_>) -> Option<Finding> {
             row.text("place"),
             format::percent(share.percent)
         ),
+        shown_in: "cpu.work",
+        when: Vec::new(),
         evidence: [share.evidence(all), format!("{} of that at this place", format::percent(there.percent))]
             .into_iter()
             .chain(called_from(&row))
@@ -124,6 +126,8 @@ pub(super) fn hot_line(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Info,
         score: share.percent,
         title: format!("{place} and what it calls take {} of {time}", format::percent(share.percent)),
+        shown_in: "cpu.places",
+        when: Vec::new(),
         evidence: [share.evidence(all), format!("{} of all in `{}`", format::percent(inside.percent), row.text("top"))]
             .into_iter()
             .chain(called_from(&row))

@@ -44,7 +44,7 @@ pub struct Brief {
 
 impl From<&Finding> for Brief {
     fn from(finding: &Finding) -> Self {
-        let Finding { id, severity, score: _, title, evidence: _, next_step } = finding;
+        let Finding { id, severity, score: _, title, shown_in: _, when: _, evidence: _, next_step } = finding;
         Self { id: (*id).to_owned(), severity: *severity, title: title.clone(), next_step: next_step.clone() }
     }
 }

@@ -33,6 +33,17 @@ impl Shape {
     }
 
     /// Its heading.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Table(Table { title, .. })
+            | Self::Tree(Tree { title, .. })
+            | Self::Histogram(Histogram { title, .. })
+            | Self::Timeline(Timeline { title, .. })
+            | Self::Profile(Profile { title, .. }) => title,
+        }
+    }
+
+    /// Its heading, to be changed.
     pub const fn title_mut(&mut self) -> &mut String {
         match self {
             Self::Table(Table { title, .. })

@@ -41,7 +41,7 @@ pub fn write(diff: &Diff, options: &TextOptions, out: &mut dyn io::Write) -> io:
     lenses.iter().try_for_each(|of| lens(of, &mut page))
 }
 
-fn sentence(side: &Side) -> String {
+pub(super) fn sentence(side: &Side) -> String {
     let Side { pid, command, jvm_version: _, started_at_ms, duration_ns } = side;
     let lasted = format::duration(*duration_ns as f64);
     format!("{pid}  {command}, {lasted} from {}", format::wall_clock(*started_at_ms))
@@ -51,20 +51,24 @@ fn lens(lens: &Lens, page: &mut Page<'_>) -> io::Result<()> {
     let Lens { id: _, title, figures, alike, profiles } = lens;
     page.heading(&title.to_uppercase())?;
     if !figures.is_empty() {
-        let column = |key, title, unit| Column { key, title, unit };
-        let columns = vec![
-            column("figure", "figure", Unit::Text),
-            column("before", "before", Unit::Text),
-            column("after", "after", Unit::Text),
-            column("change", "change", Unit::Text),
-        ];
-        let table = Table { id: "figures", title: String::new(), columns, rows: figures.iter().map(row).collect() };
-        lines(&table, page)?;
+        lines(&figures_table(figures), page)?;
     }
     if *alike > 0 {
         page.line(&format!("  alike: {}", plural(*alike as u64, "further figure", "further figures")))?;
     }
     profiles.iter().try_for_each(|methods| of_methods(methods, page))
+}
+
+/// What differs, figure by figure.
+pub(super) fn figures_table(figures: &[Figure]) -> Table {
+    let column = |key, title, unit| Column { key, title, unit };
+    let columns = vec![
+        column("figure", "figure", Unit::Text),
+        column("before", "before", Unit::Text),
+        column("after", "after", Unit::Text),
+        column("change", "change", Unit::Text),
+    ];
+    Table { id: "figures", title: String::new(), columns, rows: figures.iter().map(row).collect() }
 }
 
 fn row(figure: &Figure) -> Vec<Cell> {
@@ -91,9 +95,19 @@ fn row(figure: &Figure) -> Vec<Cell> {
 }
 
 fn of_methods(methods: &Methods, page: &mut Page<'_>) -> io::Result<()> {
-    let Methods { id: _, title, unit, moved, further } = methods;
+    let Methods { title, further, .. } = methods;
     let title = format!("{title}: methods with more or less");
     page.line(&format!("  {}", escape::fit(&title, page.options.width.saturating_sub(2))))?;
+    lines(&methods_table(methods), page)?;
+    if *further > 0 {
+        page.line(&format!("  and {further} more"))?;
+    }
+    Ok(())
+}
+
+/// Methods with more or less, with their intervals.
+pub(super) fn methods_table(methods: &Methods) -> Table {
+    let Methods { unit, moved, .. } = methods;
     // Time per second is a share of one thread's time.
     let (unit, scale) = match unit {
         Unit::Ns => (Unit::Percent, 1e-7),
@@ -119,12 +133,7 @@ fn of_methods(methods: &Methods, page: &mut Page<'_>) -> io::Result<()> {
             Cell::Text(difference),
         ]
     });
-    let table = Table { id: "methods", title: String::new(), columns, rows: rows.collect() };
-    lines(&table, page)?;
-    if *further > 0 {
-        page.line(&format!("  and {further} more"))?;
-    }
-    Ok(())
+    Table { id: "methods", title: String::new(), columns, rows: rows.collect() }
 }
 
 fn lines(table: &Table, page: &mut Page<'_>) -> io::Result<()> {

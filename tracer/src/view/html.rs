@@ -5,17 +5,24 @@
 //! to run event handlers, so that the page cannot tell anybody that it was opened.
 
 mod axis;
+mod difference;
 mod flame;
+mod table;
 
 use std::io;
 
-use super::{escape, format, labels::Labels, sentence, text::chart};
-use crate::report::{Cell, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Table, Tree};
+pub use self::difference::write as write_difference;
+
+use super::{escape, format, sentence, text::chart};
+use crate::report::{
+    Doing, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Span, Table, TableSteps, Tree,
+};
 
 const STYLE: &str = include_str!("html/page.css");
 /// What the other scripts need, so the first of them.
 const PAGE_SCRIPT: &str = include_str!("html/page.js");
 const TABLES_SCRIPT: &str = include_str!("html/tables.js");
+const RANGES_SCRIPT: &str = include_str!("html/ranges.js");
 
 /// How the page's policy names the page's own script. It is no secret: the same report gives the same page.
 const SCRIPT_NONCE: &str = "jtrace-report-1";
@@ -24,7 +31,7 @@ const SCRIPT_NONCE: &str = "jtrace-report-1";
 const BAR: &str = r#"<div id="bar" role="toolbar" aria-label="Search, range and theme">
 <input id="search" type="search" placeholder="search everything: text or /regular expression/" aria-label="Search everything" spellcheck="false">
 <output id="search-about" aria-live="polite"></output>
-<span class="range"><label>from <input id="range-from" type="number" min="0" step="any"></label> <label>to <input id="range-to" type="number" min="0" step="any"></label> s
+<span class="range" title="seconds, or a time of day (UTC) as 14:03 or 14:03:05"><label>from <input id="range-from" inputmode="decimal" spellcheck="false" autocomplete="off"></label> <label>to <input id="range-to" inputmode="decimal" spellcheck="false" autocomplete="off"></label> s
 <button id="range-whole" type="button" title="Esc">whole session</button> <output id="range-about" aria-live="polite"></output></span>
 <label>theme <select id="theme"><option value="">system</option><option value="light">light</option><option value="dark">dark</option></select></label>
 </div>"#;
@@ -37,23 +44,16 @@ const DEEPEST: usize = 64;
 
 /// Writes the page.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema: _, headline, target, span, cost, completeness, findings, sections } = report;
+    let Report { schema: _, headline, target, span, cost, completeness, time, findings, sections, table_steps } =
+        report;
     let title = escape::html(&target.command).into_owned();
-    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(
-        out,
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'nonce-{SCRIPT_NONCE}'\">"
-    )?;
-    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
-    writeln!(out, "<title>jtrace: {} {title}</title>", target.pid)?;
-    writeln!(out, "<style>\n{STYLE}{}{}{}</style>\n</head>", axis::LIBRARY_STYLE, axis::STYLE, flame::STYLE)?;
-    writeln!(
-        out,
-        "<body>\n<main id=\"page\" data-grid=\"{}\" data-duration=\"{}\">",
+    let attributes = format!(
+        " data-grid=\"{}\" data-duration=\"{}\" data-started=\"{}\"",
         grid_ns(report),
-        span.duration_ns
-    )?;
+        span.duration_ns,
+        span.started_at_ms
+    );
+    begin(&format!("{} {title}", target.pid), &attributes, out)?;
     if let Some(headline) = headline {
         writeln!(out, "<div class=\"complete wrong\">")?;
         paragraph(headline, out)?;
@@ -79,16 +79,36 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     if findings.is_empty() {
         paragraph("none", out)?;
     }
-    (0..).zip(findings).try_for_each(|(at, finding)| self::finding(at, finding, out))?;
+    (0..).zip(findings).try_for_each(|(at, finding)| self::finding(at, finding, span, out))?;
     writeln!(out, "</section>")?;
+    spent(time, out)?;
     axis::write(report, out)?;
     let (full, empty): (Vec<_>, Vec<_>) = sections.iter().partition(|section| !is_empty(section));
-    full.into_iter().try_for_each(|section| self::section(section, out))?;
+    full.into_iter().try_for_each(|section| self::section(section, table_steps, out))?;
     nothing_seen(&empty, out)?;
+    end(out)
+}
+
+/// The page up to its first heading. The title is escaped.
+fn begin(title: &str, attributes: &str, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'nonce-{SCRIPT_NONCE}'\">"
+    )?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
+    writeln!(out, "<title>jtrace: {title}</title>")?;
+    writeln!(out, "<style>\n{STYLE}{}{}{}</style>\n</head>", axis::LIBRARY_STYLE, axis::STYLE, flame::STYLE)?;
+    writeln!(out, "<body>\n<main id=\"page\"{attributes}>")
+}
+
+/// The scripts, and the end.
+fn end(out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</main>\n<script nonce=\"{SCRIPT_NONCE}\">\n/*\n{}*/\n{}", axis::LIBRARY_LICENCE, axis::LIBRARY)?;
     writeln!(
         out,
-        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}</script>\n</body>\n</html>",
+        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}</script>\n</body>\n</html>",
         axis::SCRIPT,
         flame::HEAT_SCRIPT,
         flame::SCRIPT
@@ -104,7 +124,7 @@ fn grid_ns(report: &Report) -> u64 {
         Shape::Profile(profile) => profile.steps.as_ref().map_or(0, |steps| steps.step_ns),
         Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) => 0,
     };
-    shapes.map(width).max().unwrap_or(0)
+    shapes.map(width).chain(report.table_steps.iter().map(|steps| steps.step_ns)).max().unwrap_or(0)
 }
 
 /// Whether nothing happened that the lens looks at.
@@ -126,6 +146,30 @@ fn nothing_seen(sections: &[&Section], out: &mut dyn io::Write) -> io::Result<()
     writeln!(out, "</section>")
 }
 
+/// What the process spends its wall time on.
+fn spent(time: &[Doing], out: &mut dyn io::Write) -> io::Result<()> {
+    if time.is_empty() {
+        return Ok(());
+    }
+    let largest = time.iter().map(|doing| doing.threads).fold(0.0, f64::max);
+    writeln!(out, "<section id=\"time\"><h2>Where its time goes</h2>\n<div class=\"scroll\"><table>")?;
+    writeln!(
+        out,
+        "<thead><tr><th scope=\"col\">State</th><th scope=\"col\" class=\"n\">Threads, average</th><th scope=\"col\">Part</th><th scope=\"col\">What</th></tr></thead><tbody>"
+    )?;
+    for doing in time {
+        let (state, amount, what) = (escape::html(doing.state), super::time::amount(doing), super::time::words(doing));
+        let meter = format!("<meter max=\"{largest}\" value=\"{}\" aria-label=\"{amount}\"></meter>", doing.threads);
+        writeln!(
+            out,
+            "<tr><td>{state}</td><td class=\"n\" data-v=\"{}\">{amount}</td><td>{meter}</td><td>{}</td></tr>",
+            doing.threads,
+            escape::html(&what)
+        )?;
+    }
+    writeln!(out, "</tbody></table></div></section>")
+}
+
 fn dim(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "<p class=\"dim\">{}</p>", escape::html(text))
 }
@@ -144,23 +188,44 @@ fn list(texts: &[String], out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 /// The sentence; what supports it unfolds, of the worst one at once.
-fn finding(at: usize, finding: &Finding, out: &mut dyn io::Write) -> io::Result<()> {
-    let Finding { id: _, severity, score: _, title, evidence, next_step } = finding;
-    let class = match severity {
-        Severity::Critical => "critical",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-    };
+fn finding(at: usize, finding: &Finding, span: &Span, out: &mut dyn io::Write) -> io::Result<()> {
+    let Finding { id: _, severity, score: _, title, shown_in, when, evidence, next_step } = finding;
+    let class = severity_class(*severity);
     let open = if at == 0 { " open" } else { "" };
-    writeln!(out, "<details class=\"finding {class}\"{open}><summary>{class}: {}</summary>", escape::html(title))?;
+    writeln!(out, "<details id=\"finding-{at}\" class=\"finding {class}\"{open}>")?;
+    writeln!(out, "<summary>{class}: {}</summary>", escape::html(title))?;
+    writeln!(out, "<p class=\"when\">")?;
+    if let (Some(said), Some(first), Some(last)) = (sentence::when(finding, span), when.first(), when.last()) {
+        writeln!(
+            out,
+            "when: {} <button type=\"button\" data-from=\"{}\" data-to=\"{}\">choose this range</button>",
+            escape::html(&said),
+            first.from_ns,
+            last.to_ns
+        )?;
+    }
+    if !shown_in.is_empty() {
+        let place = escape::html(shown_in);
+        writeln!(out, "<button type=\"button\" data-place=\"{place}\">show where it stands</button>")?;
+    }
+    writeln!(out, "</p>")?;
     list(evidence, out)?;
     paragraph(&format!("→ {next_step}"), out)?;
     writeln!(out, "</details>")
 }
 
-fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
-    let Section { id: _, title, summary, notes, shapes } = section;
-    writeln!(out, "<section class=\"lens\">\n<h2>{}</h2>\n<dl>", escape::html(title))?;
+/// How severities are called, and what the style knows them by.
+const fn severity_class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "critical",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+    }
+}
+
+fn section(section: &Section, steps: &[TableSteps], out: &mut dyn io::Write) -> io::Result<()> {
+    let Section { id, title, summary, notes, shapes } = section;
+    writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>\n<dl>", escape::html(id), escape::html(title))?;
     for (key, number) in summary.iter() {
         let (name, value) = format::figure(key, number);
         writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape::html(&name), escape::html(&value))?;
@@ -170,60 +235,31 @@ fn section(section: &Section, out: &mut dyn io::Write) -> io::Result<()> {
     // The picture first, then the tables; timelines are lanes of the axis.
     let used = shapes.iter().filter(|shape| !shape.is_empty());
     let (profiles, others): (Vec<_>, Vec<_>) = used.partition(|shape| matches!(shape, Shape::Profile(_)));
-    profiles.into_iter().chain(others).try_for_each(|shape| self::shape(shape, out))?;
+    profiles.into_iter().chain(others).try_for_each(|shape| {
+        self::shape(id, shape, steps.iter().find(|steps| steps.section == *id && steps.table == shape.id()), out)
+    })?;
     writeln!(out, "</section>")
 }
 
-fn shape(shape: &Shape, out: &mut dyn io::Write) -> io::Result<()> {
+fn shape(section: &str, shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn io::Write) -> io::Result<()> {
     let (title, follows) = match shape {
-        Shape::Table(Table { title, .. })
-        | Shape::Tree(Tree { title, .. })
-        | Shape::Histogram(Histogram { title, .. }) => (title, ""),
+        Shape::Table(Table { title, .. }) => (title, if steps.is_some() { " timed follows" } else { "" }),
+        Shape::Tree(Tree { title, .. }) | Shape::Histogram(Histogram { title, .. }) => (title, ""),
         Shape::Profile(Profile { title, steps, .. }) => {
             (title, if steps.is_some() { " flamed follows" } else { " flamed" })
         }
         Shape::Timeline(_) => return Ok(()),
     };
-    writeln!(out, "<div class=\"shape{follows}\">\n<h3>{}</h3>", escape::html(title))?;
+    let (section, id) = (escape::html(section), escape::html(shape.id()));
+    writeln!(out, "<div class=\"shape{follows}\" data-shape=\"{section}.{id}\">\n<h3>{}</h3>", escape::html(title))?;
     match shape {
-        Shape::Table(shape) => table(shape, out)?,
+        Shape::Table(shape) => table::write(shape, steps, out)?,
         Shape::Tree(shape) => tree(shape, out)?,
         Shape::Histogram(shape) => histogram(shape, out)?,
         Shape::Profile(shape) => flame::write(shape, out)?,
         Shape::Timeline(_) => {}
     }
     writeln!(out, "</div>")
-}
-
-/// Rows of a table that a page shows.
-const ROWS: usize = 200;
-
-fn table(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
-    let class = |unit| if format::is_numeric(unit) { " class=\"n\"" } else { "" };
-    writeln!(out, "<div class=\"scroll\"><table>\n<thead><tr>")?;
-    let labels = Labels::new(table);
-    for column in labels.columns().filter_map(|at| table.columns.get(at)) {
-        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(column.unit), escape::html(column.title))?;
-    }
-    writeln!(out, "</tr></thead>\n<tbody>")?;
-    for (at, row) in table.rows.iter().take(ROWS).enumerate() {
-        write!(out, "<tr>")?;
-        for column in labels.columns() {
-            let value = match row.get(column) {
-                Some(Cell::Int(value)) => format!(" data-v=\"{value}\""),
-                Some(Cell::Float(value)) if value.is_finite() => format!(" data-v=\"{value}\""),
-                Some(Cell::Float(_) | Cell::Text(_) | Cell::Missing) | None => String::new(),
-            };
-            let class = table.columns.get(column).map_or("", |column| class(column.unit));
-            write!(out, "<td{class}{value}>{}</td>", escape::html(&labels.label(at, column).full()))?;
-        }
-        writeln!(out, "</tr>")?;
-    }
-    writeln!(out, "</tbody></table></div>")?;
-    match table.rows.len().saturating_sub(ROWS) {
-        0 => Ok(()),
-        more => paragraph(&format!("{} more rows are in the report as JSON", format::count(more as u64)), out),
-    }
 }
 
 fn histogram(histogram: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {
@@ -269,7 +305,7 @@ mod tests {
     #[test]
     fn page_has_every_row_and_every_finding() {
         let page = page();
-        assert_eq!(page.matches("<tr><td").count(), 35 + 3);
+        assert_eq!(page.matches("<tr><td").count(), 35 + 3 + 5);
         assert_eq!(page.matches("class=\"finding ").count(), 2);
         assert!(page.contains("12,345 emitted = 12,300 delivered + 45 lost"));
     }

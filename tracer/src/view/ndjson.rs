@@ -8,7 +8,7 @@ use std::io;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use super::json;
-use crate::report::{Cell, Column, Completeness, Cost, Finding, Report, Shape, Span, Summary, Table};
+use crate::report::{Cell, Column, Completeness, Cost, Doing, Finding, Report, Shape, Span, Summary, Table};
 
 /// A line.
 #[derive(Serialize)]
@@ -22,6 +22,8 @@ enum Line<'a> {
         span: &'a Span,
         cost: &'a Cost,
         completeness: &'a Completeness,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        time: &'a [Doing],
     },
     Finding(&'a Finding),
     Section {
@@ -65,9 +67,10 @@ impl Serialize for Row<'_> {
 
 /// Writes the report, a line for each of its parts.
 pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema, headline, target, span, cost, completeness, findings, sections } = report;
+    let Report { schema, headline, target, span, cost, completeness, time, findings, sections, table_steps: _ } =
+        report;
     let headline = headline.as_deref();
-    json::write_line(&Line::Report { schema, headline, target, span, cost, completeness }, out)?;
+    json::write_line(&Line::Report { schema, headline, target, span, cost, completeness, time }, out)?;
     for finding in findings {
         json::write_line(&Line::Finding(finding), out)?;
     }

@@ -10,7 +10,7 @@ use std::{collections::HashMap, io};
 use flate2::{Compression, write::GzEncoder};
 use prost::Message as _;
 
-use self::message::{Function, Label, Line, Location, Profile as Encoded, Sample, ValueType};
+use self::message::{Function, Label, Line, Location, Mapping, Profile as Encoded, Sample, ValueType};
 use super::{
     escape, sentence,
     symbol::{Lines, Symbol, Symbols},
@@ -18,7 +18,12 @@ use super::{
 use crate::{
     report::{Profile, ProfileStack, Report, Unit},
     stack::Kind,
+    text::format::whole,
 };
+
+/// Stand for files where there are none.
+const JAVA: &str = "[java]";
+const KERNEL: &str = "[kernel]";
 
 /// Writes a profile of a section.
 pub fn write(
@@ -44,7 +49,10 @@ fn encode(report: &Report, section: &'static str, profile: &Profile, lines: Line
     let sample_type =
         vec![value_type(&mut texts, "samples", "count"), value_type(&mut texts, section, unit(profile.unit))];
     let symbols = Symbols::new(profile, lines);
-    let (function, location) = functions(&symbols, &mut texts);
+    let (function, mut location) = functions(&symbols, &mut texts);
+    let mapping = mappings(&symbols, &mut location, &mut texts);
+    let (period, period_unit) = period(report, section, profile);
+    let period_type = Some(value_type(&mut texts, section, period_unit));
     let sample = profile
         .stacks
         .iter()
@@ -62,10 +70,13 @@ fn encode(report: &Report, section: &'static str, profile: &Profile, lines: Line
     Encoded {
         sample_type,
         sample,
+        mapping,
         location,
         function,
         time_nanos: signed(report.span.started_at_ms.saturating_mul(1_000_000)),
         duration_nanos: signed(report.span.duration_ns),
+        period_type,
+        period,
         comment,
         default_sample_type,
         string_table: texts.all,
@@ -92,16 +103,49 @@ fn functions(symbols: &Symbols<'_>, texts: &mut Texts) -> (Vec<Function>, Vec<Lo
             id
         });
         let line = Line { function_id, line: symbol.line.map_or(0, i64::from) };
-        locations.push(Location { id, line: vec![line] });
+        locations.push(Location { id, mapping_id: 0, line: vec![line] });
     }
     (functions, locations)
+}
+
+/// A mapping for every file that holds code; Java's, of which there is none, stands first, as the main program does in the format.
+fn mappings(symbols: &Symbols<'_>, locations: &mut [Location], texts: &mut Texts) -> Vec<Mapping> {
+    let mapping = |id, filename| Mapping {
+        id,
+        filename,
+        has_functions: true,
+        has_filenames: true,
+        has_line_numbers: true,
+        has_inline_frames: true,
+    };
+    let mut mappings = vec![mapping(1, texts.id(JAVA))];
+    let mut known: HashMap<&str, u64> = HashMap::from([(JAVA, 1)]);
+    for (symbol, location) in symbols.all().iter().zip(locations) {
+        let name = if symbol.kind == Kind::Kernel { KERNEL } else { symbol.module().unwrap_or(JAVA) };
+        location.mapping_id = *known.entry(name).or_insert_with(|| {
+            let id = mappings.len() as u64 + 1;
+            mappings.push(mapping(id, texts.id(name)));
+            id
+        });
+    }
+    mappings
+}
+
+/// What a sample stands for, on average: for samples of the clock their time, else one thing. Receivers name a profile by it.
+fn period(report: &Report, section: &str, profile: &Profile) -> (i64, &'static str) {
+    let number = |key| report.section(section).and_then(|section| section.number(key));
+    let sampled = number("sampled_ns").zip(number("samples").filter(|samples| *samples > 0.0));
+    match sampled {
+        Some((ns, samples)) => (signed(whole(ns / samples)).max(1), "nanoseconds"),
+        None => (1, unit(profile.unit)),
+    }
 }
 
 /// The source file; for machine code of which there is none, the file that holds it.
 fn file<'a>(symbol: &'a Symbol<'_>) -> &'a str {
     let source = symbol.frame.and_then(|frame| frame.file.as_deref());
     match symbol.kind {
-        Kind::Kernel => source.unwrap_or("[kernel]"),
+        Kind::Kernel => source.unwrap_or(KERNEL),
         Kind::Interpreted | Kind::Compiled | Kind::Inlined | Kind::Native | Kind::Stub | Kind::Unknown => {
             source.or(symbol.module()).unwrap_or("")
         }

@@ -3,8 +3,9 @@
 use crate::{
     item::Target,
     report::{
-        Bucket, Cell, Column, Completeness, Cost, Decision, Finding, Histogram, Node, Percentile, Report, SCHEMA,
-        Section, Series, Severity, Shape, SiteCompleteness, Span, Summary, Table, Timeline, Tree, Unit,
+        Bucket, Cell, Column, Completeness, Cost, Decision, Doing, Finding, Histogram, Node, Percentile, Report,
+        SCHEMA, Section, Series, Severity, Shape, SiteCompleteness, Span, Stretch, Summary, Table, Timeline, Tree,
+        Unit,
     },
 };
 
@@ -45,8 +46,10 @@ pub(crate) fn report() -> Report {
             program_runs: None,
         },
         completeness: completeness(),
+        time: time(),
         findings: findings(),
         sections: vec![gc(), locks(), threads(), cpu()],
+        table_steps: Vec::new(),
     }
 }
 
@@ -115,6 +118,21 @@ fn completeness() -> Completeness {
     }
 }
 
+fn time() -> Vec<Doing> {
+    let doing = |state, what: &str, threads| Doing { state, what: what.to_owned(), threads, place: None, pool: None };
+    vec![
+        Doing { place: Some("com.shop.Cart.price".into()), ..doing("runs", "Java", 1.35) },
+        doing("runs", "GC", 0.42),
+        doing("stopped", "at safepoints, most for G1CollectForAllocation", 0.31),
+        Doing {
+            place: Some("com.shop.Cart.add:12".into()),
+            pool: Some("http-worker-*".into()),
+            ..doing("waits", &format!("monitor: {HOSTILE}"), 13.2)
+        },
+        doing("waits", "socket: TCP 10.0.0.7:5432", 0.6),
+    ]
+}
+
 fn findings() -> Vec<Finding> {
     vec![
         Finding {
@@ -122,6 +140,8 @@ fn findings() -> Vec<Finding> {
             severity: Severity::Critical,
             score: 32.0,
             title: format!("14 threads blocked 3.21 s on one {HOSTILE}"),
+            shown_in: "locks.classes",
+            when: Vec::new(),
             evidence: vec!["500 contended enters, longest 412 ms".into(), "owner at the end: http-worker-7".into()],
             next_step: "look at who holds the monitor: `jtrace attach 4711 -l locks`".into(),
         },
@@ -130,6 +150,10 @@ fn findings() -> Vec<Finding> {
             severity: Severity::Warning,
             score: 31.0,
             title: "GC takes 31 % of wall time, worst pause 412 ms, cause `G1 Evacuation Pause`".into(),
+            shown_in: "gc.causes",
+            when: [(1, 3), (4, 6), (7, 10)]
+                .map(|(from, to)| Stretch { from_ns: from * 1_000_000_000, to_ns: to * 1_000_000_000 })
+                .into(),
             evidence: vec!["7 collections in 10.0 s".into()],
             next_step: "look at the top allocating classes, or give the heap more room".into(),
         },

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::format;
 use crate::{
     item::Target,
-    report::{Completeness, Cost},
+    report::{Completeness, Cost, Finding, Span, Stretch},
 };
 
 /// How much a report's completeness may worry its reader.
@@ -115,9 +115,54 @@ pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
     (line, if is_clean { State::Clean } else { State::Gaps })
 }
 
+/// Stretches of a finding that a sentence names.
+const STRETCHES: usize = 3;
+
+/// When a finding held, since the start of the span and by the clock; nothing where that is not known.
+pub(super) fn when(finding: &Finding, span: &Span) -> Option<String> {
+    let Finding { when, .. } = finding;
+    let (first, last) = (when.first()?, when.last()?);
+    if when.len() == 1 && first.from_ns == 0 && first.to_ns >= span.duration_ns {
+        return Some("all the time".to_owned());
+    }
+    let clock = |since_ns: u64| {
+        let wall = format::wall_clock(span.started_at_ms.saturating_add(since_ns / 1_000_000));
+        wall.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    let seconds = |ns: u64| format!("{:.1}", ns as f64 / 1e9);
+    let named: Vec<_> = when
+        .iter()
+        .take(STRETCHES)
+        .map(|Stretch { from_ns, to_ns }| format!("{} to {} s", seconds(*from_ns), seconds(*to_ns)))
+        .collect();
+    let more = match when.len().saturating_sub(STRETCHES) {
+        0 => String::new(),
+        more => format!(", and {more} times more"),
+    };
+    Some(format!("{}{more} ({} to {} UTC)", named.join(", "), clock(first.from_ns), clock(last.to_ns)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stretches_are_said_since_the_start_and_by_the_clock() {
+        let span = Span { duration_ns: 60_000_000_000, started_at_ms: 3_600_000, ..Span::default() };
+        let mut finding = crate::view::sample::report().findings.remove(0);
+        let mut said = |seconds: &[(u64, u64)]| {
+            let stretch = |(from, to): &(u64, u64)| Stretch { from_ns: from * 100_000_000, to_ns: to * 100_000_000 };
+            finding.when = seconds.iter().map(stretch).collect();
+            when(&finding, &span)
+        };
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[(0, 600)]).as_deref(), Some("all the time"));
+        assert_eq!(said(&[(31, 77)]).as_deref(), Some("3.1 to 7.7 s (01:00:03 to 01:00:07 UTC)"));
+        assert_eq!(
+            said(&[(0, 10), (20, 30), (40, 50), (60, 70), (80, 600)]).as_deref(),
+            Some("0.0 to 1.0 s, 2.0 to 3.0 s, 4.0 to 5.0 s, and 2 times more (01:00:00 to 01:01:00 UTC)")
+        );
+    }
 
     #[test]
     fn the_cost_of_marks_is_part_of_the_sentence_where_marks_were_made() {

@@ -17,10 +17,11 @@ use std::{
 use super::{
     escape, format,
     sentence::{self, State},
+    time,
 };
 use crate::{
     item::Target,
-    report::{Completeness, Cost, Finding, Report, Section, Severity, Shape, Span, Summary},
+    report::{Completeness, Cost, Doing, Finding, Report, Section, Severity, Shape, Span, Summary},
 };
 
 /// Longest text, in columns, that is wrapped over several lines instead of being cut.
@@ -107,14 +108,16 @@ pub(super) enum Ink {
 
 /// Writes the report.
 pub fn write(report: &Report, options: &TextOptions, out: &mut dyn io::Write) -> io::Result<()> {
-    let Report { schema: _, headline, target, span, cost, completeness, findings, sections } = report;
+    let Report { schema: _, headline, target, span, cost, completeness, time, findings, sections, table_steps: _ } =
+        report;
     let mut page = Page { options: *options, out };
     if let Some(headline) = headline {
         page.paragraph("", headline, Some(Ink::Bad))?;
     }
     page.head(target, span, cost)?;
     page.completeness(completeness)?;
-    page.findings(findings)?;
+    page.time(time)?;
+    page.findings(findings, span)?;
     sections.iter().try_for_each(|section| page.section(section))
 }
 
@@ -194,17 +197,27 @@ impl Page<'_> {
         completeness.missing.iter().try_for_each(|sentence| self.paragraph("  - ", sentence, Some(Ink::Warning)))
     }
 
-    fn findings(&mut self, findings: &[Finding]) -> io::Result<()> {
+    /// What the process spends its wall time on; nothing where nothing says it.
+    fn time(&mut self, time: &[Doing]) -> io::Result<()> {
+        if time.is_empty() {
+            return Ok(());
+        }
+        self.heading("TIME (threads on average)")?;
+        time::lines(time, self.options.width).iter().try_for_each(|line| self.line(line))
+    }
+
+    fn findings(&mut self, findings: &[Finding], span: &Span) -> io::Result<()> {
         self.heading("FINDINGS")?;
         if findings.is_empty() {
             return self.line("  none");
         }
-        findings.iter().try_for_each(|finding| self.finding(finding, usize::MAX, usize::MAX))
+        findings.iter().try_for_each(|finding| self.finding(finding, span, (usize::MAX, usize::MAX)))
     }
 
     /// A finding with at most so much of its evidence, each sentence in at most that many lines.
-    fn finding(&mut self, finding: &Finding, evidence: usize, lines: usize) -> io::Result<()> {
-        let Finding { id: _, severity, score: _, title, evidence: sentences, next_step } = finding;
+    fn finding(&mut self, finding: &Finding, span: &Span, (evidence, lines): (usize, usize)) -> io::Result<()> {
+        let Finding { id: _, severity, score: _, title, shown_in: _, when: _, evidence: sentences, next_step } =
+            finding;
         let (mark, ink) = match severity {
             Severity::Critical => ("!! ", Ink::Bad),
             Severity::Warning => (" ! ", Ink::Warning),
@@ -213,6 +226,9 @@ impl Page<'_> {
         self.paragraph_of(lines, mark, title, Some(ink))?;
         if evidence == 0 {
             return Ok(());
+        }
+        if let Some(when) = sentence::when(finding, span) {
+            self.paragraph_of(lines, "     - ", &format!("when: {when}"), None)?;
         }
         sentences.iter().take(evidence).try_for_each(|line| self.paragraph_of(lines, "     - ", line, None))?;
         self.paragraph_of(lines, "     → ", next_step, None)

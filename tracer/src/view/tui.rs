@@ -10,6 +10,7 @@ mod findings;
 mod histogram;
 mod key;
 mod log;
+mod mouse;
 mod profile;
 mod state;
 mod table;
@@ -18,9 +19,13 @@ mod tree;
 
 pub mod input;
 
-use std::{io, sync::Arc};
+use std::{cell::RefCell, io, sync::Arc};
 
-use ratatui::{Terminal, backend::Backend, crossterm::event::KeyEvent};
+use ratatui::{
+    Terminal,
+    backend::Backend,
+    crossterm::event::{KeyCode, KeyEvent, MouseEvent},
+};
 
 use self::state::State;
 use crate::report::Report;
@@ -41,6 +46,7 @@ pub enum Flow {
 pub struct Tui {
     state: State,
     log: log::Log,
+    targets: RefCell<mouse::Targets>,
 }
 
 impl Tui {
@@ -59,7 +65,21 @@ impl Tui {
     /// # Errors
     /// Where the terminal cannot be written to.
     pub fn draw<B: Backend>(&self, terminal: &mut Terminal<B>) -> io::Result<()> {
-        terminal.draw(|frame| draw::screen(frame, &self.state, &self.log)).map(|_| ())
+        let mut targets = mouse::Targets::default();
+        terminal.draw(|frame| draw::screen(frame, &self.state, &self.log, &mut targets))?;
+        self.targets.replace(targets);
+        Ok(())
+    }
+
+    /// Takes an event of the mouse: a click chooses what it points at, a second one shows more of it, and the wheel moves on.
+    pub fn mouse(&mut self, event: MouseEvent) {
+        let asked = mouse::asked(event, &self.targets.borrow());
+        match asked {
+            mouse::Asked::Nothing => {}
+            mouse::Asked::Show(target) => self.state.show(target),
+            mouse::Asked::Down => _ = self.key(KeyEvent::from(KeyCode::Down)),
+            mouse::Asked::Up => _ = self.key(KeyEvent::from(KeyCode::Up)),
+        }
     }
 
     /// Takes a key.
@@ -76,5 +96,7 @@ impl Tui {
     }
 }
 
+#[cfg(test)]
+mod questions;
 #[cfg(test)]
 mod tests;

@@ -67,6 +67,13 @@ fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom
     assert_eq!(figures.text("order"), "search,range-from,range-to,range-whole,theme,SUMMARY,SUMMARY,lanes");
 }
 
+/// With bars, buttons and a table that follows a range.
+#[test]
+fn findings_with_times_are_as_accessible() {
+    let figures = Browser::start().open_and_wait(&timed::with_times(), CHECK);
+    assert_eq!((figures.errors(), figures.text("wrong")), (vec![], ""), "{figures:?}");
+}
+
 /// The check can fail: controls without names, jumps of headings and grey on white are found.
 #[test]
 fn what_is_wrong_is_found() {

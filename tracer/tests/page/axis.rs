@@ -80,7 +80,7 @@ fn a_chosen_range_adds_up_to_what_happened_in_it() {
         check(key, before);
     }
     check("cursor.gc", "3.00 ms");
-    assert!(figures.text("cursor.about").contains(" s. governor: evil"), "{figures:?}");
+    assert!(figures.text("cursor.about").contains(" UTC. governor: evil"), "{figures:?}");
     // The second step, then it and the third.
     check("key.gc", "2.00 ms");
     check("keys.graph", "all — total 11 = 100 %, self 0 = 0 %");
@@ -188,4 +188,84 @@ fn lanes_are_drawn_and_names_in_them_are_harmless() {
         assert_eq!(figures.text(what), expected, "{what}");
     }
     assert!(!figures.asked_for(pages::EVIL_HOST) && figures.errors().is_empty(), "{figures:?}");
+}
+
+/// What the table of classes shows, row by row.
+const ROWS: &str = r#"
+const classes = document.querySelector(".timed"), rowsOf = () => Array.from(classes.querySelectorAll("tbody tr"))
+  .filter((row) => getComputedStyle(row).display !== "none").map((row) => Array.from(row.cells, (cell) => cell.textContent).join(" ")).join("|");
+const badge = () => { const one = classes.querySelector("h3 .still"); return one.hidden ? "" : one.textContent; };
+"#;
+
+#[test]
+fn rows_of_a_table_follow_the_range_and_come_back() {
+    let script = r#"
+    say("all", rowsOf());
+    page.choose(0, 2e9);
+    say("first", rowsOf());
+    say("badge", badge());
+    say("sorted", (classes.querySelectorAll("th button")[0].click(), rowsOf()));
+    page.choose(3e9, 4e9);
+    say("none", rowsOf());
+    say("nothing", badge());
+    page.choose(null);
+    say("back", rowsOf());
+    say("quiet", badge());
+    "#;
+    let figures = Browser::start().open_and_wait(&timed::with_times(), &format!("{ROWS}{script}"));
+    assert_eq!(figures.errors(), [""; 0], "{figures:?}");
+    let evil = pages::EVIL;
+    let all = figures.text("all").to_owned();
+    assert!(all.starts_with("com.shop.Cart 3 12.5 % 5 ms 7 ns|com.shop.Order 2 "), "{all}");
+    assert!(all.contains(&*tracer::text::escape::terminal(evil)), "{all}");
+    // The row that is not on the page has six of nine; of the first two steps alone the longest is that of these.
+    assert_eq!(figures.text("first"), "com.shop.Order 2 22.2 % 4.00 ms ·|com.shop.Cart 1 11.1 % 5.00 ms ·");
+    assert_eq!(figures.text("badge"), "0 s to 2 s, without 1 rows that are not shown, of 3 amounts no time is kept");
+    assert_eq!(figures.text("sorted").split('|').count(), 2);
+    assert_eq!(figures.text("none"), "");
+    assert!(figures.text("nothing").starts_with("3 s to 4 s, nothing"), "{figures:?}");
+    assert_eq!((figures.text("back"), figures.text("quiet")), (&*all, ""));
+}
+
+#[test]
+fn a_finding_has_bars_where_it_held_that_choose_and_lead_to_it() {
+    let script = r#"
+    const bars = Array.from(document.querySelectorAll(".lane-finding .bar"));
+    say("bars", bars.map((bar) => bar.style.left + " " + bar.style.width).join("|"));
+    say("rows", document.querySelectorAll(".lane-finding").length);
+    bars[1].click();
+    say("about", document.getElementById("range-about").textContent);
+    say("zoomed", bars.map((bar) => bar.hidden + " " + bar.style.width).join("|"));
+    page.choose(null);
+    const first = document.getElementById("finding-0");
+    first.open = false;
+    document.querySelector(".finding-jump").click();
+    say("open", first.open && document.activeElement === first.querySelector("summary"));
+    document.querySelector(".when [data-from]").click();
+    document.querySelector("[data-place]").click();
+    say("place", document.activeElement.tagName + " " + document.activeElement.textContent);
+    say("hidden", document.querySelectorAll("[data-place]")[1].hidden);
+    say("from", document.getElementById("range-from").value + " " + document.getElementById("range-to").value);
+    const type = (id, value) => { const box = document.getElementById(id); box.value = value; box.dispatchEvent(new Event("change")); };
+    page.choose(null);
+    type("range-from", "00:00:02");
+    type("range-to", "0:00:03");
+    say("clock", document.getElementById("range-from").value + " " + document.getElementById("range-to").value);
+    type("range-from", "nonsense");
+    say("nonsense", document.getElementById("range-from").value);
+    "#;
+    let figures = Browser::start().open_and_wait(&timed::with_times(), script);
+    assert_eq!(figures.errors(), [""; 0], "{figures:?}");
+    let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
+    check("bars", "25% 25%|75% 25%");
+    check("rows", "1");
+    check("about", "1.00 s chosen, in steps of 1.00 s");
+    check("zoomed", "true 0%|false 100%");
+    check("open", "true");
+    assert!(figures.text("place").starts_with("H3 Classes"), "{figures:?}");
+    // Of the other finding the page has no table.
+    check("hidden", "true");
+    check("from", "1 4");
+    check("clock", "2 3");
+    check("nonsense", "2");
 }

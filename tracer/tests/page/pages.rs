@@ -122,8 +122,10 @@ pub(crate) fn empty() -> Report {
         cost: Cost::default(),
         completeness: Completeness::default(),
         headline: None,
+        time: Vec::new(),
         findings: Vec::new(),
         sections: Vec::new(),
+        table_steps: Vec::new(),
     }
 }
 

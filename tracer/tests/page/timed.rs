@@ -2,8 +2,9 @@
 
 use tracer::{
     report::{
-        Cell, Column, Completeness, Decision, Finding, Profile, ProfileStack, ProfileSteps, ProfileThread, Report,
-        Section, Series, Severity, Shape, Span, Summary, Table, Timeline, Unit,
+        Cell, Column, Completeness, Decision, Finding, Gather, Profile, ProfileStack, ProfileSteps, ProfileThread,
+        Report, RowSteps, Section, Series, Severity, Shape, Span, StepColumn, Stretch, Summary, Table, TableSteps,
+        Timeline, Unit,
     },
     stack::{Frame, Kind},
 };
@@ -12,8 +13,43 @@ use crate::pages::{EVIL, empty, java, stack, write};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Lanes of 1 s, a graph with steps of half a second, one without times, findings, a table, and a lens that saw nothing.
+/// The same with times of the first finding, and of the rows of the table.
+pub(crate) fn with_times() -> String {
+    let mut report = report();
+    let stretch = |from: u64, to: u64| Stretch { from_ns: from * SECOND, to_ns: to * SECOND };
+    report.findings[0].when = vec![stretch(1, 2), stretch(3, 4)];
+    report.findings[0].shown_in = "cpu.classes";
+    // | | 0 | 1 | 2 | 3 |
+    // | Cart | 1, longest 5 ms | | 2, longest 3 ms | |
+    // | Order | | 2, longest 4 ms | | |
+    let row = |class: &str, steps: &[(u32, [u64; 2])]| RowSteps {
+        labels: vec![class.into()],
+        steps: steps.iter().map(|(step, amounts)| (*step, amounts.to_vec())).collect(),
+    };
+    let columns = [("count", Gather::Sum), ("max_ns", Gather::Max)];
+    report.table_steps = vec![TableSteps {
+        section: "cpu",
+        table: "classes",
+        step_ns: SECOND,
+        columns: columns.map(|(key, gather)| StepColumn { key, gather }).into(),
+        rows: vec![
+            row("com.shop.Cart", &[(0, [1, 5_000_000]), (2, [2, 3_000_000])]),
+            row("com.shop.Order", &[(1, [2, 4_000_000])]),
+            row("com.shop.Unseen", &[(1, [6, 1])]),
+        ],
+        left_out: 3,
+        weights: Vec::new(),
+    }];
+    write(&report)
+}
+
+/// The page of [`report`].
 pub(crate) fn page() -> String {
+    write(&report())
+}
+
+/// Lanes of 1 s, a graph with steps of half a second, one without times, findings, a table, and a lens that saw nothing.
+fn report() -> Report {
     let samples = [("Java", [1.0, 9.0, 2.0, 4.0]), (EVIL, [0.0, 6.0, 0.0, 0.0]), ("Idle", [0.0; 4])];
     let untimed = Profile { id: "untimed", title: "Calls by stack".to_owned(), steps: None, ..profile() };
     let cpu = vec![classes(), lane("states", Unit::Count, &samples), Shape::Profile(profile())];
@@ -28,7 +64,7 @@ pub(crate) fn page() -> String {
         decision(2_000_000_000, "cpu", "clock", "attached"),
         decision(2_500_000_000, "gc", EVIL, "fewer_stacks"),
     ];
-    write(&Report {
+    Report {
         span: Span { start_ns: 0, duration_ns: 4 * SECOND, started_at_ms: 0, end: "duration".to_owned() },
         completeness: Completeness { decisions, ..Completeness::default() },
         findings: vec![finding("GC takes half of the time"), finding("com.shop.Order is everywhere")],
@@ -38,7 +74,7 @@ pub(crate) fn page() -> String {
             section("jit", "JIT compilation", 0, nothing),
         ],
         ..empty()
-    })
+    }
 }
 
 fn section(id: &'static str, title: &str, count: u64, shapes: Vec<Shape>) -> Section {
@@ -95,8 +131,13 @@ fn classes() -> Shape {
         columns: vec![
             Column { key: "class", title: "Class", unit: Unit::Text },
             Column { key: "count", title: "Count", unit: Unit::Count },
+            Column { key: "share_percent", title: "Share", unit: Unit::Percent },
+            Column { key: "max_ns", title: "Max", unit: Unit::Ns },
+            Column { key: "p99_ns", title: "p99", unit: Unit::Ns },
         ],
-        rows: rows.map(|(name, count)| vec![Cell::from(name), count.into()]).into(),
+        rows: rows
+            .map(|(name, count)| vec![Cell::from(name), count.into(), 12.5.into(), 5_000_000_u64.into(), 7_u64.into()])
+            .into(),
     })
 }
 
@@ -106,6 +147,8 @@ fn finding(title: &str) -> Finding {
         severity: Severity::Warning,
         score: 1.0,
         title: title.to_owned(),
+        shown_in: "gc.causes",
+        when: Vec::new(),
         evidence: vec![EVIL.to_owned()],
         next_step: "look".to_owned(),
     }

@@ -33,7 +33,7 @@ pub(super) fn take(pid: u32) -> Result<()> {
 }
 
 /// The length of the session, which stands at the end of the first line: `10.3 s`.
-fn seconds(screen: &str) -> Option<f64> {
+pub(super) fn seconds(screen: &str) -> Option<f64> {
     screen.lines().next()?.trim_end().strip_suffix(" s")?.rsplit(' ').next()?.parse().ok()
 }
 

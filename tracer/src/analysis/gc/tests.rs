@@ -56,7 +56,7 @@ fn pauses_causes_and_share_are_exact() {
             ["Allocation Failure", "young", "G1CollectForAllocation", "1", "10000000", "10000000"],
         ]
     );
-    assert_eq!(shape_ids(&section), ["causes", "pauses", "pause", "pools"]);
+    assert_eq!(shape_ids(&section), ["causes", "pauses", "pause", "pause_counts", "pools"]);
     assert!(section.notes.is_empty(), "{:?}", section.notes);
 }
 

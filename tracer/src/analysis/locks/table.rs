@@ -4,14 +4,16 @@ use super::{
     super::{
         Context,
         distribution::Durations,
+        row_steps::COUNT_TOTAL_MAX,
         site,
         table::{Keyed, column},
     },
-    Monitor, Waits,
+    Monitor, TimedRows, Waits,
 };
 use crate::{
     event::{NameId, StackId, Tid},
-    report::{Column, Shape, Unit},
+    lens::Lens,
+    report::{Cell, Column, Shape, TableSteps, Unit},
 };
 
 /// Contention by monitor.
@@ -116,4 +118,26 @@ pub(super) fn waiters(rows: &Keyed<(NameId, StackId), Durations>, context: Conte
             |durations| vec![durations.count.into(), durations.total_ns.into(), durations.max_ns.into()],
         );
     site::any_asked(rows.iter().map(|((_, stack), _)| *stack)).then_some(table)
+}
+
+/// When the amounts of these tables came.
+pub(super) fn steps(timed: &TimedRows, context: Context<'_>) -> Vec<TableSteps> {
+    let class = |class: &NameId| context.names.class(*class);
+    let thread = |tid: &Tid| Some((context.names.thread(*tid), *tid));
+    let of_thread = |(name, tid): (String, Tid)| vec![Cell::from(name), u64::from(tid.0).into()];
+    let place = |(of, stack): &(NameId, StackId)| Some((class(of), site::label(context.stacks, *stack)));
+    let id = |table| (Lens::Locks.id(), table);
+    vec![
+        timed.monitors.table(
+            id("monitors"),
+            &COUNT_TOTAL_MAX,
+            |(of, monitor)| Some((class(of), *monitor)),
+            |(class, monitor)| vec![class.into(), monitor.into()],
+        ),
+        timed.monitors.table(id("classes"), &COUNT_TOTAL_MAX, |(of, _)| Some(class(of)), |class| vec![class.into()]),
+        timed.threads.table(id("threads"), &COUNT_TOTAL_MAX, thread, of_thread),
+        timed.waiters.table(id("waiters"), &COUNT_TOTAL_MAX, place, |(class, site)| vec![class.into(), site.into()]),
+        timed.waits.table(id("waits"), &COUNT_TOTAL_MAX, |of| Some(class(of)), |class| vec![class.into()]),
+        timed.parks.table(id("parks"), &COUNT_TOTAL_MAX, thread, of_thread),
+    ]
 }

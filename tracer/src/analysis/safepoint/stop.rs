@@ -3,7 +3,7 @@
 
 use super::super::{
     Context,
-    distribution::Latencies,
+    distribution::{Latencies, Longest},
     site,
     table::{Keyed, Merge, column},
 };
@@ -43,12 +43,13 @@ impl Merge for Samples {
 pub(super) struct Stops {
     open: Option<Stopping>,
     pub(super) times: Latencies,
+    pub(super) longest: Longest,
     ran: Keyed<(StackId, Tid), Samples>,
 }
 
 impl Default for Stops {
     fn default() -> Self {
-        Self { open: None, times: Latencies::default(), ran: Keyed::new(STOPPERS) }
+        Self { open: None, times: Latencies::default(), longest: Longest::default(), ran: Keyed::new(STOPPERS) }
     }
 }
 
@@ -75,6 +76,7 @@ impl Stops {
         };
         let took_ns = event.time_ns.saturating_sub(begin_ns);
         self.times.record(took_ns);
+        self.longest.record(begin_ns, took_ns);
         if took_ns >= LONG_NS {
             for key in ran {
                 self.ran.entry(key).0 += 1;

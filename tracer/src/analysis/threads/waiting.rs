@@ -3,9 +3,12 @@
 //! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
 //! reason says nothing: a thread that sleeps.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::{
+    distribution::Durations,
+    pattern::last_number,
+    row_steps::{Amount, Timed},
     site,
     table::{Keyed, Merge, OTHERS, column},
 };
@@ -18,7 +21,8 @@ use super::{
 };
 use crate::{
     item::look::{Circled, LookGroup, ThreadLook},
-    report::{Cell, Shape, Table, Unit},
+    lens::Lens,
+    report::{Cell, Shape, Span, Table, TableSteps, Unit},
     stack::Stacks,
     text::format,
 };
@@ -37,6 +41,9 @@ type Reason = (Kind, usize, usize, usize);
 #[derive(Clone, Debug, Default)]
 struct Seen {
     looks: u64,
+    /// When the first and the last look began that saw it.
+    first_ns: u64,
+    last_ns: u64,
     /// Number of the last look that saw it, and the threads in that.
     last: u64,
     now: u64,
@@ -53,14 +60,21 @@ struct Seen {
     holder: Option<(String, Option<String>)>,
     /// How most of them came there.
     callers: Option<String>,
+    /// The names of most of them, without what tells threads of a pool apart.
+    pool: Option<String>,
 }
 
 impl Seen {
-    fn add(&mut self, look: u64, is_first: bool, group: &LookGroup, stacks: &Stacks) {
-        if self.last != look {
-            (self.last, self.now) = (look, 0);
+    fn add(&mut self, number: u64, look: &ThreadLook, group: &LookGroup, stacks: &Stacks) {
+        if self.looks == 0 {
+            self.first_ns = look.time_ns;
+        }
+        if self.last != number {
+            (self.last, self.now) = (number, 0);
             self.looks += 1;
         }
+        self.last_ns = look.time_ns;
+        let is_first = look.span_ns == 0;
         self.threads += group.threads;
         self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
         self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
@@ -71,6 +85,7 @@ impl Seen {
         if most {
             self.most = self.now;
             self.callers = site::callers(stacks, group.stack);
+            self.pool = pool(&group.names);
         }
         // Between two owners a lock has none.
         if let Some(holder) = group.holder.as_ref().filter(|_| most || self.holder.is_none()) {
@@ -82,6 +97,10 @@ impl Seen {
 
 impl Merge for Seen {
     fn merge(&mut self, other: &Self) {
+        if self.looks == 0 || (other.looks > 0 && other.first_ns < self.first_ns) {
+            self.first_ns = other.first_ns;
+        }
+        self.last_ns = self.last_ns.max(other.last_ns);
         self.looks = self.looks.max(other.looks);
         self.threads += other.threads;
         self.virtual_threads += other.virtual_threads;
@@ -89,6 +108,7 @@ impl Merge for Seen {
         self.ran += other.ran;
         if other.most > self.most {
             self.callers.clone_from(&other.callers);
+            self.pool.clone_from(&other.pool);
         }
         if self.holder.is_none() || (other.most > self.most && other.holder.is_some()) {
             self.holder.clone_from(&other.holder);
@@ -129,6 +149,8 @@ pub(super) struct Waiting {
     looks: u64,
     looks_partial: u64,
     reasons: Keyed<Reason, Seen>,
+    reason_steps: Timed<Reason>,
+    look_steps: Timed<()>,
     texts: Texts,
     /// Files by the place that waits for them.
     files: HashMap<usize, usize>,
@@ -146,6 +168,8 @@ impl Default for Waiting {
             looks: 0,
             looks_partial: 0,
             reasons: Keyed::new(REASONS),
+            reason_steps: Timed::default(),
+            look_steps: Timed::default(),
             texts,
             files: HashMap::new(),
             starved: StarvedPools::default(),
@@ -160,6 +184,7 @@ impl Default for Waiting {
 impl Waiting {
     pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
         self.looks += 1;
+        self.look_steps.count((), look.time_ns, 1);
         self.looks_partial += u64::from(look.virtual_more);
         for group in &look.groups {
             let place = site::frame(stacks, group.stack).filter(|frame| site::is_app(frame));
@@ -171,7 +196,12 @@ impl Waiting {
             let called = site::top_label(stacks, group.stack);
             let [what, place, called] = [what, place.to_string(), called].map(|text| self.texts.number(text));
             let what = if kind == Kind::File { self.file(place, what) } else { what };
-            self.reasons.entry((kind, what, place, called)).add(self.looks, look.span_ns == 0, group, stacks);
+            let reason = (kind, what, place, called);
+            let seen = self.reasons.entry(reason);
+            let looks = seen.looks;
+            seen.add(self.looks, look, group, stacks);
+            let amounts = Durations { count: seen.looks - looks, total_ns: group.threads, max_ns: seen.now };
+            self.reason_steps.add(reason, look.time_ns, amounts);
         }
         self.starved.look(look, stacks);
         self.circles = circles(look, stacks);
@@ -189,6 +219,26 @@ impl Waiting {
             return what;
         }
         self.files.get(&place).copied().unwrap_or(what)
+    }
+
+    pub(super) fn start(&mut self, start_ns: u64) {
+        self.reason_steps.start(start_ns);
+        self.look_steps.start(start_ns);
+    }
+
+    /// When rows of the table of reasons were seen.
+    pub(super) fn table_steps(&self) -> TableSteps {
+        let columns = [("average", Amount::Mean), ("most", Amount::Max), ("looks", Amount::Count)];
+        let id = (Lens::Threads.id(), "waiting");
+        let all = self.look_steps.table(id, &[("looks", Amount::Count)], |()| Some(()), |()| Vec::new());
+        let looks = all.rows.into_iter().flat_map(|row| row.steps);
+        let weights = looks.filter_map(|(step, looks)| Some((step, *looks.first()?))).collect();
+        let table = self.reason_steps.table(id, &columns, |reason| self.label(reason), labels);
+        TableSteps { weights, ..table }
+    }
+
+    fn label(&self, (kind, what, place, called): &Reason) -> Option<Label> {
+        Some((*kind, self.texts.of(*what), self.texts.of(*place), self.texts.of(*called)))
     }
 
     pub(super) const fn looks(&self) -> u64 {
@@ -217,12 +267,12 @@ impl Waiting {
         threads as f64 / self.looks.max(1) as f64
     }
 
-    pub(super) fn tables(&self) -> Vec<Shape> {
+    pub(super) fn tables(&self, span: &Span) -> Vec<Shape> {
         if self.looks == 0 {
             return Vec::new();
         }
         vec![
-            self.reasons_table(),
+            self.reasons_table(span),
             self.executors.table(),
             self.starved.table(),
             self.circles_table(),
@@ -231,11 +281,8 @@ impl Waiting {
         ]
     }
 
-    fn reasons_table(&self) -> Shape {
+    fn reasons_table(&self, span: &Span) -> Shape {
         let looks = self.looks as f64;
-        let label = |(kind, what, place, called): &Reason| {
-            Some((*kind, self.texts.of(*what), self.texts.of(*place), self.texts.of(*called)))
-        };
         let amounts = |seen: &Seen| {
             let (holder, place) = seen.holder.clone().unzip();
             let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::from);
@@ -246,6 +293,7 @@ impl Waiting {
                 0 => Cell::Missing,
                 compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
             };
+            let [first, last] = [seen.first_ns, seen.last_ns].map(|ns| Cell::Int(ns.saturating_sub(span.start_ns)));
             vec![
                 average,
                 of_virtual,
@@ -256,9 +304,12 @@ impl Waiting {
                 place,
                 callers,
                 seen.together.into(),
+                first,
+                last,
+                text(seen.pool.clone()),
             ]
         };
-        self.reasons.grouped(label).table(
+        self.reasons.grouped(|reason| self.label(reason)).table(
             "waiting",
             "What threads of the program wait for",
             vec![
@@ -275,9 +326,12 @@ impl Waiting {
                 column("holder_site", "Holder's place", Unit::Text),
                 column("callers", "From", Unit::Text),
                 column("together", "Most for one object", Unit::Count),
+                column("first_ns", "First seen", Unit::Ns),
+                column("last_ns", "Last seen", Unit::Ns),
+                column("pool", "Names", Unit::Text),
             ],
             |seen| seen.threads,
-            |(kind, what, site, called)| vec![kind.key().into(), what.into(), site.into(), called.into()],
+            labels,
             amounts,
         )
     }
@@ -297,6 +351,22 @@ impl Waiting {
             rows: self.circles.clone(),
         })
     }
+}
+
+/// The pattern of most of these names.
+fn pool(names: &[String]) -> Option<String> {
+    let mut patterns: BTreeMap<String, u64> = BTreeMap::new();
+    for name in names {
+        *patterns.entry(last_number(name)).or_default() += 1;
+    }
+    patterns.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0))).map(|(pattern, _)| pattern)
+}
+
+/// A reason in words.
+type Label = (Kind, String, String, String);
+
+fn labels((kind, what, site, called): Label) -> Vec<Cell> {
+    vec![kind.key().into(), what.into(), site.into(), called.into()]
 }
 
 /// A row for each thread of a circle.
@@ -346,7 +416,7 @@ mod tests {
         for (span_ns, group) in [(0, group(4, 0, None)), (1, group(3, 2, Some(holder))), (1, group(1, 0, None))] {
             waiting.look(&ThreadLook { span_ns, groups: vec![group], ..ThreadLook::default() }, &play.stacks);
         }
-        let Some(Shape::Table(table)) = waiting.tables().into_iter().next() else { panic!("a table") };
+        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
         let cell = |key: &str| {
             let column = table.columns.iter().position(|column| column.key == key).expect(key);
             table.rows[0][column].clone()

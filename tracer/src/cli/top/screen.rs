@@ -53,7 +53,7 @@ fn until_asked(machine: &mut Machine, shown: &mut Shown) -> Result<Option<u32>, 
                     Asked::Attach(pid) => return Ok(Some(pid)),
                     Asked::Quit => return Ok(None),
                 },
-                Ok(Input::Resize(..)) => {}
+                Ok(Input::Mouse(..) | Input::Resize(..)) => {}
                 Err(mpsc::error::TryRecvError::Empty) => break,
                 // There is no keyboard any more.
                 Err(mpsc::error::TryRecvError::Disconnected) => return Ok(None),

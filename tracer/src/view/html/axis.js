@@ -5,7 +5,7 @@
   if (!holder) return;
   const data = JSON.parse(holder.textContent), box = document.getElementById("lanes"), status = document.getElementById("axis-cursor");
   const COLOURS = ["#4a90d9", "#e07b39", "#3aa76d", "#c65b9b", "#9a7fd1", "#b89b2e", "#33a1a1", "#d9534f", "#7f8c8d", "#8c6d46"];
-  const HEIGHT = 58, HEAD = 34, end = data.duration / 1e9;
+  const HEIGHT = 58, HEAD = 46, end = data.duration / 1e9;
   const view = { from: 0, to: end };
   const lanes = [];
   let cursor = null;
@@ -42,7 +42,7 @@
     return new uPlot({
       width,
       height: lane.height,
-      padding: [4, 18, 0, 12],
+      padding: [4, 30, 0, 30],
       legend: { show: false },
       cursor: {
         y: false,
@@ -53,7 +53,7 @@
       },
       scales: { x: { time: false, range: () => [view.from, view.to] }, y: { range: (_, low, high) => [0, high > 0 ? high : 1] } },
       axes: [lane.isHead
-        ? { stroke: inkOf, grid: { show: false }, ticks: { stroke: lineOf }, side: 0, size: 26, values: (_, ticks) => ticks.map((tick) => +tick.toFixed(3) + " s") }
+        ? { stroke: inkOf, grid: { show: false }, ticks: { stroke: lineOf }, side: 0, size: 38, values: (_, ticks) => ticks.map((tick) => +tick.toFixed(3) + " s\n" + page.clock(tick * 1e9)) }
         : { show: true, size: 0, values: () => [], grid: { stroke: lineOf, width: 1 }, ticks: { show: false } },
       { show: false }],
       series: [{}, ...series],
@@ -129,8 +129,9 @@
       });
     }
     const marked = cursor === null ? [] : data.marks.filter(({ at }) => Math.abs(at - cursor) < (view.to - view.from) * 1e9 / 150);
-    const moment = cursor === null ? "" : "At " + page.seconds(cursor) + " s. ";
-    status.textContent = moment + marked.map(({ text }) => text).join("; ");
+    const held = cursor === null ? [] : data.findings.filter(({ when }) => when.some(([from, to]) => cursor >= from && cursor < to));
+    const moment = cursor === null ? "" : "At " + page.seconds(cursor) + " s, " + page.clock(cursor) + " UTC. ";
+    status.textContent = moment + marked.map(({ text }) => text).concat(held.map(({ title }) => title)).join("; ");
   }
 
   // The sum of whole steps, of levels the last one, of what does not add up the largest; nothing where nothing is known.
@@ -148,6 +149,7 @@
     view.from = range ? range.from / 1e9 : 0;
     view.to = range ? Math.min(range.to / 1e9, Math.max(end, range.from / 1e9 + 1e-9)) : end;
     lanes.forEach(({ chart }) => chart.batch(() => chart.setScale("x", { min: view.from, max: view.to })));
+    bars.forEach(place);
     read();
   }
 
@@ -174,8 +176,46 @@
     return place;
   }
 
+  // Findings whose times are known: a bar for each stretch, which chooses it; the sentence leads to the finding.
+  const bars = [];
+  function place({ bar, from, to }) {
+    const width = view.to - view.from, left = Math.max(0, (from / 1e9 - view.from) / width), right = Math.min(1, (to / 1e9 - view.from) / width);
+    bar.hidden = right < left;
+    bar.style.left = 100 * left + "%";
+    bar.style.width = 100 * Math.max(0, right - left) + "%";
+  }
+  function findingRow({ at, severity, title, when }) {
+    const line = make("div", "lane lane-finding"), text = make("div", "lane-text"), track = make("div", "lane-plot"), inner = make("div", "lane-bars");
+    const jump = make("button", "finding-jump " + severity, title);
+    jump.type = "button";
+    jump.title = title;
+    jump.addEventListener("click", () => {
+      const finding = document.getElementById("finding-" + at);
+      finding.open = true;
+      finding.scrollIntoView({ block: "center" });
+      finding.querySelector("summary").focus();
+    });
+    for (const [from, to] of when) {
+      const bar = make("button", "bar " + severity);
+      bar.type = "button";
+      bar.setAttribute("aria-label", page.span({ from, to }) + ": " + title);
+      bar.title = page.span({ from, to });
+      bar.addEventListener("click", () => page.choose(from, to));
+      inner.append(bar);
+      bars.push({ bar, from, to });
+    }
+    text.append(jump);
+    track.append(inner);
+    line.append(text, track);
+    box.append(line);
+  }
+
   const all = [{ isHead: true, series: [], height: HEAD, step: 1 }, ...data.lanes.map((lane) => ({ ...lane, height: HEIGHT, away: absences(lane.lens) }))];
-  const places = all.map(row);
+  const places = all.map((lane) => {
+    const place = row(lane);
+    if (lane.isHead) data.findings.forEach(findingRow);
+    return place;
+  });
   const widthOf = () => Math.max(100, places[0].clientWidth);
   let width = widthOf();
   all.forEach((lane, at) => { lane.chart = plot(lane, places[at], width); lanes.push(lane); });
@@ -184,6 +224,7 @@
     width = widthOf();
     lanes.forEach(({ chart, height }) => chart.setSize({ width, height }));
   }).observe(box);
+  bars.forEach(place);
   page.listen("range", zoom);
   page.listen("theme", () => lanes.forEach(({ chart }) => chart.redraw(false, true)));
 

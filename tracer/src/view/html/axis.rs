@@ -8,7 +8,7 @@ use std::{fmt::Write as _, io};
 use serde_json::{Value, json};
 
 use crate::{
-    report::{Decision, Report, Section, Series, Shape, Timeline, Unit},
+    report::{Decision, Finding, Report, Section, Series, Shape, Stretch, Timeline, Unit},
     text::escape,
     view::{format, json, text::chart},
 };
@@ -48,6 +48,7 @@ pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> 
         "duration": report.span.duration_ns,
         "lanes": lanes.iter().map(|(section, timeline)| lane(section, timeline)).collect::<Vec<_>>(),
         "marks": report.completeness.decisions.iter().map(mark).collect::<Vec<_>>(),
+        "findings": (0..).zip(&report.findings).filter_map(finding).collect::<Vec<_>>(),
     });
     let data = json::in_page(&data.to_string());
     writeln!(out, "</noscript>\n<script type=\"application/json\" id=\"axis-data\">{data}</script>\n</section>")
@@ -99,7 +100,15 @@ fn number(value: f64) -> Value {
     if value.fract() == 0.0 && (0.0..EXACT).contains(&value) { (value as u64).into() } else { value.into() }
 }
 
-/// A decision of the governor. Findings are about the whole session and have no moment.
+/// A finding with its number, where it is known when it held; the others are about the whole session.
+fn finding((at, finding): (u64, &Finding)) -> Option<Value> {
+    let Finding { severity, title, when, .. } = finding;
+    let when: Vec<_> = when.iter().map(|Stretch { from_ns, to_ns }| json!([from_ns, to_ns])).collect();
+    let title = escape::terminal(title);
+    (!when.is_empty()).then(|| json!({ "at": at, "severity": severity, "title": title, "when": when }))
+}
+
+/// A decision of the governor.
 fn mark(decision: &Decision) -> Value {
     let Decision { at_ns, group, action, lens, .. } = decision;
     let mut text = String::from("governor: ");
@@ -148,6 +157,10 @@ mod tests {
         assert_eq!(values, "[0,300000000,200000000,0,790000000,410000000,0,300000000,600000000,500000000]");
         assert_eq!(data["marks"][0]["at"], 3_100_000_000_u64);
         assert_eq!(data["marks"][0]["text"], "governor: park detached");
+        // The other one has no times.
+        assert_eq!(data["findings"].as_array().map(Vec::len), Some(1));
+        assert_eq!((&data["findings"][0]["at"], &data["findings"][0]["severity"]), (&1.into(), &"warning".into()));
+        assert_eq!(data["findings"][0]["when"][0], json!([1_000_000_000, 3_000_000_000_u64]));
     }
 
     #[test]

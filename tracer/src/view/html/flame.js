@@ -108,18 +108,29 @@
     }
   }
 
+  // What a tree's nodes had before, beside what they have.
+  function compare(tree, was) {
+    const own = new Float64Array(tree.size), total = new Float64Array(tree.size);
+    was.forEach((value, node) => { own[node] = value; });
+    total.set(own);
+    for (let node = tree.size - 1; node > 0; node--) total[tree.parent[node]] += total[node];
+    tree.after = { own: tree.own, total: tree.total };
+    tree.before = { own, total };
+  }
+
   function build(data, list, thread, inverted, amounts) {
     const { stacks } = data, path = [], nodes = [0];
     // Stacks are sorted: where every frame has a name of its own, what a stack adds is new and need not be looked for.
     const fresh = !inverted && list.label.length === list.id.length;
     const tree = new Tree(fresh ? stacks.length : 1 << 16);
     // Of the nodes along the path to the previous stack, so many are known; stacks of other threads have none.
-    let known = 0, number = 0;
-    for (let at = 0; at < stacks.length;) {
+    let known = 0;
+    const was = new Map();
+    for (let at = 0, number = 0; at < stacks.length; number++) {
       const kept = stacks[at++], added = stacks[at++];
       path.length = kept;
       for (let end = at + added; at < end; at++) path.push(list.id[stacks[at]]);
-      const owner = stacks[at++], all = stacks[at++], value = amounts ? amounts[number++] : all;
+      const owner = stacks[at++], all = stacks[at++], value = amounts ? amounts[number] : all;
       known = Math.min(known, kept);
       if ((thread >= 0 && owner !== thread) || (amounts && value === 0)) continue;
       let node = 0;
@@ -132,8 +143,10 @@
         node = nodes[known];
       }
       tree.own[node] += value;
+      if (data.before.length) was.set(node, (was.get(node) || 0) + data.before[number]);
     }
     tree.sum();
+    if (data.before.length) compare(tree, was);
     return tree;
   }
 
@@ -153,7 +166,10 @@
     const canvas = figure.querySelector(".flame-view canvas"), pen = canvas.getContext("2d");
     const [search, hits, thread, lines, invert, reset] = ["find", "hits", "thread", "lines", "invert", "reset"].map(find);
     const [path, view, space, about, tip] = ["path", "view", "space", "about", "tip"].map(find);
-    const [where, methods] = ["range", "methods"].map(find);
+    const [where, methods, earlier] = ["range", "methods", "before"].map(find);
+    const compares = data.before.length > 0;
+    earlier.hidden = !compares;
+    methods.hidden = compares;
     let list, tree, amounts = null, cells = null, zoom = 0, chosen = 0, boxes = [], matches = null, width = 0;
 
     const label = (node) => node === 0 ? "all" : list.label[tree.name[node]];
@@ -163,10 +179,11 @@
     function rebuild() {
       list = namesOf(whole, lines.checked);
       tree = build(data, list, Number(thread.value), invert.getAttribute("aria-pressed") === "true", amounts);
+      if (compares) Object.assign(tree, earlier.getAttribute("aria-pressed") === "true" ? tree.before : tree.after);
       zoom = chosen = 0;
       seek();
       lay();
-      if (methods.open) tabulate();
+      if (methods.open && !compares) tabulate();
     }
 
     // The range of the page: this graph's part of it, or that it has none.
@@ -296,6 +313,11 @@
       const name = tree.name[node], table = page.isDark() ? DARK : LIGHT;
       if (node === 0) return [0, 0, page.isDark() ? 24 : 88];
       if (matches && matches[name]) return page.isDark() ? [312, 60, 42] : [312, 78, 76];
+      if (compares) {
+        const before = tree.before.total[node], after = tree.after.total[node], most = Math.max(before, after), share = most > 0 ? (after - before) / most : 0;
+        // Grey where nothing changed; the stronger the colour, the larger the part that came or went.
+        return [share > 0 ? 4 : 214, Math.min(90, 100 * Math.abs(share)), page.isDark() ? 26 + 14 * Math.abs(share) : 88 - 22 * Math.abs(share)];
+      }
       const [hue, strength, light] = table[list.kind[name]] || table[6];
       // Neighbours of one kind differ a little, so that their edges are seen.
       const shade = (Math.imul(name + 1, 0x9e3779b1) >>> 28) / 15 - 0.5;
@@ -313,8 +335,14 @@
     function describe(node) {
       const total = tree.total[node], all = tree.total[0], name = tree.name[node];
       const amounts = "total " + amount(total, data.unit) + " = " + percent(part(total, all)) + ", self " + amount(tree.own[node], data.unit) + " = " + percent(part(tree.own[node], all));
+      const change = !compares ? "" : differs(tree.before.total[node], tree.after.total[node]);
       const inside = zoom === 0 || node === zoom ? "" : ", " + percent(part(total, tree.total[zoom])) + " of the zoomed";
-      return { title: label(node), amounts: amounts + inside, place: node === 0 ? "" : [TITLES[list.kind[name]], list.place[name]].filter(Boolean).join(", ") };
+      return { title: label(node), amounts: (change || amounts) + inside, place: node === 0 ? "" : [TITLES[list.kind[name]], list.place[name]].filter(Boolean).join(", ") };
+    }
+
+    function differs(before, after) {
+      const change = after - before, part = before > 0 ? " = " + (change < 0 ? "-" : "+") + percent(100 * Math.abs(change) / before) : "";
+      return "before " + amount(before, data.unit) + ", after " + amount(after, data.unit) + ", " + (change < 0 ? "-" : "+") + amount(Math.abs(change), data.unit) + (before > 0 ? part : ", new") + (after > 0 ? "" : ", gone");
     }
 
     function tell(node) {
@@ -435,6 +463,10 @@
       invert.setAttribute("aria-pressed", invert.getAttribute("aria-pressed") === "true" ? "false" : "true");
       rebuild();
     });
+    earlier.addEventListener("click", () => {
+      earlier.setAttribute("aria-pressed", earlier.getAttribute("aria-pressed") === "true" ? "false" : "true");
+      rebuild();
+    });
     reset.addEventListener("click", () => enter(0));
     methods.addEventListener("toggle", () => { if (methods.open) tabulate(); });
     page.listen("theme", () => { legend(); draw(); });
@@ -468,9 +500,14 @@
         option(at, percent(part(sums[at], total)) + "  " + name);
       }
       if (before) thread.value = before;
+      thread.hidden = sums.length === 1;
     }
 
     function legend() {
+      if (compares) {
+        find("legend").textContent = "red has more than before, blue less, grey as much; the stronger the colour, the larger the part that came or went";
+        return;
+      }
       const table = page.isDark() ? DARK : LIGHT, used = new Set(), entries = [];
       for (let node = 1; node < tree.size; node++) used.add(list.kind[tree.name[node]]);
       for (const at of KINDS.keys()) {

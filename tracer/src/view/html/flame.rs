@@ -7,6 +7,7 @@
 use std::{collections::HashMap, fmt::Write as _, io};
 
 use crate::{
+    diff::Merged,
     report::{Profile, Unit},
     stack::Kind,
     text::escape,
@@ -36,6 +37,7 @@ const CONTROLS: &str = r#"<div class="flame-heat" hidden>
 <output class="flame-hits" aria-live="polite"></output>
 <select class="flame-thread" aria-label="Thread"></select>
 <label><input class="flame-lines" type="checkbox" checked> lines</label>
+<button class="flame-before" type="button" aria-pressed="false" hidden>widths of before</button>
 <button class="flame-invert" type="button" aria-pressed="false" title="i">callers first</button>
 <button class="flame-reset" type="button" title="Esc">reset zoom</button>
 </div>
@@ -49,17 +51,26 @@ const CONTROLS: &str = r#"<div class="flame-heat" hidden>
 
 /// Writes the graph.
 pub(super) fn write(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+    write_with(profile, &[], out)
+}
+
+/// Writes the graph of two profiles in one: red where it has more than before, blue where it has less.
+pub(super) fn write_difference(merged: &Merged, out: &mut dyn io::Write) -> io::Result<()> {
+    write_with(&merged.profile, &merged.before, out)
+}
+
+fn write_with(profile: &Profile, before: &[u64], out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "<figure class=\"flame\">\n{CONTROLS}")?;
     writeln!(out, "<details><summary>hottest paths as text</summary><pre>")?;
     let (width, rows) = TEXT;
     for line in text::profile::lines(profile, width, rows) {
         writeln!(out, "{}", escape::html(&line))?;
     }
-    writeln!(out, "</pre></details>\n<script type=\"application/json\">{}</script>\n</figure>", data(profile)?)
+    writeln!(out, "</pre></details>\n<script type=\"application/json\">{}</script>\n</figure>", data(profile, before)?)
 }
 
 /// The profile as JSON that cannot end the element it stands in.
-fn data(profile: &Profile) -> io::Result<String> {
+fn data(profile: &Profile, before: &[u64]) -> io::Result<String> {
     let symbols = Symbols::new(profile, Lines::Shown);
     let mut texts = Texts::default();
     texts.id("");
@@ -84,11 +95,12 @@ fn data(profile: &Profile) -> io::Result<String> {
         Unit::Bytes => "bytes",
         Unit::Text | Unit::Count | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond | Unit::Address => "count",
     };
-    let (stacks, steps) = stacks(profile, &symbols);
+    let (stacks, steps, before) = stacks(profile, &symbols, before);
     let texts = serde_json::to_string(&texts.all)?;
-    let (frames, threads, stacks, steps) = (frames.end(), threads.end(), stacks.end(), steps.end());
+    let (frames, threads, stacks) = (frames.end(), threads.end(), stacks.end());
+    let (steps, before) = (steps.end(), before.end());
     let step = profile.steps.as_ref().map_or(0, |steps| steps.step_ns);
-    let times = format!("\"step\":{step},{steps}");
+    let times = format!("\"step\":{step},{steps},{before}");
     Ok(json::in_page(&format!("{{\"unit\":\"{unit}\",{frames},{threads},{stacks},{times},\"texts\":{texts}}}")))
 }
 
@@ -127,8 +139,8 @@ const fn code(kind: Kind) -> u64 {
 
 /// For each stack: how many frames it has in common with the one before it, how many it adds, these, its thread from 1 on or
 /// 0, its amount. Beside them for each stack how many steps of time have some of it, then these: how many steps after the one
-/// before, and the amount.
-fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> (Numbers, Numbers) {
+/// before, and the amount. Last what each had before, where two profiles are compared.
+fn stacks(profile: &Profile, symbols: &Symbols<'_>, was: &[u64]) -> (Numbers, Numbers, Numbers) {
     let mut sorted: Vec<(Vec<u32>, u32, u64, usize)> = profile
         .stacks
         .iter()
@@ -139,7 +151,7 @@ fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> (Numbers, Numbers) {
         })
         .collect();
     sorted.sort_unstable();
-    let (mut numbers, mut steps) = (Numbers::new("stacks"), Numbers::new("steps"));
+    let (mut numbers, mut steps, mut earlier) = (Numbers::new("stacks"), Numbers::new("steps"), Numbers::new("before"));
     let mut before: &[u32] = &[];
     for (frames, thread, value, at) in &sorted {
         let kept = before.iter().zip(frames).take_while(|(a, b)| a == b).count();
@@ -149,6 +161,9 @@ fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> (Numbers, Numbers) {
         numbers.push((*thread).into());
         numbers.push(*value);
         before = frames;
+        if let Some(was) = was.get(*at) {
+            earlier.push(*was);
+        }
         if let Some(all) = &profile.steps {
             let own = all.stacks.get(*at).map_or(&[][..], Vec::as_slice);
             steps.push(own.len() as u64);
@@ -160,7 +175,7 @@ fn stacks(profile: &Profile, symbols: &Symbols<'_>) -> (Numbers, Numbers) {
             }
         }
     }
-    (numbers, steps)
+    (numbers, steps, earlier)
 }
 
 /// Numbers as a member of a JSON object.
@@ -245,12 +260,12 @@ mod tests {
     #[test]
     fn steps_go_with_their_stacks() {
         let mut profile = sample::profile();
-        let plain: Value = serde_json::from_str(&data(&profile).unwrap()).unwrap();
+        let plain: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
         assert_eq!((plain["step"].as_u64(), plain["steps"].as_array().map(Vec::len)), (Some(0), Some(0)));
         let stacks: Vec<Vec<(u32, u64)>> =
             (0..profile.stacks.len() as u64).map(|at| vec![(1, at + 1), (4, 10 * (at + 1))]).collect();
         profile.steps = Some(crate::report::ProfileSteps { step_ns: 125_000_000, stacks });
-        let value: Value = serde_json::from_str(&data(&profile).unwrap()).unwrap();
+        let value: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
         assert_eq!(value["step"], 125_000_000);
         let numbers: Vec<u64> = value["steps"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
         // The second step is three after the first; stacks are sorted, so what belongs together is found by the amount.
@@ -266,7 +281,7 @@ mod tests {
     fn data_cannot_leave_its_element() {
         let mut profile = sample::profile();
         profile.threads[0].name = "</script><!-- \u{2028}&amp;".to_owned();
-        let data = data(&profile).unwrap();
+        let data = data(&profile, &[]).unwrap();
         assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
         let value: Value = serde_json::from_str(&data).unwrap();
         assert!(value["texts"].as_array().unwrap().contains(&"</script><!-- \\u{2028}&amp;".into()));
@@ -275,7 +290,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn stacks_come_back_as_they_were(profile in sample::any_profile()) {
-            let value: Value = serde_json::from_str(&data(&profile).unwrap()).unwrap();
+            let value: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
             let symbols = Symbols::new(&profile, Lines::Shown);
             let thread = |stack: &crate::report::ProfileStack| match profile.thread(stack) {
                 Some(_) => u64::from(stack.thread.unwrap()) + 1,

@@ -27,11 +27,23 @@ const page = (function () {
     if (unit === "percent") return value.toFixed(1) + " %";
     return value.toLocaleString("en", { maximumFractionDigits: 2 }) + (unit === "per_second" ? "/s" : "");
   }
+  const started = Number(document.getElementById("page").dataset.started) || 0, DAY = 86400000;
+  // The time of day in UTC, as everywhere in a report.
+  const clock = (ns) => new Date(started + ns / 1e6).toISOString().slice(11, 19);
+  // What was typed as a time, in ns since the start: seconds, or a time of day, of which the first after the start is meant.
+  function moment(text) {
+    const [, hour, minute, second] = /^\s*(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*$/.exec(text) || [];
+    if (hour === undefined) return text.trim() === "" ? NaN : Number(text) * 1e9;
+    const of = (Number(hour) * 3600 + Number(minute) * 60 + Number(second || 0)) * 1000, since = of - started % DAY;
+    return (since < -DAY / 2 ? since + DAY : since) * 1e6;
+  }
   const seconds = (ns) => (ns / 1e9).toLocaleString("en", { maximumFractionDigits: 3, useGrouping: false });
 
   return {
     amount,
     seconds,
+    clock,
+    moment,
     // Width of the steps that a range is made of, and the end of the session, in ns.
     grid,
     end,
@@ -98,11 +110,32 @@ function patternOf(text) {
     const steps = page.grid > 0 ? ", in steps of " + page.amount(page.grid, "ns") : "";
     about.textContent = range ? page.amount(Math.min(range.to, page.end) - range.from, "ns") + " chosen" + steps : "whole session, " + page.amount(page.end, "ns");
   }
-  const typed = () => page.choose(Number(from.value) * 1e9, Number(to.value) * 1e9);
+  // One moment, or an end before the beginning, is that moment's step.
+  const typed = (box) => {
+    const [first, last] = [from, to].map((one) => page.moment(one.value));
+    if (Number.isNaN(first) || Number.isNaN(last)) return;
+    if (last > first) page.choose(first, last);
+    else if (box === from) page.choose(first, first + page.grid);
+    else page.choose(Math.max(0, last - page.grid), last);
+  };
   page.listen("range", show);
   for (const box of [from, to]) {
     box.disabled = !(page.grid > 0);
-    box.addEventListener("change", () => { typed(); show(); });
+    box.addEventListener("change", () => { typed(box); show(); });
+  }
+  for (const button of document.querySelectorAll("[data-place]")) {
+    const shape = Array.from(document.querySelectorAll("[data-shape]")).find((one) => one.dataset.shape === button.dataset.place);
+    button.hidden = !shape;
+    button.addEventListener("click", () => {
+      const heading = shape.querySelector("h3");
+      heading.tabIndex = -1;
+      shape.scrollIntoView({ block: "start" });
+      heading.focus({ preventScroll: true });
+    });
+  }
+  for (const button of document.querySelectorAll(".when [data-from]")) {
+    button.hidden = !(page.grid > 0);
+    button.addEventListener("click", () => page.choose(Number(button.dataset.from), Number(button.dataset.to)));
   }
   whole.addEventListener("click", () => page.choose(null));
   document.addEventListener("keydown", (event) => {

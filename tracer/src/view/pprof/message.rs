@@ -1,7 +1,7 @@
 //! The messages of pprof's format that jtrace writes, with the numbers of their fields.
 //!
 //! Declared by hand from <https://github.com/google/pprof/blob/main/proto/profile.proto>, so that building needs no protobuf
-//! compiler. Fields that jtrace never sets (mappings, periods, filters) are left out: in protobuf that is the same as empty.
+//! compiler. Fields that jtrace never sets (addresses, build ids, filters) are left out: in protobuf that is the same as empty.
 
 use prost::Message;
 
@@ -11,6 +11,8 @@ pub(super) struct Profile {
     pub(super) sample_type: Vec<ValueType>,
     #[prost(message, repeated, tag = "2")]
     pub(super) sample: Vec<Sample>,
+    #[prost(message, repeated, tag = "3")]
+    pub(super) mapping: Vec<Mapping>,
     #[prost(message, repeated, tag = "4")]
     pub(super) location: Vec<Location>,
     #[prost(message, repeated, tag = "5")]
@@ -21,6 +23,10 @@ pub(super) struct Profile {
     pub(super) time_nanos: i64,
     #[prost(int64, tag = "10")]
     pub(super) duration_nanos: i64,
+    #[prost(message, optional, tag = "11")]
+    pub(super) period_type: Option<ValueType>,
+    #[prost(int64, tag = "12")]
+    pub(super) period: i64,
     #[prost(int64, repeated, tag = "13")]
     pub(super) comment: Vec<i64>,
     #[prost(int64, tag = "14")]
@@ -60,8 +66,27 @@ pub(super) struct Label {
 pub(super) struct Location {
     #[prost(uint64, tag = "1")]
     pub(super) id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(super) mapping_id: u64,
     #[prost(message, repeated, tag = "4")]
     pub(super) line: Vec<Line>,
+}
+
+/// A file that holds code, or a stand-in for one. All of its names are known, so nobody has to look for them.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct Mapping {
+    #[prost(uint64, tag = "1")]
+    pub(super) id: u64,
+    #[prost(int64, tag = "5")]
+    pub(super) filename: i64,
+    #[prost(bool, tag = "7")]
+    pub(super) has_functions: bool,
+    #[prost(bool, tag = "8")]
+    pub(super) has_filenames: bool,
+    #[prost(bool, tag = "9")]
+    pub(super) has_line_numbers: bool,
+    #[prost(bool, tag = "10")]
+    pub(super) has_inline_frames: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Message)]

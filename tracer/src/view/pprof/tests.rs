@@ -168,9 +168,14 @@ fn go_reads_every_stack_thread_and_amount() {
     let (head, samples) = head.split_once("samples/count cpu/nanoseconds[dflt]\n").unwrap();
     assert!(head.contains("Comment: incomplete: 12,345 emitted = 12,300 delivered + 45 lost"), "{head}");
     assert!(head.contains("Duration: 10s"), "{head}");
+    // The sample has no `sampled_ns`, so a sample stands for one of its unit.
+    assert!(head.contains("PeriodType: cpu nanoseconds\nPeriod: 1\n"), "{head}");
     // `7: 0x0 M=1 com.shop.Cart.add Cart.java:12`, in newer releases with a column, then the other name.
-    let names: HashMap<&str, &str> =
-        locations.lines().filter_map(|line| line.trim().split_once(": 0x0 M=1 ")).collect();
+    let location = |line: &'_ str| -> Option<(String, String)> {
+        let (id, rest) = line.trim().split_once(": 0x0 M=")?;
+        Some((id.to_owned(), rest.split_once(' ')?.1.to_owned()))
+    };
+    let names: HashMap<String, String> = locations.lines().filter_map(location).collect();
     let label = |id: u32| symbol_text(&Symbols::new(&profile, Lines::Shown).all()[usize::try_from(id).unwrap()]);
     let symbols = Symbols::new(&profile, Lines::Shown);
     let mut read = samples.split("\n         ").filter(|sample| sample.contains(": ")).peekable();
@@ -184,7 +189,7 @@ fn go_reads_every_stack_thread_and_amount() {
         let expected: Vec<_> = symbols.stack(stack).rev().map(label).collect();
         assert_eq!(ids.len(), expected.len(), "{ids:?}");
         for (id, expected) in ids.iter().zip(expected) {
-            assert!(names[id].starts_with(&expected), "{} is not {expected}", names[id]);
+            assert!(names[*id].starts_with(&expected), "{} is not {expected}", names[*id]);
         }
         count += 1;
     }
@@ -224,5 +229,32 @@ proptest::proptest! {
             let pprof: u64 = samples(&unpacked(&profile, lines)).iter().map(|(_, values)| values[1]).sum();
             proptest::prop_assert_eq!([folded, weights, pprof], [profile.total(); 3]);
         }
+    }
+}
+
+#[test]
+fn a_sample_of_the_clock_stands_for_its_time_and_code_lies_in_its_file() {
+    let mut report = sample::report();
+    let section = report.sections.iter_mut().find(|section| section.id == "cpu").unwrap();
+    section.summary = crate::report::Summary::new().int("samples", 99).int("sampled_ns", 1_000_000_000);
+    let profile = sample::profile();
+    let message = encode(&report, "cpu", &profile, Lines::Shown).encode_to_vec();
+    let texts = texts(&message);
+    let text = |at: u64| texts[usize::try_from(at).unwrap()];
+    let kind = parts(&message, 11)[0];
+    assert_eq!(
+        (text(number(kind, 1)), text(number(kind, 2)), number(&message, 12)),
+        ("cpu", "nanoseconds", 10_101_010)
+    );
+    let files: Vec<_> =
+        parts(&message, 3).iter().map(|mapping| (number(mapping, 1), text(number(mapping, 5)))).collect();
+    assert_eq!(files[0], (1, "[java]"));
+    assert!(files.contains(&(files.len() as u64, files.last().unwrap().1)), "{files:?}");
+    for location in parts(&message, 4) {
+        let function = parts(&message, 5)[usize::try_from(number(parts(location, 4)[0], 1)).unwrap() - 1];
+        let (_, file) = files.iter().find(|(id, _)| *id == number(location, 2)).unwrap();
+        let name = text(number(function, 2));
+        assert!(!name.starts_with("com.shop.") || *file == "[java]", "{name} in {file}");
+        assert!(name != "futex_wait" || *file == "[kernel]", "{name} in {file}");
     }
 }

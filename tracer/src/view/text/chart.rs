@@ -61,7 +61,7 @@ pub(in crate::view) fn histogram(histogram: &Histogram, width: usize, most: usiz
 }
 
 /// A bar of at most `room` columns, exact to an eighth.
-fn bar(count: u64, largest: u64, room: usize) -> String {
+pub(in crate::view) fn bar(count: u64, largest: u64, room: usize) -> String {
     let eighths = scale(count as f64, largest as f64, room * 8);
     let mut bar = "█".repeat(eighths / 8);
     if let Some(rest) = (eighths % 8).checked_sub(1) {

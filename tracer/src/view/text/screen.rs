@@ -5,11 +5,12 @@ use std::io;
 
 use super::{Ink, Page, TextOptions};
 use crate::{
-    report::{Completeness, Finding, Number, Report, Section},
+    report::{Completeness, Finding, Number, Report, Section, Span},
     text::escape,
     view::{
         format,
         sentence::{self, State},
+        time,
     },
 };
 
@@ -23,6 +24,9 @@ const ROWS: usize = 8;
 const LEAST: usize = 6;
 /// Notes of a lens that are shown, on a line each.
 const NOTES: usize = 2;
+/// Lines from which on a screen says what time was spent on, and in how many lines at most.
+const TALL: usize = 36;
+const TIMES: usize = 5;
 /// Width of the names of lenses.
 const NAME: usize = 11;
 
@@ -45,19 +49,22 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
         page.line("")?;
         page.paragraph("", rest, Some(Ink::Dim))
     })?;
-    let room = lines.saturating_sub(head.len() + foot.len());
+    // On a low screen findings need the room.
+    let shown = time::largest(&report.time, if lines < TALL { 0 } else { TIMES });
+    let time = block(options, |page| page.time(&shown))?;
+    let room = lines.saturating_sub(head.len() + time.len() + foot.len());
     let glance = glance(&report.sections, options)?;
     let is_glance = report.sections.len() > FEW;
     // Of few lenses their tables are the answer.
     let kept = if is_glance { glance.len().min(room / 3) } else { room * 2 / 3 };
-    let findings = findings(&report.findings, options, room.saturating_sub(kept))?;
+    let findings = findings(report, options, room.saturating_sub(kept))?;
     let room = room.saturating_sub(findings.len());
     let details = if is_glance {
         shorten(glance, room, options)
     } else {
         details(in_order(&report.sections, first), options, room)?
     };
-    [head, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
+    [head, time, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// The lines of a part of the page.
@@ -68,7 +75,7 @@ fn block(options: &TextOptions, fill: impl FnOnce(&mut Page<'_>) -> io::Result<(
 }
 
 fn head(report: &Report, options: &TextOptions) -> io::Result<Vec<String>> {
-    let Report { schema: _, headline, target, span, cost, completeness, findings: _, sections: _ } = report;
+    let Report { schema: _, headline, target, span, cost, completeness, findings: _, sections: _, .. } = report;
     block(options, |page| {
         if let Some(headline) = headline {
             page.paragraph_of(GAPS, "", headline, Some(Ink::Bad))?;
@@ -108,17 +115,19 @@ enum Detail {
 }
 
 impl Detail {
-    fn lines(self, finding: &Finding, options: &TextOptions) -> io::Result<Vec<String>> {
-        block(options, |page| match self {
-            Self::Title => page.finding(finding, 0, 2),
-            Self::Brief => page.finding(finding, 1, 2),
-            Self::Whole => page.finding(finding, usize::MAX, usize::MAX),
-        })
+    fn lines(self, finding: &Finding, span: &Span, options: &TextOptions) -> io::Result<Vec<String>> {
+        let extent = match self {
+            Self::Title => (0, 2),
+            Self::Brief => (1, 2),
+            Self::Whole => (usize::MAX, usize::MAX),
+        };
+        block(options, |page| page.finding(finding, span, extent))
     }
 }
 
 /// The findings in at most that many lines, but always the first one.
-fn findings(findings: &[Finding], options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+    let Report { findings, span, .. } = report;
     let mut out = block(options, |page| page.heading("FINDINGS"))?;
     if findings.is_empty() {
         out.push("  none".to_owned());
@@ -130,7 +139,8 @@ fn findings(findings: &[Finding], options: &TextOptions, room: usize) -> io::Res
         // Below those that do not fit stands how many they are.
         let kept = usize::from(at + 1 < findings.len());
         let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title] };
-        let tried = details.iter().map(|detail| detail.lines(finding, options)).collect::<io::Result<Vec<_>>>()?;
+        let tried =
+            details.iter().map(|detail| detail.lines(finding, span, options)).collect::<io::Result<Vec<_>>>()?;
         let fits = tried.into_iter().find(|lines| lines.len() + kept <= left || at == 0);
         let Some(lines) = fits else { break };
         left = left.saturating_sub(lines.len());
@@ -140,7 +150,7 @@ fn findings(findings: &[Finding], options: &TextOptions, room: usize) -> io::Res
     left = left.saturating_sub(usize::from(hidden > 0));
     for detail in [Detail::Brief, Detail::Whole] {
         for (lines, finding) in shown.iter_mut().zip(findings) {
-            let more = detail.lines(finding, options)?;
+            let more = detail.lines(finding, span, options)?;
             let added = more.len().saturating_sub(lines.len());
             if added > 0 && added <= left {
                 left -= added;

@@ -13,6 +13,7 @@ use ratatui::{
 use super::{
     findings, histogram, key,
     log::Log,
+    mouse::{Target, Targets},
     profile::{self, Tree},
     state::{Overlay, State},
     table, timeline, tree,
@@ -20,7 +21,7 @@ use super::{
 use crate::{
     report::{Report, Section, Shape},
     text::escape,
-    view::{format, sentence, text},
+    view::{format, sentence, text, time},
 };
 
 /// What matters less.
@@ -38,16 +39,18 @@ pub(super) fn lines(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>) {
 }
 
 /// Everything.
-pub(super) fn screen(frame: &mut Frame<'_>, state: &State, log: &Log) {
+pub(super) fn screen(frame: &mut Frame<'_>, state: &State, log: &Log, targets: &mut Targets) {
     let [head, tabs, body, foot] =
         Layout::vertical([Constraint::Length(2), Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
             .areas(frame.area());
     header(frame, head, state);
-    lines(frame, tabs, vec![tab_line(state, usize::from(tabs.width))]);
+    let titles: Vec<String> =
+        state.tabs().iter().zip(1..).map(|(title, number)| format!(" {number} {title} ")).collect();
+    strip(frame, tabs, &titles, state.tab(), |at| targets.put(at.0, Target::Tab(at.1)));
     match (state.report(), state.section()) {
         _ if state.is_log_tab() => log.draw(frame, body),
-        (Some(_), Some(section)) => self::section(frame, body, state, section),
-        (Some(report), None) => overview(frame, body, state, report),
+        (Some(_), Some(section)) => self::section(frame, body, state, section, targets),
+        (Some(report), None) => overview(frame, body, state, report, targets),
         (None, _) => lines(frame, body, vec![Line::styled("waiting for the first events", DIM)]),
     }
     lines(frame, foot, vec![footer(state)]);
@@ -86,20 +89,29 @@ fn header(frame: &mut Frame<'_>, area: Rect, state: &State) {
     lines(frame, area, vec![first, second]);
 }
 
-/// The tabs; where they do not fit, those around the chosen one.
-fn tab_line(state: &State, width: usize) -> Line<'static> {
-    let labels: Vec<String> =
-        state.tabs().iter().enumerate().map(|(at, title)| format!(" {} {title} ", at + 1)).collect();
-    let chosen = state.tab();
+/// Labels in a line, the chosen one reversed; where they do not fit, those around it. Says where each of them is.
+fn strip(frame: &mut Frame<'_>, area: Rect, labels: &[String], chosen: usize, mut put: impl FnMut((Rect, usize))) {
+    let width = |label: &String| escape::width(label);
     let mut first = 0;
-    while first < chosen && labels[first..=chosen].iter().map(|label| escape::width(label)).sum::<usize>() > width {
+    while first < chosen && labels[first..=chosen].iter().map(width).sum::<usize>() > usize::from(area.width) {
         first += 1;
     }
-    let spans = labels.into_iter().enumerate().skip(first).map(|(at, label)| {
+    let mut left = area.x;
+    let mut spans = Vec::new();
+    for (at, label) in labels.iter().enumerate().skip(first) {
         let style = if at == chosen { HEADING.add_modifier(Modifier::REVERSED) } else { Style::new() };
-        Span::styled(label, style)
-    });
-    Line::from(spans.collect::<Vec<_>>()).style(Style::new().fg(Color::Cyan))
+        spans.push(Span::styled(label.clone(), style));
+        let wide = lines_of(width(label));
+        put((Rect { x: left, width: wide, ..area }.intersection(area), at));
+        left = left.saturating_add(wide);
+    }
+    lines(frame, area, vec![Line::from(spans).style(Style::new().fg(Color::Cyan))]);
+}
+
+/// So many lines of an area, from that line on, as far as they lie in it.
+pub(super) fn rows_below(area: Rect, first: usize, count: usize) -> Rect {
+    let y = area.y.saturating_add(lines_of(first));
+    Rect { y, height: lines_of(count), ..area }.intersection(area)
 }
 
 fn footer(state: &State) -> Line<'static> {
@@ -114,7 +126,7 @@ fn footer(state: &State) -> Line<'static> {
         return Line::styled("? help  Tab tabs  ↑↓ rows  → unfold  ← fold  i callers  / filter  f freeze  q quit", DIM);
     }
     if filter.is_empty() {
-        return Line::styled("? help  ←→ tabs  ↑↓ rows  n next shape  s sort  / filter  f freeze  q quit", DIM);
+        return Line::styled("? help  ←→ tabs  ↑↓ rows  n next table  s sort  / filter  f freeze  q quit", DIM);
     }
     Line::from(vec![Span::styled(format!("filter: {filter}"), ALERT), Span::styled("  (Esc clears)", DIM)])
 }
@@ -129,26 +141,51 @@ fn boxed(frame: &mut Frame<'_>, area: Rect, title: &str, is_chosen: bool) -> Rec
     inner
 }
 
-fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report) {
+/// Lowest body in which there is room for more than what the time goes to and the findings.
+const HIGH: u16 = 30;
+
+fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report, targets: &mut Targets) {
     let width = usize::from(area.width);
-    let most = if area.height < 24 { 3 } else { 5 };
-    let (complete, kind) = completeness(report, width, most);
-    let height = lines_of(findings::height(&report.findings, width.saturating_sub(2)) + 2);
-    let [top, middle, bottom] = Layout::vertical([
-        Constraint::Length(height),
-        Constraint::Min(lines_of(report.sections.len() + 2).min(area.height / 2)),
-        Constraint::Length(lines_of(complete.len())),
-    ])
-    .areas(area);
-    let more = if top.height < height { ", ↓ for more" } else { "" };
-    let title = format!("Findings ({}{more})", report.findings.len());
-    let inner = boxed(frame, top, &title, true);
-    findings::draw(frame, inner, &report.findings, state.row());
-    let [left, right] = Layout::horizontal([Constraint::Fill(1); 2]).areas(middle);
-    let inner = boxed(frame, left, "Key figures", false);
-    lines(frame, inner, key_figures(report, inner));
-    let inner = boxed(frame, right, "Over time", false);
-    lines(frame, inner, sparklines(report, usize::from(inner.width)));
+    let is_high = area.height >= HIGH;
+    let (complete, kind) = completeness(report, width, if is_high { 5 } else { 2 });
+    let most = if is_high { 9 } else { 4 };
+    let spent = time::lines(&time::largest(&report.time, most), width.saturating_sub(2));
+    let of_time = if spent.is_empty() { 0 } else { lines_of(spent.len() + 2) };
+    let height = lines_of(findings::height(report, width.saturating_sub(2)) + 2);
+    let below = if is_high {
+        Constraint::Min(lines_of(report.sections.len() + 2).min(area.height / 3))
+    } else {
+        Constraint::Length(0)
+    };
+    let found = if is_high { Constraint::Length(height) } else { Constraint::Fill(1) };
+    let [top, middle, rest, bottom] =
+        Layout::vertical([Constraint::Length(of_time), found, below, Constraint::Length(lines_of(complete.len()))])
+            .areas(area);
+    if of_time > 0 {
+        let inner = boxed(frame, top, "Where its time goes: threads on average", false);
+        let colour = |line: &str| match line.trim_start().split(' ').next() {
+            Some("runs") => Color::Green,
+            Some("stopped") => Color::Red,
+            _ => Color::Yellow,
+        };
+        lines(
+            frame,
+            inner,
+            spent.iter().map(|line| Line::styled(line.clone(), Style::new().fg(colour(line)))).collect(),
+        );
+    }
+    let more = if middle.height < height { ", ↓ for more" } else { "" };
+    let keys = if report.findings.is_empty() { "" } else { ", Enter: where it stands" };
+    let title = format!("Findings ({}{more}{keys})", report.findings.len());
+    let inner = boxed(frame, middle, &title, true);
+    findings::draw(frame, inner, report, state.row(), targets);
+    if is_high {
+        let [left, right] = Layout::horizontal([Constraint::Fill(1); 2]).areas(rest);
+        let inner = boxed(frame, left, "Key figures", false);
+        lines(frame, inner, key_figures(report, inner));
+        let inner = boxed(frame, right, "Over time", false);
+        lines(frame, inner, sparklines(report, usize::from(inner.width)));
+    }
     let style = match kind {
         sentence::State::Clean => DIM,
         sentence::State::Gaps => Style::new().fg(Color::Yellow),
@@ -214,9 +251,16 @@ fn sparklines(report: &Report, width: usize) -> Vec<Line<'static>> {
     out
 }
 
-/// A section: its figures and notes, the shape that takes keys, and as many of the others as there is room for.
-fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section) {
+/// Longest name of a table or chart in the line that lists them.
+const NAME: usize = 24;
+/// Longest of it that is looked at.
+const LONGEST: usize = 200;
+
+/// A tab: what it can show, figures and notes of the section that is chosen, the shape that takes keys, and as many of the others as
+/// there is room for.
+fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, targets: &mut Targets) {
     let width = usize::from(area.width);
+    let places = state.places();
     let figures: Vec<_> = section.summary.iter().map(|(key, number)| format::figure(key, number)).collect();
     let mut top: Vec<Line<'_>> = text::table::figures(&figures, width).into_iter().map(Line::from).collect();
     for note in &section.notes {
@@ -224,20 +268,30 @@ fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section) 
         top.extend(note.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
     }
     let top_height = lines_of(top.len()).min(area.height / 3);
-    let [head, body] = Layout::vertical([Constraint::Length(top_height), Constraint::Fill(1)]).areas(area);
+    let of_places = u16::from(places.len() > 1);
+    let [list, head, body] =
+        Layout::vertical([Constraint::Length(of_places), Constraint::Length(top_height), Constraint::Fill(1)])
+            .areas(area);
     lines(frame, head, top);
-    let chosen = state.shape();
-    let Some(shape) = section.shapes.get(chosen) else { return };
-    let others: Vec<_> =
-        section.shapes.iter().enumerate().filter(|(at, _)| *at != chosen).map(|(_, shape)| shape).collect();
+    let Some((chosen, (of, shape))) = state.place().and_then(|at| Some((at, *places.get(at)?))) else {
+        lines(frame, body, vec![Line::styled("nothing was seen of it so far", DIM)]);
+        return;
+    };
+    let names: Vec<String> = places
+        .iter()
+        .map(|(_, shape)| format!(" {} ", escape::ellipsis(&escape::fit(shape.title(), LONGEST), NAME)))
+        .collect();
+    strip(frame, list, &names, chosen, |(area, at)| targets.put(area, Target::Place(at)));
+    // Those that come next stand below, then the ones before.
+    let others: Vec<_> = places.iter().cycle().skip(chosen + 1).take(places.len() - 1).collect();
     let [main, rest] = Layout::vertical([
         Constraint::Fill(1),
         Constraint::Length(if others.is_empty() { 0 } else { height_of_others(shape, body.height) }),
     ])
     .areas(body);
-    let count = section.shapes.len();
+    let count = places.len();
     let position = if count > 1 { format!(" [{}/{count}, n: next]", chosen + 1) } else { String::new() };
-    draw_shape(frame, main, state, section.id, shape, &position, Some(state.row()));
+    draw_shape(frame, main, state, of.id, shape, &position, Some(state.row()), targets);
     if rest.height < SMALLEST {
         return;
     }
@@ -247,8 +301,11 @@ fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section) 
     let strips = Layout::vertical(vec![Constraint::Fill(1); rows]).split(rest);
     for (strip, shapes) in strips.iter().zip(others.chunks(per_row)) {
         let areas = Layout::horizontal(vec![Constraint::Fill(1); shapes.len()]).split(*strip);
-        for (area, shape) in areas.iter().zip(shapes) {
-            draw_shape(frame, *area, state, section.id, shape, "", None);
+        for (area, (of, shape)) in areas.iter().zip(shapes) {
+            draw_shape(frame, *area, state, of.id, shape, "", None, targets);
+            if let Some(at) = places.iter().position(|(section, one)| section.id == of.id && one.id() == shape.id()) {
+                targets.put(*area, Target::Place(at));
+            }
         }
     }
 }
@@ -269,6 +326,7 @@ fn height_of_others(chosen: &Shape, body: u16) -> u16 {
     left_over.min(body - 8).max((body * 2 / 5).clamp(SMALLEST, 14))
 }
 
+#[expect(clippy::too_many_arguments, reason = "a drawing needs its place, its content and what was chosen")]
 fn draw_shape(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -277,6 +335,7 @@ fn draw_shape(
     shape: &Shape,
     position: &str,
     selected: Option<usize>,
+    targets: &mut Targets,
 ) {
     let title = match shape {
         Shape::Table(table) => {
@@ -295,7 +354,7 @@ fn draw_shape(
     };
     let inner = boxed(frame, area, &format!("{title}{position}"), selected.is_some());
     match shape {
-        Shape::Table(shape) => table::draw(frame, inner, state, section, shape, selected),
+        Shape::Table(shape) => table::draw(frame, inner, state, section, shape, selected, targets),
         Shape::Tree(shape) => tree::draw(frame, inner, state, shape, selected),
         Shape::Histogram(shape) => histogram::draw(frame, inner, shape),
         Shape::Timeline(shape) => timeline::draw(frame, inner, shape),

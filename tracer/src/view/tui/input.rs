@@ -2,7 +2,7 @@
 
 use std::{io, thread, time::Duration};
 
-use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind, MouseEvent, MouseEventKind};
 use tokio::sync::mpsc;
 
 /// How long the thread waits for a key before it looks whether somebody still listens.
@@ -16,6 +16,8 @@ const WAITING: usize = 64;
 pub enum Input {
     /// Pressed a key.
     Key(KeyEvent),
+    /// Moved or pressed the mouse.
+    Mouse(MouseEvent),
     /// Changed the size of the terminal: columns and lines. Drawing takes care of it by itself.
     Resize(u16, u16),
 }
@@ -53,8 +55,14 @@ fn input(event: &Event) -> Option<Input> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(*key)),
         Event::Resize(columns, lines) => Some(Input::Resize(*columns, *lines)),
+        Event::Mouse(event) if is_heard(event.kind) => Some(Input::Mouse(*event)),
         Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_) => None,
     }
+}
+
+/// Movements come by the hundred and mean nothing here.
+const fn is_heard(kind: MouseEventKind) -> bool {
+    matches!(kind, MouseEventKind::Down(_) | MouseEventKind::ScrollDown | MouseEventKind::ScrollUp)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What the user chose and which report is shown; no drawing, no terminal.
 
+mod tab;
 mod tree;
 
 use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
@@ -9,10 +10,11 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use super::{
     Flow,
     key::{self, Action},
+    mouse::Target,
     profile::Trees,
 };
 use crate::{
-    report::{Cell, Report, Section, Shape, Table},
+    report::{Cell, Report, Shape, Table, Word},
     text::escape,
     view::format,
 };
@@ -57,8 +59,8 @@ pub(super) struct State {
     /// Totals of the report from which on the next rates count.
     mark: (u64, u64, u64),
     tab: usize,
-    /// Which shape of the section takes keys; `None` is the first table.
-    shape: Option<usize>,
+    /// Section and shape that take keys; `None` is the first table.
+    place: Option<(Word, Word)>,
     row: usize,
     sorts: BTreeMap<(&'static str, &'static str), Sort>,
     filter: String,
@@ -99,38 +101,35 @@ impl State {
         self.frozen.is_some()
     }
 
-    /// Titles of the tabs.
-    pub(super) fn tabs(&self) -> Vec<&'static str> {
-        let sections = self.report().map_or(&[][..], |report| &report.sections);
-        std::iter::once("overview").chain(sections.iter().map(|section| section.id)).chain(["log"]).collect()
-    }
-
-    pub(super) fn tab(&self) -> usize {
-        self.tab.min(self.tabs().len() - 1)
-    }
-
-    pub(super) fn is_log_tab(&self) -> bool {
-        self.tab() + 1 == self.tabs().len()
-    }
-
-    /// The section of the tab, if it is one's.
-    pub(super) fn section(&self) -> Option<&Section> {
-        self.report()?.sections.get(self.tab().checked_sub(1)?)
-    }
-
-    /// Index of the shape that takes keys: the first table, until the user chooses.
-    pub(super) fn shape(&self) -> usize {
-        let shapes = self.section().map_or(&[][..], |section| &section.shapes);
-        let first_table = || shapes.iter().position(|shape| matches!(shape, Shape::Table(_)));
-        self.shape.or_else(first_table).unwrap_or(0).min(shapes.len().saturating_sub(1))
-    }
-
     /// The table that takes keys, if it is one.
     pub(super) fn table(&self) -> Option<(&'static str, &Table)> {
         let section = self.section()?;
-        match section.shapes.get(self.shape())? {
+        match self.shape()? {
             Shape::Table(table) => Some((section.id, table)),
             Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => None,
+        }
+    }
+
+    /// Shows what was pointed at.
+    pub(super) fn show(&mut self, target: Target) {
+        if self.overlay != Overlay::None {
+            self.overlay = Overlay::None;
+            return;
+        }
+        match target {
+            Target::Tab(tab) => self.show_tab(tab),
+            Target::Place(place) => self.show_place(place),
+            Target::Row(row) => self.point(row),
+        }
+        self.refresh_trees();
+    }
+
+    /// Selects a row that was pointed at; one that is selected already is shown in full, or its evidence.
+    fn point(&mut self, row: usize) {
+        if self.row == row {
+            _ = self.act(KeyEvent::from(KeyCode::Enter));
+        } else {
+            self.move_to(row);
         }
     }
 
@@ -207,9 +206,10 @@ impl State {
             Action::PageUp => self.move_to(self.row.saturating_sub(10)),
             Action::First => self.move_to(0),
             Action::Last => self.move_to(usize::MAX),
-            Action::NextShape => self.show_shape(1),
-            Action::PreviousShape => self.show_shape(-1),
+            Action::NextShape => self.step_place(1),
+            Action::PreviousShape => self.step_place(-1),
             Action::Detail if self.table().is_some() => self.overlay = Overlay::Detail,
+            Action::Detail if self.tab() == 0 => self.show_evidence(),
             // Only a profile can be inverted, and that is done by now.
             Action::Detail | Action::Invert => {}
             Action::SortColumn => self.sort_by_next(),
@@ -249,27 +249,11 @@ impl State {
         self.row = 0;
     }
 
-    fn show_tab(&mut self, tab: usize) {
-        if tab < self.tabs().len() {
-            self.tab = tab;
-            self.shape = None;
-            self.row = 0;
-        }
-    }
-
     fn show_numbered_tab(&mut self, code: KeyCode) {
         let KeyCode::Char(digit) = code else { return };
         if let Some(tab) = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()?.checked_sub(1)) {
-            self.show_tab(tab);
-        }
-    }
-
-    fn show_shape(&mut self, step: isize) {
-        let count = self.section().map_or(0, |section| section.shapes.len());
-        if count > 0 {
-            // Adding `count` keeps a step back from the first shape positive.
-            self.shape = Some((self.shape() + count).saturating_add_signed(step) % count);
-            self.row = 0;
+            // The same digit again goes on to the next section of the tab.
+            if tab == self.tab() { self.step_section() } else { self.show_tab(tab) }
         }
     }
 
@@ -279,7 +263,7 @@ impl State {
         let count = match (self.table(), self.section()) {
             (Some((section, table)), _) => self.rows(section, table).len(),
             // How many lines a tree has depends on the drawing, which stops at the last one.
-            (None, Some(section)) => section.shapes.get(self.shape()).map_or(0, |shape| match shape {
+            (None, Some(section)) => self.shape().map_or(0, |shape| match shape {
                 Shape::Profile(profile) => self.tree(section.id, profile).map_or(0, super::profile::Tree::len),
                 Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => lines(shape),
             }),

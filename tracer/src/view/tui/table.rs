@@ -9,6 +9,7 @@ use ratatui::{
 
 use super::{
     draw,
+    mouse::{Target, Targets},
     state::{Sort, State},
 };
 use crate::{
@@ -33,6 +34,7 @@ pub(super) fn draw(
     section: &'static str,
     table: &Table,
     selected: Option<usize>,
+    targets: &mut Targets,
 ) {
     let rows = state.rows(section, table);
     let (width, height) = (usize::from(area.width), usize::from(area.height).saturating_sub(1));
@@ -51,6 +53,10 @@ pub(super) fn draw(
     let units: Vec<_> = labels.columns().filter_map(|at| table.columns.get(at)).map(|column| column.unit).collect();
     let widths = format::columns(&table::natural(&titles, &shown), &units, width, GAP);
     let line = |cells: &[Label]| table::row(cells, &widths, &units, GAP);
+    if selected.is_some() {
+        // The heading is the first line.
+        (0..shown.len()).for_each(|at| targets.put(draw::rows_below(area, at + 1, 1), Target::Row(first + at)));
+    }
     let mut lines = vec![Line::styled(line(&titles), draw::HEADING)];
     lines.extend(shown.iter().enumerate().map(|(at, cells)| {
         let is_selected = selected == Some(first + at);

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 use ratatui::{
     Terminal,
     backend::TestBackend,
-    crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
+    crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind},
 };
 
 use super::{Flow, Tui};
@@ -22,7 +22,7 @@ fn tui() -> Tui {
 }
 
 /// The screen's lines, without their trailing blanks.
-fn screen(tui: &Tui, width: u16, height: u16) -> String {
+pub(super) fn screen(tui: &Tui, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     tui.draw(&mut terminal).unwrap();
     let buffer = terminal.backend().buffer();
@@ -62,14 +62,14 @@ fn overview_at_120x40() {
 #[test]
 fn section_with_several_shapes_at_80x24() {
     let mut tui = tui();
-    press(&mut tui, "2");
+    press(&mut tui, "4");
     insta::assert_snapshot!(screen(&tui, 80, 24));
 }
 
 #[test]
 fn section_with_several_shapes_at_120x40() {
     let mut tui = tui();
-    press(&mut tui, "2");
+    press(&mut tui, "4");
     insta::assert_snapshot!(screen(&tui, 120, 40));
 }
 
@@ -83,7 +83,7 @@ fn table_of_hostile_names_at_80x24() {
 #[test]
 fn tree_and_timeline_at_120x40() {
     let mut tui = tui();
-    press(&mut tui, "4");
+    press(&mut tui, "3n");
     insta::assert_snapshot!(screen(&tui, 120, 40));
 }
 
@@ -128,11 +128,13 @@ fn tabs_go_round() {
     press(&mut tui, "←");
     assert!(tui.state.is_log_tab());
     press(&mut tui, "\t\t");
-    assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    assert_eq!(tui.state.section().map(|section| section.id), Some("cpu"));
     press(&mut tui, "9");
-    assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    assert_eq!(tui.state.section().map(|section| section.id), Some("cpu"));
     press(&mut tui, "4");
-    assert_eq!(tui.state.section().map(|section| section.id), Some("threads"));
+    assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    press(&mut tui, "3nn");
+    assert_eq!(tui.state.section().map(|section| section.id), Some("threads"), "locks and threads answer one question");
 }
 
 #[test]
@@ -269,7 +271,7 @@ fn a_key_switches_the_marker_of_the_row() {
     tui.update(Arc::new(report));
     let switch = KeyEvent::new(KeyCode::Char('o'), KeyModifiers::NONE);
     assert_eq!(tui.key(switch), Flow::Continue, "the overview has no markers");
-    press(&mut tui, "2↓");
+    press(&mut tui, "5↓");
     assert_eq!(tui.key(switch), Flow::Switch("b".to_owned()));
     press(&mut tui, "3");
     assert_eq!(tui.key(switch), Flow::Continue);
@@ -290,7 +292,7 @@ fn log_pane_shows_messages_escaped() {
     tui_logger::Drain::new()
         .log(&log::Record::builder().args(format_args!("{message}")).level(log::Level::Warn).target("jtrace").build());
     let mut tui = tui();
-    press(&mut tui, "6");
+    press(&mut tui, "5");
     let shown = screen(&tui, 120, 24);
     assert!(shown.contains("WARN  kernel side says evil.\\x1b[31mRed\\n"), "{shown}");
 }
@@ -298,21 +300,21 @@ fn log_pane_shows_messages_escaped() {
 #[test]
 fn tree_of_a_profile_at_100x24() {
     let mut tui = tui();
-    press(&mut tui, "5→↓↓↓→");
+    press(&mut tui, "2→↓↓↓→");
     insta::assert_snapshot!(screen(&tui, 100, 24));
 }
 
 #[test]
 fn callers_of_a_profile_at_100x24() {
     let mut tui = tui();
-    press(&mut tui, "5i→");
+    press(&mut tui, "2i→");
     insta::assert_snapshot!(screen(&tui, 100, 24));
 }
 
 #[test]
 fn a_tree_unfolds_along_what_does_not_branch_and_folds_again() {
     let mut tui = tui();
-    press(&mut tui, "5");
+    press(&mut tui, "2");
     let before = screen(&tui, 100, 24);
     assert!(before.contains("▸ libc.so.6!start_thread") && !before.contains("java.lang.Thread.run"), "{before}");
     press(&mut tui, "\n");
@@ -329,7 +331,7 @@ fn a_tree_unfolds_along_what_does_not_branch_and_folds_again() {
 #[test]
 fn filter_unfolds_what_leads_to_a_match() {
     let mut tui = tui();
-    press(&mut tui, "5/futex\n");
+    press(&mut tui, "2/futex\n");
     let shown = screen(&tui, 100, 24);
     assert!(shown.contains("kernel!futex_wait") && !shown.contains("Cart.add"), "{shown}");
     press(&mut tui, "\x1b/nowhere\n");
@@ -341,7 +343,7 @@ fn filter_unfolds_what_leads_to_a_match() {
 #[test]
 fn a_newer_report_keeps_the_tree_unfolded_and_the_row_selected() {
     let mut tui = tui();
-    press(&mut tui, "5→→↓↓↓");
+    press(&mut tui, "2→→↓↓↓");
     let path = |tui: &Tui| {
         let Some(Shape::Profile(profile)) = tui.state.section().map(|section| &section.shapes[0]) else {
             unreachable!()
@@ -361,7 +363,7 @@ fn a_newer_report_keeps_the_tree_unfolded_and_the_row_selected() {
 #[test]
 fn stacks_are_walked_only_when_they_changed() {
     let mut tui = tui();
-    press(&mut tui, "5");
+    press(&mut tui, "2");
     let walked = tui.state.walks();
     press(&mut tui, "→↓→←/x\n\x1b");
     screen(&tui, 100, 24);
@@ -375,4 +377,60 @@ fn stacks_are_walked_only_when_they_changed() {
     assert_eq!(tui.state.walks(), walked + 1);
     press(&mut tui, "i");
     assert_eq!(tui.state.walks(), walked + 2);
+}
+
+/// The key of the overview that leads to where a finding's numbers stand.
+#[test]
+fn enter_shows_where_a_finding_stands() {
+    let mut tui = tui();
+    press(&mut tui, "\n");
+    assert_eq!(tui.state.table().map(|(section, table)| (section, table.id)), Some(("locks", "classes")));
+    press(&mut tui, "1↓\n");
+    assert_eq!(tui.state.table().map(|(section, table)| (section, table.id)), Some(("gc", "causes")));
+}
+
+#[test]
+fn what_is_empty_has_no_box() {
+    let mut report = sample::report();
+    for shape in report.sections.iter_mut().flat_map(|section| &mut section.shapes) {
+        if let Shape::Table(table) = shape {
+            table.rows.clear();
+        }
+    }
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "4");
+    let shown = screen(&tui, 120, 40);
+    assert!(!shown.contains("By cause") && shown.contains("Pauses over time"), "{shown}");
+    press(&mut tui, "3");
+    assert_eq!(tui.state.section().map(|section| section.id), Some("threads"));
+}
+
+#[test]
+fn the_mouse_chooses_tabs_tables_and_rows() {
+    let mut tui = tui();
+    let click = |tui: &mut Tui, text: &str| {
+        let shown = screen(tui, 120, 40);
+        let (row, line) = shown.lines().enumerate().find(|(_, line)| line.contains(text)).expect(text);
+        let column = line.split(text).next().map_or(0, escape::width);
+        let at = |at: usize| u16::try_from(at).unwrap();
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        tui.mouse(MouseEvent { kind, column: at(column), row: at(row), modifiers: KeyModifiers::NONE });
+    };
+    click(&mut tui, " 4 memory");
+    assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    click(&mut tui, "System.gc()");
+    assert_eq!(tui.state.row(), 1);
+    click(&mut tui, "System.gc()");
+    assert!(screen(&tui, 120, 40).contains("cause  System.gc()"), "{}", screen(&tui, 120, 40));
+    click(&mut tui, " 1 overview");
+    assert_eq!(tui.state.tab(), 3, "a click closes the box first");
+    click(&mut tui, " Pauses over time ");
+    assert!(tui.state.table().is_none());
+    click(&mut tui, " 1 overview");
+    click(&mut tui, "GC takes 31 %");
+    assert_eq!(tui.state.row(), 1);
+    let wheel = MouseEvent { kind: MouseEventKind::ScrollUp, column: 5, row: 5, modifiers: KeyModifiers::NONE };
+    tui.mouse(wheel);
+    assert_eq!(tui.state.row(), 0);
 }

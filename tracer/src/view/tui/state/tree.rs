@@ -12,7 +12,7 @@ impl State {
     /// Section and profile that take keys, if it is a profile.
     fn profile(&self) -> Option<(&'static str, &'static str)> {
         let section = self.section()?;
-        match section.shapes.get(self.shape())? {
+        match self.shape()? {
             Shape::Profile(profile) => Some((section.id, profile.id)),
             Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => None,
         }
@@ -37,7 +37,7 @@ impl State {
     /// Makes the trees of the section fit its report, and goes on selecting the same path.
     pub(super) fn refresh_trees(&mut self) {
         let Some(report) = self.shared_report().cloned() else { return };
-        let Some(section) = self.tab().checked_sub(1).and_then(|at| report.sections.get(at)) else { return };
+        let Some(section) = self.section().and_then(|section| report.section(section.id)) else { return };
         let chosen = self.profile();
         let row = self.row;
         let mut trees = std::mem::take(&mut self.trees);

@@ -1,0 +1,317 @@
+//! A session as a trace of Perfetto (`-o x.perfetto-trace`): a time line with a track for each thread, for pauses, safepoints,
+//! operations and findings, and a counter for each line of the report's timelines.
+//!
+//! It takes items as they pass, as a flight recording does: what the kernel only counts has no times and is not in it.
+
+mod message;
+mod track;
+
+use std::io::{self, Write};
+
+use self::track::{Sequence, Slice, Track};
+use super::Export;
+use crate::{
+    analysis::pairing::{Open, Stacks},
+    event::{Edge, Event, Holder, MonitorAction, NameId, Payload, StackId},
+    item::{Item, Start, Taken, Target},
+    lens::Lens,
+    report::{Finding, Report, Series, Shape, Stretch, Timeline},
+    session::Session,
+};
+
+/// Writes a session to `out`.
+pub struct PerfettoTrace<W: Write> {
+    sequence: Sequence<W>,
+    pauses: Stacks<Begun>,
+    operations: Stacks<Begun>,
+    safepoints: Open<u64>,
+    compiling: Open<u64>,
+    blocked: Open<Begun>,
+    waiting: Open<Begun>,
+    parked: Open<Begun>,
+    sleeping: Open<Begun>,
+    tracks: Option<Tracks>,
+}
+
+/// Tracks of what happens to the whole process.
+#[derive(Clone, Copy, Debug)]
+struct Tracks {
+    pauses: Track,
+    safepoints: Track,
+    operations: Track,
+}
+
+/// What has begun on a thread.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    since_ns: u64,
+    name: Option<NameId>,
+    stack: StackId,
+    holder: Option<Holder>,
+}
+
+impl<W: Write> PerfettoTrace<W> {
+    /// A trace of which nothing is written yet.
+    pub fn new(out: W) -> Self {
+        Self {
+            sequence: Sequence::new(out),
+            pauses: Stacks::default(),
+            operations: Stacks::default(),
+            safepoints: Open::default(),
+            compiling: Open::default(),
+            blocked: Open::default(),
+            waiting: Open::default(),
+            parked: Open::default(),
+            sleeping: Open::default(),
+            tracks: None,
+        }
+    }
+
+    fn start(&mut self, start: &Start) -> io::Result<()> {
+        let Start { target: Target { pid, command, .. }, time_ns, wall_ms, .. } = start;
+        self.sequence.start((*pid, command), (*time_ns, *wall_ms))?;
+        let mut track = |name| self.sequence.track(name);
+        self.tracks = Some(Tracks {
+            safepoints: track("Safepoints")?,
+            pauses: track("GC pauses")?,
+            operations: track("VM operations")?,
+        });
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, session: &Session) -> io::Result<()> {
+        let names = session.names();
+        match event.payload {
+            Payload::GcBegin { cause, .. } => self.pauses.begin(event.tid, begun(event, Some(cause))),
+            Payload::GcEnd { cause, last_cause } => {
+                let Some((pause, 0)) = self.pauses.end(event.tid, |_| true) else { return Ok(()) };
+                let known = [pause.name, Some(cause), Some(last_cause)]
+                    .into_iter()
+                    .flatten()
+                    .find_map(|id| names.get(id).ok().filter(|name| name != NO_CAUSE));
+                let name = known.map_or_else(|| "pause".into(), |name| name.into_owned());
+                self.of_process(|tracks| tracks.pauses, Lens::Gc, pause.since_ns, event, &name)?;
+            }
+            Payload::VmOperation { edge: Edge::Begin, name, .. } => {
+                self.operations.begin(event.tid, begun(event, Some(name)))
+            }
+            Payload::VmOperation { edge: Edge::End, name, .. } => {
+                let Some((operation, 0)) = self.operations.end(event.tid, |begun| begun.name == Some(name)) else {
+                    return Ok(());
+                };
+                let name = names.text(name);
+                self.of_process(|tracks| tracks.operations, Lens::Safepoint, operation.since_ns, event, &name)?;
+            }
+            Payload::Safepoint { edge: Edge::Begin } => self.safepoints.begin(event.tid, event.time_ns),
+            Payload::Safepoint { edge: Edge::End } => {
+                let Some(since_ns) = self.safepoints.end(event.tid, |_| true) else { return Ok(()) };
+                self.of_process(|tracks| tracks.safepoints, Lens::Safepoint, since_ns, event, "safepoint")?;
+            }
+            Payload::Compile { edge: Edge::Begin, .. } => self.compiling.begin(event.tid, event.time_ns),
+            Payload::Compile { edge: Edge::End, method, .. } => {
+                let Some(since_ns) = self.compiling.end(event.tid, |_| true) else { return Ok(()) };
+                let name = format!("compile {}.{}", names.class(method.class), names.text(method.method));
+                self.of_thread(event, session, Lens::Jit, since_ns, &name, &[])?;
+            }
+            Payload::Monitor { action, monitor: _, class } => self.monitor(event, action, class, session)?,
+            Payload::ParkBegin { .. } => self.parked.begin(event.tid, begun(event, None)),
+            Payload::ParkEnd { .. } => {
+                let parked = self.parked.end(event.tid, |_| true);
+                self.rested(event, session, Lens::Locks, parked, "parked")?;
+            }
+            Payload::Sleep { edge: Edge::Begin, .. } => self.sleeping.begin(event.tid, begun(event, None)),
+            Payload::Sleep { edge: Edge::End, .. } => {
+                let sleeping = self.sleeping.end(event.tid, |_| true);
+                self.rested(event, session, Lens::Threads, sleeping, "asleep")?;
+            }
+            Payload::OffCpu { blocked_ns, .. } => {
+                let track = self.sequence.off_cpu(event.tid, &names.thread(event.tid))?;
+                let begin_ns = event.time_ns.saturating_sub(blocked_ns);
+                let notes = place(session, event.stack);
+                let (end_ns, lens) = (event.time_ns, Lens::Offcpu.id());
+                self.sequence.slice(Slice { track, begin_ns, end_ns, lens, name: "off CPU", notes: &notes })?;
+            }
+            Payload::ExceptionCreated { class } => {
+                let name = names.class(class);
+                let notes = place(session, event.stack);
+                self.of_thread(event, session, Lens::Exceptions, event.time_ns, &name, &notes)?;
+            }
+            Payload::Thread { edge: Edge::End, .. } => {
+                for open in [&mut self.blocked, &mut self.waiting, &mut self.parked, &mut self.sleeping] {
+                    open.forget(event.tid);
+                }
+                self.sequence.forget(event.tid);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn monitor(&mut self, event: &Event, action: MonitorAction, class: NameId, session: &Session) -> io::Result<()> {
+        let tid = event.tid;
+        match action {
+            MonitorAction::ContendedEnter { holder } => {
+                self.blocked.begin(tid, Begun { holder: Some(holder), ..begun(event, Some(class)) });
+            }
+            MonitorAction::ContendedEntered => {
+                let blocked = self.blocked.end(tid, |begun| begun.name == Some(class));
+                self.rested(event, session, Lens::Locks, blocked, "blocked on")?;
+            }
+            MonitorAction::Wait { .. } => self.waiting.begin(tid, begun(event, Some(class))),
+            MonitorAction::Waited => {
+                let waiting = self.waiting.end(tid, |_| true);
+                self.rested(event, session, Lens::Locks, waiting, "waits in")?;
+            }
+            MonitorAction::ContendedExit | MonitorAction::Notify | MonitorAction::NotifyAll => {}
+        }
+        Ok(())
+    }
+
+    /// A thread goes on that did not.
+    fn rested(
+        &mut self,
+        event: &Event,
+        session: &Session,
+        lens: Lens,
+        begun: Option<Begun>,
+        doing: &str,
+    ) -> io::Result<()> {
+        let Some(begun) = begun else { return Ok(()) };
+        let names = session.names();
+        let name = begun.name.map_or_else(|| doing.to_owned(), |class| format!("{doing} {}", names.class(class)));
+        let mut notes = place(session, begun.stack);
+        if let Some(holder) = begun.holder.and_then(Holder::thread) {
+            notes.push(("held by", names.thread(holder)));
+        }
+        self.of_thread(event, session, lens, begun.since_ns, &name, &notes)
+    }
+
+    fn of_thread(
+        &mut self,
+        event: &Event,
+        session: &Session,
+        lens: Lens,
+        begin_ns: u64,
+        name: &str,
+        notes: &[(&'static str, String)],
+    ) -> io::Result<()> {
+        let track = self.sequence.thread(event.tid, &session.names().thread(event.tid))?;
+        self.sequence.slice(Slice { track, begin_ns, end_ns: event.time_ns, lens: lens.id(), name, notes })
+    }
+
+    fn of_process(
+        &mut self,
+        track: impl Fn(&Tracks) -> Track,
+        lens: Lens,
+        begin_ns: u64,
+        event: &Event,
+        name: &str,
+    ) -> io::Result<()> {
+        let Some(track) = self.tracks.as_ref().map(track) else { return Ok(()) };
+        self.sequence.slice(Slice { track, begin_ns, end_ns: event.time_ns, lens: lens.id(), name, notes: &[] })
+    }
+
+    /// Ends of what is under way in this group of sites will not be seen.
+    fn cut(&mut self, group: &str) {
+        match group {
+            "gc" => self.pauses.cut_all(),
+            "vm-operation" => self.operations.cut_all(),
+            "safepoint" => self.safepoints.cut_all(),
+            "compile" => self.compiling.cut_all(),
+            "contended" => self.blocked.cut_all(),
+            "wait" => self.waiting.cut_all(),
+            "park" => self.parked.cut_all(),
+            "sleep" => self.sleeping.cut_all(),
+            _ => {}
+        }
+    }
+
+    /// What only the report says: findings at their times, and values over time.
+    fn report(&mut self, report: &Report) -> io::Result<()> {
+        let Report { span, findings, sections, .. } = report;
+        for finding in findings {
+            self.finding(finding, span.start_ns, span.duration_ns)?;
+        }
+        for section in sections {
+            for shape in &section.shapes {
+                let Shape::Timeline(timeline) = shape else { continue };
+                if !shape.is_empty() {
+                    self.timeline(&section.title, timeline, span.start_ns, span.duration_ns)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One whose times are not known is about the whole span, and says so.
+    fn finding(&mut self, finding: &Finding, start_ns: u64, duration_ns: u64) -> io::Result<()> {
+        let Finding { id, severity: _, score: _, title, shown_in: _, when, evidence, next_step } = finding;
+        let track = self.sequence.track(&format!("Finding: {id}"))?;
+        let whole = [Stretch { from_ns: 0, to_ns: duration_ns }];
+        let mut notes = vec![("evidence", evidence.join("; ")), ("next step", next_step.clone())];
+        if when.is_empty() {
+            notes.push(("time", "about the whole session".to_owned()));
+        }
+        for Stretch { from_ns, to_ns } in if when.is_empty() { &whole[..] } else { when } {
+            let [begin_ns, end_ns] = [from_ns, to_ns].map(|ns| start_ns.saturating_add(*ns));
+            self.sequence.slice(Slice { track, begin_ns, end_ns, lens: "finding", name: title, notes: &notes })?;
+        }
+        Ok(())
+    }
+
+    fn timeline(&mut self, section: &str, timeline: &Timeline, start_ns: u64, duration_ns: u64) -> io::Result<()> {
+        let Timeline { title, unit, step_ns, levels, series, .. } = timeline;
+        let parent = self.sequence.track(&format!("{section}: {title}"))?;
+        for Series { title, values, .. } in
+            series.iter().filter(|series| series.values.iter().any(|value| *value != 0.0))
+        {
+            let track = self.sequence.counter(Some(parent), title, *unit)?;
+            for (step, value) in (0_u64..).zip(values).filter(|(_, value)| value.is_finite()) {
+                // A level is that of the end of its step, an amount holds for all of it.
+                let at = if *levels { step + 1 } else { step };
+                let at_ns = step_ns.saturating_mul(at).min(duration_ns);
+                self.sequence.value(track, start_ns.saturating_add(at_ns), *value)?;
+            }
+            if !levels {
+                self.sequence.value(track, start_ns.saturating_add(duration_ns), 0.0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What HotSpot calls the cause when there is none.
+const NO_CAUSE: &str = "No GC";
+
+fn begun(event: &Event, name: Option<NameId>) -> Begun {
+    Begun { since_ns: event.time_ns, name, stack: event.stack, holder: None }
+}
+
+/// The innermost Java frame of a stack, where it was taken.
+fn place(session: &Session, stack: StackId) -> Vec<(&'static str, String)> {
+    let java = session.stacks().frames_of(stack).find(|frame| frame.kind.is_java());
+    java.map(|frame| ("at", frame.to_string())).into_iter().collect()
+}
+
+impl<W: Write> Export for PerfettoTrace<W> {
+    fn write(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> io::Result<()> {
+        match item {
+            Item::Start(start) => self.start(start)?,
+            Item::Guard(action) if action.hides_ends() => self.cut(&action.group),
+            Item::Counters(_) => self.sequence.flush()?,
+            _ => {}
+        }
+        match taken {
+            Taken::Event(event) => self.event(event, session),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>, report: &Report) -> io::Result<()> {
+        self.report(report)?;
+        self.sequence.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;

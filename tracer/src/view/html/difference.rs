@@ -1,0 +1,122 @@
+//! Two reports against each other as a page: findings, figures and methods that differ, and red and blue flame graphs.
+
+use std::io;
+
+use super::{begin, dim, end, flame, list, paragraph, table};
+use crate::{
+    diff::{self, Diff, Fate, Found, Lens, Methods},
+    report::Report,
+    text::escape,
+    view::diff as text,
+};
+
+/// The bar of the other page, without its range: there is no time axis.
+fn bar() -> String {
+    super::BAR.replacen("<span class=\"range\"", "<span class=\"range\" hidden", 1)
+}
+
+/// Writes the page of a comparison, and of the reports that it is about.
+pub fn write(diff: &Diff, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> io::Result<()> {
+    let Diff { schema: _, before: earlier, after: later, cautions, findings, lenses } = diff;
+    let title = escape::html(&later.command).into_owned();
+    begin(&format!("difference of {} and {} {title}", earlier.pid, later.pid), "", out)?;
+    writeln!(out, "<h1>What differs</h1>")?;
+    paragraph(&format!("before: {}", text::sentence(earlier)), out)?;
+    paragraph(&format!("after: {}", text::sentence(later)), out)?;
+    if !cautions.is_empty() {
+        writeln!(
+            out,
+            "<div class=\"complete gaps\"><p>Why differences may have another reason than what the program does:</p>"
+        )?;
+        list(cautions, out)?;
+        writeln!(out, "</div>")?;
+    }
+    writeln!(out, "{}\n<section id=\"findings\"><h2>Findings</h2>", bar())?;
+    if findings.is_empty() {
+        paragraph("none in either", out)?;
+    }
+    findings.iter().try_for_each(|found| finding(found, out))?;
+    writeln!(out, "</section>")?;
+    if lenses.is_empty() {
+        paragraph("Nothing else differs by more than a tenth, or by more than chance.", out)?;
+    }
+    lenses.iter().try_for_each(|of| lens(of, [before, after], out))?;
+    end(out)
+}
+
+fn finding(found: &Found, out: &mut dyn io::Write) -> io::Result<()> {
+    let Found { fate, id: _, severity, title, was } = found;
+    let (word, class) = match fate {
+        Fate::New => ("new", super::severity_class(*severity)),
+        Fate::Gone => ("gone", "info"),
+        Fate::Still => ("still", super::severity_class(*severity)),
+    };
+    writeln!(out, "<div class=\"finding {class}\"><p><b>{word}</b>: {}</p>", escape::html(title))?;
+    if let Some(was) = was.as_ref().filter(|was| *was != title) {
+        dim(&format!("was: {was}"), out)?;
+    }
+    writeln!(out, "</div>")
+}
+
+fn lens(lens: &Lens, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> io::Result<()> {
+    let Lens { id, title, figures, alike, profiles } = lens;
+    writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>", escape::html(id), escape::html(title))?;
+    if !figures.is_empty() {
+        writeln!(out, "<div class=\"shape\">\n<h3>Figures</h3>")?;
+        table::write(&text::figures_table(figures), None, out)?;
+        writeln!(out, "</div>")?;
+    }
+    if *alike > 0 {
+        dim(&format!("alike: {alike} further"), out)?;
+    }
+    for merged in diff::profiles(before, after, id) {
+        writeln!(out, "<div class=\"shape flamed\">\n<h3>{}</h3>", escape::html(&merged.profile.title))?;
+        flame::write_difference(&merged, out)?;
+        writeln!(out, "</div>")?;
+    }
+    profiles.iter().try_for_each(|methods| of_methods(methods, out))?;
+    writeln!(out, "</section>")
+}
+
+fn of_methods(methods: &Methods, out: &mut dyn io::Write) -> io::Result<()> {
+    let Methods { title, further, .. } = methods;
+    writeln!(out, "<div class=\"shape\">\n<h3>{}: methods with more or less</h3>", escape::html(title))?;
+    table::write(&text::methods_table(methods), None, out)?;
+    if *further > 0 {
+        dim(&format!("and {further} more"), out)?;
+    }
+    writeln!(out, "</div>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sample;
+
+    fn page() -> String {
+        let before = sample::report();
+        let mut after = before.clone();
+        after.findings.remove(0);
+        after.span.duration_ns *= 3;
+        let mut out = Vec::new();
+        write(&Diff::of(&before, &after), [&before, &after], &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_is_gone_stands_in_the_page_and_names_are_harmless() {
+        let page = page();
+        assert!(page.contains("<b>gone</b>: 14 threads blocked"), "{:.3000}", page.split_once("Findings").unwrap().1);
+        assert!(page.contains("\"before\":["));
+        assert!(!page.contains("<script>alert") && !page.contains(['\x1b', '\u{202e}', '\u{9b}']));
+    }
+
+    #[test]
+    fn elements_are_closed() {
+        let page = page();
+        for name in ["table", "tbody", "tr", "td", "div", "p", "h2", "h3", "script", "section", "main"] {
+            let opened = page.matches(&format!("<{name}>")).count() + page.matches(&format!("<{name} ")).count();
+            assert_eq!(opened, page.matches(&format!("</{name}>")).count(), "{name}");
+        }
+    }
+}

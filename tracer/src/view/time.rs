@@ -1,0 +1,74 @@
+//! What the process spends its wall time on, a line for each part with a bar: the same on the screen, in text and in the page.
+
+use super::{escape, format, text::chart::bar};
+use crate::report::Doing;
+
+/// Columns of the bars.
+const BAR: usize = 10;
+
+/// A part: how many threads, on average, or how much of the time, and what it is.
+pub(super) fn amount(doing: &Doing) -> String {
+    match doing.state {
+        "stopped" => format::percent(100.0 * doing.threads),
+        _ => format!("{:.2}", doing.threads),
+    }
+}
+
+/// What they do, where, and which threads they are.
+pub(super) fn words(doing: &Doing) -> String {
+    let Doing { state: _, what, threads: _, place, pool } = doing;
+    let at = place.as_ref().map(|place| format!(", most at {place}")).unwrap_or_default();
+    let of = pool.as_ref().map(|pool| format!(", threads {pool}")).unwrap_or_default();
+    format!("{what}{at}{of}")
+}
+
+/// The largest parts, at most so many, in their order.
+pub(super) fn largest(time: &[Doing], most: usize) -> Vec<Doing> {
+    let mut sizes: Vec<(usize, &Doing)> = time.iter().enumerate().collect();
+    sizes.sort_by(|(_, a), (_, b)| b.threads.total_cmp(&a.threads));
+    sizes.truncate(most);
+    sizes.sort_by_key(|(at, _)| *at);
+    sizes.into_iter().map(|(_, doing)| doing.clone()).collect()
+}
+
+/// A line for each part, none wider than asked.
+pub(super) fn lines(time: &[Doing], width: usize) -> Vec<String> {
+    let thousandths = |doing: &Doing| crate::text::format::whole(1000.0 * doing.threads);
+    let largest = time.iter().map(thousandths).max().unwrap_or(0).max(1);
+    time.iter()
+        .map(|doing| {
+            let bar = bar(thousandths(doing), largest, BAR);
+            let head = format!("  {:<7} {:>6} {bar:<BAR$} ", escape::fit(doing.state, 7), amount(doing));
+            let room = width.saturating_sub(escape::width(&head));
+            escape::fit(&format!("{head}{}", escape::fit(&words(doing), room)), width)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sample;
+
+    #[test]
+    fn of_many_parts_the_largest_stay_in_their_order() {
+        let largest = largest(&sample::report().time, 3);
+        let said: Vec<_> = largest.iter().map(|doing| (doing.state, amount(doing))).collect();
+        assert_eq!(said, [("runs", "1.35".to_owned()), ("waits", "13.20".to_owned()), ("waits", "0.60".to_owned())]);
+    }
+
+    #[test]
+    fn parts_have_bars_by_their_size_and_no_line_is_too_wide() {
+        let time = sample::report().time;
+        for width in [20, 40, 80, 200] {
+            for line in lines(&time, width) {
+                assert!(escape::width(&line) <= width, "{width}: {line}");
+                assert_eq!(escape::terminal(&line), line);
+            }
+        }
+        let lines = lines(&time, 80);
+        assert_eq!(lines[0], "  runs      1.35 █          Java, most at com.shop.Cart.price");
+        assert!(lines[2].starts_with("  stopped 31.0 % ▎"), "{}", lines[2]);
+        assert!(lines[3].starts_with("  waits    13.20 ██████████ monitor: evil."), "{}", lines[3]);
+    }
+}
