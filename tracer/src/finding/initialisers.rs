@@ -40,6 +40,8 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Critical,
         score: 1e6,
         title: format!("Static initialisers wait for each other, at {first} and at {second}: these classes can never be used"),
+        shown_in: "threads.initialisers",
+        when: Vec::new(),
         evidence: support,
         next_step: "Only a restart frees these threads; then let one of these classes do without the other one while it is initialised."
             .to_owned(),
@@ -60,6 +62,8 @@ pub(super) fn slow(evidence: &Evidence<'_>) -> Option<Finding> {
             row.text("initialiser"),
             row.text("site")
         ),
+        shown_in: "threads.initialisers",
+        when: Vec::new(),
         evidence: vec![
             format!("`{}` runs it, since {} looks at least", row.text("thread"), row.whole("looks")),
             "whoever uses the class meanwhile waits; jstack calls such threads runnable".to_owned(),

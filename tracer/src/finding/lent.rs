@@ -41,6 +41,8 @@ pub(super) fn exhausted(evidence: &Evidence<'_>) -> Option<Finding> {
             "{average:.1} threads on average wait at {} until others give back what they took{method}: there is too little of it",
             row.text("site")
         ),
+        shown_in: "locks.lent",
+        when: Vec::new(),
         evidence: [format!(
             "{}, {} in all; of {} that woke a thread there {} gave something back",
             format::plural(row.whole("waits"), "wait", "waits"),
@@ -72,6 +74,8 @@ pub(super) fn crowd(evidence: &Evidence<'_>) -> Option<Finding> {
             looks::threads(evidence, &row, average),
             row.text("site")
         ),
+        shown_in: "threads.waiting",
+        when: Vec::new(),
         evidence: looks::seen(evidence, &row)
             .into_iter()
             .chain(["normal where each waits for messages of its own; else there is too little of what they take"

@@ -33,6 +33,8 @@ pub(super) fn before(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Info,
         score: first.weight,
         title: format!("Before this session, in the {uptime} since the JVM started: {}", first.text),
+        shown_in: "",
+        when: Vec::new(),
         evidence: rest
             .iter()
             .map(|fact| fact.text.clone())
