@@ -2,7 +2,7 @@
  * incident: Each formula of a user is compiled by javac and loaded by a class loader that a listener keeps.
  * names: class-leak|class-storm|cpu-hot-line Formulas.|Formula
  * load: cpu
- * jfr: none
+ * jfr: jdk.ExecutionSample Formulas.compile
  */
 package com.acme.sheets;
 

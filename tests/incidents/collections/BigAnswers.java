@@ -3,7 +3,7 @@
  * names: humongous Json.|Report.
  * flags: -Xmx256m -XX:+UseG1GC
  * load: cpu
- * jfr: none
+ * jfr: jdk.ObjectAllocationSample Json.field
  */
 package com.acme.export;
 

@@ -2,7 +2,7 @@
  * incident: A library for remote objects has a daemon that collects the whole heap each half second, so that leases end in time.
  * names: gc-explicit LeaseClock.
  * flags: -Xmx512m
- * jfr: none
+ * jfr: jdk.SystemGC LeaseClock
  */
 package net.remoting.lease;
 

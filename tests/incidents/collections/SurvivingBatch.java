@@ -3,7 +3,7 @@
  * names: gc-long-pause|gc-share|cpu-gc Batch.|Copy|Allocation|Scavenge|*
  * flags: -Xmx900m -Xmn500m -XX:+UseSerialGC
  * load: cpu
- * jfr: jdk.GarbageCollection *
+ * jfr: jdk.GarbageCollection longestPause
  */
 package com.acme.nightly;
 

@@ -2,7 +2,7 @@
  * incident: A histogram of a million readings is kept as a map of boxed numbers, and boxed anew for each reading.
  * names: cpu-hot-line|cpu-hot-method|allocation-rate Histogram.
  * load: cpu
- * jfr: none
+ * jfr: jdk.ExecutionSample Histogram
  */
 package lab.signal;
 

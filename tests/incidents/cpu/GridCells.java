@@ -2,7 +2,7 @@
  * incident: Cells of a map hash to x ^ y, so that the 5000 on each diagonal share a bucket of the set of visited ones.
  * names: hash-collisions|cpu-hot-line|cpu-hot-method PathFinder.|Cell.
  * load: cpu
- * jfr: none
+ * jfr: jdk.ExecutionSample PathFinder
  */
 package games.atlas.path;
 

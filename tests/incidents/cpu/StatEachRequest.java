@@ -2,7 +2,7 @@
  * incident: Each request looks through the folder of configuration files for one that has changed.
  * names: cpu-hot-line|cpu-hot-method|slow-disk|system-calls ConfigWatcher.
  * load: cpu
- * jfr: none
+ * jfr: jdk.NativeMethodSample ConfigWatcher
  */
 package com.acme.config;
 

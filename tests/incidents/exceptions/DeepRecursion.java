@@ -2,7 +2,7 @@
  * incident: A parser recurses until the stack overflows for expressions that refer to themselves, and says "invalid" each time.
  * names: exceptions|exception-rate|cpu-hot-line|cpu-hot-method Expression.|StackOverflowError
  * load: cpu
- * jfr: none
+ * jfr: jdk.ExecutionSample Expression
  */
 package com.acme.formula;
 

@@ -2,7 +2,7 @@
  * incident: A price that is not there is told by Optional.orElseThrow, caught forty frames further out, for each article.
  * names: exceptions|exception-rate PriceLookup.|NoSuchElementException
  * load: cpu
- * jfr: none
+ * jfr: jdk.ExecutionSample PriceLookup
  */
 package com.acme.catalogue;
 

@@ -2,7 +2,7 @@
  * incident: A poller was interrupted once, puts the flag back and goes on: each of its sleeps ends at once with an exception.
  * names: exceptions|exception-rate|spinning Poller.|InterruptedException
  * load: cpu
- * jfr: none
+ * jfr: jdk.ExecutionSample Poller
  */
 package org.mailbox.poll;
 

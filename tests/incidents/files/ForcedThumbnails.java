@@ -1,7 +1,7 @@
 /*
  * incident: Thumbnails are written to new files that are each forced to the disk by a helper of a library, deep below the program's line.
  * names: slow-disk|file-lock Gallery.|DurableFiles.
- * jfr: none
+ * jfr: jdk.FileForce Gallery
  */
 package com.acme.gallery;
 

@@ -1,7 +1,7 @@
 /*
  * incident: Sixteen request threads borrow one of three connections from a pool that hands them over at a queue without capacity.
  * names: pool-exhausted|lock-queue ConnectionBag.borrow|Repository.
- * jfr: none
+ * jfr: jdk.ThreadPark ConnectionBag
  */
 package com.fjord.pool;
 

@@ -1,7 +1,7 @@
 /*
  * incident: The database pool keeps two idle connections in a deque; ten workers of the web server wait for one with a time limit.
  * names: pool-exhausted|lock-queue ObjectPool.borrowObject|OrderDao.
- * jfr: none
+ * jfr: jdk.ThreadPark borrowObject
  */
 package net.harbour.dbcp;
 

@@ -1,7 +1,7 @@
 /*
  * incident: Readers of a read-write lock overlap all the time, so the thread that publishes new rules never gets its turn for long.
  * names: lock-queue RuleBook.
- * jfr: none
+ * jfr: jdk.ThreadPark RuleBook
  */
 package com.acme.rules;
 

@@ -2,7 +2,7 @@
  * incident: Large heap buffers are written through channels by ever more threads, and each keeps a direct copy of its own.
  * names: memory-growth|direct-memory|thread-leak Archive.|ThreadBuffers
  * flags: -Xmx512m
- * jfr: none
+ * jfr: jdk.ThreadStart tenant
  */
 package com.acme.archive;
 

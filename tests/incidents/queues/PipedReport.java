@@ -1,7 +1,7 @@
 /*
  * incident: A report is written into a pipe between two threads, whose reader is slow: the writers wait for room.
  * names: full-queue|lost-notify|lock-contention|lock-chain ReportPipe.
- * jfr: none
+ * jfr: jdk.JavaMonitorWait ReportPipe
  */
 package com.acme.report;
 

@@ -1,7 +1,7 @@
 /*
  * incident: Publishers of quotes wait in submit, since one subscriber takes 40 ms for each quote and its buffer is full.
  * names: full-queue|slow-task QuoteStream.|Ticker.
- * jfr: none
+ * jfr: jdk.ThreadPark QuoteStream
  */
 package com.acme.stream;
 

@@ -1,7 +1,7 @@
 /*
  * incident: The executor of a server is full, and its policy lets the thread that accepts run each request that is refused.
  * names: executor-backlog|request-queue|slow-dispatcher Work.|Acceptor.
- * jfr: none
+ * jfr: jdk.ThreadSleep Work.render
  */
 package com.acme.gate;
 

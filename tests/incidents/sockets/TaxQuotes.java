@@ -1,7 +1,7 @@
 /*
  * incident: Quotes ask a tax service by the JDK's asynchronous HTTP client and join; the service answers after 600 ms.
  * names: slow-peer|slow-task|request-queue TaxGateway.|QuoteService.
- * jfr: none
+ * jfr: jdk.ThreadPark TaxGateway
  */
 package org.northwind.quotes;
 

@@ -1,7 +1,7 @@
 /*
  * incident: A rating service answers later than the time limit of 250 ms, and each request tries it again and again.
  * names: slow-peer|exception-rate|exceptions RatingClient.|SocketTimeoutException
- * jfr: none
+ * jfr: jdk.SocketRead RatingClient
  */
 package com.acme.rating;
 

@@ -56,6 +56,9 @@ const WORK: [(&str, Work); 22] = [
     ("jdk.internal.misc.Unsafe.setMemory", Work::NativeMemory),
 ];
 
+/// Methods and constructors that make exceptions.
+const THROWABLE: &str = "java.lang.Throwable.";
+
 /// What calls `finalize`.
 const FINALIZER: &str = "java.lang.ref.Finalizer.runFinalizer";
 
@@ -103,13 +106,17 @@ impl<'a> Seen<'a> {
     fn of(stacks: &'a Stacks, id: StackId) -> Option<Self> {
         let mut work = None;
         let mut thrown = None;
+        let mut is_made = false;
         for frame in stacks.frames_of(id) {
             work = work.or_else(|| Work::of(frame));
-            let is_constructor = frame.name.ends_with(".<init>");
-            if work == Some(Work::Exceptions) && is_constructor && frame.kind.is_java() {
-                // The program's own exceptions are made in the program's own constructors.
-                thrown = frame.name.strip_suffix(".<init>");
-                continue;
+            if frame.kind.is_java() {
+                // The program's own exceptions are made in the program's own constructors. One further out makes something else.
+                let made = frame.name.strip_suffix(".<init>");
+                is_made = frame.name.starts_with(THROWABLE) || (is_made && made.is_some());
+                if is_made {
+                    thrown = made.or(thrown);
+                    continue;
+                }
             }
             if site::is_app(frame) {
                 let finalizes = stacks.frames_of(id).any(|frame| frame.name == FINALIZER);
@@ -286,6 +293,25 @@ mod tests {
         assert_eq!(
             cells(&section, "work", ["work", "samples", "place", "thrown"]),
             [["regular expressions", "3", "a.Mail.check:12", "-"]]
+        );
+    }
+
+    #[test]
+    fn what_is_made_around_an_exception_is_not_thrown() {
+        let mut play = Play::default();
+        let stack = play.stack(&[
+            "a.Router.find:20",
+            "javax.naming.InitialContext.<init>:208",
+            "javax.naming.InitialContext.init:236",
+            "a.NotFound.<init>:5",
+            "java.lang.Throwable.<init>:255",
+            "java.lang.Throwable.fillInStackTrace:798",
+        ]);
+        let section =
+            play.section_of_stacks(&mut Cpu::default(), 1000, &[(1, 7, stack, Payload::CpuSample { period_ns: 1 })]);
+        assert_eq!(
+            cells(&section, "work", ["work", "place", "thrown"]),
+            [["exceptions", "a.Router.find:20", "a.NotFound"]]
         );
     }
 
