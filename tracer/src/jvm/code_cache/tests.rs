@@ -89,6 +89,7 @@ fn the_kernel_side_gets_every_field() {
         ];
         let expected = match release {
             8 => [4, 4, 4, 4, 8],
+            28.. => [4, 4, 4, 4, 2],
             23.. => [2, 4, 4, 4, 2],
             _ => [4, 8, 8, 8, 8],
         };
