@@ -1,6 +1,7 @@
 /*
  * incident: Deliveries look up the mail server of each domain, and the name server does not answer.
  * names: slow-peer MailRouter.
+ * until: 21
  * jfr: none
  */
 package org.postoffice.route;

@@ -18,13 +18,16 @@ struct Fact {
     text: String,
 }
 
+/// Looks for one, in a JVM that is up for so many seconds.
+type Look = fn(&Evidence<'_>, &SinceStart, f64) -> Option<Fact>;
+
+const FACTS: [Look; 7] = [collections, throttling, faults, cpu, threads, churn, memory];
+
 /// What was worse before than it is now.
 pub(super) fn before(evidence: &Evidence<'_>) -> Option<Finding> {
     let since = evidence.target.since_start.as_ref()?;
     let uptime_s = Some(evidence.target.uptime_s).filter(|uptime_s| *uptime_s >= LEAST_UPTIME_S)?;
-    let rules: [fn(&Evidence<'_>, &SinceStart, f64) -> Option<Fact>; 7] =
-        [collections, throttling, faults, cpu, threads, churn, memory];
-    let mut facts: Vec<Fact> = rules.iter().filter_map(|rule| rule(evidence, since, uptime_s as f64)).collect();
+    let mut facts: Vec<Fact> = FACTS.iter().filter_map(|rule| rule(evidence, since, uptime_s as f64)).collect();
     facts.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let (first, rest) = facts.split_first()?;
     let uptime = format::duration(uptime_s.saturating_mul(1_000_000_000));

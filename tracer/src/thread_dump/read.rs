@@ -134,12 +134,18 @@ impl ThreadReader {
 
     /// The path of a file, or a number in its place.
     pub fn file(&self, path: String) -> String {
-        self.redaction.as_ref().map_or_else(|| path.clone(), |redaction| redaction.borrow_mut().file(&path))
+        match &self.redaction {
+            Some(redaction) => redaction.borrow_mut().file(&path),
+            None => path,
+        }
     }
 
     /// What a call is about, or that without names.
     fn on(&self, on: String) -> String {
-        self.redaction.as_ref().map_or_else(|| on.clone(), |redaction| redaction.borrow_mut().on(&on))
+        match &self.redaction {
+            Some(redaction) => redaction.borrow_mut().on(&on),
+            None => on,
+        }
     }
 
     /// The JVM's process.

@@ -177,7 +177,7 @@ fn takes(stacks: &Stacks, waiting: StackId, waking: StackId) -> bool {
 }
 
 /// The innermost method of the program that both is waiting and, elsewhere, gives back what ends that wait.
-fn common<'a>(stacks: &'a Stacks, waiting: StackId, waking: StackId) -> Option<&'a str> {
+fn common(stacks: &Stacks, waiting: StackId, waking: StackId) -> Option<&str> {
     let program = |id| stacks.frames_of(id).filter(|frame: &&Frame| site::is_app(frame)).map(|frame| &*frame.name);
     program(waiting).find(|method| program(waking).any(|other| other == *method))
 }
@@ -209,9 +209,6 @@ mod tests {
             return Vec::new();
         }
         cells(&section, "lent", ["site", "waits", "total_ns", "returns", "method"])
-            .into_iter()
-            .map(|row| row.map(|cell| cell.to_owned()))
-            .collect()
     }
 
     #[test]
