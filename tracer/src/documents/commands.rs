@@ -8,7 +8,7 @@ use super::{assert_same, block_lines, code_spans, documents, read, sources};
 use crate::cli;
 
 /// Options of other programs that documents name: of cargo and its commands, of the tests, of kubectl, of the kernel's and the JDK's tools.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 27] = [
     "--all",
     "--audit",
     "--bin",
