@@ -197,7 +197,7 @@ fn apt_get() -> Command {
     apt_get
 }
 
-/// Perfetto's own classes, from PyPI, into `target/perfetto`: a test reads jtrace's traces by them.
+/// Perfetto's own classes, from `PyPI`, into `target/perfetto`: a test reads jtrace's traces by them.
 fn perfetto() -> Result<()> {
     const CLASSES: [&str; 2] = ["perfetto==0.59.1", "protobuf==7.36.2"];
     let folder = workspace::root().join("target/perfetto");

@@ -212,7 +212,10 @@ mod tests {
 
     const S: u64 = SECOND_NS;
 
-    fn rows(timed: &Timed<u64>) -> Vec<(u64, Vec<(u32, Vec<u64>)>)> {
+    /// The steps of a row, each with its amounts.
+    type Steps = Vec<(u32, Vec<u64>)>;
+
+    fn rows(timed: &Timed<u64>) -> Vec<(u64, Steps)> {
         let table = timed.table(("gc", "t"), &COUNT_TOTAL_MAX, |key| Some(*key), |key| vec![key.into()]);
         let label = |row: &RowSteps| match row.labels[0] {
             Cell::Int(key) => key,

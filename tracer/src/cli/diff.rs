@@ -77,7 +77,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
             Form::Text => output::replace_with(path, |out| view::diff::write(&diff, &TextOptions::for_file(), out))?,
             Form::Json => output::replace_with(path, |out| json::write_document(&diff, out))?,
             Form::Html => {
-                output::replace_with(path, |out| html::write_difference(&diff, [&reports[0], &reports[1]], out))?
+                output::replace_with(path, |out| html::write_difference(&diff, [&reports[0], &reports[1]], out))?;
             }
             Form::Svg => picture(&reports, options.profile.as_ref(), path)?,
         }

@@ -6,7 +6,10 @@
 mod message;
 mod track;
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 use self::track::{Sequence, Slice, Track};
 use super::Export;
@@ -89,11 +92,11 @@ impl<W: Write> PerfettoTrace<W> {
                     .into_iter()
                     .flatten()
                     .find_map(|id| names.get(id).ok().filter(|name| name != NO_CAUSE));
-                let name = known.map_or_else(|| "pause".into(), |name| name.into_owned());
+                let name = known.map_or_else(|| "pause".into(), Cow::into_owned);
                 self.of_process(|tracks| tracks.pauses, Lens::Gc, pause.since_ns, event, &name)?;
             }
             Payload::VmOperation { edge: Edge::Begin, name, .. } => {
-                self.operations.begin(event.tid, begun(event, Some(name)))
+                self.operations.begin(event.tid, begun(event, Some(name)));
             }
             Payload::VmOperation { edge: Edge::End, name, .. } => {
                 let Some((operation, 0)) = self.operations.end(event.tid, |begun| begun.name == Some(name)) else {
@@ -303,7 +306,7 @@ impl<W: Write> Export for PerfettoTrace<W> {
         }
         match taken {
             Taken::Event(event) => self.event(event, session),
-            _ => Ok(()),
+            Taken::Other => Ok(()),
         }
     }
 

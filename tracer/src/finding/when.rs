@@ -166,6 +166,6 @@ mod tests {
         let series = [of("gc", 30.0), of("java", 70.0)];
         let step = Step { series: &series, at: 0, seconds: 2.0 };
         assert_eq!((step.percent("gc"), step.per_second("java"), step.amount("none")), (30.0, 35.0, 0.0));
-        assert_eq!(Step { at: 1, ..step }.percent("gc"), 0.0);
+        assert!(Step { at: 1, ..step }.percent("gc") < 1e-9, "a step without any");
     }
 }

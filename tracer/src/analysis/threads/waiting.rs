@@ -233,12 +233,12 @@ impl Waiting {
         let all = self.look_steps.table(id, &[("looks", Amount::Count)], |()| Some(()), |()| Vec::new());
         let looks = all.rows.into_iter().flat_map(|row| row.steps);
         let weights = looks.filter_map(|(step, looks)| Some((step, *looks.first()?))).collect();
-        let table = self.reason_steps.table(id, &columns, |reason| self.label(reason), labels);
+        let table = self.reason_steps.table(id, &columns, |reason| Some(self.label(reason)), labels);
         TableSteps { weights, ..table }
     }
 
-    fn label(&self, (kind, what, place, called): &Reason) -> Option<Label> {
-        Some((*kind, self.texts.of(*what), self.texts.of(*place), self.texts.of(*called)))
+    fn label(&self, (kind, what, place, called): &Reason) -> Label {
+        (*kind, self.texts.of(*what), self.texts.of(*place), self.texts.of(*called))
     }
 
     pub(super) const fn looks(&self) -> u64 {
@@ -309,7 +309,7 @@ impl Waiting {
                 text(seen.pool.clone()),
             ]
         };
-        self.reasons.grouped(|reason| self.label(reason)).table(
+        self.reasons.grouped(|reason| Some(self.label(reason))).table(
             "waiting",
             "What threads of the program wait for",
             vec![

@@ -67,7 +67,7 @@ fn slices(trace: &Trace) -> Vec<Read> {
         let track: &String = &tracks[&event.track_uuid];
         match Kind::try_from(event.kind).expect("a kind") {
             Kind::SliceBegin => {
-                open.entry(event.track_uuid).or_default().push((names[&event.name_iid].clone(), time_ns))
+                open.entry(event.track_uuid).or_default().push((names[&event.name_iid].clone(), time_ns));
             }
             Kind::SliceEnd => {
                 let (name, begin) = open.get_mut(&event.track_uuid).and_then(Vec::pop).expect("it has begun");

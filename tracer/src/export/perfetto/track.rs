@@ -173,7 +173,7 @@ impl<W: Write> Sequence<W> {
         self.tracks += 1;
         let uuid = self.tracks;
         let name = shown(name);
-        self.describe(TrackDescriptor { uuid, parent_uuid, name, counter, ..TrackDescriptor::default() })?;
+        self.describe(TrackDescriptor { uuid, name, parent_uuid, counter, ..TrackDescriptor::default() })?;
         Ok(Track(uuid))
     }
 

@@ -74,6 +74,7 @@ pub(super) struct Location {
 
 /// A file that holds code, or a stand-in for one. All of its names are known, so nobody has to look for them.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
+#[expect(clippy::struct_excessive_bools, reason = "the format has them")]
 pub(super) struct Mapping {
     #[prost(uint64, tag = "1")]
     pub(super) id: u64,
