@@ -82,7 +82,7 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "patchelf",
         why: "gives builds of the JVM for newer systems a C library of their own (`cargo xtask jdks --all`)",
-        purpose: Purpose::Bench,
+        purpose: Purpose::Test,
         is_present: || process::on_path("patchelf"),
     },
     Package {
