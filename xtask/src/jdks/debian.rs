@@ -90,9 +90,8 @@ fn bring_in(folder: &Path, root: &Path) -> Result<()> {
                     process::run(process::command("cp").arg("-r").arg(inside).arg(&path))?;
                 }
             }
-            Ok(_) => {}
             Err(_) if path.is_dir() => bring_in(&path, root)?,
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
     }
     Ok(())
