@@ -92,8 +92,8 @@ impl Read {
     }
 }
 
-/// Memory that one recording may take, and its report.
-const ROOM: usize = 32 << 20;
+/// Memory that one recording may take, and its report: times that lie make it as long as a session can be, in steps of tables and lines.
+const ROOM: usize = 64 << 20;
 
 proptest! {
     #![proptest_config(config(1_500))]
