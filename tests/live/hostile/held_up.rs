@@ -111,7 +111,7 @@ fn memory_that_is_mapped_again_and_again_is_left_by_a_signal() -> Result<()> {
             // Two at once can be one by the time that they arrive.
             until("it has left", || {
                 // It may have ended since.
-                let _ = attaching.signal(Signal::INT);
+                let _ = attaching.signal(Signal::TERM);
                 Ok((!attaching.is_running()).then_some(()))
             })?;
         }

@@ -92,8 +92,8 @@ impl Read {
     }
 }
 
-/// Memory that one recording may take, and its report: times that lie make it as long as a session can be, in steps of tables and lines.
-const ROOM: usize = 64 << 20;
+/// Memory that one recording may take, and its report. Classes of objects are kept by their numbers, up to 2^24 of four bytes.
+const ROOM: usize = 96 << 20;
 
 proptest! {
     #![proptest_config(config(1_500))]
