@@ -82,7 +82,11 @@ impl Places {
         let (memory, tables) = (&jvm.memory, &jvm.tables);
         let flags = jvm.flags.as_ref().map_err(ToString::to_string)?;
         let addresses = jvm.library.symbols(&SYMBOLS).map_err(|error| error.to_string())?;
-        let known = Known { memory, addresses, described: Described::read(jvm) };
+        let mut known = Known { memory, addresses, described: Described::default() };
+        // A library has all of these symbols or none. Descriptions take many reads, so they are asked for only then.
+        if known.by_symbol(&[NAME]).is_err() {
+            known.described = Described::read(jvm);
+        }
         let wide = flags.bool(memory, "UseCompressedOops") == Some(false);
         let objects = objects::layout(memory, tables, flags)?;
         let dense = jvm.target.jdk_release >= DENSE_ARRAYS_SINCE;
@@ -109,6 +113,7 @@ impl Places {
 }
 
 /// Fields of `java.lang.Thread` and of `java.lang.String` as their classes are described; none where the tables lead to no class.
+#[derive(Default)]
 struct Described([Vec<Field>; 2]);
 
 impl Described {
@@ -118,7 +123,7 @@ impl Described {
             let fields = FieldsLayout::from_tables(tables)?;
             Ok((metadata, fields))
         });
-        let Ok((metadata, fields)) = layouts else { return Self([Vec::new(), Vec::new()]) };
+        let Ok((metadata, fields)) = layouts else { return Self::default() };
         let of = |class| well_known(memory, tables, class).map(|klass| fields.of(memory, &metadata, klass));
         Self(["Thread", "String"].map(|class| of(class).unwrap_or_default()))
     }
