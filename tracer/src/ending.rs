@@ -27,6 +27,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{priority, privilege, standard_error};
 
+use self::pending::Pending;
+
+mod pending;
+
 /// How long jtrace may take to end after the last signal that matters.
 pub const LAST_LIMIT: Duration = Duration::from_millis(800);
 /// How long giving the terminal back may take of that.
@@ -142,8 +146,7 @@ pub fn heed() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signals = {
         let _context = runtime.enter();
-        let all = SIGNALS.into_iter().chain(REAL_TIME);
-        all.map(|number| Ok((number, signal(SignalKind::from_raw(number))?))).collect::<io::Result<Vec<_>>>()?
+        Signals::of(SIGNALS.into_iter().chain(REAL_TIME))?
     };
     if WAKES.set([wake()?, wake()?]).is_err() {
         return Ok(());
@@ -250,10 +253,44 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec { tv_sec: duration.as_secs().cast_signed(), tv_nsec: i64::from(duration.subsec_nanos()) }
 }
 
+/// The signals that are heard: each by its handler, in whatever thread the kernel chooses, or where that thread cannot run it.
+struct Signals {
+    handled: Vec<(i32, Signal)>,
+    pending: Pending,
+}
+
+impl Signals {
+    fn of(numbers: impl Iterator<Item = i32> + Clone) -> io::Result<Self> {
+        let handled = numbers.clone().map(|number| Ok((number, signal(SignalKind::from_raw(number))?)));
+        // The handler of this one has more to do, and comes to a thread that runs.
+        let pending = Pending::of(numbers.filter(|number| *number != libc::SIGXCPU));
+        Ok(Self { handled: handled.collect::<io::Result<Vec<_>>>()?, pending: pending? })
+    }
+
+    async fn next(&mut self) -> i32 {
+        tokio::select! {
+            number = next_handled(&mut self.handled) => number,
+            Ok(number) = self.pending.next() => number,
+        }
+    }
+}
+
+async fn next_handled(signals: &mut [(i32, Signal)]) -> i32 {
+    poll_fn(|context| {
+        for (number, signal) in signals.iter_mut() {
+            if let Poll::Ready(Some(())) = Pin::new(signal).poll_recv(context) {
+                return Poll::Ready(*number);
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
 /// The thread that hears signals.
-async fn hear(mut signals: Vec<(i32, Signal)>) {
+async fn hear(mut signals: Signals) {
     loop {
-        let number = next_of(&mut signals).await;
+        let number = signals.next().await;
         // The kernel sends this one also to a thread that is urgent for too long, which has been dealt with.
         if number == libc::SIGXCPU && !is_cpu_time_over() {
             continue;
@@ -264,18 +301,6 @@ async fn hear(mut signals: Vec<(i32, Signal)>) {
             leave(number);
         }
     }
-}
-
-async fn next_of(signals: &mut [(i32, Signal)]) -> i32 {
-    poll_fn(|context| {
-        for (number, signal) in signals.iter_mut() {
-            if let Poll::Ready(Some(())) = Pin::new(signal).poll_recv(context) {
-                return Poll::Ready(*number);
-            }
-        }
-        Poll::Pending
-    })
-    .await
 }
 
 /// Notes a wish to end; gives how many there were.
