@@ -1,8 +1,10 @@
 //! `cargo xtask incidents [NAME...]`: watches programs with a planted cause (`tests/incidents`) as somebody would who knows nothing of them, and
-//! says of how many the first findings name that cause, how soon, and which healthy programs were accused.
+//! says of how many the first findings name that cause, how soon, and which healthy programs were accused. Healthy are some that were written for this,
+//! and the real ones that `jtrace bench` has from packages.
 
 mod flight;
 mod program;
+mod subject;
 mod tally;
 mod trial;
 
@@ -68,8 +70,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if !options.built {
         build::run(&build::Options::default())?;
     }
-    let programs = program::all(&sources())?;
+    let mut programs = program::all(&sources())?;
     compile(&programs)?;
+    programs.extend(subject::REAL.map(Program::real));
     let wanted = |program: &Program| {
         options.names.is_empty() || options.names.iter().any(|name| *name == program.name || *name == program.class)
     };

@@ -66,6 +66,8 @@ pub(crate) struct Program {
     pub(crate) flags: Vec<String>,
     pub(crate) recorded: Option<Recorded>,
     pub(crate) is_busy: bool,
+    /// Whether it is one that others wrote, from a package.
+    pub(crate) is_real: bool,
     needs: Option<u32>,
     until: Option<u32>,
 }
@@ -102,6 +104,11 @@ impl Program {
         }
         ensure!(is_healthy == Some(program.causes.is_empty()), "neither an incident with causes nor healthy");
         Ok(program)
+    }
+
+    /// A program that others wrote, and that nothing is wrong with.
+    pub(super) fn real(name: &str) -> Self {
+        Self { name: name.to_owned(), class: "real".to_owned(), is_busy: true, is_real: true, ..Self::default() }
     }
 
     /// Whether a release of the JDK shows its incident.

@@ -2,22 +2,19 @@
 
 use std::{fs, process::Command, time::Duration};
 
-use ::tests::{
-    jdk::Jdk,
-    process::{Finished, Process},
-    report::Report,
-};
+use ::tests::{jdk::Jdk, process::Finished, report::Report};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::{
-    classes, flight,
+    flight,
     program::{Cause, Program},
+    subject::Subject,
 };
 use crate::dist;
 
 /// How long a program may take until its incident is under way, and jtrace in all.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(super) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The finding that threads find no CPU.
 const OTHERS_CPUS: &str = "cpu-queue";
@@ -51,20 +48,18 @@ impl Trial<'_> {
     /// Starts the program, watches it, ends it.
     pub(crate) fn run(&self, duration: &str) -> Result<Outcome> {
         let folder = tempfile::tempdir().context("cannot make a folder for the report")?;
-        let mut java = Command::new(self.jdk.java());
-        java.args(&self.program.flags).arg("-cp").arg(classes()).arg(&self.program.main).current_dir(folder.path());
-        let mut jvm = Process::spawn(&mut java)?;
-        let (_, _) = jvm.stdout.wait_for_line("READY", 0, PATIENCE).with_context(|| jvm.stderr.text())?;
+        let subject = Subject::start(self.program, &self.jdk, folder.path())?;
         let report = folder.path().join("report.json");
         let mut jtrace = Command::new(dist::binary());
-        jtrace.args(["attach", &jvm.pid().to_string(), "--text", "-d", duration, "-o"]).arg(&report);
+        jtrace.args(["attach", &subject.jvm().to_string(), "--text", "-d", duration, "-o"]).arg(&report);
         let finished = Finished::of(jtrace.env("NO_COLOR", "1"), PATIENCE)?;
         ensure!(finished.code == 0, "jtrace ended with {}: {}", finished.code, finished.stderr);
-        let recorded =
-            if self.flight { Some(flight::shows(&self.jdk, self.program, jvm.pid(), folder.path())?) } else { None };
-        ensure!(jvm.is_running(), "the program has ended: {}", jvm.transcript());
-        jvm.close_stdin();
-        jvm.wait_for_exit(PATIENCE)?;
+        let recorded = if self.flight {
+            Some(flight::shows(&self.jdk, self.program, subject.jvm(), folder.path())?)
+        } else {
+            None
+        };
+        subject.end()?;
         let report = Report::parse(&fs::read(&report).context("no report")?)?;
         Ok(self.judge(&report.0, &finished.stderr, recorded))
     }
