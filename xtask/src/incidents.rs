@@ -4,6 +4,7 @@
 
 mod flight;
 mod program;
+mod slow_disk;
 mod subject;
 mod tally;
 mod trial;

@@ -1,6 +1,7 @@
 /*
  * incident: Every request appends to the journal and forces it to the disk before it answers.
  * names: slow-disk Journal.append
+ * disk: slow
  * jfr: none
  */
 package files;

@@ -1,6 +1,7 @@
 /*
  * incident: The counters of visits are saved with FileDescriptor.sync after each change, by three threads.
  * names: slow-disk CounterFile.save
+ * disk: slow
  * jfr: none
  */
 package files;

@@ -1,6 +1,7 @@
 /*
  * incident: The account file is open in mode "rwd", so each balance that is written waits for the disk.
  * names: slow-disk AccountFile.store
+ * disk: slow
  * jfr: jdk.FileWrite AccountFile.store
  */
 package files;

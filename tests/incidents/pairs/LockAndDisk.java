@@ -2,6 +2,7 @@
  * incident: Requests queue for the lock of the session table, which is held for 8 ms, and the audit threads force each line to the disk.
  * names: lock-queue SessionTable.touch
  * names: slow-disk AuditFile.write
+ * disk: slow
  * jfr: jdk.ThreadPark SessionTable.touch
  */
 package pairs;

@@ -2,6 +2,7 @@
  * incident: Producers wait for room in the queue of a consumer that takes 40 ms an event, and three threads save their state with a sync each time.
  * names: full-queue EventBus.publish
  * names: slow-disk Checkpoint.save
+ * disk: slow
  * jfr: jdk.ThreadPark EventBus.publish
  */
 package pairs;

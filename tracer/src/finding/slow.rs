@@ -88,7 +88,7 @@ const TASK: Wait = Wait {
 /// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = most(evidence, &PEER)?;
-    let finding = say(evidence, &PEER, &row, row.number("average")?)?;
+    let finding = say(evidence, &PEER, &row)?;
     let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })
 }
@@ -110,23 +110,34 @@ pub(super) fn disk(evidence: &Evidence<'_>) -> Option<Finding> {
         let call = what.rsplit_once(" (").and_then(|(_, call)| call.strip_suffix(')'));
         (!DEVICES.iter().any(|device| what.starts_with(device))).then(|| SYNC_CALLS.contains(&call.unwrap_or_default()))
     };
-    // A method that forces data to the disk waits for it in its other calls, too: opening, or writing, the same file.
-    let by_method = |row: &Row<'_>| {
-        let of = |row: &Row<'_>| row.text("site").rsplit_once(':').map(|(method, _)| method.to_owned());
-        let same =
-            evidence.rows(Threads, "waiting").filter(|other| other.text("kind") == "file" && of(other) == of(row));
-        let (looks, average) = same.filter(|other| calls(other).is_some()).fold((0, 0.0), |(looks, average), other| {
-            (looks + other.whole("looks"), average + other.number("average").unwrap_or(0.0))
-        });
-        (looks, average)
-    };
+    let all = |row: &Row<'_>| in_method(evidence, row, |other| calls(other).is_some());
     let told = |wait: &Wait, sync: bool| {
-        let row = of_kind(evidence, |row| {
-            row.text("kind") == "file" && calls(row) == Some(sync) && by_method(row).0 >= LOOKS
-        })?;
-        say(evidence, wait, &row, by_method(&row).1)
+        let is_it = |row: &Row<'_>| row.text("kind") == "file" && calls(row) == Some(sync) && all(row).looks >= LOOKS;
+        let row = of_kind(evidence, is_it)?;
+        say_all(evidence, wait, &row, &all(&row))
     };
     told(&SYNC, true).or_else(|| told(&DISK, false))
+}
+
+/// What the threads of a method wait for.
+struct InMethod {
+    looks: u64,
+    average: f64,
+    /// How many rows there are of it.
+    rows: usize,
+}
+
+/// A method that forces data to the disk waits for it in its other calls, too: opening, or writing, the same file. Or its threads have
+/// a file each.
+fn in_method(evidence: &Evidence<'_>, row: &Row<'_>, is_of_disk: impl Fn(&Row<'_>) -> bool) -> InMethod {
+    let of = |row: &Row<'_>| row.text("site").rsplit_once(':').map(|(method, _)| method.to_owned());
+    let same = evidence.rows(Threads, "waiting").filter(|other| other.text("kind") == "file" && of(other) == of(row));
+    let none = InMethod { looks: 0, average: 0.0, rows: 0 };
+    same.filter(is_of_disk).fold(none, |sum, other| InMethod {
+        looks: sum.looks + other.whole("looks"),
+        average: sum.average + other.number("average").unwrap_or(0.0),
+        rows: sum.rows + 1,
+    })
 }
 
 /// Threads wait for other processes.
@@ -146,7 +157,7 @@ pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn waits(evidence: &Evidence<'_>, wait: &Wait) -> Option<Finding> {
     let row = most(evidence, wait)?;
-    say(evidence, wait, &row, row.number("average")?)
+    say(evidence, wait, &row)
 }
 
 /// What most threads wait for, of these kinds.
@@ -154,8 +165,15 @@ fn most<'a>(evidence: &Evidence<'a>, wait: &Wait) -> Option<Row<'a>> {
     of_kind(evidence, |row| wait.kinds.contains(&row.text("kind").as_str()))
 }
 
+/// So many threads wait for what this row says.
+fn say(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>) -> Option<Finding> {
+    let alone = InMethod { looks: row.whole("looks"), average: row.number("average")?, rows: 1 };
+    say_all(evidence, wait, row, &alone)
+}
+
 /// So many threads wait, most of them for what this row says.
-fn say(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, average: f64) -> Option<Finding> {
+fn say_all(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, all: &InMethod) -> Option<Finding> {
+    let InMethod { average, rows, .. } = *all;
     if average < wait.told {
         return None;
     }
@@ -169,17 +187,26 @@ fn say(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, average: f64) -> Opt
         severity: if ends && average >= wait.warning { Severity::Warning } else { Severity::Info },
         score: 50.0 * average,
         title: format!(
-            "{} wait for {}, at {}{}",
+            "{} wait for {}{}, at {}{}",
             threads(evidence, row, average),
             row.text("what"),
+            if rows > 1 { format!(" and {} more like it", rows - 1) } else { String::new() },
             row.text("site"),
             without_end.unwrap_or_default()
         ),
         shown_in: "threads.waiting",
         when: row.seen(),
-        evidence: seen(evidence, row),
+        evidence: if rows > 1 { of_one(seen(evidence, row)) } else { seen(evidence, row) },
         next_step: wait.next_step.to_owned(),
     })
+}
+
+/// Evidence of one row, where a finding is about several.
+fn of_one(mut seen: Vec<String>) -> Vec<String> {
+    if let Some(often) = seen.first_mut() {
+        *often = format!("the first of these: {often}");
+    }
+    seen
 }
 
 /// Virtual threads wait and keep their carriers from others.
@@ -354,8 +381,13 @@ mod tests {
         let forced = case.row("threads", "waiting", &call("/data/x (fsync)", "a.Counters.save:38", 1));
         assert_eq!(
             forced.said(disk),
-            (Severity::Warning, "0.3 threads on average wait for /data/x (fsync), at a.Counters.save:38".to_owned())
+            (
+                Severity::Warning,
+                "0.3 threads on average wait for /data/x (fsync) and 1 more like it, at a.Counters.save:38".to_owned()
+            )
         );
+        let evidence = forced.ask(disk).expect("a finding").evidence;
+        assert!(evidence[0].starts_with("the first of these: seen in 1 of 10 looks"), "{evidence:?}");
         let case = Case::seconds(10).number("threads", "looks", 10.0);
         let case = case.row("threads", "waiting", &call("/data/y (write)", "a.Logs.roll:3", 2));
         let other = case.row("threads", "waiting", &call("/data/x (fsync)", "a.Counters.save:38", 1));

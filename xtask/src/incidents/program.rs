@@ -66,6 +66,8 @@ pub(crate) struct Program {
     pub(crate) flags: Vec<String>,
     pub(crate) recorded: Option<Recorded>,
     pub(crate) is_busy: bool,
+    /// Whether its writes wait for the disk, however fast that is on this machine.
+    pub(crate) has_slow_disk: bool,
     /// Whether it is one that others wrote, from a package.
     pub(crate) is_real: bool,
     needs: Option<u32>,
@@ -92,6 +94,7 @@ impl Program {
                 "flags" => program.flags = value.split_whitespace().map(str::to_owned).collect(),
                 "needs" => program.needs = Some(value.parse()?),
                 "until" => program.until = Some(value.parse()?),
+                "disk" => program.has_slow_disk = value == "slow",
                 "load" => program.is_busy = value == "cpu",
                 "jfr" => {
                     let words = value.split_once(' ');
