@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use tests::{jdk, jtrace::Session, jvm::Launch, report::Report};
 
 /// Characters that steer a terminal or hide text: controls except line ends, and bidirectional and invisible ones.
@@ -40,5 +40,40 @@ fn hostile_names_are_harmless_in_every_view() -> Result<()> {
             assert!(!line.bytes().any(|byte| byte < 0x20), "control bytes in a line");
         }
     }
+    Ok(())
+}
+
+/// Pieces of work after which everything that keeps names is full, and how many come then.
+const FILL: u32 = 100;
+const MORE: u32 = 50;
+/// What `docs/security.md` says that a session takes at most of names, and what growing tables may still take when they are full.
+const MOST_KIB: u64 = 1 << 20;
+const GROWTH_KIB: u64 = 32 << 10;
+
+/// Names that no day of a real program has: 300 MB of them in two minutes, through the kernel and all that reads the target, too.
+#[test]
+#[ignore = "takes minutes: `cargo xtask nightly --only live`"]
+fn names_that_are_made_up_without_end_do_not_fill_the_memory() -> Result<()> {
+    const WORDS: [&str; 7] =
+        ["-l", "classes,threads,alloc,gc,locks,jit", "--exact", "--yes", "--max-overhead", "10000%", "--json"];
+    let mut jvm = Launch::new(&jdk::any()?, "names", "MadeUp").flags(&["-Xmx256m"]).start()?;
+    let mut session = Session::attach(jvm.pid(), &WORDS)?;
+    let mut resident_kib = Vec::new();
+    for pieces in [FILL, MORE] {
+        for _ in 0..pieces {
+            jvm.work()?;
+        }
+        let status = fs::read_to_string(format!("/proc/{}/status", session.process().pid()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+        resident_kib.push(line.split_whitespace().next().context("no value")?.parse::<u64>()?);
+    }
+    let report = session.report()?;
+    jvm.finish()?;
+    let (full, after) = (resident_kib[0], resident_kib[1]);
+    println!("counted: {} KiB after {FILL} pieces of work, {} KiB after {}", full, after, FILL + MORE);
+    ensure!(after < MOST_KIB, "{after} KiB");
+    ensure!(after < full + GROWTH_KIB, "{full} KiB, then {after} KiB");
+    let missing = report.0["completeness"]["missing"].to_string();
+    ensure!(missing.contains("names were") && missing.contains("methods and classes were"), "{missing}");
     Ok(())
 }
