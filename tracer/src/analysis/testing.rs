@@ -161,9 +161,7 @@ pub(super) fn first_keys(section: &Section, count: usize) -> Vec<&'static str> {
 #[track_caller]
 pub(super) fn cells<const N: usize>(section: &Section, table: &str, keys: [&str; N]) -> Vec<[String; N]> {
     let table = section.table(table).unwrap_or_else(|| panic!("no table `{table}` in {:?}", section.shapes));
-    let at = keys.map(|key| {
-        table.columns.iter().position(|column| column.key == key).unwrap_or_else(|| panic!("no column `{key}`"))
-    });
+    let at = keys.map(|key| table.column(key).unwrap_or_else(|| panic!("no column `{key}`")));
     for row in &table.rows {
         assert_eq!(row.len(), table.columns.len(), "{} is ragged", table.id);
     }

@@ -80,8 +80,8 @@ impl Sampling {
 }
 
 fn rows(table: &Table) -> Vec<Sampled> {
-    let at = |key: &str| table.columns.iter().position(|column| column.key == key);
-    let [Some(class), Some(site), Some(samples)] = ["class", "site", "samples"].map(at) else { return Vec::new() };
+    let columns = ["class", "site", "samples"].map(|key| table.column(key));
+    let [Some(class), Some(site), Some(samples)] = columns else { return Vec::new() };
     let of = |row: &Vec<Cell>| match [class, site, samples].map(|at| row.get(at)) {
         [Some(Cell::Text(class)), Some(Cell::Text(site)), Some(Cell::Int(samples))] => {
             Some(Sampled { class: class.clone(), place: site.clone(), samples: *samples })

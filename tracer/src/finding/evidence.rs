@@ -101,6 +101,6 @@ impl<'a> Row<'a> {
     }
 
     fn cell(&self, column: &str) -> Option<&'a Cell> {
-        self.cells.get(self.table.columns.iter().position(|known| known.key == column)?)
+        self.cells.get(self.table.column(column)?)
     }
 }

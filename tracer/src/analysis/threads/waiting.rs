@@ -418,7 +418,7 @@ mod tests {
         }
         let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
         let cell = |key: &str| {
-            let column = table.columns.iter().position(|column| column.key == key).expect(key);
+            let column = table.column(key).expect(key);
             table.rows[0][column].clone()
         };
         assert_eq!(cell("site"), "a.Stock.take:9".into());

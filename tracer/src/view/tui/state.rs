@@ -226,7 +226,7 @@ impl State {
     /// The marker that the selected row is about.
     fn marker(&self) -> Option<String> {
         let (section, table) = self.table()?;
-        let at = table.columns.iter().position(|column| section == "markers" && column.key == "marker")?;
+        let at = table.column("marker").filter(|_| section == "markers")?;
         let row = table.rows.get(*self.rows(section, table).get(self.row)?)?;
         match row.get(at)? {
             Cell::Text(marker) => Some(marker.clone()),
