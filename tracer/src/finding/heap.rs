@@ -34,7 +34,7 @@ pub(super) fn growth(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let (grown, max, used) = (row.whole("grown_bytes"), row.whole("max_bytes"), row.whole("used_after_bytes"));
     let left = left(&row)?;
-    let urgent = used as f64 > URGENT * max as f64;
+    let urgent = used as f64 > URGENT * max as f64 && may_have_shrunk(evidence, &row);
     let mut support = vec![format!(
         "{} after the first collection, {} after the last, of at most {}; no collection gave anything back",
         format::bytes(used.saturating_sub(grown)),
@@ -60,6 +60,12 @@ pub(super) fn growth(evidence: &Evidence<'_>) -> Option<Finding> {
             "Watch it for longer: normal while caches fill; else `jtrace leaks PID` names what goes on growing, and what holds it."
                 .to_owned(),
     })
+}
+
+/// Whether collections could have given something back: those of G1 take old objects after a marking, which it begins when much is in use.
+fn may_have_shrunk(evidence: &Evidence<'_>, row: &Row<'_>) -> bool {
+    !row.text("pool").contains("G1")
+        || evidence.rows(Gc, "causes").any(|cause| cause.text("kind").starts_with("remark"))
 }
 
 /// The old pool fills and was not collected yet, so nobody knows how much of it is still needed.
@@ -222,6 +228,11 @@ mod tests {
     use super::{super::testing::Case, *};
 
     fn pool(grown: u64, used: u64, fell: u64) -> Case {
+        let remark = [("cause", "concurrent cycle".into()), ("kind", "remark".into()), ("count", 1_u64.into())];
+        unmarked(grown, used, fell).row("gc", "causes", &remark)
+    }
+
+    fn unmarked(grown: u64, used: u64, fell: u64) -> Case {
         let case = Case::seconds(10).row(
             "gc",
             "pools",
@@ -260,6 +271,7 @@ mod tests {
             )
         );
         assert_eq!(pool(16 << 20, 32 << 20, 0).said(growth).0, Severity::Info, "there is time");
+        assert_eq!(unmarked(16 << 20, 96 << 20, 0).said(growth).0, Severity::Info, "nobody looked what is needed");
         assert_eq!(pool(16 << 20, 96 << 20, 1).ask(growth), None, "a collection gave something back");
         assert_eq!(pool(100 << 10, 96 << 20, 0).ask(growth), None);
     }

@@ -63,14 +63,21 @@ pub(super) fn failures(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// Much code is thrown away.
+/// Much code is thrown away, and as much is made again. While a program warms up, code of the first compiler goes as well, but more
+/// comes than goes.
 pub(super) fn code_unloading(evidence: &Evidence<'_>) -> Option<Finding> {
-    let unloaded = evidence.whole(Jit, "code_unloaded").filter(|unloaded| *unloaded >= 200)?;
-    let rate = evidence.per_second(Jit, "code_unloaded").filter(|rate| *rate >= 10.0)?;
+    const ENOUGH: u64 = 200;
+    const PER_S: f64 = 10.0;
+    /// From here on it is no warming up.
+    const CHURN_PER_S: f64 = 400.0;
+    let unloaded = evidence.whole(Jit, "code_unloaded").filter(|unloaded| *unloaded >= ENOUGH)?;
+    let rate = evidence.per_second(Jit, "code_unloaded").filter(|rate| *rate >= PER_S)?;
+    let loaded = evidence.whole(Jit, "code_loaded")?;
+    let is_churn = 4 * unloaded >= 3 * loaded && 4 * loaded >= 3 * unloaded && rate >= CHURN_PER_S;
     Some(Finding {
         id: "jit-code-unloading",
-        severity: Severity::Warning,
-        score: rate,
+        severity: if is_churn { Severity::Warning } else { Severity::Info },
+        score: if is_churn { rate } else { rate.min(5.0) },
         title: format!(
             "Compiled code of {} was removed, {}",
             format::plural(unloaded, "method", "methods"),
@@ -78,12 +85,15 @@ pub(super) fn code_unloading(evidence: &Evidence<'_>) -> Option<Finding> {
         ),
         shown_in: "jit.largest",
         when: Vec::new(),
-        evidence: evidence
-            .whole(Jit, "code_loaded")
-            .map(|loaded| format!("{} pieces of code were installed meanwhile", format::count(loaded)))
-            .into_iter()
-            .collect(),
-        next_step: "Check the code cache with jcmd PID Compiler.codecache; where it is nearly full raise \
+        evidence: vec![
+            format!("{} of code were installed meanwhile", format::plural(loaded, "piece", "pieces")),
+            if is_churn {
+                "as much comes as goes, at a pace at which nothing warms up: room for code is short".to_owned()
+            } else {
+                "normal while a program warms up: better code takes its place".to_owned()
+            },
+        ],
+        next_step: "Check the code cache with `jcmd PID Compiler.codecache`; where it is nearly full raise \
                     -XX:ReservedCodeCacheSize."
             .to_owned(),
     })
@@ -127,8 +137,15 @@ mod tests {
 
     #[test]
     fn much_removed_code_is_found() {
-        let removed = |count| Case::seconds(10).number("jit", "code_unloaded", count);
-        assert_eq!(removed(400.0).said(code_unloading).1, "Compiled code of 400 methods was removed, 40/s");
-        assert_eq!(removed(150.0).ask(code_unloading), None);
+        let code = |loaded: f64, removed: f64| {
+            Case::seconds(10).number("jit", "code_loaded", loaded).number("jit", "code_unloaded", removed)
+        };
+        let short = (Severity::Warning, "Compiled code of 7,000 methods was removed, 700/s".to_owned());
+        assert_eq!(code(6_500.0, 7_000.0).said(code_unloading), short);
+        let warm = (Severity::Info, "Compiled code of 900 methods was removed, 90/s".to_owned());
+        assert_eq!(code(2_100.0, 900.0).said(code_unloading), warm);
+        assert_eq!(code(900.0, 900.0).said(code_unloading).0, Severity::Info, "at the end of that");
+        assert_eq!(code(9_000.0, 3_000.0).said(code_unloading).0, Severity::Info, "more comes than goes");
+        assert_eq!(code(300.0, 150.0).ask(code_unloading), None);
     }
 }

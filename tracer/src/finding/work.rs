@@ -17,7 +17,8 @@ struct Kind {
     /// As the lens `cpu` calls it.
     work: &'static str,
     id: &'static str,
-    /// Share of all CPU time above which it is worth a warning, in per cent.
+    /// Shares of all CPU time above which it is told, and above which it is worth a warning, in per cent.
+    told: f64,
     warning: f64,
     /// What takes the time, in a title.
     title: &'static str,
@@ -26,9 +27,11 @@ struct Kind {
 
 const KINDS: [Kind; 6] = [
     Kind {
+        // Parsers that try one rule after the other spend a quarter on them, and nobody calls that an incident.
         work: "exceptions",
         id: "exceptions",
-        warning: 15.0,
+        told: 10.0,
+        warning: 35.0,
         title: "Throwing exceptions",
         next_step: "Return a value for what is expected, or make such exceptions without a stack trace (the constructor \
                     with `writableStackTrace` false).",
@@ -36,6 +39,7 @@ const KINDS: [Kind; 6] = [
     Kind {
         work: "regular expressions",
         id: "regular-expression",
+        told: 30.0,
         warning: 60.0,
         title: "A regular expression",
         next_step: "Look for nested repetitions, like `(a+)+`: they take exponential time; use possessive ones (`a++`), or \
@@ -44,6 +48,7 @@ const KINDS: [Kind; 6] = [
     Kind {
         work: "hash collisions",
         id: "hash-collisions",
+        told: 10.0,
         warning: 20.0,
         title: "Searching a map whose keys have the same hash",
         next_step: "Give the keys a `hashCode` that tells them apart, and make them `Comparable`.",
@@ -51,6 +56,7 @@ const KINDS: [Kind; 6] = [
     Kind {
         work: "copies of strings",
         id: "string-copies",
+        told: 35.0,
         warning: 70.0,
         title: "Copying strings",
         next_step: "Append to one `StringBuilder` instead of joining strings in a loop: each time copies all of it again.",
@@ -58,6 +64,7 @@ const KINDS: [Kind; 6] = [
     Kind {
         work: "spinning",
         id: "spinning",
+        told: 15.0,
         warning: 30.0,
         title: "Spinning until something happens",
         next_step: "Wait instead: a lock, a condition, a latch or `LockSupport.park` take no CPU time.",
@@ -65,14 +72,12 @@ const KINDS: [Kind; 6] = [
     Kind {
         work: "search in lists",
         id: "list-search",
+        told: 30.0,
         warning: 60.0,
         title: "Searching lists from end to end",
         next_step: "Use a set or a map where it is searched often.",
     },
 ];
-
-/// Below this share a kind of work is not told at all, in per cent.
-const TOLD: f64 = 10.0;
 
 /// The kind of work that is above its threshold by most.
 pub(super) fn busy_with(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -80,10 +85,9 @@ pub(super) fn busy_with(evidence: &Evidence<'_>) -> Option<Finding> {
     let found = KINDS.iter().filter_map(|kind| {
         let row = evidence.rows(Cpu, "work").find(|row| row.text("work") == kind.work)?;
         let share = Share::of(row.whole("samples"), all)?;
-        share.is_above(TOLD.max(kind.warning / 2.0)).then_some((kind, row, share))
+        share.is_above(kind.told).then_some((kind, row, share))
     });
-    let (kind, row, share) =
-        found.max_by(|a, b| (a.2.percent / a.0.warning).total_cmp(&(b.2.percent / b.0.warning)))?;
+    let (kind, row, share) = found.max_by(|a, b| (a.2.percent / a.0.told).total_cmp(&(b.2.percent / b.0.told)))?;
     let thrown = row.known("thrown").map(|thrown| format!(" (`{thrown}`)")).unwrap_or_default();
     let there = Share::of(row.whole("place_samples"), row.whole("samples"))?;
     Some(Finding {
