@@ -15,14 +15,14 @@ use crate::heap::{
 
 fn written(graph: &Graph) -> (Vec<u8>, u64) {
     let mut bytes = Vec::new();
-    let left_out = write(graph, 1_700_000_000_000, &mut bytes).expect("memory");
+    let left_out = write(graph, 1_700_000_000_000, None, &mut bytes).expect("memory");
     (bytes, left_out)
 }
 
 /// Writes a graph that somebody else has made up, unless it says that it is very large.
 pub(in crate::heap) fn write_anything(graph: &Graph) {
     if array_bytes(graph) < 1 << 20 {
-        write(graph, 0, &mut io::sink()).expect("nothing is kept");
+        write(graph, 0, None, &mut io::sink()).expect("nothing is kept");
     }
 }
 
