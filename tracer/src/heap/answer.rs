@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     graph::{NOBODY, Node},
-    question::{Asked, compared, is_unknown, loaders},
+    question::{Asked, compared, is_unknown},
     summary::{Head, ObjectRow},
     truth::Truth,
 };
@@ -232,8 +232,7 @@ fn grouped(asked: &Asked<'_>, nodes: &[Node], group: Group) -> (Vec<String>, Vec
 fn of_classes(asked: &Asked<'_>, group: Group) -> Vec<String> {
     let graph = &asked.analysis().graph;
     if group == Group::Loader {
-        let loaders = loaders(graph, asked.is_whole());
-        return loaders.into_iter().map(|loader| loader.unwrap_or_else(|| NOT_KNOWN.to_owned())).collect();
+        return asked.loader_names().into_iter().map(|loader| loader.unwrap_or_else(|| NOT_KNOWN.to_owned())).collect();
     }
     let name = |class: &super::graph::Class| {
         let name = compared(&class.name);
@@ -282,13 +281,10 @@ impl<'a> Holders<'a> {
     }
 
     fn named_itself(&self, node: Node) -> Named {
-        match self.asked.analysis().stands_for(node) {
-            Some(class) => Named { class, is_class_itself: true },
-            None => {
-                let class = self.asked.analysis().graph.class.get(node as usize).copied().unwrap_or(0);
-                Named { class, is_class_itself: false }
-            }
-        }
+        let analysis = self.asked.analysis();
+        let stands_for = analysis.stands_for(node);
+        let class = stands_for.or_else(|| analysis.graph.class.get(node as usize).copied()).unwrap_or(0);
+        Named { class, is_class_itself: stands_for.is_some() }
     }
 
     fn is_of_jdk(&self, node: Node) -> bool {

@@ -226,7 +226,9 @@ fn unmatched(asked: &Asked<'_>, exprs: &[&Expr]) -> Vec<String> {
         };
         notes.push(note);
     };
-    exprs.iter().for_each(|expr| expr.each(&mut look));
+    for expr in exprs {
+        expr.each(&mut look);
+    }
     notes
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Conditions are answered one after another, each for all objects: classes, fields and roots are looked at once and not for each object.
 
-use std::{cell::OnceCell, collections::HashMap};
+mod names;
+
+use std::cell::OnceCell;
 
 use super::{
-    build::UNKNOWN_CLASS,
     graph::{Class, Graph, NOBODY, Node, RootKind, Via},
     paths::Paths,
     summary::Analysis,
@@ -20,12 +21,11 @@ use crate::{
     text::class_name,
 };
 
-/// The name of the loader that is no object.
-pub const BOOTSTRAP: &str = "bootstrap";
+use names::{class_answer, loaders};
+pub(super) use names::{compared, is_unknown};
+
 /// What stands for the name of a field where an array refers.
 pub const ELEMENT: &str = "[]";
-/// A class without a name, in dumps.
-const NAMELESS: &str = "?";
 
 /// A snapshot of which is asked.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub struct Asked<'a> {
     analysis: &'a Analysis,
     /// Whether all that there was is in it. Else only that is known which more objects and references would not change.
     is_whole: bool,
+    /// Whether what is not there is known not to have been there.
+    saw_all: bool,
     begun: OnceCell<Begun>,
 }
 
@@ -48,9 +50,14 @@ pub(super) struct Begun {
 type Wrong = (String, Option<String>);
 
 impl<'a> Asked<'a> {
-    /// Asks of a snapshot.
+    /// Asks of all that there was; where not all was seen, what could be otherwise is not known.
     pub const fn new(analysis: &'a Analysis, is_whole: bool) -> Self {
-        Self { analysis, is_whole, begun: OnceCell::new() }
+        Self { analysis, is_whole, saw_all: is_whole, begun: OnceCell::new() }
+    }
+
+    /// Asks of what was seen alone.
+    pub const fn of_what_was_seen(analysis: &'a Analysis, is_whole: bool) -> Self {
+        Self { analysis, is_whole: true, saw_all: is_whole, begun: OnceCell::new() }
     }
 
     /// The snapshot.
@@ -74,7 +81,9 @@ impl<'a> Asked<'a> {
             Tree::Or(parts) => self.joined(parts, option, text, Truth::max),
             Tree::Not(part) => {
                 let mut answers = self.answers(part, option, text)?;
-                answers.iter_mut().for_each(|answer| *answer = answer.negated());
+                for answer in &mut answers {
+                    *answer = answer.negated();
+                }
                 Ok(answers)
             }
             Tree::Test(condition) => self.condition(condition).map_err(|(what, hint)| Error {
@@ -109,7 +118,9 @@ impl<'a> Asked<'a> {
         match condition {
             Condition::Text { field, wanted, test } => {
                 let mut answers = self.text(*field, test)?;
-                answers.iter_mut().for_each(|answer| *answer = answer.is(*wanted));
+                for answer in &mut answers {
+                    *answer = answer.is(*wanted);
+                }
                 Ok(answers)
             }
             Condition::Number { field, .. } | Condition::OneOf { field, .. } => Ok(self.numbers(*field, condition)),
@@ -144,6 +155,11 @@ impl<'a> Asked<'a> {
         self.graph().class.iter().map(of).collect()
     }
 
+    /// The class of each class's loader, where it is known.
+    pub(super) fn loader_names(&self) -> Vec<Option<String>> {
+        loaders(self.graph(), self.saw_all)
+    }
+
     fn loaders(&self, test: &TextTest) -> Result<Vec<Truth>, Wrong> {
         if self.graph().classes.iter().all(|class| class.object == NOBODY) {
             return Err((
@@ -151,7 +167,7 @@ impl<'a> Asked<'a> {
                 Some("ask for class or package".to_owned()),
             ));
         }
-        let loaders = loaders(self.graph(), self.is_whole);
+        let loaders = self.loader_names();
         let answer = |loader: &Option<String>| loader.as_ref().map_or(Truth::Unknown, |name| test.holds(name).into());
         Ok(self.by_class(&loaders.iter().map(answer).collect::<Vec<_>>()))
     }
@@ -178,14 +194,16 @@ impl<'a> Asked<'a> {
     /// Whether an object that is on every way to it is such. Where references are missing, so are ways.
     fn holders(&self, test: &TextTest) -> Vec<Truth> {
         let graph = self.graph();
-        let of_class = |class: &Class| class_answer(class, |class| test.holds(class));
-        let of_class: Vec<Truth> = graph.classes.iter().map(of_class).collect();
-        let own = |node: Node| match self.analysis.stands_for(node) {
-            Some(_) => test.holds(&self.analysis.title(node)).into(),
-            None => {
-                let class = graph.class.get(node as usize).and_then(|class| of_class.get(*class as usize));
-                class.copied().unwrap_or(Truth::Unknown)
-            }
+        let of = |holds: &dyn Fn(&str) -> bool| -> Vec<Truth> {
+            graph.classes.iter().map(|class| class_answer(class, holds)).collect()
+        };
+        let of_class = of(&|class| test.holds(class));
+        let of_class_itself = of(&|class| test.holds(&format!("class {class}")));
+        let own = |node: Node| {
+            let stands_for = self.analysis.stands_for(node);
+            let class = stands_for.or_else(|| graph.class.get(node as usize).copied()).unwrap_or(0);
+            let answers = if stands_for.is_some() { &of_class_itself } else { &of_class };
+            answers.get(class as usize).copied().unwrap_or(Truth::Unknown)
         };
         let mut answers = vec![Truth::No; graph.len()];
         for (node, above) in self.analysis.dominators.top_down() {
@@ -352,56 +370,6 @@ impl Begun {
     pub(super) fn depth(&self, node: Node) -> u32 {
         self.depth.get(node as usize).copied().unwrap_or(0)
     }
-}
-
-/// What a question about a class's name says; nobody knows of a class without one.
-fn class_answer(class: &Class, holds: impl Fn(&str) -> bool) -> Truth {
-    if is_unknown(class) { Truth::Unknown } else { holds(&compared(&class.name)).into() }
-}
-
-/// Whether nobody knows which class this is.
-pub(super) fn is_unknown(class: &Class) -> bool {
-    [UNKNOWN_CLASS, NAMELESS, ""].contains(&class.name.as_str())
-}
-
-/// The name of a class as it is compared: that of a hidden class without its number.
-pub(super) fn compared(name: &str) -> String {
-    let element = name.trim_end_matches("[]");
-    format!("{}{}", class_name::without_address(element), &name[element.len()..])
-}
-
-/// The class of each class's loader. Arrays have the loader of their elements.
-pub(super) fn loaders(graph: &Graph, is_whole: bool) -> Vec<Option<String>> {
-    let of_object = |class: &Class| {
-        let object = Some(class.object).filter(|object| (*object as usize) < graph.len())?;
-        let loader = graph.references(object).find(|(_, label)| label.via() == Via::Loader);
-        match loader {
-            Some((loader, _)) => {
-                Some(graph.class_of(loader)).filter(|class| !is_unknown(class)).map(|class| compared(&class.name))
-            }
-            None => is_whole.then(|| BOOTSTRAP.to_owned()),
-        }
-    };
-    let own: Vec<Option<String>> = graph.classes.iter().map(of_object).collect();
-    // Several classes can have one name, and then it does not say which one an array is of.
-    let mut by_name: HashMap<&str, Option<&String>> = HashMap::new();
-    for (class, loader) in graph.classes.iter().zip(&own) {
-        let known = by_name.entry(&class.name).or_insert(loader.as_ref());
-        if *known != loader.as_ref() {
-            *known = None;
-        }
-    }
-    let of_class = |(class, own): (&Class, &Option<String>)| {
-        let element = class.name.trim_end_matches("[]");
-        if element.len() == class.name.len() {
-            return own.clone();
-        }
-        if class_name::PRIMITIVES.iter().any(|(name, _)| *name == element) {
-            return Some(BOOTSTRAP.to_owned());
-        }
-        by_name.get(element).copied().flatten().cloned()
-    };
-    graph.classes.iter().zip(&own).map(of_class).collect()
 }
 
 #[cfg(test)]

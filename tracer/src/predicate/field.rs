@@ -283,9 +283,14 @@ impl Field {
             Self::Class | Self::Method | Self::Signature | Self::Package => Some(Whose::Subject),
             Self::Caller | Self::CallerClass | Self::CallerMethod => Some(Whose::Caller),
             Self::Thread | Self::Daemon => Some(Whose::Thread),
-            Self::Tid | Self::Size | Self::Duration | Self::Depth | Self::Line | Self::Cpu => None,
             // Of objects that are there nothing is known before.
-            Self::Retained
+            Self::Tid
+            | Self::Size
+            | Self::Duration
+            | Self::Depth
+            | Self::Line
+            | Self::Cpu
+            | Self::Retained
             | Self::Length
             | Self::References
             | Self::Referrers

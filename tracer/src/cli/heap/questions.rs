@@ -96,8 +96,8 @@ impl Questions<'_> {
         let analysis = Analysis::of(graph);
         let answer = if predicate.is_some() || group.is_some() {
             let predicate = predicate.as_ref().map(|(expr, text)| (expr, *text));
-            // What was seen is shown as if it were all, below the line that says that it is not.
-            Some(Question { predicate, group: *group, rows }.answer(&Asked::new(&analysis, true))?)
+            let asked = Asked::of_what_was_seen(&analysis, not_whole.is_none());
+            Some(Question { predicate, group: *group, rows }.answer(&asked)?)
         } else {
             None
         };

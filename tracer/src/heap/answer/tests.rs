@@ -60,6 +60,23 @@ fn objects_stand_by_what_they_retain_and_groups_have_each_object_once() {
 }
 
 #[test]
+fn a_loader_that_was_not_seen_is_not_taken_for_the_jvms_own() {
+    let mut graph = shop();
+    // The class of orders was found, and not looked into: its reference to its loader is missing.
+    let row = graph.row(1);
+    graph.label[row.start] = crate::heap::graph::Label::new(crate::heap::graph::Via::Other);
+    let analysis = Analysis::of(graph);
+    let loader = |is_whole: bool| {
+        let question = Question { predicate: None, group: Some(Group::Loader), rows: 9 };
+        let answer = question.answer(&Asked::of_what_was_seen(&analysis, is_whole)).expect("an answer");
+        answer.groups.into_iter().map(|group| (group.name, group.amounts.objects)).collect::<HashMap<_, _>>()
+    };
+    // Three orders and their array; the bytes have no other loader.
+    assert_eq!((loader(true)["bootstrap"], loader(false)["bootstrap"]), (5, 1));
+    assert_eq!(loader(false)["com.shop.Loader"], 1);
+}
+
+#[test]
 fn what_groups_retain_is_what_cannot_be_reached_without_them_in_random_heaps() {
     for seed in 0..300 {
         let graph = random(seed);

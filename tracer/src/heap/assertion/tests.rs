@@ -67,7 +67,7 @@ fn bounds_and_ways_hold_or_do_not() {
         (r#"retained(class == "com.shop.Book" && size > 16) < 904B"#, Verdict::Violated),
         (r#"every (length == 3) through "com.shop.Book""#, Verdict::Holds),
         (r#"every "byte[]" through com.shop.Order"#, Verdict::Undecided),
-        (r#"every (length > 3) through com.shop.Order"#, Verdict::Holds),
+        ("every (length > 3) through com.shop.Order", Verdict::Holds),
         ("every com.shop.Order through com.shop.Book", Verdict::Violated),
         ("every com.shop.Order through com.shop.*", Verdict::Holds),
         ("every (class == \"com.shop.Order\" && size == 24) through com.shop.*", Verdict::Holds),
