@@ -146,7 +146,7 @@ fn cut(dump: &str, on: &str) -> Result<()> {
 fn texts(kept: &str, dump: &str, on: &str) -> Result<()> {
     let finished = jtrace::run(&["heap", kept, "--assert", "every Planted$Shared through Planted$Holder"])?;
     ensure!(finished.code == 3, "{on}: {}", finished.stderr);
-    let text = finished.text().to_string();
+    let text = finished.text();
     ensure!(text.contains("VIOLATED") && text.contains("Planted$Registry.shared"), "{on}: {text}");
     let (answers, code) = ask(kept, &["--where", r#"thread == "keeper" && class == "Planted$Seldom""#])?;
     ensure!(code == 0 && answers["answer"]["total"]["objects"] == 1, "{on}: {answers}");
