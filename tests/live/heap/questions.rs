@@ -1,7 +1,7 @@
 //! `jtrace heap --where`, `--group`, `--assert`: the answers are what the program planted, whether they are asked of the JVM, of a file, of
 //! the JVM's own dump or of one that jtrace wrote; and what was not seen makes nothing hold.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -148,6 +148,11 @@ fn texts(kept: &str, dump: &str, on: &str) -> Result<()> {
     ensure!(finished.code == 3, "{on}: {}", finished.stderr);
     let text = finished.text();
     ensure!(text.contains("VIOLATED") && text.contains("Planted$Registry.shared"), "{on}: {text}");
+    // Nobody reads, and it does not hold all the same.
+    let arguments = ["heap", kept, "--assert", "every Planted$Shared through Planted$Holder"];
+    let mut unread = jtrace::command(&arguments)?.stdout(Stdio::piped()).spawn()?;
+    drop(unread.stdout.take());
+    ensure!(unread.wait()?.code() == Some(3), "{on}: a reader who has gone");
     let (answers, code) = ask(kept, &["--where", r#"thread == "keeper" && class == "Planted$Seldom""#])?;
     ensure!(code == 0 && answers["answer"]["total"]["objects"] == 1, "{on}: {answers}");
     let finished = jtrace::run(&["heap", dump, "--where", r#"size > 8 && thread == "keeper""#])?;

@@ -70,11 +70,7 @@ impl Questions<'_> {
     /// Asks it of a snapshot, and prints the answers.
     pub(super) fn put(&self, stored: Stored, rows: usize, json: bool) -> Result<ExitCode, Failure> {
         let answers = self.answers(stored, rows)?;
-        let code = match answers.assertions.iter().map(|judged| judged.verdict).max() {
-            Some(Verdict::Violated) => 3,
-            Some(Verdict::Undecided) => 4,
-            Some(Verdict::Holds) | None => 0,
-        };
+        let code = code(&answers);
         let printed = if json {
             output::print(|out| json::write_document(&answers, out))
         } else {
@@ -109,5 +105,92 @@ impl Questions<'_> {
             cautions.push("sizes of objects in a dump are estimates, and so is what they retain".to_owned());
         }
         Ok(Answers { schema: SCHEMA, head: analysis.head(origin, cost), not_whole, cautions, answer, assertions })
+    }
+}
+
+/// The exit code: whether all assertions hold, one does not, or one is not known to.
+fn code(answers: &Answers) -> u8 {
+    match answers.assertions.iter().map(|judged| judged.verdict).max() {
+        Some(Verdict::Violated) => 3,
+        Some(Verdict::Undecided) => 4,
+        Some(Verdict::Holds) | None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::heap::{
+        build::Builder,
+        graph::{Root, RootKind, Via},
+        take::Facts,
+    };
+
+    #[derive(clap::Parser)]
+    struct Command {
+        #[command(flatten)]
+        options: QuestionOptions,
+    }
+
+    /// A book that holds an order, with what is known of the walk.
+    fn stored(cost: Option<Facts>, not_whole: Option<&str>) -> Stored {
+        let mut builder = Builder::new();
+        for (address, class) in [(8, "Book"), (16, "Order")] {
+            let class = builder.class(class.to_owned());
+            builder.object(address, class, 3, None);
+        }
+        let field = builder.name("order");
+        builder.from(Some(0));
+        builder.reference(1, Via::Field(field));
+        builder.root(Root { node: 0, kind: RootKind::Other, thread: 0, frame: 0, method: 0 });
+        let not_whole = not_whole.map(str::to_owned);
+        Stored { graph: builder.finish(), cost, not_whole, ..Stored::default() }
+    }
+
+    /// The exit code, and why the snapshot is not whole.
+    fn asked(stored: Stored, arguments: &[&str]) -> Result<(u8, Option<String>), Failure> {
+        let options = Command::try_parse_from([&["heap"], arguments].concat()).unwrap().options;
+        let answers = options.read()?.answers(stored, 3)?;
+        Ok((code(&answers), answers.not_whole))
+    }
+
+    const HOLDS: [&str; 2] = ["--assert", "every Order through Book"];
+    const HOLDS_EVEN_SO: [&str; 2] = ["--assert", "count(class == 'Order') >= 1"];
+    const VIOLATED: [&str; 2] = ["--assert", "every Book through Order"];
+
+    #[test]
+    fn one_that_does_not_hold_counts_more_than_one_that_is_not_known_to() {
+        let whole = || Some(Facts { complete: true, ..Facts::default() });
+        let cut = || Some(Facts { reason: "took too long".to_owned(), ..Facts::default() });
+        let odd = || Some(Facts { complete: true, odd: 2, ..Facts::default() });
+        let all = [HOLDS, HOLDS_EVEN_SO, VIOLATED].concat();
+        let code = |stored, arguments: &[&str]| asked(stored, arguments).unwrap().0;
+        assert_eq!(code(stored(whole(), None), &[HOLDS, HOLDS_EVEN_SO].concat()), 0);
+        assert_eq!(code(stored(whole(), None), &all), 3);
+        for part in [cut, odd, || None] {
+            let stored = || stored(part(), Some("the dump has no end"));
+            assert_eq!(code(stored(), &HOLDS_EVEN_SO), 0);
+            assert_eq!(code(stored(), &[HOLDS, HOLDS_EVEN_SO].concat()), 4);
+            assert_eq!(code(stored(), &all), 3);
+        }
+        let reason = |stored| asked(stored, &HOLDS).unwrap().1.unwrap_or_default();
+        assert_eq!(reason(stored(cut(), None)), "the walk took too long");
+        assert_eq!(reason(stored(odd(), None)), "2 records made no sense and were left out");
+        assert_eq!(reason(stored(None, Some("it is cut"))), "it is cut");
+        assert_eq!(code(stored(whole(), None), &["--where", "size > 8", "--group", "class"]), 0);
+    }
+
+    #[test]
+    fn what_is_wrong_is_shown_where_it_stands_whichever_option_it_is_in() {
+        let failure =
+            asked(stored(None, None), &["--where", "size > 8", "--assert", "count(size > 8) < 1s"]).unwrap_err();
+        insta::assert_snapshot!(failure.lines().join("\n"), @r"
+        error: --assert: count has no unit
+          count(size > 8) < 1s
+                             ^
+        hint: write 1
+        ");
     }
 }

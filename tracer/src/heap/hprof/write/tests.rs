@@ -44,6 +44,19 @@ fn objects(graph: &Graph) -> BTreeMap<String, u64> {
 }
 
 #[test]
+fn a_part_of_a_heap_stays_a_part_when_it_is_written_and_when_it_is_cut() {
+    let graph = shop(Shop { orders: 5, cached: 3, soft: 0, plugins: 1 });
+    let not_whole = |bytes: &[u8]| hprof::read(bytes, bytes).expect("a dump").not_whole;
+    let (bytes, _) = written(&graph);
+    assert_eq!(not_whole(&bytes), None);
+    // Its last record has no content.
+    assert_eq!(not_whole(&bytes[..bytes.len() - 9]).as_deref(), Some("the dump has no end"));
+    let mut part = Vec::new();
+    write(&graph, 0, Some("the walk took too long"), &mut part).expect("memory");
+    assert_eq!(not_whole(&part).as_deref(), Some("the walk took too long"));
+}
+
+#[test]
 fn a_shop_is_read_back_with_its_ways_and_its_sizes() {
     let graph = shop(Shop { orders: 500, cached: 3, soft: 0, plugins: 3 });
     let (back, left_out) = read_back(&graph);
