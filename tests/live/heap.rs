@@ -1,6 +1,8 @@
 //! `jtrace heap`: what a snapshot says equals what the program planted, what the JVM counts and what its own dump holds; the JVM goes on as
 //! if nobody had been there, whatever becomes of jtrace.
 
+mod questions;
+
 use std::{collections::BTreeMap, fs, process::Command};
 
 use anyhow::{Context as _, Result, ensure};

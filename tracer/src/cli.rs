@@ -1,4 +1,4 @@
-//! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage).
+//! The command line: parse, run, say what went wrong with a hint, exit with 0 (done), 1 (failed) or 2 (usage); `heap --assert` has more.
 
 mod announce;
 mod apart;
@@ -87,7 +87,8 @@ enum Command {
     /// Take a snapshot of a JVM's heap, at the price of one `fork`: what is there, and what holds it
     ///
     /// A library is loaded into the JVM. At a safepoint the JVM is copied and goes on; the copy walks through its heap, tells jtrace what it
-    /// sees, and is gone. Give a file in place of a process id to look at a snapshot again, or at a dump of the JVM's own (.hprof).
+    /// sees, and is gone. Give a file in place of a process id to look at a snapshot again, or at a dump of the JVM's own (.hprof). `--where` asks
+    /// for some objects, `--assert` exits with 3 where something does not hold of the heap, and with 4 where the snapshot does not say.
     Heap(heap::Options),
     /// Take snapshots of a JVM's heap over a while, and say what goes on growing, how fast, and what holds it
     ///

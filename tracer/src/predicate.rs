@@ -1,4 +1,4 @@
-//! Which events are wanted: one language for all lenses.
+//! Which events are wanted, and which objects of a heap: one language for all.
 //!
 //! A text is read once, with its types checked ([`Predicate::parse`]); `-I` and `-X` add patterns of names. What it says of an event
 //! is [`tree::Expr::eval`]; for the kernel it is [`Predicate::split`] into a graph over masks of names and numbers
@@ -6,6 +6,7 @@
 //!
 //! Nothing here attaches or reads a target.
 
+pub mod assertion;
 pub mod error;
 pub mod eval;
 pub mod event;
@@ -24,6 +25,7 @@ mod tests;
 mod token;
 pub mod tree;
 
+pub use assertion::Assertion;
 pub use error::Error;
 pub use eval::{Counters, Known, Outlook};
 pub use event::{Event, Subject, Thread};

@@ -19,6 +19,7 @@ pub use symbol::Lines;
 use crate::text::escape;
 
 pub mod diff;
+pub mod heap_answers;
 pub mod heap_diff;
 pub mod leaks;
 pub mod text;

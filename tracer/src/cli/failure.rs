@@ -40,6 +40,11 @@ impl Failure {
         Self { code: Code::Usage, ..Self::new(message, hint) }
     }
 
+    /// Whether the reader of our output has gone.
+    pub(super) fn is_closed_pipe(&self) -> bool {
+        self.code == Code::ClosedPipe
+    }
+
     /// What is printed; harmless on a terminal.
     pub(super) fn lines(&self) -> Vec<String> {
         let Self { message, excerpt, hint, code: _ } = self;

@@ -1,6 +1,7 @@
-//! `jtrace heap`: a snapshot of a JVM's heap, or of a file. `jtrace heap diff` compares two files.
+//! `jtrace heap`: a snapshot of a JVM's heap, or of a file, and what is asked of it. `jtrace heap diff` compares two files.
 
 mod diff;
+mod questions;
 
 use std::{
     fs::File,
@@ -72,6 +73,9 @@ struct SnapshotOptions {
     rows: u32,
 
     #[command(flatten)]
+    questions: questions::QuestionOptions,
+
+    #[command(flatten)]
     taking: Taking,
 }
 
@@ -119,6 +123,8 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     if let Some(path) = &options.output {
         output::check_replaceable(path)?;
     }
+    // What cannot be understood costs the JVM nothing.
+    let questions = options.questions.read()?;
     let source = options.source.as_deref().unwrap_or_default();
     let stored = if let Some(pid) = pid(source) {
         options.taking.take_of(pid, true)?
@@ -129,8 +135,11 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     if let Some(path) = &options.output {
         keep(&stored, path)?;
     }
-    let Stored { graph, origin, cost } = stored;
     let rows = usize::try_from(options.rows).unwrap_or(usize::MAX);
+    if !questions.is_empty() {
+        return questions.put(stored, rows, options.json);
+    }
+    let Stored { graph, origin, cost, not_whole: _ } = stored;
     let summary = Analysis::of(graph).summary(origin, cost, rows);
     let mut out = BufWriter::new(io::stdout().lock());
     if options.json {
@@ -145,7 +154,7 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
 
 /// Writes a snapshot into a file whose name says in which form.
 fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
-    let Stored { graph, origin, cost } = stored;
+    let Stored { graph, origin, cost, not_whole: _ } = stored;
     if path.extension().is_none_or(|extension| extension != "hprof") {
         return output::replace_with(path, |out| file::write(graph, origin, cost.as_ref(), out));
     }
@@ -167,7 +176,7 @@ fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
     let mut left_out = 0;
     output::replace_with(path, |out| {
         let mut out = BufWriter::with_capacity(1 << 20, out);
-        left_out = hprof::write::write(graph, origin.time_ms, &mut out)?;
+        left_out = hprof::write::write(graph, origin.time_ms, stored.not_whole().as_deref(), &mut out)?;
         out.flush()
     })?;
     if left_out > 0 {
@@ -195,7 +204,7 @@ impl Taking {
             }
         };
         let taken = take::take(&jvm, wanted, &headroom, begun).map_err(failed)?;
-        Ok(Stored { graph: taken.graph, origin: origin(&jvm, &taken.facts), cost: Some(taken.facts) })
+        Ok(Stored { graph: taken.graph, origin: origin(&jvm, &taken.facts), cost: Some(taken.facts), not_whole: None })
     }
 }
 
@@ -240,7 +249,7 @@ pub(super) fn open(path: &Path) -> Result<Stored, Failure> {
     if hprof::is_dump(&beginning) {
         let dump = hprof::open(path).map_err(|error| failed(error.to_string()))?;
         let origin = Origin { time_ms: dump.time_ms, file: path.display().to_string(), ..Origin::default() };
-        return Ok(Stored { graph: dump.graph, origin, cost: None });
+        return Ok(Stored { graph: dump.graph, origin, cost: None, not_whole: dump.not_whole });
     }
     let mut stored = file::open(path).map_err(|error| failed(error.to_string()))?;
     stored.origin.file = path.display().to_string();
@@ -249,6 +258,6 @@ pub(super) fn open(path: &Path) -> Result<Stored, Failure> {
 
 /// What is left of a snapshot where several are looked at.
 pub(super) fn counted(stored: Stored) -> Counted {
-    let Stored { graph, origin, cost } = stored;
+    let Stored { graph, origin, cost, not_whole: _ } = stored;
     Counted { origin, cost, census: Census::of(&graph) }
 }

@@ -2,7 +2,7 @@
 
 use clap::{ValueEnum, builder::PossibleValue};
 
-use crate::{bench::program::Size, ebpf::load::Links, jvm::arming::ArmMode, lens::Lens};
+use crate::{bench::program::Size, ebpf::load::Links, heap::answer::Group, jvm::arming::ArmMode, lens::Lens};
 
 /// The words for a type's variants, in the order of the help, each with what the help says of it.
 macro_rules! words {
@@ -75,4 +75,12 @@ mod tests {
             assert_eq!(word(&size.to_possible_value()).as_deref(), Some(size.word()));
         }
     }
+}
+
+words! { Group:
+    Class => "class", "Their class";
+    Package => "package", "The package of their class";
+    Loader => "loader", "The class of their class's loader";
+    Holder => "holder", "The class of what holds them: an object of the program's own, where there is such";
+    Root => "root", "The kind of root at the beginning of the shortest way";
 }

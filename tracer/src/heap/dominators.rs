@@ -170,6 +170,13 @@ impl Dominators {
         self.dominator(node).is_none() && self.weak.contains(&node)
     }
 
+    /// Whether not even weak references of what is reached lead to an object.
+    pub fn is_unreached(&self, node: Node) -> bool {
+        let order = |node: Node| self.order.get(node as usize);
+        // These were walked through last.
+        self.unreached.first().is_some_and(|first| order(node) >= order(*first))
+    }
+
     /// Bytes of all.
     pub fn total(&self) -> u64 {
         self.retained.get(ROOT as usize).copied().unwrap_or(0)

@@ -64,6 +64,20 @@ pub struct Stored {
     pub origin: Origin,
     /// What it cost.
     pub cost: Option<Facts>,
+    /// Of dumps, why one has not all that there was.
+    pub not_whole: Option<String>,
+}
+
+impl Stored {
+    /// Why it has not all that there was; absent where nothing speaks against that.
+    pub fn not_whole(&self) -> Option<String> {
+        let of_walk = self.cost.as_ref().and_then(|cost| match cost {
+            Facts { complete: false, reason, .. } => Some(format!("the walk {reason}")),
+            Facts { odd: odd @ 1.., .. } => Some(format!("{odd} records made no sense and were left out")),
+            _ => None,
+        });
+        of_walk.or_else(|| self.not_whole.clone())
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -477,7 +491,9 @@ mod tests {
                 if let Ok(stored) = read(&bytes[..], bytes.len() as u64) {
                     crate::heap::census::Census::of(&stored.graph);
                     crate::heap::hprof::write::tests::write_anything(&stored.graph);
-                    crate::heap::summary::Analysis::of(stored.graph).summary(Origin::default(), None, 5);
+                    let analysis = crate::heap::summary::Analysis::of(stored.graph);
+                    analysis.summary(Origin::default(), None, 5);
+                    crate::heap::assertion::tests::ask_anything(&analysis);
                 }
             }
         });

@@ -142,6 +142,21 @@ impl RootKind {
         matches!(self, Self::StackLocal | Self::JniLocal | Self::Monitor)
     }
 
+    /// As JSON and predicates have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::JniGlobal => "jni_global",
+            Self::SystemClass => "system_class",
+            Self::Monitor => "monitor",
+            Self::StackLocal => "stack_local",
+            Self::JniLocal => "jni_local",
+            Self::Thread => "thread",
+            Self::Other => "other",
+            Self::OnlyWeak => "only_weak",
+            Self::Unreached => "unreached",
+        }
+    }
+
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {

@@ -27,6 +27,8 @@ pub const MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
 const HEADER: u64 = 12;
 const ARRAY_HEADER: u64 = 16;
 const REFERENCE: u64 = 4;
+/// What a text begins with that says why a dump of jtrace's is not whole.
+const NOT_WHOLE: &str = "jtrace: not complete: ";
 /// Most bytes that lie unused between fields.
 const MOST_GAPS: u64 = 64;
 
@@ -58,6 +60,8 @@ pub struct Dump {
     pub time_ms: u64,
     /// References to what is not there, and objects that are there twice.
     pub odd: u64,
+    /// Why it has not all that there was; absent where nothing speaks against that.
+    pub not_whole: Option<String>,
 }
 
 /// What is known of a class.
@@ -80,6 +84,7 @@ struct Reader {
     names: HashMap<u64, u64>,
     arrays: HashMap<u8, u32>,
     odd: u64,
+    not_whole: Option<String>,
 }
 
 /// Reads a dump from a file.
@@ -117,8 +122,13 @@ pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
         }
     }
     let odd = reader.odd + reader.builder.odd;
+    let not_whole = reader.not_whole.take().or_else(|| match odd {
+        _ if !records.is_ended => Some("the dump has no end".to_owned()),
+        0 => None,
+        odd => Some(format!("{odd} references or objects of the dump made no sense")),
+    });
     reader.builder.hold_array_classes();
-    Ok(Dump { graph: reader.builder.finish(), time_ms, odd })
+    Ok(Dump { graph: reader.builder.finish(), time_ms, odd, not_whole })
 }
 
 fn units(bytes: u64) -> u32 {
@@ -128,7 +138,13 @@ fn units(bytes: u64) -> u32 {
 impl Reader {
     fn first(&mut self, item: &Item<'_>) {
         match item {
-            Item::Text { id, text } => drop(self.texts.insert(*id, String::from_utf8_lossy(text).into_owned())),
+            Item::Text { id, text } => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                if let Some(reason) = text.strip_prefix(NOT_WHOLE) {
+                    self.not_whole = Some(reason.to_owned());
+                }
+                self.texts.insert(*id, text);
+            }
             Item::Name { class, name } => drop(self.names.insert(*class, *name)),
             Item::Class(class) => self.class(class),
             Item::Instance { id, class, .. } => {

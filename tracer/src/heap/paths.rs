@@ -56,16 +56,26 @@ fn rank(kind: RootKind) -> u8 {
 impl Paths {
     /// Finds the shortest ones.
     pub fn of(graph: &Graph) -> Self {
-        Self::found(graph, rank, |_| false)
+        Self::found(graph, rank, |_| false, |_| true)
+    }
+
+    /// Finds the shortest ones that go no further than to some objects.
+    pub fn no_further_than(graph: &Graph, is_end: impl Fn(Node) -> bool) -> Self {
+        Self::found(graph, rank, |_| false, |node| !is_end(node))
     }
 
     /// Finds the shortest ones from what lasts, and from frames only to what nothing else leads to. A thread that happens to use a map
     /// does not become its holder by that.
     pub fn lasting(graph: &Graph) -> Self {
-        Self::found(graph, |kind| rank(kind) + if kind.is_passing() { 8 } else { 0 }, RootKind::is_passing)
+        Self::found(graph, |kind| rank(kind) + if kind.is_passing() { 8 } else { 0 }, RootKind::is_passing, |_| true)
     }
 
-    fn found(graph: &Graph, rank: impl Fn(RootKind) -> u8, is_late: impl Fn(RootKind) -> bool) -> Self {
+    fn found(
+        graph: &Graph,
+        rank: impl Fn(RootKind) -> u8,
+        is_late: impl Fn(RootKind) -> bool,
+        goes_on: impl Fn(Node) -> bool,
+    ) -> Self {
         let mut roots: Vec<(Node, Root)> = graph.roots.iter().map(|root| (root.node, *root)).collect();
         roots.sort_by_key(|(node, root)| (*node, rank(root.kind)));
         roots.dedup_by_key(|(node, _)| *node);
@@ -79,17 +89,17 @@ impl Paths {
                     row.push(*node);
                 }
             }
-            paths.follow(graph, row);
+            paths.follow(graph, row, &goes_on);
         }
         paths
     }
 
     /// Follows references, row by row, to what was not reached before.
-    fn follow(&mut self, graph: &Graph, mut row: Vec<Node>) {
+    fn follow(&mut self, graph: &Graph, mut row: Vec<Node>, goes_on: impl Fn(Node) -> bool) {
         let Self { before, by, .. } = self;
         let mut next = Vec::new();
         while !row.is_empty() {
-            for node in row.drain(..) {
+            for node in row.drain(..).filter(|node| goes_on(*node)) {
                 let mut visit = |to: Node, reference: u32| {
                     if let Some(place) = before.get_mut(to as usize).filter(|place| **place == NOBODY) {
                         *place = node;
@@ -109,6 +119,11 @@ impl Paths {
             }
             std::mem::swap(&mut row, &mut next);
         }
+    }
+
+    /// Whether a way leads to an object.
+    pub fn reaches(&self, node: Node) -> bool {
+        self.before.get(node as usize).is_some_and(|before| *before != NOBODY)
     }
 
     /// The root that an object is.

@@ -42,9 +42,9 @@ pub struct Origin {
     pub file: String,
 }
 
-/// The answers.
+/// What stands above all answers.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct Head {
     /// Where it is from.
     pub origin: Origin,
     /// What it cost; absent of dumps that others wrote.
@@ -57,6 +57,14 @@ pub struct Summary {
     pub references: u64,
     /// Classes of which there are objects.
     pub classes: u64,
+}
+
+/// The answers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Where it is from, and how much there is.
+    #[serde(flatten)]
+    pub head: Head,
     /// Roots by kind.
     pub roots: Vec<RootRow>,
     /// Classes, those first whose objects retain most.
@@ -202,16 +210,16 @@ impl Analysis {
         Self { graph, dominators, paths, stands_for }
     }
 
+    /// The class that an object stands for.
+    pub(super) fn stands_for(&self, node: Node) -> Option<u32> {
+        self.stands_for.get(&node).copied()
+    }
+
     /// The answers, with so many rows in each table.
     pub fn summary(&self, origin: Origin, cost: Option<Facts>, rows: usize) -> Summary {
         let by_class = self.by_class(rows);
         Summary {
-            origin,
-            cost,
-            objects: self.graph.len() as u64,
-            bytes: self.graph.total_bytes(),
-            references: self.graph.to.len() as u64,
-            classes: self.counts().iter().filter(|(objects, _)| *objects > 0).count() as u64,
+            head: self.head(origin, cost),
             roots: self.roots(),
             by_class,
             biggest: self.biggest(rows),
@@ -219,8 +227,20 @@ impl Analysis {
         }
     }
 
+    /// Where it is from, and how much there is.
+    pub fn head(&self, origin: Origin, cost: Option<Facts>) -> Head {
+        Head {
+            origin,
+            cost,
+            objects: self.graph.len() as u64,
+            bytes: self.graph.total_bytes(),
+            references: self.graph.to.len() as u64,
+            classes: self.counts().iter().filter(|(objects, _)| *objects > 0).count() as u64,
+        }
+    }
+
     /// The class that an object is of, or that it stands for.
-    fn title(&self, node: Node) -> String {
+    pub(super) fn title(&self, node: Node) -> String {
         let stands_for = self.stands_for.get(&node).and_then(|class| self.graph.classes.get(*class as usize));
         stands_for.map_or_else(|| self.graph.class_of(node).name.clone(), |class| format!("class {}", class.name))
     }
@@ -243,13 +263,18 @@ impl Analysis {
 
     /// Bytes that would be freed with all objects of a class.
     pub fn freed_with(&self, class: u32) -> u64 {
+        self.freed_with_all(|node| self.graph.class.get(node as usize) == Some(&class))
+    }
+
+    /// Bytes that would be freed with all of these objects.
+    pub(super) fn freed_with_all(&self, is_one: impl Fn(Node) -> bool) -> u64 {
         let mut reached = vec![false; self.graph.len()];
         let starts = self.graph.roots.iter().map(|root| root.node);
         let mut to_do: Vec<Node> =
             starts.chain(self.dominators.only_weak.iter().chain(&self.dominators.unreached).copied()).collect();
         let mut left = 0;
         while let Some(node) = to_do.pop() {
-            if self.graph.class.get(node as usize) == Some(&class) {
+            if is_one(node) {
                 continue;
             }
             let Some(place) = reached.get_mut(node as usize).filter(|place| !**place) else { continue };
@@ -261,14 +286,18 @@ impl Analysis {
         self.graph.total_bytes() - left
     }
 
+    /// How many rows may have exact sizes.
+    pub(super) fn most_exact(&self) -> usize {
+        EXACT_STEPS / (self.graph.len() * 2 + self.graph.to.len()).max(1)
+    }
+
     fn by_class(&self, rows: usize) -> Vec<ClassRow> {
         let counts = self.counts();
         let retained = self.retained_by_class();
         let mut classes: Vec<usize> = (0..counts.len()).filter(|class| counts[*class].0 > 0).collect();
         classes.sort_by_key(|class| (std::cmp::Reverse(retained[*class]), *class));
         classes.truncate(rows);
-        let each = self.graph.len() * 2 + self.graph.to.len();
-        let exact = EXACT_STEPS / each.max(1);
+        let exact = self.most_exact();
         let objects = self.objects_of(&classes);
         let row = |(at, class): (usize, usize)| {
             let is_exact = at < exact;
@@ -415,7 +444,11 @@ impl Analysis {
 
     /// A path in words.
     pub fn path(&self, node: Node) -> PathRow {
-        let path = self.paths.to(&self.graph, node);
+        self.path_of(&self.paths.to(&self.graph, node))
+    }
+
+    /// The same of one that was found otherwise.
+    pub(super) fn path_of(&self, path: &Path) -> PathRow {
         let mut steps: Vec<StepRow> = Vec::new();
         for step in &path.steps {
             let row = self.by(*step, true);
@@ -428,10 +461,10 @@ impl Analysis {
         if left_out > 0 {
             steps.drain(MAX_STEPS / 2..MAX_STEPS / 2 + left_out);
         }
-        PathRow { root: self.root_text(&path), steps, left_out: left_out as u64 }
+        PathRow { root: self.root_text(path), steps, left_out: left_out as u64 }
     }
 
-    fn object(&self, node: Node) -> ObjectRow {
+    pub(super) fn object(&self, node: Node) -> ObjectRow {
         ObjectRow {
             object: node,
             class: self.title(node),

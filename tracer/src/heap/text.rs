@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::summary::{Accumulation, ClassRow, ObjectRow, PathRow, Summary};
+use super::summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, Summary};
 use crate::text::{
     column::{bytes, duration, wall_clock},
     escape,
@@ -15,7 +15,7 @@ const MAX_WAYS: usize = 5;
 
 /// Writes it.
 pub fn write(summary: &Summary, out: &mut impl Write) -> io::Result<()> {
-    header(summary, out)?;
+    header(&summary.head, out)?;
     writeln!(out, "\nWhat keeps how much alive")?;
     for row in &summary.roots {
         let kind = row.kind.map_or("several roots together", |kind| kind.text());
@@ -43,8 +43,9 @@ fn plain(text: &str) -> String {
     escape::terminal(text).into_owned()
 }
 
-fn header(summary: &Summary, out: &mut impl Write) -> io::Result<()> {
-    let origin = &summary.origin;
+/// Writes where a snapshot is from, how much there is, and what it cost.
+pub fn header(head: &Head, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let Head { origin, cost, objects, bytes, references, classes } = head;
     if origin.pid > 0 {
         write!(out, "Heap of process {}", origin.pid)?;
     } else {
@@ -59,15 +60,8 @@ fn header(summary: &Summary, out: &mut impl Write) -> io::Result<()> {
         .map(|text| plain(text))
         .collect();
     writeln!(out, "{}{}", if about.is_empty() { "" } else { ": " }, about.join(", "))?;
-    writeln!(
-        out,
-        "{} objects of {} classes, {}; {} references",
-        summary.objects,
-        summary.classes,
-        size(summary.bytes),
-        summary.references
-    )?;
-    let Some(cost) = &summary.cost else { return Ok(()) };
+    writeln!(out, "{objects} objects of {classes} classes, {}; {references} references", size(*bytes))?;
+    let Some(cost) = cost else { return Ok(()) };
     let pause = duration(cost.pause_ns as f64);
     if cost.in_jvm {
         writeln!(out, "The JVM stood still for {pause}: it walked through its heap itself")?;

@@ -115,6 +115,7 @@ fn cost(split: &Split, costs: &Costs, lines: &mut Vec<String>) {
     lines.push("cost".to_owned());
     let (event, events) = match split.kind {
         Kind::Allocation => ("allocation", "allocations"),
+        Kind::HeapObject => ("object", "objects"),
         Kind::MethodEntry | Kind::MethodReturn | Kind::Jni => ("call", "calls"),
         Kind::Point | Kind::Region => ("mark", "marks"),
     };

@@ -1,4 +1,4 @@
-//! What can be asked of an event: the fields, their types, and which kind of event has them.
+//! What can be asked of an event, or of an object of a heap: the fields, their types, and which kind has them.
 
 use std::fmt;
 
@@ -17,6 +17,8 @@ pub enum Kind {
     Point,
     /// Woven code enters and leaves a region: how long it takes is known at its end.
     Region,
+    /// No event: an object that is in a snapshot of a heap.
+    HeapObject,
 }
 
 impl Kind {
@@ -27,13 +29,29 @@ impl Kind {
     pub const fn has(self, field: Field) -> bool {
         match field {
             Field::Class | Field::Package => !matches!(self, Self::Jni),
-            Field::Method => !matches!(self, Self::Allocation),
-            Field::Signature => !matches!(self, Self::Allocation | Self::Jni),
-            Field::Size => matches!(self, Self::Allocation),
+            Field::Method => !matches!(self, Self::Allocation | Self::HeapObject),
+            Field::Signature => !matches!(self, Self::Allocation | Self::Jni | Self::HeapObject),
+            Field::Size => matches!(self, Self::Allocation | Self::HeapObject),
             Field::Duration => matches!(self, Self::MethodReturn | Self::Jni | Self::Region),
-            Field::Daemon | Field::Caller | Field::CallerClass | Field::CallerMethod | Field::Cpu => !self.is_mark(),
-            Field::Thread | Field::Tid | Field::Depth | Field::Line => true,
+            Field::Daemon | Field::Caller | Field::CallerClass | Field::CallerMethod | Field::Cpu => {
+                !self.is_mark() && !self.is_of_heap()
+            }
+            Field::Tid | Field::Line => !self.is_of_heap(),
+            Field::Thread | Field::Depth => true,
+            Field::Retained
+            | Field::Length
+            | Field::References
+            | Field::Referrers
+            | Field::FieldName
+            | Field::Holder
+            | Field::Loader
+            | Field::Root => self.is_of_heap(),
         }
+    }
+
+    /// Whether it is no event, but an object of a snapshot.
+    pub const fn is_of_heap(self) -> bool {
+        matches!(self, Self::HeapObject)
     }
 
     /// Whether it comes from woven code.
@@ -58,7 +76,16 @@ impl Kind {
                 Some("a batch of marks is from several moments; tid is known of all")
             }
             (Self::MethodEntry, Field::Duration) => Some("how long it takes is known when it returns"),
+            (
+                Self::HeapObject,
+                Field::Method | Field::Caller | Field::CallerClass | Field::CallerMethod | Field::Line,
+            ) => Some("a snapshot does not tell where objects were made: `jtrace alloc PID` does"),
+            (Self::HeapObject, Field::Duration) => Some("`jtrace leaks PID` says what stays over a while"),
+            (Self::HeapObject, Field::Tid | Field::Daemon) => Some("thread is the name of the thread that holds it"),
             (_, Field::Size) => Some("only allocations have a size"),
+            (_, field) if Self::HeapObject.has(field) && !Self::Allocation.has(field) => {
+                Some("objects of a snapshot have it: `jtrace heap PID --where PREDICATE`")
+            }
             _ => None,
         }
     }
@@ -67,7 +94,7 @@ impl Kind {
     pub const fn subjects(self) -> &'static str {
         match self {
             Self::MethodEntry | Self::MethodReturn | Self::Point | Self::Region => "methods",
-            Self::Allocation => "classes",
+            Self::Allocation | Self::HeapObject => "classes",
             Self::Jni => "JNI functions",
         }
     }
@@ -82,6 +109,7 @@ impl fmt::Display for Kind {
             Self::Jni => "a JNI call",
             Self::Point => "a point",
             Self::Region => "a region",
+            Self::HeapObject => "an object of a heap",
         })
     }
 }
@@ -145,11 +173,27 @@ pub enum Field {
     Line,
     /// The CPU.
     Cpu,
+    /// Bytes that would be freed with the object.
+    Retained,
+    /// Elements of an array.
+    Length,
+    /// References that it has.
+    References,
+    /// References that lead to it.
+    Referrers,
+    /// The name of a field that leads to it: there can be several, or none.
+    FieldName,
+    /// The class of an object that is on every way to it: likewise.
+    Holder,
+    /// The class of its class's loader.
+    Loader,
+    /// The kind of the root at the beginning of the shortest way to it.
+    Root,
 }
 
 impl Field {
     /// All fields, in the order in which they are listed.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 23] = [
         Self::Class,
         Self::Method,
         Self::Signature,
@@ -165,6 +209,14 @@ impl Field {
         Self::CallerMethod,
         Self::Line,
         Self::Cpu,
+        Self::Retained,
+        Self::Length,
+        Self::References,
+        Self::Referrers,
+        Self::FieldName,
+        Self::Holder,
+        Self::Loader,
+        Self::Root,
     ];
 
     /// Its name in a predicate.
@@ -185,6 +237,14 @@ impl Field {
             Self::CallerMethod => "caller.method",
             Self::Line => "line",
             Self::Cpu => "cpu",
+            Self::Retained => "retained",
+            Self::Length => "length",
+            Self::References => "references",
+            Self::Referrers => "referrers",
+            Self::FieldName => "field",
+            Self::Holder => "holder",
+            Self::Loader => "loader",
+            Self::Root => "root",
         }
     }
 
@@ -203,10 +263,16 @@ impl Field {
             | Self::Thread
             | Self::Caller
             | Self::CallerClass
-            | Self::CallerMethod => Type::Text,
+            | Self::CallerMethod
+            | Self::FieldName
+            | Self::Holder
+            | Self::Loader
+            | Self::Root => Type::Text,
             Self::Daemon => Type::Flag,
-            Self::Tid | Self::Depth | Self::Line | Self::Cpu => Type::Number,
-            Self::Size => Type::Bytes,
+            Self::Tid | Self::Depth | Self::Line | Self::Cpu | Self::Length | Self::References | Self::Referrers => {
+                Type::Number
+            }
+            Self::Size | Self::Retained => Type::Bytes,
             Self::Duration => Type::Time,
         }
     }
@@ -217,7 +283,21 @@ impl Field {
             Self::Class | Self::Method | Self::Signature | Self::Package => Some(Whose::Subject),
             Self::Caller | Self::CallerClass | Self::CallerMethod => Some(Whose::Caller),
             Self::Thread | Self::Daemon => Some(Whose::Thread),
-            Self::Tid | Self::Size | Self::Duration | Self::Depth | Self::Line | Self::Cpu => None,
+            // Of objects that are there nothing is known before.
+            Self::Tid
+            | Self::Size
+            | Self::Duration
+            | Self::Depth
+            | Self::Line
+            | Self::Cpu
+            | Self::Retained
+            | Self::Length
+            | Self::References
+            | Self::Referrers
+            | Self::FieldName
+            | Self::Holder
+            | Self::Loader
+            | Self::Root => None,
         }
     }
 }

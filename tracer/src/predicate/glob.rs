@@ -9,7 +9,7 @@ pub(super) const NO_PACKAGE: &str = "(default)";
 /// A name or pattern of the user's in the form in which a field is compared: dots for slashes, `byte[]` for `[B`.
 pub(super) fn as_compared(field: Field, written: &str) -> String {
     match field {
-        Field::Class | Field::CallerClass => java_class_name(written),
+        Field::Class | Field::CallerClass | Field::Holder | Field::Loader => java_class_name(written),
         Field::Package if written.is_empty() => NO_PACKAGE.to_owned(),
         Field::Package | Field::Signature => written.replace('/', "."),
         Field::Caller => written.replace('/', ".").replace("::", "."),

@@ -1,9 +1,11 @@
 //! From a text to a tree, with the types of all conditions checked.
 
+mod assertion;
 mod complaint;
 mod condition;
 
 use super::{
+    Assertion,
     error::Error,
     field::{Field, Kind, Type},
     token::{self, Piece, Token, Wrong},
@@ -24,20 +26,30 @@ const TESTS: [&str; 3] = ["sample", "nth", "first"];
 
 /// Reads a predicate for events of a kind.
 pub(super) fn parse(text: &str, kind: Kind) -> Result<Expr, Error> {
-    read(text, kind).map_err(|(what, span, hint)| Error { option: "--where", text: text.to_owned(), span, what, hint })
+    read(text, kind, Parser::or).map_err(|wrong| refused("--where", text, wrong))
 }
 
-fn read(text: &str, kind: Kind) -> Result<Expr, Wrong> {
+/// Reads an assertion over the objects of a heap.
+pub(super) fn assertion(text: &str) -> Result<Assertion, Error> {
+    read(text, Kind::HeapObject, Parser::assertion).map_err(|wrong| refused("--assert", text, wrong))
+}
+
+fn refused(option: &'static str, text: &str, (what, span, hint): Wrong) -> Error {
+    Error { option, text: text.to_owned(), span, what, hint }
+}
+
+/// Reads all of a text.
+fn read<'a, T>(text: &'a str, kind: Kind, whole: impl FnOnce(&mut Parser<'a>) -> Result<T, Wrong>) -> Result<T, Wrong> {
     if text.len() > MAX_TEXT {
         let span = Span { start: MAX_TEXT, end: MAX_TEXT };
-        let hint = "-I and -X take patterns of their own".to_owned();
-        return Err((format!("a predicate has at most {MAX_TEXT} bytes"), span, Some(hint)));
+        let hint = (!kind.is_of_heap()).then(|| "-I and -X take patterns of their own".to_owned());
+        return Err((format!("a predicate has at most {MAX_TEXT} bytes"), span, hint));
     }
     let pieces = token::tokens(text)?;
     let mut parser = Parser { pieces, at: 0, kind, nesting: 0, conditions: 0, counters: 0 };
-    let expr = parser.or()?;
+    let read = whole(&mut parser)?;
     match parser.take() {
-        (Token::End, _) => Ok(expr),
+        (Token::End, _) => Ok(read),
         (Token::Sign(")"), span) => Err(complaint::wrong("this parenthesis was not opened", span, "leave it out")),
         (token, span) => Err(complaint::no_operator(&token, span)),
     }
@@ -102,20 +114,23 @@ impl<'a> Parser<'a> {
                 let span = span.to(part.span);
                 Ok(Expr { span, ..part.negated() })
             }
-            Token::Sign("(") => {
-                self.deeper(span)?;
-                let part = self.or()?;
-                self.nesting -= 1;
-                match self.take() {
-                    (Token::Sign(")"), end) => Ok(Expr { span: span.to(end), ..part }),
-                    (Token::End, _) => {
-                        Err(complaint::wrong("this parenthesis is not closed", span, "put ) where its part ends"))
-                    }
-                    (token, span) => Err(complaint::no_operator(&token, span)),
-                }
-            }
+            Token::Sign("(") => self.enclosed(span),
             Token::Word(word) => self.condition(word, span),
-            token => Err(complaint::no_condition(&token, span, self.pieces.len() == 1)),
+            token => Err(complaint::no_condition(self.kind, &token, span, self.pieces.len() == 1)),
+        }
+    }
+
+    /// What stands behind a parenthesis that was passed, up to its end.
+    fn enclosed(&mut self, span: Span) -> Result<Expr, Wrong> {
+        self.deeper(span)?;
+        let part = self.or()?;
+        self.nesting -= 1;
+        match self.take() {
+            (Token::Sign(")"), end) => Ok(Expr { span: span.to(end), ..part }),
+            (Token::End, _) => {
+                Err(complaint::wrong("this parenthesis is not closed", span, "put ) where its part ends"))
+            }
+            (token, span) => Err(complaint::no_operator(&token, span)),
         }
     }
 
@@ -146,7 +161,8 @@ impl<'a> Parser<'a> {
             _ => return Ok(()),
         };
         let hint = format!("write {word} {meant}, or put the comparison into parentheses");
-        Err(complaint::wrong("! stands before a parenthesis, a test or daemon", span.to(*end), hint))
+        let before = if self.kind.is_of_heap() { "a parenthesis" } else { "a parenthesis, a test or daemon" };
+        Err(complaint::wrong(format!("! stands before {before}"), span.to(*end), hint))
     }
 
     fn condition(&mut self, word: &str, span: Span) -> Result<Expr, Wrong> {

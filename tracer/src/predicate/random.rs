@@ -278,7 +278,7 @@ impl Happening {
         };
         let subject = match kind {
             Kind::MethodEntry | Kind::MethodReturn | Kind::Point | Kind::Region => method(random),
-            Kind::Allocation => Subject::class(pick(random, &CLASSES)),
+            Kind::Allocation | Kind::HeapObject => Subject::class(pick(random, &CLASSES)),
             Kind::Jni => Subject::function(pick(random, &METHODS)),
         };
         Self {

@@ -17,6 +17,7 @@ pub(super) fn parse(option: &'static str, text: &str, kind: Kind) -> Result<Expr
     let parts = match kind {
         Kind::MethodEntry | Kind::MethodReturn | Kind::Point | Kind::Region => methods(text),
         Kind::Allocation => single(text, Field::Class, "an allocation has no method: a pattern is one of classes"),
+        Kind::HeapObject => single(text, Field::Class, "an object has no method: a pattern is one of classes"),
         Kind::Jni => single(text, Field::Method, "a JNI function has no class: a pattern is one of function names"),
     };
     parts.and_then(|parts| joined(text, parts)).map_err(|(what, span, hint)| Error {

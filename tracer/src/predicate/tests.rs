@@ -40,6 +40,27 @@ fn what_is_printed_is_read_as_the_same() {
 }
 
 #[test]
+fn assertions_are_printed_as_they_are_read() {
+    for (text, written) in [
+        ("count(class=='com/shop/Registry')<=1", r#"count(class == "com/shop/Registry") <= 1"#),
+        (r#"retained(class ~ "com.shop.cache.*" || size > 1kB) < 100MiB"#, ""),
+        ("size((length > 3)) != 1024", "size(length > 3) != 1KiB"),
+        (
+            "every com.shop.Order through com.shop.Book$*",
+            r#"every (class == "com.shop.Order") through (class ~ "com.shop.Book$*")"#,
+        ),
+        (
+            r#"every "byte[]" through (class == "A" && !(size > 1B))"#,
+            r#"every (class == "byte[]") through (class == "A" && !(size > 1B))"#,
+        ),
+    ] {
+        let assertion = Assertion::parse(text).unwrap_or_else(|error| panic!("{}", error.render()));
+        assert_eq!(assertion.to_string(), if written.is_empty() { text } else { written });
+        assert_eq!(Assertion::parse(&assertion.to_string()).as_ref(), Ok(&assertion), "{text}");
+    }
+}
+
+#[test]
 fn operators_bind_as_in_java() {
     let text = "tid == 1 || tid == 2 && !(cpu == 3 || daemon) && !daemon";
     assert_eq!(written(&parsed(text, Kind::Jni)), text);
@@ -107,6 +128,7 @@ fn the_manual_says_which_events_have_a_field() {
             says(if row[3] == "at return" { "yes" } else { &row[3] }, Kind::MethodReturn);
             says(&row[4], Kind::Allocation);
             says(&row[5], Kind::Jni);
+            says(&row[6], Kind::HeapObject);
         }
     }
     assert_eq!(listed.len(), Field::ALL.len(), "{listed:?}");
@@ -280,9 +302,19 @@ fn the_outlook_of_a_method_is_what_its_names_decide() {
 
 #[test]
 fn fuzz_predicate() {
-    const KINDS: [Kind; 6] =
-        [Kind::MethodEntry, Kind::MethodReturn, Kind::Allocation, Kind::Jni, Kind::Point, Kind::Region];
+    const KINDS: [Kind; 7] = [
+        Kind::MethodEntry,
+        Kind::MethodReturn,
+        Kind::Allocation,
+        Kind::Jni,
+        Kind::Point,
+        Kind::Region,
+        Kind::HeapObject,
+    ];
     crate::fuzz::texts("predicate", |text| {
+        if let Err(error) = Assertion::parse(text) {
+            assert!(!error.render().contains('\u{1b}'));
+        }
         for kind in KINDS {
             let pattern = [text.to_owned()];
             for read in [Predicate::parse(text, kind), Predicate::combine(&pattern, &pattern, None, kind)] {

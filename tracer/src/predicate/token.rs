@@ -74,7 +74,11 @@ fn next(rest: &str) -> Result<(Token<'_>, usize), (String, usize, Option<String>
             Err((format!("{other} is no operator"), other.len(), Some(format!("write {meant}"))))
         }
         (None, None) => {
-            let hint = (first == '-').then(|| "there are no negative numbers and no arithmetic".to_owned());
+            let hint = match first {
+                '-' => Some("there are no negative numbers and no arithmetic".to_owned()),
+                '[' => Some("put the name of an array into quotes: \"byte[]\"".to_owned()),
+                _ => None,
+            };
             Err((format!("{first} is nothing that a predicate knows"), first.len_utf8(), hint))
         }
     }

@@ -113,6 +113,11 @@ impl Name {
         Self { compared: glob::as_compared(field, &written), written }
     }
 
+    /// As it is compared.
+    pub fn compared(&self) -> &str {
+        &self.compared
+    }
+
     /// Whether a text is exactly this.
     fn is(&self, text: &str) -> bool {
         self.compared == text
@@ -275,7 +280,12 @@ fn list<T: fmt::Display>(
 
 /// The number as it is written for a field.
 pub(super) fn written(field: Field, value: u64) -> String {
-    match field.holds() {
+    amount(field.holds(), value)
+}
+
+/// The number as it is written for a type.
+pub(super) fn amount(holds: Type, value: u64) -> String {
+    match holds {
         Type::Bytes => literal::bytes(value),
         Type::Time => literal::time(value),
         Type::Number | Type::Text | Type::Flag => value.to_string(),

@@ -113,6 +113,8 @@ pub(super) struct Records<R> {
     at: u64,
     id_bytes: usize,
     pub(super) time_ms: u64,
+    /// Whether its last record was read; a dump that is cut between two records has none.
+    pub(super) is_ended: bool,
     /// Bytes that are left of a segment.
     left: u64,
     buffer: Vec<u8>,
@@ -124,7 +126,8 @@ pub(super) struct Records<R> {
 impl<R: Read> Records<R> {
     pub(super) fn open(from: R) -> Result<Self, Error> {
         let (buffer, ids) = (Vec::new(), Vec::new());
-        let mut records = Self { from, at: 0, id_bytes: 8, time_ms: 0, left: 0, buffer, ids, array: None };
+        let mut records =
+            Self { from, at: 0, id_bytes: 8, time_ms: 0, is_ended: false, left: 0, buffer, ids, array: None };
         let mut head = Vec::new();
         loop {
             let mut byte = [0];
@@ -240,7 +243,15 @@ impl<R: Read> Records<R> {
                     let name = self.fixed(self.id_bytes)?;
                     return Ok(Some(Item::Name { class, name }));
                 }
-                0x0c | 0x1c => self.left = length,
+                tag @ (0x0c | 0x1c) => {
+                    self.left = length;
+                    // What is not in segments is in one record, behind which there can be an end.
+                    self.is_ended |= tag == 0x0c;
+                }
+                0x2c => {
+                    self.is_ended = true;
+                    self.skip(length)?;
+                }
                 _ => self.skip(length)?,
             }
         }

@@ -8,7 +8,7 @@ use std::{
     io::{self, Read as _, Write},
 };
 
-use super::{ARRAY_HEADER, HEADER, MAGIC, REFERENCE, records};
+use super::{ARRAY_HEADER, HEADER, MAGIC, NOT_WHOLE, REFERENCE, records};
 use crate::{
     heap::graph::{Class, Graph, Label, NOBODY, Node, RootKind, Via},
     text::class_name as name,
@@ -55,8 +55,8 @@ struct Plan<'a> {
     left_out: u64,
 }
 
-/// Writes it, and says how many references had no place in it.
-pub fn write(graph: &Graph, time_ms: u64, out: &mut dyn Write) -> io::Result<u64> {
+/// Writes it, and says how many references had no place in it. Why a snapshot is not whole is told in a text that nothing refers to.
+pub fn write(graph: &Graph, time_ms: u64, not_whole: Option<&str>, out: &mut dyn Write) -> io::Result<u64> {
     let mut plan = Plan::of(graph);
     out.write_all(MAGIC)?;
     out.write_all(b"2\0")?;
@@ -90,8 +90,15 @@ pub fn write(graph: &Graph, time_ms: u64, out: &mut dyn Write) -> io::Result<u64
     }
     plan.roots(&mut segment);
     segment.write(0x1c, out)?;
+    let left_out = plan.left_out;
+    let without = || format!("it was written without {left_out} references that have no place in a dump");
+    if let Some(reason) = not_whole.map(str::to_owned).or_else(|| (left_out > 0).then(without)) {
+        let mut record = Record::default();
+        record.eight(plan.texts.len() as u64 + 1).bytes(NOT_WHOLE.as_bytes()).bytes(reason.as_bytes());
+        record.write(0x01, out)?;
+    }
     Record::default().write(0x2c, out)?;
-    Ok(plan.left_out)
+    Ok(left_out)
 }
 
 /// How many bytes the elements of arrays take in a dump: most of it.

@@ -19,6 +19,17 @@ pub(super) fn unknown_field(kind: Kind, word: &str, span: Span) -> Wrong {
         return wrong(format!("{word} is no operator"), span, format!("write {sign}"));
     }
     let known: Vec<&str> = Field::ALL.into_iter().filter(|&field| kind.has(field)).map(Field::name).collect();
+    if kind.is_of_heap() {
+        if let Some((what, hint)) = not_of_a_heap(word) {
+            return wrong(what, span, hint);
+        }
+        let meant = other_word_of_a_heap(word).or_else(|| nearest(word, known.iter().copied()));
+        let hint = match meant {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => format!("{kind} has {}", known.join(", ")),
+        };
+        return wrong(format!("there is no field {word}"), span, hint);
+    }
     let meant = match word {
         "name" => Some("method"),
         "bytes" => Some("size"),
@@ -34,14 +45,18 @@ pub(super) fn unknown_field(kind: Kind, word: &str, span: Span) -> Wrong {
 }
 
 /// What stands where a condition should begin; perhaps it is the only token.
-pub(super) fn no_condition(token: &Token<'_>, span: Span, only: bool) -> Wrong {
+pub(super) fn no_condition(kind: Kind, token: &Token<'_>, span: Span, only: bool) -> Wrong {
+    let (text, number) = match kind {
+        Kind::HeapObject => ("as in class == \"com.shop.Order\"", "as in retained > 1MiB"),
+        _ => ("as in method == \"checkout\"", "as in duration > 10ms"),
+    };
     match token {
-        Token::End if only => wrong("the predicate is empty", span, "as in method == \"checkout\""),
-        Token::End => wrong("a condition is missing at the end", span, "as in method == \"checkout\""),
+        Token::End if only => wrong("the predicate is empty", span, text),
+        Token::End => wrong("a condition is missing at the end", span, text),
         Token::Text(_) | Token::Number(_) => {
-            wrong("a condition begins with a field", span, "write the field first, as in duration > 10ms")
+            wrong("a condition begins with a field", span, format!("write the field first, {number}"))
         }
-        _ => wrong("a condition is missing here", span, "as in method == \"checkout\""),
+        _ => wrong("a condition is missing here", span, text),
     }
 }
 
@@ -72,9 +87,9 @@ pub(super) fn no_operator(token: &Token<'_>, span: Span) -> Wrong {
     wrong("the condition before this is complete", span, hint)
 }
 
-/// What a field is, as a noun.
-pub(super) const fn noun(field: Field) -> &'static str {
-    match field.holds() {
+/// What a field of a type is, as a noun.
+pub(super) const fn noun(holds: Type) -> &'static str {
+    match holds {
         Type::Bytes => "a number of bytes",
         Type::Time => "a length of time",
         Type::Number | Type::Text | Type::Flag => "a number",
@@ -82,10 +97,52 @@ pub(super) const fn noun(field: Field) -> &'static str {
 }
 
 /// How its values are written.
-pub(super) const fn example(field: Field) -> &'static str {
-    match field.holds() {
+pub(super) const fn example(holds: Type) -> &'static str {
+    match holds {
         Type::Bytes => "as in 1MiB or 4096",
         Type::Time => "as in 10ms or 1.5s",
         Type::Number | Type::Text | Type::Flag => "as in 7",
     }
+}
+
+/// What stands where a number should be compared.
+pub(super) fn no_number_compared(name: &str, token: &Token<'_>, span: Span) -> Wrong {
+    let hint = match token {
+        Token::Word(word) => token::foreign_word(word).map(|sign| format!("write {name} {sign} ...")),
+        _ => None,
+    };
+    let hint = hint.unwrap_or_else(|| "operators are ==, !=, <, <=, >, >=".to_owned());
+    wrong(format!("{name} is compared with nothing"), span, hint)
+}
+
+/// What nobody knows of an object, and who does.
+fn not_of_a_heap(word: &str) -> Option<(&'static str, &'static str)> {
+    Some(match word {
+        "site" | "sites" | "place" | "allocated" | "allocator" | "stack" => {
+            ("a snapshot does not tell where objects were made", "`jtrace alloc PID` does")
+        }
+        "age" | "generation" | "created" | "time" => {
+            ("a snapshot does not tell how old objects are", "`jtrace leaks PID` says what stays over a while")
+        }
+        "value" | "values" | "text" | "string" | "content" => {
+            ("a snapshot has no values of objects", "ask for class, field, length or size")
+        }
+        "module" => ("a snapshot does not tell of modules", "ask for package or loader"),
+        _ => return None,
+    })
+}
+
+/// A word that others have for a field of an object.
+fn other_word_of_a_heap(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "shallow" | "own" | "bytes" => "size",
+        "name" | "type" => "class",
+        "elements" | "len" => "length",
+        "refs" | "outgoing" => "references",
+        "incoming" | "inbound" => "referrers",
+        "dominator" | "owner" | "held" | "held_by" | "by" => "holder",
+        "kind" | "gc_root" => "root",
+        "classloader" | "class_loader" => "loader",
+        _ => return None,
+    })
 }

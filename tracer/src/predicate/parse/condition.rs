@@ -11,6 +11,21 @@ use crate::predicate::{
     tree::{Comparison, Condition, Expr, Name, Span, TextTest, Tree},
 };
 
+/// What a number belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Valued {
+    /// How it is called.
+    pub(super) name: &'static str,
+    /// In which units it is.
+    pub(super) holds: Type,
+}
+
+impl From<Field> for Valued {
+    fn from(field: Field) -> Self {
+        Self { name: field.name(), holds: field.holds() }
+    }
+}
+
 impl Parser<'_> {
     pub(super) fn text(&mut self, field: Field) -> Result<Condition, Wrong> {
         let (token, span) = self.take();
@@ -79,12 +94,12 @@ impl Parser<'_> {
         let (token, span) = self.take();
         match token {
             Token::Word("in") => {
-                let values = self.list(|parser| parser.value(field))?;
+                let values = self.list(|parser| parser.value(field.into()))?;
                 Ok(Condition::OneOf { field, wanted: true, values })
             }
             Token::Sign("!") if *self.peek() == Token::Word("in") => {
                 self.take();
-                let values = self.list(|parser| parser.value(field))?;
+                let values = self.list(|parser| parser.value(field.into()))?;
                 Ok(Condition::OneOf { field, wanted: false, values })
             }
             Token::Sign(sign @ ("~" | "!~")) => {
@@ -92,14 +107,15 @@ impl Parser<'_> {
                 Err(wrong(format!("{field} is a number and has no pattern: {sign} does not fit"), span, hint))
             }
             Token::Sign(sign) if let Some(comparison) = Comparison::ALL.into_iter().find(|c| c.symbol() == sign) => {
-                Ok(Condition::Number { field, comparison, value: self.value(field)? })
+                Ok(Condition::Number { field, comparison, value: self.value(field.into())? })
             }
             token => Err(no_comparison(field, &token, span)),
         }
     }
 
     /// A number with the unit that the field needs.
-    fn value(&mut self, field: Field) -> Result<u64, Wrong> {
+    pub(super) fn value(&mut self, of: Valued) -> Result<u64, Wrong> {
+        let Valued { name, holds } = of;
         let (token, span) = self.take();
         let digits = match token {
             Token::Number(digits) => digits,
@@ -108,21 +124,21 @@ impl Parser<'_> {
                     digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
                         format!("leave the quotes out: {digits}")
                     }
-                    _ => example(field).to_owned(),
+                    _ => example(holds).to_owned(),
                 };
-                return Err(wrong(format!("{field} is {}, not a text", noun(field)), span, hint));
+                return Err(wrong(format!("{name} is {}, not a text", noun(holds)), span, hint));
             }
-            _ => return Err(wrong(format!("{field} is compared with {}", noun(field)), span, example(field))),
+            _ => return Err(wrong(format!("{name} is compared with {}", noun(holds)), span, example(holds))),
         };
-        let (unit, whole) = self.unit(field, digits, span)?;
+        let (unit, whole) = self.unit(of, digits, span)?;
         literal::amount(digits, unit).map_err(|reason| match reason {
             literal::Wrong::TooLarge => ("the number is beyond 64 bits".to_owned(), whole, None),
-            literal::Wrong::Malformed => ("this is no number".to_owned(), whole, Some(example(field).to_owned())),
+            literal::Wrong::Malformed => ("this is no number".to_owned(), whole, Some(example(holds).to_owned())),
             literal::Wrong::Fraction => {
-                let what = match field.holds() {
+                let what = match holds {
                     Type::Bytes => "this is no whole number of bytes".to_owned(),
                     Type::Time => "this is no whole number of nanoseconds".to_owned(),
-                    _ => format!("{field} is a whole number"),
+                    _ => format!("{name} is a whole number"),
                 };
                 (what, whole, None)
             }
@@ -130,8 +146,9 @@ impl Parser<'_> {
     }
 
     /// The size of the unit behind the digits, and where both stand.
-    fn unit(&mut self, field: Field, digits: &str, span: Span) -> Result<(u64, Span), Wrong> {
-        let units: &[(&str, u64)] = match field.holds() {
+    fn unit(&mut self, of: Valued, digits: &str, span: Span) -> Result<(u64, Span), Wrong> {
+        let Valued { name, holds } = of;
+        let units: &[(&str, u64)] = match holds {
             Type::Bytes => &literal::BYTES,
             Type::Time => &literal::TIMES,
             _ => &[],
@@ -146,14 +163,14 @@ impl Parser<'_> {
             }
             if units.is_empty() {
                 let hint = format!("write {digits}");
-                return Err(wrong(format!("{field} has no unit"), end, hint));
+                return Err(wrong(format!("{name} has no unit"), end, hint));
             }
             let names: Vec<&str> = units.iter().map(|&(unit, _)| unit).collect();
             let hint = token::nearest_unit(word, units)
                 .map_or_else(|| format!("units are {}", names.join(", ")), |unit| format!("write {digits}{unit}"));
-            return Err(wrong(format!("{word} is no unit of {field}"), end, hint));
+            return Err(wrong(format!("{word} is no unit of {name}"), end, hint));
         }
-        if field.holds() == Type::Time {
+        if holds == Type::Time {
             let hint = format!("write {digits}ms, or one of ns, us, s, m");
             return Err(wrong("a duration needs a unit", span, hint));
         }
@@ -187,6 +204,11 @@ impl Parser<'_> {
 
     /// `sample(1/n)`, `nth(k)`, `first(k)`.
     pub(super) fn test(&mut self, word: &str, span: Span) -> Result<Expr, Wrong> {
+        if self.kind.is_of_heap() {
+            let what =
+                format!("{word} chooses among events that come one after another, and objects are there at once");
+            return Err(wrong(what, span, "`--rows` says how many are shown"));
+        }
         let form = if word == "sample" { "sample(1/10)".to_owned() } else { format!("{word}(10)") };
         let malformed = |span| wrong(format!("{word} is written {form}"), span, format!("write {form}"));
         let open = self.take();

@@ -50,6 +50,75 @@ fn messages_about_words_and_signs() {
 }
 
 #[test]
+fn messages_about_objects_of_a_heap() {
+    insta::assert_snapshot!(messages(
+        Kind::HeapObject,
+        &[
+            "",
+            "10 < size",
+            "retaind > 1MiB",
+            "retained > 1 MiBB",
+            "retained > 10ms",
+            "shallow > 1",
+            "held_by == \"A\"",
+            "site ~ \"A*\"",
+            "age > 3",
+            "value == \"x\"",
+            "module == \"java.base\"",
+            "banana == 1",
+            "caller == \"A.b\"",
+            "line == 7",
+            "duration > 1ms",
+            "tid == 1",
+            "daemon",
+            "cpu == 1",
+            "sample(1/10)",
+            "class == byte[]",
+            "class == \"com.shop.*\"",
+            "!depth > 3",
+            "length == \"7\"",
+        ],
+    ));
+    insta::assert_snapshot!(messages(Kind::MethodReturn, &["retained > 1", "holder == \"A\""]));
+}
+
+#[test]
+fn messages_about_assertions() {
+    let mut all = String::new();
+    for text in [
+        "",
+        "class == \"A\"",
+        "conut(size > 1) == 0",
+        "bytes(size > 1) == 0",
+        "all A through B",
+        "count <= 1",
+        "count()",
+        "count(size > 1",
+        "count(size > 1)",
+        "count(size > 1) = 1",
+        "count(size > 1) at least 1",
+        "count(size > 1) <= 1MiB",
+        "count(size > 1) <= few",
+        "retained(size > 1) < 10ms",
+        "retained(size > 1) < 1.5B",
+        "count(size > 1) <= 1 && count(size > 2) <= 1",
+        "every",
+        "every through B",
+        "every A",
+        "every A through",
+        "every A trough B",
+        "every A through B C",
+        "every class == \"A\" through B",
+        "every byte[] through B",
+        "every (size > 1 through B",
+    ] {
+        let error = Assertion::parse(text).expect_err(text);
+        writeln!(all, "{}\n", error.render()).unwrap();
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
 fn messages_about_fields_and_types() {
     insta::assert_snapshot!(messages(
         Kind::MethodReturn,

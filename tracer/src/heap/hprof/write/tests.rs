@@ -15,14 +15,14 @@ use crate::heap::{
 
 fn written(graph: &Graph) -> (Vec<u8>, u64) {
     let mut bytes = Vec::new();
-    let left_out = write(graph, 1_700_000_000_000, &mut bytes).expect("memory");
+    let left_out = write(graph, 1_700_000_000_000, None, &mut bytes).expect("memory");
     (bytes, left_out)
 }
 
 /// Writes a graph that somebody else has made up, unless it says that it is very large.
 pub(in crate::heap) fn write_anything(graph: &Graph) {
     if array_bytes(graph) < 1 << 20 {
-        write(graph, 0, &mut io::sink()).expect("nothing is kept");
+        write(graph, 0, None, &mut io::sink()).expect("nothing is kept");
     }
 }
 
@@ -41,6 +41,19 @@ fn objects(graph: &Graph) -> BTreeMap<String, u64> {
         *objects.entry(name::without_address(&graph.class_of(node).name).to_owned()).or_default() += 1;
     }
     objects
+}
+
+#[test]
+fn a_part_of_a_heap_stays_a_part_when_it_is_written_and_when_it_is_cut() {
+    let graph = shop(Shop { orders: 5, cached: 3, soft: 0, plugins: 1 });
+    let not_whole = |bytes: &[u8]| hprof::read(bytes, bytes).expect("a dump").not_whole;
+    let (bytes, _) = written(&graph);
+    assert_eq!(not_whole(&bytes), None);
+    // Its last record has no content.
+    assert_eq!(not_whole(&bytes[..bytes.len() - 9]).as_deref(), Some("the dump has no end"));
+    let mut part = Vec::new();
+    write(&graph, 0, Some("the walk took too long"), &mut part).expect("memory");
+    assert_eq!(not_whole(&part).as_deref(), Some("the walk took too long"));
 }
 
 #[test]
