@@ -326,6 +326,11 @@ impl Session {
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
         let mut section = analysis.section(context);
         self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
+        if let Some(recorder) = &self.target.recorder {
+            // A 0 would say that it never happened.
+            let is_known = |key: &str| !recorder.unknown.iter().any(|of| *of == format!("{}.{key}", section.id));
+            section.summary = std::mem::take(&mut section.summary).keeping(is_known);
+        }
         section
     }
 
