@@ -71,6 +71,21 @@ pub struct Recorder {
     pub unknown: Vec<String>,
 }
 
+impl Target {
+    /// Whether a number of a section can be known; another recorder does not tell of all.
+    pub fn knows(&self, lens: Lens, key: &str) -> bool {
+        let is_it = |unknown: &String| {
+            unknown.split_once('.').is_some_and(|(section, number)| section == lens.id() && number == key)
+        };
+        !self.recorder.as_ref().is_some_and(|recorder| recorder.unknown.iter().any(is_it))
+    }
+
+    /// Whether another recorder has left out some of what a lens shows.
+    pub fn has_part_of(&self, lens: Lens) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.partial.contains(&lens))
+    }
+}
+
 /// Totals from the start of the process up to that of the session; what is not known is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SinceStart {

@@ -63,7 +63,7 @@ impl Header {
 
     /// A moment of the recorder's clock, since the epoch. It is computed as the JDK's own reader does.
     pub(super) fn moment_ns(&self, ticks: i64) -> u64 {
-        let since = (ticks.wrapping_sub(self.start_ticks) as f64 / self.ticks_per_ns) as i64;
+        let since = ((i128::from(ticks) - i128::from(self.start_ticks)) as f64 / self.ticks_per_ns) as i64;
         self.start_ns.saturating_add_signed(since)
     }
 

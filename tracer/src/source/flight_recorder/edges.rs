@@ -212,6 +212,15 @@ impl Edges {
         }
     }
 
+    /// The sites that are there get numbers in their order.
+    pub(super) fn renumber(&mut self, sites: &[SiteId]) {
+        for edge in &mut self.all {
+            if let Some(at) = sites.iter().position(|site| *site == edge.site) {
+                edge.site = SiteId(u16::try_from(at).unwrap_or(u16::MAX));
+            }
+        }
+    }
+
     /// Leaves out what was taken of a site after all.
     pub(super) fn drop_site(&mut self, site: SiteId) {
         self.all.retain(|edge| edge.site != site);

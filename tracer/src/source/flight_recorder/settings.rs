@@ -28,7 +28,7 @@ impl Settings {
         self.set(of, &name, &value);
     }
 
-    fn set(&mut self, of: &str, name: &str, value: &str) {
+    pub(super) fn set(&mut self, of: &str, name: &str, value: &str) {
         let setting = self.0.entry(of.to_owned()).or_default();
         match name {
             "enabled" => setting.enabled = Some(setting.enabled == Some(true) || value == "true"),

@@ -1,6 +1,8 @@
 //! What a session out of a file begins with: the JVM, the lenses, a site for each type of events that was taken, and
 //! sentences on what the file has not.
 
+use std::collections::BTreeMap;
+
 use super::{
     chunk::Torn,
     file::{File, site_id},
@@ -17,8 +19,8 @@ use crate::{
 
 /// Types of which one alone would mislead: what begins and never ends looks like a leak.
 const PAIRS: [(&str, &str); 2] = [("jdk.ThreadStart", "jdk.ThreadEnd"), ("jdk.ClassLoad", "jdk.ClassUnload")];
-/// Most types that are named with their counts.
-const NAMED: usize = 400;
+/// Types that one sentence names with their counts.
+const NAMED: usize = 12;
 
 /// Numbers that are not known where events of a type are not in the file; those without a type are never.
 const UNKNOWN: &[(Lens, Option<&str>, &[&str])] = &[
@@ -64,8 +66,10 @@ const UNKNOWN: &[(Lens, Option<&str>, &[&str])] = &[
     ),
     (Lens::Jit, None, &["code_loaded_bytes", "code_unloaded", "code_loaded"]),
     (Lens::Alloc, Some(OUTSIDE_TLAB), &["outside_tlab_samples", "outside_tlab_bytes"]),
-    (Lens::Cpu, Some(CPU_TIME_SAMPLE), &["gc_threads_samples", "jit_threads_samples"]),
 ];
+
+/// Those that only a jtrace knows, whose samples are of all threads.
+const OF_ALL_THREADS: (Lens, &[&str]) = (Lens::Cpu, &["gc_threads_samples", "jit_threads_samples"]);
 
 /// The beginning of a session, and its counters.
 pub(super) struct Told {
@@ -93,24 +97,27 @@ pub(super) fn tell(file: &mut File) -> Told {
     missing.extend(losses(file));
     missing.extend(not_taken(file, &dropped));
     missing.extend(file.about.missing.iter().map(|sentence| format!("the jtrace that wrote the file: {sentence}")));
-    let count = |taken: &Taken| {
-        let counts = file.count_of(taken.name);
-        if dropped.contains(&taken.name) { 0 } else { counts.all - counts.unclear }
-    };
-    let lost = |taken: &Taken| if taken.name == CPU_TIME_SAMPLE { file.about.samples_lost } else { 0 };
-    let counters = TAKEN.iter().map(|taken| [0, 0, count(taken) + lost(taken), lost(taken), 0, 0, 0]).collect();
+    let sites: Vec<&Taken> = TAKEN.iter().filter(|taken| file.has(taken.name) && !dropped.contains(&taken.name)).collect();
+    file.edges.renumber(&sites.iter().filter_map(|taken| site_of(taken.name)).map(site_id).collect::<Vec<_>>());
     let mut target = file.about.target(file.start_ns);
     target.recorder = Some(recorder(file, &lenses, &dropped));
-    let site = |taken: &Taken| Site {
+    let site = |taken: &&Taken| Site {
         probe: taken.name.to_owned(),
         lens: taken.lens,
         kind: taken.kind as u16,
         offset: 0,
     };
+    let counters = |taken: &&Taken| {
+        let counts = file.count_of(taken.name);
+        let lost = if taken.name == CPU_TIME_SAMPLE { file.about.samples_lost } else { 0 };
+        let all = (counts.all - counts.unclear).saturating_add(lost);
+        [all, 0, all, lost, 0, 0, 0]
+    };
+    let counters = sites.iter().map(counters).collect();
     let start = Start {
         target,
         lenses,
-        sites: TAKEN.iter().map(site).collect(),
+        sites: sites.iter().map(site).collect(),
         missing,
         time_ns: file.start_ns,
         wall_ms: file.start_ns / 1_000_000,
@@ -179,6 +186,10 @@ fn recorder(file: &File, lenses: &[Lens], dropped: &[&str]) -> Recorder {
     if lenses.contains(&Lens::Cpu) && !has_period {
         unknown.push(format!("{}.sampled_ns", Lens::Cpu.id()));
     }
+    let (lens, keys) = OF_ALL_THREADS;
+    if lenses.contains(&lens) && !file.about.by_jtrace {
+        unknown.extend(keys.iter().map(|key| format!("{}.{key}", lens.id())));
+    }
     unknown.sort();
     unknown.dedup();
     Recorder {
@@ -191,34 +202,49 @@ fn recorder(file: &File, lenses: &[Lens], dropped: &[&str]) -> Recorder {
 /// What the recorder was told to leave out.
 fn told_by_settings(file: &File, lenses: &[Lens], dropped: &[&str]) -> Vec<String> {
     let mut sentences = Vec::new();
-    for Taken { name, lens, .. } in TAKEN.iter().filter(|taken| !dropped.contains(&taken.name)) {
-        let setting = file.settings.of(name);
-        if setting.enabled == Some(false) && file.count_of(name).all == 0 && lenses.contains(lens) {
-            sentences.push(format!("{}: `{name}` was not recorded", lens.id()));
-            continue;
+    for lens in lenses {
+        let of_lens = || TAKEN.iter().filter(|taken| taken.lens == *lens && !dropped.contains(&taken.name));
+        let names = |types: Vec<&Taken>| types.iter().map(|of| format!("`{}`", of.name)).collect::<Vec<_>>().join(", ");
+        let off: Vec<_> = of_lens().filter(|of| is_off(file, of.name)).collect();
+        if !off.is_empty() {
+            sentences.push(format!("{}: not recorded: {}", lens.id(), names(off)));
         }
-        if !file.has(name) {
-            continue;
+        let mut thresholds: BTreeMap<u64, Vec<&Taken>> = BTreeMap::new();
+        for taken in of_lens().filter(|of| file.has(of.name)) {
+            let setting = file.settings.of(taken.name);
+            thresholds.entry(setting.threshold_ns).or_default().push(taken);
+            if let Some(throttle) = setting.throttle.filter(|_| taken.name != ALLOCATION_SAMPLE) {
+                sentences.push(format!("{}: of `{}` at most {throttle} were recorded", lens.id(), taken.name));
+            }
         }
-        if setting.threshold_ns > 0 {
+        for (threshold_ns, types) in thresholds.into_iter().filter(|(threshold_ns, _)| *threshold_ns > 0) {
             sentences.push(format!(
-                "{}: `{name}` was recorded from {} on: what was shorter is in no number, so counts and sums are the \
-                 least that there was",
+                "{}: recorded from {} on: {}; what was shorter is in no number, so counts and sums are lower bounds",
                 lens.id(),
-                format::duration(setting.threshold_ns)
+                format::duration(threshold_ns),
+                names(types)
             ));
         }
-        if let Some(throttle) = setting.throttle.filter(|_| *name != ALLOCATION_SAMPLE) {
-            sentences.push(format!("{}: of `{name}` at most {throttle} were recorded", lens.id()));
-        }
     }
-    if lenses.contains(&Lens::Cpu) && file.has(EXECUTION_SAMPLE) && !dropped.contains(&EXECUTION_SAMPLE) && !file.about.by_jtrace {
+    let of_java = file.has(EXECUTION_SAMPLE) && !dropped.contains(&EXECUTION_SAMPLE) && !file.about.by_jtrace;
+    if of_java {
         sentences.push(format!(
             "cpu: `{EXECUTION_SAMPLE}` is of a few threads at a time that run Java code, on a CPU or ready for one; \
              other code of the JVM has no samples"
         ));
     }
     sentences
+}
+
+/// Whether events of a type were not recorded, and no other type tells of the same.
+fn is_off(file: &File, name: &str) -> bool {
+    let same: &[&str] = match name {
+        IN_NEW_TLAB | OUTSIDE_TLAB | ALLOCATION_SAMPLE => &[IN_NEW_TLAB, ALLOCATION_SAMPLE],
+        EXECUTION_SAMPLE | CPU_TIME_SAMPLE => &[EXECUTION_SAMPLE, CPU_TIME_SAMPLE],
+        _ => &[],
+    };
+    let setting = file.settings.of(name);
+    setting.enabled == Some(false) && !file.has(name) && !same.iter().any(|other| file.has(other))
 }
 
 fn unclear(file: &File) -> Option<String> {
@@ -256,7 +282,7 @@ fn losses(file: &File) -> Vec<String> {
 }
 
 /// What else is in the file, by type.
-fn not_taken(file: &File, dropped: &[&str]) -> Option<String> {
+fn not_taken(file: &File, dropped: &[&str]) -> Vec<String> {
     let is_used = |name: &str| {
         (site_of(name).is_some() && !dropped.contains(&name))
             || name == COLLECTION
@@ -270,14 +296,17 @@ fn not_taken(file: &File, dropped: &[&str]) -> Option<String> {
         .collect();
     rest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let (types, events) = (rest.len() as u64, rest.iter().map(|(_, count)| count).sum::<u64>());
-    let named: Vec<_> =
-        rest.iter().take(NAMED).map(|(name, count)| format!("{name} {}", format::count(*count))).collect();
-    (events > 0).then(|| {
-        format!(
-            "{} of {} in the file are not shown: {}",
-            format::plural(events, "event", "events"),
-            format::plural(types, "other type", "other types"),
-            named.join(", ")
-        )
-    })
+    let mut sentences: Vec<String> = rest
+        .chunks(NAMED)
+        .map(|some| {
+            let named: Vec<_> = some.iter().map(|(name, count)| format!("{name} {}", format::count(*count))).collect();
+            format!("not shown, and so many in the file: {}", named.join(", "))
+        })
+        .collect();
+    if events > 0 {
+        let (events, types) =
+            (format::plural(events, "event", "events"), format::plural(types, "other type", "other types"));
+        sentences.insert(0, format!("{events} of {types} in the file are not shown"));
+    }
+    sentences
 }
