@@ -52,7 +52,10 @@ fn settings(directory: &Path) -> Result<PathBuf> {
     };
     let all: String = TYPES.iter().map(|(name, ..)| *name).chain(BESIDE).map(event).collect();
     let path = directory.join("all.jfc");
-    std::fs::write(&path, format!("<?xml version=\"1.0\"?>\n<configuration version=\"2.0\">\n{all}</configuration>\n"))?;
+    std::fs::write(
+        &path,
+        format!("<?xml version=\"1.0\"?>\n<configuration version=\"2.0\">\n{all}</configuration>\n"),
+    )?;
     Ok(path)
 }
 

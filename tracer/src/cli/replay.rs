@@ -1,4 +1,4 @@
-//! `jtrace report`: the report of a recording, or one that was written as JSON, in any form. Needs no root, kernel or JVM.
+//! `jtrace report`: the report of a recording, of jtrace or of a flight recorder, or one that was written as JSON, in any form. Needs no root, kernel or JVM.
 
 use std::{
     fs::File,
@@ -22,16 +22,13 @@ use crate::{
     privilege,
     report::{MAX_DOCUMENT_BYTES, Report},
     session::Session,
-    source::{
-        recorded::Recorded,
-        recording::Error,
-    },
+    source::{recorded::Recorded, recording::Error},
 };
 
 /// Options of `jtrace report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// The recording, or a report that was written as JSON; without one, the report of the session that ended last
+    /// The recording (of jtrace, or of the JDK's flight recorder), or a report that was written as JSON; without one, the report of the session that ended last
     file: Option<PathBuf>,
 
     #[command(flatten)]

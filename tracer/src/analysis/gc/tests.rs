@@ -313,7 +313,12 @@ fn who_asked_for_a_collection_is_known_by_its_request() {
             (0, 9, stack, Payload::VmOperationRequest { name: collect, mode: 0 }),
             (0, 9, stack, Payload::VmOperationRequest { name: dump, mode: 0 }),
             (1, 5, StackId(0), Payload::VmOperation { edge: Edge::Begin, name: collect, mode: 0 }),
-            (1, 5, StackId(0), Payload::GcBegin { full: true, step: PauseStep::Unsaid, cause: system_gc, last_cause: none }),
+            (
+                1,
+                5,
+                StackId(0),
+                Payload::GcBegin { full: true, step: PauseStep::Unsaid, cause: system_gc, last_cause: none },
+            ),
             (9, 5, StackId(0), Payload::GcEnd { cause: none, last_cause: system_gc }),
             (9, 5, StackId(0), Payload::VmOperation { edge: Edge::End, name: collect, mode: 0 }),
         ],

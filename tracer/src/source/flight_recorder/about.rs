@@ -95,10 +95,11 @@ impl About {
     }
 }
 
-/// `25.0.2+10-LTS` out of the sentence that HotSpot has of itself.
+/// `25.0.2+10-LTS` out of the sentence that HotSpot has of itself. HotSpot has had versions of its own, which stand
+/// before that of the JDK.
 fn version_of(sentence: &str) -> &str {
     let within = sentence.split('(').skip(1).filter_map(|part| part.split_once(')')).map(|(within, _)| within);
-    within.into_iter().find(|text| text.starts_with(|letter: char| letter.is_ascii_digit())).unwrap_or(sentence)
+    within.filter(|text| text.starts_with(|letter: char| letter.is_ascii_digit())).last().unwrap_or(sentence)
 }
 
 /// 8 of `1.8.0_452`, 17 of `17.0.15+6`; 0 where there is none.
@@ -130,8 +131,16 @@ mod tests {
     #[test]
     fn versions_are_found_in_what_hotspot_says() {
         for (sentence, version, number) in [
-            ("OpenJDK 64-Bit Server VM (25.0.2+10-LTS) for linux-amd64 JRE (25.0.2+10-LTS), built", "25.0.2+10-LTS", 25),
-            ("OpenJDK 64-Bit Server VM (Zulu 8) (1.8.0_452-b09) for linux", "1.8.0_452-b09", 8),
+            (
+                "OpenJDK 64-Bit Server VM (25.0.2+10-LTS) for linux-amd64 JRE (25.0.2+10-LTS), built",
+                "25.0.2+10-LTS",
+                25,
+            ),
+            (
+                "OpenJDK 64-Bit Server VM (25.252-b14) for linux-amd64 JRE (Zulu 8.46) (1.8.0_252-b14)",
+                "1.8.0_252-b14",
+                8,
+            ),
             ("17.0.15+6", "17.0.15+6", 17),
             ("", "", 0),
         ] {

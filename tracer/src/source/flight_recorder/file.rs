@@ -162,7 +162,8 @@ impl File {
             sink(Item::Record(&edge.record()));
         }
         sink(Item::Counters(Counters { time_ns, sites: told.counters, ..Counters::default() }));
-        let reason = self.torn.map_or_else(|| "end of the file".to_owned(), |(at, _)| format!("recording cut at byte {at}"));
+        let reason =
+            self.torn.map_or_else(|| "end of the file".to_owned(), |(at, _)| format!("recording cut at byte {at}"));
         sink(Item::End(End { time_ns, reason, counters_final: true }));
     }
 }

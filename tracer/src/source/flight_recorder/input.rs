@@ -168,7 +168,9 @@ mod tests {
 
     #[test]
     fn an_event_lies_in_its_chunk_and_is_never_empty() {
-        for (bytes, is_whole) in [(&[3, 9, 9][..], true), (&[3, 9], false), (&[0, 9], false), (&[1], false), (&[], false)] {
+        for (bytes, is_whole) in
+            [(&[3, 9, 9][..], true), (&[3, 9], false), (&[0, 9], false), (&[1], false), (&[], false)]
+        {
             assert_eq!(Input::new(bytes, true).event().is_ok(), is_whole, "{bytes:?}");
         }
     }

@@ -18,6 +18,8 @@ use crate::{
 
 /// Most frames of one stack.
 const MAX_FRAMES: usize = 2048;
+/// Most names, threads, frames and stacks that are kept of a file, each; a session keeps less.
+const MAX_KEPT: usize = 1 << 20;
 /// From here on stand the numbers of threads that the system does not know. Those of Linux are far below.
 const VIRTUAL: u32 = 1 << 31;
 /// Why a stack has no root.
@@ -31,6 +33,8 @@ pub(super) struct Known {
     frames: HashMap<Frame, u32>,
     stacks: HashMap<(Box<[u32]>, bool), StackId>,
     of_chunk: OfChunk,
+    /// Whether some found no room.
+    pub(super) is_full: bool,
 }
 
 /// The same by its keys, which hold within one chunk.
@@ -68,8 +72,15 @@ impl Known {
     /// The id of a text.
     pub(super) fn name(&mut self, text: &str) -> NameId {
         let id = name_id(text.as_bytes());
-        self.texts.entry(id).or_insert_with(|| text.into());
+        if self.has_room(self.texts.len()) || self.texts.contains_key(&id) {
+            self.texts.entry(id).or_insert_with(|| text.into());
+        }
         id
+    }
+
+    fn has_room(&mut self, kept: usize) -> bool {
+        self.is_full |= kept >= MAX_KEPT;
+        kept < MAX_KEPT
     }
 
     /// The id of a text that may not be there.
@@ -101,7 +112,9 @@ impl Known {
         let tid = Tid(if is_known { number & !VIRTUAL } else { number | VIRTUAL });
         let name = given("javaName").or_else(|| given("osName"));
         let name = name.unwrap_or_else(|| format!("virtual thread {java_tid}").into());
-        self.threads.insert(tid, (*name).into());
+        if self.has_room(self.threads.len()) {
+            self.threads.insert(tid, (*name).into());
+        }
         Thread { tid, name: self.name(&name), java_tid }
     }
 
@@ -125,6 +138,9 @@ impl Known {
     }
 
     fn read_stack(&mut self, stack: &Object<'_, '_>) -> StackId {
+        if !self.has_room(self.frames.len().max(self.stacks.len())) {
+            return StackId::default();
+        }
         let frames: Vec<u32> = stack.list("frames").take(MAX_FRAMES).map(|frame| self.frame(&frame)).collect();
         if frames.is_empty() {
             return StackId::default();

@@ -84,9 +84,13 @@ mod tests {
     #[test]
     fn of_settings_that_change_the_most_is_said_that_holds_for_all() {
         let mut settings = Settings::default();
-        for (name, value) in
-            [("enabled", "true"), ("threshold", "20 ms"), ("enabled", "false"), ("threshold", "10 ms"), ("throttle", "off")]
-        {
+        for (name, value) in [
+            ("enabled", "true"),
+            ("threshold", "20 ms"),
+            ("enabled", "false"),
+            ("threshold", "10 ms"),
+            ("throttle", "off"),
+        ] {
             settings.set("jdk.ThreadPark", name, value);
         }
         let park = settings.of("jdk.ThreadPark");

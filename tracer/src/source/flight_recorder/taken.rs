@@ -169,7 +169,8 @@ fn thread_end(edges: &mut Edges, event: &Object<'_, '_>, site: SiteId) -> Option
 fn sleep(edges: &mut Edges, event: &Object<'_, '_>, site: SiteId) -> Option<()> {
     let head = edges.head(event, THREAD, site);
     let asked_ms = event.span_ns("time").unwrap_or(0) / 1_000_000;
-    let both: [(EventKind, &[u64]); 2] = [(EventKind::ThreadSleepBegin, &[asked_ms]), (EventKind::ThreadSleepEnd, &[0])];
+    let both: [(EventKind, &[u64]); 2] =
+        [(EventKind::ThreadSleepBegin, &[asked_ms]), (EventKind::ThreadSleepEnd, &[0])];
     edges.add_stretch(event.stretch(), Within::Thread, head, both);
     Some(())
 }

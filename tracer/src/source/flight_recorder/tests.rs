@@ -165,7 +165,9 @@ fn thresholds_and_what_is_not_shown_are_said() {
     }
     let locks = report.sections.iter().find(|section| section.id == "locks").unwrap();
     let is_known = |key| locks.summary.get(key).is_some();
-    assert!(is_known("contended_enters") && !is_known("parks") && !is_known("unparks") && !is_known("deadlocked_threads"));
+    assert!(
+        is_known("contended_enters") && !is_known("parks") && !is_known("unparks") && !is_known("deadlocked_threads")
+    );
     let recorder = report.target.recorder.unwrap();
     assert_eq!(recorder.name, "flight recorder");
     assert_eq!(recorder.partial.iter().map(|lens| lens.id()).collect::<Vec<_>>(), ["locks", "exceptions"]);

@@ -7,8 +7,8 @@ use super::{
     chunk::Torn,
     file::{File, site_id},
     taken::{
-        ALLOCATION_SAMPLE, COLLECTION, CPU_TIME_SAMPLE, EXECUTION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB, STOP, TAKEN, Taken,
-        site_of,
+        ALLOCATION_SAMPLE, COLLECTION, CPU_TIME_SAMPLE, EXECUTION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB, STOP, TAKEN,
+        Taken, site_of,
     },
 };
 use crate::{
@@ -97,16 +97,13 @@ pub(super) fn tell(file: &mut File) -> Told {
     missing.extend(losses(file));
     missing.extend(not_taken(file, &dropped));
     missing.extend(file.about.missing.iter().map(|sentence| format!("the jtrace that wrote the file: {sentence}")));
-    let sites: Vec<&Taken> = TAKEN.iter().filter(|taken| file.has(taken.name) && !dropped.contains(&taken.name)).collect();
+    let sites: Vec<&Taken> =
+        TAKEN.iter().filter(|taken| file.has(taken.name) && !dropped.contains(&taken.name)).collect();
     file.edges.renumber(&sites.iter().filter_map(|taken| site_of(taken.name)).map(site_id).collect::<Vec<_>>());
     let mut target = file.about.target(file.start_ns);
     target.recorder = Some(recorder(file, &lenses, &dropped));
-    let site = |taken: &&Taken| Site {
-        probe: taken.name.to_owned(),
-        lens: taken.lens,
-        kind: taken.kind as u16,
-        offset: 0,
-    };
+    let site =
+        |taken: &&Taken| Site { probe: taken.name.to_owned(), lens: taken.lens, kind: taken.kind as u16, offset: 0 };
     let counters = |taken: &&Taken| {
         let counts = file.count_of(taken.name);
         let lost = if taken.name == CPU_TIME_SAMPLE { file.about.samples_lost } else { 0 };
@@ -142,7 +139,8 @@ fn drop_ambiguous(file: &mut File, missing: &mut Vec<String>) -> Vec<&'static st
     for (first, second) in PAIRS {
         for (is, is_not) in [(first, second), (second, first)] {
             if file.has(is) && !file.has(is_not) {
-                let reason = format!("`{is}` was recorded and `{is_not}` was not: not taken, as half of it would mislead");
+                let reason =
+                    format!("`{is}` was recorded and `{is_not}` was not: not taken, as half of it would mislead");
                 drop_one(file, is, reason);
             }
         }
@@ -161,7 +159,8 @@ fn drop_ambiguous(file: &mut File, missing: &mut Vec<String>) -> Vec<&'static st
 
 fn set_period(file: &mut File, dropped: &[&str]) {
     let period_ns = file.settings.of(EXECUTION_SAMPLE).period_ns;
-    if let (Some(period_ns), Some(site), false) = (period_ns, site_of(EXECUTION_SAMPLE), dropped.contains(&EXECUTION_SAMPLE))
+    if let (Some(period_ns), Some(site), false) =
+        (period_ns, site_of(EXECUTION_SAMPLE), dropped.contains(&EXECUTION_SAMPLE))
     {
         file.edges.set_period(site_id(site), period_ns);
     }
@@ -271,6 +270,10 @@ fn losses(file: &File) -> Vec<String> {
             format::plural(losses, "time", "times"),
             format::bytes(bytes)
         ));
+    }
+    if file.edges.known.is_full {
+        sentences
+            .push("some names or stacks found no room in memory: they are missing where events have them".to_owned());
     }
     if file.edges.beyond > 0 {
         sentences.push(format!(

@@ -6,6 +6,8 @@ use super::input::{Damage, Input, Text};
 
 /// Deepest nesting of the description; recorders write five levels.
 const MAX_DEPTH: usize = 16;
+/// Longest description of types; that of the newest JDK has 110 KiB.
+const MAX_BYTES: usize = 16 << 20;
 /// The number of the event that describes types.
 const METADATA: i64 = 0;
 
@@ -65,6 +67,9 @@ impl Types {
     /// Reads the description, which is the event at this place.
     pub(super) fn read(input: Input<'_>) -> Result<Self, Damage> {
         let (mut event, _) = input.event()?;
+        if event.left() > MAX_BYTES {
+            return Err("the description of types is too long");
+        }
         if event.long()? != METADATA {
             return Err("where types should be described is something else");
         }
@@ -160,7 +165,8 @@ impl<'a> Element<'a> {
             index.and_then(|index| texts.get(index)).map(String::as_str).ok_or("a word of the description is not there")
         };
         let name = text(input)?;
-        let attributes = (0..input.count()?).map(|_| Ok((text(input)?, text(input)?))).collect::<Result<_, Damage>>()?;
+        let attributes =
+            (0..input.count()?).map(|_| Ok((text(input)?, text(input)?))).collect::<Result<_, Damage>>()?;
         let children =
             (0..input.count()?).map(|_| Self::read(input, texts, depth + 1)).collect::<Result<_, Damage>>()?;
         Ok(Self { name, attributes, children })

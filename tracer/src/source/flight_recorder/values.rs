@@ -17,6 +17,10 @@ const POOLS: i64 = 1;
 const MAX_DEPTH: usize = 8;
 /// How many steps lead from a field to its text: a class has a name, which is a type with one field, which is in a pool.
 const MAX_HOPS: usize = 8;
+/// Most keys of a chunk; recorders write some thousands.
+const MAX_KEYS: usize = 4 << 20;
+/// Most values of a list; no recorder walks deeper stacks.
+const MAX_LIST: usize = 1 << 16;
 /// The smallest number says that there is no time.
 const NO_TIME: i64 = i64::MIN;
 
@@ -53,9 +57,12 @@ impl<'a> Chunk<'a> {
         let types = Types::read(input.from(header.metadata))?;
         let mut chunk = Self { header, input, types, pools: HashMap::new(), names: RefCell::default() };
         let mut pools = HashMap::new();
-        events(input, |number, mut event| {
-            if number == POOLS { chunk.take_pools(&mut event, &mut pools) } else { Ok(()) }
-        })?;
+        events(
+            input,
+            |number, mut event| {
+                if number == POOLS { chunk.take_pools(&mut event, &mut pools) } else { Ok(()) }
+            },
+        )?;
         chunk.pools = pools;
         Ok(chunk)
     }
@@ -69,6 +76,9 @@ impl<'a> Chunk<'a> {
             let of = event.long()?;
             for _ in 0..event.count()? {
                 let key = event.long()?;
+                if pools.len() >= MAX_KEYS {
+                    return Err("a chunk refers to more than any recorder writes");
+                }
                 pools.insert((of, key), event.at());
                 // Values have no size, so what follows one that cannot be read is lost.
                 self.values(of, event)?;
@@ -114,6 +124,9 @@ impl<'a> Chunk<'a> {
                     };
                     values.push(if field.is_array {
                         let count = input.count()?;
+                        if count > MAX_LIST {
+                            return Err("a list is too long");
+                        }
                         Value::List((0..count).map(|_| one(input)).collect::<Result<_, _>>()?)
                     } else {
                         one(input)?
