@@ -1,6 +1,8 @@
 //! Files of the flight recorder's format, as the JDK's own `jfr` reads them: it finds as many events as the program
 //! made and the report counts, and a recording gives the same file again.
 
+mod read;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

@@ -77,6 +77,39 @@ pub struct MethodName {
     pub signature: NameId,
 }
 
+/// What a pause is of its collection, where a recorder says so that does not tell of VM operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum PauseStep {
+    /// Nobody says so: the VM operation around it tells.
+    #[default]
+    Unsaid = 0,
+    /// A collection of young objects.
+    Young = 1,
+    /// A collection of its own, of the whole heap or of a kind that is not known.
+    Whole = 2,
+    /// The first pause of a cycle beside the program.
+    Cycle = 3,
+    /// A later pause of a collection that was counted with its first.
+    Continues = 4,
+    /// A pause of G1's marking, which collects nothing by itself.
+    Marking = 5,
+}
+
+impl PauseStep {
+    /// The step with this number.
+    pub const fn from_number(number: u8) -> Self {
+        match number {
+            1 => Self::Young,
+            2 => Self::Whole,
+            3 => Self::Cycle,
+            4 => Self::Continues,
+            5 => Self::Marking,
+            _ => Self::Unsaid,
+        }
+    }
+}
+
 /// What a step in the initialisation of a class was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClassInit {
@@ -105,6 +138,8 @@ pub enum Payload {
     GcBegin {
         /// Whole heap rather than a part of it.
         full: bool,
+        /// What another recorder says that the pause is.
+        step: PauseStep,
         /// Cause of the collection that is under way (`No GC` where it is not set yet).
         cause: NameId,
         /// Cause of the collection before.

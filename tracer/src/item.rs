@@ -55,6 +55,35 @@ pub struct Target {
     /// What is known of the time before the session; absent where nobody has looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_start: Option<SinceStart>,
+    /// Who recorded the events, where it was not jtrace at the JVM itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<Recorder>,
+}
+
+/// Another recorder, whose file was read, and what its events cannot tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorder {
+    /// What it is called.
+    pub name: String,
+    /// Lenses of which it recorded a part only: what was long enough, or not too much at a time.
+    pub partial: Vec<Lens>,
+    /// Numbers that it cannot know, as `lens.key`; their sections leave them out.
+    pub unknown: Vec<String>,
+}
+
+impl Target {
+    /// Whether a number of a section can be known; another recorder does not tell of all.
+    pub fn knows(&self, lens: Lens, key: &str) -> bool {
+        let is_it = |unknown: &String| {
+            unknown.split_once('.').is_some_and(|(section, number)| section == lens.id() && number == key)
+        };
+        !self.recorder.as_ref().is_some_and(|recorder| recorder.unknown.iter().any(is_it))
+    }
+
+    /// Whether another recorder has left out some of what a lens shows.
+    pub fn has_part_of(&self, lens: Lens) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.partial.contains(&lens))
+    }
 }
 
 /// Totals from the start of the process up to that of the session; what is not known is absent.

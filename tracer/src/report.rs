@@ -391,6 +391,13 @@ impl Summary {
         self
     }
 
+    /// Without the numbers whose keys are not wanted.
+    #[must_use]
+    pub fn keeping(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|(key, _)| is_wanted(key));
+        self
+    }
+
     /// The number behind a key.
     pub fn get(&self, key: &str) -> Option<&Number> {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, number)| number)

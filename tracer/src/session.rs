@@ -170,8 +170,11 @@ impl Session {
         Taken::Other
     }
 
-    /// Traps so far: clocks are none.
+    /// Traps so far: clocks are none, and what another recorder saw is none either.
     fn traps(&self) -> u64 {
+        if self.target.recorder.is_some() {
+            return 0;
+        }
         let hits = self.counters.sites.iter().map(|[hits, ..]| hits);
         self.sites.iter().zip(hits).filter(|(site, _)| !is_clock(site.kind)).map(|(_, hits)| hits).sum()
     }
@@ -326,6 +329,11 @@ impl Session {
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
         let mut section = analysis.section(context);
         self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
+        if self.target.recorder.is_some() {
+            // A 0 would say that it never happened.
+            let lens = analysis.lens();
+            section.summary = std::mem::take(&mut section.summary).keeping(|key| self.target.knows(lens, key));
+        }
         section
     }
 
@@ -393,6 +401,9 @@ impl Session {
     }
 
     fn site_state(&self, index: usize) -> String {
+        if self.target.recorder.is_some() {
+            return "recorded".to_owned();
+        }
         let group = self.governed.groups().iter().find(|group| group.has(index));
         group.map_or("attached", |group| group.state()).to_owned()
     }

@@ -127,6 +127,7 @@ impl Default for Alloc {
 impl Alloc {
     fn classes_table(&self, context: Context<'_>) -> Shape {
         let total = self.total.estimated_bytes() as f64;
+        let knows_objects = knows_objects(context);
         self.classes.grouped(|class| Some(context.names.class(*class))).table(
             "classes",
             "Allocation by class, estimated",
@@ -149,8 +150,8 @@ impl Alloc {
                     bytes.into(),
                     share.into(),
                     row.error_percent().into(),
-                    row.outside_bytes.into(),
-                    row.largest_object_bytes.into(),
+                    knows_objects.then_some(row.outside_bytes).into(),
+                    knows_objects.then_some(row.largest_object_bytes).into(),
                 ]
             },
         )
@@ -158,6 +159,7 @@ impl Alloc {
 
     fn sites_table(&self, context: Context<'_>) -> Shape {
         let total = self.total.estimated_bytes() as f64;
+        let knows_objects = knows_objects(context);
         self.sites.grouped(|key| Some(place(*key, context))).table(
             "sites",
             "Allocation by class and place, estimated",
@@ -181,8 +183,8 @@ impl Alloc {
                     bytes.into(),
                     share.into(),
                     row.error_percent().into(),
-                    row.outside_bytes.into(),
-                    row.largest_object_bytes.into(),
+                    knows_objects.then_some(row.outside_bytes).into(),
+                    knows_objects.then_some(row.largest_object_bytes).into(),
                 ]
             },
         )
@@ -208,7 +210,17 @@ impl Alloc {
         ]
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, context: Context<'_>) -> Vec<String> {
+        if !knows_objects(context) {
+            let mut notes = vec![
+                "An estimate from the recorder's samples: each stands for the bytes that its thread has allocated since \
+                 the one before, whatever their classes. `error_percent` is the relative standard error of a class's \
+                 estimate."
+                    .to_owned(),
+            ];
+            notes.extend(self.limits());
+            return notes;
+        }
         let mut notes = vec![
             "An estimate from the refills of TLABs: an object that gets a new TLAB stands for all bytes of that TLAB, \
              an object outside of TLABs for its own bytes exactly."
@@ -226,11 +238,20 @@ impl Alloc {
              sizes over and over can bring it to the same object each time, which then gets the others' share."
                 .to_owned(),
         );
-        notes.extend(self.classes.note("classes"));
-        notes.extend(self.sites.note("pairs of class and stack"));
-        notes.extend(self.stacks.note());
+        notes.extend(self.limits());
         notes
     }
+
+    /// What found no room.
+    fn limits(&self) -> impl Iterator<Item = String> {
+        let notes = [self.classes.note("classes"), self.sites.note("pairs of class and stack"), self.stacks.note()];
+        notes.into_iter().flatten()
+    }
+}
+
+/// Whether samples tell of objects: those of a flight recorder's sampler tell of bytes.
+fn knows_objects(context: Context<'_>) -> bool {
+    context.target.knows(Lens::Alloc, "outside_tlab_bytes")
 }
 
 /// A class, and the place in the program where it is allocated.
@@ -352,7 +373,7 @@ impl Analysis for Alloc {
         shapes.extend(self.stacks.shape("allocation_stacks", title, Unit::Bytes, context));
         let (is_exact, has_samples) = (self.exact.is_on(), self.total.samples() > 0);
         let title = if is_exact { "Allocation" } else { "Allocation (estimate)" }.to_owned();
-        let mut section = Section { id: Lens::Alloc.id(), title, summary, notes: self.notes(), shapes };
+        let mut section = Section { id: Lens::Alloc.id(), title, summary, notes: self.notes(context), shapes };
         if is_exact {
             if !has_samples {
                 // There is no estimate beside the truth: nothing to say about how it came about.

@@ -63,10 +63,14 @@ impl Cpu {
             .int("sampled_ns", self.sampled_ns)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, context: Context<'_>) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some((shortest, longest)) = self.periods_ns {
-            let period = if shortest == longest {
+            let period = if longest == 0 {
+                "of a thread that ran; how much time one stands for is not known".to_owned()
+            } else if context.target.recorder.is_some() {
+                format!("for {} of a thread", format::duration(longest))
+            } else if shortest == longest {
                 format!("every {} of a CPU's time ({})", format::duration(longest), hertz(longest))
             } else {
                 format!("every {} to {} of a CPU's time", format::duration(shortest), format::duration(longest))
@@ -152,6 +156,7 @@ fn threads_table(seen: &Seen<'_>, all: u64) -> Shape {
             let Amount { value, count } = thread.samples;
             let name = thread.name.as_str().into();
             let role = thread.role.title().into();
+            let value = (value > 0 || all == 0).then_some(value);
             vec![name, u64::from(tid.0).into(), role, count.into(), share(count), value.into()]
         })
         .collect();
@@ -235,7 +240,7 @@ impl Analysis for Cpu {
             id: Lens::Cpu.id(),
             title: "CPU".to_owned(),
             summary: self.summary(&counts),
-            notes: self.notes(),
+            notes: self.notes(context),
             shapes,
         }
     }

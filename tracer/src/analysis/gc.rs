@@ -35,13 +35,13 @@ use super::{
     table::{Groups, Keyed, Merge, column},
 };
 use crate::{
-    event::{Edge, Event, NameId, Payload, Tid},
+    event::{Edge, Event, NameId, PauseStep, Payload, Tid},
     item::GuardAction,
     names::Names,
     report::{Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
 };
 use live_heap::LiveHeap;
-use operation::{Counting, classify};
+use operation::{Counting, classify_step};
 use pools::{Pools, State};
 
 /// Most combinations of causes and operations: real JVMs have a few dozen.
@@ -76,6 +76,7 @@ pub struct Gc {
 struct Begun {
     time_ns: u64,
     full: bool,
+    step: PauseStep,
     cause: NameId,
     operation: Option<NameId>,
 }
@@ -94,6 +95,7 @@ struct CauseKey {
     end_cause: NameId,
     end_last_cause: NameId,
     full: bool,
+    step: PauseStep,
     nested: bool,
     operation: Option<NameId>,
 }
@@ -111,7 +113,7 @@ impl CauseKey {
     /// What the row of such pauses is called, and how they count.
     fn label(&self, names: &Names) -> (Label, Counting) {
         let operation = self.operation.map(|id| names.text(id));
-        let (kind, counting) = classify(operation.as_deref(), self.full);
+        let (kind, counting) = classify_step(self.step, operation.as_deref(), self.full);
         let kind = if self.nested { format!("{kind}, inside another") } else { kind.to_owned() };
         let cause = if counting == Counting::Never { CONTINUED.to_owned() } else { self.cause(names) };
         ((cause, kind, operation), counting)
@@ -173,18 +175,18 @@ impl Default for Gc {
 }
 
 impl Gc {
-    fn begin(&mut self, event: &Event, full: bool, cause: NameId) {
+    fn begin(&mut self, event: &Event, full: bool, step: PauseStep, cause: NameId) {
         self.begun += u64::from(self.open.depth(event.tid) == 0);
         let operation = self.operations.innermost(event.tid).map(|operation| operation.name);
-        self.open.begin(event.tid, Begun { time_ns: event.time_ns, full, cause, operation });
+        self.open.begin(event.tid, Begun { time_ns: event.time_ns, full, step, cause, operation });
     }
 
     fn end(&mut self, event: &Event, end_cause: NameId, end_last_cause: NameId) {
         let Some((begun, depth)) = self.open.end(event.tid, |_| true) else { return };
-        let Begun { time_ns, full, cause, operation } = begun;
+        let Begun { time_ns, full, step, cause, operation } = begun;
         let nested = depth > 0;
         let pause_ns = event.time_ns.saturating_sub(time_ns);
-        let key = CauseKey { begin_cause: cause, end_cause, end_last_cause, full, nested, operation };
+        let key = CauseKey { begin_cause: cause, end_cause, end_last_cause, full, step, nested, operation };
         let cycles = std::mem::take(&mut self.cycles_begun);
         self.timed.record(key, time_ns, event.time_ns);
         let pauses = self.causes.entry(key);
@@ -302,7 +304,7 @@ impl Analysis for Gc {
 
     fn event(&mut self, event: &Event) {
         match event.payload {
-            Payload::GcBegin { full, cause, last_cause: _ } => self.begin(event, full, cause),
+            Payload::GcBegin { full, step, cause, last_cause: _ } => self.begin(event, full, step, cause),
             Payload::GcEnd { cause, last_cause } => self.end(event, cause, last_cause),
             Payload::VmOperation { edge, name, mode: _ } => self.operation(event.tid, edge, name),
             Payload::VmOperationRequest { name, mode: _ } => self.requests.take(event, name),

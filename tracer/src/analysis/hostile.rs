@@ -219,6 +219,7 @@ fn payload() -> impl Strategy<Value = Payload> {
 fn usual() -> impl Strategy<Value = Payload> {
     prop_oneof![
         (any::<bool>(), name(), name()).prop_map(|(full, cause, last_cause)| Payload::GcBegin {
+            step: crate::event::PauseStep::Unsaid,
             full,
             cause,
             last_cause

@@ -173,7 +173,11 @@ impl Threads {
             ],
             |count| count.started.max(count.stopped),
             |pattern| vec![pattern.into()],
-            |count| vec![count.started.into(), count.stopped.into(), change(*count), count.daemons.into()],
+            |count| {
+                // Other recorders do not say which are daemons.
+                let daemons = context.target.recorder.is_none().then_some(count.daemons);
+                vec![count.started.into(), count.stopped.into(), change(*count), daemons.into()]
+            },
         )
     }
 

@@ -20,7 +20,7 @@ use crate::{
 /// Options of `jtrace diff`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// What to compare with: a recording, or a report that was written as JSON
+    /// What to compare with: a recording (of jtrace, or of the JDK's flight recorder), or a report that was written as JSON
     before: PathBuf,
 
     /// What to compare: another one

@@ -141,6 +141,13 @@ impl From<crate::source::recording::Error> for Failure {
     }
 }
 
+impl From<crate::source::recorded::Error> for Failure {
+    fn from(error: crate::source::recorded::Error) -> Self {
+        let hint = error.hint();
+        Self::new(error, hint)
+    }
+}
+
 /// A mistake on the command line, on one line.
 pub(super) fn usage(error: &clap::Error) -> Failure {
     let rendered = error.render().to_string();

@@ -1,4 +1,4 @@
-//! `jtrace report`: the report of a recording, or one that was written as JSON, in any form. Needs no root, kernel or JVM.
+//! `jtrace report`: the report of a recording, of jtrace or of a flight recorder, or one that was written as JSON, in any form. Needs no root, kernel or JVM.
 
 use std::{
     fs::File,
@@ -22,13 +22,13 @@ use crate::{
     privilege,
     report::{MAX_DOCUMENT_BYTES, Report},
     session::Session,
-    source::recording::{Error, Recording},
+    source::{recorded::Recorded, recording::Error},
 };
 
 /// Options of `jtrace report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// The recording, or a report that was written as JSON; without one, the report of the session that ended last
+    /// The recording (of jtrace, or of the JDK's flight recorder), or a report that was written as JSON; without one, the report of the session that ended last
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(super) struct Options {
 
 /// What a file holds.
 pub(super) enum Input {
-    Recording(Recording<BufReader<File>>),
+    Recorded(Recorded<BufReader<File>>),
     Report(BufReader<File>),
 }
 
@@ -51,14 +51,14 @@ impl Input {
         let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
         // A recording begins with a word of its own.
         let is_json = file.fill_buf().map_err(failed)?.first() == Some(&b'{');
-        Ok(if is_json { Self::Report(file) } else { Self::Recording(Recording::new(file, path)?) })
+        Ok(if is_json { Self::Report(file) } else { Self::Recorded(Recorded::new(file, path)?) })
     }
 
     /// The report that it is, or that its events give.
     pub(super) fn report(self, path: &Path) -> Result<Report, Failure> {
         match self {
             Self::Report(file) => read(file, path),
-            Self::Recording(recording) => {
+            Self::Recorded(recording) => {
                 let mut session: Option<Session> = None;
                 recording.replay(&mut |item| match (&item, &mut session) {
                     (Item::Start(start), _) => session = Some(Session::new((**start).clone())),
@@ -95,7 +95,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let input = Input::open(&asked.file)?;
     give_up(&asked.output.output)?;
     match input {
-        Input::Recording(recording) => replay(recording, &asked)?,
+        Input::Recorded(recording) => replay(recording, &asked)?,
         Input::Report(file) => show(file, &asked)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -134,7 +134,7 @@ pub(super) fn give_up_but(outputs: &[PathBuf], read: &[&Path]) -> Result<(), Fai
     Ok(())
 }
 
-fn replay(recording: Recording<BufReader<File>>, asked: &Asked) -> Result<(), Failure> {
+fn replay(recording: Recorded<BufReader<File>>, asked: &Asked) -> Result<(), Failure> {
     let mut session = None;
     let mut files = None;
     let mut stream = asked.events.then(|| EventStream::new(std::io::stdout()));

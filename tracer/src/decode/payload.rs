@@ -7,7 +7,7 @@ use tracer_common::{
 };
 
 use crate::{
-    event::{ClassInit, Edge, Holder, MethodName, MonitorAction, NameId, Payload, SubjectId},
+    event::{ClassInit, Edge, Holder, MethodName, MonitorAction, NameId, PauseStep, Payload, SubjectId},
     jni::Function,
 };
 
@@ -77,7 +77,12 @@ fn inside(kind: EventKind, words: &Words<'_>) -> Payload {
 
 pub(super) fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
     match kind {
-        EventKind::GcBegin => Payload::GcBegin { full: words.flag(0), cause: words.name(1), last_cause: words.name(2) },
+        EventKind::GcBegin => {
+            // The flag of the JVM is a byte; what stands above it, another recorder says.
+            let [flag, step, ..] = words.at(0).to_le_bytes();
+            let step = PauseStep::from_number(step);
+            Payload::GcBegin { full: flag != 0, step, cause: words.name(1), last_cause: words.name(2) }
+        }
         EventKind::GcEnd => Payload::GcEnd { cause: words.name(0), last_cause: words.name(1) },
         EventKind::MemPoolGcBegin => mem_pool(Edge::Begin, words),
         EventKind::MemPoolGcEnd => mem_pool(Edge::End, words),

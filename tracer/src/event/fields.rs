@@ -25,7 +25,7 @@ pub enum Value {
 pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
     use Value::{Address, Class, Flag, Name, Number};
     match *payload {
-        Payload::GcBegin { full, cause, last_cause } => {
+        Payload::GcBegin { full, step: _, cause, last_cause } => {
             ("gc_begin", vec![("full", Flag(full)), ("cause", Name(cause)), ("last_cause", Name(last_cause))])
         }
         Payload::GcEnd { cause, last_cause } => {

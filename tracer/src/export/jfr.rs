@@ -142,7 +142,8 @@ impl Recorded {
         });
         chunk.add(Type::ActiveRecording, head, known, |fields| {
             fields.number(1);
-            fields.text("jtrace");
+            // What another recorder could not tell, a reader of this file must not take for nothing.
+            fields.text(self.target.recorder.as_ref().map_or("jtrace", |recorder| &recorder.name));
             fields.unknown();
             // It has no such limits.
             fields.signed(i64::MIN);

@@ -18,7 +18,10 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         format!(", {share} of it `{}`", row.text("class"))
     });
     let support = top.and_then(|row| row.number("error_percent")).map(|error| {
-        format!("estimated from TLAB refills, standard error of the top class {}", format::percent(error))
+        // The samples of another recorder.
+        let of_samples = !evidence.target.knows(Alloc, "outside_tlab_bytes");
+        let from = if of_samples { "samples" } else { "TLAB refills" };
+        format!("estimated from {from}, standard error of the top class {}", format::percent(error))
     });
     let top = evidence.rows(Alloc, "sites").next();
     let place = top.map(|row| {

@@ -48,7 +48,8 @@ pub(super) fn how_many(evidence: &Evidence<'_>) -> Vec<String> {
 /// The rate as it can be said: what was seen in some windows only, and too few for an estimate, is the least that it was.
 fn said(evidence: &Evidence<'_>, per_s: f64) -> String {
     let is_estimate = evidence.number(Exceptions, "extrapolated_created_per_s").is_some();
-    let is_partial = evidence.number(Exceptions, "attached_percent").is_some_and(|percent| percent < 100.0);
+    let is_partial = evidence.number(Exceptions, "attached_percent").is_some_and(|percent| percent < 100.0)
+        || evidence.target.has_part_of(Exceptions);
     let rate = format::rate(per_s);
     match (is_estimate, is_partial) {
         (true, _) => format!("about {rate}"),

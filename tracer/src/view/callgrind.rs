@@ -19,7 +19,7 @@ pub fn write(report: &Report, profile: &Profile, out: &mut dyn io::Write) -> io:
     let mut names = Names::default();
     writeln!(out, "# callgrind format\nversion: 1\ncreator: jtrace")?;
     let (equation, _) = sentence::completeness(&report.completeness);
-    for text in [sentence::target(&report.target), sentence::cost(&report.cost), equation] {
+    for text in [sentence::target(&report.target), sentence::cost(&report.target, &report.cost), equation] {
         writeln!(out, "desc: {}", escape::terminal(&text))?;
     }
     let (event, meaning) = event(profile.unit);

@@ -63,7 +63,7 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     paragraph(&sentence::target(target), out)?;
     let (duration, start) = (format::duration(span.duration_ns as f64), format::wall_clock(span.started_at_ms));
     paragraph(&format!("{duration} from {start}, end: {}", span.end), out)?;
-    paragraph(&sentence::cost(cost), out)?;
+    paragraph(&sentence::cost(target, cost), out)?;
     let (equation, state) = sentence::completeness(completeness);
     let class = match state {
         sentence::State::Clean => "clean",

@@ -64,7 +64,7 @@ fn encode(report: &Report, section: &'static str, profile: &Profile, lines: Line
         })
         .collect();
     let (equation, _) = sentence::completeness(&report.completeness);
-    let head = [sentence::target(&report.target), sentence::cost(&report.cost), equation];
+    let head = [sentence::target(&report.target), sentence::cost(&report.target, &report.cost), equation];
     let comment = head.iter().chain(&report.completeness.missing).map(|text| texts.id(text)).collect();
     let default_sample_type = texts.id(section);
     Encoded {

@@ -71,6 +71,7 @@ fn target() -> Target {
         cpus: 8,
         max_heap_bytes: Some(4 << 30),
         since_start: None,
+        recorder: None,
     }
 }
 

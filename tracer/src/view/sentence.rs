@@ -38,8 +38,13 @@ pub(super) fn target(target: &Target) -> String {
     if let Some(threads) = target.live_threads {
         parts.push(format!("{} threads", format::count(threads)));
     }
-    parts.push(format!("{} CPUs", target.cpus));
-    parts.push(format!("user {}", target.user));
+    // A file of another recorder need not say either.
+    if target.cpus > 0 {
+        parts.push(format!("{} CPUs", target.cpus));
+    }
+    if !target.user.is_empty() {
+        parts.push(format!("user {}", target.user));
+    }
     parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
     if target.container {
         parts.push(format!("in a container (pid {} inside)", target.namespace_pid));
@@ -48,7 +53,10 @@ pub(super) fn target(target: &Target) -> String {
 }
 
 /// The cost in one sentence.
-pub(super) fn cost(cost: &Cost) -> String {
+pub(super) fn cost(target: &Target, cost: &Cost) -> String {
+    if let Some(recorder) = &target.recorder {
+        return format!("cost: not known: the events come from a file ({})", recorder.name);
+    }
     let Cost { traps, trap_cost_ns, stack_ns, inside_events, inside_ns, target_cpu_percent, own_cpu_percent, .. } =
         cost;
     let mut line = format!("cost: {} traps", format::count(*traps));
@@ -174,11 +182,11 @@ mod tests {
             inside_ns: ns,
             ..Cost::default()
         };
-        let line = super::cost(&cost(Some(2_000_000), Some(40_000_000)));
+        let line = super::cost(&Target::default(), &cost(Some(2_000_000), Some(40_000_000)));
         let expected = "cost: 1,000 traps x 1.50 us + 40 ms of 2,000,000 marks = 2.0 % of one core";
         assert!(line.starts_with(expected), "{line}");
         for (events, ns) in [(Some(0), Some(0)), (Some(5), None), (None, None)] {
-            let line = super::cost(&cost(events, ns));
+            let line = super::cost(&Target::default(), &cost(events, ns));
             assert!(
                 line.starts_with("cost: 1,000 traps x 1.50 us = 2.0 % of one core") && !line.contains("marks"),
                 "{line}"

@@ -178,7 +178,7 @@ impl Page<'_> {
         let Span { start_ns: _, duration_ns, started_at_ms, end } = span;
         let duration = format::duration(*duration_ns as f64);
         self.paragraph("", &format!("{duration} from {}, end: {end}", format::wall_clock(*started_at_ms)), None)?;
-        self.paragraph("", &sentence::cost(cost), None)
+        self.paragraph("", &sentence::cost(target, cost), None)
     }
 
     fn completeness(&mut self, completeness: &Completeness) -> io::Result<()> {

@@ -5,6 +5,8 @@
 
 use Counting::{ByCycle, Never, Whole};
 
+use crate::event::PauseStep;
+
 /// How many collections a number of pauses is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counting {
@@ -71,6 +73,20 @@ pub(crate) fn classify(operation: Option<&str>, full: bool) -> (&'static str, Co
         (None, Some(name)) if CONCURRENT.iter().any(|prefix| name.starts_with(prefix)) => ("other", ByCycle),
         (None, _) => ("other", Whole),
     }
+}
+
+/// The same, where another recorder says what the pause is. What it says decides how pauses count.
+pub(crate) fn classify_step(step: PauseStep, operation: Option<&str>, full: bool) -> (&'static str, Counting) {
+    let (known, counting) = classify(operation, full);
+    let (kind, said) = match step {
+        PauseStep::Unsaid => return (known, counting),
+        PauseStep::Young => ("young", Whole),
+        PauseStep::Whole => ("other", Whole),
+        PauseStep::Cycle => ("step of a cycle", Whole),
+        PauseStep::Continues => ("step of a cycle", Never),
+        PauseStep::Marking => ("remark or cleanup", Never),
+    };
+    (if known == "other" { kind } else { known }, said)
 }
 
 #[cfg(test)]

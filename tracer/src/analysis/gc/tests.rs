@@ -4,10 +4,10 @@ use super::{
     super::testing::{MS, Play, cells, first_keys, is_close, numbers, shape_ids},
     *,
 };
-use crate::event::StackId;
+use crate::event::{PauseStep, StackId};
 
 fn begin(full: bool, cause: NameId, last_cause: NameId) -> Payload {
-    Payload::GcBegin { full, cause, last_cause }
+    Payload::GcBegin { full, step: PauseStep::Unsaid, cause, last_cause }
 }
 
 fn end(cause: NameId, last_cause: NameId) -> Payload {
@@ -313,7 +313,12 @@ fn who_asked_for_a_collection_is_known_by_its_request() {
             (0, 9, stack, Payload::VmOperationRequest { name: collect, mode: 0 }),
             (0, 9, stack, Payload::VmOperationRequest { name: dump, mode: 0 }),
             (1, 5, StackId(0), Payload::VmOperation { edge: Edge::Begin, name: collect, mode: 0 }),
-            (1, 5, StackId(0), Payload::GcBegin { full: true, cause: system_gc, last_cause: none }),
+            (
+                1,
+                5,
+                StackId(0),
+                Payload::GcBegin { full: true, step: PauseStep::Unsaid, cause: system_gc, last_cause: none },
+            ),
             (9, 5, StackId(0), Payload::GcEnd { cause: none, last_cause: system_gc }),
             (9, 5, StackId(0), Payload::VmOperation { edge: Edge::End, name: collect, mode: 0 }),
         ],

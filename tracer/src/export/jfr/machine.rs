@@ -81,7 +81,7 @@ impl Machine {
 
     pub(super) fn event(&mut self, event: &Event, known: Known<'_>, chunk: &mut Chunk) {
         match event.payload {
-            Payload::GcBegin { full, cause, last_cause: _ } => {
+            Payload::GcBegin { full, step: _, cause, last_cause: _ } => {
                 let operation = self.operations.innermost(event.tid).map(|operation| operation.name);
                 self.pauses.begin(event.tid, Pause { since_ns: event.time_ns, full, cause, operation });
                 self.heap = [None; 2];

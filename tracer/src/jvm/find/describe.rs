@@ -57,6 +57,7 @@ pub(super) fn describe(identity: Identity, status: Status, libjvm: &Path, known:
         cpus: cpus(),
         max_heap_bytes: known.number("MaxHeapSize"),
         since_start: None,
+        recorder: None,
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     coverage::{Coverage, Silent},
-    event::NameId,
+    event::{NameId, PauseStep},
     report::{Node, Shape},
     tally::ContextTallies,
 };
@@ -27,7 +27,7 @@ fn array(class: SubjectId, length: u64, bytes: u64) -> Payload {
     Payload::ObjectAlloc { class, bytes, length: Some(length), wanted: true }
 }
 
-const GC: Payload = Payload::GcBegin { full: false, cause: NameId(0), last_cause: NameId(0) };
+const GC: Payload = Payload::GcBegin { full: false, step: PauseStep::Unsaid, cause: NameId(0), last_cause: NameId(0) };
 const SUMMARY: [&str; 4] = ["objects", "bytes", "classes", "sites"];
 
 /// Three classes at three places on two threads.
