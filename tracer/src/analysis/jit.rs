@@ -223,6 +223,7 @@ impl Jit {
         keep: impl Fn(&Method) -> bool,
         rank: impl Fn(&Method) -> u64,
     ) -> Shape {
+        let knows_code = context.target.knows(Lens::Jit, "code_loaded");
         self.methods.grouped(|method| Some(method_text(context.names, method))).filter(keep).table(
             id,
             title,
@@ -240,9 +241,9 @@ impl Jit {
             |method| vec![Cell::Text(method)],
             |method| {
                 let Method { ended, failures, durations, loaded, loaded_bytes, unloaded, deoptimised: _ } = *method;
-                [ended, failures, durations.total_ns, durations.max_ns, loaded, unloaded, loaded_bytes]
-                    .map(Cell::Int)
-                    .into()
+                let of_code = |number: u64| Cell::from(knows_code.then_some(number));
+                let times = [ended, failures, durations.total_ns, durations.max_ns].map(Cell::Int);
+                times.into_iter().chain([loaded, unloaded, loaded_bytes].map(of_code)).collect()
             },
         )
     }

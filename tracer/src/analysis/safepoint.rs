@@ -146,7 +146,8 @@ impl Safepoint {
                     durations.total_ns.into(),
                     durations.max_ns.into(),
                     operation.latencies.percentile(99.0).into(),
-                    operation.requested.into(),
+                    // Other recorders do not tell of requests.
+                    context.target.recorder.is_none().then_some(operation.requested).into(),
                 ]
             },
         )

@@ -75,14 +75,16 @@ fn inside(kind: EventKind, words: &Words<'_>) -> Payload {
     }
 }
 
+fn gc_begin(words: &Words<'_>) -> Payload {
+    // The flag of the JVM is a byte; what stands above it, another recorder says.
+    let [flag, step, ..] = words.at(0).to_le_bytes();
+    let step = PauseStep::from_number(step);
+    Payload::GcBegin { full: flag != 0, step, cause: words.name(1), last_cause: words.name(2) }
+}
+
 pub(super) fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
     match kind {
-        EventKind::GcBegin => {
-            // The flag of the JVM is a byte; what stands above it, another recorder says.
-            let [flag, step, ..] = words.at(0).to_le_bytes();
-            let step = PauseStep::from_number(step);
-            Payload::GcBegin { full: flag != 0, step, cause: words.name(1), last_cause: words.name(2) }
-        }
+        EventKind::GcBegin => gc_begin(words),
         EventKind::GcEnd => Payload::GcEnd { cause: words.name(0), last_cause: words.name(1) },
         EventKind::MemPoolGcBegin => mem_pool(Edge::Begin, words),
         EventKind::MemPoolGcEnd => mem_pool(Edge::End, words),

@@ -76,7 +76,8 @@ pub(super) fn waits(waits: &Keyed<NameId, Waits>, context: Context<'_>) -> Shape
         |class| vec![class.into()],
         |row| {
             let Durations { count: _, total_ns, max_ns } = row.durations;
-            vec![row.begun.into(), total_ns.into(), max_ns.into(), row.notifies.into()]
+            let notifies = context.target.knows(Lens::Locks, "notifies").then_some(row.notifies);
+            vec![row.begun.into(), total_ns.into(), max_ns.into(), notifies.into()]
         },
     )
 }

@@ -87,7 +87,7 @@ impl About {
             target.namespace_pid = *pid;
             target.command.clone_from(command);
             target.jvm_name.clone_from(name);
-            target.jvm_version = version_of(version).to_owned();
+            version_of(version).clone_into(&mut target.jvm_version);
             target.jdk_release = release(&target.jvm_version);
             target.uptime_s = (start_ns / 1_000_000).saturating_sub(*start_ms) / 1000;
         }

@@ -62,12 +62,18 @@ impl Header {
     }
 
     /// A moment of the recorder's clock, since the epoch. It is computed as the JDK's own reader does.
+    #[expect(clippy::cast_possible_truncation, reason = "a conversion from a float stops at the ends of what fits")]
     pub(super) fn moment_ns(&self, ticks: i64) -> u64 {
         let since = ((i128::from(ticks) - i128::from(self.start_ticks)) as f64 / self.ticks_per_ns) as i64;
         self.start_ns.saturating_add_signed(since)
     }
 
     /// A time of the recorder's clock; none where it is negative.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a conversion stops at the ends of what fits"
+    )]
     pub(super) fn span_ns(&self, ticks: i64) -> u64 {
         // A conversion from a float stops at the ends of what fits.
         (ticks as f64 / self.ticks_per_ns) as u64

@@ -20,7 +20,7 @@ use crate::{
 const MAX_FRAMES: usize = 2048;
 /// Most names, threads, frames and stacks that are kept of a file, each; a session keeps less.
 const MAX_KEPT: usize = 1 << 20;
-/// From here on stand the numbers of threads that the system does not know. Those of Linux are far below.
+/// From here on stand the numbers of threads that have none of the system for themselves. Those of Linux are far below.
 const VIRTUAL: u32 = 1 << 31;
 /// Why a stack has no root.
 const CUT: &str = "the recorder keeps no more frames";
@@ -32,6 +32,8 @@ pub(super) struct Known {
     threads: BTreeMap<Tid, Box<str>>,
     frames: HashMap<Frame, u32>,
     stacks: HashMap<(Box<[u32]>, bool), StackId>,
+    /// The number in Java of the first thread that had a number of the system; 0 where it has none.
+    owners: HashMap<u64, u64>,
     of_chunk: OfChunk,
     /// Whether some found no room.
     pub(super) is_full: bool,
@@ -107,15 +109,28 @@ impl Known {
     fn read_thread(&mut self, thread: &Object<'_, '_>) -> Thread {
         let (os_tid, java_tid) = (thread.amount("osThreadId"), thread.amount("javaThreadId"));
         let given = |field| thread.text(field).filter(|name| !name.is_empty());
-        let is_known = os_tid > 0 && thread.flag("virtual") != Some(true);
+        let is_known = os_tid > 0 && thread.flag("virtual") != Some(true) && self.is_owner(os_tid, java_tid);
         let number = u32::try_from(if is_known { os_tid } else { java_tid }).unwrap_or(u32::MAX);
         let tid = Tid(if is_known { number & !VIRTUAL } else { number | VIRTUAL });
         let name = given("javaName").or_else(|| given("osName"));
-        let name = name.unwrap_or_else(|| format!("virtual thread {java_tid}").into());
+        let name = name.unwrap_or_else(|| format!("thread {java_tid}").into());
         if self.has_room(self.threads.len()) {
             self.threads.insert(tid, (*name).into());
         }
         Thread { tid, name: self.name(&name), java_tid }
+    }
+
+    /// Whether a number of the system is this thread's. Others come to have it: the system gives it away again, and the
+    /// JVM makes another thread of its main thread.
+    fn is_owner(&mut self, os_tid: u64, java_tid: u64) -> bool {
+        if self.owners.len() >= MAX_KEPT && !self.owners.contains_key(&os_tid) {
+            return true;
+        }
+        let owner = self.owners.entry(os_tid).or_insert(java_tid);
+        if *owner == 0 {
+            *owner = java_tid;
+        }
+        java_tid == 0 || *owner == java_tid
     }
 
     /// A method that an event names.

@@ -1,5 +1,7 @@
 //! The types of events that have a place among jtrace's: of each the lens, and how it is read. All others are counted.
 
+#![expect(clippy::unnecessary_wraps, reason = "all readers have one type, and some events may lack what they must say")]
+
 use tracer_common::record::EventKind;
 
 use super::{

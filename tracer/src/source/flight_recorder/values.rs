@@ -24,6 +24,9 @@ const MAX_LIST: usize = 1 << 16;
 /// The smallest number says that there is no time.
 const NO_TIME: i64 = i64::MIN;
 
+/// Texts by the number of their type and their key; nothing where a key leads to none.
+type Texts = HashMap<(i64, i64), Option<Rc<str>>>;
+
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
@@ -47,7 +50,7 @@ pub(super) struct Chunk<'a> {
     /// Where the value of each key stands.
     pools: HashMap<(i64, i64), usize>,
     /// What keys stand for that were asked for: many events refer to one name.
-    names: RefCell<HashMap<(i64, i64), Option<Rc<str>>>>,
+    names: RefCell<Texts>,
 }
 
 impl<'a> Chunk<'a> {
