@@ -1,6 +1,6 @@
 //! Files that jtrace itself writes, read back; and what is made of them when they are cut, damaged, or tell of a part.
 
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use super::{Error, FlightRecording, file::File};
 use crate::{
@@ -82,7 +82,7 @@ fn what_jtrace_writes_counts_the_same_when_it_is_read() {
         let section = |report: &Report| report.sections.iter().find(|known| known.id == section).unwrap().clone();
         for key in keys {
             let of = |report: &Report| section(report).summary.get(key).unwrap().as_f64();
-            assert_eq!(of(&before), of(&after), "{key}");
+            assert!(of(&before).total_cmp(&of(&after)).is_eq(), "{key}: {} and {}", of(&before), of(&after));
             assert!(of(&after) > 0.0 || *key == "full_collections" || *key == "to_stop_total_ns", "{key}");
         }
     }
@@ -186,12 +186,12 @@ fn half_of_a_pair_is_not_taken() {
 #[test]
 fn a_part_of_all_compilations_says_nothing_of_those_that_fail() {
     let failed = |from: u32| {
-        let lines: String = (from..from + 5)
-            .map(|at| {
-                let method = format!("compiler=\"C2\" class=\"a/B\" method=\"m{at}\" signature=\"()V\"");
-                format!("+{at}ms tid 9 compile_begin {method}\n+{at}ms tid 9 compile_end {method} success=false\n")
-            })
-            .collect();
+        let mut lines = String::new();
+        for at in from..from + 5 {
+            let method = format!("compiler=\"C2\" class=\"a/B\" method=\"m{at}\" signature=\"()V\"");
+            writeln!(lines, "+{at}ms tid 9 compile_begin {method}").unwrap();
+            writeln!(lines, "+{at}ms tid 9 compile_end {method} success=false").unwrap();
+        }
         written(&format!("{lines}end +1s duration\n")).0
     };
     let finds = |file: &File| file.about.by_jtrace;
