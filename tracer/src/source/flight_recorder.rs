@@ -5,7 +5,7 @@
 //! their times (`order`), which are the records of a live session. All else is counted by type.
 //!
 //! The recorder leaves out what is shorter than its thresholds, and never sees some of what jtrace counts. So a session
-//! out of a file names its recorder ([`Recorder`]): which lenses have a part only, and which numbers are not known.
+//! out of a file names its recorder ([`crate::item::Recorder`]): which lenses have a part only, and which numbers are not known.
 
 mod about;
 mod chunk;
