@@ -1,7 +1,10 @@
 //! What jtrace takes of the kernel's memory on a machine with many CPUs, by what the kernel says that its maps take here: those with
 //! a copy for each CPU that the machine could have are as many times larger there.
 
-use std::fs;
+use std::{
+    fs,
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context as _, Result, ensure};
 use tracer::ebpf::{
@@ -55,8 +58,12 @@ fn cpus(name: &str) -> Result<u64> {
     Ok(last.parse::<u64>()? + 1)
 }
 
+/// The maps of this whole process are counted, so its tests load theirs one after the other.
+static LOADING: Mutex<()> = Mutex::new(());
+
 /// What the maps would take there: without the ring buffers, and those.
 fn on_a_large_machine(options: KernelOptions) -> Result<[u64; 2]> {
+    let _alone = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
     let cpu_count = usize::try_from(CPUS)?;
     let ring_bytes = u64::from(options.ring.bytes(cpu_count));
     let before = bytes(ring_bytes)?;
