@@ -14,6 +14,9 @@ const SESSIONS: [&str; 8] = ["attach", "record", "methods", "calls", "alloc", "j
 /// Commands that are parsed by a test of jtrace's own and not run: they start programs that are not here, or take hours.
 const NOT_RUN: [&str; 2] = ["run", "bench"];
 
+/// A file of the JDK's own recorder, which no example makes.
+const FLIGHT_RECORDING: &str = "tracer/tests/corpus/flight_recorder/jdk25.jfr";
+
 /// The words of one command line, as a shell divides them.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -62,6 +65,7 @@ fn shortened(words: &[String], pid: &str) -> Vec<String> {
 #[test]
 fn every_example_of_the_readme_runs() -> Result<()> {
     let directory = tempfile::tempdir()?;
+    fs::copy(workspace().join(FLIGHT_RECORDING), directory.path().join("app.jfr")).context(FLIGHT_RECORDING)?;
     let jvm = demo::start(&jdk::any()?)?;
     let pid = jvm.pid().to_string();
     let mut run = 0;
