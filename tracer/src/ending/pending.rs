@@ -2,8 +2,10 @@
 //!
 //! A signal for the process goes to one thread, and to its first one where that does not block it. Where that thread waits in
 //! the kernel and only `SIGKILL` wakes it, as for a page of a target that never comes, the signal waits with it. The kernel
-//! then drops each further one of its kind, so no number of them ends jtrace. A signalfd takes it from any other thread:
-//! <https://github.com/torvalds/linux/blob/v6.12/kernel/signal.c#L1003> chooses the thread, `legacy_queue` above it drops.
+//! then drops each further one of its kind, so no number of them ends jtrace. A signalfd takes it from any other thread.
+//!
+//! In <https://github.com/torvalds/linux/blob/v6.12/kernel/signal.c> `complete_signal` chooses the thread, and
+//! `legacy_queue` drops the others.
 #![expect(unsafe_code, reason = "no crate that jtrace has wraps signalfd")]
 
 use std::{

@@ -278,4 +278,4 @@ pub(crate) fn event_names() -> impl Iterator<Item = &'static str> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -9,9 +9,9 @@ use crate::{
     source::scenario::{START_NS, START_WALL_MS, Scenario},
 };
 
-/// Plays a scenario into a file.
+/// Plays a scenario into a file; gives its report as well.
 #[track_caller]
-fn written(text: &str) -> (Vec<u8>, Report) {
+pub(crate) fn written(text: &str) -> (Vec<u8>, Report) {
     let scenario = Scenario::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let mut recorder = FlightRecorder::new(Vec::new());
     let mut session: Option<Session> = None;

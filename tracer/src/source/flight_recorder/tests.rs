@@ -3,13 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 use super::{Error, FlightRecording, file::File};
-use crate::{
-    export::jfr::FlightRecorder,
-    item::{Item, Taken},
-    report::Report,
-    session::Session,
-    source::scenario::Scenario,
-};
+use crate::{export::jfr::tests::written, item::Item, report::Report, session::Session};
 
 /// Something of everything that both forms have.
 const ALL: &str = r#"
@@ -32,24 +26,6 @@ stack work "java.lang.Thread.run:840" "com.shop.Cart.add:12"
 +35ms  tid 7  exception_created class="com/shop/Broken" stack=work
 end +1s duration
 "#;
-
-/// The file of a scenario, and its report.
-#[track_caller]
-fn written(text: &str) -> (Vec<u8>, Report) {
-    let scenario = Scenario::parse(text).unwrap_or_else(|error| panic!("{error:?}"));
-    let mut recorder = FlightRecorder::new(Vec::new());
-    let mut session: Option<Session> = None;
-    scenario.play(&mut |item| {
-        if let Item::Start(start) = &item {
-            session = Some(Session::new((**start).clone()));
-        }
-        let session = session.as_mut().expect("it begins with a start");
-        let taken: Taken = session.accept(&item);
-        recorder.write(session, &item, &taken).expect("memory takes everything");
-    });
-    let report = session.expect("a start").report();
-    (recorder.finish(&report).expect("memory takes everything"), report)
-}
 
 fn fold(give: impl FnOnce(&mut dyn FnMut(Item<'_>))) -> Option<Report> {
     let mut session: Option<Session> = None;
