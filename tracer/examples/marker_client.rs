@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use tracer::{
     item::Item,
     mark::Marker,
-    marker::{Client, ClientReport, Exit, Instance, Reporting},
+    client::{Client, ClientReport, Exit, Instance, Reporting},
     report::{Cell, Column, Report, Shape, Summary, Table, Unit},
     session::Session,
     source::recording::Recording,
@@ -50,7 +50,7 @@ impl Client for Receivers {
     }
 
     fn marker_exit(&mut self, _mark: &Instance<'_>, exit: &Exit) {
-        self.thrown += u64::from(exit.ending == tracer::marker::Ending::Thrown);
+        self.thrown += u64::from(exit.ending == tracer::client::Ending::Thrown);
     }
 
     /// Becomes a part of the section `markers`: every view can draw it.

@@ -59,7 +59,7 @@ use crate::{
     item::{GuardAction, Target, Wish, look::ThreadLook},
     lens::Lens,
     mark::{Inside, MarkBatch},
-    marker::Client,
+    client::Client,
     names::Names,
     report::{Section, Span, TableSteps},
     stack::Stacks,

@@ -52,6 +52,8 @@ pub mod report;
 
 pub mod marker;
 
+pub mod client;
+
 // Reading and changing a JVM from outside.
 pub mod jvm;
 
@@ -69,7 +71,11 @@ pub mod inside;
 
 pub mod heap;
 
+pub mod snapshot;
+
 pub mod source;
+
+pub mod live;
 
 // From events to a report.
 pub mod analysis;

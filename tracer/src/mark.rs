@@ -2,6 +2,8 @@
 
 mod batch;
 mod code_before;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use serde::{Deserialize, Serialize};
 use tracer_weave::{

@@ -1,11 +1,7 @@
-//! Markers: what a user wants marked, and what clients make of the marks.
+//! Markers: what a user wants marked.
 //!
 //! [`spec`] reads markers from a file or from the command line into rules for the weaver; [`check`]
-//! says what they would match.
-//! When marks come, [`dispatch`] keeps a [`stack`] of open regions for each thread and hands each mark to the [`client`]s that want
-//! it. Those that are built in are beside the lens `markers`, which shows what they report. Nothing here weaves a running JVM.
-//!
-//! A new analysis is one file that implements [`Client`]; `examples/marker_client.rs` is one to copy.
+//! says what they would match. Nothing here weaves a running JVM. What is made of the marks is in `client`.
 
 mod error;
 mod name;
@@ -17,27 +13,11 @@ pub mod spec;
 pub mod check;
 pub mod class_path;
 
-pub mod known;
-pub mod stack;
-pub mod thread;
-
-pub mod client;
-pub mod dispatch;
-mod gate;
-
-pub use client::{Client, ClientReport, Ending, Exit, Instance, Object, Reporting};
-pub use dispatch::Dispatch;
 pub use error::Error;
-pub use gate::predicate_of;
-pub use known::{Known, Place};
-pub use spec::{Spec, Wish};
-pub use stack::{Entry, Stack};
-pub use thread::{Thread, Threads};
+pub use spec::{Spec, Wish, predicate_of};
 
 /// Names of the clients that are built in; a marker without subscribers is for all of them.
 pub const CLIENTS: &[&str] = &["counts", "contexts"];
 
-#[cfg(test)]
-pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

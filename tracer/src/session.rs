@@ -21,7 +21,7 @@ use crate::{
     item::{Counters, End, GuardAction, Item, Site, Start, Taken, Target, ThreadName, Wish},
     lens,
     mark::MarkBatch,
-    marker::Client,
+    client::Client,
     names::Names,
     report::{Completeness, Report, SCHEMA, Section, SiteCompleteness, Span},
     stack::Stacks,
@@ -97,7 +97,7 @@ impl Session {
         self.analyses.iter_mut().try_fold(client, |left, analysis| analysis.add_client(left))
     }
 
-    /// What clients want to be switched off or on since the last time: for [`crate::source::live::Live::switch`].
+    /// What clients want to be switched off or on since the last time: for [`crate::live::Live::switch`].
     pub fn wishes(&mut self) -> Vec<Wish> {
         self.analyses.iter_mut().flat_map(|analysis| analysis.wishes()).collect()
     }

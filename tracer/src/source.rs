@@ -1,9 +1,8 @@
-//! Where a session's items come from: a [`live`] target, a [`recording`], a file of a [`flight_recorder`], or for tests
+//! Where a session's items come from: a [`recording`], a file of a [`flight_recorder`], or for tests
 //! a readable [`scenario`].
 
 pub mod flight_recorder;
-pub mod live;
-mod merge;
+pub mod merge;
 pub mod recorded;
 pub mod recording;
 pub mod scenario;

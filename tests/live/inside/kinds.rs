@@ -16,7 +16,7 @@ use tests::{
 use tracer::{
     item::Item,
     mark::{Argument, Marker},
-    marker::{Client, ClientReport, Instance, Reporting},
+    client::{Client, ClientReport, Instance, Reporting},
     session::Session,
     source::recording::Recording,
 };

@@ -9,7 +9,7 @@ use tracer::{
     jvm::elf::{self, Elf},
     lens::Lens,
     probe::plan::{Facts, Libjvm, plan},
-    source::live::{Live, Prepared},
+    live::{Live, Prepared},
 };
 use tracer_common::site::TargetLayout;
 

@@ -1,5 +1,5 @@
 //! Lens `markers`: how often marked points and regions of code are passed, entered and left, how long regions take, and which lies
-//! inside which. What is shown is what clients report ([`crate::marker`]): `counts` always, others where a marker names them.
+//! inside which. What is shown is what clients report ([`crate::client`]): `counts` always, others where a marker names them.
 
 mod contexts;
 mod counts;
@@ -10,7 +10,7 @@ use crate::{
     event::Event,
     item::{GuardAction, Wish},
     mark::{Asked, Inside, MarkBatch, Marker, Switched, Woven},
-    marker::{Client, Dispatch},
+    client::{Client, Dispatch},
     report::{Cell, Section, Shape, Summary, Table, Unit},
 };
 
@@ -253,7 +253,8 @@ mod tests {
     use super::*;
     use crate::{
         mark::Marker,
-        marker::testing::{Scribe, marker},
+        client::testing::Scribe,
+        mark::testing::marker,
     };
 
     /// What a client asks for is said once, and of markers that go together when none of them is wanted.

@@ -8,7 +8,7 @@ use crate::{
     event::{SubjectId, Tid},
     item::GuardAction,
     mark::{CALLS, Inside, MarkBatch, Marker, Switched},
-    marker::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Known, Reporting, Thread},
+    client::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Known, Reporting, Thread},
     report::{Section, Summary},
 };
 

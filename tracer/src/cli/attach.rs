@@ -30,7 +30,7 @@ use crate::{
     predicate::explain::{self, Costs},
     priority::Urgent,
     privilege,
-    source::live::Live,
+    live::Live,
     standard_error,
 };
 

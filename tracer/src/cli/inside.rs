@@ -21,7 +21,7 @@ use crate::{
     marker::{Spec, Wish, check::MANY_METHODS},
     predicate::error::nearest,
     probe::plan::Plan,
-    source::live::{
+    live::{
         inside::{InsideLane, Telling},
         thread_gate::Questions,
     },

@@ -17,7 +17,7 @@ use crate::{
     item::{Item, Start, Taken, Wish},
     report::Report,
     session::Session,
-    source::live::{Live, exit_descriptor},
+    live::{Live, exit_descriptor},
     terminal::Screen,
     view::tui::{Flow, Tui, input::Input},
 };

@@ -30,7 +30,7 @@ use crate::{
     lens::Lens,
     predicate::{Field, Predicate},
     probe::plan::{self, Facts, Libjvm, Plan, PlannedSite, plan as plan_of},
-    source::live::{
+    live::{
         Description, Prepared,
         book::ThreadBook,
         completion::{Completion, Reader},

@@ -42,7 +42,7 @@ use crate::{
         catalog::Flag,
         plan::{Facts, Libjvm, Plan, plan},
     },
-    source::live::{
+    live::{
         Live, Prepared,
         thread_gate::{Questions, ThreadGate},
     },

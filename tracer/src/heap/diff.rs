@@ -12,7 +12,7 @@ use super::{
     aligned::{Aligned, Held, WayStep},
     census::{Amount, Census},
     summary::Origin,
-    take::Facts,
+    facts::Facts,
 };
 use crate::report::Word;
 

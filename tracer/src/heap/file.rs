@@ -17,7 +17,7 @@ use tracer_weave::walk::{fold, get, put, unfold};
 use super::{
     graph::{Class, Graph, Label, NOBODY, Root, RootKind},
     summary::Origin,
-    take::Facts,
+    facts::Facts,
 };
 
 /// What a file begins with.

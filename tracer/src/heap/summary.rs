@@ -8,7 +8,7 @@ use super::{
     dominators::Dominators,
     graph::{Graph, NOBODY, Node, Root, RootKind, Via},
     paths::{Path, Paths, Step},
-    take::Facts,
+    facts::Facts,
 };
 
 /// Steps of a path that are told: those nearest to the root, and those nearest to the object.

@@ -48,7 +48,7 @@ fn every_kind_is_read() {
 
 #[test]
 fn markers_are_switched_together_with_those_that_ask_for_them() {
-    let marker = crate::marker::testing::marker;
+    use super::testing::marker;
     let asking = Marker { inside: vec!["a".to_owned()], not_under: vec!["d".to_owned()], ..marker("c") };
     let asked = Asked { markers: vec![marker("a"), marker("b"), asking, marker("d")], ..Asked::default() };
     let groups: Vec<_> = asked.switched().into_iter().map(|of| (of.name, of.markers)).collect();

@@ -312,11 +312,21 @@ fn wish(draft: Draft) -> Result<Wish, Wrong> {
 }
 
 /// The kind of event that a marker's predicate is about.
-pub(super) const fn predicate_kind(sides: Sides) -> predicate::Kind {
+const fn predicate_kind(sides: Sides) -> predicate::Kind {
     match sides {
         Sides::Point => predicate::Kind::Point,
         Sides::Region => predicate::Kind::Region,
     }
+}
+
+/// The predicate of a marker, or why it cannot be read; nothing where it has none.
+pub fn parsed(marker: &Marker) -> Option<Result<Predicate, predicate::Error>> {
+    marker.predicate.as_deref().map(|text| Predicate::parse(text, predicate_kind(marker.sides)))
+}
+
+/// The predicate of a marker; nothing where it has none that can be read.
+pub fn predicate_of(marker: &Marker) -> Option<Predicate> {
+    parsed(marker)?.ok()
 }
 
 fn check_predicate(text: &str, sides: Sides, timed: bool) -> Result<(), Wrong> {

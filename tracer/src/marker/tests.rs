@@ -229,37 +229,3 @@ fn fuzz_marker_option() {
         Err(error) => assert!(!error.render().contains('\u{1b}')),
     });
 }
-
-/// Words as anybody who can write to the library's memory can make them.
-#[test]
-fn fuzz_marks() {
-    use super::testing::{Play, Scribe, marker};
-    use crate::mark::MarkBatch;
-    // A number of an object makes room for all up to it, within 64 MiB, of which the old and the new are there at a time.
-    crate::fuzz::each("marks", 160 << 20, |dice| {
-        let mut play = Play::new(vec![marker("a"), marker("b")], vec![Box::new(Scribe::new("s"))]);
-        let mut first = 0;
-        for _ in 0..=dice.below(3) {
-            let mut bytes: Vec<u8> = (0..dice.below(60))
-                .flat_map(|_| {
-                    let (word, kind) = (dice.number() & 0x0000_ffff_ffff_0fff, u64::from(dice.byte() % 24));
-                    let shift = dice.pick(&[56, 58, 59, 60]);
-                    (if dice.once_in(4) { dice.number() } else { word | kind << shift }).to_le_bytes()
-                })
-                .collect();
-            if dice.once_in(4) {
-                bytes.truncate(dice.below(bytes.len() + 1));
-            }
-            let batch = MarkBatch::new(dice.number(), None, dice.byte().into(), first, &bytes);
-            let (mut marks, mut taken) = (batch.marks(), 0);
-            while !marks.is_empty() {
-                let _ = marks.next_pass().is_none() && marks.next_rare().is_none();
-                taken += 1;
-                assert!(taken <= batch.len());
-            }
-            play.dispatch.marks(&batch);
-            first = if dice.once_in(3) { dice.number() } else { first.wrapping_add(batch.len() as u64) };
-        }
-        let _: u64 = play.dispatch.lost_words();
-    });
-}

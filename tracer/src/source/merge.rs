@@ -8,7 +8,7 @@ use crate::decode::Header;
 
 /// Records that wait for their turn.
 #[derive(Default)]
-pub(super) struct Merge {
+pub struct Merge {
     bytes: Vec<u8>,
     records: Vec<(u64, usize, usize)>,
 }

@@ -13,7 +13,7 @@ use crate::{
         reading::{Brief, MOST_FINDINGS, Reading},
     },
     session::Session,
-    source::live::{
+    live::{
         definitions::Definitions,
         looks::{Looker, Seen},
     },

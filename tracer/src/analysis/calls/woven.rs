@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     event::{StackId, SubjectId, Tid},
-    marker::{ClientReport, Known, Reporting},
+    client::{ClientReport, Known, Reporting},
     stack::Stacks,
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
     text::format::plural,

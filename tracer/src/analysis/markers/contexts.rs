@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::super::table::{REPORT_ROWS, column};
 use crate::{
     mark::Marker,
-    marker::{Client, ClientReport, Exit, Instance, Known, Place, Reporting, Thread},
+    client::{Client, ClientReport, Exit, Instance, Known, Place, Reporting, Thread},
     report::{Cell, Shape, Summary, Table, Unit},
 };
 use tracer_weave::PlaceDefinition;

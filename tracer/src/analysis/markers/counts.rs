@@ -12,7 +12,7 @@ use self::nesting::{Nesting, NodeId};
 use super::super::distribution::Latencies;
 use crate::{
     mark::Marker,
-    marker::{Client, ClientReport, Ending, Exit, Instance, Reporting, Thread},
+    client::{Client, ClientReport, Ending, Exit, Instance, Reporting, Thread},
 };
 
 /// What was told of something.

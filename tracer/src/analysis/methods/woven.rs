@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     event::SubjectId,
-    marker::{ClientReport, Known, Reporting},
+    client::{ClientReport, Known, Reporting},
     report::Summary,
     text::format::plural,
 };

@@ -125,7 +125,7 @@ mod tests {
     use crate::heap::{
         build::Builder,
         graph::{Root, RootKind, Via},
-        take::Facts,
+        facts::Facts,
     };
 
     #[derive(clap::Parser)]

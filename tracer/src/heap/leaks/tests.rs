@@ -8,7 +8,7 @@ use crate::heap::{
     },
     graph::Graph,
     summary::Origin,
-    take::Facts,
+    facts::Facts,
 };
 
 /// Snapshots of a shop, ten seconds after each other.

@@ -5,7 +5,8 @@ use tracer_common::marks::WordKind;
 
 use crate::{
     mark::{CALLS, Marker},
-    marker::testing::{Play, Words, marker},
+    client::testing::Play,
+    mark::testing::{Words, marker},
     names::Names,
     report::{Cell, Shape},
 };

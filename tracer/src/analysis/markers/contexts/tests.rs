@@ -10,7 +10,8 @@ use tracer_common::marks::WordKind;
 use super::*;
 use crate::{
     mark::Marker,
-    marker::testing::{Play, Words, marker},
+    client::testing::Play,
+    mark::testing::{Words, marker},
     random::Random,
 };
 
@@ -120,7 +121,7 @@ fn two_chains_with_one_number_are_counted() {
 
 #[test]
 fn numbers_of_sites_do_not_depend_on_the_session() {
-    let place = crate::marker::testing::place;
+    let place = crate::mark::testing::place;
     let renumbered = PlaceDefinition { id: 99, marker: 5, line: None, ..place(1, 0) };
     assert_eq!(site(&place(1, 0)), site(&renumbered));
     assert_ne!(site(&place(1, 0)), site(&PlaceDefinition { bci: 1, ..place(1, 0) }));

@@ -6,7 +6,7 @@ use crate::{
         distribution::Latencies,
         table::{REPORT_ROWS, column},
     },
-    marker::{ClientReport, Reporting},
+    client::{ClientReport, Reporting},
     report::{Cell, Column, Shape, Summary, Table, Unit},
 };
 

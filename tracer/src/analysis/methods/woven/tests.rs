@@ -5,7 +5,8 @@ use tracer_common::marks::WordKind;
 use super::{super::super::woven::Counting, *};
 use crate::{
     mark::{CALLS, Inside, Marker},
-    marker::testing::{Play, Words, marker},
+    client::testing::Play,
+    mark::testing::{Words, marker},
     report::{Cell, Shape, Table},
 };
 
@@ -86,7 +87,7 @@ fn an_end_whose_call_was_not_seen_says_nothing() {
 fn a_call_that_must_have_ended_has_ended_by_an_exception() {
     let client = Calls { span_start_ns: 100, ..Calls::default() };
     let mut play = Play::new(vec![calls(false), marker("other")], vec![Box::new(Counting::new(client))]);
-    play.dispatch.inside(&Inside::Place(crate::marker::testing::place(3, 0)));
+    play.dispatch.inside(&Inside::Place(crate::mark::testing::place(3, 0)));
     let mut words = Words::default();
     words.push(WordKind::Enter, 1, 0).push(WordKind::Enter, 3, 0).push(WordKind::Exit, 1, 0);
     words.push(WordKind::Enter, 1, 0).push(WordKind::Enter, 3, 0);

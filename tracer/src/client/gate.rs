@@ -4,10 +4,9 @@ use super::Instance;
 use crate::{
     event::Tid,
     mark::Marker,
+    marker::spec,
     predicate::{self, Counters, Field, Known as KnownNames, Outlook, Predicate},
 };
-
-use super::spec::predicate_kind;
 
 /// A predicate with what it counts and draws. Two gates never share that, so what one lets through depends on no other.
 #[derive(Clone, Debug)]
@@ -44,7 +43,7 @@ impl Gate {
 
     /// The gate of a marker among all; a sentence where its predicate is none, as only a damaged recording has it.
     pub(super) fn of_marker(marker: &Marker, all: &[Marker]) -> (Self, Option<String>) {
-        let (predicate, note) = match parsed(marker).transpose() {
+        let (predicate, note) = match spec::parsed(marker).transpose() {
             Ok(predicate) => (predicate, None),
             Err(error) => {
                 let note = format!(
@@ -99,15 +98,6 @@ impl Gate {
         };
         predicate.eval(&event, &mut self.counters)
     }
-}
-
-fn parsed(marker: &Marker) -> Option<Result<Predicate, predicate::Error>> {
-    marker.predicate.as_deref().map(|text| Predicate::parse(text, predicate_kind(marker.sides)))
-}
-
-/// The predicate of a marker; nothing where it has none that can be read.
-pub fn predicate_of(marker: &Marker) -> Option<Predicate> {
-    parsed(marker)?.ok()
 }
 
 /// What a gate is asked about.

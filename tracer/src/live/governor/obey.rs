@@ -177,7 +177,7 @@ impl Live {
     }
 
     /// Tells the programs where the words of every site are, and which get stacks.
-    pub(in crate::source::live) fn tell_sites(&mut self) -> Result<(), Error> {
+    pub(in crate::live) fn tell_sites(&mut self) -> Result<(), Error> {
         let Self { kernel, specs, group_of_site, governor, unwinding, .. } = self;
         for (site, (spec, group)) in specs.iter().zip(group_of_site).enumerate() {
             let stack = match governor.stacks_of(*group) {

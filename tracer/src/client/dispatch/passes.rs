@@ -6,14 +6,14 @@ use super::{
     sites::{Passage, Site, Tap},
 };
 use crate::{
-    mark::{Pass, Way},
-    marker::{
-        client::{Ending, Exit, Instance},
+    client::{
+        Ending, Exit, Instance,
         gate::Asking,
         known::Known,
         stack::{Closes, Entry},
         thread::Thread,
     },
+    mark::{Pass, Way},
     predicate,
 };
 

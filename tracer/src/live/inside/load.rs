@@ -340,7 +340,7 @@ mod tests {
     use tracer_weave::control::Sampled;
 
     use super::*;
-    use crate::marker::testing::{marker, place};
+    use crate::mark::testing::{marker, place};
 
     /// A record of a batch, as the kernel writes it.
     fn record(buffer: u32, first: u64, words: &[u64]) -> Vec<u8> {

@@ -4,8 +4,8 @@ use tracer_weave::PlaceDefinition;
 
 use super::Dispatch;
 use crate::{
+    client::{Client, gate::Gate},
     mark::Asked,
-    marker::{client::Client, gate::Gate},
     predicate::{self, Outlook},
 };
 

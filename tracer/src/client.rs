@@ -1,11 +1,27 @@
 //! The client interface: what an analysis of marks implements.
 //!
+//! When marks come, [`dispatch`] keeps a [`stack`] of open regions for each thread and hands each mark to the clients that want it. Those
+//! that are built in are beside the lens `markers`, which shows what they report.
+//!
 //! A session can have several clients at once; each has its own subscription and, if it wants, its own predicate, and sees the same
 //! marks whoever else is there. `tracer/examples/marker_client.rs` is a client to copy.
 
+pub mod dispatch;
+mod gate;
+pub mod known;
+pub mod stack;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod thread;
+
 use tracer_common::marks::WordKind;
 
-use super::{Known, Place, Stack, Thread, Threads};
+pub use self::{
+    dispatch::Dispatch,
+    known::{Known, Place},
+    stack::{Entry, Stack},
+    thread::{Thread, Threads},
+};
 use crate::{
     mark::{Argument, Marker},
     names::Names,

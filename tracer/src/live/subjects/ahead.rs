@@ -14,7 +14,7 @@ use crate::{
         metadata::{LoadedLayout, MetadataLayout},
         peek::Pages,
     },
-    source::live::judge::Judge,
+    live::judge::Judge,
 };
 
 use super::method_at;

@@ -18,7 +18,7 @@ use self::{
     sites::{Site, Tap},
 };
 use super::{
-    client::{Client, ClientReport, Object, Reporting},
+    Client, ClientReport, Object, Reporting,
     gate::Gate,
     known::Known,
     thread::{Arrival, Threads},

@@ -6,10 +6,13 @@ use tracer_common::marks::{Argument as ArgumentKind, Word, WordKind};
 
 use super::*;
 use crate::{
-    mark::{Asked, Marker},
-    marker::{
-        client::{Exit, Instance},
-        testing::{Play, Scribe, Words, marker},
+    client::{
+        Exit, Instance,
+        testing::{Play, Scribe},
+    },
+    mark::{
+        Asked, MarkBatch, Marker,
+        testing::{Words, marker},
     },
     predicate::Kind,
     random::Random,
@@ -351,7 +354,7 @@ fn a_client_alone_and_among_five_others_is_told_the_same_byte_for_byte() {
         }
         play.dispatch.inside(&Inside::Asked(Asked { markers: markers.clone(), ..Asked::default() }));
         for index in 0..5 {
-            play.dispatch.inside(&Inside::Place(crate::marker::testing::place(index + 1, index)));
+            play.dispatch.inside(&Inside::Place(crate::mark::testing::place(index + 1, index)));
         }
         for (number, (buffer, words)) in story.batches.iter().enumerate() {
             play.batch(*buffer, words, number % 50 == 49);
@@ -525,4 +528,36 @@ fn random_windows_leave_no_region_open() {
         }
         assert!(told.is_empty(), "{told:?}");
     }
+}
+
+/// Words as anybody who can write to the library's memory can make them.
+#[test]
+fn fuzz_marks() {
+    // A number of an object makes room for all up to it, within 64 MiB, of which the old and the new are there at a time.
+    crate::fuzz::each("marks", 160 << 20, |dice| {
+        let mut play = Play::new(vec![marker("a"), marker("b")], vec![Box::new(Scribe::new("s"))]);
+        let mut first = 0;
+        for _ in 0..=dice.below(3) {
+            let mut bytes: Vec<u8> = (0..dice.below(60))
+                .flat_map(|_| {
+                    let (word, kind) = (dice.number() & 0x0000_ffff_ffff_0fff, u64::from(dice.byte() % 24));
+                    let shift = dice.pick(&[56, 58, 59, 60]);
+                    (if dice.once_in(4) { dice.number() } else { word | kind << shift }).to_le_bytes()
+                })
+                .collect();
+            if dice.once_in(4) {
+                bytes.truncate(dice.below(bytes.len() + 1));
+            }
+            let batch = MarkBatch::new(dice.number(), None, dice.byte().into(), first, &bytes);
+            let (mut marks, mut taken) = (batch.marks(), 0);
+            while !marks.is_empty() {
+                let _ = marks.next_pass().is_none() && marks.next_rare().is_none();
+                taken += 1;
+                assert!(taken <= batch.len());
+            }
+            play.dispatch.marks(&batch);
+            first = if dice.once_in(3) { dice.number() } else { first.wrapping_add(batch.len() as u64) };
+        }
+        let _: u64 = play.dispatch.lost_words();
+    });
 }

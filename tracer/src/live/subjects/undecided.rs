@@ -2,7 +2,7 @@
 
 use tracer_common::record::{EventKind, HEADER_BYTES, SMALL_EVENT_BYTES, SubjectState, Timed};
 
-use crate::source::live::judge::Facts;
+use crate::live::judge::Facts;
 
 /// Room for an event of up to four words, as all about subjects are.
 const FILLED_BYTES: usize = SMALL_EVENT_BYTES;

@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_marker_that_is_counted_already_cannot_be_narrowed() {
-        let asked = Asked { markers: vec![crate::marker::testing::marker("a")], ..Asked::default() };
+        let asked = Asked { markers: vec![crate::mark::testing::marker("a")], ..Asked::default() };
         for (bits, can_count) in [(switch::ON, true), (switch::ON | switch::COUNT, false)] {
             let telling = Telling { switch: bits, can_count: true, ..Telling::default() };
             let members = members(&asked, &[telling], 1);

@@ -107,7 +107,7 @@ impl ThreadGate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marker::testing::marker;
+    use crate::mark::testing::marker;
 
     fn questions(predicates: &[Option<&str>], tells_objects: bool) -> Option<Questions> {
         let mut asked = Asked { markers: vec![marker("a"); predicates.len()], ..Asked::default() };
