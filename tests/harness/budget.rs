@@ -1,5 +1,5 @@
 //! What the traps of a session may cost its target at most. The only place of the tests that knows what the governor lets
-//! through (`tracer/src/guard.rs`).
+//! through (`crates/tracer-governor/src/guard.rs`).
 //!
 //! All of it is by counts of one session and by what that session itself measured: traps, what a trap was calibrated to cost,
 //! and when the governor saw that the budget was used up. How fast the machine is cancels out.

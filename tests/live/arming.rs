@@ -17,7 +17,7 @@ use tests::{
     patience::{PATIENCE, until_true},
     process::{Process, Signal},
 };
-use tracer::jvm::{
+use tracer_jvm::jvm::{
     arming::{
         self, ArmMode, Outcome, Wish,
         coverage::{Interpreter, Probes, Verdict},

@@ -16,7 +16,7 @@ use tests::{
     patience::until_true,
     process::{Process, Signal, pid_of},
 };
-use tracer::jvm::{
+use tracer_jvm::jvm::{
     arming::{recompile, snapshot::Snapshot},
     find,
 };

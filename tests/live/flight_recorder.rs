@@ -20,7 +20,7 @@ use tests::{
     report::Report,
     workspace,
 };
-use tracer::source::{recording::Recorder, scenario::Scenario};
+use tracer_source::source::{recording::Recorder, scenario::Scenario};
 
 /// What came out of a session.
 struct Recorded {

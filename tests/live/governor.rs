@@ -1,6 +1,6 @@
 //! What the governor does where a session of methods would cost more than its budget, and that the report says so.
 //!
-//! The rule runs against a clock of its own in `tracer/src/guard/tests.rs`. Here it runs for real: costs are compared with
+//! The rule runs against a clock of its own in `crates/tracer-governor/src/guard/tests.rs`. Here it runs for real: costs are compared with
 //! what the same session measured, and a session in which the machine kept the program or jtrace from running is repeated.
 
 use anyhow::{Context as _, Result, ensure};
@@ -108,7 +108,7 @@ fn ends_of_calls_are_left_out_and_every_call_is_counted() -> Result<()> {
     Ok(())
 }
 
-/// How good the estimate is depends on when the windows are, which the machine decides; `tracer/src/session/governed/tests.rs` holds it
+/// How good the estimate is depends on when the windows are, which the machine decides; `crates/tracer-analysis/src/session/governed/tests.rs` holds it
 /// to truths of its own.
 #[test]
 fn what_is_sampled_is_estimated_and_no_call_seems_to_fail() -> Result<()> {

@@ -20,7 +20,7 @@ use tests::{
     patience::until_true,
     process::{Finished, Signal},
 };
-use tracer::jvm::{find::process::Identity, target_files};
+use tracer_jvm::jvm::{find::process::Identity, target_files};
 
 use self::held_up::{beside, that_holds_up};
 use crate::privileges::{is_filtered, mask, of_document};

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use tracer::ebpf::{
+use tracer_live::ebpf::{
     load::{Kernel, KernelOptions},
     memory::RingSize,
 };

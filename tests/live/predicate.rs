@@ -1,11 +1,9 @@
 //! The kernel decides about events as user space does.
 
 use anyhow::{Context as _, Result, ensure};
-use tracer::{
-    ebpf::judgement::Judge,
-    predicate::random::{Cases, EVENTS, Rest},
-};
 use tracer_common::filter::{Answer, Asked};
+use tracer_live::ebpf::judgement::Judge;
+use tracer_query::predicate::random::{Cases, EVENTS, Rest};
 
 /// Cases that are compared.
 const CASES: usize = 100_000;

@@ -2,7 +2,7 @@
 //! itself, two threads write to the same one, and the kernel stops (Linux 7.3.4 did, within 2 s of attaching).
 
 use anyhow::{Result, ensure};
-use tracer::ebpf::{private_stack, trial::Trial};
+use tracer_live::ebpf::{private_stack, trial::Trial};
 
 /// Bytes of stack from which on a kernel gives one away: 64 since 6.13.
 const MUCH: i16 = 256;

@@ -1,5 +1,5 @@
 //! A target that parks as often as it can is held within the budget of the default lenses, whatever the machine does meanwhile.
-//! The rule itself runs against a clock of its own in `tracer/src/guard/tests.rs`; how fast the target stays is measured by
+//! The rule itself runs against a clock of its own in `crates/tracer-governor/src/guard/tests.rs`; how fast the target stays is measured by
 //! `cargo xtask bench --only parking`.
 
 use anyhow::{Context as _, Result, ensure};

@@ -15,7 +15,7 @@ const SESSIONS: [&str; 8] = ["attach", "record", "methods", "calls", "alloc", "j
 const NOT_RUN: [&str; 2] = ["run", "bench"];
 
 /// A file of the JDK's own recorder, which no example makes.
-const FLIGHT_RECORDING: &str = "tracer/tests/corpus/flight_recorder/jdk25.jfr";
+const FLIGHT_RECORDING: &str = "crates/tracer-testing/corpus/flight_recorder/jdk25.jfr";
 
 /// The words of one command line, as a shell divides them.
 fn words(line: &str) -> Vec<String> {

@@ -10,13 +10,13 @@ use tests::{
     patience::until,
     report::{Report, cell},
 };
-use tracer::{
+use tracer_event::{
     decode::{Decoded, decode},
     event::Payload,
-    item::Item,
-    source::recording::Recording,
     stack::{Frame, Stacks},
 };
+use tracer_model::item::Item;
+use tracer_source::source::recording::Recording;
 
 const MODES: [&[&str]; 4] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-XX:-TieredCompilation"], &[]];
 /// What the carrier's frames below the virtual thread's begin with, whatever the release calls those further out.

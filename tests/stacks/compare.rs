@@ -12,11 +12,11 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use tracer::{
+use tracer_common::stack::MAX_FRAMES;
+use tracer_event::{
     event::Event,
     stack::{self, Frame, Stacks},
 };
-use tracer_common::stack::MAX_FRAMES;
 
 use crate::{
     recorded::Recorded,

@@ -10,7 +10,7 @@ use tests::{
     patience::until,
     report::Report,
 };
-use tracer::event::{Event, Payload};
+use tracer_event::event::{Event, Payload};
 
 use crate::recorded::Recorded;
 

@@ -6,14 +6,14 @@ use std::{
 };
 
 use anyhow::{Result, ensure};
-use tracer::{
+use tracer_event::{
     decode::{Decoded, decode},
     event::{Edge, Event, MonitorAction, Payload},
-    item::Item,
     names::Names,
-    source::recording::Recording,
     stack::Stacks,
 };
+use tracer_model::item::Item;
+use tracer_source::source::recording::Recording;
 
 use crate::truth::{Kind, Seen};
 

@@ -4,13 +4,10 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-#[path = "../../tracer/src/fuzz/meter.rs"]
-mod meter;
-
 use std::fs;
 use std::path::Path;
 
-use meter::metered;
+use tracer_testing::metered;
 
 use tracer_weave::outline::outline;
 use tracer_weave::weave::weave;

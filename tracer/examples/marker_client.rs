@@ -10,15 +10,17 @@
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, Result, bail};
-use tracer::{
-    item::Item,
-    mark::Marker,
-    marker::{Client, ClientReport, Exit, Instance, Reporting},
-    report::{Cell, Column, Report, Shape, Summary, Table, Unit},
+use tracer_analysis::{
+    client::{Client, ClientReport, Exit, Instance, Reporting},
     session::Session,
-    source::recording::Recording,
-    view::text,
 };
+use tracer_model::{
+    item::Item,
+    report::{Cell, Column, Report, Shape, Summary, Table, Unit},
+};
+use tracer_query::mark::Marker;
+use tracer_source::source::recording::Recording;
+use tracer_view::view::text;
 
 /// What the analysis keeps.
 #[derive(Default)]
@@ -50,7 +52,7 @@ impl Client for Receivers {
     }
 
     fn marker_exit(&mut self, _mark: &Instance<'_>, exit: &Exit) {
-        self.thrown += u64::from(exit.ending == tracer::marker::Ending::Thrown);
+        self.thrown += u64::from(exit.ending == tracer_analysis::client::Ending::Thrown);
     }
 
     /// Becomes a part of the section `markers`: every view can draw it.
@@ -104,7 +106,7 @@ fn main() -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use tracer::source::{recording::Recorder, scenario::Scenario};
+    use tracer_source::source::{recording::Recorder, scenario::Scenario};
 
     use super::*;
 

@@ -5,6 +5,7 @@
 mod commands;
 mod environment;
 mod events;
+mod parsers;
 mod paths;
 mod recordings;
 mod reports;

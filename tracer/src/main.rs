@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tracer::reserve::Allocator;
+use tracer_process::reserve::Allocator;
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use tracer::source::{recording::Recorder, scenario::Scenario};
+use tracer_source::source::{recording::Recorder, scenario::Scenario};
 
 /// No process has it: the kernel's largest pid is 2^22.
 const NOBODY: &str = "4000000000";

@@ -1,19 +1,19 @@
 //! A target that makes up names without end: hours of it within seconds, without a kernel. What the session takes stays below
 //! a stated size, and what it leaves out is said. A program of its own, as other tests take memory, too.
 
-use tracer::{
+use tracer_analysis::session::Session;
+use tracer_common::record::EventKind;
+use tracer_event::{
     event::{NameId, SiteId, StackId, SubjectId, Tid},
-    item::{Item, ThreadName},
-    mark::Inside,
-    session::Session,
-    source::{
-        encode::{encode_definition, encode_event, name_id},
-        scenario::Scenario,
-    },
     stack::{End, Frame, FrameDefinition, Kind, StackDefinition},
     subject::{Subject, SubjectDefinition},
 };
-use tracer_common::record::EventKind;
+use tracer_model::item::{Item, ThreadName};
+use tracer_query::mark::Inside;
+use tracer_source::source::{
+    encode::{encode_definition, encode_event, name_id},
+    scenario::Scenario,
+};
 
 /// What `docs/security.md` says that a session takes at most of what a target makes up.
 const STATED_BYTES: u64 = 1 << 30;
@@ -59,8 +59,8 @@ fn a_target_that_makes_up_names_for_a_day_does_not_fill_the_memory() {
     let scenario = Scenario::parse(&std::fs::read_to_string(file).expect("a scenario")).expect("it is right");
     scenario.play(&mut |item| {
         if let (Item::Start(start), None) = (item, &session) {
-            let lenses = tracer::lens::Lens::ALL.to_vec();
-            session = Some(Session::new(tracer::item::Start { lenses, ..*start }));
+            let lenses = tracer_event::lens::Lens::ALL.to_vec();
+            session = Some(Session::new(tracer_model::item::Start { lenses, ..*start }));
         }
     });
     let mut session = session.expect("a scenario begins with a start");

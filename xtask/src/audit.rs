@@ -18,7 +18,7 @@ use crate::{process, workspace};
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "bpfel-unknown-none"];
 
 /// Folders with files of others, each with the hashes of these files in `SHA256SUMS`.
-const VENDORED: [&str; 1] = ["tracer/src/view/html/uplot"];
+const VENDORED: [&str; 1] = ["crates/tracer-view/src/view/html/uplot"];
 
 /// Compares the files of a folder with their hashes; each has to have one.
 fn vendored(folder: &Path) -> Result<()> {

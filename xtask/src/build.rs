@@ -1,4 +1,4 @@
-//! `cargo xtask build`: one self-contained `target/release/jtrace`, and from it the smaller one that is shipped. The eBPF object inside comes from `tracer/build.rs`.
+//! `cargo xtask build`: one self-contained `target/release/jtrace`, and from it the smaller one that is shipped. The eBPF object inside comes from `crates/tracer-live/build.rs`.
 
 use std::fs;
 

@@ -17,7 +17,8 @@ const FILE: &str = "tests/claims.txt";
 /// What they are of, in this order.
 const PAGES: [&str; 2] = ["docs/security.md", "SECURITY.md"];
 /// Where tests are.
-const FOLDERS: [&str; 6] = ["tests", "tracer/src", "tracer/tests", "tracer-inside", "tracer-weave", "xtask/src"];
+const FOLDERS: [&str; 7] =
+    ["tests", "crates", "tracer/src", "tracer/tests", "tracer-inside", "tracer-weave", "xtask/src"];
 
 /// What shows that a sentence is so.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! `core` is not shipped for `bpfel-unknown-none`, so it is compiled from source, which needs an unstable cargo flag.
 //! Two compilers can do it and are tried in this order: a rustup nightly with the `rust-src` component, then Debian's
 //! `rustc-web` with `rust-web-src`, which `RUSTC_BOOTSTRAP=1` lets use unstable flags. Nothing is installed here; that is
-//! `cargo xtask setup`. This file has two users, `xtask` and `tracer/build.rs` (by path), hence std alone.
+//! `cargo xtask setup`. This file has two users, `xtask` and `crates/tracer-live/build.rs` (by path), hence std alone.
 
 use std::{
     env, fmt, fs,

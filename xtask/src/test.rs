@@ -70,7 +70,11 @@ pub(crate) fn run(options: &Options) -> ExitCode {
 /// What needs no root, kernel or JVM.
 fn unit() -> Result<Count> {
     let mut cargo = cargo_test();
-    output::of_cargo(cargo.args(["--package", "tracer", "--package", "tracer-common", "--package", "xtask"]))
+    cargo.args(["--workspace"]);
+    for other in ["tests", "tracer-ebpf", "tracer-inside", "tracer-weave"] {
+        cargo.args(["--exclude", other]);
+    }
+    output::of_cargo(&mut cargo)
 }
 
 /// Parsers of hostile input. Those of the weaver and those that are tested beside their parsers run in other rings, with fewer
@@ -81,10 +85,12 @@ fn fuzz() -> Result<Count> {
 }
 
 /// Fuzzers, optimised because of the number of inputs; `more` names further targets. They are known by their names, and listed
-/// in `tracer/src/fuzz/parsers.txt`.
+/// in `tracer/src/documents/parsers.txt`.
 pub(crate) fn fuzzers(more: &[&str], cases: u32) -> Command {
     let mut cargo = cargo_test();
-    cargo.args(["--release", "--package", "tracer", "--test", "fuzz_*", "--test", "session"]).args(more);
+    cargo
+        .args(["--release", "--package", "tracer-jvm", "--package", "tracer", "--test", "fuzz_*", "--test", "session"])
+        .args(more);
     cargo.args(["--", "fuzz_"]).env("JTRACE_FUZZ_CASES", cases.to_string());
     cargo
 }

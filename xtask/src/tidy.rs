@@ -26,12 +26,12 @@ const HARD_LINES: usize = 800;
 const UNSAFE: [&str; 8] = [
     "tracer-ebpf/src/",
     "tracer-inside/src/",
-    "tracer/src/ebpf/",
-    "tracer/src/ending/pending.rs",
-    "tracer/src/fuzz/allocator.rs",
-    "tracer/src/jvm/memory/calls.rs",
-    "tracer/src/priority.rs",
-    "tracer/src/reserve.rs",
+    "crates/tracer-live/src/ebpf/",
+    "crates/tracer-process/src/ending/pending.rs",
+    "crates/tracer-testing/src/allocator.rs",
+    "crates/tracer-jvm/src/jvm/memory/calls.rs",
+    "crates/tracer-process/src/priority.rs",
+    "crates/tracer-process/src/reserve.rs",
 ];
 
 /// Texts that no Rust file holds, and what to do instead. They are cut in two so that this file holds none either.
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_good_file_is_no_complaint() {
-        assert_eq!(complaints("tracer/src/decode.rs", "//! Decodes.\n\nfn decode() {}\n"), [""; 0]);
+        assert_eq!(complaints("crates/tracer-event/src/decode.rs", "//! Decodes.\n\nfn decode() {}\n"), [""; 0]);
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
             ("a.rs", concat!("//! x\nfn x() { todo", "!() }\n")),
             ("a.rs", concat!("//! x\nfn x() { unimplemented", "!() }\n")),
             ("a.rs", long.as_str()),
-            ("tracer/src/view.rs", unsafe_file.as_str()),
+            ("crates/tracer-view/src/view.rs", unsafe_file.as_str()),
         ] {
             assert_eq!(complaints(name, text).len(), 1, "{name}: {:?}", text.lines().nth(1));
         }

@@ -213,7 +213,7 @@ fn what_the_recorder_leaves_out_is_said() -> Result<()> {
         for (name, count) in summary(&jdk.home.join("bin/jfr"), &file)? {
             let is_own = ["jdk.Metadata", "jdk.CheckPoint", "jdk.Checkpoint"].contains(&name.as_str());
             let is_taken = !report.sites(&name).is_empty() || name == "jdk.GarbageCollection";
-            let grouped = tracer::text::format::count(count);
+            let grouped = tracer_event::text::format::count(count);
             let said = missing.contains(&format!("{name} {grouped}"));
             assert_eq!(said, count > 0 && !is_own && !is_taken, "{name} {count} of {}: {missing}", jdk.release);
         }

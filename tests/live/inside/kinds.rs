@@ -13,13 +13,13 @@ use tests::{
     jdk::{self, Jdk},
     report::{Report, cell},
 };
-use tracer::{
-    item::Item,
-    mark::{Argument, Marker},
-    marker::{Client, ClientReport, Instance, Reporting},
+use tracer_analysis::{
+    client::{Client, ClientReport, Instance, Reporting},
     session::Session,
-    source::recording::Recording,
 };
+use tracer_model::item::Item;
+use tracer_query::mark::{Argument, Marker};
+use tracer_source::source::recording::Recording;
 
 use super::{attach, start, text};
 

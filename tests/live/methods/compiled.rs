@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{jdk, jtrace::Session, report::Report};
-use tracer::jvm::{
+use tracer_jvm::jvm::{
     arming::snapshot::{Compilation, Snapshot},
     find,
 };

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tracer::{
+use tracer_event::{
     event::{Event, Payload, SiteId, StackId, Tid},
     stack::{End, Frame, FrameDefinition, Kind as FrameKind, StackDefinition, Stacks},
 };

@@ -9,20 +9,22 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use tracer::{
-    event::{SiteId, SubjectId, Tid},
-    item::{Counters, End, Item, Site, Start, Target},
-    lens::Lens,
-    report::Report,
-    session::Session,
-    source::{
-        encode::encode_event,
-        recording::{Recorder, Recording},
-    },
-    subject::{MethodPart, Subject, SubjectDefinition},
-    view::{json, text},
-};
+use tracer_analysis::session::Session;
 use tracer_common::record::{EventKind, SubjectState};
+use tracer_event::{
+    event::{SiteId, SubjectId, Tid},
+    lens::Lens,
+    subject::{MethodPart, Subject, SubjectDefinition},
+};
+use tracer_model::{
+    item::{Counters, End, Item, Site, Start, Target},
+    report::Report,
+};
+use tracer_source::source::{
+    encode::encode_event,
+    recording::{Recorder, Recording},
+};
+use tracer_view::view::{json, text};
 
 /// Methods and classes that there are.
 const METHODS: u32 = 2000;

@@ -3,13 +3,13 @@
 use std::{io::Read as _, num::NonZeroU32, path::Path};
 
 use anyhow::{Context as _, Result};
-use tracer::{
+use tracer_common::record::EventKind;
+use tracer_event::lens::Lens;
+use tracer_jvm::jvm::elf::{self, Elf};
+use tracer_live::{
     ebpf::{attach::Place, floor::Floor},
-    jvm::elf::{self, Elf},
-    lens::Lens,
     probe::plan::{Facts, Libjvm, plan},
 };
-use tracer_common::record::EventKind;
 
 /// Attaches, and waits.
 pub(crate) fn run(libjvm: &Path, pid: NonZeroU32) -> Result<()> {

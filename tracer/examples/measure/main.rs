@@ -15,7 +15,7 @@ mod stacks;
 mod synthetic;
 
 use anyhow::{Result, bail, ensure};
-use tracer::ebpf::census::{self, Objects, Verified};
+use tracer_live::ebpf::census::{self, Objects, Verified};
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();

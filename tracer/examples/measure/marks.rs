@@ -5,18 +5,18 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use tracer::{
-    event::{SiteId, Tid},
-    item::{Item, Site, Start, Target},
-    lens::Lens,
-    mark::{Asked, Inside, Marker},
-    session::Session,
-    source::encode::{append_marks, encode_event},
-};
+use tracer_analysis::session::Session;
 use tracer_common::{
     marks::{MAX_MARKS_WORDS, Word, WordKind},
     record::EventKind,
 };
+use tracer_event::{
+    event::{SiteId, Tid},
+    lens::Lens,
+};
+use tracer_model::item::{Item, Site, Start, Target};
+use tracer_query::mark::{Asked, Inside, Marker};
+use tracer_source::source::encode::{append_marks, encode_event};
 use tracer_weave::{PlaceDefinition, Sides};
 
 const OBJECTS: u32 = 1000;

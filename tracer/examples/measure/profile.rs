@@ -7,13 +7,13 @@ use std::{
 };
 
 use anyhow::Result;
-use tracer::{
+use tracer_event::{
     decode::{Decoded, decode},
     event::{Payload, StackId, Tid},
-    item::Item,
-    source::recording::Recording,
     stack::{Frame, Kind, Stacks},
 };
+use tracer_model::item::Item;
+use tracer_source::source::recording::Recording;
 
 /// The blobs whose stubs find a method by the receiver's class.
 const DISPATCH: &str = "vtable chunks";

@@ -3,15 +3,15 @@
 use std::{fs, num::NonZeroU32, path::Path, time::Instant};
 
 use anyhow::{Context as _, Result};
-use tracer::{
-    ebpf::{attach::Place, load::KernelOptions},
-    item::Item,
-    jvm::elf::{self, Elf},
-    lens::Lens,
-    probe::plan::{Facts, Libjvm, plan},
-    source::live::{Live, Prepared},
-};
 use tracer_common::site::TargetLayout;
+use tracer_event::lens::Lens;
+use tracer_jvm::jvm::elf::{self, Elf};
+use tracer_live::{
+    ebpf::{attach::Place, load::KernelOptions},
+    live::{Live, Prepared},
+    probe::plan::{Facts, Libjvm, plan},
+};
+use tracer_model::item::Item;
 
 /// Rounds after which memory and descriptors have reached their usual size.
 const WARM_UP: u32 = 5;
@@ -35,7 +35,7 @@ pub(crate) fn run(libjvm: &Path, pid: NonZeroU32, count: u32) -> Result<()> {
             plan: plan.clone(),
             layout: TargetLayout::default(),
             kernel: KernelOptions::default(),
-            budget: tracer::guard::Budget::of(tracer::guard::USUAL_BUDGET),
+            budget: tracer_governor::guard::Budget::of(tracer_governor::guard::USUAL_BUDGET),
             unwinding: None,
             holders: None,
             reader: None,

@@ -4,14 +4,14 @@
 use std::{fs::File, io::BufWriter, path::Path};
 
 use anyhow::Result;
-use tracer::{
+use tracer_common::{record::EventKind, stack::STACK_FIRST};
+use tracer_event::{
     event::{SiteId, StackId, Tid},
-    item::{Counters, End, Item, Site, Start, Target, ThreadName},
     lens::Lens,
-    source::{encode::encode_event_with_stack, recording::Recorder},
     stack::{self, Frame, FrameDefinition, Kind, StackDefinition},
 };
-use tracer_common::{record::EventKind, stack::STACK_FIRST};
+use tracer_model::item::{Counters, End, Item, Site, Start, Target, ThreadName};
+use tracer_source::source::{encode::encode_event_with_stack, recording::Recorder};
 
 const METHODS: u32 = 12_000;
 const THREADS: u32 = 200;

@@ -4,16 +4,16 @@
 use std::{fs::File, io::BufWriter, path::Path};
 
 use anyhow::Result;
-use tracer::{
-    event::{NameId, SiteId, Tid},
-    item::{Counters, End, Item, Site, Start, Target},
-    lens::Lens,
-    source::{
-        encode::{encode_definition, encode_event, name_id},
-        recording::Recorder,
-    },
-};
 use tracer_common::record::EventKind;
+use tracer_event::{
+    event::{NameId, SiteId, Tid},
+    lens::Lens,
+};
+use tracer_model::item::{Counters, End, Item, Site, Start, Target};
+use tracer_source::source::{
+    encode::{encode_definition, encode_event, name_id},
+    recording::Recorder,
+};
 
 const CLASSES: u64 = 2000;
 const METHODS: u64 = 500;

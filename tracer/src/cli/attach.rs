@@ -27,11 +27,10 @@ use crate::{
     item::Start,
     jvm::find::refused_calls::{Work, refuse_beyond},
     lens::Lens,
+    live::Live,
     predicate::explain::{self, Costs},
     priority::Urgent,
-    privilege,
-    source::live::Live,
-    standard_error,
+    privilege, standard_error,
 };
 
 /// Options of `jtrace attach`, and of the commands that attach for one question.

@@ -20,7 +20,7 @@ use self::{
     choice::{Chosen, Suite},
     progress::Progress,
 };
-use super::{Failure, attach::say, options, output};
+use super::{Failure, attach::say, options, output, values::words};
 use crate::bench::{
     Error,
     budget::{Budget, Outcome},
@@ -78,7 +78,7 @@ pub(super) struct Options {
     settle: Option<Duration>,
 
     /// Size of the programs' inputs [default: default]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = words::<Size>())]
     size: Option<Size>,
 
     /// Seed of the random order; by default the time

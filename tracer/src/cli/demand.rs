@@ -7,6 +7,7 @@ use super::{
     attach::{self, trap_ns},
     lane::Lane,
     predicate::PredicateOptions,
+    values::words,
 };
 use crate::{
     ebpf::load::KernelOptions,
@@ -49,7 +50,7 @@ pub(super) struct DemandOptions {
     pub(super) lane: Lane,
 
     /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    #[arg(long, value_parser = words::<ArmMode>(), default_value = "auto", value_name = "HOW")]
     pub(super) arm: ArmMode,
 
     /// Take every call (of JNI, too) or object as an event of its own, with its thread and stack, instead of counting in the kernel

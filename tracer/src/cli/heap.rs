@@ -16,10 +16,10 @@ use crate::{
     heap::{
         census::Census,
         diff::Counted,
+        facts::Facts,
         file::{self, Stored},
         hprof,
         summary::{Analysis, Origin},
-        take::{self, Facts, Wanted},
         text,
     },
     jvm::find::{
@@ -27,6 +27,7 @@ use crate::{
         refused_calls::{Work, refuse_beyond},
     },
     privilege,
+    snapshot::{self, Wanted},
     text::format::{bytes, plural},
 };
 
@@ -190,11 +191,11 @@ impl Taking {
     pub(super) fn take_of(self, pid: u32, is_last: bool) -> Result<Stored, Failure> {
         let jvm = prepare::open(pid)?;
         let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
-        let failed = |error: take::Error| {
+        let failed = |error: snapshot::Error| {
             let hint = error.hint().map_or_else(|| HINT.to_owned(), str::to_owned);
             Failure::new(error, hint)
         };
-        let headroom = take::check(&jvm, wanted).map_err(failed)?;
+        let headroom = snapshot::check(&jvm, wanted).map_err(failed)?;
         if self.stop {
             say("the JVM stands still while it walks through its heap: half a second to two for each million objects");
         }
@@ -203,7 +204,7 @@ impl Taking {
                 only_walk();
             }
         };
-        let taken = take::take(&jvm, wanted, &headroom, begun).map_err(failed)?;
+        let taken = snapshot::take(&jvm, wanted, &headroom, begun).map_err(failed)?;
         Ok(Stored { graph: taken.graph, origin: origin(&jvm, &taken.facts), cost: Some(taken.facts), not_whole: None })
     }
 }

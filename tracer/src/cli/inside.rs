@@ -17,14 +17,14 @@ use crate::{
     },
     jvm::find::Jvm,
     lens::Lens,
+    live::{
+        inside::{InsideLane, Telling},
+        thread_gate::Questions,
+    },
     mark::{Asked, CodeBefore, Meaning},
     marker::{Spec, Wish, check::MANY_METHODS},
     predicate::error::nearest,
     probe::plan::Plan,
-    source::live::{
-        inside::{InsideLane, Telling},
-        thread_gate::Questions,
-    },
     typestate::{Property, machine::Machine},
 };
 

@@ -15,9 +15,9 @@ use crate::{
     ending,
     export::events::EventStream,
     item::{Item, Start, Taken, Wish},
+    live::{Live, exit_descriptor},
     report::Report,
     session::Session,
-    source::live::{Live, exit_descriptor},
     terminal::Screen,
     view::tui::{Flow, Tui, input::Input},
 };

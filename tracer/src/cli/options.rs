@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Failure, demand::DemandOptions, inside::InsideOptions, prepare::Watched};
+use super::{Failure, demand::DemandOptions, inside::InsideOptions, prepare::Watched, values::words};
 use crate::{
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
@@ -22,7 +22,7 @@ pub(super) struct WatchOptions {
     pub(super) duration: Option<Duration>,
 
     /// Lenses to use, separated by commas; all but offcpu, wall and those of chosen methods and of JNI by default; with --inside those of what is named
-    #[arg(short, long, value_name = "LENS", value_delimiter = ',', value_enum, hide_possible_values = false)]
+    #[arg(short, long, value_name = "LENS", value_delimiter = ',', value_parser = words::<Lens>(), hide_possible_values = false)]
     pub(super) lens: Vec<Lens>,
 
     /// Size of each CPU's ring buffer (`4k`, `1m`; a power of two); fits the machine by default
@@ -50,7 +50,7 @@ pub(super) struct WatchOptions {
     pub(super) no_stacks: bool,
 
     /// How sites are attached
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    #[arg(long, value_parser = words::<Links>(), default_value = "auto", value_name = "HOW")]
     pub(super) links: Links,
 
     /// CPU samples per second (on each CPU), up to 10000

@@ -28,9 +28,7 @@ use crate::{
         vmstructs::layout,
     },
     lens::Lens,
-    predicate::{Field, Predicate},
-    probe::plan::{self, Facts, Libjvm, Plan, PlannedSite, plan as plan_of},
-    source::live::{
+    live::{
         Description, Prepared,
         book::ThreadBook,
         completion::{Completion, Reader},
@@ -42,6 +40,8 @@ use crate::{
         thread_gate::{Questions, ThreadGate},
         unwinding::Unwinding,
     },
+    predicate::{Field, Predicate},
+    probe::plan::{self, Facts, Libjvm, Plan, PlannedSite, plan as plan_of},
     thread_dump::ThreadReader,
 };
 

@@ -37,14 +37,14 @@ use crate::{
     inside::visit::Visit,
     jvm::find::{Jvm, process::Identity},
     lens::Lens,
+    live::{
+        Live, Prepared,
+        thread_gate::{Questions, ThreadGate},
+    },
     priority::Urgent,
     probe::{
         catalog::Flag,
         plan::{Facts, Libjvm, Plan, plan},
-    },
-    source::live::{
-        Live, Prepared,
-        thread_gate::{Questions, ThreadGate},
     },
 };
 

@@ -1,23 +1,29 @@
 //! Words of the command line for types of other modules, which know of no command line.
 
-use clap::{ValueEnum, builder::PossibleValue};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::{bench::program::Size, ebpf::load::Links, heap::answer::Group, jvm::arming::ArmMode, lens::Lens};
 
-/// The words for a type's variants, in the order of the help, each with what the help says of it.
+/// A type whose values a user names by words.
+pub(super) trait Worded: Copy + Send + Sync + 'static {
+    /// Its values in the order of the help, each with its word and what the help says of it.
+    const WORDS: &[(Self, &'static str, &'static str)];
+}
+
+/// Reads the words of a type, and offers them in the help and to shells.
+pub(super) fn words<T: Worded>() -> impl TypedValueParser<Value = T> {
+    let values = T::WORDS.iter().map(|(_, word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(values).try_map(|given| {
+        let found = T::WORDS.iter().find(|(_, word, _)| *word == given);
+        found.map(|(value, ..)| *value).ok_or("there is no such word")
+    })
+}
+
+/// The words for a type's variants.
 macro_rules! words {
     ($name:ident: $($variant:ident => $word:literal, $help:literal;)+) => {
-        impl ValueEnum for $name {
-            fn value_variants<'a>() -> &'a [Self] {
-                &[$(Self::$variant),+]
-            }
-
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                let (word, help) = match self {
-                    $(Self::$variant => ($word, $help),)+
-                };
-                Some(PossibleValue::new(word).help(help))
-            }
+        impl Worded for $name {
+            const WORDS: &[(Self, &'static str, &'static str)] = &[$((Self::$variant, $word, $help)),+];
         }
     };
 }
@@ -60,27 +66,26 @@ words! { Size:
     Large => "large", "Four times that";
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_lens_and_size_has_the_word_that_reports_have() {
-        let word = |value: &Option<PossibleValue>| value.as_ref().map(|value| value.get_name().to_owned());
-        for lens in Lens::ALL {
-            assert_eq!(word(&lens.to_possible_value()).as_deref(), Some(lens.id()));
-        }
-        assert_eq!(Lens::value_variants(), Lens::ALL);
-        for size in Size::value_variants() {
-            assert_eq!(word(&size.to_possible_value()).as_deref(), Some(size.word()));
-        }
-    }
-}
-
 words! { Group:
     Class => "class", "Their class";
     Package => "package", "The package of their class";
     Loader => "loader", "The class of their class's loader";
     Holder => "holder", "The class of what holds them: an object of the program's own, where there is such";
     Root => "root", "The kind of root at the beginning of the shortest way";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lens_and_size_has_the_word_that_reports_have() {
+        assert_eq!(Lens::WORDS.iter().map(|(lens, ..)| *lens).collect::<Vec<_>>(), Lens::ALL);
+        for (lens, word, _) in Lens::WORDS {
+            assert_eq!(*word, lens.id());
+        }
+        for (size, word, _) in Size::WORDS {
+            assert_eq!(*word, size.word());
+        }
+    }
 }

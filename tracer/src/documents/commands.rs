@@ -113,7 +113,7 @@ fn every_command_line_in_a_document_is_one_that_jtrace_takes() {
 /// The words of each command of jtrace that a sentence of the code names, in backquotes.
 fn commands_in_sentences() -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
-    for source in sources("tracer/src") {
+    for source in ["crates", "tracer/src"].into_iter().flat_map(sources) {
         let code: Vec<&str> = source.text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         // A literal goes on behind the white space of its next line.
         let text = code.join(" ").replace("\\ ", " ");

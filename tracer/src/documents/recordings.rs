@@ -26,7 +26,7 @@ fn the_version_and_every_tag_of_a_recording_are_documented() {
         number.parse::<u32>().ok().map(|number| format!("{number} {name}"))
     };
     let documented: BTreeSet<String> = recordings.lines().filter_map(row).collect();
-    let source = read("tracer/src/source/recording.rs");
+    let source = read("crates/tracer-source/src/source/recording.rs");
     // `const TAG_START: u32 = 1;`
     let tag = |line: &str| {
         let (name, number) = line.strip_prefix("const TAG_")?.split_once(": u32 = ")?;

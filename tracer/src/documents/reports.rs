@@ -14,7 +14,8 @@ fn documented() -> BTreeSet<String> {
 
 /// The keys of summaries that analyses write.
 fn summary_keys() -> BTreeSet<String> {
-    let texts = sources("tracer/src/analysis").into_iter().chain(sources("tracer/src/session"));
+    let texts =
+        sources("crates/tracer-analysis/src/analysis").into_iter().chain(sources("crates/tracer-analysis/src/session"));
     let mut keys = BTreeSet::new();
     for source in texts {
         keys.extend(literals_after(&source.text, &[".int(", ".float("]));
@@ -63,16 +64,20 @@ fn every_key_that_diff_compares_is_one_of_a_summary() {
 
 #[test]
 fn every_column_of_a_table_is_documented() {
-    let code: BTreeSet<String> =
-        sources("tracer/src/analysis").iter().flat_map(|source| literals_after(&source.text, &["column("])).collect();
+    let code: BTreeSet<String> = sources("crates/tracer-analysis/src/analysis")
+        .iter()
+        .flat_map(|source| literals_after(&source.text, &["column("]))
+        .collect();
     let written: BTreeSet<String> = documented().intersection(&code).cloned().collect();
     assert_same("columns", &code, &written);
 }
 
 #[test]
 fn every_finding_is_documented_and_every_documented_one_exists() {
-    let code: BTreeSet<String> =
-        sources("tracer/src/finding").iter().flat_map(|source| literals_after(&source.text, &[" id: "])).collect();
+    let code: BTreeSet<String> = sources("crates/tracer-analysis/src/finding")
+        .iter()
+        .flat_map(|source| literals_after(&source.text, &[" id: "]))
+        .collect();
     let text = read("docs/lenses.md");
     let table =
         text.split("## Findings").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap_or_default().to_owned();

@@ -8,15 +8,15 @@ use crate::{
     item::{Item, Start},
     jvm::find::{self, Jvm},
     lens::Lens,
+    live::{
+        definitions::Definitions,
+        looks::{Looker, Seen},
+    },
     report::{
         Finding, Report, Section, Severity, Summary,
         reading::{Brief, MOST_FINDINGS, Reading},
     },
     session::Session,
-    source::live::{
-        definitions::Definitions,
-        looks::{Looker, Seen},
-    },
     thread_dump::ThreadReader,
 };
 

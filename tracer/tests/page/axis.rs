@@ -217,7 +217,7 @@ fn rows_of_a_table_follow_the_range_and_come_back() {
     let evil = pages::EVIL;
     let all = figures.text("all").to_owned();
     assert!(all.starts_with("com.shop.Cart 3 12.5 % 5 ms 7 ns|com.shop.Order 2 "), "{all}");
-    assert!(all.contains(&*tracer::text::escape::terminal(evil)), "{all}");
+    assert!(all.contains(&*tracer_event::text::escape::terminal(evil)), "{all}");
     // The row that is not on the page has six of nine; of the first two steps alone the longest is that of these.
     assert_eq!(figures.text("first"), "com.shop.Order 2 22.2 % 4.00 ms ·|com.shop.Cart 1 11.1 % 5.00 ms ·");
     assert_eq!(figures.text("badge"), "0 s to 2 s, without 1 rows that are not shown, of 3 amounts no time is kept");

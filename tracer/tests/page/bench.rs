@@ -1,6 +1,6 @@
 //! The page of a measurement: it has no script at all, so nothing may run in it, and its plots must show.
 
-use tracer::bench::{
+use tracer_bench::bench::{
     report,
     results::{Environment, Method, Observed, Program, Results, Run, Skipped, VERSION},
 };

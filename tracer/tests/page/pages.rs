@@ -1,13 +1,13 @@
 //! The pages of made-up reports: one whose numbers can be checked by hand, one of any size.
 
-use tracer::{
+use tracer_event::stack::{Frame, Kind};
+use tracer_model::{
     item::Target,
     report::{
         Completeness, Cost, Profile, ProfileStack, ProfileThread, Report, SCHEMA, Section, Shape, Span, Summary, Unit,
     },
-    stack::{Frame, Kind},
-    view::html,
 };
+use tracer_view::view::html;
 
 /// The host that hostile names would ask.
 pub(crate) const EVIL_HOST: &str = "evil.example";

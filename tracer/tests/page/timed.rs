@@ -1,12 +1,9 @@
 //! The page of a session of four seconds whose ranges can be added up by hand.
 
-use tracer::{
-    report::{
-        Cell, Column, Completeness, Decision, Finding, Gather, Profile, ProfileStack, ProfileSteps, ProfileThread,
-        Report, RowSteps, Section, Series, Severity, Shape, Span, StepColumn, Stretch, Summary, Table, TableSteps,
-        Timeline, Unit,
-    },
-    stack::{Frame, Kind},
+use tracer_event::stack::{Frame, Kind};
+use tracer_model::report::{
+    Cell, Column, Completeness, Decision, Finding, Gather, Profile, ProfileStack, ProfileSteps, ProfileThread, Report,
+    RowSteps, Section, Series, Severity, Shape, Span, StepColumn, Stretch, Summary, Table, TableSteps, Timeline, Unit,
 };
 
 use crate::pages::{EVIL, empty, java, stack, write};

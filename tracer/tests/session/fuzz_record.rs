@@ -2,24 +2,21 @@
 //!
 //! `JTRACE_FUZZ_CASES` sets the number of inputs of each test.
 
-use crate::{
-    dice::{Dice, config},
-    meter::metered,
-};
 use proptest::prelude::*;
-use tracer::{
-    decode::{Decoded, Error, Header, decode},
-    event::{EventKind, NameId, SiteId, Tid},
-    item::{Counters, End, Item, Site, Start, Taken, Target},
-    lens::Lens,
-    session::Session,
-    source::encode::{encode_definition, encode_event, name_id},
-    view,
-};
+use tracer_analysis::session::Session;
 use tracer_common::{
     record::{DEFINITION_HEADER_BYTES, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES},
     stack::{KIND_STACK, MAX_FRAMES, RawFrame, STACK_HEADER_BYTES},
 };
+use tracer_event::{
+    decode::{Decoded, Error, Header, decode},
+    event::{EventKind, NameId, SiteId, Tid},
+    lens::Lens,
+};
+use tracer_model::item::{Counters, End, Item, Site, Start, Taken, Target};
+use tracer_source::source::encode::{encode_definition, encode_event, name_id};
+use tracer_testing::{Dice, configured as config, metered};
+use tracer_view::view;
 
 /// Sites of the session that the records go to.
 const SITES: u16 = 4;
@@ -170,7 +167,7 @@ fn one_session(seed: u64) {
 }
 
 /// What every medium relies on.
-fn harmless(report: &tracer::report::Report, seed: u64) {
+fn harmless(report: &tracer_model::report::Report, seed: u64) {
     let mut out = Vec::new();
     view::text::write(report, &view::text::TextOptions::default(), &mut out).expect("memory takes everything");
     let text = String::from_utf8(out).expect("text is UTF-8");

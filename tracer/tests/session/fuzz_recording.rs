@@ -5,11 +5,12 @@
 
 use std::sync::LazyLock;
 
-use crate::dice::{Dice, config};
-use crate::meter::metered;
 use crate::shared::{Fold, recording, replay, scenarios};
 use proptest::prelude::*;
-use tracer::{item::Item, source::recording::Error, view};
+use tracer_model::item::Item;
+use tracer_source::source::recording::Error;
+use tracer_testing::{Dice, configured as config, metered};
+use tracer_view::view;
 
 /// Whole recordings to damage. Flushed often, so that there are many sections.
 static WHOLE: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {

@@ -2,9 +2,6 @@
 
 #![expect(clippy::panic, reason = "what the tests share fails them as tests do")]
 
-mod dice;
-#[path = "../../src/fuzz/meter.rs"]
-mod meter;
 mod shared;
 
 mod fuzz_record;

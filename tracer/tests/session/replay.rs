@@ -1,7 +1,9 @@
 //! Recordings: what they give back is what was recorded, also when they were cut anywhere, are foreign, newer or damaged.
 
 use crate::shared::{Fold, live_report, recording, replay, scenario, scenarios};
-use tracer::{item::Item, report::Report, source::recording::Error, view};
+use tracer_model::{item::Item, report::Report};
+use tracer_source::source::recording::Error;
+use tracer_view::view;
 
 const HEADER_BYTES: usize = 16;
 
@@ -59,7 +61,7 @@ fn live_equals_replay_byte_for_byte_in_every_view() {
 fn a_recording_of_a_replay_is_the_recording() {
     let bytes = recording(&scenario("incident"), usize::MAX);
     let mut again = Vec::new();
-    let mut recorder = tracer::source::recording::Recorder::new(&mut again).expect("memory takes everything");
+    let mut recorder = tracer_source::source::recording::Recorder::new(&mut again).expect("memory takes everything");
     replay(&bytes, &mut |item| recorder.write(&item).expect("memory takes everything")).expect("it is whole");
     recorder.flush().expect("memory takes everything");
     drop(recorder);

@@ -2,14 +2,11 @@
 //!
 //! A snapshot that changed is looked at and accepted with `INSTA_UPDATE=always`.
 
-use tracer::{
-    export::events::EventStream,
-    item::Item,
-    report::Report,
-    session::Session,
-    source::scenario::Scenario,
-    view::{self, text::TextOptions},
-};
+use tracer_analysis::session::Session;
+use tracer_export::export::events::EventStream;
+use tracer_model::{item::Item, report::Report};
+use tracer_source::source::scenario::Scenario;
+use tracer_view::view::{self, text::TextOptions};
 
 use crate::shared::{live_report, scenario, scenarios};
 

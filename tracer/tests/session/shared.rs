@@ -3,14 +3,11 @@
 
 use std::{fs, path::Path};
 
-use tracer::{
-    item::Item,
-    report::Report,
-    session::Session,
-    source::{
-        recording::{Error, Recorder, Recording},
-        scenario::Scenario,
-    },
+use tracer_analysis::session::Session;
+use tracer_model::{item::Item, report::Report};
+use tracer_source::source::{
+    recording::{Error, Recorder, Recording},
+    scenario::Scenario,
 };
 
 /// Names and texts of all scenario files, in the order of the names.

@@ -8,7 +8,7 @@ use super::{Package, Purpose, can_install, install_known, update};
 use crate::process;
 
 /// The packages of the suite, one a line. jtrace's own list cannot be asked: it is built after set-up.
-const SUITE: &str = include_str!("../../../tracer/bench/packages.txt");
+const SUITE: &str = include_str!("../../../crates/tracer-bench/bench/packages.txt");
 
 /// The other tools.
 const PEERS: &[Package] = &[

@@ -17,16 +17,16 @@ pub(super) struct Use {
     pub(super) from: String,
     /// The module of the root that it names, or the crate.
     pub(super) to: String,
-    /// The file, below the crate's `src`.
+    /// The file, from the repository's root.
     pub(super) file: String,
     /// The line.
     pub(super) line: usize,
 }
 
-/// A crate as it was read.
+/// Crates as they were read.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// Modules of the root, in the order of `lib.rs`, without those for tests alone.
+    /// Modules of the roots, in the order of each `lib.rs`, without those for tests alone.
     pub(super) modules: Vec<String>,
     /// Where a module names another one.
     pub(super) uses: Vec<Use>,
@@ -34,9 +34,10 @@ pub(super) struct Tree {
     pub(super) crates: Vec<Use>,
 }
 
-/// Reads a crate from its `src` folder.
-pub(super) fn read(src: &Path, crates: &[&str]) -> Result<Tree> {
-    let mut tree = Tree::default();
+/// Adds a crate from its `src` folder, which is named from the repository's root. Modules of other crates are named as its own: `lib.rs`
+/// imports them.
+pub(super) fn read(repository: &Path, source: &str, crates: &[&str], tree: &mut Tree) -> Result<()> {
+    let src = &repository.join(source);
     let root = Module { path: Vec::new(), file: PathBuf::from("lib.rs"), folder: PathBuf::new() };
     let mut waiting = vec![root];
     while let Some(module) = waiting.pop() {
@@ -44,7 +45,7 @@ pub(super) fn read(src: &Path, crates: &[&str]) -> Result<Tree> {
             .with_context(|| format!("cannot read {}", src.join(&module.file).display()))?;
         let tokens: TokenStream =
             text.parse().map_err(|error| anyhow::anyhow!("{}: {error}", module.file.display()))?;
-        let mut reader = Reader { module: &module, crates, tree: &mut tree, declared: Vec::new() };
+        let mut reader = Reader { module: &module, source, crates, tree: &mut *tree, declared: Vec::new() };
         reader.items(tokens, &module.path);
         for declared in reader.declared {
             if module.path.is_empty() {
@@ -55,7 +56,7 @@ pub(super) fn read(src: &Path, crates: &[&str]) -> Result<Tree> {
     }
     tree.uses.sort();
     tree.crates.sort();
-    Ok(tree)
+    Ok(())
 }
 
 /// A module with a file.
@@ -82,6 +83,7 @@ impl Module {
 /// Reads the tokens of one file.
 struct Reader<'a> {
     module: &'a Module,
+    source: &'a str,
     crates: &'a [&'a str],
     tree: &'a mut Tree,
     /// Modules with files of their own.
@@ -147,7 +149,7 @@ impl Reader<'_> {
         if *from == to {
             return;
         }
-        let file = self.module.file.to_string_lossy().into_owned();
+        let file = format!("{}/{}", self.source, self.module.file.display());
         let found = Use { from: from.clone(), to, file, line: token.span().start().line };
         if is_crate { &mut self.tree.crates } else { &mut self.tree.uses }.push(found);
     }
@@ -236,7 +238,8 @@ mod tests {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
-        let tree = read(folder.path(), &["clap"]).unwrap();
+        let mut tree = Tree::default();
+        read(folder.path(), "", &["clap"], &mut tree).unwrap();
         let words = |uses: &[Use]| uses.iter().map(|of| format!("{} {} {}", of.from, of.to, of.line)).collect();
         (words(&tree.uses), words(&tree.crates))
     }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Options, guard};
+use super::{super::values::Worded as _, Options, guard};
 use crate::{
     bench::{
         Error,
@@ -205,6 +205,6 @@ fn unknown(what: &str, name: &str, known: &[String]) -> Failure {
 
 /// The size that a session had.
 pub(super) fn size(method: &Method) -> Size {
-    use clap::ValueEnum as _;
-    Size::value_variants().iter().copied().find(|size| size.word() == method.size).unwrap_or_default()
+    let found = Size::WORDS.iter().find(|(_, word, _)| *word == method.size);
+    found.map_or_else(Size::default, |(size, ..)| *size)
 }

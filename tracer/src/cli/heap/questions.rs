@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{Failure, output};
+use super::{super::values::words, Failure, output};
 use crate::{
     heap::{
         answer::{Answers, Group, Question, SCHEMA},
@@ -26,7 +26,7 @@ pub(super) struct QuestionOptions {
     predicate: Option<String>,
 
     /// Put objects together, and show how much they are
-    #[arg(long, value_name = "BY")]
+    #[arg(long, value_parser = words::<Group>(), value_name = "BY")]
     group: Option<Group>,
 
     /// Exit with 3 where this does not hold: `count(class == "com.shop.Registry") <= 1`, `retained(PREDICATE) < 100MiB`,
@@ -124,8 +124,8 @@ mod tests {
     use super::*;
     use crate::heap::{
         build::Builder,
+        facts::Facts,
         graph::{Root, RootKind, Via},
-        take::Facts,
     };
 
     #[derive(clap::Parser)]

@@ -1,0 +1,69 @@
+//! Marks become the graph and the contexts that the other lane would have seen.
+
+use super::{super::super::woven::Counting, *};
+use tracer_common::marks::WordKind;
+
+use crate::{
+    client::testing::Play,
+    mark::testing::{Words, marker},
+    mark::{CALLS, Marker},
+    names::Names,
+    report::{Cell, Shape},
+};
+
+fn play() -> Play {
+    let calls = Marker { token: CALLS.to_owned(), time: true, subscribers: vec![CALLS.to_owned()], ..marker(CALLS) };
+    Play::new(vec![calls, marker("other")], vec![Box::new(Counting::new(Calls::default()))])
+}
+
+fn report(play: &Play) -> ClientReport {
+    play.dispatch.reports(&Names::default()).remove(0).1
+}
+
+/// Caller, callee, calls, errors, total and self time of each edge.
+fn edges(report: &ClientReport) -> Vec<[Cell; 6]> {
+    let table = report.shapes.iter().find_map(|shape| match shape {
+        Shape::Table(table) if table.id == "edges" => Some(table),
+        _ => None,
+    });
+    let rows = table.expect("a table of edges").rows.iter();
+    rows.map(|row| [0, 4, 7, 8, 9, 10].map(|at: usize| row[at].clone())).collect()
+}
+
+/// A method that calls itself, and an exception that leaves both.
+#[test]
+fn callers_are_the_innermost_calls_under_way() {
+    let mut play = play();
+    let mut words = Words::default();
+    words.push(WordKind::Enter, 1, 0).at(1000).push(WordKind::Enter, 1, 0).at(1100);
+    words.push(WordKind::Thrown, 1, 0).at(1150).push(WordKind::Thrown, 1, 0).at(1200);
+    words.push(WordKind::Enter, 1, 0).at(1300).push(WordKind::Exit, 1, 0).at(1310);
+    play.batch(1, &words, false);
+    let report = report(&play);
+    let name = "com.shop.Cart.m1";
+    let int = Cell::Int;
+    assert_eq!(
+        edges(&report),
+        [
+            ["<root>".into(), name.into(), int(2), int(1), int(210), int(160)],
+            [name.into(), name.into(), int(1), int(1), int(50), int(50)],
+        ]
+    );
+    let figures: Vec<_> = report.summary.iter().map(|(key, number)| (key, number.as_f64())).collect();
+    assert_eq!(figures, [("nodes", 1.0), ("edges", 2.0), ("call_sites", 0.0), ("contexts", 2.0), ("calls", 3.0)]);
+}
+
+#[test]
+fn what_was_counted_in_the_jvm_has_no_caller() {
+    let mut play = play();
+    let mut words = Words::default();
+    words.push(WordKind::Enter, 1, 0).at(1000).counted(WordKind::Enter, 1, 500).counted(WordKind::Thrown, 1, 20);
+    play.batch(1, &words, false);
+    let report = report(&play);
+    let shown: Vec<_> =
+        edges(&report).into_iter().map(|[caller, _, calls, errors, ..]| (caller, calls, errors)).collect();
+    let int = Cell::Int;
+    assert_eq!(shown, [("<not known>".into(), int(500), int(20)), ("<root>".into(), int(1), int(0))]);
+    assert!(report.notes.iter().any(|note| note.starts_with("500 calls were counted")), "{:?}", report.notes);
+    assert_eq!(play.dispatch.events(0), 501, "what is estimated of a session with gaps");
+}

@@ -1,0 +1,262 @@
+//! Calls that woven code told of, where a library in the JVM counts them (`--lane inside`): the places of one marker are the chosen
+//! methods. What the lenses of calls share: which marks are theirs, which calls are under way, and what a mark says of them.
+
+use tracer_common::marks::WordKind;
+
+use super::{Context, Lens, Scaled};
+use crate::{
+    client::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Known, Reporting, Thread},
+    event::{SubjectId, Tid},
+    item::GuardAction,
+    mark::{CALLS, Inside, MarkBatch, Marker, Switched},
+    report::{Section, Summary},
+};
+
+/// What comes of marks.
+#[derive(Debug)]
+pub(super) struct Woven {
+    dispatch: Dispatch,
+    /// Whether methods were chosen for this lane.
+    pub(super) is_asked: bool,
+    /// Markers that are on and off together.
+    switched: Vec<Switched>,
+}
+
+impl Woven {
+    /// Nothing yet.
+    pub(super) fn new(counts: impl Counts + 'static) -> Self {
+        let mut dispatch = Dispatch::default();
+        dispatch.add(Box::new(Counting::new(counts))).expect("it is the first one");
+        Self { dispatch, is_asked: false, switched: Vec::new() }
+    }
+
+    /// Takes what is said of the session.
+    pub(super) fn inside(&mut self, inside: &Inside) {
+        if let Inside::Asked(asked) = inside {
+            self.is_asked = asked.markers.iter().any(Marker::is_of_calls);
+            self.switched = asked.switched();
+        }
+        if self.is_asked {
+            self.dispatch.inside(inside);
+        }
+    }
+
+    /// Takes marks.
+    pub(super) fn marks(&mut self, batch: &MarkBatch<'_>) {
+        if self.is_asked {
+            self.dispatch.marks(batch);
+        }
+    }
+
+    /// What was told before it was decided lies in the batches before.
+    pub(super) fn guard(&mut self, action: &GuardAction) {
+        if let Some(of) = self.switched.iter().find(|of| of.name == action.group) {
+            self.dispatch.switched(&of.markers);
+        }
+    }
+
+    /// Calls so far, of a group that holds the marker of chosen methods.
+    pub(super) fn scaled(&self, group: &str) -> Vec<Scaled> {
+        let known = self.dispatch.known();
+        let of = self.switched.iter().find(|of| of.name == group);
+        let marker = of.and_then(|of| of.markers.iter().find(|marker| is_calls(known, **marker)));
+        marker.map(|marker| Scaled::calls(self.dispatch.events(*marker))).into_iter().collect()
+    }
+
+    /// The section of a lens; nothing where the other lane counts.
+    pub(super) fn section(&self, lens: Lens, title: &str, context: Context<'_>) -> Option<Section> {
+        if !self.is_asked {
+            return None;
+        }
+        let mut summary = Summary::new();
+        let (mut notes, mut shapes) = (Vec::new(), Vec::new());
+        for (_, report) in self.dispatch.reports(context.names) {
+            summary = summary.followed_by(report.summary);
+            notes.extend(report.notes);
+            shapes.extend(report.shapes);
+        }
+        notes.extend(self.dispatch.notes());
+        Some(Section { id: lens.id(), title: title.to_owned(), summary, notes, shapes })
+    }
+}
+
+fn is_calls(known: &Known, marker: usize) -> bool {
+    known.markers().get(marker).is_some_and(Marker::is_of_calls)
+}
+
+/// A thread's name, and its number for the kernel where it has one of its own.
+pub(super) type ThreadLabel = (String, Option<Tid>);
+
+/// What a thread of marks is called. A virtual thread has no number of the kernel.
+pub(super) fn thread_label(at: &Reporting<'_>, index: usize) -> ThreadLabel {
+    let unknown = || ("<thread not named>".to_owned(), None);
+    let known = at.threads.all().get(index);
+    known.map_or_else(unknown, |thread| (thread.label(at.names), thread.tid.filter(|_| thread.java.is_none())))
+}
+
+/// What a lens counts of calls. The index of a thread stands for it, and the number of a place for its method.
+pub(super) trait Counts: Send {
+    /// What is kept with a call under way.
+    type Kept: Copy + Send;
+
+    /// A call begins within another one, if one is under way; gives what to keep with it.
+    fn begin(&mut self, thread: usize, method: SubjectId, around: Option<Self::Kept>) -> Self::Kept;
+
+    /// A call has ended, or has been found to have.
+    fn end(&mut self, thread: usize, kept: Self::Kept, ended: Ended);
+
+    /// So many calls, and ends by an exception, were counted in the JVM and not told one by one.
+    fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64);
+
+    /// Calls of a method so far.
+    fn calls(&self, method: SubjectId) -> u64;
+
+    /// What comes of it.
+    fn report(&self, at: &Reporting<'_>) -> ClientReport;
+}
+
+/// The client: turns marks into calls.
+pub(super) struct Counting<C: Counts> {
+    counts: C,
+    under_way: UnderWay<C::Kept>,
+}
+
+impl<C: Counts> Counting<C> {
+    pub(super) fn new(counts: C) -> Self {
+        Self { counts, under_way: UnderWay(Vec::new()) }
+    }
+}
+
+impl<C: Counts> Client for Counting<C> {
+    fn name(&self) -> &'static str {
+        CALLS
+    }
+
+    fn subscribe(&mut self, marker: &Marker) -> bool {
+        marker.is_of_calls()
+    }
+
+    fn marker_enter(&mut self, mark: &Instance<'_>) {
+        let thread = mark.thread.index;
+        let kept = self.counts.begin(thread, SubjectId(mark.place), self.under_way.innermost(thread));
+        self.under_way.enter(thread, kept);
+    }
+
+    fn marker_exit(&mut self, mark: &Instance<'_>, exit: &Exit) {
+        let (thread, Self { counts, under_way }) = (mark.thread.index, self);
+        under_way.exit(thread, exit, mark.time_ns, |kept, ended| counts.end(thread, kept, ended));
+    }
+
+    fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
+        let (calls, errors) = match of {
+            WordKind::Enter => (count, 0),
+            WordKind::Thrown => (0, count),
+            WordKind::Point
+            | WordKind::Exit
+            | WordKind::Symbol
+            | WordKind::Death
+            | WordKind::Born
+            | WordKind::Count
+            | WordKind::Time
+            | WordKind::Thread
+            | WordKind::Argument => return,
+        };
+        self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
+    }
+
+    fn stack_lost(&mut self, thread: &Thread) {
+        self.under_way.forget(thread.index);
+    }
+
+    fn events(&self, place: u32) -> Option<u64> {
+        Some(self.counts.calls(SubjectId(place)))
+    }
+
+    fn report(&self, at: &Reporting<'_>) -> ClientReport {
+        self.counts.report(at)
+    }
+}
+
+/// What the end of a call shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// An exception has ended this call.
+    Error,
+    /// This call is over and has a time.
+    Timed {
+        /// From its call to its end.
+        total_ns: u64,
+        /// Of these, in chosen methods that it called.
+        inner_ns: u64,
+        end_ns: u64,
+        thrown: bool,
+    },
+}
+
+/// Calls under way, by index of the thread. `T` is what is kept with each.
+struct UnderWay<T>(Vec<OfThread<T>>);
+
+struct OfThread<T> {
+    /// The outermost first: what is kept, and the time in chosen methods directly within each.
+    calls: Vec<(T, u64)>,
+    /// Calls whose ends were not seen, since the last mark.
+    unseen: Vec<T>,
+}
+
+impl<T: Copy> UnderWay<T> {
+    fn thread(&mut self, thread: usize) -> &mut OfThread<T> {
+        if self.0.len() <= thread {
+            self.0.resize_with(thread + 1, || OfThread { calls: Vec::new(), unseen: Vec::new() });
+        }
+        &mut self.0[thread]
+    }
+
+    /// What is kept with the innermost call.
+    fn innermost(&self, thread: usize) -> Option<T> {
+        self.0.get(thread)?.calls.last().map(|(kept, _)| *kept)
+    }
+
+    /// A call begins.
+    fn enter(&mut self, thread: usize, kept: T) {
+        let of = self.thread(thread);
+        of.unseen.clear();
+        of.calls.push((kept, 0));
+    }
+
+    /// A call ends at a time, where it has one.
+    fn exit(&mut self, thread: usize, exit: &Exit, end_ns: Option<u64>, mut sink: impl FnMut(T, Ended)) {
+        let of = self.thread(thread);
+        // As in the other lane: an end whose call was not seen says nothing.
+        if !exit.was_entered {
+            of.unseen.clear();
+            return;
+        }
+        let Some((kept, inner_ns)) = of.calls.pop() else { return };
+        match exit.ending {
+            Ending::Thrown => sink(kept, Ended::Error),
+            Ending::Left => {}
+            Ending::Unseen => of.unseen.push(kept),
+        }
+        if exit.ending != Ending::Unseen {
+            // A call within this one ended before, and did not say so: the stack was so full that no mark could be made of the
+            // exception. Where a marker was switched off, no end of a call around it follows.
+            for within in std::mem::take(&mut of.unseen) {
+                sink(within, Ended::Error);
+            }
+        }
+        let seen_ns = if exit.is_late { 0 } else { exit.duration_ns.unwrap_or(inner_ns) };
+        if let Some((_, around_ns)) = of.calls.last_mut() {
+            *around_ns = around_ns.saturating_add(seen_ns);
+        }
+        if let (Some(total_ns), Some(end_ns)) = (exit.duration_ns, end_ns) {
+            sink(kept, Ended::Timed { total_ns, inner_ns, end_ns, thrown: exit.ending == Ending::Thrown });
+        }
+    }
+
+    /// None of its calls is known to be under way any more.
+    fn forget(&mut self, thread: usize) {
+        let of = self.thread(thread);
+        of.calls.clear();
+        of.unseen.clear();
+    }
+}

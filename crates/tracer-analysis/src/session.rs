@@ -1,0 +1,419 @@
+//! The fold of a session's items into a report.
+
+mod cost;
+mod governed;
+mod kept;
+
+use std::collections::HashMap;
+
+use tracer_common::stats::STATS_WORDS;
+
+use self::{
+    cost::Spent,
+    governed::Governed,
+    kept::{Kept, Kind},
+};
+use crate::{
+    analysis::{self, Analysis, Context},
+    client::Client,
+    decode::{Decoded, Header, decode, marks},
+    event::{Edge, Event, Payload, Tid, is_clock},
+    finding,
+    item::{Counters, End, GuardAction, Item, Site, Start, Taken, Target, ThreadName, Wish},
+    lens,
+    mark::MarkBatch,
+    names::Names,
+    report::{Completeness, Report, SCHEMA, Section, SiteCompleteness, Span},
+    stack::Stacks,
+    subject::Subjects,
+};
+
+/// Longest name of a thread that is kept; Java allows any.
+const MAX_THREAD_NAME_BYTES: usize = 1024;
+/// Most buffers of marks whose threads are known.
+const MAX_OWNERS: usize = 1 << 16;
+
+/// State of a session between two items.
+pub struct Session {
+    target: Target,
+    sites: Vec<Site>,
+    missing: Vec<String>,
+    start_ns: u64,
+    wall_ms: u64,
+    latest_ns: u64,
+    end: Option<End>,
+    spent: Spent,
+    names: Names,
+    stacks: Stacks,
+    subjects: Subjects,
+    analyses: Vec<Box<dyn Analysis>>,
+    counters: Counters,
+    delivered: Vec<u64>,
+    undecodable: u64,
+    governed: Governed,
+    kept: Kept,
+    /// Threads of the buffers of marks.
+    owners: HashMap<u32, Tid>,
+}
+
+impl Session {
+    /// A session begins with its first item.
+    pub fn new(start: Start) -> Self {
+        let Start { target, lenses, sites, missing, time_ns, wall_ms, trap_cost_ps, attach_ns, attach_cpu_ns, threads } =
+            start;
+        let mut analyses = analysis::all(&lenses);
+        for analysis in &mut analyses {
+            analysis.start(time_ns);
+        }
+        let mut names = Names::new();
+        for (tid, name) in threads {
+            names.define_thread(tid, name);
+        }
+        Self {
+            target,
+            delivered: vec![0; sites.len()],
+            sites,
+            missing,
+            start_ns: time_ns,
+            wall_ms,
+            latest_ns: time_ns,
+            end: None,
+            spent: Spent::new(trap_cost_ps, [attach_ns, attach_cpu_ns]),
+            names,
+            stacks: Stacks::new(),
+            subjects: Subjects::default(),
+            analyses,
+            counters: Counters::default(),
+            undecodable: 0,
+            governed: Governed::default(),
+            kept: Kept::default(),
+            owners: HashMap::new(),
+        }
+    }
+
+    /// Adds a client of marks, whose report becomes a part of that of the lens `markers`; gives it back where the session has no such
+    /// lens.
+    pub fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
+        self.analyses.iter_mut().try_fold(client, |left, analysis| analysis.add_client(left))
+    }
+
+    /// What clients want to be switched off or on since the last time: for the method `switch` of a live session.
+    pub fn wishes(&mut self) -> Vec<Wish> {
+        self.analyses.iter_mut().flat_map(|analysis| analysis.wishes()).collect()
+    }
+
+    /// Whether a marker, or those that go with it, are off because somebody asked for that.
+    pub fn is_held(&self, group: &str) -> bool {
+        self.governed.groups().iter().any(|of| of.name() == group && of.is_held())
+    }
+
+    /// Takes the next item.
+    pub fn accept(&mut self, item: &Item<'_>) -> Taken {
+        match item {
+            // A second start would be another session; a recording that holds one is cut there by its reader.
+            Item::Start(_) => {}
+            Item::Record(bytes) => return self.record(bytes),
+            Item::Counters(counters) => {
+                self.latest_ns = self.latest_ns.max(counters.time_ns);
+                self.counters = counters.clone();
+                self.spent.take(self.traps(), counters.trap_cost_ps);
+            }
+            Item::Guard(guard) => self.guard(guard),
+            Item::Thread(ThreadName { tid, name }) => self.define_thread(*tid, name),
+            Item::Frame(frame) => {
+                if self.kept.admits(Kind::Frames, frame.frame.bytes()) {
+                    self.stacks.define_frame(frame.clone());
+                }
+            }
+            Item::Stack(stack) => {
+                // The latest one of an id takes the place of an earlier one.
+                if self.stacks.get(stack.id).is_some() || self.kept.admits(Kind::Stacks, kept::of_stack(stack)) {
+                    self.stacks.define_stack(stack.clone());
+                }
+            }
+            Item::Subject(subject) => {
+                if !self.kept.admits(Kind::Subjects, kept::of_subject(subject)) {
+                    return Taken::Other;
+                }
+                for analysis in &mut self.analyses {
+                    analysis.subject(subject);
+                }
+                self.subjects.define(subject.clone());
+            }
+            Item::Tallies(tallies) => {
+                self.latest_ns = self.latest_ns.max(tallies.time_ns);
+                for analysis in &mut self.analyses {
+                    analysis.tallies(tallies);
+                }
+            }
+            Item::Coverage(coverage) => {
+                for analysis in &mut self.analyses {
+                    analysis.coverage(coverage);
+                }
+            }
+            Item::Look(look) => {
+                self.latest_ns = self.latest_ns.max(look.time_ns);
+                for analysis in &mut self.analyses {
+                    analysis.look(look, &self.stacks);
+                }
+            }
+            Item::Inside(inside) => {
+                if kept::of_inside(inside).is_some_and(|bytes| !self.kept.admits(Kind::Inside, bytes)) {
+                    return Taken::Other;
+                }
+                for analysis in &mut self.analyses {
+                    analysis.inside(inside);
+                }
+            }
+            Item::End(end) => self.end = Some(end.clone()),
+        }
+        Taken::Other
+    }
+
+    /// Traps so far: clocks are none, and what another recorder saw is none either.
+    fn traps(&self) -> u64 {
+        if self.target.recorder.is_some() {
+            return 0;
+        }
+        let hits = self.counters.sites.iter().map(|[hits, ..]| hits);
+        self.sites.iter().zip(hits).filter(|(site, _)| !is_clock(site.kind)).map(|(_, hits)| hits).sum()
+    }
+
+    /// What was decided comes between the events before and after it, so the numbers are those of that moment.
+    fn guard(&mut self, action: &GuardAction) {
+        let numbers = self
+            .analyses
+            .iter()
+            .flat_map(|analysis| analysis.scaled(&action.group).into_iter().map(|number| (analysis.lens(), number)));
+        self.governed.take(action, self.start_ns, &numbers.collect::<Vec<_>>());
+        for analysis in &mut self.analyses {
+            analysis.guard(action);
+        }
+    }
+
+    fn record(&mut self, bytes: &[u8]) -> Taken {
+        if let Ok(header) = Header::read(bytes)
+            && !header.is_definition()
+            && let Some(delivered) = self.delivered.get_mut(usize::from(header.site.0))
+        {
+            *delivered += 1;
+        }
+        match decode(bytes) {
+            Ok(Decoded::Event(event)) => {
+                self.latest_ns = self.latest_ns.max(event.time_ns);
+                self.name_thread(&event);
+                self.pass_marks(&event, bytes);
+                for analysis in &mut self.analyses {
+                    analysis.event(&event);
+                }
+                Taken::Event(event)
+            }
+            Ok(Decoded::Definition { id, text, text_bytes }) => {
+                if self.names.get(id).is_err() && self.kept.admits(Kind::Names, kept::of_name(text)) {
+                    self.names.define(id, text, text_bytes);
+                }
+                Taken::Other
+            }
+            // A live source has named it before it came here; in a recording it stands for itself no more.
+            Ok(Decoded::Stack(_)) => Taken::Other,
+            Err(_) => {
+                self.undecodable += 1;
+                Taken::Other
+            }
+        }
+    }
+
+    /// A thread hands its marks over itself, but for those that it leaves for long.
+    fn pass_marks(&mut self, event: &Event, bytes: &[u8]) {
+        let Payload::Marks { buffer, is_owner, first, count, kept_back } = event.payload else { return };
+        if is_owner && (self.owners.len() < MAX_OWNERS || self.owners.contains_key(&buffer)) {
+            self.owners.insert(buffer, event.tid);
+        }
+        let owner = self.owners.get(&buffer).copied();
+        let batch = MarkBatch::new(event.time_ns, owner, buffer, first, marks(bytes, count))
+            .keeping_back(kept_back)
+            .named(owner.and_then(|tid| self.names.named_thread(tid)));
+        for analysis in &mut self.analyses {
+            analysis.marks(&batch);
+        }
+    }
+
+    /// A start event fires on the new thread, so it names the thread of the kernel.
+    fn name_thread(&mut self, event: &Event) {
+        if let Payload::Thread { edge: Edge::Begin, name, .. } = event.payload
+            && let Ok(text) = self.names.get(name)
+        {
+            let text = text.into_owned();
+            self.define_thread(event.tid, &text);
+        }
+    }
+
+    /// Names a thread; one that is known has a place already, whatever it is called next.
+    fn define_thread(&mut self, tid: Tid, name: &str) {
+        let name = &name[..name.floor_char_boundary(MAX_THREAD_NAME_BYTES)];
+        if self.names.named_thread(tid).is_some() || self.kept.admits(Kind::Threads, kept::of_thread(name)) {
+            self.names.define_thread(tid, name.to_owned());
+        }
+    }
+
+    /// Names behind ids, so far.
+    pub const fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Stacks behind ids, so far.
+    pub const fn stacks(&self) -> &Stacks {
+        &self.stacks
+    }
+
+    /// Methods and classes behind numbers, so far.
+    pub const fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
+    /// The sites of the session.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The report for what was seen so far. Profiles do not say when their amounts came.
+    pub fn report(&self) -> Report {
+        self.build(false)
+    }
+
+    /// The same with the steps of profiles, for pages: they take some 200 bytes a stack.
+    pub fn report_with_steps(&self) -> Report {
+        self.build(true)
+    }
+
+    fn build(&self, with_steps: bool) -> Report {
+        let span = self.span();
+        let context = Context {
+            names: &self.names,
+            stacks: &self.stacks,
+            subjects: &self.subjects,
+            span: &span,
+            target: &self.target,
+            with_steps,
+        };
+        let mut sections: Vec<Section> =
+            self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+        let time = finding::time(&span, &self.target, &sections);
+        let findings = finding::findings(&span, &self.target, &sections);
+        sections.retain(|section| !self.is_unseen(section));
+        Report {
+            schema: SCHEMA,
+            headline: self.analyses.iter().find_map(|analysis| analysis.headline(context)),
+            target: self.target.clone(),
+            cost: self.spent.cost(&self.counters, span.duration_ns),
+            completeness: self.completeness(),
+            time,
+            findings,
+            sections,
+            table_steps: if with_steps {
+                self.analyses.iter().flat_map(|analysis| analysis.table_steps(context)).collect()
+            } else {
+                Vec::new()
+            },
+            span,
+        }
+    }
+
+    /// Whether what it has would be 0 whatever happened: nothing was attached for it, as the completeness says.
+    fn is_unseen(&self, section: &Section) -> bool {
+        let is_attached = self.sites.iter().any(|site| site.lens.id() == section.id);
+        let is_zero = section.summary.iter().all(|(_, number)| number.as_f64() == 0.0);
+        is_zero && !is_attached && lens::lacks_sites(&self.missing, section.id)
+    }
+
+    fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
+        let mut section = analysis.section(context);
+        self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
+        if self.target.recorder.is_some() {
+            // A 0 would say that it never happened.
+            let lens = analysis.lens();
+            section.summary = std::mem::take(&mut section.summary).keeping(|key| self.target.knows(lens, key));
+        }
+        section
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.end.as_ref().map_or(self.latest_ns, |end| end.time_ns)
+    }
+
+    fn span(&self) -> Span {
+        let end = self.end.as_ref().map_or("running", |end| end.reason.as_str());
+        Span {
+            start_ns: self.start_ns,
+            duration_ns: self.end_ns().saturating_sub(self.start_ns),
+            started_at_ms: self.wall_ms,
+            end: end.to_owned(),
+        }
+    }
+
+    /// While a session runs the counters are a little older than the events; then what was delivered since is added to
+    /// what was emitted, so that the sum holds at every moment.
+    fn completeness(&self) -> Completeness {
+        let mut whole =
+            Completeness { missing: self.missing.clone(), undecodable: self.undecodable, ..Completeness::default() };
+        let counters_final = self.end.as_ref().is_some_and(|end| end.counters_final);
+        for (index, site) in self.sites.iter().enumerate() {
+            let [hits, filtered, emitted, lost, unreadable, _, definitions_lost] =
+                self.counters.sites.get(index).copied().unwrap_or([0; STATS_WORDS]);
+            let delivered = self.delivered.get(index).copied().unwrap_or(0);
+            let emitted = if counters_final { emitted } else { emitted.max(delivered + lost) };
+            whole.emitted += emitted;
+            whole.delivered += delivered;
+            let refused = self.counters.refused.get(index).copied().unwrap_or(0);
+            whole.lost += lost;
+            whole.refused += refused;
+            if refused > 0 {
+                whole.missing.push(refusal(site, refused));
+            }
+            whole.unreadable += unreadable;
+            whole.definitions_lost += definitions_lost;
+            whole.sites.push(SiteCompleteness {
+                site: u16::try_from(index).unwrap_or(u16::MAX),
+                probe: site.probe.clone(),
+                lens: site.lens.id().to_owned(),
+                offset: site.offset,
+                hits,
+                filtered,
+                refused,
+                emitted,
+                delivered,
+                lost,
+                unreadable,
+                state: self.site_state(index),
+            });
+        }
+        if self.end.is_some() && !counters_final {
+            whole.missing.push(
+                "the last counters are not there: what was emitted and lost since the ones before is not known"
+                    .to_owned(),
+            );
+        }
+        let end_ns = self.end_ns();
+        whole.missing.extend(self.kept.sentences());
+        whole.missing.extend(self.governed.sentences(self.start_ns, end_ns));
+        whole.decisions = self.governed.decisions().to_vec();
+        whole
+    }
+
+    fn site_state(&self, index: usize) -> String {
+        if self.target.recorder.is_some() {
+            return "recorded".to_owned();
+        }
+        let group = self.governed.groups().iter().find(|group| group.has(index));
+        group.map_or("attached", |group| group.state()).to_owned()
+    }
+}
+
+/// Why hits of a site became no events.
+fn refusal(site: &Site, refused: u64) -> String {
+    format!(
+        "{}: {refused} hits of `{}` became no events: more came than jtrace could look after, so its numbers are lower bounds",
+        site.lens.id(),
+        site.probe,
+    )
+}

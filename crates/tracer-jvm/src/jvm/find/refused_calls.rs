@@ -1,0 +1,177 @@
+//! System calls that processes of jtrace never make, and that the kernel refuses them from some point on.
+//!
+//! Whoever takes such a process over, by a fault in what reads a target's memory, can neither start a program nor reach the
+//! network, another process's execution or the machine. It is a list of what is refused: an allowed list would have to know
+//! each call of each version of the C library, and a session that ends in the wrong call would leave its target changed.
+
+use std::{collections::BTreeMap, io};
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter_all_threads,
+};
+
+/// What no process of jtrace needs once it has begun its work.
+const NEVER: &[i64] = &[
+    // Programs and other processes.
+    libc::SYS_execve,
+    libc::SYS_execveat,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_kcmp,
+    // What goes past this filter, or makes faults in the kernel easier to use.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_userfaultfd,
+    libc::SYS_vmsplice,
+    // Keys of the kernel, and files by number.
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    // Namespaces, mounts and roots.
+    libc::SYS_setns,
+    libc::SYS_unshare,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_mount_setattr,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    // The machine.
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_adjtimex,
+    libc::SYS_clock_adjtime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_personality,
+];
+
+/// What only a session needs: the kernel's programs and events.
+const OF_SESSIONS: &[i64] = &[libc::SYS_bpf, libc::SYS_perf_event_open];
+
+/// What a process of jtrace is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Watching a target: it has its programs in the kernel.
+    Session,
+    /// Looking into processes, or reaching files of one.
+    Looking,
+}
+
+/// Has the kernel refuse all that the work does not take, with `EPERM`, in all threads and in what they start, for good. Sockets
+/// are those between processes of one machine (`AF_UNIX`). The caller must have `no_new_privs`.
+pub fn refuse_beyond(work: Work) -> io::Result<()> {
+    let program = filter(work).map_err(io::Error::other)?;
+    apply_filter_all_threads(&program).map_err(io::Error::other)
+}
+
+fn filter(work: Work) -> Result<BpfProgram, seccompiler::BackendError> {
+    let others = if work == Work::Looking { OF_SESSIONS } else { &[] };
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        NEVER.iter().chain(others).map(|&number| (number, Vec::new())).collect();
+    let is_remote =
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.unsigned_abs()))?;
+    rules.insert(libc::SYS_socket, vec![SeccompRule::new(vec![is_remote])?]);
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, TargetArch::x86_64)?.try_into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs::File, net::UdpSocket, os::unix::net::UnixStream, process::Command, thread};
+
+    use aya::{maps::MapType, sys::is_map_supported};
+    use rustix::thread::set_no_new_privs;
+
+    use super::*;
+
+    /// Set in the process that tries.
+    const TRIES: &str = "TRIES_WHAT_IS_REFUSED";
+
+    /// What a process can still do under a filter. The filter is for good, so another process tries: this test itself, alone.
+    fn tried(work: &str) -> String {
+        let own = env::current_exe().unwrap();
+        let name = "jvm::find::refused_calls::tests::the_one_who_tries";
+        let mut command = Command::new(own);
+        command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(TRIES, work);
+        let output = command.output().unwrap();
+        String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains('=')).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_one_who_tries() {
+        let Ok(work) = env::var(TRIES) else { return };
+        let work = if work == "session" { Work::Session } else { Work::Looking };
+        set_no_new_privs(true).unwrap();
+        refuse_beyond(work).unwrap();
+        let says = |what: &str, result: io::Result<()>| {
+            println!("{what}={}", result.map_or_else(|error| error.raw_os_error().unwrap_or(-1), |()| 0));
+        };
+        // The name of the test stands at the beginning of the line.
+        println!();
+        thread::spawn(move || says("execve", Command::new("/bin/true").spawn().map(drop))).join().unwrap();
+        says("network", UdpSocket::bind("127.0.0.1:0").map(drop));
+        says("local", UnixStream::pair().map(drop));
+        says("file", File::open("/proc/self/status").map(drop));
+        let map = is_map_supported(MapType::Array).map_err(|error| error.io_error);
+        says("bpf", map.and_then(|made| if made { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }));
+    }
+
+    /// Each word of the page with the calls that it is about. That the kernel refuses what is listed is tried below.
+    #[test]
+    fn every_call_that_the_page_names_is_refused() {
+        const NAMED: [(&str, &[i64]); 9] = [
+            ("starting programs", &[libc::SYS_execve, libc::SYS_execveat]),
+            ("tracing and writing to other processes", &[libc::SYS_ptrace, libc::SYS_process_vm_writev]),
+            ("namespaces", &[libc::SYS_setns, libc::SYS_unshare]),
+            ("mounts", &[libc::SYS_mount, libc::SYS_umount2, libc::SYS_move_mount, libc::SYS_pivot_root]),
+            ("keys", &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl]),
+            ("modules", &[libc::SYS_init_module, libc::SYS_finit_module, libc::SYS_delete_module]),
+            ("the clock", &[libc::SYS_settimeofday, libc::SYS_clock_settime, libc::SYS_adjtimex]),
+            ("`io_uring`", &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter]),
+            ("`bpf` and `perf_event_open` where it is no session", OF_SESSIONS),
+        ];
+        let page = include_str!("../../../../../docs/security.md");
+        let line = page.split("the kernel refuses system calls").nth(1).unwrap().split("\n\n").next().unwrap();
+        let line = line.replace('\n', " ");
+        for (words, calls) in NAMED {
+            assert!(line.contains(words), "the page does not say `{words}`");
+            assert!(calls.iter().all(|call| NEVER.contains(call) || OF_SESSIONS.contains(call)), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_session_can_neither_start_a_program_nor_reach_the_network() {
+        let eperm = libc::EPERM;
+        // Without root the kernel itself refuses.
+        let bpf = if rustix::process::geteuid().is_root() { 0 } else { eperm };
+        assert_eq!(tried("session"), format!("execve={eperm}\nnetwork={eperm}\nlocal=0\nfile=0\nbpf={bpf}"));
+    }
+
+    #[test]
+    fn who_looks_has_no_programs_in_the_kernel() {
+        let eperm = libc::EPERM;
+        assert_eq!(tried("looking"), format!("execve={eperm}\nnetwork={eperm}\nlocal=0\nfile=0\nbpf={eperm}"));
+    }
+}

@@ -1,0 +1,453 @@
+//! What woven code costs: how much it tells, by marker and symbol, and what each of that takes.
+//!
+//! How many words came out of a buffer stands in every batch, so what was lost counts as well. Which markers they are of is told
+//! from the first words of each batch: all of them are read later anyhow, and twice would be too much.
+
+use std::{collections::HashMap, ops::Range};
+
+use tracer_common::marks::{MAX_PLACES, WordKind};
+
+use super::cost::{Costs, Telling, What};
+use crate::{
+    decode::{Decoded, decode, marks},
+    event::Payload,
+    guard::lane::{LaneLoad, off::equal_threads},
+    mark::{Asked, Inside, Mark, MarkBatch, Meaning, What as Told},
+};
+
+/// Words of a batch that are looked at.
+const LOOK_WORDS: u32 = 256;
+/// Most buffers that are followed: as many threads as clients are told of.
+const MAX_BUFFERS: usize = 1 << 16;
+/// Most places of which marks are kept before they are known, and most marks of each.
+const MAX_EARLY: usize = 256;
+const MAX_EARLY_OF_PLACE: usize = 1024;
+
+/// What a marker or symbol did in a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Did {
+    /// Of these, sent ones; they are taken from the words that were looked at.
+    sent: f64,
+    counted: u64,
+    held_back: u64,
+    moved: u64,
+    ignored: u64,
+    illegal: u64,
+}
+
+/// What everything did since the last step.
+pub(super) struct Loads {
+    costs: Costs,
+    what: Vec<What>,
+    /// Property of a marker's or symbol's number; `None` for markers.
+    property_of: Vec<Option<usize>>,
+    /// Number of the marker or symbol of each place.
+    places: Vec<Option<u32>>,
+    /// Marks of places that are not known yet: a ring buffer can be faster than the library's words about what it has woven.
+    early: HashMap<u32, Vec<(Mark, f64)>>,
+    did: Vec<Did>,
+    /// Which words came out of each buffer so far.
+    buffers: HashMap<u32, Range<u64>>,
+    /// Words of a buffer that came out before a batch that has none: they are lost, or on their way in the ring buffer of another CPU.
+    unexplained: HashMap<u32, u64>,
+    /// Words that the kernel kept back: woven code wrote them all the same.
+    kept_back: u64,
+    /// Marks that came out of each since the last step.
+    marks: HashMap<u32, u64>,
+    batches: u64,
+    bytes: u64,
+    /// Objects of each property: the highest number so far, those since the last step, and those that were not tracked.
+    highest: Vec<u32>,
+    tracked: Vec<u64>,
+    not_tracked: Vec<u64>,
+    /// What was said of objects that are not tracked, by property and class.
+    said: HashMap<(u8, u32), u64>,
+    trap_ns: f64,
+    /// Marks and symbols so far, and what they cost without traps.
+    total: [f64; 2],
+}
+
+impl Loads {
+    pub(super) fn new(asked: &Asked, telling: &[Telling], costs: Costs) -> Self {
+        let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+        let property = |index: usize| match asked.meaning(number(index)) {
+            Some(Meaning::Symbol { property, .. }) => Some(property),
+            _ => None,
+        };
+        let properties = asked.properties.len();
+        Self {
+            costs,
+            what: telling.iter().map(|telling| What::of(*telling, &costs)).collect(),
+            property_of: (0..telling.len()).map(property).collect(),
+            places: Vec::new(),
+            early: HashMap::new(),
+            did: vec![Did::default(); telling.len()],
+            buffers: HashMap::new(),
+            unexplained: HashMap::new(),
+            kept_back: 0,
+            marks: HashMap::new(),
+            batches: 0,
+            bytes: 0,
+            highest: vec![0; properties],
+            tracked: vec![0; properties],
+            not_tracked: vec![0; properties],
+            said: HashMap::new(),
+            trap_ns: costs.trap,
+            total: [0.0; 2],
+        }
+    }
+
+    pub(super) fn trap_costs(&mut self, ps: Option<u64>) {
+        self.trap_ns = ps.map_or(self.costs.trap, |ps| ps as f64 / 1e3);
+    }
+
+    /// Bytes that woven code has told since the last step.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes notice of what is said besides marks.
+    pub(super) fn inside(&mut self, inside: &Inside) {
+        match inside {
+            Inside::Place(place) if place.id < MAX_PLACES => {
+                let at = place.id as usize;
+                if self.places.len() <= at {
+                    self.places.resize(at + 1, None);
+                }
+                self.places[at] = Some(place.marker);
+                for (mark, scale) in self.early.remove(&place.id).unwrap_or_default() {
+                    self.take_mark(&mark, scale);
+                }
+            }
+            Inside::Sampled(sampled) if self.said.len() < MAX_BUFFERS => {
+                let before = self.said.insert((sampled.property, sampled.class), sampled.not_tracked).unwrap_or(0);
+                let of = usize::from(sampled.property).checked_sub(1).and_then(|at| self.not_tracked.get_mut(at));
+                if let Some(of) = of {
+                    *of += sampled.not_tracked.saturating_sub(before);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn did(&mut self, place: u32) -> Option<&mut Did> {
+        let number = (*self.places.get(place as usize)?)?;
+        self.did.get_mut(number as usize)
+    }
+
+    /// Takes notice of a record.
+    pub(super) fn take(&mut self, record: &[u8]) {
+        let Ok(Decoded::Event(event)) = decode(record) else { return };
+        match event.payload {
+            Payload::Marks { buffer, first, count, kept_back, .. } => {
+                self.batches += 1;
+                self.bytes += record.len() as u64;
+                self.kept_back += u64::from(kept_back);
+                self.take_batch(record, buffer, first, count);
+                self.buffers.entry(buffer).and_modify(|known| known.end += u64::from(kept_back));
+            }
+            Payload::IllegalTransition { place, .. } => {
+                if let Some(did) = self.did(place) {
+                    did.illegal += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_batch(&mut self, record: &[u8], buffer: u32, first: u64, count: u32) {
+        let end = first.saturating_add(count.into());
+        if self.buffers.len() >= MAX_BUFFERS && !self.buffers.contains_key(&buffer) {
+            self.buffers.clear();
+        }
+        // Batches of two CPUs' ring buffers come in any order.
+        let known = self.buffers.entry(buffer).or_insert(first..first);
+        let mut words = end.saturating_sub(known.end) + known.start.saturating_sub(first);
+        *known = known.start.min(first)..known.end.max(end);
+        if count == 0 {
+            if words > 0 {
+                *self.unexplained.entry(buffer).or_default() += words;
+            }
+            return;
+        }
+        words += self.unexplained.remove(&buffer).unwrap_or(0);
+        let is_counters = marks(record, 1).first().is_some_and(|byte| byte & 0xf == WordKind::Count as u8);
+        let looked = if is_counters { count } else { count.min(LOOK_WORDS) };
+        let batch = MarkBatch::new(0, None, buffer, first, marks(record, looked));
+        let scale = words as f64 / f64::from(looked.max(1));
+        let mut marks = if is_counters { 0 } else { words };
+        for mark in batch.marks() {
+            if let Told::Count { count, .. } = mark.what {
+                marks = marks.saturating_add(count);
+            }
+            if self.places.get(mark.place as usize).copied().flatten().is_some() {
+                self.take_mark(&mark, scale);
+            } else {
+                self.take_early(mark, scale);
+            }
+        }
+        // The number of a buffer is never used again, so that there are no more of them in a step than there are threads.
+        let of = self.marks.entry(buffer).or_default();
+        *of = of.saturating_add(marks);
+    }
+
+    /// Keeps a mark until its place is known.
+    fn take_early(&mut self, mark: Mark, scale: f64) {
+        let is_of_place = !matches!(mark.what, Told::Death { .. } | Told::Born { .. } | Told::Argument { .. });
+        if is_of_place && (self.early.len() < MAX_EARLY || self.early.contains_key(&mark.place)) {
+            let of_place = self.early.entry(mark.place).or_default();
+            if of_place.len() < MAX_EARLY_OF_PLACE {
+                of_place.push((mark, scale));
+            }
+        }
+    }
+
+    fn take_mark(&mut self, mark: &Mark, scale: f64) {
+        match mark.what {
+            Told::Symbol { .. } => {
+                let Some(number) = self.places.get(mark.place as usize).copied().flatten() else { return };
+                if let Some(did) = self.did.get_mut(number as usize) {
+                    did.sent += scale;
+                }
+                if let Some(Some(property)) = self.property_of.get(number as usize).copied()
+                    && let Some(highest) = self.highest.get_mut(property)
+                    && mark.object > *highest
+                {
+                    // They are given one after another.
+                    self.tracked[property] += u64::from(mark.object - *highest);
+                    *highest = mark.object;
+                }
+            }
+            Told::Point | Told::Enter | Told::Exit | Told::Thrown => {
+                if let Some(did) = self.did(mark.place) {
+                    did.sent += scale;
+                }
+            }
+            Told::Count { of, count } => {
+                let Some(number) = self.places.get(mark.place as usize).copied().flatten() else { return };
+                let is_symbol = self.property_of.get(number as usize).is_some_and(Option::is_some);
+                let Some(did) = self.did.get_mut(number as usize) else { return };
+                match of {
+                    WordKind::Symbol => did.held_back += count,
+                    // So woven code counts the symbols of objects that are not tracked.
+                    WordKind::Enter if is_symbol => did.ignored += count,
+                    // And those that change a state.
+                    WordKind::Exit if is_symbol => did.moved += count,
+                    _ => did.counted += count,
+                }
+            }
+            Told::Death { .. } | Told::Born { .. } | Told::Argument { .. } => {}
+        }
+    }
+
+    /// Marks and symbols so far, and what they cost without traps.
+    pub(super) const fn total(&self) -> [f64; 2] {
+        self.total
+    }
+
+    /// By about how many threads marks were made since the last step.
+    pub(super) fn threads(&self) -> f64 {
+        equal_threads(self.marks.values().copied())
+    }
+
+    /// What each marker and symbol did since the last step; `own_ns` is what jtrace took for all of it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
+    pub(super) fn finish_step(&mut self, own_ns: f64) -> Vec<LaneLoad> {
+        self.share_kept_back();
+        let costs = self.costs;
+        let sent: f64 = self.did.iter().map(|did| did.sent).sum();
+        let traps_ns = self.batches as f64 * self.trap_ns;
+        let mut loads: Vec<LaneLoad> = (0..self.did.len())
+            .map(|number| {
+                let (did, what) = (self.did[number], self.what[number]);
+                let part = if sent > 0.0 { did.sent / sent } else { 0.0 };
+                let shared_ns = part * traps_ns;
+                let events = did.sent as u64 + did.counted + did.held_back + did.moved + did.ignored;
+                let (cost_ns, counted_ns, off_ns) = if self.property_of[number].is_some() {
+                    let illegal_ns = did.illegal as f64 * (self.trap_ns + costs.stack);
+                    let counted_ns = did.held_back as f64 * costs.held_back + did.moved as f64 * costs.moved;
+                    let kept_ns = counted_ns + did.sent * costs.symbol;
+                    (
+                        illegal_ns + kept_ns + did.ignored as f64 * costs.ignored + shared_ns,
+                        events as f64 * costs.ignored,
+                        // They are never off for a while.
+                        0.0,
+                    )
+                } else {
+                    let marks = did.sent + did.counted as f64;
+                    let cost_ns = did.sent * what.sent_ns + did.counted as f64 * costs.counted + shared_ns;
+                    (cost_ns, marks * costs.counted, marks * what.off_ns)
+                };
+                LaneLoad { events, cost_ns, counted_ns, off_ns, own_ns: part * own_ns, target_ns: 0.0 }
+            })
+            .collect();
+        self.add_objects(&mut loads);
+        let illegal: u64 = self.did.iter().map(|did| did.illegal).sum();
+        let illegal_ns = illegal as f64 * (self.trap_ns + costs.stack);
+        let shared_ns = if sent > 0.0 { traps_ns } else { 0.0 };
+        let sum = |of: fn(&LaneLoad) -> f64| loads.iter().map(of).sum::<f64>();
+        self.total[0] += sum(|load| load.events as f64);
+        self.total[1] += (sum(|load| load.cost_ns) - illegal_ns - shared_ns).max(0.0);
+        self.did.fill(Did::default());
+        (self.batches, self.bytes) = (0, 0);
+        self.marks.clear();
+        loads
+    }
+
+    /// Whose words were kept back, or lost, is not known: they are taken to be of the markers that the others are of, or of all.
+    fn share_kept_back(&mut self) {
+        let unexplained: u64 = self.unexplained.drain().map(|(_, words)| words).sum();
+        let words = std::mem::take(&mut self.kept_back).saturating_add(unexplained) as f64;
+        let sent: f64 = self.did.iter().map(|did| did.sent).sum();
+        let all = self.did.len().max(1) as f64;
+        for did in &mut self.did {
+            did.sent += words * if sent > 0.0 { did.sent / sent } else { 1.0 / all };
+        }
+    }
+
+    /// Objects of a property are a cost of its first symbol.
+    fn add_objects(&mut self, loads: &mut [LaneLoad]) {
+        for property in 0..self.tracked.len() {
+            let first = self.property_of.iter().position(|of| *of == Some(property));
+            let Some(load) = first.and_then(|number| loads.get_mut(number)) else { continue };
+            let tracked = std::mem::take(&mut self.tracked[property]) as f64;
+            let not_tracked = std::mem::take(&mut self.not_tracked[property]) as f64;
+            load.cost_ns += tracked * self.costs.tracked + not_tracked * self.costs.not_tracked;
+            load.counted_ns += (tracked + not_tracked) * self.costs.not_tracked;
+        }
+    }
+}
+
+/// The sum over some numbers.
+pub(super) fn sum(loads: &[LaneLoad], numbers: &[u32]) -> LaneLoad {
+    let of = |number: &u32| loads.get(*number as usize).copied().unwrap_or_default();
+    numbers.iter().map(of).fold(LaneLoad::default(), |sum, load| LaneLoad {
+        events: sum.events + load.events,
+        cost_ns: sum.cost_ns + load.cost_ns,
+        counted_ns: sum.counted_ns + load.counted_ns,
+        off_ns: sum.off_ns + load.off_ns,
+        own_ns: sum.own_ns + load.own_ns,
+        target_ns: 0.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_common::{
+        marks::{MARKS_HEADER_BYTES, MarksHeader, Word, switch},
+        record::{EventKind, HEADER_BYTES},
+    };
+    use tracer_weave::control::Sampled;
+
+    use super::*;
+    use crate::mark::testing::{marker, place};
+
+    /// A record of a batch, as the kernel writes it.
+    fn record(buffer: u32, first: u64, words: &[u64]) -> Vec<u8> {
+        let mut record = vec![0; MARKS_HEADER_BYTES];
+        record[..2].copy_from_slice(&(EventKind::Marks as u16).to_le_bytes());
+        let count = u16::try_from((size_of::<MarksHeader>()) / 8).expect("few");
+        record[4..6].copy_from_slice(&count.to_le_bytes());
+        record[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&buffer.to_le_bytes());
+        record[HEADER_BYTES + 8..HEADER_BYTES + 16].copy_from_slice(&first.to_le_bytes());
+        let number = u32::try_from(words.len()).expect("few");
+        record[HEADER_BYTES + 16..HEADER_BYTES + 20].copy_from_slice(&number.to_le_bytes());
+        record.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        record
+    }
+
+    fn loads() -> Loads {
+        let mut asked = Asked { markers: vec![marker("a"), marker("b")], ..Asked::default() };
+        let entry = crate::typestate::library::Entry::find("hasnextonce").expect("it is there");
+        asked.properties.push(crate::typestate::Property::parse(entry.file, entry.text).expect("it is right"));
+        let symbols = asked.properties[0].machine.symbols.len();
+        let telling = vec![Telling { switch: switch::ON, ..Telling::default() }; 2 + symbols];
+        let mut loads = Loads::new(&asked, &telling, Costs::REFERENCE);
+        for (number, marker) in [(1, 0), (2, 1), (3, 2)] {
+            loads.inside(&Inside::Place(place(number, marker)));
+        }
+        loads
+    }
+
+    fn enter(place: u32) -> u64 {
+        Word::new(WordKind::Enter, 0, place, 0).0
+    }
+
+    #[test]
+    fn marks_that_the_kernel_keeps_back_cost_what_others_cost() {
+        let mut loads = loads();
+        let words: Vec<u64> = [1, 1, 1, 2].iter().map(|place| enter(*place)).cycle().take(1000).collect();
+        loads.take(&record(7, 0, &words));
+        let mut kept_back = record(8, 0, &[]);
+        kept_back[HEADER_BYTES + 20..HEADER_BYTES + 24].copy_from_slice(&4000_u32.to_le_bytes());
+        loads.take(&kept_back);
+        let done = loads.finish_step(0.0);
+        assert_eq!((done[0].events, done[1].events), (3750, 1250));
+        // What comes out of that buffer next was not lost before.
+        loads.take(&record(8, 4000, &[enter(2)]));
+        assert_eq!(loads.finish_step(0.0)[1].events, 1);
+    }
+
+    #[test]
+    fn marks_are_counted_with_those_that_were_lost_and_by_marker() {
+        let mut loads = loads();
+        let words: Vec<u64> = [1, 1, 1, 2].iter().map(|place| enter(*place)).cycle().take(1000).collect();
+        loads.take(&record(7, 0, &words));
+        // A batch of 1,000 words before this one never came.
+        loads.take(&record(7, 2000, &words));
+        let step = loads.finish_step(1e6);
+        assert_eq!([step[0].events, step[1].events], [2250, 750]);
+        assert!(step[0].cost_ns > 2250.0 * Costs::REFERENCE.sent && step[0].cost_ns > step[0].counted_ns);
+        assert!((step[0].own_ns - 0.75e6).abs() < 1.0, "{}", step[0].own_ns);
+        assert_eq!(loads.finish_step(0.0)[0], LaneLoad::default());
+    }
+
+    #[test]
+    fn marks_count_once_in_whatever_order_their_batches_come() {
+        let words: Vec<u64> = [1, 1, 1, 2].iter().map(|place| enter(*place)).cycle().take(1000).collect();
+        let (none, end) = (record(7, 0, &[]), record(7, 2000, &[]));
+        let batches = [none, record(7, 0, &words), record(7, 1000, &words), end];
+        for order in [[0, 1, 2, 3], [1, 0, 3, 2], [1, 0, 2, 3], [3, 0, 1, 2], [2, 0, 3, 1], [3, 2, 1, 0]] {
+            let mut loads = loads();
+            for batch in order {
+                loads.take(&batches[batch]);
+            }
+            let step = loads.finish_step(0.0);
+            assert_eq!([step[0].events, step[1].events], [1500, 500], "{order:?}");
+        }
+    }
+
+    #[test]
+    fn marks_that_come_before_their_place_is_known_count_once_it_is() {
+        let mut loads = loads();
+        loads.take(&record(7, 0, &[enter(9), enter(9), enter(1)]));
+        loads.inside(&Inside::Place(place(9, 1)));
+        let done = loads.finish_step(0.0);
+        assert_eq!((done[0].events, done[1].events), (1, 2));
+        loads.inside(&Inside::Place(place(9, 1)));
+        assert_eq!(loads.finish_step(0.0)[1].events, 0, "they count once");
+    }
+
+    #[test]
+    fn counters_are_exact_and_objects_are_a_cost_of_their_property() {
+        let mut loads = loads();
+        let count = |of: WordKind, place, number| [Word::new(WordKind::Count, of as u8, place, 0).0, number];
+        let words =
+            [count(WordKind::Exit, 1, 5_000_000), count(WordKind::Symbol, 3, 300), count(WordKind::Enter, 3, 40)];
+        loads.take(&record(1, 0, &words.concat()));
+        loads.take(&record(1, 6, &[Word::new(WordKind::Symbol, 0, 3, 10).0]));
+        let sampled = Sampled { property: 1, class: 4, tracked: 10, not_tracked: 6, one_in: 2 };
+        loads.inside(&Inside::Sampled(sampled.clone()));
+        let step = loads.finish_step(0.0);
+        assert_eq!([step[0].events, step[2].events], [5_000_000, 341]);
+        let objects = 10.0 * Costs::REFERENCE.tracked + 6.0 * Costs::REFERENCE.not_tracked;
+        let symbols = 300.0 * Costs::REFERENCE.held_back
+            + 40.0 * Costs::REFERENCE.ignored
+            + Costs::REFERENCE.symbol
+            + 2.0 * Costs::REFERENCE.trap;
+        assert!((step[2].cost_ns - objects - symbols).abs() < 1.0, "{}", step[2].cost_ns);
+        // What was said before is no news.
+        loads.inside(&Inside::Sampled(sampled));
+        assert!(loads.finish_step(0.0)[2].cost_ns.abs() < 1e-9);
+    }
+}
