@@ -28,6 +28,11 @@ impl Allowance {
         Self { left_ns: MOST_NS, class: Class::RealTime }
     }
 
+    /// Whether nothing of it is gone.
+    pub(super) fn is_whole(&self) -> bool {
+        self.left_ns >= MOST_NS
+    }
+
     /// The class from now on, after so much time in which so much CPU time was taken.
     pub(super) fn step(&mut self, elapsed_ns: u64, used_ns: u64) -> Class {
         self.left_ns = (self.left_ns + elapsed_ns as f64 * SHARE).min(MOST_NS);
