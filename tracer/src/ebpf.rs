@@ -6,6 +6,7 @@
 //! programs cost, [`census`] looks at what is in the kernel, [`trial`] whether it takes the programs (by `verify`, [`stack_depth`] and [`private_stack`]), [`kernel_names`] asks the kernel what its functions are called, and [`judgement`] lets a test ask the predicate's graph there.
 
 pub mod attach;
+mod batch;
 pub mod calibrate;
 pub mod census;
 pub mod clock;

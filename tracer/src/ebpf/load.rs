@@ -167,7 +167,7 @@ impl Kernel {
         let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni, marks)?;
         let kernel = Self {
             programs,
-            tallying: Tallying::take(&mut ebpf)?,
+            tallying: Tallying::take(&mut ebpf, &descriptors)?,
             jni: JniMaps::take(&mut ebpf)?,
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
