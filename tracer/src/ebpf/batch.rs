@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 4096;
 /// Hands over each entry of a map of hashes with keys of 64 bits, as it is when it is read; `values` is how many values an entry has: one, or
 /// one for each CPU. An entry that is added or removed meanwhile may be missed.
 pub(super) fn each<V: Pod>(map: RawFd, values: usize, mut take: impl FnMut(u64, &[V])) -> io::Result<()> {
-    const { assert!(size_of::<V>() % 8 == 0 && align_of::<V>() <= 8) };
+    const { assert!(size_of::<V>().is_multiple_of(8) && align_of::<V>() <= 8) };
     let words = values.max(1) * size_of::<V>() / 8;
     let entries = (MAX_BYTES / 8 / words).clamp(LEAST_ENTRIES, MOST_ENTRIES);
     let (mut keys, mut room) = (vec![0u64; entries], vec![0u64; entries * words]);

@@ -38,9 +38,11 @@ struct Own {
     percent: f64,
 }
 
+/// A number of a session, with its name.
+type Number = (&'static str, fn(&Own) -> f64);
+
 impl Own {
-    /// Each number with its name.
-    const NUMBERS: [(&'static str, fn(&Self) -> f64); 3] = [
+    const NUMBERS: [Number; 3] = [
         ("attach_cpu_ms", |own| own.attach_cpu),
         ("attach_wall_ms", |own| own.attach_wall),
         ("cpu_percent", |own| own.percent),
