@@ -12,6 +12,7 @@ mod integrity;
 // The target is left as it was found, whatever becomes of it or of jtrace.
 mod harmless;
 // Nor is the kernel.
+mod kernel_names;
 mod limits;
 mod memory;
 mod private_stack;

@@ -16,26 +16,39 @@ use tracer_common::{
 use crate::{
     args::{Unreadable, at_most, forget, read, word, zero},
     emit::{Hit, Reservation, count},
-    maps::DEFINED,
+    maps::{DEFINED, STATS, TARGET},
 };
 
 const CHUNK_WORDS: usize = NAME_CHUNK_BYTES / 8;
 
 /// Id of the text that an operand leads to, in the way that `treat` says; defines it where that was not done yet.
-///
-/// One function for all ways, called from one place: the verifier walks through it again for every call.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn text(a: u64, b: u64, treat: u8, hit: &Hit) -> u64 {
+    define_text(a, b, u64::from(treat) << 16 | u64::from(hit.site), u64::from(hit.tid), hit.stack)
+}
+
+/// As [`text`], with the way and the site in one number.
+///
+/// A global function of numbers, which the verifier looks at once; at any other it would look again for each field of a site. So it
+/// finds by itself what lies in maps.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn define_text(a: u64, b: u64, treat_and_site: u64, tid: u64, stack: u64) -> u64 {
+    let (treat, site) = ((treat_and_site >> 16) as u8, treat_and_site as u16);
+    let (Some(stats), Some(target)) = (STATS.get_ptr_mut(u32::from(site)), TARGET.get(0)) else {
+        return NAME_UNREADABLE;
+    };
+    let hit = &Hit { site, stats, target, tid: tid as u32, stack };
     let found = if treat == Treat::Name as u8 {
         Ok((a, b))
     } else if treat == Treat::CString as u8 {
         c_string(a)
     } else {
-        symbol(a, hit.target)
+        symbol(a, target)
     };
     let Ok((address, bytes)) = found else {
         // SAFETY: `stats` points into a map value.
-        count(unsafe { &raw mut (*hit.stats).unreadable });
+        count(unsafe { &raw mut (*stats).unreadable });
         return NAME_UNREADABLE;
     };
     let bytes = forget(bytes, address);
@@ -44,7 +57,7 @@ pub(crate) fn text(a: u64, b: u64, treat: u8, hit: &Hit) -> u64 {
     }
     let Ok(id) = hash(address, bytes) else {
         // SAFETY: `stats` points into a map value.
-        count(unsafe { &raw mut (*hit.stats).unreadable });
+        count(unsafe { &raw mut (*stats).unreadable });
         return NAME_UNREADABLE;
     };
     // SAFETY: the value is not used, only its being there.

@@ -108,18 +108,26 @@ fn walk(slot: Slot, most: u64, kernel: *mut c_void, hit: &Hit) -> u64 {
     id
 }
 
-/// Takes the kernel's own frames of this moment; what the helper cannot give is left out.
+/// Takes the kernel's own frames of this moment, which are a stack's first ones; what the helper cannot give is left out.
 #[inline(always)]
 fn kernel_frames(walk: &mut Scratch, context: *mut c_void) {
     // SAFETY: the buffer has room for the bytes; the context is the program's own.
     let bytes = unsafe { bpf_get_stack(context, (&raw mut walk.kernel).cast(), (KERNEL_FRAMES * 8) as u32, 0) };
+    let mut hash = walk.hash;
+    let mut taken = 0;
+    // Not by `push`: each of its conditions would be walked through anew for each of these frames.
     for index in 0..KERNEL_FRAMES {
         if (index as i64) * 8 >= bytes as i64 {
             break;
         }
-        let address = walk.kernel[index];
-        walk.push(RawFrame { tag: FrameKind::Kernel as u64, address });
+        let frame = RawFrame { tag: FrameKind::Kernel as u64, address: walk.kernel[index] };
+        walk.frames[index] = frame;
+        hash = mix(hash, frame);
+        taken += 1;
     }
+    walk.count = taken;
+    walk.most = at_most::<MAX_FRAMES>(walk.most + taken);
+    walk.hash = hash;
 }
 
 /// Takes a frame into the hash of its stack.

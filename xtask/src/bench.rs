@@ -15,6 +15,7 @@ mod guard;
 mod inside;
 mod list;
 mod methods;
+mod own;
 mod page;
 mod parking;
 mod rounds;
@@ -23,7 +24,11 @@ mod unwinding;
 mod budget;
 pub(crate) mod statistics;
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -50,6 +55,10 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', value_enum)]
     only: Vec<Part>,
 
+    /// Another jtrace, which takes turns with this one where its own CPU time is measured
+    #[arg(long, value_name = "JTRACE")]
+    before: Option<PathBuf>,
+
     #[command(subcommand)]
     command: Option<Subcommand>,
 }
@@ -64,7 +73,7 @@ enum Subcommand {
 /// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
-    /// Attaching, the first event, detaching
+    /// Attaching, the first event, detaching; on real programs jtrace's own CPU time for it, and in ten seconds
     Attach,
     /// Looking at a machine with fifty JVMs
     List,
@@ -140,6 +149,7 @@ const SUITE: &str = "inside_suite_";
 /// How often things are measured.
 struct Effort {
     attaches: usize,
+    programs: usize,
     rounds: usize,
     events: u64,
     decodes: usize,
@@ -157,6 +167,7 @@ struct Effort {
 
 const FULL: Effort = Effort {
     attaches: 9,
+    programs: 5,
     rounds: 200,
     events: 5_000_000,
     decodes: 5,
@@ -173,6 +184,7 @@ const FULL: Effort = Effort {
 };
 const QUICK: Effort = Effort {
     attaches: 5,
+    programs: 3,
     rounds: 20,
     events: 2_000_000,
     decodes: 3,
@@ -227,7 +239,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     for part in PARTS {
         if options.asks_for(part) {
             eprintln!("bench: {part:?}");
-            match measure(part, &effort) {
+            match measure(part, &effort, options.before.as_deref()) {
                 Ok(measured) => figures.extend(measured),
                 // What was measured before it may have taken hours.
                 Err(error) => failed.push(format!("{part:?}: {error:#}")),
@@ -274,11 +286,14 @@ impl Part {
     }
 }
 
-fn measure(part: Part, effort: &Effort) -> Result<Vec<Figure>> {
+fn measure(part: Part, effort: &Effort, before: Option<&Path>) -> Result<Vec<Figure>> {
     let jdk = jdk::any()?;
     let Effort { attaches, rounds, events, decodes, watch, pairs, unwindings, pages, hits, .. } = effort;
     match part {
-        Part::Attach => attach::measure(&jdk, *attaches),
+        Part::Attach => {
+            let own = own::measure(&jdk, effort.programs, before)?;
+            Ok([attach::measure(&jdk, *attaches)?, own].concat())
+        }
         Part::List => list::measure(&jdk, *attaches),
         Part::Rounds => rounds::measure(&jdk, *rounds),
         Part::Decode => decode::measure(*events, *decodes),

@@ -8,8 +8,9 @@ mod flight;
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitCode},
     time::Duration,
 };
@@ -112,19 +113,29 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// Where the classes of a program lie; absent where its jars are not installed.
+pub(crate) fn class_path(name: &str) -> Option<OsString> {
+    let Program { jars, .. } = PROGRAMS.iter().find(|program| program.name == name)?;
+    let mut class_path = workspace::workloads().join("programs").into_os_string();
+    for jar in *jars {
+        let jar = Path::new(JARS).join(format!("{jar}.jar"));
+        if !jar.is_file() {
+            return None;
+        }
+        class_path.push(":");
+        class_path.push(jar);
+    }
+    Some(class_path)
+}
+
 /// Runs a program under both tools.
 fn watch(program: &Program, options: &Options) -> Result<Compared> {
-    let jars: Vec<PathBuf> = program.jars.iter().map(|jar| Path::new(JARS).join(format!("{jar}.jar"))).collect();
-    if !jars.iter().all(|jar| jar.is_file()) {
+    if class_path(program.name).is_none() {
         println!("profile: installing {} (the program {})", program.package, program.name);
         setup::install(&[program.package])?;
     }
     let directory = tempfile::tempdir()?;
-    let mut class_path = workspace::workloads().join("programs").into_os_string();
-    for jar in &jars {
-        class_path.push(":");
-        class_path.push(jar);
-    }
+    let class_path = class_path(program.name).context("its jars were not installed")?;
     let (java, sampler) = match program.java {
         Java::Newest => (newest()?.java(), Sampler::CpuTime),
         Java::Compiles => (workspace::jdk_tool("java"), Sampler::Execution),

@@ -3,9 +3,10 @@
 //! [`load`] makes maps and programs, as large as [`memory`] says, [`attach`] ties sites to them (through `multi` where the kernel has multi-uprobe
 //! links, one perf event a site otherwise) and [`clock`] the sampling clock and the scheduler, [`unwind`] says what is
 //! needed to find stacks, [`rings`] reads records, [`calibrate`] measures what a trap costs here, [`runtime`] what all
-//! programs cost, [`census`] looks at what is in the kernel, [`trial`] whether it takes the programs (by `verify`, [`stack_depth`] and [`private_stack`]), and [`judgement`] lets a test ask the predicate's graph there.
+//! programs cost, [`census`] looks at what is in the kernel, [`trial`] whether it takes the programs (by `verify`, [`stack_depth`] and [`private_stack`]), [`kernel_names`] asks the kernel what its functions are called, and [`judgement`] lets a test ask the predicate's graph there.
 
 pub mod attach;
+mod batch;
 pub mod calibrate;
 pub mod census;
 pub mod clock;
@@ -13,6 +14,7 @@ mod descriptors;
 pub mod floor;
 pub mod jni;
 pub mod judgement;
+pub mod kernel_names;
 pub mod load;
 pub mod memory;
 mod multi;

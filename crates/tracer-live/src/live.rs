@@ -22,6 +22,7 @@ mod governor;
 mod groups;
 mod host;
 pub mod looks;
+mod machine;
 mod mapped;
 mod merge;
 mod prepared;

@@ -3,8 +3,9 @@
 //!
 //! The thread has `SCHED_RR` at its lowest priority, and nice -20 where that is refused. It is bounded three times:
 //!
-//! - a second thread looks every 25 ms at the CPU time of the process. Above a quarter of a core, with 500 ms at once, it
-//!   puts the thread back among the others until the quarter has paid for it (`allowance`);
+//! - a second thread looks every 100 ms at the CPU time of the process, and every 25 ms while less than half of what may be taken
+//!   at once is left. Above a quarter of a core, with 500 ms at once, it puts the thread back among the others until the quarter
+//!   has paid for it (`allowance`);
 //! - `RLIMIT_RTTIME` sends `SIGXCPU` where the thread runs for half a second without waiting; the handler puts it back;
 //! - the kernel's own limit, 95 % of a core unless the administrator says something else.
 //!
@@ -34,6 +35,8 @@ mod allowance;
 
 /// How often the CPU time is looked at.
 const PERIOD: Duration = Duration::from_millis(25);
+/// The same while half of the allowance is left: a thread that takes all of a core would not get through that meanwhile.
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
 /// CPU time without waiting, in us, after which the kernel sends `SIGXCPU`.
 const MOST_AT_ONCE_US: u64 = 500_000;
 /// The lowest real-time priority, and that of the thread that bounds it: it must be able to step in on the only CPU.
@@ -187,7 +190,7 @@ fn watch(tid: i32, over: &AtomicBool) {
     let mut class = Class::RealTime;
     let (mut looked, mut cpu_ns) = (Instant::now(), cpu_of_process_ns());
     while !over.load(Ordering::Relaxed) {
-        thread::park_timeout(PERIOD);
+        thread::park_timeout(if allowance.is_ample() { QUIET_PERIOD } else { PERIOD });
         let (now, now_cpu_ns) = (Instant::now(), cpu_of_process_ns());
         let elapsed_ns = u64::try_from((now - looked).as_nanos()).unwrap_or(u64::MAX);
         let next = allowance.step(elapsed_ns, now_cpu_ns.saturating_sub(cpu_ns));

@@ -165,12 +165,15 @@ fn push_marker(walk: &mut Scratch, layout: &CodeLayout) {
 #[inline(never)]
 extern "C" fn unwind_entry(sp: u64) -> u64 {
     let Some(layout) = CODE.get(0) else { return 0 };
+    if layout.continuation_return == 0 {
+        return 0;
+    }
     let first = sp.wrapping_add(15) & !15;
     for index in 0..SEARCHED {
         let entry = first.wrapping_add(index as u64 * 16);
         let Some(words) = u32_at(entry, layout.entry_argument_words) else { return 0 };
         let arguments = entry.wrapping_sub(u64::from(words) * 8) & !15;
-        if arguments == first && is_frame(entry, layout) {
+        if arguments == first && incomplete::returns_to(above(entry, layout)) {
             return entry;
         }
     }
@@ -180,9 +183,13 @@ extern "C" fn unwind_entry(sp: u64) -> u64 {
 /// Whether a frame of the entry's size at this address has a return address.
 #[inline(always)]
 fn is_frame(entry: u64, layout: &CodeLayout) -> bool {
-    layout.continuation_return != 0
-        && entry & 15 == 0
-        && incomplete::returns_to(entry.wrapping_add(u64::from(layout.entry_bytes)).wrapping_sub(8))
+    layout.continuation_return != 0 && entry & 15 == 0 && incomplete::returns_to(above(entry, layout))
+}
+
+/// Where the return address lies above an entry.
+#[inline(always)]
+fn above(entry: u64, layout: &CodeLayout) -> u64 {
+    entry.wrapping_add(u64::from(layout.entry_bytes)).wrapping_sub(8)
 }
 
 /// The entry of the continuation at whose frame rbp points: so does the saved rbp of the bottom frame on the stack, and rbp

@@ -8,7 +8,10 @@ use tracer_common::{
 };
 
 use super::blob;
-use crate::maps::{CODE, GENERATION, REGIONS, REMEMBERED, ROWS};
+use crate::{
+    args::forget,
+    maps::{CODE, GENERATION, REGIONS, REMEMBERED, ROWS},
+};
 
 /// Most places that a CPU remembers; fewer where there are many CPUs ([`CodeLayout::places`]).
 pub(crate) const PLACES: usize = 8192;
@@ -172,6 +175,8 @@ extern "C" fn unwind_rule(address: u64, first_row: u64, rows: u64) -> u64 {
         } else {
             high = middle;
         }
+        // Or each step would be walked through once for each half that the steps before it could have chosen.
+        (low, high) = (forget(u64::from(low), address) as u32, forget(u64::from(high), address) as u32);
     }
     if low == 0 {
         return 0;

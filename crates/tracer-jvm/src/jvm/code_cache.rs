@@ -38,6 +38,8 @@ const MAX_HEAPS: u32 = 16;
 const MAX_BLOBS: usize = 1 << 20;
 /// How many compiled methods are looked at to see whether the layout is right.
 const SAMPLES: usize = 200;
+/// The type of the objects that hold frames of virtual threads.
+const CHUNK: &str = "InstanceStackChunkKlass";
 /// How many blobs are looked at for the stubs of continuations.
 const MAX_STUBS: usize = 4096;
 /// Largest code of the interpreter that is believed.
@@ -85,6 +87,8 @@ pub struct CodeCache {
     heaps: Vec<Heap>,
     blobs: BlobLayout,
     layout: CodeLayout,
+    /// Whether this release has virtual threads whose frames are moved to the heap (21 and later, and 19 as a preview).
+    moves_frames: bool,
 }
 
 impl CodeCache {
@@ -94,7 +98,8 @@ impl CodeCache {
         let blobs = BlobLayout::from_tables(fields)?;
         let heaps = heaps(peek, fields)?;
         let layout = code_layout(peek, fields, &blobs, heaps.len())?;
-        let cache = Self { heaps, blobs, layout };
+        let moves_frames = tables.type_size(CHUNK).is_some();
+        let cache = Self { heaps, blobs, layout, moves_frames };
         cache.check(peek)?;
         Ok(cache)
     }
@@ -102,6 +107,10 @@ impl CodeCache {
     /// Finds what the tables do not have: what virtual threads return to, and where their frames in the heap lie. By the
     /// library's symbols, or, where it is stripped, by the code itself; it stays 0 where neither knows, as before 21.
     pub fn find_continuations(&mut self, peek: &impl Peek, libjvm: &Library) {
+        // Where there is nothing to find, all symbols and all stubs would be looked at.
+        if !self.moves_frames {
+            return;
+        }
         let known = Known::read(peek, libjvm);
         let barrier = known.return_barrier().filter(|&address| self.heap_of(address).is_some());
         if let Some(barrier) = barrier.or_else(|| self.return_barrier_by_code(peek)) {

@@ -1,7 +1,7 @@
 //! Names of the kernel's functions, from `/proc/kallsyms`.
 //!
-//! The list is read when the first address is asked for. Where the kernel hides its addresses, or the list cannot be read,
-//! every frame says so.
+//! The list is the second way, where the kernel does not name one function after another, and is read when the first address
+//! is asked for. Where the kernel hides its addresses, or the list cannot be read, every frame says so.
 
 use std::{
     fs::File,

@@ -7,7 +7,7 @@ use std::{
 
 use aya::{
     Ebpf, EbpfLoader, VerifierLogLevel,
-    maps::{self, Array, Map, MapData, PerCpuArray},
+    maps::{self, Array, Map, MapData, PerCpuArray, PerCpuValues},
     programs::{Program, ProgramError, UProbe},
     util::nr_cpus,
 };
@@ -94,6 +94,17 @@ impl Messages {
     }
 }
 
+/// What the programs have counted, summed over the CPUs.
+#[derive(Debug, Default)]
+pub struct Readings {
+    /// Counters of each site, in the order of [`SiteStats`]'s fields.
+    pub sites: Vec<[u64; STATS_WORDS]>,
+    /// Hits that were refused at each site; nothing where none were.
+    pub refused: Vec<u64>,
+    /// Time in walks over stacks.
+    pub stack_ns: u64,
+}
+
 /// The kernel side of a session. Dropping it takes everything out of the kernel.
 pub struct Kernel {
     ebpf: Ebpf,
@@ -156,7 +167,7 @@ impl Kernel {
         let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni, marks)?;
         let kernel = Self {
             programs,
-            tallying: Tallying::take(&mut ebpf)?,
+            tallying: Tallying::take(&mut ebpf, &descriptors)?,
             jni: JniMaps::take(&mut ebpf)?,
             sites: Array::try_from(take(&mut ebpf, MAP_SITES)?).map_err(|error| map_error(MAP_SITES, &error))?,
             target: Array::try_from(take(&mut ebpf, MAP_TARGET)?).map_err(|error| map_error(MAP_TARGET, &error))?,
@@ -224,51 +235,30 @@ impl Kernel {
         self.sites.set(u32::from(site), SpecValue(spec), 0).map_err(|error| map_error(MAP_SITES, &error))
     }
 
+    /// What the programs have counted at the first `count` sites.
+    pub fn readings(&self, count: usize) -> Result<Readings, Error> {
+        let mut readings = Readings::default();
+        for site in (0..=self.last_site()).take(count) {
+            let values = self.stats.get(&u32::from(site), 0).map_err(|error| map_error(MAP_STATS, &error))?;
+            readings.sites.push(sum(&values));
+            readings.refused.push(values.iter().map(|StatsValue(stats)| stats.refused).sum::<u64>());
+            readings.stack_ns += values.iter().map(|StatsValue(stats)| stats.stack_ns).sum::<u64>();
+        }
+        if readings.refused.iter().all(|number| *number == 0) {
+            readings.refused.clear();
+        }
+        Ok(readings)
+    }
+
     /// Counters of the first `count` sites, summed over the CPUs, in the order of [`SiteStats`]'s fields.
     pub fn stats(&self, count: usize) -> Result<Vec<[u64; STATS_WORDS]>, Error> {
-        (0..=self.last_site()).take(count).map(|site| self.site_stats(site)).collect()
+        self.readings(count).map(|readings| readings.sites)
     }
 
     /// Counters of one site.
     pub fn site_stats(&self, site: u16) -> Result<[u64; STATS_WORDS], Error> {
         let values = self.stats.get(&u32::from(site), 0).map_err(|error| map_error(MAP_STATS, &error))?;
-        let mut sum = [0; STATS_WORDS];
-        for StatsValue(stats) in values.iter() {
-            let SiteStats {
-                hits,
-                filtered,
-                emitted,
-                lost,
-                unreadable,
-                definitions_emitted,
-                definitions_lost,
-                stack_ns: _,
-                counted,
-                refused,
-                look: _,
-                hits_since: _,
-            } = *stats;
-            // Programs that mostly count leave the sum to us.
-            let hits = if hits == 0 { filtered + counted + refused + emitted } else { hits };
-            let counters = [hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost];
-            for (total, counter) in sum.iter_mut().zip(counters) {
-                *total += counter;
-            }
-        }
-        Ok(sum)
-    }
-
-    /// Hits that were refused at the first `count` sites; nothing where none were.
-    pub fn refused(&self, count: usize) -> Result<Vec<u64>, Error> {
-        let mut refused = Vec::new();
-        for site in (0..self.most_sites).take(count) {
-            let values = self.stats.get(&site, 0).map_err(|error| map_error(MAP_STATS, &error))?;
-            refused.push(values.iter().map(|StatsValue(stats)| stats.refused).sum::<u64>());
-        }
-        if refused.iter().all(|number| *number == 0) {
-            refused.clear();
-        }
-        Ok(refused)
+        Ok(sum(&values))
     }
 
     /// Hits of one site, and its time in walks over stacks.
@@ -280,16 +270,6 @@ impl Kernel {
             load[1] += stack_ns;
         }
         Ok(load)
-    }
-
-    /// Time in walks over stacks at the first `count` sites, summed over the CPUs.
-    pub fn stack_ns(&self, count: usize) -> Result<u64, Error> {
-        let mut sum = 0;
-        for site in (0..self.most_sites).take(count) {
-            let values = self.stats.get(&site, 0).map_err(|error| map_error(MAP_STATS, &error))?;
-            sum += values.iter().map(|StatsValue(stats)| stats.stack_ns).sum::<u64>();
-        }
-        Ok(sum)
     }
 
     /// What the programs know about the target's code.
@@ -362,6 +342,34 @@ impl Kernel {
     pub(super) fn uprobe(&mut self, program: &str) -> Result<&mut UProbe, Error> {
         uprobe(&mut self.ebpf, program)
     }
+}
+
+/// Counters of one site, in the order of [`SiteStats`]'s fields.
+fn sum(values: &PerCpuValues<StatsValue>) -> [u64; STATS_WORDS] {
+    let mut sum = [0; STATS_WORDS];
+    for StatsValue(stats) in values.iter() {
+        let SiteStats {
+            hits,
+            filtered,
+            emitted,
+            lost,
+            unreadable,
+            definitions_emitted,
+            definitions_lost,
+            stack_ns: _,
+            counted,
+            refused,
+            look: _,
+            hits_since: _,
+        } = *stats;
+        // Programs that mostly count leave the sum to us.
+        let hits = if hits == 0 { filtered + counted + refused + emitted } else { hits };
+        let counters = [hits, filtered, emitted, lost, unreadable, definitions_emitted, definitions_lost];
+        for (total, counter) in sum.iter_mut().zip(counters) {
+            *total += counter;
+        }
+    }
+    sum
 }
 
 pub(super) fn map_fds(ebpf: &Ebpf) -> HashMap<String, RawFd> {

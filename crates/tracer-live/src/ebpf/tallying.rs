@@ -1,10 +1,14 @@
 //! What the programs for methods and objects are told, and what they have counted.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{self, BTreeMap},
+    os::fd::RawFd,
+};
 
 use aya::{
     Ebpf,
-    maps::{Array, HashMap, MapData, PerCpuArray, PerCpuHashMap},
+    maps::{Array, HashMap, MapData, PerCpuArray},
+    util::nr_cpus,
 };
 use tracer_common::{
     filter::{ENTRY_GRAPH, Filter, WHOLE_GRAPH},
@@ -19,7 +23,7 @@ use tracer_common::{
 };
 
 use super::{
-    Error,
+    Error, batch,
     load::{map_error, take},
     wire::{CellValue, ContextValue, DemandValue, FilterValue, SubjectValue},
 };
@@ -31,8 +35,11 @@ pub struct Tallying {
     subjects: HashMap<MapData, u64, SubjectValue>,
     cells: PerCpuArray<MapData, CellValue>,
     masks: HashMap<MapData, u32, u64>,
-    buckets: PerCpuHashMap<MapData, u64, u64>,
-    contexts: HashMap<MapData, u64, ContextValue>,
+    /// Descriptors of maps that are read as a whole; they live as long as the programs.
+    buckets: RawFd,
+    contexts: RawFd,
+    /// How many values an entry of `buckets` has.
+    cpus: usize,
     outcomes: PerCpuArray<MapData, u64>,
     threads: HashMap<MapData, u32, [u64; CALLS_WORDS]>,
 }
@@ -41,20 +48,25 @@ pub struct Tallying {
 pub type Buckets = Vec<(u16, u64)>;
 
 impl Tallying {
-    pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, Error> {
+    pub(super) fn take(ebpf: &mut Ebpf, descriptors: &collections::HashMap<String, RawFd>) -> Result<Self, Error> {
         macro_rules! map {
             ($kind:ident, $name:expr) => {
                 $kind::try_from(take(ebpf, $name)?).map_err(|error| map_error($name, &error))?
             };
         }
+        let descriptor = |name: &str| {
+            let missing = || Error::Map { name: name.to_owned(), reason: "not in the object".to_owned() };
+            descriptors.get(name).copied().ok_or_else(missing)
+        };
         let tallying = Self {
             demand: map!(Array, MAP_DEMAND),
             filter: map!(Array, MAP_FILTER),
             subjects: map!(HashMap, MAP_SUBJECTS),
             cells: map!(PerCpuArray, MAP_CELLS),
             masks: map!(HashMap, MAP_MASKS),
-            buckets: map!(PerCpuHashMap, MAP_BUCKETS),
-            contexts: map!(HashMap, MAP_CONTEXTS),
+            buckets: descriptor(MAP_BUCKETS)?,
+            contexts: descriptor(MAP_CONTEXTS)?,
+            cpus: nr_cpus().map_err(|(call, source)| Error::System { call, source })?,
             outcomes: map!(PerCpuArray, MAP_OUTCOMES),
             threads: map!(HashMap, MAP_THREADS),
         };
@@ -120,17 +132,28 @@ impl Tallying {
     pub fn buckets(&self) -> BTreeMap<u32, Buckets> {
         let mut all: BTreeMap<u32, BTreeMap<u16, u64>> = BTreeMap::new();
         // An entry that is added meanwhile is read the next time.
-        for (key, counts) in self.buckets.iter().flatten() {
+        let read = batch::each(self.buckets, self.cpus, |key, counts: &[u64]| {
             let [cell, bucket] = [key >> 32, key & 0xffff_ffff];
-            let (Ok(cell), Ok(bucket)) = (u32::try_from(cell), u16::try_from(bucket)) else { continue };
-            *all.entry(cell).or_default().entry(bucket).or_default() += counts.iter().sum::<u64>();
+            if let (Ok(cell), Ok(bucket)) = (u32::try_from(cell), u16::try_from(bucket)) {
+                *all.entry(cell).or_default().entry(bucket).or_default() += counts.iter().sum::<u64>();
+            }
+        });
+        if let Err(error) = read {
+            log::warn!("eBPF map `{MAP_BUCKETS}`: {error}");
         }
         all.into_iter().map(|(cell, buckets)| (cell, buckets.into_iter().collect())).collect()
     }
 
     /// All contexts with their ids. One that is added meanwhile is read the next time.
-    pub fn contexts(&self) -> impl Iterator<Item = (u64, Context)> + '_ {
-        self.contexts.iter().flatten().map(|(id, ContextValue(context))| (id, context))
+    pub fn contexts(&self) -> Vec<(u64, Context)> {
+        let mut contexts = Vec::new();
+        let read = batch::each(self.contexts, 1, |id, values: &[ContextValue]| {
+            contexts.extend(values.iter().map(|ContextValue(context)| (id, *context)));
+        });
+        if let Err(error) = read {
+            log::warn!("eBPF map `{MAP_CONTEXTS}`: {error}");
+        }
+        contexts
     }
 
     /// `Method*` of calls that began in an epoch and of whose end nothing has told, as far as they are wanted; and how many are

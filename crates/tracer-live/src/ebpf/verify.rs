@@ -123,20 +123,26 @@ impl Code {
 
     /// A program that returns at once.
     pub(super) fn nothing() -> Self {
-        Self::plain("nothing", &RETURN)
+        Self::plain("nothing", bpf_prog_type::BPF_PROG_TYPE_KPROBE, &RETURN)
     }
 
     /// A program that writes to as many bytes of stack, a multiple of 8, and returns.
     pub(super) fn with_stack(bytes: i16) -> Self {
         // *(u64 *)(r10 - bytes) = 0
         let store = instruction(0x7a, 10, -bytes);
-        Self::plain("with_stack", &[[store].as_slice(), &RETURN].concat())
+        let instructions = [[store].as_slice(), &RETURN].concat();
+        Self::plain("with_stack", bpf_prog_type::BPF_PROG_TYPE_KPROBE, &instructions)
     }
 
-    fn plain(name: &str, instructions: &[bpf_insn]) -> Self {
+    /// A program that is attached to nothing and runs when it is told to.
+    pub(super) fn raw_tracepoint(name: &str, instructions: &[bpf_insn]) -> Self {
+        Self::plain(name, bpf_prog_type::BPF_PROG_TYPE_RAW_TRACEPOINT, instructions)
+    }
+
+    fn plain(name: &str, kind: bpf_prog_type, instructions: &[bpf_insn]) -> Self {
         Self {
             name: name.to_owned(),
-            kind: bpf_prog_type::BPF_PROG_TYPE_KPROBE,
+            kind,
             instructions: instructions.to_vec(),
             functions: Vec::new(),
             function_bytes: 0,

@@ -17,11 +17,15 @@ const MAX_FRAMES: usize = 1 << 20;
 const MAX_FRAME_BYTES: usize = 96 << 20;
 /// Distinct stacks that a session keeps; later ones count as lost.
 const MAX_STACKS: usize = 1 << 20;
+/// Frames that are known by where they lie: those that name many stacks are the same objects each time.
+const MAX_AT_HAND: usize = 1 << 14;
 
 /// What has been defined so far.
 #[derive(Debug, Default)]
 pub struct Definitions {
     frames: HashMap<Arc<Frame>, u32>,
+    /// By address; they are held, so that no other frame comes to lie there.
+    at_hand: HashMap<*const Frame, (Arc<Frame>, u32)>,
     frame_bytes: usize,
     stacks: HashSet<StackId>,
 }
@@ -42,6 +46,18 @@ impl Definitions {
 
     /// The number of a frame, which is put into the flow where it is new.
     pub(super) fn frame(&mut self, frame: Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
+        if let Some((_, id)) = self.at_hand.get(&Arc::as_ptr(&frame)) {
+            return *id;
+        }
+        let id = self.frame_by_content(Arc::clone(&frame), sink);
+        if self.at_hand.len() >= MAX_AT_HAND {
+            self.at_hand.clear();
+        }
+        self.at_hand.insert(Arc::as_ptr(&frame), (frame, id));
+        id
+    }
+
+    fn frame_by_content(&mut self, frame: Arc<Frame>, sink: &mut dyn FnMut(Item<'_>)) -> u32 {
         if let Some(id) = self.frames.get(&frame) {
             return *id;
         }

@@ -11,6 +11,7 @@ use crate::{
         Error,
         attach::{NOBODY, detach_all},
         calibrate::Calibration,
+        load::Readings,
         runtime::{Runs, Statistics},
     },
     item::{Counters, End, Item},
@@ -85,13 +86,14 @@ impl Live {
             log::debug!("`{program}` ran {runs} times for {run_ns} ns");
         }
         let sum = |of: fn(&Runs) -> u64| programs.as_ref().map(|programs| programs.iter().map(of).sum());
+        let Readings { sites, refused, stack_ns } = self.kernel.readings(self.group_of_site.len())?;
         Ok(Counters {
             time_ns: now_ns(),
-            refused: self.kernel.refused(self.group_of_site.len())?,
+            refused,
             trap_cost_ps: self.trap_cost_now_ps(),
             inside: self.inside.as_ref().map(InsideLane::cost),
-            sites: self.kernel.stats(self.group_of_site.len())?,
-            stack_ns: Some(self.kernel.stack_ns(self.group_of_site.len())?),
+            sites,
+            stack_ns: Some(stack_ns),
             own_cpu_ns: usage.cpu_ns,
             own_memory_bytes: usage.memory_bytes,
             program_ns: sum(|program| program.run_ns),

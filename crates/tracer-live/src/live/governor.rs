@@ -28,6 +28,8 @@ use crate::{
 
 /// Shortest time between two looks.
 const STEP_NS: u64 = 15_000_000;
+/// How often the machine is asked which CPUs it has.
+const CPUS_EVERY_NS: u64 = 250_000_000;
 /// Hits over which an average of their cost means something.
 const ENOUGH_HITS: u64 = 1000;
 /// How often the cost of a trap is measured again.
@@ -44,6 +46,8 @@ pub(super) struct Governor {
     told: Vec<Load>,
     /// When it looked.
     latest_ns: u64,
+    /// When the machine was asked which CPUs it has.
+    cpus_ns: u64,
     /// CPU time of jtrace in its work for the session since then, and what its clock said when it began to work.
     own_cpu_ns: u64,
     working_since_ns: u64,
@@ -65,6 +69,7 @@ impl Governor {
             loads: vec![Load::default(); means.len()],
             told: vec![Load::default(); means.len()],
             latest_ns: 0,
+            cpus_ns: 0,
             own_cpu_ns: 0,
             working_since_ns: cpu_ns(),
             pending: VecDeque::new(),
@@ -199,7 +204,10 @@ impl Live {
         self.governor.latest_ns = time_ns;
         self.count_hits()?;
         self.kernel.looked()?;
-        self.rings.follow_cpus()?;
+        if time_ns.saturating_sub(self.governor.cpus_ns) >= CPUS_EVERY_NS {
+            self.governor.cpus_ns = time_ns;
+            self.rings.follow_cpus()?;
+        }
         self.measure_traps(time_ns);
         self.end_work();
         self.begin_work();

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use tracer_common::{
     record::{EventKind, SubjectState, Timed},
-    tally::{Cell, Context, Demand, MAX_SUBJECTS, Subject as Told, Verdict},
+    tally::{Cell, Demand, MAX_SUBJECTS, Subject as Told, Verdict},
 };
 
 use crate::{
@@ -392,7 +392,7 @@ impl Subjects {
 
     /// The contexts of wanted subjects.
     fn contexts(&mut self, tallying: &mut Tallying) -> ContextTallies {
-        let read: Vec<(u64, Context)> = tallying.contexts().collect();
+        let read = tallying.contexts();
         let met = read.into_iter().map(|(id, context)| {
             let (subject, is_method, wanted) = self.subject_of(context.subject, tallying);
             Met::new(id, &context, subject, is_method, wanted)

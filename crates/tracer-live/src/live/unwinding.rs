@@ -1,16 +1,13 @@
 //! Stacks of a live target: gives the kernel side what it needs to unwind, and names what it found while the target runs.
 
-use std::{
-    collections::VecDeque,
-    thread::{self, JoinHandle},
-};
+use std::collections::VecDeque;
 
 use tracer_common::{
     stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
     unwind::{CodeLayout, Region},
 };
 
-use super::definitions::Definitions;
+use super::{definitions::Definitions, machine::Machine};
 use crate::{
     decode::{Decoded, Header, RawStack, decode},
     ebpf::{Error, load::Kernel},
@@ -21,9 +18,8 @@ use crate::{
         memory::{self, Memory},
         unloads::Unloads,
     },
-    privilege,
     stack::{End, Frame, Kind, StackDefinition},
-    symbol::{java::JavaSymbols, kernel::KernelSymbols, native::NativeSymbols},
+    symbol::java::JavaSymbols,
     unwind::regions::{self, Tables},
 };
 
@@ -46,59 +42,6 @@ pub struct Unwinding {
     rows_written: usize,
     unknown_code: u64,
     unloads: Unloads,
-}
-
-/// Symbols of files and of the kernel. They are read beside all that attaching does: whoever read them at the first stack would
-/// name the next ones so late that their code may have gone.
-struct Machine {
-    symbols: Symbols,
-    begun: bool,
-    reader: Option<JoinHandle<Symbols>>,
-}
-
-#[derive(Default)]
-struct Symbols {
-    native: NativeSymbols,
-    kernel: KernelSymbols,
-}
-
-impl Symbols {
-    fn load(&mut self) {
-        self.native.load_all();
-        self.kernel.load();
-    }
-}
-
-impl Machine {
-    fn new(memory: &Memory) -> Self {
-        let symbols = Symbols { native: NativeSymbols::new(memory), kernel: KernelSymbols::new() };
-        Self { symbols, begun: false, reader: None }
-    }
-
-    /// Reads them on a thread of its own, unless that was asked for before.
-    fn begin(&mut self) {
-        if !std::mem::replace(&mut self.begun, true) {
-            let mut symbols = std::mem::take(&mut self.symbols);
-            let reader = thread::Builder::new().spawn(move || {
-                if let Err(error) = privilege::keep_only(privilege::SESSION) {
-                    log::warn!("a thread of jtrace keeps all its capabilities: {error}");
-                }
-                symbols.load();
-                symbols
-            });
-            // Without room for a thread names stay unknown.
-            self.reader = reader.inspect_err(|error| log::warn!("native code has no names: {error}")).ok();
-        }
-    }
-
-    fn ready(&mut self) -> &mut Symbols {
-        self.begin();
-        if let Some(reader) = self.reader.take() {
-            // A reader that panicked said so; its names stay unknown.
-            self.symbols = reader.join().unwrap_or_default();
-        }
-        &mut self.symbols
-    }
 }
 
 impl Unwinding {
@@ -146,7 +89,7 @@ impl Unwinding {
 
     /// Waits until they are read.
     pub fn wait_for_symbols(&mut self) {
-        let _: &mut Symbols = self.machine.ready();
+        self.machine.wait();
     }
 
     /// Rows of unwinding tables, for which the kernel side must have room.
@@ -177,7 +120,7 @@ impl Unwinding {
             return Ok(());
         }
         if self.tables.update(&self.memory).unwrap_or(false) {
-            self.machine.ready().native.refresh();
+            self.machine.native().refresh();
             let remember = self.layout.remember != 0;
             self.install(kernel, remember)?;
         }
@@ -244,8 +187,8 @@ impl Unwinding {
         let bci = u16::from_le_bytes([bci_low, bci_high]);
         let check = u32::from_le_bytes(check);
         let named = match (FrameKind::from_number(kind), &mut self.java) {
-            (Some(FrameKind::Kernel), _) => vec![self.machine.ready().kernel.frame(address)],
-            (Some(FrameKind::Native), _) => vec![self.machine.ready().native.frame(address, return_address)],
+            (Some(FrameKind::Kernel), _) => vec![self.machine.kernel(address)],
+            (Some(FrameKind::Native), _) => vec![self.machine.native().frame(address, return_address)],
             (Some(FrameKind::Interpreted), Some(java)) if tag & FRAME_BYTECODE_POINTER != 0 => {
                 vec![java.interpreted_at(address, tag >> 16)]
             }
@@ -281,10 +224,10 @@ impl Unwinding {
             StackEnd::UnknownCode => "unknown code".to_owned(),
             StackEnd::NoCodeBlob => "no code blob in the code heap".to_owned(),
             StackEnd::NoTable => {
-                format!("no unwinding table for {}", self.machine.ready().native.frame(raw.end_pc, true))
+                format!("no unwinding table for {}", self.machine.native().frame(raw.end_pc, true))
             }
             StackEnd::UnsupportedRule => {
-                format!("unwinding rule of {}", self.machine.ready().native.frame(raw.end_pc, true))
+                format!("unwinding rule of {}", self.machine.native().frame(raw.end_pc, true))
             }
             StackEnd::UnreadableStack => "unreadable stack".to_owned(),
             StackEnd::BadInterpreterFrame => "no frame of the interpreter".to_owned(),

@@ -28,6 +28,11 @@ impl Allowance {
         Self { left_ns: MOST_NS, class: Class::RealTime }
     }
 
+    /// Whether half of it is left: more than a thread gets through between two looks, however busy it is.
+    pub(super) fn is_ample(&self) -> bool {
+        self.left_ns >= MOST_NS / 2.0
+    }
+
     /// The class from now on, after so much time in which so much CPU time was taken.
     pub(super) fn step(&mut self, elapsed_ns: u64, used_ns: u64) -> Class {
         self.left_ns = (self.left_ns + elapsed_ns as f64 * SHARE).min(MOST_NS);
@@ -73,6 +78,20 @@ mod tests {
     #[test]
     fn a_thread_that_takes_little_always_has_it() {
         assert!((taken(0.2, 60) - 12.0).abs() < 1e-6, "{}", taken(0.2, 60));
+    }
+
+    #[test]
+    fn half_of_it_is_left_to_a_thread_that_takes_little_and_not_to_one_that_takes_all() {
+        let mut allowance = Allowance::new();
+        let mut after = |steps: u32, used_ns| {
+            for _ in 0..steps {
+                allowance.step(STEP_NS, used_ns);
+            }
+            allowance.is_ample()
+        };
+        assert!(after(100, STEP_NS / 10));
+        // Each step takes three quarters of its length more than it brings.
+        assert!(after(13, STEP_NS) && !after(1, STEP_NS));
     }
 
     #[test]
