@@ -227,6 +227,9 @@ impl Weaving {
             if let Some((property, symbol)) = self.symbols.get(&place.marker) {
                 memory.set_symbol(place.id, *property, *symbol);
             }
+            if place.made.is_some() {
+                memory.set_objects(place.id);
+            }
             memory.switch(place.id, state.bits.get(&place.marker).copied().unwrap_or(0));
         }
         state.places.entry(place.marker).or_default().push(place.id);

@@ -39,6 +39,7 @@ pub(crate) fn place(number: u32, marker: u32) -> PlaceDefinition {
         descriptor: "()V".to_owned(),
         bci: 0,
         line: Some(7),
+        made: None,
     }
 }
 

@@ -79,6 +79,13 @@ impl LoadedLayout {
         }
     }
 
+    /// Bytes of an object of a class; nothing of arrays, interfaces, and what cannot be read.
+    pub fn instance_bytes(&self, peek: &impl Peek, class: u64) -> Option<u64> {
+        let helper = peek.u32(class.wrapping_add(self.layout_helper)).ok()?.cast_signed();
+        // The lowest bit says that the JVM must make it itself.
+        u64::try_from(helper & !1).ok().filter(|bytes| *bytes > 0)
+    }
+
     /// The methods of one class; says whether more are wanted. Where something cannot be read, the class has none.
     fn methods_of(&self, peek: &impl Peek, class: u64, left: &mut u32, take: &mut dyn FnMut(u64) -> bool) -> bool {
         let is_of_instances =
