@@ -27,7 +27,7 @@ use tracer_weave::{
 
 use self::{
     below::Below,
-    look::{look_below, needed},
+    look::{look_below, may_have_places, needed},
 };
 pub(crate) use self::{
     hooks::{hook, prepared},
@@ -298,7 +298,10 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Do
     let loaded = loaded(jvmti)?;
     look_below(weaving, &loaded, jni);
     let (wanted, others): (Vec<_>, Vec<_>) =
-        loaded.into_iter().partition(|(_, name)| !weaving.rules_of(name).is_empty());
+        loaded.into_iter().partition(|(class, name)| {
+            let rules = weaving.rules_of(name);
+            !rules.is_empty() && may_have_places(jvmti, *class, name, &rules)
+        });
     for (class, name) in others {
         if !needed(jvmti, class, &name, weaving).is_empty() {
             weaving.skip(vec![Skipped { class: name, method: None, reason: NEEDED.to_owned() }]);
