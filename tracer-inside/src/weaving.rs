@@ -297,11 +297,10 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Do
     // Again: what was loaded until now came past the hook before it was there.
     let loaded = loaded(jvmti)?;
     look_below(weaving, &loaded, jni);
-    let (wanted, others): (Vec<_>, Vec<_>) =
-        loaded.into_iter().partition(|(class, name)| {
-            let rules = weaving.rules_of(name);
-            !rules.is_empty() && may_have_places(jvmti, *class, name, &rules)
-        });
+    let (wanted, others): (Vec<_>, Vec<_>) = loaded.into_iter().partition(|(class, name)| {
+        let rules = weaving.rules_of(name);
+        !rules.is_empty() && may_have_places(jvmti, *class, name, &rules)
+    });
     for (class, name) in others {
         if !needed(jvmti, class, &name, weaving).is_empty() {
             weaving.skip(vec![Skipped { class: name, method: None, reason: NEEDED.to_owned() }]);

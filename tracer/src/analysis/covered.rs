@@ -62,10 +62,17 @@ impl Covered {
                 if untraced.is_empty() { String::new() } else { format!(", and {} may be inlined in them", untraced.len()) },
             ),
         };
-        let inside = silent.first().filter(|_| !objects).map_or_else(String::new, |silent| {
-            let (pid, patterns) = (context.target.pid, patterns(included, silent));
-            let command = lens.id();
-            format!("`sudo jtrace {command} {pid} {patterns} --lane inside` counts them through a library in the JVM; ")
+        let inside = silent.first().map_or_else(String::new, |silent| {
+            // Of objects what was chosen are their classes, and inside it is the code that makes them.
+            let (patterns, what) = if *objects {
+                (patterns(&[], silent), "the objects that this code makes")
+            } else {
+                (patterns(included, silent), "them")
+            };
+            let (pid, command) = (context.target.pid, lens.id());
+            format!(
+                "`sudo jtrace {command} {pid} {patterns} --lane inside` counts {what} through a library in the JVM; "
+            )
         });
         Some(format!("{what}. {inside}`jtrace run` starts a JVM that reports everything."))
     }
@@ -195,11 +202,14 @@ mod tests {
     }
 
     fn headline(coverage: Coverage) -> Option<String> {
+        said_of(&Covered { coverage: Some(coverage), ..Covered::default() }, Lens::Methods)
+    }
+
+    fn said_of(covered: &Covered, lens: Lens) -> Option<String> {
         let mut play = Play::default();
         play.target.pid = 4711;
-        let covered = Covered { coverage: Some(coverage), ..Covered::default() };
         let span = Span { start_ns: 0, duration_ns: MS, started_at_ms: 0, end: "duration".to_owned() };
-        covered.headline(Lens::Methods, context(&play, &span))
+        covered.headline(lens, context(&play, &span))
     }
 
     #[test]
@@ -226,8 +236,12 @@ mod tests {
         assert!(said.contains("`sudo jtrace methods 4711 -I 'Tally*::*' -I 'Shop::sell' --lane inside`"), "{said}");
         let said = headline(Coverage { included: vec!["sell".to_owned()], ..seen(0, &till) }).unwrap();
         assert!(said.contains("-I 'Tally$Till::*'"), "{said}");
-        let said = headline(Coverage { objects: true, ..seen(0, &till) }).unwrap();
-        assert!(said.contains("the objects that they make") && !said.contains("jtrace markers"), "{said}");
+        let included = vec!["java.lang.String".to_owned()];
+        let covered =
+            Covered { coverage: Some(Coverage { objects: true, included, ..seen(0, &till) }), ..Covered::default() };
+        let said = said_of(&covered, Lens::Alloc).unwrap();
+        assert!(said.contains("`sudo jtrace alloc 4711 -I 'Tally$Till::*' --lane inside`"), "{said}");
+        assert!(said.contains("the objects that they make"), "{said}");
     }
 
     #[test]
