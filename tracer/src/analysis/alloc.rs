@@ -398,7 +398,7 @@ impl Analysis for Alloc {
             match written {
                 Some(ClientReport { summary, notes, shapes }) => {
                     section.summary = summary.followed_by(std::mem::take(&mut section.summary));
-                    section.notes.splice(0..0, notes);
+                    section.notes.splice(0..0, self.woven.incomplete().into_iter().chain(notes));
                     section.shapes.splice(0..0, shapes.into_iter().filter(|shape| !shape.is_empty()));
                 }
                 None => self.exact.add_to(&mut section, context),

@@ -10,6 +10,7 @@ use crate::{
     mark::{CALLS, Inside, MarkBatch, Marker, Switched},
     marker::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Reporting, Thread},
     report::{Section, Summary},
+    text::format::plural,
 };
 
 /// What comes of marks.
@@ -24,6 +25,8 @@ pub(super) struct Woven {
     pub(super) is_asked: bool,
     /// Markers that are on and off together.
     switched: Vec<Switched>,
+    /// Methods and classes that were left as they were.
+    left_out: u64,
 }
 
 impl Woven {
@@ -36,7 +39,7 @@ impl Woven {
     pub(super) fn of(client: Box<dyn Client>, is_theirs: fn(&Marker) -> bool, scaled: fn(u64) -> Scaled) -> Self {
         let mut dispatch = Dispatch::default();
         dispatch.add(client).expect("it is the first one");
-        Self { dispatch, is_theirs, scaled, is_asked: false, switched: Vec::new() }
+        Self { dispatch, is_theirs, scaled, is_asked: false, switched: Vec::new(), left_out: 0 }
     }
 
     /// Takes what is said of the session.
@@ -45,9 +48,23 @@ impl Woven {
             self.is_asked = asked.markers.iter().any(self.is_theirs);
             self.switched = asked.switched();
         }
+        if let Inside::Woven(woven) = inside {
+            self.left_out = self.left_out.saturating_add(woven.skipped_count);
+        }
         if self.is_asked {
             self.dispatch.inside(inside);
         }
+    }
+
+    /// A sentence where not all of what was chosen could be woven.
+    pub(super) fn incomplete(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} of what was chosen could not be woven and {} not counted: the table `marker_skipped` has the reasons.",
+                plural(self.left_out, "method or class", "methods and classes"),
+                if self.left_out == 1 { "is" } else { "are" },
+            )
+        })
     }
 
     /// Takes marks.

@@ -59,7 +59,7 @@ impl Wish {
     /// The marker of chosen methods: what is counted of their calls is for the lens `methods`. Nothing where none is included.
     pub fn calls(include: Vec<Named>, except: Vec<Named>, predicate: Option<String>, time: bool) -> Option<Self> {
         let wish = Self::of(CALLS, (Place::Method, Sides::Region), include, except)?;
-        Some(Self { marker: Marker { predicate, time, ..wish.marker }, ..wish })
+        Some(Self { marker: Marker { time, predicate, ..wish.marker }, ..wish })
     }
 
     /// The marker of allocations in chosen methods, for the lens `alloc`.

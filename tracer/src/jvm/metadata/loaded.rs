@@ -161,6 +161,14 @@ mod tests {
     }
 
     #[test]
+    fn objects_are_as_large_as_their_class_says_and_arrays_differ() {
+        let mut copy = graph();
+        copy.write_u32(0x6000 + LAYOUT.layout_helper, 25);
+        let bytes = [0x4000, 0x5000, 0x6000, 0x9_0000].map(|class| LAYOUT.instance_bytes(&copy, class));
+        assert_eq!(bytes, [Some(16), None, Some(24), None], "the lowest bit is none of the size");
+    }
+
+    #[test]
     fn a_walk_ends_whatever_the_target_has_written() {
         let mut circle = graph();
         circle.write_u64(0x6000 + LAYOUT.next_class, 0x4000);

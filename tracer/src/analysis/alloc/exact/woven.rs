@@ -13,7 +13,7 @@ use super::{
 use crate::{
     analysis::{
         scaled::scaled,
-        table::{FastMap, Keyed, Merge, column},
+        table::{FastMap, Groups, Keyed, Merge, column},
         woven::{ThreadLabel, Woven, thread_label},
     },
     mark::{Marker, OBJECTS},
@@ -131,8 +131,7 @@ impl Objects {
     }
 
     fn threads_table(&self, at: &Reporting<'_>, total: u64) -> Shape {
-        let mut groups: super::super::super::table::Groups<ThreadLabel, Made> =
-            super::super::super::table::Groups { rows: BTreeMap::new(), others: None };
+        let mut groups: Groups<ThreadLabel, Made> = Groups { rows: BTreeMap::new(), others: None };
         for ((thread, place), counted) in self.threads.iter() {
             let Some(place) = at.known.place(*place) else { continue };
             let Some((made, ..)) = counted.made(at.known, &place.definition) else { continue };

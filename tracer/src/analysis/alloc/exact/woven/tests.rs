@@ -100,7 +100,9 @@ fn sums_over_places_are_those_of_classes_kinds_and_threads() {
 fn objects_without_a_size_have_no_bytes_and_that_is_said() {
     for told in [vec![], vec![size("a.Cart", None)], vec![size("a.Cart", Some(16)), size("a.Cart", Some(24))]] {
         let mut play = play();
-        told.iter().for_each(|told| play.dispatch.inside(told));
+        for told in &told {
+            play.dispatch.inside(told);
+        }
         let mut words = Words::default();
         words.counted(WordKind::Enter, 3, 10);
         play.batch(1, &words, false);
