@@ -163,7 +163,7 @@ impl Objects {
         ];
         if not_sized > 0 {
             notes.push(format!(
-                "Of {} the size is not known, as their class was unloaded before it was asked for, or loaders have different ones of its name: \
+                "Of {} the size is not known, as their class or the program was gone before it was asked for, or loaders have different ones of its name: \
                  bytes are lower bounds.",
                 plural(not_sized, "object", "objects")
             ));
