@@ -2,6 +2,7 @@
 //! counted to the last one, or named as not covered.
 
 mod lanes;
+mod objects;
 mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -71,6 +71,9 @@ pub enum WordKind {
     /// An argument of the method whose mark is before: its index as the state, an [`Argument`] as the place, bytes of text as the value.
     /// The text follows in raw words, or one with the number.
     Argument = 11,
+    /// No word of its own: what a `Count` counts at a place of an allocation, besides objects (`Enter`): bytes of its arrays, as they
+    /// are laid out.
+    Bytes = 12,
 }
 
 impl WordKind {
@@ -87,6 +90,7 @@ impl WordKind {
         Self::Time,
         Self::Thread,
         Self::Argument,
+        Self::Bytes,
     ];
 
     /// The kind with this number.

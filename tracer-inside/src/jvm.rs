@@ -230,11 +230,12 @@ macro_rules! ask {
     }};
 }
 
+mod arrays;
 mod code;
 mod heap;
 mod stacks;
 
-pub(crate) use self::{code::Code, stacks::Look};
+pub(crate) use self::{arrays::ArrayLayout, code::Code, stacks::Look};
 
 impl Jvmti {
     /// Asks for capabilities.

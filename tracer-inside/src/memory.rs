@@ -22,7 +22,7 @@ use tracer_common::marks::{Word, WordKind};
 use tracer_weave::control::Told;
 
 use self::buffer::Buffer;
-use crate::{site::jtrace_marks_flushed, telling};
+use crate::{jvm::ArrayLayout, site::jtrace_marks_flushed, telling};
 
 /// Most places of one JVM.
 pub(crate) const PLACES: usize = 1 << 18;
@@ -65,6 +65,8 @@ const OF_MARKER: [&[WordKind]; COUNTERS] =
     [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Enter, WordKind::Exit]];
 const OF_SYMBOL: [&[WordKind]; COUNTERS] =
     [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Symbol]];
+/// Objects, and of arrays their bytes.
+const OF_OBJECTS: [&[WordKind]; COUNTERS] = [&[WordKind::Enter], &[WordKind::Bytes], &[], &[]];
 
 /// Offsets in a buffer's header, as `JtraceMarks` has them.
 const NEXT: usize = 0;
@@ -79,6 +81,7 @@ const NOBODY: i64 = -1;
 
 /// All of it.
 pub(crate) struct Memory {
+    arrays: ArrayLayout,
     switches: usize,
     symbols: usize,
     machines: usize,
@@ -111,8 +114,9 @@ const fn counter_at(index: usize) -> usize {
 
 impl Memory {
     /// Maps it; pages come as they are used.
-    pub(crate) fn new() -> Option<Self> {
+    pub(crate) fn new(arrays: ArrayLayout) -> Option<Self> {
         Some(Self {
+            arrays,
             switches: map(PLACES)?,
             symbols: map(PLACES * SYMBOL_BYTES)?,
             machines: map(PROPERTIES * MACHINE_BYTES)?,
@@ -125,12 +129,16 @@ impl Memory {
 
     /// What `JtraceMarks.at` asks for.
     pub(crate) const fn at(&self, which: i32) -> i64 {
+        let ArrayLayout { alignment, elements_at, reference } = self.arrays;
         let value = match which {
             0 => self.switches,
             1 => SLOTS,
             2 => self.machines,
             3 => self.symbols,
             4 => COUNTERS_BYTES / 2,
+            5 => return alignment,
+            6 => return elements_at,
+            7 => return reference,
             _ => 0,
         };
         value.cast_signed() as i64
@@ -151,6 +159,22 @@ impl Memory {
         if (place as usize) < PLACES {
             let of = u32::from(property) << PROPERTY_SHIFT | u32::from(symbol) << SYMBOL_SHIFT;
             self.symbol(place).store(of, Ordering::Release);
+        }
+    }
+
+    /// Says that objects are counted at a place.
+    pub(crate) fn set_objects(&self, place: u32) {
+        // No property has the number 0.
+        self.set_symbol(place, 0, 1);
+    }
+
+    /// What the counters of a place count.
+    fn counted(&self, place: u32) -> [&'static [WordKind]; COUNTERS] {
+        let symbol = self.symbol(place).load(Ordering::Relaxed);
+        match (symbol >> PROPERTY_SHIFT, symbol >> SYMBOL_SHIFT) {
+            (0, 0) => OF_MARKER,
+            (0, _) => OF_OBJECTS,
+            _ => OF_SYMBOL,
         }
     }
 
@@ -336,9 +360,7 @@ impl Memory {
             let told = buffer.told.entry(index).or_default();
             if now > *told {
                 let place = u32::try_from(index / COUNTERS).unwrap_or(0);
-                let is_symbol = self.symbol(place).load(Ordering::Relaxed) >> PROPERTY_SHIFT != 0;
-                let counted = if is_symbol { OF_SYMBOL } else { OF_MARKER };
-                for kind in counted[index % COUNTERS] {
+                for kind in self.counted(place)[index % COUNTERS] {
                     words.push(Word::new(WordKind::Count, *kind as u8, place, 0).0);
                     words.push(now - *told);
                 }

@@ -10,7 +10,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID,
 use tracer_weave::control::{Sampled, Told};
 
 use crate::{
-    jvm::{Failure, Jni},
+    jvm::{ArrayLayout, Failure, Jni, Jvmti},
     memory::Memory,
     session,
     site::jtrace_illegal_transition,
@@ -58,9 +58,9 @@ pub(crate) const MARKS: &CStr = CLASSES[0].0;
 impl Recorder {
     /// Defines the classes. Their native methods are found by their names, as those of any agent, once the JVM counts this library
     /// among its agents: it would print a warning for each that was registered.
-    pub(crate) fn define(jni: Jni) -> Result<Self, Failure> {
+    pub(crate) fn define(jni: Jni, jvmti: Jvmti) -> Result<Self, Failure> {
         if MEMORY.get().is_none() {
-            let memory = Memory::new().ok_or("there is no memory")?;
+            let memory = Memory::new(ArrayLayout::measure(jni, jvmti)?).ok_or("there is no memory")?;
             let _ = MEMORY.set(memory);
         }
         let defined: Vec<jclass> =

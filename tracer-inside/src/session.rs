@@ -259,7 +259,7 @@ impl Session {
             if KEPT.get().is_none() {
                 let _ = KEPT.set(self.vm.jvmti()?);
             }
-            let recorder = Recorder::define(self.jni)?;
+            let recorder = Recorder::define(self.jni, self.jvmti)?;
             *lock(&RECORDER) = Some(recorder);
             self.recorder = Some(recorder);
         }

@@ -27,7 +27,7 @@ use tracer_weave::{
 
 use self::{
     below::Below,
-    look::{look_below, needed},
+    look::{look_below, may_have_places, needed},
 };
 pub(crate) use self::{
     hooks::{hook, prepared},
@@ -227,6 +227,9 @@ impl Weaving {
             if let Some((property, symbol)) = self.symbols.get(&place.marker) {
                 memory.set_symbol(place.id, *property, *symbol);
             }
+            if place.made.is_some() {
+                memory.set_objects(place.id);
+            }
             memory.switch(place.id, state.bits.get(&place.marker).copied().unwrap_or(0));
         }
         state.places.entry(place.marker).or_default().push(place.id);
@@ -294,8 +297,10 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Do
     // Again: what was loaded until now came past the hook before it was there.
     let loaded = loaded(jvmti)?;
     look_below(weaving, &loaded, jni);
-    let (wanted, others): (Vec<_>, Vec<_>) =
-        loaded.into_iter().partition(|(_, name)| !weaving.rules_of(name).is_empty());
+    let (wanted, others): (Vec<_>, Vec<_>) = loaded.into_iter().partition(|(class, name)| {
+        let rules = weaving.rules_of(name);
+        !rules.is_empty() && may_have_places(jvmti, *class, name, &rules)
+    });
     for (class, name) in others {
         if !needed(jvmti, class, &name, weaving).is_empty() {
             weaving.skip(vec![Skipped { class: name, method: None, reason: NEEDED.to_owned() }]);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{PlaceDefinition, Rule, Skipped};
 
 /// Changes whenever the two sides would misunderstand each other.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// Longest order.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// Longest message of the library. Lists in them are cut so that they fit: whoever runs the JVM can write what he likes, and jtrace

@@ -14,4 +14,4 @@ pub mod walk;
 pub mod weave;
 
 pub use pattern::Pattern;
-pub use place::{Access, Kind, Named, Place, PlaceDefinition, Rule, Sides, Skipped};
+pub use place::{Access, Kind, Made, Maker, Named, Place, PlaceDefinition, Rule, Sides, Skipped};

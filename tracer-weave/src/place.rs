@@ -55,6 +55,9 @@ pub enum Place {
         /// Which accesses.
         access: Access,
     },
+    /// Every instruction that makes an object, and every call that is seen to copy an array; a point behind it, once the object is there.
+    /// It is told with what it has made, and of arrays how long they are.
+    Allocation,
 }
 
 /// Which ends of a place are told.
@@ -167,6 +170,32 @@ pub struct PlaceDefinition {
     pub bci: u16,
     /// Source line; `None` where the class has no table of lines.
     pub line: Option<u16>,
+    /// What is made there, at a place of an allocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
+}
+
+/// What is made at a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// Its class, as Java writes it (`int[][]`).
+    pub class: String,
+    /// By what.
+    pub by: Maker,
+}
+
+/// What makes objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Maker {
+    /// `new`.
+    New,
+    /// `newarray`, `anewarray`, and the array that `multianewarray` gives.
+    Array,
+    /// `multianewarray`: the arrays within that one.
+    Inner,
+    /// A call of `clone` of an array. Of arrays of references the class is the one that the code names; the object's may lie below it.
+    Clone,
 }
 
 /// A method, or a whole class, that was left as it was.

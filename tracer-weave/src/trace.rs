@@ -17,7 +17,11 @@ const INVOKEVIRTUAL: u8 = 182;
 const INVOKESTATIC: u8 = 184;
 const INVOKEINTERFACE: u8 = 185;
 const INVOKEDYNAMIC: u8 = 186;
+const NEW: u8 = 187;
+const ANEWARRAY: u8 = 189;
+const CHECKCAST: u8 = 192;
 const MONITORENTER: u8 = 194;
+const MULTIANEWARRAY: u8 = 197;
 
 /// Whether code that was compiled may have taken in this method, of these flags and bytecodes, without a trace.
 pub fn may_leave_none(access: u16, bytecodes: &[u8]) -> bool {
@@ -33,6 +37,16 @@ pub fn may_leave_none(access: u16, bytecodes: &[u8]) -> bool {
         }
     }
     calls < MANY_CALLS
+}
+
+/// Whether a method with these bytecodes may make an object by an instruction of its own, or copy an array.
+pub fn may_make_objects(bytecodes: &[u8]) -> bool {
+    let mut before = 0;
+    opcodes(bytecodes).any(|opcode| {
+        // Of what a call gives `clone` alone is cast to an array, and what is called is not said here.
+        let is_cast = std::mem::replace(&mut before, opcode) == INVOKEVIRTUAL && opcode == CHECKCAST;
+        is_cast || matches!(opcode, NEW..=ANEWARRAY | MULTIANEWARRAY)
+    })
 }
 
 #[cfg(test)]
@@ -58,6 +72,19 @@ mod tests {
         assert!(!may_leave_none(0, &[INVOKEINTERFACE, 0, 1, 1, 0]));
         // The operand of `sipush` is no instruction.
         assert!(may_leave_none(0, &[17, INVOKEINTERFACE, INVOKEINTERFACE, 172]));
+    }
+
+    #[test]
+    fn objects_are_made_by_four_instructions_and_by_copies() {
+        for opcode in NEW..=ANEWARRAY {
+            assert!(may_make_objects(&[opcode, 0, 1]), "{opcode}");
+        }
+        assert!(may_make_objects(&[MULTIANEWARRAY, 0, 1, 2]));
+        assert!(may_make_objects(&[INVOKEVIRTUAL, 0, 1, CHECKCAST, 0, 2]), "of an array, perhaps");
+        assert!(!may_make_objects(&[CHECKCAST, 0, 2, INVOKEVIRTUAL, 0, 1]));
+        assert!(!may_make_objects(&ADD) && !may_make_objects(&[]));
+        // The operand of `sipush` is no instruction.
+        assert!(!may_make_objects(&[17, NEW, NEW, 172]));
     }
 
     #[test]

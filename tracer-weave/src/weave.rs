@@ -1,5 +1,6 @@
 //! Weaving: a class file with calls of [`RECORDER`] at the places that rules name.
 
+mod allocations;
 mod blocks;
 mod brief;
 mod code;
@@ -36,6 +37,8 @@ use pool::Additions;
 /// | `passed(I)V`, `passedThrown(I)V` | where a region ends, or an exception leaves it, that is entered by no call of its own: it is over at once, and nobody sees the order of its marks |
 /// | `entered(I)J` | where another such region begins; what it says is kept to the end |
 /// | `left(JI)V`, `threw(JI)V` | where that region ends, or an exception leaves it |
+/// | `bytes(II)V`, `shorts(II)V`, `ints(II)V`, `longs(II)V`, `references(II)V` | behind an array: its length, then the place |
+/// | `manyBytes(JII)J`, ... | behind arrays within arrays: how many of this dimension, their length, the place; says how many are within them |
 /// | `symbol(ILjava/lang/Object;)V` | at a symbol; `null` in static methods |
 /// | `argument(IIJ)V`, `argument(IID)V`, `argument(IILjava/lang/Object;)V` | behind `enter` or `point`: index and value of an argument |
 pub const RECORDER: &str = "java/lang/JtraceMarks";

@@ -24,6 +24,7 @@ fn rules() -> Vec<Rule> {
         (Place::Loop, region),
         (Place::Loop, point),
         (Place::Block, point),
+        (Place::Allocation, point),
         (Place::Lines { first: 20, last: 120 }, region),
         (call, region),
         (field, point),

@@ -9,4 +9,5 @@ pub mod visit;
 
 mod connection;
 mod place;
+mod sizes;
 mod unnamed;

@@ -49,12 +49,24 @@ pub struct Marker {
 impl Marker {
     /// Whether its places are methods that were chosen for the lens `methods`.
     pub fn is_of_calls(&self) -> bool {
-        self.token == CALLS && self.subscribers.iter().any(|subscriber| subscriber == CALLS)
+        self.is_of(CALLS)
+    }
+
+    /// Whether its places are allocations in code that was chosen for the lens `alloc`.
+    pub fn is_of_objects(&self) -> bool {
+        self.is_of(OBJECTS)
+    }
+
+    fn is_of(&self, client: &str) -> bool {
+        self.token == client && self.subscribers.iter().any(|subscriber| subscriber == client)
     }
 }
 
 /// The client of chosen methods, and the token of their marker. No user names it.
 pub const CALLS: &str = "calls";
+
+/// The client of allocations in chosen code, and the token of their marker. No user names it, either.
+pub const OBJECTS: &str = "objects";
 
 /// What is woven. Numbers of markers come first; symbols of the properties follow, property by property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -215,6 +227,13 @@ pub enum Inside {
     Unwoven(Woven),
     /// Everything was restored.
     Restored(Woven),
+    /// How large objects of a class are, where some are made at a place; nothing where loaded classes of this name differ.
+    Size {
+        /// Class, as Java writes it.
+        class: String,
+        /// Bytes of one.
+        bytes: Option<u64>,
+    },
     /// Not all objects of a class are tracked; replaces what was said of it before.
     Sampled(Sampled),
     /// What the library could not tell, as a sentence.
@@ -225,8 +244,11 @@ impl Inside {
     /// About what it takes in memory.
     pub fn bytes(&self) -> usize {
         let texts = match self {
-            Self::Place(place) => place.class.len() + place.method.len() + place.descriptor.len(),
-            Self::Class { name, .. } => name.len(),
+            Self::Place(place) => {
+                let made = place.made.as_ref().map_or(0, |made| made.class.len());
+                place.class.len() + place.method.len() + place.descriptor.len() + made
+            }
+            Self::Class { name, .. } | Self::Size { class: name, .. } => name.len(),
             Self::Lacks(what) => what.len(),
             Self::Unwoven(woven) | Self::Woven(woven) | Self::Restored(woven) => {
                 let skipped = woven.skipped.iter().map(|skipped| skipped.class.len() + skipped.reason.len() + 100);

@@ -2,7 +2,7 @@
 
 use jvmti_bindings::sys::jni::jclass;
 use tracer_weave::{
-    Rule,
+    Place, Rule,
     control::{MAX_NAMED, MAX_NAMES_BYTES, Matched, Told},
     trace,
 };
@@ -60,7 +60,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
             if jvmti.is_modifiable(*class) {
                 all += methods.iter().filter(is_named).count() as u64;
             }
-            let untraced = untraced(jvmti, *class);
+            let codes = jvmti.codes(*class).unwrap_or_default();
             for (rule, count) in weaving.rules.iter().zip(&mut counts) {
                 if !rules.iter().any(|one| std::ptr::eq(*one, rule)) {
                     continue;
@@ -72,8 +72,10 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
                 } else if of > 0 {
                     count.classes += 1;
                     count.methods += of as u64;
-                    let is_named = |code: &&Code| rule.is_for_method(name, &code.method, &code.descriptor);
-                    for code in untraced.iter().filter(is_named) {
+                    let may_be_missed = |code: &&Code| {
+                        trace::may_leave_none(code.access, &code.bytecodes) && may_have_place(rule, name, code)
+                    };
+                    for code in codes.iter().filter(may_be_missed) {
                         count.untraced += 1;
                         name_one(&mut count.untraced_named, &format!("{name}::{}", code.method));
                     }
@@ -85,11 +87,19 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
     Ok(Told::Matched { rules: counts, methods: all })
 }
 
-/// Methods of a class that compiled code may have taken in without a trace; none where the JVM does not tell.
-fn untraced(jvmti: Jvmti, class: jclass) -> Vec<Code> {
-    let mut codes = jvmti.codes(class).unwrap_or_default();
-    codes.retain(|code| trace::may_leave_none(code.access, &code.bytecodes));
-    codes
+/// Whether a method of a class is named by a rule, and can have what the rule is about.
+fn may_have_place(rule: &Rule, class: &str, code: &Code) -> bool {
+    rule.is_for_method(class, &code.method, &code.descriptor)
+        && (rule.place != Place::Allocation || trace::may_make_objects(&code.bytecodes))
+}
+
+/// Whether something is to be woven into a class, as far as that can be told before: one in which nothing is need not be exchanged.
+pub(super) fn may_have_places(jvmti: Jvmti, class: jclass, name: &str, rules: &[&Rule]) -> bool {
+    if rules.iter().any(|rule| rule.place != Place::Allocation) || !jvmti.is_prepared(class) {
+        return true;
+    }
+    let codes = jvmti.codes(class);
+    codes.map_or(true, |codes| codes.iter().any(|code| rules.iter().any(|rule| may_have_place(rule, name, code))))
 }
 
 fn name_one(named: &mut Vec<String>, class: &str) {

@@ -4,7 +4,13 @@ use super::descriptor::{Kind, Parameter};
 use super::pool::{Additions, Full};
 
 const ACONST_NULL: u8 = 1;
+const LCONST_1: u8 = 10;
+const ILOAD: u8 = 21;
 const ALOAD_0: u8 = 42;
+const ISTORE: u8 = 54;
+const POP2: u8 = 88;
+const DUP: u8 = 89;
+const ARRAYLENGTH: u8 = 190;
 const LLOAD: u8 = 22;
 const LSTORE: u8 = 55;
 const I2L: u8 = 133;
@@ -13,7 +19,8 @@ const INVOKESTATIC: u8 = 184;
 
 /// Stack that a call takes at most: where it is counted, number.
 pub(crate) const STACK: u16 = 3;
-/// Stack that a call for an argument takes: number, index, and a value of two words.
+/// Stack that a call for an argument takes: number, index, and a value of two words; or one for lengths: number, length, and how many
+/// arrays are so long.
 pub(crate) const ARGUMENT_STACK: u16 = 4;
 
 /// The recorder's method that says where a region's marks are counted.
@@ -32,19 +39,59 @@ pub(crate) struct Mark {
     pub(crate) arguments: bool,
     /// The local variable that keeps where the region's marks are counted, from its entry to its end.
     pub(crate) kept_in: Option<u8>,
+    /// What is told of arrays.
+    pub(crate) lengths: Lengths,
+}
+
+/// Lengths of arrays that a call tells. Only numbers are passed: an object that nobody else sees must not be seen because it is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lengths {
+    /// None.
+    None,
+    /// That of the array on top of the stack.
+    OnTop,
+    /// The call is none: so many lengths on top of the stack are copied to local variables of their own.
+    Saved(u8),
+    /// Those that were saved, the outermost first: number of the place, and name of the recorder's method.
+    OfInner(Vec<(u32, &'static str)>),
 }
 
 impl Mark {
-    /// Its bytes; `this`: local variable 0 has the receiver here.
+    /// Its bytes; `this`: local variable 0 has the receiver here; `saved_from`: the first of the local variables for lengths.
     pub(crate) fn write(
         &self,
         this: bool,
         parameters: &[(i32, &Parameter)],
+        saved_from: u8,
         pool: &mut Additions,
         to: &mut Vec<u8>,
     ) -> Result<(), Full> {
         if let Some(slot) = self.kept_in {
             return self.write_kept(slot, pool, to);
+        }
+        match &self.lengths {
+            Lengths::None => {}
+            Lengths::OnTop => {
+                to.extend([DUP, ARRAYLENGTH]);
+                push(self.id.cast_signed(), pool, to)?;
+                return call(self.method, "(II)V", pool, to);
+            }
+            Lengths::Saved(count) => {
+                // The last one is on top.
+                (0..*count).rev().for_each(|at| to.extend([ISTORE, saved_from + at]));
+                (0..*count).for_each(|at| to.extend([ILOAD, saved_from + at]));
+                return Ok(());
+            }
+            Lengths::OfInner(dimensions) => {
+                to.push(LCONST_1);
+                for (at, (id, method)) in (saved_from..).zip(dimensions) {
+                    to.extend([ILOAD, at]);
+                    push(id.cast_signed(), pool, to)?;
+                    call(method, "(JII)J", pool, to)?;
+                }
+                to.push(POP2);
+                return Ok(());
+            }
         }
         push(self.id.cast_signed(), pool, to)?;
         if self.receiver {

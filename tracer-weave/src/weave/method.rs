@@ -8,13 +8,16 @@ use super::descriptor::{self, Kind, Parameter};
 use super::frames::{self, Frames};
 use super::layout::Layout;
 use super::mark;
-use super::paths::{Paths, This};
+use super::paths::{Paths, This, Writing};
 use super::plan::Plan;
 use super::pool::{Additions, Full};
 use super::tables::{self, Lines, Moved};
 use super::wishes::Wishes;
 use crate::class::{ClassBytes, MethodBytes};
 use crate::{PlaceDefinition, Rule, Skipped};
+
+/// Why arrays within arrays cannot be told of.
+const NO_ROOM_FOR_LENGTHS: &str = "it has too many local variables for the lengths of its arrays";
 
 /// Why a method is not woven.
 #[derive(Debug)]
@@ -87,13 +90,19 @@ impl<'a> Method<'a> {
             .filter(|(_, kept)| **kept)
             .map(|(parameter, _)| parameter)
             .collect();
-        let paths = Paths::find(code, plan, self.this, &told, pool)?;
+        let saved_from = code.max_locals + 2 * u16::from(plan.keeping);
+        let max_locals = saved_from + u16::from(plan.saving);
+        let saved_from = match plan.saving {
+            0 => 0,
+            _ if max_locals > u16::from(u8::MAX) => return Err(Fail::Reason(NO_ROOM_FOR_LENGTHS.to_owned())),
+            _ => u8::try_from(saved_from).map_err(|_| Fail::Reason(NO_ROOM_FOR_LENGTHS.to_owned()))?,
+        };
+        let writing = Writing { this: self.this, parameters: &told, saved_from };
+        let paths = Paths::find(code, plan, writing, pool)?;
         let mut layout = Layout::new(code, &paths)?;
         let bytes = layout.write(code, &paths)?;
         let handlers = layout.write_handlers(code, &paths)?;
         let stack_map = if self.wants_frames() { self.stack_map(plan, &paths, &layout, pool)? } else { None };
-        let max_locals = code.max_locals + 2 * u16::from(plan.keeping);
-
         let mut content = Vec::with_capacity(bytes.len() + handlers.len() + 64);
         content.extend(self.max_stack(plan, &paths)?.to_be_bytes());
         content.extend(max_locals.to_be_bytes());
@@ -125,7 +134,8 @@ impl<'a> Method<'a> {
         let arguments = plan.zones.iter().filter_map(|zone| zone.on_enter.as_ref());
         let arguments =
             arguments.chain(plan.points.values().flatten().map(|(_, mark)| mark)).any(|mark| mark.arguments);
-        let more = if arguments && !self.parameters.is_empty() { mark::ARGUMENT_STACK } else { mark::STACK };
+        let is_more = arguments && !self.parameters.is_empty() || plan.saving > 0;
+        let more = if is_more { mark::ARGUMENT_STACK } else { mark::STACK };
         let needed = self.code.max_stack.checked_add(more).ok_or("it would need too much stack")?;
         // A handler holds the exception, too.
         Ok(if paths.last.is_empty() { needed } else { needed.max(1 + mark::STACK) })

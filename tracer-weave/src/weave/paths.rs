@@ -38,6 +38,16 @@ impl This {
     }
 }
 
+/// What calls take from the method.
+#[derive(Clone, Copy)]
+pub(crate) struct Writing<'a> {
+    pub(crate) this: This,
+    /// Parameters that are told, by their index.
+    pub(crate) parameters: &'a [(i32, &'a Parameter)],
+    /// The first of the local variables for lengths of arrays.
+    pub(crate) saved_from: u8,
+}
+
 /// A detour: calls, then a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Detour {
@@ -109,8 +119,7 @@ fn ways<'a>(code: &'a Code<'_>) -> impl Iterator<Item = (Way, usize)> + 'a {
 /// What it takes to write calls.
 struct Writer<'a> {
     plan: &'a Plan,
-    this: This,
-    parameters: &'a [(i32, &'a Parameter)],
+    writing: Writing<'a>,
     pool: &'a mut Additions,
     /// By instruction: the zones that it is in, in order.
     zones_of: Vec<Vec<usize>>,
@@ -126,13 +135,7 @@ struct Writer<'a> {
 
 impl Paths {
     /// Says where which code goes.
-    pub(crate) fn find(
-        code: &Code<'_>,
-        plan: &Plan,
-        this: This,
-        parameters: &[(i32, &Parameter)],
-        pool: &mut Additions,
-    ) -> Result<Self, Fail> {
+    pub(crate) fn find(code: &Code<'_>, plan: &Plan, writing: Writing<'_>, pool: &mut Additions) -> Result<Self, Fail> {
         let count = code.count();
         let covered: usize = code.handlers.iter().map(|handler| handler.end.saturating_sub(handler.start)).sum();
         let members: usize = plan.zones.iter().map(|zone| zone.members.len()).sum();
@@ -169,8 +172,7 @@ impl Paths {
         };
         let begins_once = ways(code).all(|(way, to)| to != 0 || way == Way::Begin);
         let (detours, last) = (HashMap::new(), HashMap::new());
-        let mut writer =
-            Writer { plan, this, parameters, pool, zones_of, continued, reached, begins_once, detours, last };
+        let mut writer = Writer { plan, writing, pool, zones_of, continued, reached, begins_once, detours, last };
         for (way, to) in ways(code) {
             writer.add_way(&mut paths, way, to)?;
         }
@@ -184,13 +186,14 @@ impl Paths {
 
 impl Writer<'_> {
     fn write(&mut self, mark: &Mark, this: bool, to: &mut Vec<u8>) -> Result<(), Fail> {
-        mark.write(this, self.parameters, self.pool, to).map_err(Fail::from)
+        let Writing { this: _, parameters, saved_from } = self.writing;
+        mark.write(this, parameters, saved_from, self.pool, to).map_err(Fail::from)
     }
 
     /// The calls on a way, and where they go.
     fn add_way(&mut self, paths: &mut Paths, way: Way, to: usize) -> Result<(), Fail> {
         let plan = self.plan;
-        let this = if way == Way::Begin { self.this.at_begin } else { self.this.at(to) };
+        let this = if way == Way::Begin { self.writing.this.at_begin } else { self.writing.this.at(to) };
         let mut calls = Vec::new();
         if let Some(from) = way.from() {
             for number in (0..self.zones_of[from].len()).rev() {
@@ -274,7 +277,7 @@ impl Writer<'_> {
         if code.instructions[index].flow == Flow::Return {
             marks.extend(self.zones_of[index].iter().rev().filter_map(|zone| plan.zones[*zone].on_exit.as_ref()));
         }
-        let this = self.this.at(index) || index == 0 && self.this.at_begin && self.begins_once;
+        let this = self.writing.this.at(index) || index == 0 && self.writing.this.at_begin && self.begins_once;
         let mut calls = Vec::new();
         for mark in marks {
             self.write(mark, this, &mut calls)?;
@@ -294,7 +297,7 @@ impl Writer<'_> {
         let mut handler = LastHandler { calls: Vec::new(), this: false };
         for number in (0..self.zones_of[index].len()).rev() {
             if let Some(mark) = &plan.zones[self.zones_of[index][number]].on_thrown {
-                let this = self.this.from.is_some();
+                let this = self.writing.this.from.is_some();
                 handler.this |= this && mark.receiver;
                 self.write(mark, this, &mut handler.calls)?;
             }

@@ -14,6 +14,7 @@ pub(crate) enum Rank {
     Block,
     Call,
     Field,
+    Allocation,
 }
 
 /// Which of several calls at one place comes first: outer before inner, then as the rules stand. Behind a place it is the
@@ -47,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) zones: Vec<Zone>,
     /// Zones that keep something in a local variable of two slots; these lie behind the method's own.
     pub(crate) keeping: u8,
+    /// Local variables for lengths of arrays, behind those; the lengths are there from one instruction to the next only.
+    pub(crate) saving: u8,
     /// Calls before instructions, whoever comes there.
     pub(crate) points: BTreeMap<usize, Vec<(Order, Mark)>>,
     /// Calls on the way from one instruction to another.

@@ -6,11 +6,11 @@ use super::blocks::Blocks;
 use super::brief;
 use super::code::{GETSTATIC, INVOKEINTERFACE, INVOKEVIRTUAL, PUTFIELD, Reason};
 use super::loops::{self, Loop};
-use super::mark::{self, Mark};
+use super::mark::{self, Lengths, Mark};
 use super::method::{Fail, Method};
 use super::plan::{Order, Plan, Rank, Zone};
 use crate::class::java_name;
-use crate::{Access, Kind, Pattern, Place, PlaceDefinition, Rule, Sides};
+use crate::{Access, Kind, Made, Pattern, Place, PlaceDefinition, Rule, Sides};
 
 /// Collects what is wanted in a method.
 pub(crate) struct Wishes<'a> {
@@ -35,6 +35,31 @@ impl<'a> Wishes<'a> {
         (self.plan, self.places, self.left_out)
     }
 
+    /// The method.
+    pub(super) const fn method(&self) -> &'a Method<'a> {
+        self.method
+    }
+
+    /// A place cannot be kept.
+    pub(super) fn leave_out(&mut self, reason: &str) {
+        self.left_out.push(reason.to_owned());
+    }
+
+    /// A call on the way from one instruction to another.
+    pub(super) fn on_way(&mut self, order: Order, way: (usize, usize), mark: Mark) {
+        self.plan.ways.entry(way).or_default().push((order, mark));
+    }
+
+    /// A call before an instruction.
+    pub(super) fn before(&mut self, order: Order, index: usize, mark: Mark) {
+        self.plan.points.entry(index).or_default().push((order, mark));
+    }
+
+    /// Local variables for so many lengths.
+    pub(super) fn save(&mut self, count: u8) {
+        self.plan.saving = self.plan.saving.max(count);
+    }
+
     /// Adds what a rule wants.
     pub(crate) fn add(&mut self, number: usize, rule: &Rule) -> Result<(), Fail> {
         let whole = rule.place == Place::Method;
@@ -48,12 +73,13 @@ impl<'a> Wishes<'a> {
             Place::Loop => self.loops(number, rule),
             Place::Lines { first, last } => self.lines(number, rule, *first, *last),
             Place::Call { class, method } => self.calls(number, rule, class, method),
-            Place::Block | Place::Field { .. } if region => {
-                self.left_out.push("blocks and accesses of fields have a point, no region".to_owned());
+            Place::Block | Place::Field { .. } | Place::Allocation if region => {
+                self.left_out.push("blocks, accesses of fields and allocations have a point, no region".to_owned());
                 Ok(())
             }
             Place::Block => self.blocks(number, rule),
             Place::Field { class, field, access } => self.fields(number, rule, class, field, *access),
+            Place::Allocation => self.allocations(number, rule),
         }
     }
 
@@ -69,7 +95,17 @@ impl<'a> Wishes<'a> {
             descriptor: method.of.descriptor.clone(),
             bci: u16::try_from(method.code.instructions[index].bci).unwrap_or(u16::MAX),
             line: method.lines.of(index),
+            made: None,
         });
+        Ok(id)
+    }
+
+    /// The same of something that is made there.
+    pub(super) fn place_of(&mut self, rule: &Rule, index: usize, made: Made) -> Result<u32, Fail> {
+        let id = self.place(rule, index)?;
+        if let Some(place) = self.places.last_mut() {
+            place.made = Some(made);
+        }
         Ok(id)
     }
 
@@ -79,7 +115,7 @@ impl<'a> Wishes<'a> {
         let receiver = method == "symbol" || rule.receiver && !is_static;
         // Further on, other things may stand where the arguments were.
         let arguments = rule.arguments && rule.place == Place::Method && matches!(method, "enter" | "point");
-        Mark { method, id, receiver, arguments, kept_in: None }
+        Mark { method, id, receiver, arguments, kept_in: None, lengths: Lengths::None }
     }
 
     /// A local variable of two slots for the whole method; `None` where it cannot have one more. It has no value before the method's entry

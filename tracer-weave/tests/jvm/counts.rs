@@ -294,3 +294,41 @@ fn every_range_of_lines_is_left_as_often_as_it_is_entered() {
         }
     }
 }
+
+/// What a method makes, in the order of the code; of arrays within arrays the outermost first.
+const MAKES: &[(&str, &[u32])] = &[
+    ("objects", &[10, 5, 10]),
+    ("Inner.<init>", &[10]),
+    ("<init>", &[10]),
+    ("arrays", &[10; 11]),
+    ("nested", &[10, 20, 10, 20, 0, 10, 20, 60, 10, 5, 10, 0]),
+    ("copies", &[1, 1, 2, 10, 10]),
+    ("failing", &[0; 5]),
+    ("branches", &[5, 15, 5, 10, 10, 20, 20, 10]),
+];
+
+/// The lengths of all their arrays.
+const LENGTHS: i64 = 705 + 455 + 68 + 20 + 130;
+
+#[test]
+#[ignore = "needs JDKs"]
+fn objects_are_made_as_often_as_their_source_says() {
+    let allocations = || rule(1, "*", Place::Allocation, POINT);
+    let counted = |marker| Rule { counted: true, ..rule(marker, "*", WHOLE, REGION) };
+    let sets = [
+        vec![allocations()],
+        vec![counted(2), allocations(), counted(3)],
+        vec![rule(2, "*", Place::Loop, REGION), rule(3, "*", Place::Block, POINT), allocations(), counted(4)],
+    ];
+    for rules in sets {
+        let program = Program::woven("makes", &rules);
+        for jvm in jvms() {
+            let (found, lengths) = program.run(&jvm, "Makes");
+            for (method, made) in MAKES {
+                let expected: Vec<Counts> = made.iter().map(|number| points(*number)).collect();
+                assert_eq!(found[&((*method).to_owned(), 1)], expected, "{method} {jvm:?}");
+            }
+            assert_eq!(lengths, LENGTHS, "{jvm:?}");
+        }
+    }
+}

@@ -35,8 +35,16 @@ fn kinds() -> Vec<(&'static str, Vec<Rule>)> {
     };
     let kept = vec![counted(rule(8, "*", WHOLE, REGION)), counted(rule(9, "*", WHOLE, REGION))];
     let methods: Vec<Rule> = methods.into_iter().chain(kept.iter().cloned()).collect();
-    let all = methods.iter().chain(&loops).chain(&others).cloned().collect();
-    vec![("methods", methods), ("loops", loops), ("others", others), ("all", all), ("counted", kept)]
+    let allocations = vec![rule(10, "*", Place::Allocation, POINT)];
+    let all = methods.iter().chain(&loops).chain(&others).chain(&allocations).cloned().collect();
+    vec![
+        ("allocations", allocations),
+        ("methods", methods),
+        ("loops", loops),
+        ("others", others),
+        ("all", all),
+        ("counted", kept),
+    ]
 }
 
 /// Says what was woven. Nearly all methods must have been.

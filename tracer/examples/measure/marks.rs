@@ -144,6 +144,7 @@ fn session() -> Session {
             descriptor: "()V".to_owned(),
             bci: 0,
             line: None,
+            made: None,
         };
         session.accept(&Item::Inside(Inside::Place(place)));
     }

@@ -45,7 +45,8 @@ pub(super) struct DemandOptions {
     #[command(flatten)]
     pub(super) wanted: PredicateOptions,
 
-    /// Where calls are counted (lenses methods and calls): by traps of the kernel, or by code that a library weaves into the methods
+    /// Where calls and objects are counted (lenses methods, calls and alloc): by traps of the kernel, or by code that a library weaves
+    /// into the methods
     #[arg(long, value_enum, default_value_t, value_name = "LANE", hide_possible_values = false)]
     pub(super) lane: Lane,
 
@@ -80,6 +81,10 @@ impl DemandOptions {
     /// Which methods or objects are wanted: one predicate is about events of one kind.
     pub(super) fn predicate(&self, lenses: &[Lens], kernel: KernelOptions) -> Result<Predicate, Failure> {
         let methods = lenses.iter().any(|lens| lens.is_on_demand());
+        // What is chosen is in the marker of allocations.
+        if self.lane == Lane::Inside && !methods {
+            return Ok(Predicate { kind: Kind::MethodEntry, expr: None });
+        }
         if self.wanted.is_empty() {
             if self.is_wanted(lenses) {
                 self.refuse_everything(kernel)?;

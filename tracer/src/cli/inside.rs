@@ -53,6 +53,9 @@ pub(super) struct InsideOptions {
     /// The marker of methods that are chosen for `--lane inside`
     #[arg(skip)]
     pub(super) calls: Option<Wish>,
+    /// The marker of allocations in them.
+    #[arg(skip)]
+    pub(super) objects: Option<Wish>,
     /// Whether it is asked who calls whom, too.
     #[arg(skip)]
     pub(super) callers: bool,
@@ -90,7 +93,7 @@ pub(super) struct Wanted {
 impl InsideOptions {
     /// The lenses of what is named.
     pub(super) fn lenses(&self) -> Vec<Lens> {
-        let markers = self.markers.is_named() || self.calls.is_some();
+        let markers = self.markers.is_named() || self.calls.is_some() || self.objects.is_some();
         let named = [(markers, Lens::Markers), (!self.property.is_empty(), Lens::Typestate)];
         named.into_iter().filter(|(is_named, _)| self.inside && *is_named).map(|(_, lens)| lens).collect()
     }
@@ -101,11 +104,11 @@ impl InsideOptions {
             return Ok(None);
         }
         let mut spec = self.markers.read()?;
-        self.add_calls(&mut spec)?;
+        self.add_chosen(&mut spec)?;
         let telling = spec.wishes.iter().map(|wish| {
             let can_count = spec.is_countable(wish);
             // Who calls whom is told by marks one by one.
-            let each = each || self.callers && wish.marker.is_of_calls();
+            let each = each && !wish.marker.is_of_objects() || self.callers && wish.marker.is_of_calls();
             let count = if !each && can_count { switch::COUNT } else { 0 };
             let time = if wish.marker.time { switch::TIME } else { 0 };
             let (receiver, arguments) = (wish.receiver, wish.arguments);
@@ -199,16 +202,17 @@ impl Wanted {
 }
 
 impl InsideOptions {
-    /// Adds the marker of chosen methods to those that were named.
-    fn add_calls(&self, spec: &mut Spec) -> Result<(), Failure> {
-        let Some(wish) = &self.calls else { return Ok(()) };
-        if spec.wishes.iter().any(|other| other.marker.name == wish.marker.name) {
-            return Err(Failure::usage(
-                format!("the name `{}` is that of the methods that --lane inside counts", wish.marker.name),
-                "give the marker another name".to_owned(),
-            ));
+    /// Adds the markers of what `--lane inside` counts to those that were named.
+    fn add_chosen(&self, spec: &mut Spec) -> Result<(), Failure> {
+        for wish in self.calls.iter().chain(&self.objects) {
+            if spec.wishes.iter().any(|other| other.marker.name == wish.marker.name) {
+                return Err(Failure::usage(
+                    format!("the name `{}` is that of what --lane inside counts", wish.marker.name),
+                    "give the marker another name".to_owned(),
+                ));
+            }
+            spec.wishes.push(wish.clone());
         }
-        spec.wishes.push(wish.clone());
         Ok(())
     }
 }

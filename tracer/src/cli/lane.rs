@@ -10,7 +10,7 @@ use crate::{
     predicate::{Field, Kind, Predicate},
 };
 
-/// Where calls are counted.
+/// Where calls, and objects, are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Lane {
     /// Outside; where a part of the calls is not seen there, the first line names the command that sees it
@@ -29,22 +29,28 @@ impl WatchOptions {
             return Ok(self);
         }
         let lenses = self.lenses();
-        let only_outside = lenses.contains(&Lens::Jni).then_some(Lens::Jni);
-        let only_outside = only_outside.or_else(|| self.demand.exact.then_some(Lens::Alloc));
-        if let Some(lens) = only_outside {
+        if lenses.contains(&Lens::Jni) {
             return Err(Failure::usage(
-                format!("the lens {} is seen from outside only", lens.id()),
-                "leave out --lane inside, or use `jtrace methods` or `jtrace calls`".to_owned(),
+                format!("the lens {} is seen from outside only", Lens::Jni.id()),
+                "leave out --lane inside, or use `jtrace methods`, `jtrace calls` or `jtrace alloc`".to_owned(),
             ));
         }
-        if ![Lens::Methods, Lens::Calls].iter().any(|lens| lenses.contains(lens)) {
+        let calls_asked = [Lens::Methods, Lens::Calls].iter().any(|lens| lenses.contains(lens));
+        if !calls_asked && !self.demand.exact {
             return Err(Failure::usage(
-                "--lane inside is about calls of methods, and neither lens methods nor lens calls is asked for",
-                "use `jtrace methods PID -I 'CLASS::METHOD' --lane inside`".to_owned(),
+                "--lane inside is about calls of methods and about objects, and neither is asked for",
+                "use `jtrace methods PID -I 'CLASS::METHOD' --lane inside`, or `jtrace alloc`".to_owned(),
             ));
         }
-        self.inside.callers = lenses.contains(&Lens::Calls);
-        self.inside.calls = Some(calls(&self.demand.wanted, !self.demand.no_times, self.inside.callers)?);
+        if calls_asked {
+            self.inside.callers = lenses.contains(&Lens::Calls);
+            self.inside.calls = Some(calls(&self.demand.wanted, !self.demand.no_times, self.inside.callers)?);
+        }
+        if self.demand.exact {
+            self.inside.objects = Some(objects(&self.demand.wanted, self.demand.each)?);
+            // From outside samples are taken all the same: they are of what reaches the heap.
+            self.demand.exact = false;
+        }
         self.inside.inside = true;
         self.lens = lenses;
         self.lens.push(Lens::Markers);
@@ -79,13 +85,32 @@ fn calls(wanted: &PredicateOptions, timed: bool, callers: bool) -> Result<Wish, 
             ));
         }
     }
-    let named = |patterns: &[String]| patterns.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>();
-    Wish::calls(named(include)?, named(exclude)?, predicate.clone(), timed).ok_or_else(|| {
-        Failure::usage(
-            "--lane inside needs to know into which methods it is to weave",
-            "choose them with -I, as in `-I 'com.shop.*::*'`; --where can say more".to_owned(),
-        )
-    })
+    Wish::calls(all_named(include)?, all_named(exclude)?, predicate.clone(), timed)
+        .ok_or_else(|| nothing_chosen("-I, as in `-I 'com.shop.*::*'`; --where can say more"))
+}
+
+/// The marker of allocations in the chosen methods.
+fn objects(wanted: &PredicateOptions, each: bool) -> Result<Wish, Failure> {
+    let PredicateOptions { predicate, include, exclude, explain } = wanted;
+    wanted.predicate(Kind::MethodReturn)?;
+    let refused = [
+        (*explain, "--explain is about what the kernel decides, and inside it decides nothing"),
+        (each, "--each is about single objects, and inside they are counted"),
+        (predicate.is_some(), "inside all objects of a place are counted, and --where would choose among them"),
+    ];
+    if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
+        return Err(Failure::usage(*what, "leave it out; -I and -X choose the code that makes the objects".to_owned()));
+    }
+    Wish::objects(all_named(include)?, all_named(exclude)?)
+        .ok_or_else(|| nothing_chosen("-I, as in `-I 'com.shop.*::*'`: objects that these methods make are counted"))
+}
+
+fn nothing_chosen(how: &str) -> Failure {
+    Failure::usage("--lane inside needs to know into which methods it is to weave", format!("choose them with {how}"))
+}
+
+fn all_named(patterns: &[String]) -> Result<Vec<Named>, Failure> {
+    patterns.iter().map(|text| named(text)).collect()
 }
 
 /// A pattern that has been found to be one.
@@ -131,6 +156,19 @@ mod tests {
     }
 
     #[test]
+    fn objects_are_those_that_the_chosen_code_makes() {
+        let arguments = ["-l", "alloc,gc", "--exact", "--lane", "inside", "-I", "a.*::b", "-X", "a.D::*"];
+        let watch = with(&arguments).expect("it is right");
+        assert_eq!(watch.lenses(), [Lens::Gc, Lens::Alloc, Lens::Markers]);
+        assert!(watch.inside.calls.is_none() && !watch.demand.exact);
+        let wish = watch.inside.objects.expect("a marker");
+        assert!(wish.marker.is_of_objects() && wish.place == tracer_weave::Place::Allocation);
+        assert_eq!((wish.class.as_str(), wish.method.as_str(), wish.except.len()), ("a.*", "b", 1));
+        let both = with(&["-l", "methods,alloc", "--exact", "--lane", "inside", "-I", "a.*::b"]).expect("it is right");
+        assert!(both.inside.calls.is_some() && both.inside.objects.is_some());
+    }
+
+    #[test]
     fn without_the_lane_nothing_is_woven() {
         for lane in [&["--lane", "auto"][..], &["--lane", "outside"], &[]] {
             let watch = with(&[&["-l", "methods", "-I", "a.*::b"], lane].concat()).expect("it is right");
@@ -145,8 +183,15 @@ mod tests {
             failure.lines().join("\n")
         };
         assert!(refused(&["-l", "jni", "-I", "a::b"]).contains("the lens jni is seen from outside only"));
-        assert!(refused(&["-l", "alloc", "--exact", "-I", "a"]).contains("the lens alloc"));
-        assert!(refused(&["-l", "gc"]).contains("neither lens methods nor lens calls"));
+        for lenses in [&["-l", "gc"][..], &["-l", "alloc", "-I", "a::b"], &["-I", "a::b"]] {
+            assert!(refused(lenses).contains("and neither is asked for"), "{lenses:?}");
+        }
+        let objects = ["-l", "alloc", "--exact"];
+        assert!(refused(&[&objects[..], &["-I", "a"]].concat()).contains("a pattern of methods is CLASS::METHOD"));
+        assert!(refused(&objects).contains("objects that these methods make"));
+        for more in [&["--where", "class == \"a\""][..], &["--each"], &["--explain"]] {
+            assert!(refused(&[&objects[..], &["-I", "a::b"], more].concat()).contains("leave it out"), "{more:?}");
+        }
         assert!(refused(&["-l", "methods"]).contains("choose them with -I"));
         assert!(refused(&["-l", "methods", "-I", "a?::b"]).contains("write * for any text"));
         assert!(refused(&["-l", "methods", "-I", "a"]).contains("a pattern of methods is CLASS::METHOD"));

@@ -11,7 +11,7 @@
 
 mod exact;
 
-use self::exact::Exact;
+use self::exact::{Exact, woven};
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::Covered,
@@ -22,12 +22,15 @@ use super::{
     site,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
+    woven::Woven,
 };
 use crate::{
+    client::ClientReport,
     coverage::Coverage,
     event::{Event, NameId, Payload, StackId},
     group::OBJECTS_GROUP,
     item::GuardAction,
+    mark::{Inside, MarkBatch},
     report::{Cell, Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     tally::Tallies,
 };
@@ -49,6 +52,8 @@ pub struct Alloc {
     site_steps: Timed<(NameId, StackId)>,
     exact: Exact,
     covered: Covered,
+    /// Objects in the lane inside.
+    woven: Woven,
 }
 
 /// Samples of a class, or of all.
@@ -120,6 +125,7 @@ impl Default for Alloc {
             site_steps: Timed::default(),
             exact: Exact::default(),
             covered: Covered::default(),
+            woven: woven(),
         }
     }
 }
@@ -319,19 +325,28 @@ impl Analysis for Alloc {
         {
             self.stacks.fewer(one_in);
         }
+        self.woven.guard(action);
+    }
+
+    fn inside(&mut self, inside: &Inside) {
+        self.woven.inside(inside);
+    }
+
+    fn marks(&mut self, batch: &MarkBatch<'_>) {
+        self.woven.marks(batch);
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         match group {
             OBJECTS_GROUP => self.exact.scaled(),
             "alloc" => self.samples(),
-            _ => Vec::new(),
+            _ => self.woven.scaled(group),
         }
     }
 
     fn shows(&self, group: &str, shape: &str) -> bool {
         let of_samples = matches!(shape, "classes" | "sites" | "allocation" | "allocation_stacks");
-        of_samples == (group != OBJECTS_GROUP)
+        of_samples == (group != OBJECTS_GROUP && self.woven.marker(group).is_none())
     }
 
     fn table_steps(&self, context: Context<'_>) -> Vec<TableSteps> {
@@ -371,7 +386,8 @@ impl Analysis for Alloc {
         }
         let title = "Allocation by stack, estimated";
         shapes.extend(self.stacks.shape("allocation_stacks", title, Unit::Bytes, context));
-        let (is_exact, has_samples) = (self.exact.is_on(), self.total.samples() > 0);
+        let written = self.woven.report(context);
+        let (is_exact, has_samples) = (self.exact.is_on() || written.is_some(), self.total.samples() > 0);
         let title = if is_exact { "Allocation" } else { "Allocation (estimate)" }.to_owned();
         let mut section = Section { id: Lens::Alloc.id(), title, summary, notes: self.notes(context), shapes };
         if is_exact {
@@ -379,7 +395,14 @@ impl Analysis for Alloc {
                 // There is no estimate beside the truth: nothing to say about how it came about.
                 (section.notes, section.shapes) = (Vec::new(), Vec::new());
             }
-            self.exact.add_to(&mut section, context);
+            match written {
+                Some(ClientReport { summary, notes, shapes }) => {
+                    section.summary = summary.followed_by(std::mem::take(&mut section.summary));
+                    section.notes.splice(0..0, self.woven.incomplete().into_iter().chain(notes));
+                    section.shapes.splice(0..0, shapes.into_iter().filter(|shape| !shape.is_empty()));
+                }
+                None => self.exact.add_to(&mut section, context),
+            }
         }
         // What was not seen may be all there was, so it comes before what was.
         let mut notes = Vec::new();

@@ -1,7 +1,7 @@
 //! What the lenses that are there on demand say of code that does not report: how many methods, which, and how much of the
 //! CPU's time was spent in them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{Context, Lens, table::column};
 use crate::{
@@ -62,10 +62,17 @@ impl Covered {
                 if untraced.is_empty() { String::new() } else { format!(", and {} may be inlined in them", untraced.len()) },
             ),
         };
-        let inside = silent.first().filter(|_| !objects).map_or_else(String::new, |silent| {
-            let (pid, patterns) = (context.target.pid, patterns(included, silent));
-            let command = lens.id();
-            format!("`sudo jtrace {command} {pid} {patterns} --lane inside` counts them through a library in the JVM; ")
+        let inside = silent.first().map_or_else(String::new, |first| {
+            // Of objects what was chosen are their classes, and inside it is the code that makes them.
+            let (patterns, what) = if *objects {
+                (code_of(&silent), "the objects that this code makes")
+            } else {
+                (patterns(included, first), "them")
+            };
+            let (pid, command) = (context.target.pid, lens.id());
+            format!(
+                "`sudo jtrace {command} {pid} {patterns} --lane inside` counts {what} through a library in the JVM; "
+            )
         });
         Some(format!("{what}. {inside}`jtrace run` starts a JVM that reports everything."))
     }
@@ -160,9 +167,35 @@ fn patterns(included: &[String], first: &Silent) -> String {
     let of_class = [format!("{}::*", first.class)];
     let can_be_woven = |pattern: &String| pattern.contains("::") && !pattern.contains(['\'', '`', '?']);
     let as_written = !included.is_empty() && included.iter().all(can_be_woven);
-    let patterns = if as_written { included } else { &of_class };
-    let options: Vec<String> = patterns.iter().map(|pattern| format!("-I '{pattern}'")).collect();
-    options.join(" ")
+    options(if as_written { included } else { &of_class })
+}
+
+/// Most patterns that stand for code that is not seen.
+const PATTERNS: usize = 4;
+
+/// Options for the code of these methods: their classes where these are few, else the packages that have most of them.
+fn code_of(silent: &[&Silent]) -> String {
+    let classes: BTreeSet<&str> = silent.iter().map(|silent| silent.class.as_str()).collect();
+    let mut patterns: Vec<String> = if classes.len() <= PATTERNS {
+        classes.into_iter().map(|class| format!("{class}::*")).collect()
+    } else {
+        let mut packages: BTreeMap<String, usize> = BTreeMap::new();
+        for Silent { class, .. } in silent {
+            let package = class.rsplit_once('.').map_or_else(|| class.clone(), |(package, _)| format!("{package}.*"));
+            *packages.entry(package).or_default() += 1;
+        }
+        let mut packages: Vec<(String, usize)> = packages.into_iter().collect();
+        packages.sort_by_key(|(_, methods)| std::cmp::Reverse(*methods));
+        packages.into_iter().map(|(package, _)| format!("{package}::*")).collect()
+    };
+    patterns.truncate(PATTERNS);
+    options(&patterns)
+}
+
+/// As a shell reads them, whatever names a target has made up: what would end the quotes is any text.
+fn options(patterns: &[String]) -> String {
+    let options = patterns.iter().map(|pattern| format!("-I '{}'", pattern.replace(['\'', '`', '?'], "*")));
+    options.collect::<Vec<_>>().join(" ")
 }
 
 /// What is not seen of methods of the JDK: a sentence where some were called, or where nothing was.
@@ -195,11 +228,14 @@ mod tests {
     }
 
     fn headline(coverage: Coverage) -> Option<String> {
+        said_of(&Covered { coverage: Some(coverage), ..Covered::default() }, Lens::Methods)
+    }
+
+    fn said_of(covered: &Covered, lens: Lens) -> Option<String> {
         let mut play = Play::default();
         play.target.pid = 4711;
-        let covered = Covered { coverage: Some(coverage), ..Covered::default() };
         let span = Span { start_ns: 0, duration_ns: MS, started_at_ms: 0, end: "duration".to_owned() };
-        covered.headline(Lens::Methods, context(&play, &span))
+        covered.headline(lens, context(&play, &span))
     }
 
     #[test]
@@ -226,8 +262,24 @@ mod tests {
         assert!(said.contains("`sudo jtrace methods 4711 -I 'Tally*::*' -I 'Shop::sell' --lane inside`"), "{said}");
         let said = headline(Coverage { included: vec!["sell".to_owned()], ..seen(0, &till) }).unwrap();
         assert!(said.contains("-I 'Tally$Till::*'"), "{said}");
-        let said = headline(Coverage { objects: true, ..seen(0, &till) }).unwrap();
-        assert!(said.contains("the objects that they make") && !said.contains("jtrace markers"), "{said}");
+        let included = vec!["java.lang.String".to_owned()];
+        let covered =
+            Covered { coverage: Some(Coverage { objects: true, included, ..seen(0, &till) }), ..Covered::default() };
+        let said = said_of(&covered, Lens::Alloc).unwrap();
+        assert!(said.contains("`sudo jtrace alloc 4711 -I 'Tally$Till::*' --lane inside`"), "{said}");
+        assert!(said.contains("the objects that they make"), "{said}");
+    }
+
+    #[test]
+    fn code_that_makes_objects_unseen_is_named_by_class_or_by_package() {
+        let code = |classes: &[&str]| {
+            let silent: Vec<Silent> = classes.iter().map(|class| silent(class)).collect();
+            code_of(&silent.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(code(&["b.Till", "a.Cart", "b.Till"]), "-I 'a.Cart::*' -I 'b.Till::*'");
+        let many = code(&["a.A", "b.A", "b.B", "b.C", "Main", "c.A", "d.A"]);
+        assert_eq!(many, "-I 'b.*::*' -I 'Main::*' -I 'a.*::*' -I 'c.*::*'");
+        assert_eq!(code(&["a';reboot;'`b`"]), "-I 'a*;reboot;**b*::*'", "nothing of a name is for the shell");
     }
 
     #[test]

@@ -180,7 +180,7 @@ impl Analysis for Markers {
             Inside::Unwoven(woven) => self.unwoven.push(woven.clone()),
             Inside::Restored(woven) => self.restored = Some(woven.clone()),
             Inside::Lacks(sentence) if self.lacks.len() < MAX_LACKS => self.lacks.push(sentence.clone()),
-            Inside::Lacks(_) | Inside::Place(_) | Inside::Class { .. } | Inside::Sampled(_) => {}
+            Inside::Lacks(_) | Inside::Place(_) | Inside::Class { .. } | Inside::Size { .. } | Inside::Sampled(_) => {}
         }
         self.dispatch.inside(inside);
     }
@@ -213,9 +213,10 @@ impl Analysis for Markers {
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         let Some(of) = self.switched.iter().find(|of| of.name == group) else { return Vec::new() };
-        // Calls of chosen methods are numbers of the lens methods.
+        // Calls of chosen methods, and objects that are made there, are numbers of other lenses.
         let markers = self.dispatch.known().markers();
-        if of.markers.iter().all(|marker| markers.get(*marker).is_some_and(Marker::is_of_calls)) {
+        let is_of_lens = |marker: &Marker| marker.is_of_calls() || marker.is_of_objects();
+        if of.markers.iter().all(|marker| markers.get(*marker).is_some_and(is_of_lens)) {
             return Vec::new();
         }
         vec![Scaled::events(of.markers.iter().map(|marker| self.dispatch.events(*marker)).sum())]

@@ -277,6 +277,8 @@ impl Analysis for Typestate {
             }
             Inside::Unwoven(woven) => self.note_running(woven, "taking symbols out"),
             Inside::Restored(woven) => self.note_running(woven, "restoring"),
+            // Objects are told of by their numbers.
+            Inside::Size { .. } => {}
         }
     }
 

@@ -1,44 +1,70 @@
-//! Calls that woven code told of, where a library in the JVM counts them (`--lane inside`): the places of one marker are the chosen
-//! methods. What the lenses of calls share: which marks are theirs, which calls are under way, and what a mark says of them.
+//! What woven code told of, where a library in the JVM counts (`--lane inside`): the places of one marker are the chosen methods, or the
+//! allocations in them. What the lenses share: which marks are theirs; of calls, which are under way, and what a mark says of them.
 
 use tracer_common::marks::WordKind;
 
 use super::{Context, Lens, Scaled};
 use crate::{
-    client::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Known, Reporting, Thread},
+    client::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Reporting, Thread},
     event::{SubjectId, Tid},
     item::GuardAction,
     mark::{CALLS, Inside, MarkBatch, Marker, Switched},
     report::{Section, Summary},
+    text::format::plural,
 };
 
 /// What comes of marks.
 #[derive(Debug)]
 pub(super) struct Woven {
     dispatch: Dispatch,
-    /// Whether methods were chosen for this lane.
+    /// Which marker is theirs.
+    is_theirs: fn(&Marker) -> bool,
+    /// What is said of a session with gaps.
+    scaled: fn(u64) -> Scaled,
+    /// Whether code was chosen for this lane.
     pub(super) is_asked: bool,
     /// Markers that are on and off together.
     switched: Vec<Switched>,
+    /// Methods and classes that were left as they were.
+    left_out: u64,
 }
 
 impl Woven {
     /// Nothing yet.
     pub(super) fn new(counts: impl Counts + 'static) -> Self {
+        Self::of(Box::new(Counting::new(counts)), Marker::is_of_calls, Scaled::calls)
+    }
+
+    /// The same for a client of another marker.
+    pub(super) fn of(client: Box<dyn Client>, is_theirs: fn(&Marker) -> bool, scaled: fn(u64) -> Scaled) -> Self {
         let mut dispatch = Dispatch::default();
-        dispatch.add(Box::new(Counting::new(counts))).expect("it is the first one");
-        Self { dispatch, is_asked: false, switched: Vec::new() }
+        dispatch.add(client).expect("it is the first one");
+        Self { dispatch, is_theirs, scaled, is_asked: false, switched: Vec::new(), left_out: 0 }
     }
 
     /// Takes what is said of the session.
     pub(super) fn inside(&mut self, inside: &Inside) {
         if let Inside::Asked(asked) = inside {
-            self.is_asked = asked.markers.iter().any(Marker::is_of_calls);
+            self.is_asked = asked.markers.iter().any(self.is_theirs);
             self.switched = asked.switched();
+        }
+        if let Inside::Woven(woven) = inside {
+            self.left_out = self.left_out.saturating_add(woven.skipped_count);
         }
         if self.is_asked {
             self.dispatch.inside(inside);
         }
+    }
+
+    /// A sentence where not all of what was chosen could be woven.
+    pub(super) fn incomplete(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} of what was chosen could not be woven and {} not counted: the table `marker_skipped` has the reasons.",
+                plural(self.left_out, "method or class", "methods and classes"),
+                if self.left_out == 1 { "is" } else { "are" },
+            )
+        })
     }
 
     /// Takes marks.
@@ -57,14 +83,24 @@ impl Woven {
 
     /// Calls so far, of a group that holds the marker of chosen methods.
     pub(super) fn scaled(&self, group: &str) -> Vec<Scaled> {
-        let known = self.dispatch.known();
-        let of = self.switched.iter().find(|of| of.name == group);
-        let marker = of.and_then(|of| of.markers.iter().find(|marker| is_calls(known, **marker)));
-        marker.map(|marker| Scaled::calls(self.dispatch.events(*marker))).into_iter().collect()
+        self.marker(group).map(|marker| (self.scaled)(self.dispatch.events(marker))).into_iter().collect()
+    }
+
+    /// Their marker, where it is in this group.
+    pub(super) fn marker(&self, group: &str) -> Option<usize> {
+        let markers = self.dispatch.known().markers();
+        let of = self.switched.iter().find(|of| of.name == group)?;
+        of.markers.iter().copied().find(|marker| markers.get(*marker).is_some_and(self.is_theirs))
     }
 
     /// The section of a lens; nothing where the other lane counts.
     pub(super) fn section(&self, lens: Lens, title: &str, context: Context<'_>) -> Option<Section> {
+        let ClientReport { summary, notes, shapes } = self.report(context)?;
+        Some(Section { id: lens.id(), title: title.to_owned(), summary, notes, shapes })
+    }
+
+    /// What comes of it; nothing where the other lane counts.
+    pub(super) fn report(&self, context: Context<'_>) -> Option<ClientReport> {
         if !self.is_asked {
             return None;
         }
@@ -76,12 +112,8 @@ impl Woven {
             shapes.extend(report.shapes);
         }
         notes.extend(self.dispatch.notes());
-        Some(Section { id: lens.id(), title: title.to_owned(), summary, notes, shapes })
+        Some(ClientReport { summary, notes, shapes })
     }
-}
-
-fn is_calls(known: &Known, marker: usize) -> bool {
-    known.markers().get(marker).is_some_and(Marker::is_of_calls)
 }
 
 /// A thread's name, and its number for the kernel where it has one of its own.
@@ -159,7 +191,8 @@ impl<C: Counts> Client for Counting<C> {
             | WordKind::Count
             | WordKind::Time
             | WordKind::Thread
-            | WordKind::Argument => return,
+            | WordKind::Argument
+            | WordKind::Bytes => return,
         };
         self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
     }

@@ -126,6 +126,7 @@ impl Dispatch {
                 }
             }
             Inside::Class { number, name } => self.known.define_class(*number, name),
+            Inside::Size { class, bytes } => self.known.define_size(class, *bytes),
             Inside::Restored(_) => {
                 for thread in self.threads.all_mut() {
                     let given_up = thread.stack.clear();

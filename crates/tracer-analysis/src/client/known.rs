@@ -34,6 +34,8 @@ pub struct Known {
     classes: Vec<Option<String>>,
     /// Index of the class by the number of an object.
     objects: Vec<u32>,
+    /// Bytes of an object by its class; nothing where classes of a name differ.
+    sizes: HashMap<String, Option<u64>>,
 }
 
 impl Known {
@@ -77,6 +79,17 @@ impl Known {
     #[inline]
     pub fn class_of(&self, object: u32) -> usize {
         self.objects.get(object as usize).map_or(0, |index| *index as usize)
+    }
+
+    /// Bytes of an object of a class, where they are known.
+    pub fn size_of(&self, class: &str) -> Option<u64> {
+        self.sizes.get(class).copied().flatten()
+    }
+
+    /// What is said later holds, but classes of a name that once differed do.
+    pub(super) fn define_size(&mut self, class: &str, bytes: Option<u64>) {
+        let known = self.sizes.entry(class.to_owned()).or_insert(bytes);
+        *known = known.filter(|known| Some(*known) == bytes);
     }
 
     pub(super) fn ask(&mut self, asked: Asked) {

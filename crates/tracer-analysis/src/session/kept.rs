@@ -103,7 +103,9 @@ pub(super) fn of_inside(inside: &Inside) -> Option<usize> {
     match inside {
         // A sample replaces what was said of its class before, which came with a message that counts.
         Inside::Asked(_) | Inside::Woven(_) | Inside::Restored(_) | Inside::Sampled(_) => None,
-        Inside::Place(_) | Inside::Class { .. } | Inside::Unwoven(_) | Inside::Lacks(_) => Some(inside.bytes()),
+        Inside::Place(_) | Inside::Class { .. } | Inside::Size { .. } | Inside::Unwoven(_) | Inside::Lacks(_) => {
+            Some(inside.bytes())
+        }
     }
 }
 

@@ -20,7 +20,12 @@ use std::{
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use tracer_weave::control::{ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
-use super::{connection::Connection, library, place, unnamed::Namer};
+use super::{
+    connection::Connection,
+    library, place,
+    sizes::{Size, Sizes},
+    unnamed::Namer,
+};
 use crate::{
     ending::{self, Cut, Patience, Until},
     jvm::{
@@ -169,6 +174,8 @@ pub struct Visit {
     followed: Vec<u64>,
     /// For what the library does not name.
     namer: Namer,
+    /// For objects that are made at its places.
+    sizes: Sizes,
 }
 
 impl Visit {
@@ -228,7 +235,8 @@ impl Visit {
         };
         let connection = take_descriptor(pid, descriptor).and_then(Connection::new);
         let connection = connection.map_err(|error| load(format!("its connection: {error}")))?;
-        let mut visit = Self { namer: Namer::of(jvm), ..Self::over(connection, jvm.identity(), path) };
+        let mut visit =
+            Self { namer: Namer::of(jvm), sizes: Sizes::of(jvm), ..Self::over(connection, jvm.identity(), path) };
         // The library waits for a first word.
         visit.ask(&Order::Switch(Vec::new()))?;
         Ok(visit)
@@ -236,8 +244,8 @@ impl Visit {
 
     fn over(connection: Connection, target: Identity, path: PathBuf) -> Self {
         let (told, followed) = (VecDeque::new(), Vec::new());
-        let namer = Namer::default();
-        Self { connection: Some(connection), target, path, told, kept_bytes: 0, waiting: 0, followed, namer }
+        let (namer, sizes) = (Namer::default(), Sizes::default());
+        Self { connection: Some(connection), target, path, told, kept_bytes: 0, waiting: 0, followed, namer, sizes }
     }
 
     /// How many methods each rule names in loaded classes, and all of them together.
@@ -292,6 +300,7 @@ impl Visit {
 
     /// Lets the library restore everything and go. What it has not done when this returns it does without jtrace.
     pub fn leave(&mut self) -> Result<Woven, Error> {
+        self.told.extend(self.sizes.look().into_iter().map(size));
         self.with(|connection| connection.give(&Order::Leave))?;
         let until = Until::within(RESTORE_LIMIT, Patience::Second);
         let left = loop {
@@ -309,8 +318,9 @@ impl Visit {
     /// What the library has told besides answers.
     pub fn pump(&mut self, sink: &mut dyn FnMut(Inside)) {
         self.listen();
-        self.told.drain(..).for_each(sink);
+        self.told.drain(..).for_each(&mut *sink);
         self.kept_bytes = 0;
+        self.sizes.due().into_iter().map(size).for_each(sink);
     }
 
     /// Takes in what is there, up to a bound: the rest is there the next time.
@@ -365,6 +375,7 @@ impl Visit {
             Told::Sampled(sampled) => Inside::Sampled(sampled),
             Told::Place(place) => {
                 self.namer.woven(&place.class);
+                self.sizes.woven(&place);
                 Inside::Place(place)
             }
             Told::Class { number, name } => Inside::Class { number, name },
@@ -441,6 +452,10 @@ fn unexpected(told: &Told) -> Error {
         _ => "something else",
     };
     Error::Silent(format!("it answers with {what}, which nobody asked for"))
+}
+
+fn size((class, bytes): Size) -> Inside {
+    Inside::Size { class, bytes }
 }
 
 fn woven(mut done: Done, namer: &Namer) -> Woven {

@@ -273,7 +273,7 @@ impl Marks<'_> {
             WordKind::Born => What::Born { class: u32::try_from(self.word()?).ok()? },
             WordKind::Count => What::Count { of: WordKind::from_number(state)?, count: self.word()? },
             WordKind::Argument => What::Argument { index: state, value: self.argument(word)? },
-            WordKind::Time | WordKind::Thread => return None,
+            WordKind::Time | WordKind::Thread | WordKind::Bytes => return None,
         })
     }
 }

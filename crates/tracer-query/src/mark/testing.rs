@@ -30,6 +30,7 @@ pub fn place(number: u32, marker: u32) -> PlaceDefinition {
         descriptor: "()V".to_owned(),
         bci: 0,
         line: Some(7),
+        made: None,
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str) -> Result<Place, Wrong> {
 pub(super) const fn usual_sides(place: &Place) -> Sides {
     match place {
         Place::Method | Place::Loop | Place::Lines { .. } | Place::Call { .. } => Sides::Region,
-        Place::Block | Place::Field { .. } => Sides::Point,
+        Place::Block | Place::Field { .. } | Place::Allocation => Sides::Point,
     }
 }
 
@@ -54,6 +54,7 @@ pub(super) const fn no_region(place: &Place) -> Option<&'static str> {
         Place::Method | Place::Loop | Place::Lines { .. } | Place::Call { .. } => None,
         Place::Block => Some("a block is a point: it has no end of its own"),
         Place::Field { .. } => Some("an access of a field is a point"),
+        Place::Allocation => Some("an allocation is a point"),
     }
 }
 

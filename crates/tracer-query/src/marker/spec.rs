@@ -13,7 +13,7 @@ use super::{
     short,
 };
 use crate::{
-    mark::{Asked, CALLS, Marker},
+    mark::{Asked, CALLS, Marker, OBJECTS},
     predicate::{self, Field, Predicate, error::nearest, tree::Expr},
 };
 
@@ -28,7 +28,7 @@ pub const MAX_FURTHER: usize = 100_000;
 const OPTION: &str = "--marker";
 
 /// Clients that take counts as well as single marks.
-const COUNTING_CLIENTS: [&str; 2] = ["counts", CALLS];
+const COUNTING_CLIENTS: [&str; 3] = ["counts", CALLS, OBJECTS];
 
 /// A marker, and where it is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,22 +58,32 @@ pub struct Wish {
 impl Wish {
     /// The marker of chosen methods: what is counted of their calls is for the lens `methods`. Nothing where none is included.
     pub fn calls(include: Vec<Named>, except: Vec<Named>, predicate: Option<String>, time: bool) -> Option<Self> {
+        let wish = Self::of(CALLS, (Place::Method, Sides::Region), include, except)?;
+        Some(Self { marker: Marker { time, predicate, ..wish.marker }, ..wish })
+    }
+
+    /// The marker of allocations in chosen methods, for the lens `alloc`.
+    pub fn objects(include: Vec<Named>, except: Vec<Named>) -> Option<Self> {
+        Self::of(OBJECTS, (Place::Allocation, Sides::Point), include, except)
+    }
+
+    fn of(client: &str, (place, sides): (Place, Sides), include: Vec<Named>, except: Vec<Named>) -> Option<Self> {
         let pattern = |named: &Named| format!("{}::{}", named.class.as_str(), named.method.as_str());
         let patterns: Vec<String> = include.iter().map(pattern).collect();
         let mut include = include.into_iter();
         let Named { class, method, descriptor } = include.next()?;
         let marker = Marker {
-            name: CALLS.to_owned(),
-            token: CALLS.to_owned(),
-            sides: Sides::Region,
+            name: client.to_owned(),
+            token: client.to_owned(),
+            sides,
             pattern: patterns.join(", "),
-            time,
-            predicate,
+            time: false,
+            predicate: None,
             inside: Vec::new(),
             not_under: Vec::new(),
-            subscribers: vec![CALLS.to_owned()],
+            subscribers: vec![client.to_owned()],
         };
-        let (also, place) = (include.collect(), Place::Method);
+        let also = include.collect();
         Some(Self {
             marker,
             class,

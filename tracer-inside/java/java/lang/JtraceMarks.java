@@ -70,6 +70,13 @@ public final class JtraceMarks {
     /** How far the last two counters of a place are from the first two: few marks need both, and caches are small. */
     private static final long FAR = at(4);
 
+    /** What arrays are like here: to what their sizes are rounded up, where elements begin, and how large references are. */
+    private static final long ALIGNMENT = at(5);
+    private static final long ELEMENTS_AT = at(6);
+    private static final long WORDS_AT = ELEMENTS_AT + 7 & -8;
+    private static final long REFERENCE = at(7);
+    private static final long REFERENCES_AT = REFERENCE == 8 ? WORDS_AT : ELEMENTS_AT;
+
     /** The header of a buffer. */
     private static final int NEXT = 0;
     private static final int END = 8;
@@ -194,6 +201,79 @@ public final class JtraceMarks {
     private static void both(int place, int end) {
         countSlowly(place, ENTER);
         countSlowly(place, end);
+    }
+
+    /**
+     * An array was made, of so many elements of one byte each. Nothing of it comes here but its length: an object that nobody else sees
+     * can be left out by a compiler, also where it is counted.
+     */
+    public static void bytes(int length, int place) {
+        arrays(1, ELEMENTS_AT + length, place);
+    }
+
+    public static void shorts(int length, int place) {
+        arrays(1, ELEMENTS_AT + ((long) length << 1), place);
+    }
+
+    public static void ints(int length, int place) {
+        arrays(1, ELEMENTS_AT + ((long) length << 2), place);
+    }
+
+    public static void longs(int length, int place) {
+        arrays(1, WORDS_AT + ((long) length << 3), place);
+    }
+
+    public static void references(int length, int place) {
+        arrays(1, REFERENCES_AT + length * REFERENCE, place);
+    }
+
+    /** So many arrays of a dimension were made, each of this length. Says how many there are of the next. */
+    public static long manyBytes(long arrays, int length, int place) {
+        return many(arrays, length, ELEMENTS_AT + length, place);
+    }
+
+    public static long manyShorts(long arrays, int length, int place) {
+        return many(arrays, length, ELEMENTS_AT + ((long) length << 1), place);
+    }
+
+    public static long manyInts(long arrays, int length, int place) {
+        return many(arrays, length, ELEMENTS_AT + ((long) length << 2), place);
+    }
+
+    public static long manyLongs(long arrays, int length, int place) {
+        return many(arrays, length, WORDS_AT + ((long) length << 3), place);
+    }
+
+    public static long manyReferences(long arrays, int length, int place) {
+        return many(arrays, length, REFERENCES_AT + length * REFERENCE, place);
+    }
+
+    @ForceInline
+    private static long many(long arrays, int length, long size, int place) {
+        if (arrays != 0) arrays(arrays, size, place);
+        return arrays * length;
+    }
+
+    @ForceInline
+    private static void arrays(long arrays, long size, int place) {
+        if (on(place) == 0) return;
+        long counters = counters(U.getLong(Thread.currentThread(), TID));
+        if (counters != 0) addArrays(counters, arrays, size, place);
+        else arraysSlowly(arrays, size, place);
+    }
+
+    @DontInline
+    private static void arraysSlowly(long arrays, long size, int place) {
+        long home = home(Thread.currentThread());
+        if (home != 0 && U.getLong(home + BUSY) == 0) addArrays(countersOf(home), arrays, size, place);
+    }
+
+    @ForceInline
+    private static void addArrays(long counters, long arrays, long size, int place) {
+        long objects = at(counters, place, ENTERED);
+        long bytes = at(counters, place, LEFT);
+        U.putLong(objects, U.getLong(objects) + arrays);
+        U.putLong(bytes, U.getLong(bytes) + arrays * (size + ALIGNMENT - 1 & -ALIGNMENT));
     }
 
     public static void point(int place, Object receiver) {

@@ -3,7 +3,9 @@
 mod cycles;
 mod lengths;
 mod sites;
+mod woven;
 
+pub(super) use self::woven::woven;
 use self::{
     cycles::Cycles,
     lengths::Lengths,
@@ -29,20 +31,22 @@ const PAIRS: usize = 65_536;
 struct Made {
     objects: u64,
     bytes: u64,
-    /// The largest one; not known of those that the kernel counted without a context.
+    /// The largest one; not known of those that the kernel counted without a context, nor of arrays that woven code counts.
     largest_bytes: Option<u64>,
+    /// Objects whose bytes are not known; they are not in the sum.
+    not_sized: u64,
 }
 
 impl Made {
     fn add(&mut self, bytes: u64) {
-        self.merge(&Self { objects: 1, bytes, largest_bytes: Some(bytes) });
+        self.merge(&Self { objects: 1, bytes, largest_bytes: Some(bytes), not_sized: 0 });
     }
 }
 
 impl From<&ContextTally> for Made {
     fn from(tally: &ContextTally) -> Self {
         let ContextTally { count, bytes, largest, .. } = *tally;
-        Self { objects: count, bytes, largest_bytes: Some(largest) }
+        Self { objects: count, bytes, largest_bytes: Some(largest), not_sized: 0 }
     }
 }
 
@@ -54,6 +58,7 @@ impl Merge for Made {
             self.largest_bytes = self.largest_bytes.zip(other.largest_bytes).map(|(a, b)| a.max(b));
             self.objects = self.objects.saturating_add(other.objects);
             self.bytes = self.bytes.saturating_add(other.bytes);
+            self.not_sized = self.not_sized.saturating_add(other.not_sized);
         }
     }
 }
@@ -154,7 +159,7 @@ impl Exact {
     /// Adds numbers, notes and shapes to the section of the estimate.
     pub(super) fn add_to(&self, section: &mut Section, context: Context<'_>) {
         let mut total = self.total;
-        total.merge(&Made { objects: self.tallied.0, bytes: self.tallied.1, largest_bytes: None });
+        total.merge(&Made { objects: self.tallied.0, bytes: self.tallied.1, largest_bytes: None, not_sized: 0 });
         let sites = Sites::of(self, context);
         let summary = std::mem::take(&mut section.summary);
         section.summary = Summary::new()

@@ -201,7 +201,8 @@ impl Client for Counts {
             | WordKind::Count
             | WordKind::Time
             | WordKind::Thread
-            | WordKind::Argument => return,
+            | WordKind::Argument
+            | WordKind::Bytes => return,
         };
         if let Some(place) = at(&mut self.places, mark.place as usize) {
             place.add(&sums);

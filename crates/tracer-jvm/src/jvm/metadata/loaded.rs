@@ -79,6 +79,13 @@ impl LoadedLayout {
         }
     }
 
+    /// Bytes of an object of a class; nothing of arrays, interfaces, and what cannot be read.
+    pub fn instance_bytes(&self, peek: &impl Peek, class: u64) -> Option<u64> {
+        let helper = peek.u32(class.wrapping_add(self.layout_helper)).ok()?.cast_signed();
+        // The lowest bit says that the JVM must make it itself.
+        u64::try_from(helper & !1).ok().filter(|bytes| *bytes > 0)
+    }
+
     /// The methods of one class; says whether more are wanted. Where something cannot be read, the class has none.
     fn methods_of(&self, peek: &impl Peek, class: u64, left: &mut u32, take: &mut dyn FnMut(u64) -> bool) -> bool {
         let is_of_instances =
@@ -151,6 +158,14 @@ mod tests {
     fn methods_of_all_loaders_are_found_and_arrays_have_none() {
         assert_eq!(found(&graph(), usize::MAX), [1, 2, 3, 4]);
         assert_eq!(found(&graph(), 2), [1, 2], "it ends where enough were taken");
+    }
+
+    #[test]
+    fn objects_are_as_large_as_their_class_says_and_arrays_differ() {
+        let mut copy = graph();
+        copy.write_u32(0x6000 + LAYOUT.layout_helper, 25);
+        let bytes = [0x4000, 0x5000, 0x6000, 0x9_0000].map(|class| LAYOUT.instance_bytes(&copy, class));
+        assert_eq!(bytes, [Some(16), None, Some(24), None], "the lowest bit is none of the size");
     }
 
     #[test]

@@ -177,7 +177,9 @@ impl Loads {
         let scale = words as f64 / f64::from(looked.max(1));
         let mut marks = if is_counters { 0 } else { words };
         for mark in batch.marks() {
-            if let Told::Count { count, .. } = mark.what {
+            if let Told::Count { of, count } = mark.what
+                && of != WordKind::Bytes
+            {
                 marks = marks.saturating_add(count);
             }
             if self.places.get(mark.place as usize).copied().flatten().is_some() {
@@ -228,6 +230,8 @@ impl Loads {
                 let is_symbol = self.property_of.get(number as usize).is_some_and(Option::is_some);
                 let Some(did) = self.did.get_mut(number as usize) else { return };
                 match of {
+                    // What the objects take that were counted besides.
+                    WordKind::Bytes => {}
                     WordKind::Symbol => did.held_back += count,
                     // So woven code counts the symbols of objects that are not tracked.
                     WordKind::Enter if is_symbol => did.ignored += count,
@@ -426,6 +430,17 @@ mod tests {
         assert_eq!((done[0].events, done[1].events), (1, 2));
         loads.inside(&Inside::Place(place(9, 1)));
         assert_eq!(loads.finish_step(0.0)[1].events, 0, "they count once");
+    }
+
+    #[test]
+    fn bytes_of_objects_are_no_marks() {
+        let mut loads = loads();
+        let count = |of: WordKind, number| [Word::new(WordKind::Count, of as u8, 1, 0).0, number];
+        let words = [count(WordKind::Enter, 1000), count(WordKind::Bytes, 5_000_000_000)];
+        loads.take(&record(1, 0, &words.concat()));
+        let step = loads.finish_step(0.0);
+        assert_eq!(step[0].events, 1000);
+        assert!((step[0].cost_ns - 1000.0 * Costs::REFERENCE.counted).abs() < 1.0, "{}", step[0].cost_ns);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub(super) fn parse(first: &str, rest: &[Token]) -> Result<Option<Said>, String>
                 descriptor: lossy(descriptor),
                 bci: bci.unwrap_or(0),
                 line,
+                made: None,
             };
             Said::Place(place, marker.clone())
         }

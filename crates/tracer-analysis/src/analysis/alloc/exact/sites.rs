@@ -31,6 +31,26 @@ pub(super) struct Place {
     site: Option<String>,
     /// The innermost Java frame.
     top: Option<String>,
+    /// The instruction, where woven code tells.
+    bytecode: Option<Bytecode>,
+}
+
+/// The instruction that makes an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Bytecode {
+    /// Its index in the method.
+    pub(super) bci: u16,
+    /// What it does.
+    pub(super) by: &'static str,
+    /// Descriptor of the method.
+    pub(super) signature: String,
+}
+
+impl Place {
+    /// A place that is the innermost method itself.
+    pub(super) fn at(label: String, bytecode: Bytecode) -> Self {
+        Self { site: Some(label.clone()), top: Some(label), bytecode: Some(bytecode) }
+    }
 }
 
 impl Sites {
@@ -41,6 +61,7 @@ impl Sites {
         let place = |stack: StackId| Place {
             site: (stack != StackId::default()).then(|| site::label(context.stacks, stack)),
             top: (stack != StackId::default()).then(|| site::top_label(context.stacks, stack)),
+            bytecode: None,
         };
         let Groups { rows: mut by_place, others } =
             exact.sites.grouped(|(id, stack)| Some((class(*id), place(*stack))));
@@ -52,8 +73,12 @@ impl Sites {
         for tally in &exact.tallies {
             let told = told.remove(&tally.subject()).unwrap_or_default();
             let objects = tally.count.saturating_sub(told.objects);
-            let rest = Made { objects, bytes: tally.bytes.saturating_sub(told.bytes), largest_bytes: None };
-            by_place.entry((class(tally.subject()), Place { site: None, top: None })).or_default().merge(&rest);
+            let rest =
+                Made { objects, bytes: tally.bytes.saturating_sub(told.bytes), largest_bytes: None, not_sized: 0 };
+            by_place
+                .entry((class(tally.subject()), Place { site: None, top: None, bytecode: None }))
+                .or_default()
+                .merge(&rest);
         }
         by_place.retain(|_, made| made.objects > 0);
         Self { by_place, others }
@@ -102,18 +127,53 @@ impl Sites {
 
     pub(super) fn sites_table(&self, total: u64) -> Shape {
         let rows = self.by_place.iter().map(|(key, made)| (key.clone(), *made)).collect();
+        let with_bytecodes = self.by_place.keys().any(|(_, place)| place.bytecode.is_some());
+        let mut first = vec![
+            column("class", "Class", Unit::Text),
+            column("site", "Place", Unit::Text),
+            column("top", "In", Unit::Text),
+        ];
+        if with_bytecodes {
+            first.extend([
+                column("signature", "Signature", Unit::Text),
+                column("bci", "Bytecode", Unit::Count),
+                column("kind", "Made by", Unit::Text),
+            ]);
+        }
         Groups { rows, others: self.others }.table(
             "objects_by_site",
             "Objects by class and place",
-            columns(vec![
-                column("class", "Class", Unit::Text),
-                column("site", "Place", Unit::Text),
-                column("top", "In", Unit::Text),
-            ]),
+            columns(first),
             |made| made.bytes,
-            |(class, Place { site, top })| vec![class.into(), site.into(), top.into()],
+            |(class, Place { site, top, bytecode })| {
+                let mut labels = vec![class.into(), site.into(), top.into()];
+                if let Some(Bytecode { bci, by, signature }) = bytecode {
+                    labels.extend([signature.into(), u64::from(bci).into(), by.into()]);
+                }
+                labels
+            },
             |made| cells(made, total),
         )
+    }
+
+    /// By what makes them.
+    pub(super) fn kinds_table(&self, total: u64) -> Shape {
+        let rows = self.by(|_, place| place.bytecode.as_ref().map_or("", |bytecode| bytecode.by));
+        Groups { rows, others: self.others }.table(
+            "objects_by_kind",
+            "Objects by what makes them",
+            columns(vec![column("kind", "Made by", Unit::Text)]),
+            |made| made.bytes,
+            |kind| vec![kind.into()],
+            |made| cells(made, total),
+        )
+    }
+
+    /// All of them.
+    pub(super) fn total(&self) -> Made {
+        let mut total = Made::default();
+        self.by_place.values().chain(&self.others).for_each(|made| total.merge(made));
+        total
     }
 
     /// From package to class to place.
@@ -185,8 +245,10 @@ pub(super) fn columns(first: Vec<Column>) -> Vec<Column> {
 }
 
 pub(super) fn cells(made: &Made, total: u64) -> Vec<Cell> {
-    let Made { objects, bytes, largest_bytes } = *made;
-    let share = (total > 0).then(|| 100.0 * bytes as f64 / total as f64);
-    let mean = (objects > 0).then(|| bytes as f64 / objects as f64);
-    vec![objects.into(), bytes.into(), share.into(), mean.into(), largest_bytes.into()]
+    let Made { objects, bytes, largest_bytes, not_sized } = *made;
+    let known = (not_sized < objects || objects == 0).then_some(bytes);
+    let share = known.filter(|_| total > 0).map(|bytes| 100.0 * bytes as f64 / total as f64);
+    let sized = objects.saturating_sub(not_sized);
+    let mean = (sized > 0).then(|| bytes as f64 / sized as f64);
+    vec![objects.into(), known.into(), share.into(), mean.into(), largest_bytes.into()]
 }

@@ -69,6 +69,23 @@ public final class JtraceMarks {
     public static void left(long kept, int place) { if (kept != 0) exit(kept == ~(long) place ? place : 0); }
     public static void threw(long kept, int place) { if (kept != 0) thrown(kept == ~(long) place ? place : 0); }
 
+    // Lengths of arrays add to the sum.
+    private static long made(long arrays, int length, int place) {
+        for (long i = 0; i < arrays; i++) { count(POINT, place); }
+        if (counts != null) { sum += arrays * length; }
+        return arrays * length;
+    }
+    public static void bytes(int length, int place) { made(1, length, place); }
+    public static void shorts(int length, int place) { made(1, length, place); }
+    public static void ints(int length, int place) { made(1, length, place); }
+    public static void longs(int length, int place) { made(1, length, place); }
+    public static void references(int length, int place) { made(1, length, place); }
+    public static long manyBytes(long arrays, int length, int place) { return made(arrays, length, place); }
+    public static long manyShorts(long arrays, int length, int place) { return made(arrays, length, place); }
+    public static long manyInts(long arrays, int length, int place) { return made(arrays, length, place); }
+    public static long manyLongs(long arrays, int length, int place) { return made(arrays, length, place); }
+    public static long manyReferences(long arrays, int length, int place) { return made(arrays, length, place); }
+
     public static void symbol(int place, Object receiver) { count(SYMBOL, place); receiver(place, receiver); }
     public static void argument(int place, int index, long value) { count(ARGUMENT, place); sum += value * (index + 1); }
     public static void argument(int place, int index, double value) { count(ARGUMENT, place); sum += (long) value * (index + 1); }
