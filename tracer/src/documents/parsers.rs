@@ -52,8 +52,20 @@ const MARKS: [&str; 27] = [
 ];
 
 /// Files and folders that hold only tests and what they are made of.
-const OF_TESTS: [&str; 9] =
-    ["tests.rs", "testing.rs", "tests", "world.rs", "copy.rs", "hostile.rs", "written.rs", "documents", "fuzz"];
+const OF_TESTS: [&str; 12] = [
+    "tests.rs",
+    "testing.rs",
+    "tests",
+    "world.rs",
+    "copy.rs",
+    "hostile.rs",
+    "written.rs",
+    "read_back.rs",
+    "documents",
+    "examples",
+    "fuzz.rs",
+    "tracer-testing",
+];
 
 /// A line of this begins a group without a fuzzer.
 const NONE: &str = "none:";
@@ -85,7 +97,7 @@ fn all(folders: &[&str]) -> BTreeMap<String, String> {
 
 /// Whether a file is of tests, by a part of its path.
 fn is_of_tests(path: &str) -> bool {
-    path.split('/').any(|part| OF_TESTS.contains(&part) || part == "fuzz.rs" || part == "documents.rs")
+    path.split('/').any(|part| OF_TESTS.contains(&part) || part == "documents.rs")
 }
 
 /// Whether its code, without comments and the tests at its end, has a mark.

@@ -34,7 +34,7 @@ pub fn is_of_jdk(class: &str) -> bool {
 /// Turns a class name as the JVM stores it into the one that Java's users write.
 ///
 /// ```
-/// use tracer::text::class_name::java_class_name;
+/// use tracer_event::text::class_name::java_class_name;
 /// assert_eq!(java_class_name("com/shop/Cart$Item"), "com.shop.Cart$Item");
 /// assert_eq!(java_class_name("[[I"), "int[][]");
 /// assert_eq!(java_class_name("[Ljava/lang/String;"), "java.lang.String[]");

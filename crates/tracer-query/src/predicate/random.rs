@@ -3,7 +3,7 @@
 //! The same seed gives the same cases everywhere, so a test inside the kernel and one in user space look at the same ones:
 //!
 //! ```
-//! use tracer::predicate::random::Cases;
+//! use tracer_query::predicate::random::Cases;
 //! use tracer_common::filter::evaluate;
 //! for case in Cases::new(1).take(1_000) {
 //!     let mut counted = case.tallies;
