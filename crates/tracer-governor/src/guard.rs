@@ -118,7 +118,6 @@ impl Reason {
 }
 
 /// The nearest whole number that is not below 0.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; a cast saturates")]
 pub const fn to_whole(number: f64) -> u64 {
     number.round() as u64
 }

@@ -22,6 +22,17 @@ const MAX_LINE_BYTES: u64 = 1024;
 /// The list has no sizes; no function is as long as this.
 const MAX_FUNCTION_BYTES: u64 = 64 << 10;
 
+/// What a frame is called where no function of the kernel lies around its address.
+pub const NO_SYMBOL: &str = "<no symbol of the kernel>";
+/// The same where nobody can be asked.
+pub const NOT_READ: &str = "<the kernel's symbols cannot be read>";
+
+/// The frame of a function as the kernel writes it: `futex_wait`, or the module behind it in brackets.
+pub fn frame_of(text: &str) -> Frame {
+    let (name, module) = text.split_once([' ', '\t']).map_or((text, None), |(name, module)| (name, Some(module)));
+    Frame { module: module.map(str::to_owned), ..Frame::named(Kind::Kernel, name) }
+}
+
 /// The kernel's symbols.
 #[derive(Debug)]
 pub struct KernelSymbols {
@@ -84,12 +95,11 @@ impl List {
         let behind = self.symbols.partition_point(|symbol| symbol.address <= pc);
         let symbol = behind.checked_sub(1).and_then(|place| self.symbols.get(place));
         let Some(symbol) = symbol.filter(|symbol| pc - symbol.address < MAX_FUNCTION_BYTES) else {
-            return Frame::named(Kind::Kernel, "<no symbol of the kernel>");
+            return Frame::named(Kind::Kernel, NO_SYMBOL);
         };
         let start = symbol.name as usize;
         let text = self.names.get(start..start + usize::from(symbol.name_bytes)).unwrap_or_default();
-        let (name, module) = text.split_once('\t').map_or((text, None), |(name, module)| (name, Some(module)));
-        Frame { module: module.map(str::to_owned), ..Frame::named(Kind::Kernel, name) }
+        frame_of(text)
     }
 
     fn add(&mut self, address: u64, local: bool, text: &str) {
@@ -103,7 +113,7 @@ impl List {
 
 fn load(path: &Path) -> Result<List, &'static str> {
     let list = File::open(path).and_then(|file| read(BufReader::new(file.take(MAX_BYTES))));
-    let list = list.map_err(|_| "<the kernel's symbols cannot be read>")?;
+    let list = list.map_err(|_| NOT_READ)?;
     if list.symbols.iter().all(|symbol| symbol.address == 0) {
         return Err("<the kernel hides its symbols>");
     }
@@ -153,6 +163,13 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
         let symbols = KernelSymbols::at(file.path());
         (file, symbols)
+    }
+
+    #[test]
+    fn a_function_that_the_kernel_writes_alone_says_its_module_too() {
+        let frame = frame_of("nf_hook [nf_tables]");
+        assert_eq!((frame.name.as_str(), frame.module.as_deref()), ("nf_hook", Some("[nf_tables]")));
+        assert_eq!(frame_of("futex_wait").to_string(), "kernel!futex_wait");
     }
 
     #[test]

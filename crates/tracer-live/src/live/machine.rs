@@ -11,7 +11,10 @@ use crate::{
     jvm::memory::Memory,
     privilege,
     stack::{Frame, Kind},
-    symbol::{kernel::KernelSymbols, native::NativeSymbols},
+    symbol::{
+        kernel::{KernelSymbols, NO_SYMBOL, NOT_READ, frame_of},
+        native::NativeSymbols,
+    },
 };
 
 /// Most frames of the kernel that are kept; a session sees a few hundred.
@@ -103,32 +106,14 @@ impl Asked {
             return Arc::clone(frame);
         }
         let frame = Arc::new(match self.names.of(pc) {
-            Ok(Some(name)) => named(&name),
-            Ok(None) => Frame::named(Kind::Kernel, "<no symbol of the kernel>"),
-            Err(_) => Frame::named(Kind::Kernel, "<the kernel's symbols cannot be read>"),
+            Ok(Some(name)) => frame_of(&name),
+            Ok(None) => Frame::named(Kind::Kernel, NO_SYMBOL),
+            Err(_) => Frame::named(Kind::Kernel, NOT_READ),
         });
         if self.frames.len() >= MAX_KEPT {
             self.frames.clear();
         }
         self.frames.insert(pc, Arc::clone(&frame));
         frame
-    }
-}
-
-/// `futex_wait`, or `nf_hook [nf_tables]`.
-fn named(text: &str) -> Frame {
-    let (name, module) = text.split_once(' ').map_or((text, None), |(name, module)| (name, Some(module)));
-    Frame { module: module.map(str::to_owned), ..Frame::named(Kind::Kernel, name) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_function_of_a_module_says_which() {
-        let frame = named("nf_hook [nf_tables]");
-        assert_eq!((frame.name.as_str(), frame.module.as_deref()), ("nf_hook", Some("[nf_tables]")));
-        assert_eq!(named("futex_wait").to_string(), "kernel!futex_wait");
     }
 }
