@@ -59,6 +59,8 @@ pub const MAP_CELLS: &str = "CELLS";
 pub const MAP_BUCKETS: &str = "BUCKETS";
 /// Hash map of [`crate::tally::Context`], by [`crate::tally::context_id`].
 pub const MAP_CONTEXTS: &str = "CONTEXTS";
+/// Array of how many contexts were made ([`crate::tally::CONTEXTS_MADE`]), and how many were taken away.
+pub const MAP_CONTEXTS_MADE: &str = "CONTEXTS_MADE";
 /// Per-CPU array of counters that belong to no subject, indexed by [`crate::tally::Outcome`].
 pub const MAP_OUTCOMES: &str = "OUTCOMES";
 /// Hash map of the calls under way, by thread ([`crate::tally::CALLS_WORDS`]).

@@ -11,6 +11,10 @@ pub const MAX_BUCKETS: usize = 131_072;
 
 /// Most contexts that the kernel tells apart ([`Context`]).
 pub const MAX_CONTEXTS: usize = 262_144;
+/// Where it stands how many contexts the kernel has made, and how many of these user space took away.
+pub const CONTEXTS_MADE: u32 = 0;
+/// As above.
+pub const CONTEXTS_TAKEN: u32 = 1;
 /// Room for contexts that are met when there are so many already: they are told apart without what is around them. Some may
 /// go to contexts that programs on several CPUs make at once.
 pub const MAX_CUT_CONTEXTS: usize = 65_536;

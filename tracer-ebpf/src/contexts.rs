@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "map values are raw pointers")]
 
 use aya_ebpf::bindings::BPF_NOEXIST;
-use tracer_common::tally::{CUT, Context, MAX_CONTEXTS, NO_CONTEXT, Outcome, context_id};
+use tracer_common::tally::{self, CUT, Context, MAX_CONTEXTS, NO_CONTEXT, Outcome, context_id};
 
 use crate::{
     emit::count,
@@ -22,9 +22,10 @@ pub(crate) fn enter(parent: u64, subject: u64, stack: u64, thread: u64, is_new: 
     if let Some(context) = CONTEXTS.get_ptr_mut(id) {
         return counted(context, id, subject, stack);
     }
-    let Some(made) = CONTEXTS_MADE.get_ptr_mut(0) else { return NO_CONTEXT };
-    // SAFETY: `made` points into a map value.
-    let is_full = unsafe { made.read_volatile() } >= MAX_CONTEXTS as u64;
+    let Some(made) = CONTEXTS_MADE.get_ptr_mut(tally::CONTEXTS_MADE) else { return NO_CONTEXT };
+    let Some(taken) = CONTEXTS_MADE.get_ptr_mut(tally::CONTEXTS_TAKEN) else { return NO_CONTEXT };
+    // SAFETY: both point into a map value.
+    let is_full = unsafe { made.read_volatile() >= taken.read_volatile() + MAX_CONTEXTS as u64 };
     let (parent, id) = if is_full { (CUT, context_id(CUT, subject, stack, tid)) } else { (parent, id) };
     if is_full && let Some(context) = CONTEXTS.get_ptr_mut(id) {
         return counted(context, id, subject, stack);

@@ -124,9 +124,9 @@ pub(crate) static BUCKETS: PerCpuHashMap<u64, u64, MAX_BUCKETS, ON_DEMAND> = Per
 #[btf_map]
 pub(crate) static CONTEXTS: HashMap<u64, Context, { MAX_CONTEXTS + MAX_CUT_CONTEXTS }, ON_DEMAND> = HashMap::new();
 
-/// How many contexts there are.
+/// How many contexts were made, and how many user space took away.
 #[btf_map]
-pub(crate) static CONTEXTS_MADE: Array<u64, 1> = Array::new();
+pub(crate) static CONTEXTS_MADE: Array<u64, 2> = Array::new();
 
 #[btf_map]
 pub(crate) static THREADS: HashMap<u32, Thread, MAX_THREADS, ON_DEMAND> = HashMap::new();

@@ -4,6 +4,7 @@
 
 mod covered;
 mod distribution;
+mod ended;
 mod method;
 pub mod pairing;
 pub(crate) mod pattern;

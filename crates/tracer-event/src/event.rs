@@ -43,6 +43,11 @@ impl SubjectId {
 #[serde(transparent)]
 pub struct Tid(pub u32);
 
+impl Tid {
+    /// Threads that ended and are no longer told apart. No thread of a process has this number.
+    pub const ENDED: Self = Self(0);
+}
+
 /// One thing that happened in the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {

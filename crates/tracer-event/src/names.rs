@@ -97,7 +97,8 @@ impl Names {
 
     /// The name of a thread, or its number.
     pub fn thread(&self, tid: Tid) -> String {
-        self.threads.get(&tid).cloned().unwrap_or_else(|| format!("tid {}", tid.0))
+        let without_name = || if tid == Tid::ENDED { "(ended threads)".to_owned() } else { format!("tid {}", tid.0) };
+        self.threads.get(&tid).cloned().unwrap_or_else(without_name)
     }
 }
 

@@ -18,6 +18,7 @@ mod attaching;
 mod away;
 mod contexts;
 mod end;
+mod ended;
 mod governor;
 mod groups;
 mod host;

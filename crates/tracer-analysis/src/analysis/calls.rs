@@ -13,6 +13,7 @@ mod woven;
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
+    ended,
     shadow::{How, Left, Outcome, Shadow},
     woven::Woven,
 };
@@ -96,6 +97,7 @@ impl Calls {
                 self.tallies.overflow
             ));
         }
+        notes.extend(ended::note(self.counted().iter().map(ContextTally::tid)));
         notes.extend(contexts.note());
         notes
     }

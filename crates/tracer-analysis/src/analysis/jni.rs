@@ -11,7 +11,7 @@ use self::{
     tables::Sums,
 };
 use super::{
-    Analysis, Context, Lens,
+    Analysis, Context, Lens, ended,
     profile::Amounts,
     protocols::balance,
     table::{Keyed, Merge as _},
@@ -107,6 +107,7 @@ impl Jni {
                 "{closed_without_opening} critical sections were closed whose opening was not seen; they are not counted."
             ));
         }
+        notes.extend(ended::note(self.tallies.calls.iter().map(|tally| tally.tid)));
         notes.extend(calls.note("combinations of function, caller and thread"));
         notes.extend(sections.note());
         notes.extend(self.stacks.note());

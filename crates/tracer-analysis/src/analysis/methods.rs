@@ -10,6 +10,7 @@ mod woven;
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
+    ended,
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
     site,
@@ -163,6 +164,7 @@ impl Methods {
         if *overflow > 0 {
             notes.push(format!("{overflow} events found no room in the kernel's tables and are counted nowhere else."));
         }
+        notes.extend(ended::note(self.thread_tallies().iter().map(ContextTally::tid)));
         notes.extend(counted.rows.notes());
         notes.extend(self.seen.pairs.note("pairs of thread and method"));
         notes.extend(self.seen.stacks.note());

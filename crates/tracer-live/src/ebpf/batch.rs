@@ -55,3 +55,18 @@ pub(super) fn each<V: Pod>(map: RawFd, values: usize, mut take: impl FnMut(u64, 
         (position, is_first) = (next, false);
     }
 }
+
+/// Takes an entry out of such a map, as it is; says whether there was one. Nobody may write it meanwhile.
+pub(super) fn take<V: Pod>(map: RawFd, key: u64, value: &mut V) -> bool {
+    // SAFETY: `bpf_attr` is a union of integers; the kernel wants unused bytes to be 0.
+    let mut attr: bpf_attr = unsafe { mem::zeroed() };
+    attr.__bindgen_anon_2.map_fd = map.cast_unsigned();
+    attr.__bindgen_anon_2.key = std::ptr::from_ref(&key) as u64;
+    attr.__bindgen_anon_2.__bindgen_anon_1.value = std::ptr::from_mut(value) as u64;
+    // One call does both only since 5.14.
+    if call(bpf_cmd::BPF_MAP_LOOKUP_ELEM, &mut attr).is_err() {
+        return false;
+    }
+    attr.__bindgen_anon_2.__bindgen_anon_1.value = 0;
+    call(bpf_cmd::BPF_MAP_DELETE_ELEM, &mut attr).is_ok()
+}

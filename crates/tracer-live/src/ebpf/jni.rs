@@ -95,6 +95,16 @@ impl JniMaps {
         entries(&self.sections)
     }
 
+    /// Calls of a thread that has ended, as they were counted: the kernel has room for others then.
+    pub fn take_count(&mut self, key: CountKey) -> Option<Count> {
+        taken(&mut self.counts, key)
+    }
+
+    /// Critical sections of a thread that has ended, as they were counted.
+    pub fn take_section(&mut self, key: CountKey) -> Option<Count> {
+        taken(&mut self.sections, key)
+    }
+
     /// How many critical sections lasted as long as each bucket; those that are not empty.
     pub fn lasted(&self) -> Result<Vec<(u16, u64)>, Error> {
         let mut buckets = Vec::new();
@@ -137,4 +147,9 @@ fn entries(map: &HashMap<MapData, CountKeyValue, CountValue>) -> Vec<(CountKey, 
     // The order of a report does not depend on the kernel's hashing.
     entries.sort_unstable_by_key(|(key, _)| *key);
     entries
+}
+
+fn taken(map: &mut HashMap<MapData, CountKeyValue, CountValue>, key: CountKey) -> Option<Count> {
+    let CountValue(count) = map.get(&CountKeyValue(key), 0).ok()?;
+    map.remove(&CountKeyValue(key)).ok().map(|()| count)
 }

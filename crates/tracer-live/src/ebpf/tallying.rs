@@ -13,12 +13,12 @@ use aya::{
 use tracer_common::{
     filter::{ENTRY_GRAPH, Filter, WHOLE_GRAPH},
     names::{
-        MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES, MAP_SUBJECTS,
-        MAP_THREADS,
+        MAP_BUCKETS, MAP_CELLS, MAP_CONTEXTS, MAP_CONTEXTS_MADE, MAP_DEMAND, MAP_FILTER, MAP_MASKS, MAP_OUTCOMES,
+        MAP_SUBJECTS, MAP_THREADS,
     },
     tally::{
-        CALL_CELL, CALL_METHOD, CALL_WORDS, CALLS_HEAD, CALLS_INLINE, CALLS_WORDS, Cell, Context, Demand, NO_CONTEXT,
-        OUTCOMES, Subject,
+        CALL_CELL, CALL_METHOD, CALL_WORDS, CALLS_HEAD, CALLS_INLINE, CALLS_WORDS, CONTEXTS_TAKEN, Cell, Context,
+        Demand, NO_CONTEXT, OUTCOMES, Subject,
     },
 };
 
@@ -38,6 +38,7 @@ pub struct Tallying {
     /// Descriptors of maps that are read as a whole; they live as long as the programs.
     buckets: RawFd,
     contexts: RawFd,
+    made: Array<MapData, u64>,
     /// How many values an entry of `buckets` has.
     cpus: usize,
     outcomes: PerCpuArray<MapData, u64>,
@@ -66,6 +67,7 @@ impl Tallying {
             masks: map!(HashMap, MAP_MASKS),
             buckets: descriptor(MAP_BUCKETS)?,
             contexts: descriptor(MAP_CONTEXTS)?,
+            made: map!(Array, MAP_CONTEXTS_MADE),
             cpus: nr_cpus().map_err(|(call, source)| Error::System { call, source })?,
             outcomes: map!(PerCpuArray, MAP_OUTCOMES),
             threads: map!(HashMap, MAP_THREADS),
@@ -154,6 +156,25 @@ impl Tallying {
             log::warn!("eBPF map `{MAP_CONTEXTS}`: {error}");
         }
         contexts
+    }
+
+    /// A context of a thread that has ended, as it is: the kernel has room for another one then.
+    pub fn take_context(&mut self, id: u64) -> Option<Context> {
+        let mut value = ContextValue(Context::default());
+        batch::take(self.contexts, id, &mut value).then_some(value.0)
+    }
+
+    /// How many contexts were taken in all.
+    pub fn set_taken(&mut self, count: u64) -> Result<(), Error> {
+        self.made.set(CONTEXTS_TAKEN, count, 0).map_err(|error| map_error(MAP_CONTEXTS_MADE, &error))
+    }
+
+    /// Nothing is under way any more on a thread that has ended, unless its calls have no ends.
+    pub fn forget_thread(&mut self, tid: u32) {
+        if self.threads.get(&tid, 0).is_ok_and(|[depth, ..]| depth == 0) {
+            // It was there, and nobody else takes it away.
+            let _: Result<(), _> = self.threads.remove(&tid);
+        }
     }
 
     /// `Method*` of calls that began in an epoch and of whose end nothing has told, as far as they are wanted; and how many are

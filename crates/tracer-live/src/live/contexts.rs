@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use tracer_common::tally::{CUT, Context};
 
 use crate::{
-    event::SubjectId,
+    event::{SubjectId, Tid},
     tally::{ContextTallies, ContextTally},
 };
 
 /// A context as it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Met {
-    tally: ContextTally,
+    pub(super) tally: ContextTally,
     is_method: bool,
     wanted: bool,
 }
@@ -39,6 +39,24 @@ impl Met {
             bytes,
         };
         Self { tally, is_method, wanted }
+    }
+
+    /// One with nothing counted yet, for threads that ended.
+    pub(super) fn without_counts(&self, id: u64, parent: u64, stack: u64) -> Self {
+        let ContextTally { subject, inlined, .. } = self.tally;
+        let tally = ContextTally { id, parent, subject, tid: Tid::ENDED.0, stack, inlined, ..ContextTally::default() };
+        Self { tally, is_method: self.is_method, wanted: self.wanted }
+    }
+
+    /// Adds what was counted of another one.
+    pub(super) fn add(&mut self, other: &Self) {
+        let ContextTally { count, errors, total_ns, self_ns, largest, bytes, .. } = &mut self.tally;
+        *count = count.saturating_add(other.tally.count);
+        *errors = errors.saturating_add(other.tally.errors);
+        *total_ns = total_ns.saturating_add(other.tally.total_ns);
+        *self_ns = self_ns.saturating_add(other.tally.self_ns);
+        *largest = other.tally.largest.max(*largest);
+        *bytes = bytes.saturating_add(other.tally.bytes);
     }
 }
 

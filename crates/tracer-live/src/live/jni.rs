@@ -3,10 +3,7 @@
 
 mod caller;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use tracer_common::{
     jni::{
@@ -19,8 +16,8 @@ use tracer_common::{
 use self::caller::{Caller, Namer};
 use super::{
     book::ThreadBook,
+    ended::{EndedCounts, EndedThreads},
     holders::Namespace,
-    in_initial_pid_namespace,
     judge::{Facts, Judge},
 };
 use crate::{
@@ -57,6 +54,9 @@ pub struct JniCalls {
     fresh: Vec<Vec<u8>>,
     /// What was decided last of a call that opened a critical section, by thread.
     openers: HashMap<u32, bool>,
+    ended: EndedThreads,
+    ended_calls: EndedCounts,
+    ended_sections: EndedCounts,
 }
 
 /// A caller that was named.
@@ -65,8 +65,8 @@ struct Known {
     caller: Caller,
 }
 
-/// So many threads are remembered before those that are gone are forgotten.
-const MANY_THREADS: usize = 4096;
+/// So many entries of the kernel's tables are kept by thread before those of threads that ended are summed up.
+const MANY_ENTRIES: usize = 4096;
 
 /// Most threads of which a decision is kept.
 const MAX_OPENERS: usize = 65_536;
@@ -91,6 +91,9 @@ impl JniCalls {
             numbered: vec![NameId(tracer_common::record::NAME_ABSENT)],
             fresh: Vec::new(),
             openers: HashMap::new(),
+            ended: EndedThreads::default(),
+            ended_calls: EndedCounts::default(),
+            ended_sections: EndedCounts::default(),
         }
     }
 
@@ -256,13 +259,26 @@ impl JniCalls {
         }
     }
 
-    /// What the kernel has counted so far.
-    pub fn reading(&mut self, kernel: &mut Kernel) -> Result<JniTallies, Error> {
+    /// What the kernel has counted so far; at the end nothing comes any more.
+    pub fn reading(&mut self, kernel: &mut Kernel, at_end: bool) -> Result<JniTallies, Error> {
+        let mut threads = kernel.jni().threads();
+        threads.sort_unstable_by_key(|(tid, _)| *tid);
+        let (mut calls, mut sections) = (kernel.jni().counts(), kernel.jni().sections());
+        if threads.len() + calls.len() + sections.len() > MANY_ENTRIES {
+            let of_counts = calls.iter().chain(&sections).map(|(key, _)| key.tid);
+            let met = threads.iter().map(|(tid, _)| *tid).chain(of_counts);
+            let ended = self.ended.complete(self.pid, met.collect(), at_end);
+            self.take_ended(&ended, &mut calls, &mut sections, kernel);
+            // They have nothing under way.
+            threads.retain(|(tid, _)| !ended.contains(tid));
+        }
+        calls.extend(self.ended_calls.all());
+        sections.extend(self.ended_sections.all());
         let outcomes = kernel.jni().outcomes()?;
         let of = |outcome: Outcome| outcomes[outcome as usize];
         let mut tallies = JniTallies {
-            calls: self.tallies(kernel.jni().counts()),
-            sections: self.tallies(kernel.jni().sections()),
+            calls: self.tallies(calls),
+            sections: self.tallies(sections),
             lasted: kernel.jni().lasted()?,
             returns_without_entry: of(Outcome::ReturnWithoutEntry),
             entries_without_return: of(Outcome::EntryWithoutReturn),
@@ -271,24 +287,32 @@ impl JniCalls {
             closed_without_opening: of(Outcome::CloseWithoutOpen),
             ..JniTallies::default()
         };
-        let mut threads = kernel.jni().threads();
-        threads.sort_unstable_by_key(|(tid, _)| *tid);
-        self.forget_gone(&threads, kernel);
         for (tid, under) in threads {
             self.add_under_way(tid, &under, &mut tallies, kernel);
         }
         Ok(tallies)
     }
 
-    /// Makes room for threads to come, where there are many: those that are gone have nothing under way.
-    fn forget_gone(&self, threads: &[(u32, Under)], kernel: &mut Kernel) {
-        if threads.len() < MANY_THREADS || !in_initial_pid_namespace() {
-            return;
-        }
-        for (tid, _) in threads {
-            if !Path::new(&format!("/proc/{}/task/{tid}", self.pid)).exists() {
-                kernel.jni().forget_thread(*tid);
-            }
+    /// Takes what was counted of threads that ended out of the kernel, and sums it up.
+    fn take_ended(
+        &mut self,
+        ended: &HashSet<u32>,
+        calls: &mut Vec<(CountKey, Count)>,
+        sections: &mut Vec<(CountKey, Count)>,
+        kernel: &mut Kernel,
+    ) {
+        let is_of_ended = |key: &CountKey| ended.contains(&key.tid);
+        calls.retain(|(key, _)| {
+            let count = Some(key).filter(|key| is_of_ended(key)).and_then(|key| kernel.jni().take_count(*key));
+            count.inspect(|count| self.ended_calls.add(*key, *count)).is_none()
+        });
+        sections.retain(|(key, _)| {
+            let count = Some(key).filter(|key| is_of_ended(key)).and_then(|key| kernel.jni().take_section(*key));
+            count.inspect(|count| self.ended_sections.add(*key, *count)).is_none()
+        });
+        for tid in ended {
+            kernel.jni().forget_thread(*tid);
+            self.openers.remove(tid);
         }
     }
 

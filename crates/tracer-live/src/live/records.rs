@@ -32,7 +32,7 @@ impl Live {
             None => Tallies { time_ns: now_ns(), ..Tallies::default() },
         };
         if let Some(jni) = jni {
-            tallies.jni = jni.reading(kernel)?;
+            tallies.jni = jni.reading(kernel, at_end)?;
             jni.define(sink);
         }
         sink(Item::Tallies(tallies));

@@ -2,13 +2,14 @@
 //! the kernel, so that it needs no name to decide.
 
 mod ahead;
+mod counted;
 mod undecided;
 
 use std::collections::{HashMap, HashSet};
 
 use tracer_common::{
     record::{EventKind, SubjectState, Timed},
-    tally::{Cell, Demand, MAX_SUBJECTS, Subject as Told, Verdict},
+    tally::{Demand, MAX_SUBJECTS, Subject as Told, Verdict},
 };
 
 use crate::{
@@ -24,7 +25,6 @@ use crate::{
         unloads::Unloads,
     },
     subject::{MethodPart, Subject, SubjectDefinition},
-    tally::{ContextTallies, Tallies, Tally},
 };
 
 use self::{
@@ -32,9 +32,8 @@ use self::{
     undecided::{Filled, Follows, Undecided},
 };
 use super::{
-    contexts::{Met, wanted_contexts},
+    ended::{EndedContexts, EndedThreads},
     judge::{Facts, Judge},
-    now_ns,
 };
 
 /// What is asked for of methods or objects.
@@ -76,6 +75,12 @@ pub struct Subjects {
     unwanted: HashSet<(u32, SubjectId)>,
     /// By index of the cell; the first has no use.
     cells: Vec<Counted>,
+    /// The process.
+    pid: u32,
+    ended: EndedThreads,
+    ended_contexts: EndedContexts,
+    /// Contexts that the kernel has no more.
+    taken: u64,
     /// When the contexts are read again.
     contexts_ns: u64,
     /// Definitions that were not passed on yet.
@@ -104,6 +109,10 @@ impl Subjects {
             never_wanted: HashSet::new(),
             unwanted: HashSet::new(),
             cells: vec![nobody],
+            pid: jvm.target.pid,
+            ended: EndedThreads::default(),
+            ended_contexts: EndedContexts::default(),
+            taken: 0,
             contexts_ns: 0,
             fresh: Vec::new(),
             waiting: Vec::new(),
@@ -351,64 +360,6 @@ impl Subjects {
             tallying.forget_subject(address);
         }
     }
-
-    /// What the kernel has counted so far. The contexts are in it only now and then where they are many, and at the end.
-    pub fn tallies(&mut self, tallying: &mut Tallying, time_ns: u64, at_end: bool) -> Result<Tallies, Error> {
-        let mut buckets = tallying.buckets();
-        let [returns_without_entry, entries_without_return, overflow] = tallying.outcomes()?;
-        let mut tallies =
-            Tallies { time_ns, returns_without_entry, entries_without_return, overflow, ..Tallies::default() };
-        if at_end && self.asked.demand.timed != 0 {
-            let (methods, deeper) = tallying.calls_under_way(self.asked.demand.epoch);
-            let is_wanted = |method: &&u64| self.known.get(method).is_some_and(|id| !self.is_never_wanted(*id));
-            tallies.under_way = methods.iter().filter(is_wanted).count() as u64 + deeper;
-        }
-        for (index, counted) in (0..).zip(&self.cells).skip(1) {
-            let Cell { count, timed, errors, total_ns, inner_ns, bytes } = tallying.cell(index)?;
-            let Counted { subject, is_method } = counted;
-            if count == 0 && timed == 0 {
-                continue;
-            }
-            let tally = Tally {
-                subject: subject.0,
-                count,
-                timed,
-                errors,
-                total_ns,
-                self_ns: total_ns.saturating_sub(inner_ns),
-                bytes,
-                buckets: buckets.remove(&index).unwrap_or_default(),
-            };
-            if *is_method { tallies.methods.push(tally) } else { tallies.objects.push(tally) }
-        }
-        let Demand { contexts, places, by_thread, .. } = self.asked.demand;
-        if contexts + places + by_thread > 0 && (at_end || time_ns >= self.contexts_ns) {
-            tallies.contexts = Some(self.contexts(tallying));
-            let took_ns = now_ns().saturating_sub(time_ns);
-            self.contexts_ns = time_ns + READING_SHARE * took_ns;
-        }
-        Ok(tallies)
-    }
-
-    /// The contexts of wanted subjects.
-    fn contexts(&mut self, tallying: &mut Tallying) -> ContextTallies {
-        let read = tallying.contexts();
-        let met = read.into_iter().map(|(id, context)| {
-            let (subject, is_method, wanted) = self.subject_of(context.subject, tallying);
-            Met::new(id, &context, subject, is_method, wanted)
-        });
-        wanted_contexts(met.collect())
-    }
-
-    /// What a context's subject stands for: a cell, or an address where the kernel did not know it yet.
-    fn subject_of(&mut self, word: u64, tallying: &mut Tallying) -> (SubjectId, bool, bool) {
-        let cell = usize::try_from(word).ok().and_then(|index| self.cells.get(index));
-        if let Some(Counted { subject, is_method }) = cell {
-            return (*subject, *is_method, true);
-        }
-        let id = self.known.get(&word).copied().unwrap_or_else(|| self.meet(word, true, tallying));
-        (id, true, !self.is_never_wanted(id))
-    }
 }
 
 /// The method at an address.
@@ -417,9 +368,6 @@ fn method_at(peek: &impl Peek, metadata: &MetadataLayout, address: u64) -> Resul
     // What is called and has no bytecode is native.
     Ok(Subject { class, method: Some(MethodPart { name, signature, native: code.is_empty() }) })
 }
-
-/// The share of one core that reading the contexts may take is one in so many.
-const READING_SHARE: u64 = 50;
 
 /// What a record was.
 pub enum Taken {

@@ -12,7 +12,7 @@ use self::{
     sites::{Sites, cells, columns},
 };
 use super::super::{
-    Context, Scaled, profile,
+    Context, Scaled, ended, profile,
     profile::{Amount, Amounts},
     scaled::scaled,
     steps::Steps,
@@ -258,6 +258,7 @@ impl Exact {
                 self.overflow
             ));
         }
+        notes.extend(ended::note(self.contexts.iter().map(ContextTally::tid)));
         notes.extend(self.sites.note("pairs of class and stack"));
         notes.extend(self.threads.note("pairs of thread and class"));
         notes.extend(self.stacks.note());
