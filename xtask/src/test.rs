@@ -89,7 +89,17 @@ fn fuzz() -> Result<Count> {
 pub(crate) fn fuzzers(more: &[&str], cases: u32) -> Command {
     let mut cargo = cargo_test();
     cargo
-        .args(["--release", "--package", "tracer-jvm", "--package", "tracer", "--test", "fuzz_*", "--test", "session"])
+        .args([
+            "--release",
+            "--package",
+            "tracer-jvm",
+            "--package",
+            "tracer-testing",
+            "--test",
+            "fuzz_*",
+            "--test",
+            "session",
+        ])
         .args(more);
     cargo.args(["--", "fuzz_"]).env("JTRACE_FUZZ_CASES", cases.to_string());
     cargo

@@ -1,3 +1,5 @@
+//! Sums of what threads that ended have counted: no call is lost, whatever the order.
+
 use tracer_common::tally::Context;
 
 use super::*;

@@ -12,7 +12,7 @@ use tracer_source::source::{
 
 /// Names and texts of all scenario files, in the order of the names.
 pub(crate) fn scenarios() -> Vec<(String, Scenario)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scenarios");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
     let mut paths: Vec<_> =
         fs::read_dir(&folder).expect("scenarios").map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
