@@ -247,15 +247,20 @@ fn a_full_standard_error_holds_up_neither_the_session_nor_the_undo() -> Result<(
 fn memory_and_descriptors_that_cannot_be_had_end_it_with_one_line() -> Result<()> {
     let mut jvm = contended(&jdk::any()?)?;
     let pid = jvm.pid().to_string();
-    for limit in ["--nofile=8", "--nofile=12", "--nofile=20", "--nofile=40", "--data=60000000", "--data=30000000"] {
+    let attach = ["attach", &pid, "-d", "1s", "--json"];
+    let limits = ["--nofile=8", "--nofile=12", "--nofile=20", "--nofile=40", "--data=60000000", "--data=30000000"];
+    let looks = [["doctor", &pid], ["threads", &pid]].into_iter();
+    let looks = looks.flat_map(|look| [12, 16, 20, 24, 30].map(|mb| (format!("--data={mb}000000"), look.to_vec())));
+    for (limit, words) in limits.map(|limit| (limit.to_owned(), attach.to_vec())).into_iter().chain(looks) {
         let mut command = Command::new("prlimit");
-        command.arg(limit).arg(jtrace::binary()?).args(["attach", &pid, "-d", "1s", "--json"]);
+        command.arg(&limit).arg(jtrace::binary()?).args(&words);
         let mut process = Process::spawn(command.env("RUST_BACKTRACE", "1"))?;
-        process.wait(jtrace::LIMIT).with_context(|| format!("{limit}: {}", process.transcript()))?;
+        let status = process.wait(jtrace::LIMIT).with_context(|| format!("{limit}: {}", process.transcript()))?;
         let said = process.stderr.text();
         let errors = said.lines().filter(|line| line.starts_with("error: ")).count();
-        ensure!(errors <= 2 && !said.contains("stack backtrace"), "{limit}: {said}");
-        restored_by_the_next_start(&jvm).with_context(|| limit.to_owned())?;
+        ensure!(errors <= 2 && !said.contains("stack backtrace"), "{limit} {words:?}: {said}");
+        ensure!(errors == 0 || !status.success(), "{limit} {words:?} is a success: {said}");
+        restored_by_the_next_start(&jvm).with_context(|| limit.clone())?;
     }
     jvm.work()?;
     jvm.finish().map(drop)

@@ -46,7 +46,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use failure::Failure;
 
-use crate::{jvm::find, lens::Lens};
+use crate::{ending, inside::place, jvm::find, lens::Lens};
 
 /// Command lines that the help shows.
 pub(crate) const EXAMPLES: &str = "\
@@ -216,9 +216,12 @@ pub fn main() -> ExitCode {
     log_to_stderr();
     faults::say_on_one_line();
     if let Some(limit) = arguments.command.recovers() {
+        place::remove_left();
         recovery::recover(limit);
     }
     match run(arguments.command) {
+        // What was said of memory that is missing, or of a fault, holds for every command.
+        Ok(_) if ending::is_failure() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(failure) => failure.report(),
     }

@@ -4,7 +4,7 @@
 
 mod covered;
 mod distribution;
-mod ended;
+pub mod ended;
 mod method;
 pub mod pairing;
 pub(crate) mod pattern;
@@ -54,6 +54,7 @@ pub mod markers;
 
 pub mod typestate;
 
+use self::ended::EndedThreads;
 use crate::{
     client::Client,
     coverage::Coverage,
@@ -109,6 +110,9 @@ pub trait Analysis: Send {
 
     /// Takes notice that sites went away, came back, or tell less from now on.
     fn guard(&mut self, _action: &GuardAction) {}
+
+    /// Takes notice of threads that ended: of tables that grow with each thread, their rows become one.
+    fn threads_ended(&mut self, _ended: &EndedThreads) {}
 
     /// What its clients want to be switched off or on; asked of live sessions only, many times a second.
     fn wishes(&mut self) -> Vec<Wish> {

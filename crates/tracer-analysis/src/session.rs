@@ -14,7 +14,7 @@ use self::{
     kept::{Kept, Kind},
 };
 use crate::{
-    analysis::{self, Analysis, Context},
+    analysis::{self, Analysis, Context, ended::EndedThreads},
     client::Client,
     decode::{Decoded, Header, decode, marks},
     event::{Edge, Event, Payload, Tid, is_clock},
@@ -47,6 +47,7 @@ pub struct Session {
     stacks: Stacks,
     subjects: Subjects,
     analyses: Vec<Box<dyn Analysis>>,
+    ended: EndedThreads,
     counters: Counters,
     delivered: Vec<u64>,
     undecodable: u64,
@@ -83,6 +84,7 @@ impl Session {
             stacks: Stacks::new(),
             subjects: Subjects::default(),
             analyses,
+            ended: EndedThreads::default(),
             counters: Counters::default(),
             undecodable: 0,
             governed: Governed::default(),
@@ -205,6 +207,12 @@ impl Session {
                 self.pass_marks(&event, bytes);
                 for analysis in &mut self.analyses {
                     analysis.event(&event);
+                }
+                if self.ended.hear(&event) {
+                    for analysis in &mut self.analyses {
+                        analysis.threads_ended(&self.ended);
+                    }
+                    self.ended.forget();
                 }
                 Taken::Event(event)
             }

@@ -8,6 +8,6 @@ pub mod library;
 pub mod visit;
 
 mod connection;
-mod place;
+pub mod place;
 mod sizes;
 mod unnamed;

@@ -16,6 +16,7 @@ use super::{
     Analysis, Context, Lens, Scaled,
     covered::Covered,
     distribution::Durations,
+    ended::EndedThreads,
     profile::Amounts,
     row_steps::{Amount, Timed},
     scaled::{extrapolated, scaled},
@@ -268,6 +269,11 @@ fn place((class, stack): (NameId, StackId), context: Context<'_>) -> (String, St
 impl Analysis for Alloc {
     fn lens(&self) -> Lens {
         Lens::Alloc
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.stacks.sum_up(ended);
+        self.exact.threads_ended(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -13,7 +13,7 @@ mod woven;
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
-    ended,
+    ended::{self, EndedThreads},
     shadow::{How, Left, Outcome, Shadow},
     woven::Woven,
 };
@@ -97,7 +97,7 @@ impl Calls {
                 self.tallies.overflow
             ));
         }
-        notes.extend(ended::note(self.counted().iter().map(ContextTally::tid)));
+        notes.extend(ended::note(contexts.nodes().iter().map(|node| node.tid)));
         notes.extend(contexts.note());
         notes
     }
@@ -163,6 +163,15 @@ impl Analysis for Calls {
         }
         let counted = self.counted().iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
         vec![Scaled::calls(self.contexts.calls().saturating_add(counted))]
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        if let Some(numbers) = self.contexts.sum_up(ended) {
+            self.shadow.change_data(|context| match context {
+                ContextId::At(at) => ContextId::At(numbers.get(at as usize).copied().unwrap_or(at)),
+                beyond @ ContextId::Beyond(_) => beyond,
+            });
+        }
     }
 
     fn tallies(&mut self, tallies: &Tallies) {

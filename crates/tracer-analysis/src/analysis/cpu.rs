@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Analysis, Context, Lens,
+    ended::EndedThreads,
     method::{self, Measure, interval_percent},
     profile::{Amount, Amounts},
     row_steps,
@@ -182,6 +183,10 @@ fn threads_table(seen: &Seen<'_>, all: u64) -> Shape {
 impl Analysis for Cpu {
     fn lens(&self) -> Lens {
         Lens::Cpu
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.amounts.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -1,10 +1,100 @@
-//! Threads that ended and are no longer told apart.
+//! Threads that ended and are no longer told apart: programs start threads without end, and tables by thread must not grow with
+//! each.
 
-use crate::event::Tid;
+use super::table::FastSet;
+use crate::event::{Edge, Event, Payload, StackId, SubjectId, Tid};
 
-/// A sentence where the kernel's counts of such threads were summed up.
+/// Tables with fewer rows keep each thread.
+pub(super) const MANY_ROWS: usize = 16_384;
+/// So many threads end before tables are looked through.
+const AT_A_TIME: usize = 1024;
+
+/// Threads that ended since tables were looked through last.
+#[derive(Clone, Debug, Default)]
+pub struct EndedThreads(FastSet<Tid>);
+
+impl EndedThreads {
+    /// Takes notice of an event; says whether tables should be looked through.
+    pub fn hear(&mut self, event: &Event) -> bool {
+        match event.payload {
+            Payload::Thread { edge: Edge::End, .. } => self.0.insert(event.tid),
+            // Its number was given to another one.
+            Payload::Thread { edge: Edge::Begin, .. } => self.0.remove(&event.tid),
+            _ => return false,
+        };
+        self.0.len() >= AT_A_TIME
+    }
+
+    /// Tables were looked through.
+    pub fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    /// These.
+    #[cfg(test)]
+    pub(super) fn of(tids: std::ops::RangeInclusive<u32>) -> Self {
+        Self(tids.map(Tid).collect())
+    }
+
+    pub(super) fn contains(&self, tid: Tid) -> bool {
+        self.0.contains(&tid)
+    }
+}
+
+/// What tells rows apart, the thread among it.
+pub(super) trait OfThread: Copy {
+    fn tid(&self) -> Tid;
+
+    #[must_use]
+    fn with_tid(self, tid: Tid) -> Self;
+}
+
+impl OfThread for Tid {
+    fn tid(&self) -> Tid {
+        *self
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        tid
+    }
+}
+
+impl OfThread for (StackId, Tid) {
+    fn tid(&self) -> Tid {
+        self.1
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        (self.0, tid)
+    }
+}
+
+impl OfThread for (Tid, SubjectId) {
+    fn tid(&self) -> Tid {
+        self.0
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        (tid, self.1)
+    }
+}
+
+impl<L: Copy> OfThread for (StackId, L, Tid) {
+    fn tid(&self) -> Tid {
+        self.2
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        (self.0, self.1, tid)
+    }
+}
+
+/// A sentence where counts of such threads were summed up.
 pub(super) fn note(mut threads: impl Iterator<Item = Tid>) -> Option<String> {
     threads.any(|tid| tid == Tid::ENDED).then(|| {
         "Threads that ended are one row, `(ended threads)`: there were too many to keep the counts of each.".to_owned()
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 
 use super::{
     Analysis, Context, Lens, Scaled,
+    ended::EndedThreads,
     profile::Amounts,
     row_steps::{Amount, Timed},
     scaled::{extrapolated, scaled},
@@ -165,6 +166,10 @@ fn share(count: u64, all: u64) -> Option<f64> {
 impl Analysis for Exceptions {
     fn lens(&self) -> Lens {
         Lens::Exceptions
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.stacks.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -11,7 +11,8 @@ use self::{
     tables::Sums,
 };
 use super::{
-    Analysis, Context, Lens, ended,
+    Analysis, Context, Lens,
+    ended::{self, EndedThreads},
     profile::Amounts,
     protocols::balance,
     table::{Keyed, Merge as _},
@@ -118,6 +119,10 @@ impl Jni {
 impl Analysis for Jni {
     fn lens(&self) -> Lens {
         Lens::Jni
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.stacks.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

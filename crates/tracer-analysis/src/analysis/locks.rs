@@ -14,6 +14,7 @@ mod table;
 use super::{
     Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
+    ended::EndedThreads,
     pairing::Open,
     profile::Amounts,
     protocols::order::Order,
@@ -331,6 +332,12 @@ impl Locks {
 impl Analysis for Locks {
     fn lens(&self) -> Lens {
         Lens::Locks
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        for stacks in [&mut self.blocked_stacks, &mut self.wait_stacks, &mut self.park_stacks] {
+            stacks.sum_up(ended);
+        }
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -10,7 +10,7 @@ mod woven;
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
-    ended,
+    ended::{self, EndedThreads},
     profile::Amounts,
     shadow::{Left, Outcome, Shadow},
     site,
@@ -175,6 +175,11 @@ impl Methods {
 impl Analysis for Methods {
     fn lens(&self) -> Lens {
         Lens::Methods
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.seen.pairs.sum_up(ended);
+        self.seen.stacks.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -10,6 +10,7 @@ mod table;
 use super::{
     Analysis, Context, Lens,
     distribution::{Durations, Latencies},
+    ended::{self, EndedThreads},
     profile::{self, Amount},
     row_steps, site,
     spread::Spread,
@@ -123,6 +124,7 @@ impl Offcpu {
             );
         }
         notes.extend(self.blocks.note("combinations of stack, cause and thread"));
+        notes.extend(ended::note(self.blocks.iter().map(|((.., tid), _)| *tid)));
         notes.extend(self.classes.note("combinations of stack, cause and class of duration"));
         notes
     }
@@ -151,6 +153,11 @@ impl Offcpu {
 impl Analysis for Offcpu {
     fn lens(&self) -> Lens {
         Lens::Offcpu
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.blocks.sum_up(ended);
+        self.stack_steps.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Context,
+    ended::{self, EndedThreads},
     stack_steps::StackSteps,
     table::{Keyed, Merge},
 };
@@ -105,6 +106,12 @@ impl Amounts {
         self.one_in = one_in.max(1);
     }
 
+    /// Threads that ended are one, where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.rows.sum_up(ended);
+        self.steps.sum_up(ended);
+    }
+
     /// The amounts, in no order, without what is beyond the limit.
     pub(super) fn iter(&self) -> impl Iterator<Item = (StackId, Tid, Amount)> + '_ {
         self.rows.iter().map(|((stack, tid), amount)| (*stack, *tid, *amount))
@@ -117,7 +124,8 @@ impl Amounts {
 
     /// A sentence where the limit was reached.
     pub(super) fn note(&self) -> Option<String> {
-        self.rows.note("pairs of stack and thread")
+        let limit = self.rows.note("pairs of stack and thread");
+        limit.or_else(|| ended::note(self.rows.iter().map(|((_, tid), _)| *tid)))
     }
 
     /// The profile; nothing where no event had a stack, not even one that could not be taken.

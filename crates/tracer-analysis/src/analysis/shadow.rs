@@ -244,6 +244,18 @@ impl<T: Copy> Shadow<T> {
         }
     }
 
+    /// What the analysis keeps with calls stands for something else now.
+    pub(super) fn change_data(&mut self, change: impl Fn(T) -> T) {
+        for thread in self.threads.values_mut() {
+            for frame in &mut thread.frames {
+                frame.data = change(frame.data);
+            }
+            if let Some((_, left)) = &mut thread.returned {
+                left.data = change(left.data);
+            }
+        }
+    }
+
     /// The sites go away, or tell no ends any more: of what is under way the end will not be seen.
     pub(super) fn cut(&mut self) {
         self.counts.cut += self.frames as u64;

@@ -6,10 +6,11 @@
 use std::hash::Hash;
 
 use super::{
+    ended::{EndedThreads, MANY_ROWS, OfThread},
     steps::{SECOND_NS, STEPS},
     table::FastMap,
 };
-use crate::report::Span;
+use crate::{event::Tid, report::Span};
 
 /// Most entries over all steps: some 8 MiB.
 const ENTRIES: usize = 262_144;
@@ -117,6 +118,24 @@ impl<K: Copy + Eq + Hash> Spread<K> {
     fn last_step(&self, span: &Span) -> Option<usize> {
         let last_ns = span.duration_ns.checked_sub(1)?;
         usize::try_from(last_ns / self.step_ns).ok().filter(|index| *index < self.most_steps)
+    }
+
+    /// Entries of threads that ended become those of [`Tid::ENDED`], where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads)
+    where
+        K: OfThread,
+    {
+        if self.entries <= MANY_ROWS {
+            return;
+        }
+        for step in &mut self.steps {
+            let summed: Vec<(K, u64)> = step.amounts.extract_if(|key, _| ended.contains(key.tid())).collect();
+            for (key, amount) in summed {
+                let sum = step.amounts.entry(key.with_tid(Tid::ENDED)).or_default();
+                *sum = sum.saturating_add(amount);
+            }
+        }
+        self.entries = self.steps.iter().map(|step| step.amounts.len()).sum();
     }
 
     fn put(&mut self, index: usize, key: K, amount: u64) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::spread::Spread;
+use super::{ended::EndedThreads, spread::Spread};
 use crate::{
     event::{StackId, Tid},
     report::ProfileSteps,
@@ -45,6 +45,11 @@ impl StackSteps {
         if self.0.step_ns().is_some() {
             self.0.add_stretch((stack, tid), begin_ns, end_ns);
         }
+    }
+
+    /// Threads that ended are one, where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.0.sum_up(ended);
     }
 
     /// The steps of these stacks, which are those of a profile in its order.

@@ -8,7 +8,11 @@ use std::{
     hash::{BuildHasherDefault, Hash, Hasher},
 };
 
-use crate::report::{Cell, Column, Shape, Table, Unit};
+use super::ended::{EndedThreads, MANY_ROWS, OfThread};
+use crate::{
+    event::Tid,
+    report::{Cell, Column, Shape, Table, Unit},
+};
 
 /// Label of the row that adds up what has no row of its own.
 pub(crate) const OTHERS: &str = "(others)";
@@ -90,6 +94,23 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
             self.turned_away += 1;
             &mut self.others
         }
+    }
+
+    /// Rows of threads that ended become those of [`Tid::ENDED`], where there are many rows.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads)
+    where
+        K: OfThread,
+    {
+        if self.rows.len() <= MANY_ROWS {
+            return;
+        }
+        let summed: Vec<(K, V)> = self.rows.extract_if(|key, _| ended.contains(key.tid())).collect();
+        for (key, value) in summed {
+            // There are not more than before.
+            self.rows.entry(key.with_tid(Tid::ENDED)).or_default().merge(&value);
+        }
+        // What comes now has room again.
+        self.rows.shrink_to(2 * self.rows.len());
     }
 
     /// The keys' amounts, added up by the label that each key gets; `None` labels a key that is left out.

@@ -14,6 +14,7 @@ use tracer_weave::control::{DEAD, Sampled};
 use self::outside::Outside;
 use super::{
     Analysis, Context, Lens,
+    ended::EndedThreads,
     profile::Amounts,
     table::{Keyed, Merge},
 };
@@ -245,6 +246,10 @@ impl Analysis for Typestate {
 
     fn subject(&mut self, subject: &SubjectDefinition) {
         self.outside.subject(subject);
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.stacks.sum_up(ended);
     }
 
     fn guard(&mut self, action: &GuardAction) {

@@ -5,6 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
     Analysis, Context, Lens,
+    ended::{self, EndedThreads},
     method::{self, Measure},
     offcpu::reason::{Left, reason},
     profile::{self, Amount},
@@ -145,6 +146,7 @@ impl Wall {
         }
         notes.extend(self.rows.note("combinations of stack, cause and thread"));
         notes.extend(self.threads.note("threads"));
+        notes.extend(ended::note(self.rows.iter().map(|((.., tid), _)| *tid)));
         notes
     }
 }
@@ -166,6 +168,12 @@ fn methods(context: Context<'_>, amounts: impl Iterator<Item = (StackId, Amount)
 impl Analysis for Wall {
     fn lens(&self) -> Lens {
         Lens::Wall
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.rows.sum_up(ended);
+        self.threads.sum_up(ended);
+        self.stack_steps.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

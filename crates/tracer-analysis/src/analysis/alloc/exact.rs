@@ -12,7 +12,9 @@ use self::{
     sites::{Sites, cells, columns},
 };
 use super::super::{
-    Context, Scaled, ended, profile,
+    Context, Scaled,
+    ended::{self, EndedThreads},
+    profile,
     profile::{Amount, Amounts},
     scaled::scaled,
     steps::Steps,
@@ -123,6 +125,12 @@ impl Exact {
     }
 
     /// A reading has everything since the session began, so its time is that of what is new in it.
+    /// Takes notice of threads that ended.
+    pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.threads.sum_up(ended);
+        self.stacks.sum_up(ended);
+    }
+
     pub(super) fn tallies(&mut self, tallies: &Tallies) {
         let sum =
             |of: fn(&Tally) -> u64| tallies.objects.iter().fold(0_u64, |sum, tally| sum.saturating_add(of(tally)));

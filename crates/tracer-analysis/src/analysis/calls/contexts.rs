@@ -2,7 +2,10 @@
 
 use tracer_common::tally::MAX_CONTEXTS;
 
-use super::super::table::{FastMap, Keyed};
+use super::super::{
+    ended::{EndedThreads, MANY_ROWS},
+    table::{FastMap, Keyed},
+};
 use crate::{
     event::{StackId, SubjectId, Tid},
     tally::ContextTally,
@@ -210,6 +213,34 @@ impl Contexts {
         self.left(id, 0, 0, true);
     }
 
+    /// Contexts of threads that ended become those of [`Tid::ENDED`], where there are many; tells what number each has now.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) -> Option<Vec<u32>> {
+        if self.nodes.len() <= MANY_ROWS {
+            return None;
+        }
+        let before = std::mem::take(&mut self.nodes);
+        self.known.clear();
+        let mut numbers: Vec<u32> = Vec::with_capacity(before.len());
+        for node in before {
+            let Node { parent, cut, inlined, tid, method, stack, amounts } = node;
+            let tid = if ended.contains(tid) { Tid::ENDED } else { tid };
+            // Parents come first.
+            let parent = parent.and_then(|parent| numbers.get(usize::try_from(parent).ok()?).copied());
+            let around = match parent {
+                Some(parent) => Around::Context(parent),
+                None if cut => Around::Cut(tid),
+                None => Around::Thread(tid),
+            };
+            // There are not more than before.
+            let at = self.context(tid, around, Call { method, stack, inlined }).unwrap_or_default();
+            if let Some(node) = self.node_mut(at) {
+                node.amounts.add(&amounts);
+            }
+            numbers.push(at);
+        }
+        Some(numbers)
+    }
+
     /// The contexts, parents first.
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -293,6 +324,30 @@ mod tests {
             contexts.nodes().iter().map(|node| (node.parent, node.cut, node.method.0, node.amounts.calls)).collect();
         assert_eq!(told, [(None, false, 1, 11), (Some(0), false, 2, 7), (None, true, 1, 7), (None, true, 3, 8)]);
         assert!(contexts.note().is_some_and(|note| note.contains("15 calls")));
+    }
+
+    #[test]
+    fn contexts_of_threads_that_ended_are_one_tree_and_a_call_under_way_has_its_new_number() {
+        let mut contexts = Contexts::default();
+        let call = |method| Call { method: SubjectId(method), stack: StackId::default(), inlined: false };
+        let mut under_way = Vec::new();
+        for tid in 1..=20_000 {
+            let outer = contexts.call(Tid(tid), None, call(0));
+            under_way.push(contexts.call(Tid(tid), Some(outer), call(1)));
+        }
+        let numbers = contexts.sum_up(&EndedThreads::of(1..=19_999)).expect("there are many");
+        let told: Vec<_> =
+            contexts.nodes().iter().map(|node| (node.parent, node.tid.0, node.method.0, node.amounts.calls)).collect();
+        assert_eq!(
+            told,
+            [(None, 0, 0, 19_999), (Some(0), 0, 1, 19_999), (None, 20_000, 0, 1), (Some(2), 20_000, 1, 1)]
+        );
+        let Some(ContextId::At(last)) = under_way.last() else { panic!("it has a context") };
+        let now = ContextId::At(numbers[*last as usize]);
+        contexts.left(now, 5, 5, false);
+        assert_eq!(contexts.nodes()[3].amounts.total_ns, 5);
+        assert_eq!(contexts.call(Tid(20_000), Some(now), call(0)), ContextId::At(4));
+        assert!(contexts.sum_up(&EndedThreads::of(20_000..=20_000)).is_none(), "there are few now");
     }
 
     #[test]
