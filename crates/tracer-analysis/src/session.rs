@@ -30,6 +30,8 @@ use crate::{
 
 /// Longest name of a thread that is kept; Java allows any.
 const MAX_THREAD_NAME_BYTES: usize = 1024;
+/// Where fewer threads have names, those that ended keep theirs.
+const MANY_NAMED_THREADS: usize = 16_384;
 /// Most buffers of marks whose threads are known.
 const MAX_OWNERS: usize = 1 << 16;
 
@@ -209,10 +211,7 @@ impl Session {
                     analysis.event(&event);
                 }
                 if self.ended.hear(&event) {
-                    for analysis in &mut self.analyses {
-                        analysis.threads_ended(&self.ended);
-                    }
-                    self.ended.forget();
+                    self.threads_ended();
                 }
                 Taken::Event(event)
             }
@@ -254,6 +253,19 @@ impl Session {
             let text = text.into_owned();
             self.define_thread(event.tid, &text);
         }
+    }
+
+    /// Threads that ended leave their rows to one row, and their names to new threads, where there are many.
+    fn threads_ended(&mut self) {
+        for analysis in &mut self.analyses {
+            analysis.threads_ended(&self.ended);
+        }
+        if self.names.named_threads() > MANY_NAMED_THREADS {
+            for name in self.ended.iter().filter_map(|tid| self.names.forget_thread(tid)) {
+                self.kept.gives_back(Kind::Threads, kept::of_thread(&name));
+            }
+        }
+        self.ended.forget();
     }
 
     /// Names a thread; one that is known has a place already, whatever it is called next.

@@ -66,6 +66,16 @@ impl Names {
         self.threads.insert(tid, name);
     }
 
+    /// How many threads have names.
+    pub fn named_threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// A thread has no name any more; tells the one that it had.
+    pub fn forget_thread(&mut self, tid: Tid) -> Option<String> {
+        self.threads.remove(&tid)
+    }
+
     /// The text of an id or the reason why there is none.
     pub fn get(&self, id: NameId) -> Result<Cow<'_, str>, Unnamed> {
         if let Some(Text { bytes, cut }) = self.texts.get(&id) {

@@ -4,7 +4,7 @@
 use super::table::FastSet;
 use crate::event::{Edge, Event, Payload, StackId, SubjectId, Tid};
 
-/// Tables with fewer rows keep each thread.
+/// Tables with fewer rows keep each thread, and so do those with fewer than half of their limit.
 pub(super) const MANY_ROWS: usize = 16_384;
 /// So many threads end before tables are looked through.
 const AT_A_TIME: usize = 1024;
@@ -23,6 +23,11 @@ impl EndedThreads {
             _ => return false,
         };
         self.0.len() >= AT_A_TIME
+    }
+
+    /// Which ones.
+    pub fn iter(&self) -> impl Iterator<Item = Tid> + '_ {
+        self.0.iter().copied()
     }
 
     /// Tables were looked through.

@@ -338,6 +338,8 @@ impl Analysis for Locks {
         for stacks in [&mut self.blocked_stacks, &mut self.wait_stacks, &mut self.park_stacks] {
             stacks.sum_up(ended);
         }
+        self.threads.sum_up(ended);
+        self.parks_by_thread.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

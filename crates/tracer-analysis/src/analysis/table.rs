@@ -101,7 +101,7 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
     where
         K: OfThread,
     {
-        if self.rows.len() <= MANY_ROWS {
+        if self.rows.len() <= MANY_ROWS.min(self.limit / 2) {
             return;
         }
         let summed: Vec<(K, V)> = self.rows.extract_if(|key, _| ended.contains(key.tid())).collect();

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use super::{
     Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
+    ended::EndedThreads,
     pairing::Open,
     pattern::{last_number, pattern},
     scaled::scaled,
@@ -229,6 +230,10 @@ fn change(count: Count) -> Cell {
 impl Analysis for Threads {
     fn lens(&self) -> Lens {
         Lens::Threads
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.sleepers.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -61,6 +61,12 @@ impl Kept {
         true
     }
 
+    /// Something of this kind that took so much is kept no more.
+    pub(super) fn gives_back(&mut self, kind: Kind, bytes: usize) {
+        let count = &mut self.0[kind as usize];
+        count.bytes = count.bytes.saturating_sub(bytes.saturating_add(ENTRY_BYTES));
+    }
+
     /// What was left out.
     pub(super) fn sentences(&self) -> Vec<String> {
         let left_out = self.0.iter().zip(KINDS).filter(|(count, _)| count.left_out > 0);

@@ -82,7 +82,7 @@ fn new_name() -> String {
 }
 
 /// Takes away files that a jtrace which was killed has written for JVMs that it started, in the directories where it writes them. They
-/// name their jtrace; a JVM that is just starting may still come for one that is younger than [`YOUNG`].
+/// name their jtrace; a JVM that is just starting may still come for one that is younger than a minute.
 pub fn remove_left() {
     for directory in directories() {
         if let Err(error) = remove_left_in(directory) {
@@ -92,7 +92,7 @@ pub fn remove_left() {
 }
 
 /// How long a JVM may take to load what was written for it.
-const YOUNG: Duration = Duration::from_secs(60);
+const YOUNG: Duration = Duration::from_mins(1);
 /// Most files of a directory that are looked at; everybody can make files there.
 const MAX_FILES: usize = 65_536;
 
@@ -191,7 +191,9 @@ mod tests {
         write(&of(killed - 1), false);
         write(&of(alive), true);
         let others = [format!("{LIBRARY}0123456789abcdef.so"), format!("{LIBRARY}{killed}-x.so"), "file.so".to_owned()];
-        others.iter().for_each(|name| write(name, true));
+        for name in &others {
+            write(name, true);
+        }
         symlink("/etc/passwd", path(&of(killed - 2))).expect("made");
         remove_left_in(&directory.path().display().to_string()).expect("looked through");
         let mut left: Vec<_> =
