@@ -21,6 +21,7 @@ mod end;
 mod governor;
 mod groups;
 mod host;
+mod known_frames;
 pub mod looks;
 mod machine;
 mod mapped;

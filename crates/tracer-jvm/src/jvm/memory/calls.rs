@@ -39,6 +39,8 @@ const _: () = assert!(size_of::<Query>() == 0x68);
 /// What is mapped at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
+    /// First address.
+    pub(super) start: u64,
     /// First address behind it.
     pub(super) end: u64,
     /// Device of its file; absent where it is memory without a file.
@@ -53,7 +55,7 @@ pub(super) fn region_at(maps: &File, address: u64) -> io::Result<Option<Region>>
     let result = unsafe { libc::ioctl(maps.as_raw_fd(), PROCMAP_QUERY, &raw mut query) };
     if result == 0 {
         let device = (query.inode != 0).then_some((query.dev_major, query.dev_minor));
-        return Ok(Some(Region { end: query.vma_end, device }));
+        return Ok(Some(Region { start: query.vma_start, end: query.vma_end, device }));
     }
     match io::Error::last_os_error() {
         error if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
