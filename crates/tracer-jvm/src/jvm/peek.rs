@@ -44,6 +44,11 @@ pub trait Peek {
         }
     }
 
+    /// Reads as many bytes from each of many addresses, at one moment where the memory can do that; absent are those that cannot be read.
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        addresses.iter().map(|address| self.bytes(*address, len).ok()).collect()
+    }
+
     /// Reads a byte.
     fn u8(&self, address: u64) -> Result<u8, Error> {
         let mut bytes = [0; 1];
@@ -77,17 +82,29 @@ impl Peek for Memory {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         self.read_exact(address, buffer)
     }
+
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        self.read_each(addresses, len)
+    }
 }
 
 impl<P: Peek + ?Sized> Peek for &P {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         (**self).peek(address, buffer)
     }
+
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        (**self).each(addresses, len)
+    }
 }
 
 impl<P: Peek + ?Sized> Peek for Arc<P> {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         (**self).peek(address, buffer)
+    }
+
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        (**self).each(addresses, len)
     }
 }
 
