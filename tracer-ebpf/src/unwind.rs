@@ -197,7 +197,7 @@ fn define(id: u64, walk: &mut Scratch, hit: &Hit) -> u64 {
 const WAKE_EVERY_NS: u64 = 5_000_000;
 /// How long code is taken to go away after some has: a JVM removes it in bursts. Else the reader would be woken all the time by
 /// programs whose code stays, for nothing.
-const HURRY_NS: u64 = 1_000_000_000;
+const HURRY_NS: u64 = 50_000_000;
 
 /// Code or classes go away: what was seen before is to be named now, and what is seen next soon. Whether the reader is to be woken.
 #[inline(always)]
