@@ -85,7 +85,7 @@ pub(super) fn read_many(pid: u32, ranges: &mut [(u64, Vec<u8>)]) -> io::Result<u
     let local =
         |(_, buffer): &mut (u64, Vec<u8>)| libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let remote = |(address, buffer): &(u64, Vec<u8>)| libc::iovec {
-        iov_base: *address as usize as *mut libc::c_void,
+        iov_base: usize::try_from(*address).unwrap_or(usize::MAX) as *mut libc::c_void,
         iov_len: buffer.len(),
     };
     let remotes: Vec<libc::iovec> = ranges.iter().map(remote).collect();

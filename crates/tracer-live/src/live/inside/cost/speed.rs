@@ -74,6 +74,10 @@ mod tests {
 
     use super::*;
 
+    fn is(value: f64, expected: f64) -> bool {
+        (value - expected).abs() < 1e-9
+    }
+
     #[test]
     fn one_round_that_nothing_interrupts_is_enough() {
         for undisturbed in 0..ROUNDS {
@@ -87,7 +91,7 @@ mod tests {
                 }
                 now_ns
             };
-            assert_eq!(shortest(clock, &mut || {}), 2.0);
+            assert!(is(shortest(clock, &mut || {}), 2.0));
         }
     }
 
@@ -97,7 +101,11 @@ mod tests {
         let stop = AtomicBool::new(false);
         let beside = thread::scope(|scope| {
             for _ in 0..2 * thread::available_parallelism().map_or(2, usize::from) {
-                scope.spawn(|| while !stop.load(Ordering::Relaxed) {});
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             // Of some estimates, as a session makes one, none may be far off.
             let dearest = (0..20).map(|_| step_ns()).fold(0.0, f64::max);
@@ -109,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_machine_scales_prices_and_an_unoptimised_jtrace_does_not() {
-        assert_eq!([scaled(2.0 * REFERENCE_STEP_NS, true), scaled(1e9, true)], [2.0, FURTHEST]);
-        assert_eq!(scaled(7.0 * REFERENCE_STEP_NS, false), 1.0);
+        assert!(is(scaled(2.0 * REFERENCE_STEP_NS, true), 2.0) && is(scaled(1e9, true), FURTHEST));
+        assert!(is(scaled(7.0 * REFERENCE_STEP_NS, false), 1.0));
     }
 }
