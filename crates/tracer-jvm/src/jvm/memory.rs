@@ -237,8 +237,8 @@ mod tests {
             addresses[place] = 8;
         }
         let read = own().read_each(&addresses, 8);
-        for (number, bytes) in numbers.iter().zip(&read) {
-            let expected = (addresses[*number as usize] != 8).then(|| number.to_ne_bytes().to_vec());
+        for ((number, at), bytes) in numbers.iter().zip(&addresses).zip(&read) {
+            let expected = (*at != 8).then(|| number.to_ne_bytes().to_vec());
             assert_eq!(*bytes, expected, "{number}");
         }
         assert_eq!(own().read_each(&addresses[..2], usize::MAX), [None, None]);

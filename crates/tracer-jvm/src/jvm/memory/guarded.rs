@@ -181,7 +181,7 @@ mod tests {
             let [mapping] = &mut said[..] else { panic!("one mapping was asked for: {said:?}") };
             assert!((mapping.start..mapping.end).contains(&here));
             // Nobody waits for a moment to pass, nor is in time for one.
-            mapping.at = Instant::now() + Duration::from_secs(3600);
+            mapping.at = Instant::now() + Duration::from_hours(1);
             mapping.end
         };
         assert_eq!(guarded.said_to_end_at(here), Some(end));
