@@ -35,6 +35,8 @@ pub const MAP_DEFINED: &str = "DEFINED";
 pub const MAP_CODE: &str = "CODE";
 /// One-element array: changes whenever an address of code may have got another meaning.
 pub const MAP_GENERATION: &str = "GENERATION";
+/// One-element array: until when the reader is woken for new stacks, because code or classes are going away.
+pub const MAP_HURRY: &str = "HURRY";
 /// Per-CPU array of [`crate::unwind::Remembered`]: what walks over stacks know of program counters.
 pub const MAP_REMEMBERED: &str = "REMEMBERED";
 /// Sorted array of [`crate::unwind::Region`].

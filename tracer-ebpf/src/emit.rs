@@ -113,12 +113,21 @@ impl Reservation<'_> {
     /// further eighth of that; otherwise its timer finds the record.
     #[inline(always)]
     pub(crate) fn submit<const BYTES: usize>(self, hit: &Hit) {
+        self.submit_waking::<BYTES>(hit, false);
+    }
+
+    /// The same, and wakes the reader for this record alone where that is asked for.
+    #[inline(always)]
+    pub(crate) fn submit_waking<const BYTES: usize>(self, hit: &Hit, is_urgent: bool) {
         let Self { ring, bytes, cpu: _ } = self;
         // SAFETY: `ring` is a ring buffer map.
         let unread =
             unsafe { bpf_ringbuf_query(core::ptr::from_ref(ring).cast_mut().cast(), BPF_RB_AVAIL_DATA as u64) };
-        let wake =
-            if is_full_pile::<BYTES>(unread, hit.target.wakeup_bytes) { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
+        let wake = if is_urgent || is_full_pile::<BYTES>(unread, hit.target.wakeup_bytes) {
+            BPF_RB_FORCE_WAKEUP
+        } else {
+            BPF_RB_NO_WAKEUP
+        };
         bytes.submit(wake as u64);
     }
 }

@@ -66,6 +66,10 @@ pub(crate) static CODE: Array<CodeLayout, 1> = Array::new();
 #[btf_map]
 pub(crate) static GENERATION: Array<u64, 1> = Array::new();
 
+/// Until when the reader is woken for new stacks ([`crate::unwind`]).
+#[btf_map]
+pub(crate) static HURRY: Array<u64, 1> = Array::new();
+
 #[btf_map]
 pub(crate) static REGIONS: Array<Region, MAX_REGIONS> = Array::new();
 

@@ -34,7 +34,7 @@ use self::scratch::{KERNEL_FRAMES, Scratch, Slot};
 use crate::{
     args::at_most,
     emit::{Hit, count},
-    maps::{ENDS, RINGS, STACKS, WOKEN},
+    maps::{ENDS, HURRY, RINGS, STACKS, WOKEN},
 };
 
 /// Registers in which JIT code keeps what it has not put onto the stack yet, or has taken from there.
@@ -192,16 +192,35 @@ fn define(id: u64, walk: &mut Scratch, hit: &Hit) -> u64 {
     0
 }
 
-/// How often the reader is woken for new stacks. It must name their frames before the JVM gives up the code; its own timer
-/// is too slow for code that lives a few milliseconds longer than its frames.
+/// How often the reader is woken for new stacks while code goes away. It must name their frames before the JVM gives up the code;
+/// its own timer is too slow for code that lives a few milliseconds longer than its frames.
 const WAKE_EVERY_NS: u64 = 5_000_000;
+/// How long code is taken to go away after some has: a JVM removes it in bursts. Else the reader would be woken all the time by
+/// programs whose code stays, for nothing.
+const HURRY_NS: u64 = 50_000_000;
+
+/// Code or classes go away: what was seen before is to be named now, and what is seen next soon. Whether the reader is to be woken.
+#[inline(always)]
+pub(crate) fn hurry() -> bool {
+    let Some(until) = HURRY.get_ptr_mut(0) else { return false };
+    let now_ns = now_ns();
+    // SAFETY: `until` points into a map value. Whichever CPU writes last, it is the same to some microseconds.
+    unsafe {
+        // User space has said that it must always be.
+        if until.read_volatile() != u64::MAX {
+            until.write_volatile(now_ns + HURRY_NS);
+        }
+    }
+    is_time_to_wake(now_ns)
+}
 
 #[inline(always)]
 fn is_time_to_wake(now_ns: u64) -> bool {
+    let Some(until) = HURRY.get_ptr_mut(0) else { return false };
     let Some(woken) = WOKEN.get_ptr_mut(0) else { return false };
-    // SAFETY: `woken` points into a map value of this CPU.
+    // SAFETY: both point into map values, `woken` into one of this CPU.
     unsafe {
-        if now_ns.wrapping_sub(woken.read_volatile()) < WAKE_EVERY_NS {
+        if until.read_volatile() < now_ns || now_ns.wrapping_sub(woken.read_volatile()) < WAKE_EVERY_NS {
             return false;
         }
         woken.write_volatile(now_ns);

@@ -89,6 +89,8 @@ pub struct Context<'a> {
     pub target: &'a Target,
     /// Whether profiles say when their amounts came. That takes time, and only views of the end show it.
     pub with_steps: bool,
+    /// Whether there are profiles at all. No finding looks at one, and they take most of the time.
+    pub with_profiles: bool,
 }
 
 /// A fold over events that builds one section of the report.

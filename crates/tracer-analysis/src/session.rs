@@ -23,7 +23,7 @@ use crate::{
     lens,
     mark::MarkBatch,
     names::Names,
-    report::{Completeness, Report, SCHEMA, Section, SiteCompleteness, Span},
+    report::{Completeness, Finding, Report, SCHEMA, Section, SiteCompleteness, Span},
     stack::Stacks,
     subject::Subjects,
 };
@@ -306,18 +306,33 @@ impl Session {
         self.build(true)
     }
 
-    fn build(&self, with_steps: bool) -> Report {
+    /// The findings of [`Session::report`] alone.
+    pub fn findings(&self) -> Vec<Finding> {
         let span = self.span();
-        let context = Context {
+        let context = Context { with_profiles: false, ..self.context(&span, false) };
+        finding::findings(&span, &self.target, &self.sections(context))
+    }
+
+    fn context<'a>(&'a self, span: &'a Span, with_steps: bool) -> Context<'a> {
+        Context {
             names: &self.names,
             stacks: &self.stacks,
             subjects: &self.subjects,
-            span: &span,
+            span,
             target: &self.target,
             with_steps,
-        };
-        let mut sections: Vec<Section> =
-            self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect();
+            with_profiles: true,
+        }
+    }
+
+    fn sections(&self, context: Context<'_>) -> Vec<Section> {
+        self.analyses.iter().map(|analysis| self.section(&**analysis, context)).collect()
+    }
+
+    fn build(&self, with_steps: bool) -> Report {
+        let span = self.span();
+        let context = self.context(&span, with_steps);
+        let mut sections = self.sections(context);
         let time = finding::time(&span, &self.target, &sections);
         let findings = finding::findings(&span, &self.target, &sections);
         sections.retain(|section| !self.is_unseen(section));

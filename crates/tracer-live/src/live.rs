@@ -22,6 +22,7 @@ mod ended;
 mod governor;
 mod groups;
 mod host;
+mod known_frames;
 pub mod looks;
 mod machine;
 mod mapped;

@@ -188,6 +188,7 @@ fn send<const BYTES: usize>(spec: &SiteSpec, words: &[u64; MAX_FIELDS], hit: &Hi
         // SAFETY: as above.
         unsafe { to.add(index).write(*word) };
     }
-    record.submit::<BYTES>(hit);
+    let goes_away = spec.kind == EventKind::CodeUnloaded as u16 || spec.kind == EventKind::ClassUnloaded as u16;
+    record.submit_waking::<BYTES>(hit, goes_away && unwind::hurry());
     true
 }

@@ -12,10 +12,14 @@ use crate::{
     text::escape,
 };
 
-/// How often findings are looked for at most.
-const LEAST: Duration = Duration::from_secs(1);
-/// Of the time that looking took, how much must pass until the next time: half a per cent of a core goes into it.
-const REST: u32 = 200;
+/// How often findings are looked for at most, at first and later. Who attaches in an incident waits for the first ones.
+const EARLY_LEAST: Duration = Duration::from_secs(1);
+const LEAST: Duration = Duration::from_secs(2);
+/// Until when it is early.
+const EARLY: Duration = Duration::from_secs(10);
+/// Of the time that looking took, how much must pass until the next time: half a per cent of a core goes into it at first, later a fifth.
+const EARLY_REST: u32 = 200;
+const REST: u32 = 500;
 
 /// Says what is found once.
 pub(super) struct Announcer {
@@ -28,7 +32,7 @@ pub(super) struct Announcer {
 impl Announcer {
     pub(super) fn new() -> Self {
         let begun = Instant::now();
-        Self { begun, next: begun + LEAST, said: HashMap::new() }
+        Self { begun, next: begun + EARLY_LEAST, said: HashMap::new() }
     }
 
     /// Looks again, where it is time to.
@@ -37,12 +41,12 @@ impl Announcer {
         if now < self.next {
             return;
         }
-        for finding in &session.report().findings {
+        for finding in &session.findings() {
             if let Some(line) = self.line(finding, now.duration_since(self.begun)) {
                 say(&line);
             }
         }
-        self.next = Instant::now() + now.elapsed().saturating_mul(REST).max(LEAST);
+        self.next = Instant::now() + rest(now.duration_since(self.begun), now.elapsed());
     }
 
     /// The line for a finding; none where its rule has said as much.
@@ -62,9 +66,22 @@ impl Announcer {
     }
 }
 
+/// How long to rest at an age of the session, after a look that took so long.
+fn rest(age: Duration, took: Duration) -> Duration {
+    let (rest, least) = if age < EARLY { (EARLY_REST, EARLY_LEAST) } else { (REST, LEAST) };
+    took.saturating_mul(rest).max(least)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looks_rest_longer_once_the_first_findings_are_out() {
+        let [quick, slow] = [1, 8].map(Duration::from_millis);
+        assert_eq!([rest(Duration::ZERO, quick), rest(Duration::ZERO, slow)], [1000, 1600].map(Duration::from_millis));
+        assert_eq!([rest(EARLY, quick), rest(EARLY, slow)], [2000, 4000].map(Duration::from_millis));
+    }
 
     fn finding(severity: Severity, title: &str) -> Finding {
         Finding {

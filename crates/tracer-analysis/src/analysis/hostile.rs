@@ -321,7 +321,7 @@ proptest! {
     ) {
         let (names, stacks, subjects, target) = (Names::new(), stacks(), subjects(), Target::default());
         let span = Span { start_ns, duration_ns, started_at_ms: 0, end: String::new() };
-        let context = Context { names: &names, stacks: &stacks, subjects: &subjects, span: &span, target: &target, with_steps: true };
+        let context = Context { names: &names, stacks: &stacks, subjects: &subjects, span: &span, target: &target, with_steps: true, with_profiles: true };
         let run = || {
             let mut sections = Vec::new();
             for mut analysis in all(Lens::ALL) {

@@ -147,7 +147,7 @@ impl Amounts {
     }
 }
 
-/// The profile of amounts that may name a pair of stack and thread several times; nothing where no stack was asked for.
+/// The profile of amounts that may name a pair of stack and thread several times; nothing where no stack or no profile was asked for.
 /// `others` are amounts without a stack of their own, because there were too many.
 pub(super) fn shape(
     id: &'static str,
@@ -158,6 +158,9 @@ pub(super) fn shape(
     others: Option<Amount>,
     steps: Option<&StackSteps>,
 ) -> Option<Shape> {
+    if !context.with_profiles {
+        return None;
+    }
     let mut rows: Vec<(StackId, Tid, Amount)> = amounts.collect();
     if rows.iter().all(|(stack, ..)| *stack == StackId::default()) {
         return None;

@@ -118,6 +118,7 @@ pub(super) const fn context<'a>(play: &'a Play, span: &'a Span) -> Context<'a> {
         span,
         target: &play.target,
         with_steps: true,
+        with_profiles: true,
     }
 }
 

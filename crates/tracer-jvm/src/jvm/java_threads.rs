@@ -109,20 +109,19 @@ impl<P: Peek> JavaThreads<P> {
         self.threads.clear();
         self.stacks.clear();
         self.owner_ids.clear();
-        for address in self.addresses.clone() {
-            let Ok(thread) = self.thread(address) else { continue };
-            self.stacks.insert(thread.stack[1], address);
+        for thread in self.each(&self.addresses) {
+            self.stacks.insert(thread.stack[1], thread.address);
             if let Some(id) = thread.owner_id {
-                self.owner_ids.insert(id, address);
+                self.owner_ids.insert(id, thread.address);
             }
-            self.threads.insert(address, thread);
+            self.threads.insert(thread.address, thread);
         }
         Ok(true)
     }
 
     /// Every thread of the list as it is now.
-    pub fn all(&self) -> impl Iterator<Item = JavaThread> + '_ {
-        self.addresses.iter().filter_map(|address| self.thread(*address).ok())
+    pub fn all(&self) -> Vec<JavaThread> {
+        self.each(&self.addresses)
     }
 
     /// Every thread of the list as it was when the list was read.
@@ -162,19 +161,41 @@ impl<P: Peek> JavaThreads<P> {
         }
     }
 
+    /// Those of some threads that can be read: a thousand take no more calls than a few.
+    fn each(&self, addresses: &[u64]) -> Vec<JavaThread> {
+        let bytes = self.peek.each(addresses, self.layout.thread_bytes);
+        let read: Vec<(u64, Vec<u8>)> =
+            addresses.iter().zip(bytes).filter_map(|(address, bytes)| Some((*address, bytes?))).collect();
+        let ids: Vec<u64> = read.iter().map(|(_, bytes)| self.id_at(bytes)).collect();
+        let ids = self.peek.each(&ids, size_of::<u32>());
+        let thread = |((address, bytes), id): ((u64, Vec<u8>), Option<Vec<u8>>)| {
+            Some(self.thread_of(address, &bytes, u32::from_ne_bytes(id?.try_into().ok()?)))
+        };
+        read.into_iter().zip(ids).filter_map(thread).collect()
+    }
+
     fn thread(&self, address: u64) -> Result<JavaThread, Error> {
+        let bytes = self.peek.bytes(address, self.layout.thread_bytes)?;
+        let os_tid = self.peek.u32(self.id_at(&bytes))?;
+        Ok(self.thread_of(address, &bytes, os_tid))
+    }
+
+    /// Where the id lies that the operating system gave a thread of which these bytes were read.
+    fn id_at(&self, bytes: &[u8]) -> u64 {
+        at::u64(bytes, self.layout.os_thread).unwrap_or(0).wrapping_add(self.layout.thread_id)
+    }
+
+    fn thread_of(&self, address: u64, bytes: &[u8], os_tid: u32) -> JavaThread {
         let layout = &self.layout;
-        let bytes = self.peek.bytes(address, layout.thread_bytes)?;
-        let word = |offset| at::u64(&bytes, offset).unwrap_or(0);
-        let os_tid = self.peek.u32(word(layout.os_thread).wrapping_add(layout.thread_id))?;
+        let word = |offset| at::u64(bytes, offset).unwrap_or(0);
         let (base, size) = (word(layout.stack_base), word(layout.stack_size).min(MAX_STACK_BYTES));
-        Ok(JavaThread {
+        JavaThread {
             address,
             os_tid,
             pending_monitor: word(layout.pending_monitor),
             stack: [base.saturating_sub(size), base],
             owner_id: layout.owner_id.map(word),
-        })
+        }
     }
 
     /// The `ObjectMonitor*` in whose set of waiters a thread is, or 0.

@@ -23,6 +23,8 @@ use self::guarded::{Guarded, Known};
 
 /// Largest single read. Tables of a JVM are far smaller; a size beyond this was not written by a sane JVM.
 const MAX_READ_BYTES: usize = 16 << 20;
+/// Largest of many reads that are made at once: 512 of them take 8 MiB.
+const MAX_EACH_BYTES: usize = 16 << 10;
 /// Page size that reads of strings must not cross blindly; larger pages are multiples of it.
 const PAGE_BYTES: u64 = 4096;
 
@@ -132,6 +134,33 @@ impl Memory {
         Ok(buffer)
     }
 
+    /// Reads as many bytes from each of many addresses, as many addresses as possible at once; absent are those that cannot be read.
+    pub fn read_each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        let mut all = vec![None; addresses.len()];
+        // The kernel is asked about each mapping before, and whether it was this address space after, as for one read.
+        let may_read = |address: &u64| matches!(self.guarded.check(*address, len), Ok(Known::Now));
+        let (at_once, alone): (Vec<usize>, Vec<usize>) =
+            (0..addresses.len()).partition(|place| len > 0 && len <= MAX_EACH_BYTES && may_read(&addresses[*place]));
+        let mut rest = &at_once[..];
+        while let Some(first) = rest.first() {
+            let places = &rest[..rest.len().min(calls::MOST_AT_ONCE)];
+            let mut ranges: Vec<_> = places.iter().map(|place| (addresses[*place], vec![0; len])).collect();
+            let read = calls::read_many(self.pid, &mut ranges).unwrap_or(0);
+            if read > 0 && self.guarded.is_same(addresses[*first]).is_err() {
+                return all;
+            }
+            for (place, (_, bytes)) in places.iter().zip(ranges).take(read) {
+                all[*place] = Some(bytes);
+            }
+            // The one that stopped it is not there.
+            rest = &rest[(read + usize::from(read < places.len())).min(rest.len())..];
+        }
+        for place in alone {
+            all[place] = self.read_bytes(addresses[place], len).ok();
+        }
+        all
+    }
+
     /// Reads one byte.
     pub fn read_u8(&self, address: u64) -> Result<u8, Error> {
         Ok(self.read_array::<1>(address)?[0])
@@ -198,6 +227,22 @@ mod tests {
         let text = b"hello\0rest";
         assert_eq!(own().read_u64(address(&number)).unwrap(), number);
         assert_eq!(own().read_c_string(address(text), 10).unwrap(), b"hello");
+    }
+
+    #[test]
+    fn each_of_many_addresses_is_read_or_absent() {
+        let numbers: Vec<u64> = (0..1500).collect();
+        let mut addresses: Vec<u64> = numbers.iter().map(address).collect();
+        for place in [0, 700, 701, 1499] {
+            addresses[place] = 8;
+        }
+        let read = own().read_each(&addresses, 8);
+        for ((number, at), bytes) in numbers.iter().zip(&addresses).zip(&read) {
+            let expected = (*at != 8).then(|| number.to_ne_bytes().to_vec());
+            assert_eq!(*bytes, expected, "{number}");
+        }
+        assert_eq!(own().read_each(&addresses[..2], usize::MAX), [None, None]);
+        assert_eq!(own().read_each(&[], 8), [None; 0]);
     }
 
     #[test]

@@ -164,6 +164,11 @@ pub fn const_method_of(peek: &impl Peek, layout: &MetadataLayout, method: u64) -
     peek.u64(method.checked_add(layout.const_method)?).ok()
 }
 
+/// The `ConstantPool*` of a `ConstMethod*`.
+pub fn pool_of(peek: &impl Peek, layout: &MetadataLayout, const_method: u64) -> Option<u64> {
+    peek.u64(const_method.checked_add(layout.constants)?).ok()
+}
+
 /// What a stack keeps of a `ConstMethod*`: its low 32 bits but for those that are 0 anyway.
 pub fn check(const_method: u64) -> u32 {
     u32::try_from((const_method >> 3) & u64::from(u32::MAX)).unwrap_or(u32::MAX)

@@ -44,6 +44,11 @@ pub trait Peek {
         }
     }
 
+    /// Reads as many bytes from each of many addresses, at one moment where the memory can do that; absent are those that cannot be read.
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        addresses.iter().map(|address| self.bytes(*address, len).ok()).collect()
+    }
+
     /// Reads a byte.
     fn u8(&self, address: u64) -> Result<u8, Error> {
         let mut bytes = [0; 1];
@@ -77,17 +82,29 @@ impl Peek for Memory {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         self.read_exact(address, buffer)
     }
+
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        self.read_each(addresses, len)
+    }
 }
 
 impl<P: Peek + ?Sized> Peek for &P {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         (**self).peek(address, buffer)
     }
+
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        (**self).each(addresses, len)
+    }
 }
 
 impl<P: Peek + ?Sized> Peek for Arc<P> {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         (**self).peek(address, buffer)
+    }
+
+    fn each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
+        (**self).each(addresses, len)
     }
 }
 
@@ -134,6 +151,23 @@ impl<P: Peek> Pages<P> {
     /// The same for a few structures, which have parts in many places: a page is read in the time of three of them.
     pub fn small(source: P) -> Self {
         Self { page_bytes: SMALL_PAGE_BYTES, ..Self::new(source) }
+    }
+
+    /// Reads the pages of these addresses that are not known, as many as possible at once.
+    pub fn fetch(&self, addresses: impl Iterator<Item = u64>) {
+        // Whoever says which may look into pages for that.
+        let mut wanted: Vec<u64> = addresses.map(|address| address / self.page_bytes).collect();
+        let mut pages = self.known.borrow_mut();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.retain(|number| !pages.contains_key(number));
+        wanted.truncate(MAX_PAGES.saturating_sub(pages.len()));
+        // One is read when it is needed.
+        if wanted.len() > 1 {
+            let starts: Vec<u64> = wanted.iter().map(|number| number * self.page_bytes).collect();
+            let read = self.source.each(&starts, usize::try_from(self.page_bytes).unwrap_or(usize::MAX));
+            pages.extend(wanted.into_iter().zip(read.into_iter().map(|page| page.map(Vec::into_boxed_slice))));
+        }
     }
 
     /// Copies from the page of `address` into the buffer, up to the end of that page, and says how many bytes that were.
@@ -187,6 +221,21 @@ mod tests {
         }
         assert!(matches!(pages.u64(8), Err(Error::Read { .. })));
         assert!(matches!(pages.u64(u64::MAX - 3), Err(Error::Read { .. })));
+    }
+
+    #[test]
+    fn pages_that_are_fetched_at_once_hold_what_those_read_one_by_one_do() {
+        let memory = Memory::open(std::process::id()).unwrap();
+        let bytes: Vec<u8> = (0..=250).cycle().take(100_000).collect();
+        let (start, pages) = (bytes.as_ptr() as u64, Pages::small(&memory));
+        // The first page of all is nobody's.
+        pages.fetch([0, 5, 4000, 30_000, 60_000, 99_999].into_iter().map(|at| start + at).chain([8]));
+        assert!(pages.known.borrow().values().filter(|page| page.is_some()).count() >= 4);
+        assert_eq!(pages.known.borrow().get(&0), Some(&None));
+        for (offset, len) in [(0, 8), (3999, 26_010), (99_990, 10)] {
+            assert_eq!(pages.bytes(start + offset as u64, len).unwrap(), bytes[offset..offset + len]);
+        }
+        assert!(matches!(pages.u64(8), Err(Error::Read { .. })));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
     jvm::{
         code_cache::{Blob, CodeCache, Error},
         memory::{Memory, library::Library},
-        metadata::{self, MetadataLayout, Method, const_method_of},
+        metadata::{self, MetadataLayout, Method, const_method_of, pool_of},
         nmethod::{DebugInfo, NmethodLayout, Scope},
         peek::{Pages, Peek},
         vmstructs::VmStructs,
@@ -234,6 +234,7 @@ impl<P: Peek> JavaSymbols<P> {
         let Self { peek, metadata, methods, .. } = self;
         // Methods that are inlined into each other are often of a few classes.
         let near = Pages::small(&*peek);
+        fetch(&near, metadata, methods, &info.methods());
         let code = Arc::new(Code::new(info, |address| resolve(&near, metadata, methods, address, None)));
         // It may have been thrown away while it was read.
         let now = self.code_cache.again(&self.peek, blob).ok()?;
@@ -259,6 +260,23 @@ impl<P: Peek> JavaSymbols<P> {
         let bytes = frames.iter().map(|frame| weight(frame)).sum();
         self.frames.insert(key, frames.into(), bytes);
     }
+}
+
+/// Reads what naming some methods needs first, in few calls for all of them.
+fn fetch(
+    near: &Pages<&impl Peek>,
+    metadata: &MetadataLayout,
+    methods: &mut Bounded<u64, Arc<Method>>,
+    addresses: &[u64],
+) {
+    near.fetch(addresses.iter().copied());
+    let new = |address: &u64| {
+        let now = const_method_of(near, metadata, *address)?;
+        methods.get(address).is_none_or(|known| known.const_method != now).then_some(now)
+    };
+    let new: Vec<u64> = addresses.iter().filter_map(new).collect();
+    near.fetch(new.iter().copied());
+    near.fetch(new.iter().filter_map(|address| pool_of(near, metadata, *address)));
 }
 
 /// The method at an address, if it still is the one that is asked for, from what was kept or as it is there now.

@@ -85,6 +85,7 @@ pub struct ThreadReader {
     symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
     unloads: Unloads,
+    class_changes: Unloads,
     missing: Vec<String>,
     /// Numbers in the place of peers and files, where these are to be left out.
     redaction: Option<RefCell<Redaction>>,
@@ -119,6 +120,7 @@ impl ThreadReader {
             symbols,
             descriptors: Descriptors::new(pid),
             unloads: Unloads::new(jvm),
+            class_changes: Unloads::and_loads(jvm),
             missing,
             redaction: None,
             stood: HashMap::new(),
@@ -160,8 +162,10 @@ impl ThreadReader {
         if self.unloads.may_have_happened(&self.memory) {
             self.symbols.classes_unloaded();
         }
-        // Objects move, and what was read of one that was gone is to be forgotten in any case.
-        if let Some(objects) = &self.objects {
+        // Objects move, so what was read of one that was gone may be of no class. It may become that of one that is loaded.
+        if self.class_changes.may_have_happened(&self.memory)
+            && let Some(objects) = &self.objects
+        {
             objects.forget();
         }
         self.threads.refresh()?;

@@ -5,7 +5,7 @@ use aya::{
     maps::{Array, MapData, PerCpuArray},
 };
 use tracer_common::{
-    names::{MAP_CODE, MAP_ENDS, MAP_GENERATION, MAP_REGIONS, MAP_ROWS},
+    names::{MAP_CODE, MAP_ENDS, MAP_GENERATION, MAP_HURRY, MAP_REGIONS, MAP_ROWS},
     stack::StackEnd,
     unwind::{CHUNK_ROWS, CodeLayout, MAX_REGIONS, Region, Row, Rule},
 };
@@ -28,6 +28,7 @@ pub(super) fn chunks(rows: usize) -> u32 {
 pub struct Unwinding {
     code: Array<MapData, CodeValue>,
     generation: Array<MapData, u64>,
+    hurry: Array<MapData, u64>,
     regions: Array<MapData, RegionValue>,
     rows: Array<MapData, RowsValue>,
     ends: PerCpuArray<MapData, u64>,
@@ -42,6 +43,7 @@ impl Unwinding {
             code: Array::try_from(take(ebpf, MAP_CODE)?).map_err(|error| map_error(MAP_CODE, &error))?,
             generation: Array::try_from(take(ebpf, MAP_GENERATION)?)
                 .map_err(|error| map_error(MAP_GENERATION, &error))?,
+            hurry: Array::try_from(take(ebpf, MAP_HURRY)?).map_err(|error| map_error(MAP_HURRY, &error))?,
             regions: Array::try_from(take(ebpf, MAP_REGIONS)?).map_err(|error| map_error(MAP_REGIONS, &error))?,
             rows: Array::try_from(take(ebpf, MAP_ROWS)?).map_err(|error| map_error(MAP_ROWS, &error))?,
             ends: PerCpuArray::try_from(take(ebpf, MAP_ENDS)?).map_err(|error| map_error(MAP_ENDS, &error))?,
@@ -79,6 +81,9 @@ impl Unwinding {
         let regions = u32::try_from(regions.len()).unwrap_or(u32::MAX);
         let layout = CodeLayout { regions, places: self.places, ..layout };
         self.code.set(0, CodeValue(layout), 0).map_err(|error| map_error(MAP_CODE, &error))?;
+        // Where nobody says that code goes away, it may do so at any moment.
+        let hurry = if layout.remember == 0 { u64::MAX } else { 0 };
+        self.hurry.set(0, hurry, 0).map_err(|error| map_error(MAP_HURRY, &error))?;
         let generation = self.generation.get(&0, 0).map_err(|error| map_error(MAP_GENERATION, &error))?;
         // Far above what the programs add one by one, so that neither hides the other's change.
         self.generation.set(0, generation.wrapping_add(1 << 32), 0).map_err(|error| map_error(MAP_GENERATION, &error))

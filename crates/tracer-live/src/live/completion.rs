@@ -40,8 +40,10 @@ pub struct Completion {
     /// Words of what has begun, by thread and kind.
     open: HashMap<(Tid, u16), Vec<Vec<u8>>>,
     defined: HashSet<NameId>,
-    /// Names of objects' classes since the ring buffers were looked at, by what the objects say of them, as ids: exceptions come by thousands.
+    /// Names of objects' classes, by what the objects say of them, as ids: exceptions come by thousands. Until the JVM unloads classes.
     classes: HashMap<u64, u64>,
+    /// Whether it was asked since [`Self::look_again`] if it has.
+    has_asked: bool,
 }
 
 /// The kind of what an end is the end of.
@@ -71,12 +73,13 @@ impl Completion {
             open: HashMap::new(),
             defined: HashSet::new(),
             classes: HashMap::new(),
+            has_asked: false,
         })
     }
 
     /// Time passes: another class may be where one was.
     pub(super) fn look_again(&mut self) {
-        self.classes.clear();
+        self.has_asked = false;
     }
 
     /// What reads the target, once it is known.
@@ -92,7 +95,7 @@ impl Completion {
             return None;
         }
         let mut words = Words::of(record)?;
-        let Self { reader, defined, classes, .. } = self;
+        let Self { reader, defined, classes, has_asked, .. } = self;
         let mut name = |text: Option<Vec<u8>>| {
             let Some(text) = text else { return NAME_ABSENT };
             let id = name_id(&text);
@@ -104,6 +107,13 @@ impl Completion {
             }
             id.0
         };
+        if rest == Rest::ObjectClass && !std::mem::replace(has_asked, true) {
+            if reader.as_mut().is_none_or(Reader::may_have_lost_classes) {
+                classes.clear();
+            }
+            // What could not be read may be readable now.
+            classes.retain(|_, id| *id != NAME_ABSENT);
+        }
         let reader = reader.as_ref();
         match rest {
             Rest::Nothing | Rest::Beginning => {}
@@ -257,6 +267,7 @@ mod tests {
             open: HashMap::new(),
             defined: HashSet::new(),
             classes: HashMap::new(),
+            has_asked: false,
         }
     }
 

@@ -192,7 +192,13 @@ impl Live {
 
     /// What comes next is not for the session.
     pub(super) fn end_work(&mut self) {
-        self.governor.own_cpu_ns += cpu_ns().saturating_sub(self.governor.working_since_ns);
+        self.note_work();
+    }
+
+    /// Adds what jtrace took since it was asked last; asking is a system call.
+    fn note_work(&mut self) {
+        let before_ns = std::mem::replace(&mut self.governor.working_since_ns, cpu_ns());
+        self.governor.own_cpu_ns += self.governor.working_since_ns.saturating_sub(before_ns);
     }
 
     /// Lets the governor look at what happened, unless it has done so a moment ago, and obeys.
@@ -209,8 +215,7 @@ impl Live {
             self.rings.follow_cpus()?;
         }
         self.measure_traps(time_ns);
-        self.end_work();
-        self.begin_work();
+        self.note_work();
         let own_cpu_ns = std::mem::take(&mut self.governor.own_cpu_ns);
         let lane_ns = self.govern_lane(time_ns, own_cpu_ns);
         let decisions = self.governor.guard.step(time_ns, &self.governor.loads, own_cpu_ns - lane_ns);

@@ -185,7 +185,7 @@ impl Holders {
         if self.namespace == Namespace::Hidden || self.refresh().is_err() {
             return Vec::new();
         }
-        let all: Vec<JavaThread> = self.threads.all().collect();
+        let all = self.threads.all();
         let mut records = Vec::new();
         let mut blocked = 0_u64;
         for thread in all.iter().filter(|thread| thread.pending_monitor != 0).take(MAX_BLOCKED) {

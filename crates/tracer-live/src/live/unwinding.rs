@@ -1,13 +1,13 @@
 //! Stacks of a live target: gives the kernel side what it needs to unwind, and names what it found while the target runs.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use tracer_common::{
     stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
     unwind::{CodeLayout, Region},
 };
 
-use super::{definitions::Definitions, machine::Machine};
+use super::{definitions::Definitions, known_frames::KnownFrames, machine::Machine};
 use crate::{
     decode::{Decoded, Header, RawStack, decode},
     ebpf::{Error, load::Kernel},
@@ -42,6 +42,9 @@ pub struct Unwinding {
     rows_written: usize,
     unknown_code: u64,
     unloads: Unloads,
+    /// Whether it was asked since [`Self::look_again`] if classes were unloaded.
+    has_asked: bool,
+    known: KnownFrames,
 }
 
 impl Unwinding {
@@ -79,6 +82,8 @@ impl Unwinding {
             rows_written: 0,
             unknown_code: 0,
             unloads: Unloads::new(jvm),
+            has_asked: false,
+            known: KnownFrames::default(),
         })
     }
 
@@ -121,6 +126,7 @@ impl Unwinding {
         }
         if self.tables.update(&self.memory).unwrap_or(false) {
             self.machine.native().refresh();
+            self.known.forget();
             let remember = self.layout.remember != 0;
             self.install(kernel, remember)?;
         }
@@ -154,14 +160,17 @@ impl Unwinding {
         false
     }
 
+    /// Time passes: another round of records comes out of the ring buffers.
+    pub(super) fn look_again(&mut self) {
+        self.has_asked = false;
+    }
+
     /// Names some of the stacks that wait and puts them into the flow; says whether there are more.
     pub fn name_some(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> bool {
-        if !self.waiting.is_empty()
-            && self.unloads.may_have_happened(&self.memory)
-            && let Some(java) = &mut self.java
-        {
-            java.classes_unloaded();
+        if self.waiting.is_empty() {
+            return false;
         }
+        self.forget_what_is_gone();
         for _ in 0..STACKS_AT_A_TIME {
             let Some(record) = self.waiting.pop_front() else { return false };
             if let Ok(Decoded::Stack(raw)) = decode(&record) {
@@ -171,22 +180,53 @@ impl Unwinding {
         !self.waiting.is_empty()
     }
 
+    /// The JVM is asked once a round whether it has unloaded classes: what a round brought was seen before, with the names of that time.
+    fn forget_what_is_gone(&mut self) {
+        self.known.forget_passing();
+        if !std::mem::replace(&mut self.has_asked, true) && self.unloads.may_have_happened(&self.memory) {
+            self.known.forget();
+            if let Some(java) = &mut self.java {
+                java.classes_unloaded();
+            }
+        }
+    }
+
     fn name(&mut self, raw: &RawStack<'_>, sink: &mut dyn FnMut(Item<'_>)) {
         let mut frames = Vec::with_capacity(raw.frames().len() * 2);
         for frame in raw.frames() {
-            self.name_frame(frame, &mut frames, sink);
+            match self.known.get(frame) {
+                Some(numbers) => frames.extend_from_slice(numbers),
+                None => self.name_frame(frame, &mut frames, sink),
+            }
         }
         let end = self.end(raw);
         sink(Item::Stack(StackDefinition { id: raw.id, frames, end }));
     }
 
     fn name_frame(&mut self, raw: RawFrame, frames: &mut Vec<u32>, sink: &mut dyn FnMut(Item<'_>)) {
-        let RawFrame { tag, address } = raw;
+        let first = frames.len();
+        let kind = FrameKind::from_number(raw.tag.to_le_bytes()[0]);
+        let mut is_named = true;
+        for frame in self.frames_of(kind, raw) {
+            is_named &= frame.kind != Kind::Unknown;
+            frames.push(self.definitions.frame(frame, sink));
+        }
+        let lasts = match kind {
+            Some(FrameKind::Kernel | FrameKind::Native) => true,
+            Some(FrameKind::Interpreted) => is_named && (raw.tag & FRAME_BYTECODE_POINTER == 0 || raw.tag >> 16 != 0),
+            // Numbers of compilations are given once; some wrappers have none.
+            Some(FrameKind::Compiled) => is_named && raw.tag >> 32 != 0,
+            Some(FrameKind::Stub) | None => false,
+        };
+        self.known.keep(raw, frames.get(first..).unwrap_or_default(), lasts);
+    }
+
+    fn frames_of(&mut self, kind: Option<FrameKind>, RawFrame { tag, address }: RawFrame) -> Vec<Arc<Frame>> {
         let return_address = tag & FRAME_RETURN_ADDRESS != 0;
-        let [kind, _, bci_low, bci_high, check @ ..] = tag.to_le_bytes();
+        let [number, _, bci_low, bci_high, check @ ..] = tag.to_le_bytes();
         let bci = u16::from_le_bytes([bci_low, bci_high]);
         let check = u32::from_le_bytes(check);
-        let named = match (FrameKind::from_number(kind), &mut self.java) {
+        match (kind, &mut self.java) {
             (Some(FrameKind::Kernel), _) => vec![self.machine.kernel(address)],
             (Some(FrameKind::Native), _) => vec![self.machine.native().frame(address, return_address)],
             (Some(FrameKind::Interpreted), Some(java)) if tag & FRAME_BYTECODE_POINTER != 0 => {
@@ -199,10 +239,7 @@ impl Unwinding {
             }
             (Some(FrameKind::Stub), Some(java)) => vec![java.stub(address)],
             (Some(_), None) => vec![Frame::named(Kind::Unknown, "<the JVM's tables are not known>").into()],
-            (None, _) => vec![Frame::named(Kind::Unknown, format!("<frame of kind {kind}>")).into()],
-        };
-        for frame in named {
-            frames.push(self.definitions.frame(frame, sink));
+            (None, _) => vec![Frame::named(Kind::Unknown, format!("<frame of kind {number}>")).into()],
         }
     }
 

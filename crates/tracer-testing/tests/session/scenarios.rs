@@ -8,7 +8,7 @@ use tracer_model::{item::Item, report::Report};
 use tracer_source::source::scenario::Scenario;
 use tracer_view::view::{self, text::TextOptions};
 
-use crate::shared::{live_report, scenario, scenarios};
+use crate::shared::{Fold, live_report, scenario, scenarios};
 
 fn text(report: &Report) -> String {
     let mut out = Vec::new();
@@ -27,6 +27,20 @@ fn text_of_every_scenario_is_as_it_was() {
     for (name, scenario) in scenarios() {
         insta::assert_snapshot!(format!("{name}_text"), text(&live_report(&scenario)));
     }
+}
+
+/// Who looks for findings while a session lasts does without what no rule looks at.
+#[test]
+fn findings_alone_are_those_of_the_report() {
+    let mut found = 0;
+    for (name, scenario) in scenarios() {
+        let mut fold = Fold::default();
+        scenario.play(&mut |item| fold.take(item));
+        let findings = fold.findings().expect("a scenario begins with a start");
+        assert_eq!(findings, live_report(&scenario).findings, "{name}");
+        found += findings.len();
+    }
+    assert!(found > 5, "scenarios have {found} findings");
 }
 
 #[test]

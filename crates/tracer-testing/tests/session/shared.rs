@@ -4,7 +4,10 @@
 use std::{fs, path::Path};
 
 use tracer_analysis::session::Session;
-use tracer_model::{item::Item, report::Report};
+use tracer_model::{
+    item::Item,
+    report::{Finding, Report},
+};
 use tracer_source::source::{
     recording::{Error, Recorder, Recording},
     scenario::Scenario,
@@ -52,6 +55,11 @@ impl Fold {
     /// The report, where there was a start.
     pub(crate) fn report(&self) -> Option<Report> {
         self.0.as_ref().map(Session::report)
+    }
+
+    /// The findings, without the rest of the report.
+    pub(crate) fn findings(&self) -> Option<Vec<Finding>> {
+        self.0.as_ref().map(Session::findings)
     }
 }
 

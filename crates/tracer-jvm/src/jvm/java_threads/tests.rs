@@ -122,7 +122,7 @@ fn an_owner_that_has_not_signed_is_who_has_locked_the_object() {
 #[test]
 fn blocked_threads_and_the_class_of_a_monitor_are_read() {
     let threads = opened(memory(), None);
-    let blocked: Vec<_> = threads.all().filter(|thread| thread.pending_monitor != 0).collect();
+    let blocked: Vec<_> = threads.all().into_iter().filter(|thread| thread.pending_monitor != 0).collect();
     assert_eq!((blocked.len(), blocked[0].os_tid, blocked[0].pending_monitor), (1, 101, MONITOR));
     assert!(threads.is_blocked_on(THREADS[1], MONITOR) && !threads.is_blocked_on(THREADS[0], MONITOR));
     assert_eq!(threads.class_of(MONITOR).as_deref(), Some(&b"a/B"[..]));
@@ -160,7 +160,7 @@ fn fuzz_java_threads() {
                 let _: Owner = threads.owner(owner, MONITOR);
             }
             let _: (bool, Result<u64, _>) = (threads.is_blocked_on(THREADS[1], MONITOR), threads.owner_of(MONITOR));
-            assert!(threads.all().count() <= MAX_THREADS);
+            assert!(threads.all().len() <= MAX_THREADS);
             let _: Option<Vec<u8>> = threads.class_of(MONITOR);
         }
     });

@@ -39,6 +39,8 @@ const _: () = assert!(size_of::<Query>() == 0x68);
 /// What is mapped at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
+    /// First address.
+    pub(super) start: u64,
     /// First address behind it.
     pub(super) end: u64,
     /// Device of its file; absent where it is memory without a file.
@@ -53,7 +55,7 @@ pub(super) fn region_at(maps: &File, address: u64) -> io::Result<Option<Region>>
     let result = unsafe { libc::ioctl(maps.as_raw_fd(), PROCMAP_QUERY, &raw mut query) };
     if result == 0 {
         let device = (query.inode != 0).then_some((query.dev_major, query.dev_minor));
-        return Ok(Some(Region { end: query.vma_end, device }));
+        return Ok(Some(Region { start: query.vma_start, end: query.vma_end, device }));
     }
     match io::Error::last_os_error() {
         error if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
@@ -71,6 +73,33 @@ pub(super) fn read(pid: u32, address: u64, buffer: &mut [u8]) -> io::Result<usiz
     // SAFETY: the kernel writes to `buffer` only, and checks the addresses of the other process.
     let count = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(count).map_err(|_| io::Error::last_os_error())
+}
+
+/// Most ranges of one call; the kernel takes twice as many.
+pub(super) const MOST_AT_ONCE: usize = 512;
+
+/// The same for ranges in many places, at most [`MOST_AT_ONCE`]; gives how many of the first ones could be read whole.
+pub(super) fn read_many(pid: u32, ranges: &mut [(u64, Vec<u8>)]) -> io::Result<usize> {
+    let ranges = ranges.get_mut(..MOST_AT_ONCE.min(ranges.len())).unwrap_or_default();
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
+    let local =
+        |(_, buffer): &mut (u64, Vec<u8>)| libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let remote = |(address, buffer): &(u64, Vec<u8>)| libc::iovec {
+        iov_base: usize::try_from(*address).unwrap_or(usize::MAX) as *mut libc::c_void,
+        iov_len: buffer.len(),
+    };
+    let remotes: Vec<libc::iovec> = ranges.iter().map(remote).collect();
+    let locals: Vec<libc::iovec> = ranges.iter_mut().map(local).collect();
+    let count = libc::c_ulong::try_from(remotes.len()).unwrap_or(0);
+    // SAFETY: the kernel writes to the buffers only, which live longer than the call, and checks the addresses of the other process.
+    let read = unsafe { libc::process_vm_readv(pid, locals.as_ptr(), count, remotes.as_ptr(), count, 0) };
+    let mut left = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
+    let is_whole = |(_, buffer): &&(u64, Vec<u8>)| {
+        let rest = left.checked_sub(buffer.len());
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    Ok(ranges.iter().take_while(is_whole).count())
 }
 
 /// The user namespace that a namespace belongs to.
@@ -106,5 +135,17 @@ mod tests {
         assert_eq!(read(std::process::id(), address, &mut copy).unwrap(), 5);
         assert_eq!(copy, text);
         assert!(read(std::process::id(), 8, &mut copy).is_err() && read(u32::MAX, address, &mut copy).is_err());
+    }
+
+    #[test]
+    fn many_are_read_up_to_the_first_that_cannot_be() {
+        let (own, text) = (std::process::id(), *b"hello");
+        let address = text.as_ptr() as u64;
+        let range = |at, len| (at, vec![0; len]);
+        let mut ranges = [range(address, 5), range(address + 1, 2), range(8, 4), range(address, 1)];
+        assert_eq!(read_many(own, &mut ranges).unwrap(), 2);
+        assert_eq!((&*ranges[0].1, &*ranges[1].1), (&b"hello"[..], &b"el"[..]));
+        assert!(read_many(own, &mut ranges[2..]).is_err() && read_many(u32::MAX, &mut ranges).is_err());
+        assert_eq!(read_many(own, &mut []).unwrap(), 0);
     }
 }

@@ -18,6 +18,11 @@ use super::{
 const MAX_REGIONS: usize = 64;
 /// How old a list of mappings may be where the kernel cannot be asked for one.
 const LIST_AGE: Duration = Duration::from_millis(10);
+/// How old what the kernel has said of a mapping may be: reading one structure takes a dozen reads of the same few mappings, and less
+/// than this. Who changes a mapping between the question and the read is a little late anyway, and the read can be killed.
+const SAID_AGE: Duration = Duration::from_millis(1);
+/// Mappings of which that is known.
+const MOST_SAID: usize = 8;
 
 /// The mappings of one address space.
 #[derive(Debug)]
@@ -27,14 +32,24 @@ pub(super) struct Guarded {
     maps: File,
     /// Read when the first file is met.
     file_systems: Mutex<Option<FileSystems>>,
+    /// Mappings that may be read, as the kernel has said lately.
+    said: Mutex<Vec<Said>>,
     /// For kernels before 6.11.
     listed: Mutex<Option<(Instant, Vec<Mapping>)>>,
+}
+
+/// A mapping that may be read, and when the kernel said so.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    start: u64,
+    end: u64,
+    at: Instant,
 }
 
 /// How the mappings are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// The kernel has just said so, of this very address space.
+    /// The kernel has said so a moment ago, of this very address space.
     Now,
     /// By a list that is some milliseconds old.
     Listed,
@@ -43,7 +58,7 @@ pub(super) enum Known {
 impl Guarded {
     pub(super) fn open(pid: u32) -> io::Result<Self> {
         let maps = File::open(format!("/proc/{pid}/maps"))?;
-        Ok(Self { pid, maps, file_systems: Mutex::new(None), listed: Mutex::new(None) })
+        Ok(Self { pid, maps, file_systems: Mutex::new(None), said: Mutex::default(), listed: Mutex::new(None) })
     }
 
     /// Checks all mappings of a range.
@@ -51,20 +66,21 @@ impl Guarded {
         let end = address.checked_add(len as u64).ok_or_else(unmapped)?;
         let (mut at, mut known) = (address, Known::Now);
         for _ in 0..MAX_REGIONS {
+            if let Some(said_end) = self.said_to_end_at(at) {
+                if said_end >= end {
+                    return Ok(known);
+                }
+                at = said_end;
+                continue;
+            }
             let region = match calls::region_at(&self.maps, at) {
-                Ok(region) => region.ok_or_else(unmapped)?,
+                Ok(region) => self.allowed(region.ok_or_else(unmapped)?)?,
                 Err(error) if calls::is_unknown(&error) => {
                     known = Known::Listed;
-                    self.region_listed(at)?
+                    self.trusted(self.region_listed(at)?)?
                 }
                 Err(error) => return Err(error),
             };
-            if let Some(device) = region.device
-                && !self.trusts(device)?
-            {
-                let what = "it is mapped from a file system that the target's user may serve herself";
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
-            }
             if region.end >= end {
                 return Ok(known);
             }
@@ -73,9 +89,44 @@ impl Guarded {
         Err(unmapped())
     }
 
-    /// Whether the address space still is the one that was opened; asked after reading by pid.
+    /// Whether the address space still is the one that was opened; asked after reading by pid. What the kernel says of memory without
+    /// a file holds for the next read, too.
     pub(super) fn is_same(&self, address: u64) -> io::Result<()> {
-        calls::region_at(&self.maps, address).map(|_| ())
+        // Whose file a mapping is from is asked when it is to be read.
+        if let Some(region) = calls::region_at(&self.maps, address)?.filter(|region| region.device.is_none()) {
+            self.allowed(region)?;
+        }
+        Ok(())
+    }
+
+    /// Where the mapping at an address ends of which the kernel has said a moment ago that it may be read.
+    fn said_to_end_at(&self, address: u64) -> Option<u64> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |said: &&Said| (said.start..said.end).contains(&address) && said.at.elapsed() < SAID_AGE;
+        said.iter().find(holds).map(|said| said.end)
+    }
+
+    /// A mapping of which the kernel has just told, if it may be read; that is remembered for a moment.
+    fn allowed(&self, region: Region) -> io::Result<Region> {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.retain(|said| said.end <= region.start || region.end <= said.start);
+        let region = self.trusted(region)?;
+        if said.len() >= MOST_SAID {
+            said.remove(0);
+        }
+        said.push(Said { start: region.start, end: region.end, at: Instant::now() });
+        Ok(region)
+    }
+
+    /// A mapping, if it may be read.
+    fn trusted(&self, region: Region) -> io::Result<Region> {
+        if let Some(device) = region.device
+            && !self.trusts(device)?
+        {
+            let what = "it is mapped from a file system that the target's user may serve herself";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
+        Ok(region)
     }
 
     fn trusts(&self, device: (u32, u32)) -> io::Result<bool> {
@@ -94,7 +145,7 @@ impl Guarded {
         let all = listed.as_ref().map_or(&[][..], |(_, all)| all);
         let mapping = all.iter().find(|mapping| mapping.contains(address)).ok_or_else(unmapped)?;
         let device = (mapping.inode != 0).then(|| mapping.device_numbers().unwrap_or((u32::MAX, u32::MAX)));
-        Ok(Region { end: mapping.end, device })
+        Ok(Region { start: mapping.start, end: mapping.end, device })
     }
 }
 
@@ -115,6 +166,30 @@ mod tests {
         guarded.check(here, 8).unwrap();
         guarded.check(text.as_ptr() as u64, 8).unwrap();
         assert!(guarded.check(8, 8).is_err() && guarded.check(u64::MAX - 3, 8).is_err());
+    }
+
+    #[test]
+    fn what_was_said_of_a_mapping_holds_for_a_moment_and_for_that_mapping_alone() {
+        let guarded = Guarded::open(std::process::id()).unwrap();
+        let text = Box::new([0_u8; 8]);
+        let here = text.as_ptr() as u64;
+        if guarded.check(here, 8).unwrap() == Known::Listed {
+            return assert!(guarded.said.lock().unwrap().is_empty());
+        }
+        let end = {
+            let mut said = guarded.said.lock().unwrap();
+            let [mapping] = &mut said[..] else { panic!("one mapping was asked for: {said:?}") };
+            assert!((mapping.start..mapping.end).contains(&here));
+            // Nobody waits for a moment to pass, nor is in time for one.
+            mapping.at = Instant::now() + Duration::from_hours(1);
+            mapping.end
+        };
+        assert_eq!(guarded.said_to_end_at(here), Some(end));
+        assert!(guarded.check(8, 8).is_err() && guarded.said_to_end_at(end).is_none());
+        guarded.said.lock().unwrap()[0].at = Instant::now().checked_sub(SAID_AGE).unwrap();
+        assert_eq!(guarded.said_to_end_at(here), None);
+        guarded.is_same(here).unwrap();
+        assert_eq!(guarded.said.lock().unwrap().len(), 1, "asked for again, and not kept twice");
     }
 
     #[test]

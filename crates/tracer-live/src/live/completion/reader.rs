@@ -12,6 +12,7 @@ use crate::jvm::{
     java_threads::{self, JavaThreads},
     memory::{self, Memory},
     metadata::{MetadataLayout, Method},
+    unloads::Unloads,
 };
 
 /// The level at which the second compiler compiles; below is the first one's.
@@ -26,6 +27,7 @@ pub struct Reader {
     /// By the table of virtual functions.
     operations: BTreeMap<u64, String>,
     error_state: Option<u64>,
+    unloads: Unloads,
 }
 
 impl Reader {
@@ -58,7 +60,13 @@ impl Reader {
             code,
             operations: operations.iter().map(in_target).collect(),
             error_state: error_state.and_then(|state| u64::try_from(state).ok()),
+            unloads: Unloads::new(jvm),
         })
+    }
+
+    /// Whether classes may have been unloaded since this was asked before: another one may be where one was.
+    pub(super) fn may_have_lost_classes(&mut self) -> bool {
+        self.unloads.may_have_happened(&self.memory)
     }
 
     /// The class of the object of a monitor; `class` is what the object said of it then, where that was read.
