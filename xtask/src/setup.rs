@@ -1,6 +1,7 @@
 //! `cargo xtask setup`: installs what the build and the tests need and this machine lacks. Each step looks first, says in one
 //! line what it installs and why, and never asks.
 
+mod axe;
 mod measured;
 
 use std::process::{Command, Stdio};
@@ -80,6 +81,12 @@ const PACKAGES: &[Package] = &[
         is_present: || process::on_path("chromium"),
     },
     Package {
+        name: "npm",
+        why: "fetches the checker of that page's accessibility",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("npm"),
+    },
+    Package {
         name: "patchelf",
         why: "gives builds of the JVM for newer systems a C library of their own (`cargo xtask jdks --all`)",
         purpose: Purpose::Test,
@@ -141,6 +148,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         cargo_component("fmt", "rustfmt")?;
         cargo_component("clippy", "clippy")?;
         perfetto()?;
+        axe::run()?;
     }
     bpf_linker()?;
     let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {

@@ -1,7 +1,10 @@
 //! The time axis: what is chosen with the mouse, by keys or by numbers filters what has time in it, and the rest says that it
 //! is about the whole session. Every sum is that of [`timed::page`] by hand.
 
-use crate::{browser::Browser, pages, timed};
+use crate::{
+    browser::{Browser, WIDTHS},
+    pages, timed,
+};
 
 /// What the page shows of a range: sums of lanes, the graph, its methods, what stands still.
 const SHOWN: &str = r#"
@@ -52,9 +55,15 @@ say("typed.from", document.getElementById("range-from").value);
 say("typed.about", document.getElementById("range-about").textContent);
 "#;
 
+/// By mouse, keys and numbers, in narrow and wide windows.
 #[test]
 fn a_chosen_range_adds_up_to_what_happened_in_it() {
-    let figures = Browser::start().open_and_wait(&timed::page(), &format!("{SHOWN}{DRIVE}"));
+    WIDTHS.into_iter().for_each(adds_up);
+}
+
+#[track_caller]
+fn adds_up(width: u32) {
+    let figures = Browser::of_width(width).open_and_wait(&timed::page(), &format!("{SHOWN}{DRIVE}"));
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
     check("all.gc", "10.0 ms");

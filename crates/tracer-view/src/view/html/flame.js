@@ -296,6 +296,8 @@
       pen.globalAlpha = faded ? 0.55 : 1;
       pen.fillStyle = "hsl(" + hue + " " + strength + "% " + light + "%)";
       pen.fillRect(x, y, wide - gap, ROW - 1);
+      // Names of parents are to be read as well as others.
+      pen.globalAlpha = 1;
       if (node === chosen && node !== 0) {
         pen.strokeStyle = text;
         pen.lineWidth = 2;
@@ -306,7 +308,6 @@
         pen.fillStyle = text;
         pen.fillText(name, x + 4, y + ROW / 2, wide - 6);
       }
-      pen.globalAlpha = 1;
     }
 
     function colour(node) {
