@@ -1,8 +1,8 @@
 //! `cargo xtask setup`: installs what the build and the tests need and this machine lacks. Each step looks first, says in one
 //! line what it installs and why, and never asks.
 
-mod axe;
 mod measured;
+mod npm;
 
 use std::process::{Command, Stdio};
 
@@ -82,7 +82,7 @@ const PACKAGES: &[Package] = &[
     },
     Package {
         name: "npm",
-        why: "fetches the checker of that page's accessibility",
+        why: "fetches what checks that page, and what reads profiles back",
         purpose: Purpose::Test,
         is_present: || process::on_path("npm"),
     },
@@ -148,7 +148,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         cargo_component("fmt", "rustfmt")?;
         cargo_component("clippy", "clippy")?;
         perfetto()?;
-        axe::run()?;
+        npm::run()?;
     }
     bpf_linker()?;
     let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {
