@@ -8,6 +8,7 @@ mod axis;
 mod bench;
 mod browser;
 mod pages;
+mod questions;
 mod search;
 mod timed;
 
