@@ -53,6 +53,13 @@ const number = (id, value) => { const box = document.getElementById(id); box.val
 number("range-from", "2.2");
 say("typed.from", document.getElementById("range-from").value);
 say("typed.about", document.getElementById("range-about").textContent);
+
+document.getElementById("range-whole").click();
+let ranges = 0;
+page.listen("range", () => { ranges++; });
+drag(0.10, 0.45);
+say("wide.about", document.getElementById("range-about").textContent);
+say("wide.ranges", ranges);
 "#;
 
 /// By mouse, keys and numbers, in narrow and wide windows.
@@ -97,6 +104,9 @@ fn adds_up(width: u32) {
     check("escaped", "whole session, 4.00 s");
     check("typed.from", "2");
     check("typed.about", "2.00 s chosen, in steps of 1.00 s");
+    // From 0.4 to 1.8 s: every lane tells of the drag, and all but the first would tell of what is shown by then.
+    check("wide.about", "2.00 s chosen, in steps of 1.00 s");
+    check("wide.ranges", "1");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod browser;
 mod pages;
 mod questions;
 mod search;
+mod sizes;
 mod timed;
 
 use self::browser::{Browser, WIDTHS};
