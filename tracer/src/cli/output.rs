@@ -26,7 +26,7 @@ use super::{
     options::{Extent, OutputOptions, ProfileChoice},
 };
 use crate::{
-    export::{Export, firefox::FirefoxProfile, jfr::FlightRecorder, perfetto::PerfettoTrace},
+    export::{Export, firefox, jfr::FlightRecorder, perfetto},
     item::{Item, Taken},
     lens::Lens,
     report::Report,
@@ -180,8 +180,8 @@ impl Files {
                     files.recorders.push((path, recorder));
                 }
                 Content::Flight => files.export(path, &place, |out| Box::new(FlightRecorder::new(out)))?,
-                Content::Perfetto => files.export(path, &place, |out| Box::new(PerfettoTrace::new(out)))?,
-                Content::Firefox => files.export(path, &place, |out| Box::new(FirefoxProfile::new(out)))?,
+                Content::Perfetto => files.export(path, &place, |out| Box::new(perfetto::trace(out)))?,
+                Content::Firefox => files.export(path, &place, |out| Box::new(firefox::profile(out)))?,
                 Content::Report(format) => files.reports.push(ReportFile { path, format, place }),
                 Content::Stacks(format) => files.stacks.push(ReportFile { path, format, place }),
                 Content::Distribution => files.distributions.push(ReportFile { path, format: (), place }),

@@ -44,14 +44,9 @@ const KINDS: [(Kind, &str, CategoryColor); 7] = [
     (Kind::Unknown, "Unknown", CategoryColor::Gray),
 ];
 
-/// Writes a session to a file.
-pub type FirefoxProfile<W> = TimeLine<Tables<W>>;
-
-impl<W: Write> FirefoxProfile<W> {
-    /// A profile in which nothing is yet.
-    pub fn new(out: W) -> Self {
-        Self::of(Tables::new(out))
-    }
+/// A profile in which nothing is yet.
+pub fn profile<'a>(out: impl Write + 'a) -> TimeLine<'a> {
+    TimeLine::of(Tables::new(out))
 }
 
 /// Where slices and values go.
@@ -67,7 +62,7 @@ enum Place {
 }
 
 /// The tables of the profile.
-pub struct Tables<W: Write> {
+struct Tables<W: Write> {
     out: W,
     profile: Profile,
     start_ns: u64,

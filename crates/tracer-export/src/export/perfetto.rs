@@ -8,14 +8,9 @@ use std::io::Write;
 use self::track::Sequence;
 use super::time_line::TimeLine;
 
-/// Writes a session to a file.
-pub type PerfettoTrace<W> = TimeLine<Sequence<W>>;
-
-impl<W: Write> PerfettoTrace<W> {
-    /// A trace of which nothing is written yet.
-    pub fn new(out: W) -> Self {
-        Self::of(Sequence::new(out))
-    }
+/// A trace of which nothing is written yet.
+pub fn trace<'a>(out: impl Write + 'a) -> TimeLine<'a> {
+    TimeLine::of(Sequence::new(out))
 }
 
 #[cfg(test)]

@@ -17,11 +17,11 @@ use crate::{
 
 /// A track that slices lie on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Track(pub(super) u64);
+pub(super) struct Track(pub(super) u64);
 
 /// A stretch of time on a track, or a moment where both ends are one.
 #[derive(Clone, Copy, Debug)]
-pub struct Slice<'a> {
+pub(super) struct Slice<'a> {
     pub(super) track: Track,
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
@@ -32,7 +32,7 @@ pub struct Slice<'a> {
 }
 
 /// The tracks of a file.
-pub trait Tracks {
+pub(super) trait Tracks {
     /// The process, and which time of the wall its clock's time is.
     fn start(&mut self, process: (u32, &str), times: (u64, u64)) -> io::Result<()>;
 
@@ -68,8 +68,8 @@ pub trait Tracks {
 }
 
 /// Puts a session onto tracks.
-pub struct TimeLine<T> {
-    sequence: T,
+pub struct TimeLine<'a> {
+    sequence: Box<dyn Tracks + 'a>,
     pauses: Stacks<Begun>,
     operations: Stacks<Begun>,
     safepoints: Open<u64>,
@@ -98,11 +98,11 @@ struct Begun {
     holder: Option<Holder>,
 }
 
-impl<T: Tracks> TimeLine<T> {
+impl<'a> TimeLine<'a> {
     /// A time line on which nothing is yet.
-    pub(super) fn of(sequence: T) -> Self {
+    pub(super) fn of(sequence: impl Tracks + 'a) -> Self {
         Self {
-            sequence,
+            sequence: Box::new(sequence),
             pauses: Stacks::default(),
             operations: Stacks::default(),
             safepoints: Open::default(),
@@ -342,7 +342,7 @@ fn place(session: &Session, stack: StackId) -> Vec<(&'static str, String)> {
     java.map(|frame| ("at", frame.to_string())).into_iter().collect()
 }
 
-impl<T: Tracks> Export for TimeLine<T> {
+impl Export for TimeLine<'_> {
     fn write(&mut self, session: &Session, item: &Item<'_>, taken: &Taken) -> io::Result<()> {
         match item {
             Item::Start(start) => self.start(start)?,

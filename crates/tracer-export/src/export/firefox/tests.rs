@@ -9,7 +9,7 @@ use crate::export::played::{CONTENDED, played};
 
 fn written(text: &str) -> Value {
     let (mut bytes, mut json) = (Vec::new(), String::new());
-    played(text, Box::new(FirefoxProfile::new(&mut bytes)));
+    played(text, Box::new(profile(&mut bytes)));
     flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut json).expect("gzip around UTF-8");
     serde_json::from_str(&json).expect("JSON")
 }

@@ -27,7 +27,7 @@ type Read = (String, String, u64, u64);
 #[track_caller]
 fn written(text: &str) -> (Trace, Report) {
     let mut bytes = Vec::new();
-    let report = played(text, Box::new(PerfettoTrace::new(&mut bytes)));
+    let report = played(text, Box::new(trace(&mut bytes)));
     (Trace::decode(&bytes[..]).expect("packets"), report)
 }
 

@@ -34,7 +34,7 @@ const LONGEST: usize = 512;
 const PROCESS: u64 = 1;
 
 /// Writes packets.
-pub struct Sequence<W: Write> {
+pub(super) struct Sequence<W: Write> {
     out: W,
     pid: i32,
     names: HashMap<String, u64>,
