@@ -1,9 +1,11 @@
 //! Whether everybody can use the page: names and roles of controls, headings, contrast in both themes, and the way of the
 //! focus. The rules are those of WCAG 2.2 AA that a script can decide.
 
+use tracer_view::view::sample;
+
 use crate::{
     browser::{Browser, WIDTHS},
-    timed,
+    pages, timed,
 };
 
 /// Reports what breaks a rule, one line for each rule and element.
@@ -92,6 +94,13 @@ fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom
     assert_eq!(figures.text("themes"), "true");
     assert_eq!(figures.text("contrast"), "true");
     assert_eq!(figures.text("order"), "search,range-from,range-to,range-whole,theme,SUMMARY,SUMMARY,lanes");
+}
+
+/// Every shape that a report can have.
+#[test]
+fn all_shapes_are_as_accessible() {
+    let figures = Browser::start().open_and_wait(&pages::write(&sample::report()), CHECK);
+    assert_eq!((figures.errors(), figures.text("wrong")), (vec![], ""), "{figures:?}");
 }
 
 /// With bars, buttons and a table that follows a range.

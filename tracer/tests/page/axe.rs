@@ -3,6 +3,8 @@
 
 use std::{fs, path::Path};
 
+use tracer_view::view::sample;
+
 use crate::{
     bench,
     browser::{Browser, Figures, WIDTHS},
@@ -73,6 +75,12 @@ fn flawless(page: &str) {
 #[test]
 fn the_page_of_a_report_has_no_violation() {
     flawless(&timed::with_times());
+}
+
+/// Every shape that a report can have.
+#[test]
+fn the_page_of_all_shapes_has_no_violation() {
+    flawless(&pages::write(&sample::report()));
 }
 
 #[test]

@@ -56,7 +56,7 @@
       },
       scales: { x: { time: false, range: () => [view.from, view.to] }, y: { range: (_, low, high) => [0, high > 0 ? high : 1] } },
       axes: [lane.isHead
-        ? { stroke: inkOf, grid: { show: false }, ticks: { stroke: lineOf }, side: 0, size: 38, values: (_, ticks) => ticks.map((tick) => +tick.toFixed(3) + " s\n" + page.clock(tick * 1e9)) }
+        ? { stroke: inkOf, grid: { show: false }, ticks: { stroke: lineOf }, side: 0, size: 38, space: 80, values: (_, ticks) => ticks.map((tick) => +tick.toFixed(3) + " s\n" + page.clock(tick * 1e9)) }
         : { show: true, size: 0, values: () => [], grid: { stroke: lineOf, width: 1 }, ticks: { show: false } },
       { show: false }],
       series: [{}, ...series],
