@@ -276,10 +276,10 @@ fn a_finding_has_bars_where_it_held_that_choose_and_lead_to_it() {
     let figures = Browser::start().open_and_wait(&timed::with_times(), script);
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
-    check("bars", "25% 25%|75% 25%");
-    check("rows", "1");
+    check("bars", "25% 25%|75% 25%|0% 100%");
+    check("rows", "2");
     check("about", "1.00 s chosen, in steps of 1.00 s");
-    check("zoomed", "true 0%|false 100%");
+    check("zoomed", "true 0%|false 100%|false 100%");
     check("open", "true");
     assert!(figures.text("place").starts_with("H3 Classes"), "{figures:?}");
     // Of the other finding the page has no table.

@@ -12,11 +12,12 @@ use crate::pages::{EVIL, empty, java, stack, write};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The same with times of the first finding, and of the rows of the table.
+/// The same with times of the findings, and of the rows of the table.
 pub(crate) fn with_times() -> String {
     let mut report = report();
     let stretch = |from: u64, to: u64| Stretch { from_ns: from * SECOND, to_ns: to * SECOND };
     report.findings[0].when = vec![stretch(1, 2), stretch(3, 4)];
+    report.findings[1].when = vec![stretch(0, 4)];
     report.findings[0].shown_in = "cpu.classes";
     // | | 0 | 1 | 2 | 3 |
     // | Cart | 1, longest 5 ms | | 2, longest 3 ms | |
