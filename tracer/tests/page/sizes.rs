@@ -2,8 +2,11 @@
 
 use crate::{pages, timed};
 
-/// What a page may have at most, in KiB; scripts and style are the first one.
-const BUDGET: [(&str, usize, fn() -> String); 4] = [
+/// What a page is, what it may have at most, in KiB, and how it is made.
+type Budget = (&'static str, usize, fn() -> String);
+
+/// Scripts and style are the first one.
+const BUDGET: [Budget; 4] = [
     ("without anything", 128, || pages::write(&pages::empty())),
     ("of the session of four seconds", 160, timed::with_times),
     ("of 100,000 stacks", 12_500, || pages::large(100_000)),

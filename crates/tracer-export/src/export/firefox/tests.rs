@@ -48,7 +48,7 @@ fn markers(profile: &Value, thread: &Value) -> Vec<(String, String, f64, Option<
     let table = &thread["markers"];
     let marker = |at: usize| {
         let said = &table["data"][at]["text"];
-        let said = said.as_str().map_or_else(|| text(profile, thread, said), |text| text);
+        let said = said.as_str().unwrap_or_else(|| text(profile, thread, said));
         let time = |key: &str| table[key][at].as_f64();
         let name = text(profile, thread, &table["name"][at]);
         (name.to_owned(), said.to_owned(), time("startTime").expect("a start"), time("endTime"))

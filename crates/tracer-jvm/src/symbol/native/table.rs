@@ -1,6 +1,6 @@
 //! The symbols of one file, by address.
 
-use std::{ops::Range, path::Path};
+use std::{fmt::Write as _, ops::Range, path::Path};
 
 use crate::jvm::elf::{self, Elf};
 
@@ -102,7 +102,15 @@ fn build_id(elf: &Elf<'_>) -> Option<String> {
     let (section, owner, kind) = BUILD_ID;
     let note = elf.notes(section).flatten().find(|note| note.owner == owner && note.note_type == kind)?;
     let is_one = (1..=MAX_BUILD_ID_BYTES).contains(&note.desc.len());
-    is_one.then(|| note.desc.iter().map(|byte| format!("{byte:02x}")).collect())
+    is_one.then(|| hexadecimal(note.desc))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn nearly_reaches(symbol: &Symbol, address: u64) -> bool {
@@ -165,7 +173,7 @@ mod tests {
         assert_eq!(symbols.name(code.start), Some(&b"main"[..]));
         // What Debian's `file` and the kernel call the build of it.
         let noted = Elf::parse(&data).unwrap().section_data(".note.gnu.build-id").map(|note| note[16..].to_vec());
-        let noted = noted.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let noted = noted.map(|id| hexadecimal(&id));
         assert!(noted.as_ref().is_some_and(|id| id.len() >= 16) && symbols.build_id == noted, "{noted:?}");
         // What lies outside of the code that was named is not there.
         assert!(symbols.bytes() < 200, "{}", symbols.bytes());

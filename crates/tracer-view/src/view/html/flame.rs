@@ -282,7 +282,9 @@ mod tests {
     fn numbers_of_any_size_come_back() {
         let numbers = [0, 1, 31, 32, 1023, 1024, 10_101_010, u64::from(u32::MAX), u64::MAX];
         let mut packed = Packed::new("x");
-        numbers.into_iter().for_each(|number| packed.push(number));
+        for number in numbers {
+            packed.push(number);
+        }
         let value: Value = serde_json::from_str(&format!("{{{}}}", packed.end())).unwrap();
         assert_eq!(unpacked(&value["x"]), numbers);
     }
