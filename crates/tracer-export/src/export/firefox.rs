@@ -1,5 +1,5 @@
 //! A session as Firefox Profiler's processed profile (`-o x.firefox.json.gz`): the samples of the clock by thread, and a marker for
-//! each slice of a [`TimeLine`]. The library of the profiler's makers, `fxprof-processed-profile`, knows the form.
+//! each slice of a time line. The library of the profiler's makers, `fxprof-processed-profile`, knows the form.
 //!
 //! The form is one document of tables, so all of it is kept until the end: there is a bound, and what is beyond it is counted.
 

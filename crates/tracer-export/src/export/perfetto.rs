@@ -1,4 +1,4 @@
-//! A session as a trace of Perfetto (`-o x.perfetto-trace`): packets with the tracks of a [`TimeLine`].
+//! A session as a trace of Perfetto (`-o x.perfetto-trace`): packets with the tracks of a time line.
 
 mod message;
 mod track;
