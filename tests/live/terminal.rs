@@ -62,8 +62,12 @@ fn place(screen: &str, text: &str) -> Result<(usize, usize)> {
 const TABS: [(&str, &str); 4] = [(" time ", "2"), (" waiting ", "3"), (" memory ", "4"), (" code ", "5")];
 /// What only the first tab has.
 const OVERVIEW: &str = "Where its time goes";
-/// So many tables of a tab are looked at.
-const TABLES: usize = 14;
+/// How many tables and charts a tab has, as the first one's title says: `[1/12, n: next]`.
+fn tables_of(screen: &str) -> Result<usize> {
+    let Some((_, rest)) = screen.split_once("[1/") else { return Ok(1) };
+    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    number.parse().with_context(|| screen.to_owned())
+}
 
 /// The smallest screen that is promised, and one of a desk; names that would steer a terminal are in all of it.
 #[test]
@@ -92,9 +96,10 @@ fn small_and_large_screens_are_drawn_whole_by_mouse_and_by_keys_whatever_names_t
             assert_eq!(tables(&by_mouse), tables(&by_key), "{tab} is {key}:\n{by_mouse}\n{by_key}");
             ensure!(names.insert(tables(&by_mouse)), "another tab has the same tables:\n{by_mouse}");
             seen.push(by_mouse);
-            for _ in 0..TABLES {
+            for table in 2..=tables_of(&by_key)? {
                 terminal.press("n")?;
-                seen.push(terminal.screen()?);
+                let is_next = |screen: &str| screen.contains(&format!("[{table}/"));
+                seen.push(terminal.wait_until("the next table", is_next)?);
             }
             terminal.press("1")?;
             shows(&terminal, OVERVIEW)?;
