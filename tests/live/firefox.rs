@@ -9,7 +9,7 @@ use tests::{
     jdk,
     jtrace::{self, Session},
     jvm::Launch,
-    patience::PATIENCE,
+    patience::{PATIENCE, until},
     process::Finished,
     workspace,
 };
@@ -30,7 +30,9 @@ struct Profiler {
 impl Profiler {
     fn load(file: &Path) -> Result<Self> {
         let profiler = Self { sessions: tempfile::tempdir()? };
-        profiler.ask(&["load", &file.display().to_string()])?;
+        let file = file.display().to_string();
+        // It gives its process half a second to begin, which a busy machine does not.
+        until("the profiler should load the file", || Ok(profiler.ask(&["load", &file]).ok()))?;
         Ok(profiler)
     }
 
@@ -53,7 +55,7 @@ impl Profiler {
 impl Drop for Profiler {
     fn drop(&mut self) {
         // A test that failed says why already.
-        _ = self.ask(&["stop"]);
+        _ = self.ask(&["stop", "--all"]);
     }
 }
 
