@@ -44,6 +44,20 @@ impl Terminal {
         self.tmux(&["send-keys", key]).map(drop)
     }
 
+    /// Clicks with the mouse, as terminals that know the SGR protocol tell of it. The first column and row are 0.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn click(&self, column: usize, row: usize) -> Result<()> {
+        for end in ['M', 'm'] {
+            let told = format!("\x1b[<0;{};{}{end}", column + 1, row + 1);
+            let bytes: Vec<String> = told.bytes().map(|byte| format!("{byte:02x}")).collect();
+            let bytes: Vec<&str> = bytes.iter().map(String::as_str).collect();
+            self.tmux(&[&["send-keys", "-H"][..], &bytes].concat())?;
+        }
+        Ok(())
+    }
+
     /// What the screen shows.
     ///
     /// # Errors

@@ -130,6 +130,27 @@ fn its_events_name_classes_threads_and_places() -> Result<()> {
     Ok(())
 }
 
+/// `jfr view` came with JDK 21.
+#[test]
+fn its_views_show_what_the_program_did() -> Result<()> {
+    let recorded = record("contended", "50")?;
+    let (file, report) = (recorded.file("x.jfr"), &recorded.report);
+    let newest = jdk::all()?.pop().context("a JDK")?;
+    let view = |name: &str| jfr(&newest.home.join("bin/jfr"), &["view", "--width", "160", name], &file);
+    let by_class = view("contention-by-class")?;
+    let row = by_class.lines().find(|line| line.starts_with("Locks$Cart ")).context(by_class.clone())?;
+    assert_eq!(row.split_whitespace().nth(1), Some("50"), "{by_class}");
+    let by_thread = view("contention-by-thread")?;
+    ensure!(by_thread.lines().any(|line| line.starts_with("lock-partner ")), "{by_thread}");
+    let pauses = view("gc-pauses")?;
+    let count = report.summary("gc", "pauses")?;
+    ensure!(pauses.contains(&format!("Number of Pauses: {count}\n")) || count == 0, "{count} pauses: {pauses}");
+    let operations = view("vm-operations")?;
+    let counts = operations.lines().filter_map(|line| line.split_whitespace().rev().nth(2)?.parse::<u64>().ok());
+    assert_eq!(counts.sum::<u64>(), report.summary("safepoint", "vm_operations")?, "{operations}");
+    Ok(())
+}
+
 /// Made-up sessions, those with names that try to do harm among them.
 #[test]
 fn it_reads_whatever_a_target_calls_its_classes_and_threads() -> Result<()> {

@@ -61,9 +61,11 @@ mod redacted;
 mod heap;
 // What grows in several snapshots is named with what holds it, and what has a bound is not.
 mod leaks;
-// The JDK's own tool reads what jtrace writes for it.
+// Tools of others read what jtrace writes for them.
+mod firefox;
 mod flight_recorder;
 mod perfetto;
+mod pprof;
 // Names for perf are the JVM's own.
 mod perf_map;
 

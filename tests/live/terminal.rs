@@ -1,5 +1,7 @@
 //! The TUI once for real: in tmux, with keys sent and the screen read.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, Result, ensure};
 use tests::{
     jdk, jtrace,
@@ -10,6 +12,9 @@ use tests::{
 };
 
 use crate::inside::restored::Visited;
+
+/// What turns the direction of text around.
+const BIDI: &str = "\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
 
 /// Reads the screen until it shows the text.
 fn shows(terminal: &Terminal, text: &str) -> Result<String> {
@@ -41,6 +46,75 @@ fn the_screen_shows_the_target_its_tabs_and_help_and_is_given_back() -> Result<(
     terminal.press("q")?;
     shows(&terminal, "gave back: 0")?;
     assert_eq!(jvm.flag("DTraceMonitorProbes")?, "false");
+    jvm.finish()?;
+    Ok(())
+}
+
+/// Where a text stands, in columns and rows.
+fn place(screen: &str, text: &str) -> Result<(usize, usize)> {
+    let found = screen.lines().enumerate().find_map(|(row, line)| Some((line.split_once(text)?.0, row)));
+    let (before, row) = found.with_context(|| format!("no {text:?} in\n{screen}"))?;
+    // The frames are of characters of one column each.
+    Ok((before.chars().count(), row))
+}
+
+/// Tabs and their keys.
+const TABS: [(&str, &str); 4] = [(" time ", "2"), (" waiting ", "3"), (" memory ", "4"), (" code ", "5")];
+/// What only the first tab has.
+const OVERVIEW: &str = "Where its time goes";
+/// How many tables and charts a tab has, as the first one's title says: `[1/12, n: next]`.
+fn tables_of(screen: &str) -> Result<usize> {
+    let Some((_, rest)) = screen.split_once("[1/") else { return Ok(1) };
+    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    number.parse().with_context(|| screen.to_owned())
+}
+
+/// The smallest screen that is promised, and one of a desk; names that would steer a terminal are in all of it.
+#[test]
+fn small_and_large_screens_are_drawn_whole_by_mouse_and_by_keys_whatever_names_there_are() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "names", "Names").start()?;
+    for (columns, rows) in [(80, 24), (200, 60)] {
+        let command = format!("{} attach {}; echo gave back: $?; cat", quoted(&jtrace::binary()?), jvm.pid());
+        let terminal = Terminal::start(&command, columns, rows)?;
+        shows(&terminal, "1 overview")?;
+        jvm.work()?;
+        // Then every tab has something, and none comes in between.
+        let is_whole = |screen: &str| screen.contains(OVERVIEW) && TABS.iter().all(|(tab, _)| screen.contains(tab));
+        let first = terminal.wait_until("the overview and its tabs", is_whole)?;
+        let mut seen = vec![first.clone()];
+        let tables =
+            |screen: &str| screen.lines().nth(3).unwrap_or_default().trim().chars().take(12).collect::<String>();
+        let mut names = BTreeSet::new();
+        for (tab, key) in TABS {
+            let (column, row) = place(&first, tab)?;
+            terminal.click(column + 1, row)?;
+            let by_mouse = terminal.wait_until(tab, |screen| !screen.contains(OVERVIEW))?;
+            terminal.press("1")?;
+            shows(&terminal, OVERVIEW)?;
+            terminal.press(key)?;
+            let by_key = terminal.wait_until(key, |screen| !screen.contains(OVERVIEW))?;
+            assert_eq!(tables(&by_mouse), tables(&by_key), "{tab} is {key}:\n{by_mouse}\n{by_key}");
+            ensure!(names.insert(tables(&by_mouse)), "another tab has the same tables:\n{by_mouse}");
+            seen.push(by_mouse);
+            for table in 2..=tables_of(&by_key)? {
+                terminal.press("n")?;
+                let is_next = |screen: &str| screen.contains(&format!("[{table}/"));
+                seen.push(terminal.wait_until("the next table", is_next)?);
+            }
+            terminal.press("1")?;
+            shows(&terminal, OVERVIEW)?;
+        }
+        for screen in &seen {
+            let lines: Vec<&str> = screen.lines().collect();
+            ensure!(lines.len() <= usize::from(rows), "{} lines of {rows}:\n{screen}", lines.len());
+            let end = lines.last().context("an empty screen")?;
+            ensure!(end.contains("q quit") || end.contains("emitted"), "the last line is not there:\n{screen}");
+            ensure!(!screen.contains(|c: char| (c.is_control() && c != '\n') || BIDI.contains(c)), "{screen:?}");
+        }
+        ensure!(seen.iter().any(|screen| screen.contains("evil")), "no name that means harm in\n{}", seen.join("\n"));
+        terminal.press("q")?;
+        shows(&terminal, "gave back: 0")?;
+    }
     jvm.finish()?;
     Ok(())
 }

@@ -320,6 +320,45 @@ fn without_times(page: &str) -> String {
     out.replace("shape flamed follows", "shape flamed").replace("shape timed follows", "shape")
 }
 
+/// Of each kind of file that is no session: what the line says, whichever command reads it.
+#[test]
+fn files_that_are_no_session_are_one_line_for_report_and_for_both_sides_of_diff() {
+    let recorded = Recorded::new("profiles.txt");
+    let good = recorded.name("x.jtrace");
+    let whole = fs::read(&good).expect("it was recorded");
+    let json = recorded.name("good.json");
+    succeed(&["report", &good, "-o", &json]);
+    let report = fs::read(&json).expect("it was written");
+    let newer = [&whole[..8], &[3, 0], &whole[10..]].concat();
+    // A byte of the first section's text that no text has.
+    let broken = [&whole[..40], &[0xff], &whole[41..]].concat();
+    let bad: [(&str, &[u8], &str); 9] = [
+        ("empty.jtrace", b"", "is not a jtrace recording"),
+        ("head.jtrace", &whole[..5], "is not a jtrace recording"),
+        ("newer.jtrace", &newer, "has recording version 3"),
+        ("broken.jtrace", &broken, "is damaged at byte "),
+        ("foreign.jtrace", b"\x7fELF\x02\x01\x01", "is not a jtrace recording"),
+        ("torn.json", &report[..report.len() / 2], "is no report that this jtrace can read"),
+        ("newer.json", b"{\"schema\":\"jtrace-report/2\"}", "its form is \"jtrace-report/2\""),
+        ("difference.json", b"{\"schema\":\"jtrace-diff/1\"}", "its form is \"jtrace-diff/1\""),
+        ("torn.jfr", b"FLR\0\0\x02\0\x01", "torn.jfr"),
+    ];
+    for (name, bytes, says) in bad {
+        let file = recorded.name(name);
+        fs::write(&file, bytes).expect("it can be written");
+        for arguments in [&["report", &file][..], &["diff", &good, &file], &["diff", &file, &good]] {
+            let [error, _] = refused(arguments, 1);
+            assert!(error.contains(name) && error.contains(says), "{arguments:?}: {error}");
+        }
+    }
+    // What is torn behind its beginning is read up to there, and says so.
+    let torn = recorded.name("torn.jtrace");
+    fs::write(&torn, &whole[..whole.len() - 1]).expect("it can be written");
+    let cut = format!("end: recording cut at byte {}", whole.len() - 1);
+    assert!(succeed(&["report", &torn, "--full"]).contains(&cut));
+    succeed(&["diff", &torn, &good]);
+}
+
 #[test]
 fn two_sessions_are_compared_in_every_form() {
     let (quiet, busy) = (Recorded::new("quiet.txt"), Recorded::new("profiles.txt"));

@@ -2,6 +2,7 @@
 //! line what it installs and why, and never asks.
 
 mod measured;
+mod npm;
 
 use std::process::{Command, Stdio};
 
@@ -80,6 +81,12 @@ const PACKAGES: &[Package] = &[
         is_present: || process::on_path("chromium"),
     },
     Package {
+        name: "npm",
+        why: "fetches what checks that page, and what reads profiles back",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("npm"),
+    },
+    Package {
         name: "patchelf",
         why: "gives builds of the JVM for newer systems a C library of their own (`cargo xtask jdks --all`)",
         purpose: Purpose::Test,
@@ -141,6 +148,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         cargo_component("fmt", "rustfmt")?;
         cargo_component("clippy", "clippy")?;
         perfetto()?;
+        npm::run()?;
     }
     bpf_linker()?;
     let toolchain = if let Ok(toolchain) = ebpf_toolchain::find() {

@@ -68,6 +68,9 @@ pub struct Frame {
     /// File that holds the machine code (`libjvm.so`, `[vdso]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
+    /// Which build of that file it is, in hexadecimal digits: what its linker has noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
 }
 
 impl Frame {
@@ -83,6 +86,7 @@ impl Frame {
             bci: None,
             opcode: None,
             module: None,
+            build_id: None,
         }
     }
 }
@@ -90,8 +94,8 @@ impl Frame {
 impl Frame {
     /// About what it takes in memory.
     pub fn bytes(&self) -> usize {
-        let Self { name, class, signature, file, module, .. } = self;
-        let texts = [class, signature, file, module].into_iter().flatten().map(String::len);
+        let Self { name, class, signature, file, module, build_id, .. } = self;
+        let texts = [class, signature, file, module, build_id].into_iter().flatten().map(String::len);
         size_of::<Self>() + name.len() + texts.sum::<usize>()
     }
 }

@@ -2,8 +2,12 @@
 //! from a report and know no event.
 
 pub mod events;
+pub mod firefox;
 pub mod jfr;
 pub mod perfetto;
+#[cfg(test)]
+mod played;
+mod time_line;
 
 use std::io;
 

@@ -5,7 +5,7 @@ pub mod view;
 
 // What is used of the crates below; code names it as `crate::MODULE`, wherever it is.
 #[cfg(test)]
-use tracer_analysis::{analysis, finding, session};
+use tracer_analysis::{finding, session};
 use tracer_event::{stack, text};
 use tracer_heap::heap;
 use tracer_model::{item, report};

@@ -14,6 +14,8 @@ mod heap_way;
 mod symbol;
 mod time;
 
+pub use sentence::head;
+
 pub use symbol::Lines;
 
 use crate::text::escape;

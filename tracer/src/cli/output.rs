@@ -26,7 +26,7 @@ use super::{
     options::{Extent, OutputOptions, ProfileChoice},
 };
 use crate::{
-    export::{Export, jfr::FlightRecorder, perfetto::PerfettoTrace},
+    export::{Export, firefox, jfr::FlightRecorder, perfetto},
     item::{Item, Taken},
     lens::Lens,
     report::Report,
@@ -109,10 +109,12 @@ enum Content {
     Recording,
     Flight,
     Perfetto,
+    Firefox,
 }
 
 /// Extensions and what they stand for. The first that a name ends in counts.
 const EXTENSIONS: &[(&str, Content)] = &[
+    (".firefox.json.gz", Content::Firefox),
     (".speedscope.json", Content::Stacks(StackFormat::Speedscope)),
     (".json", Content::Report(Format::Json)),
     (".ndjson", Content::Report(Format::Ndjson)),
@@ -177,21 +179,27 @@ impl Files {
                     let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| unwritable(&path, &error))?;
                     files.recorders.push((path, recorder));
                 }
-                Content::Flight | Content::Perfetto => {
-                    let out = BufWriter::new(place.create().map_err(|error| unwritable(&path, &error))?);
-                    let export: Box<dyn Export> = if content == Content::Flight {
-                        Box::new(FlightRecorder::new(out))
-                    } else {
-                        Box::new(PerfettoTrace::new(out))
-                    };
-                    files.exports.push((path, export));
-                }
+                Content::Flight => files.export(path, &place, |out| Box::new(FlightRecorder::new(out)))?,
+                Content::Perfetto => files.export(path, &place, |out| Box::new(perfetto::trace(out)))?,
+                Content::Firefox => files.export(path, &place, |out| Box::new(firefox::profile(out)))?,
                 Content::Report(format) => files.reports.push(ReportFile { path, format, place }),
                 Content::Stacks(format) => files.stacks.push(ReportFile { path, format, place }),
                 Content::Distribution => files.distributions.push(ReportFile { path, format: (), place }),
             }
         }
         Ok(files)
+    }
+
+    /// Opens a file that is written while the session goes on.
+    fn export(
+        &mut self,
+        path: PathBuf,
+        place: &Place,
+        begin: impl FnOnce(BufWriter<File>) -> Box<dyn Export>,
+    ) -> Result<(), Failure> {
+        let out = BufWriter::new(place.create().map_err(|error| unwritable(&path, &error))?);
+        self.exports.push((path, begin(out)));
+        Ok(())
     }
 
     /// Whether nothing was asked for.
@@ -310,8 +318,9 @@ pub(super) fn check(options: &OutputOptions) -> Result<(), Failure> {
 
 /// The first output that is made of single events.
 pub(super) fn of_events(options: &OutputOptions) -> Option<&Path> {
-    let is_of_events =
-        |path: &&PathBuf| matches!(content(path), Ok(Content::Recording | Content::Flight | Content::Perfetto));
+    let is_of_events = |path: &&PathBuf| {
+        matches!(content(path), Ok(Content::Recording | Content::Flight | Content::Perfetto | Content::Firefox))
+    };
     options.output.iter().find(is_of_events).map(PathBuf::as_path)
 }
 

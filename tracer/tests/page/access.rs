@@ -1,7 +1,12 @@
 //! Whether everybody can use the page: names and roles of controls, headings, contrast in both themes, and the way of the
 //! focus. The rules are those of WCAG 2.2 AA that a script can decide.
 
-use crate::{browser::Browser, timed};
+use tracer_view::view::sample;
+
+use crate::{
+    browser::{Browser, WIDTHS},
+    pages, timed,
+};
 
 /// Reports what breaks a rule, one line for each rule and element.
 const CHECK: &str = r##"
@@ -57,6 +62,30 @@ say("order", controls.filter((one) => one.tabIndex === 0 && visible(one) && !one
 say("wrong", wrong.slice(0, 12).join("; "));
 "##;
 
+/// Says whether the window holds the page, in both themes, and whether the charts use it.
+const FITS: &str = r##"
+const wide = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+const cut = () => Array.from(document.querySelectorAll("#bar > *, #bar input, .lane, .flame-bar > *, figure.flame")).filter((one) => {
+  const { left, right, width } = one.getBoundingClientRect();
+  return width > 0 && (left < 0 || right > document.documentElement.clientWidth);
+}).length;
+const themes = ["dark", "light"].map((theme) => { page.setTheme(theme); return [wide(), cut()].join(" "); });
+say("themes", themes.join());
+say("inner", innerWidth);
+const plots = Array.from(document.querySelectorAll(".lane-plot canvas, .flame-view canvas"), (one) => one.getBoundingClientRect().width / innerWidth);
+say("plots", Math.min(...plots.filter((part) => part > 0)));
+"##;
+
+#[test]
+fn windows_of_a_laptop_and_of_a_desk_hold_the_page() {
+    for width in WIDTHS {
+        let figures = Browser::of_width(width).open_and_wait(&timed::with_times(), FITS);
+        assert_eq!((figures.errors(), figures.text("themes")), (vec![], "0 0,0 0"), "{figures:?}");
+        assert_eq!(figures.text("inner"), width.to_string());
+        assert!(figures.number("plots") > 0.6, "{figures:?}");
+    }
+}
+
 #[test]
 fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom() {
     let figures = Browser::start().open_and_wait(&timed::page(), CHECK);
@@ -65,6 +94,13 @@ fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom
     assert_eq!(figures.text("themes"), "true");
     assert_eq!(figures.text("contrast"), "true");
     assert_eq!(figures.text("order"), "search,range-from,range-to,range-whole,theme,SUMMARY,SUMMARY,lanes");
+}
+
+/// Every shape that a report can have.
+#[test]
+fn all_shapes_are_as_accessible() {
+    let figures = Browser::start().open_and_wait(&pages::write(&sample::report()), CHECK);
+    assert_eq!((figures.errors(), figures.text("wrong")), (vec![], ""), "{figures:?}");
 }
 
 /// With bars, buttons and a table that follows a range.

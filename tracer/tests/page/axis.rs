@@ -1,7 +1,10 @@
 //! The time axis: what is chosen with the mouse, by keys or by numbers filters what has time in it, and the rest says that it
 //! is about the whole session. Every sum is that of [`timed::page`] by hand.
 
-use crate::{browser::Browser, pages, timed};
+use crate::{
+    browser::{Browser, WIDTHS},
+    pages, timed,
+};
 
 /// What the page shows of a range: sums of lanes, the graph, its methods, what stands still.
 const SHOWN: &str = r#"
@@ -50,11 +53,24 @@ const number = (id, value) => { const box = document.getElementById(id); box.val
 number("range-from", "2.2");
 say("typed.from", document.getElementById("range-from").value);
 say("typed.about", document.getElementById("range-about").textContent);
+
+document.getElementById("range-whole").click();
+let ranges = 0;
+page.listen("range", () => { ranges++; });
+drag(0.10, 0.45);
+say("wide.about", document.getElementById("range-about").textContent);
+say("wide.ranges", ranges);
 "#;
 
+/// By mouse, keys and numbers, in narrow and wide windows.
 #[test]
 fn a_chosen_range_adds_up_to_what_happened_in_it() {
-    let figures = Browser::start().open_and_wait(&timed::page(), &format!("{SHOWN}{DRIVE}"));
+    WIDTHS.into_iter().for_each(adds_up);
+}
+
+#[track_caller]
+fn adds_up(width: u32) {
+    let figures = Browser::of_width(width).open_and_wait(&timed::page(), &format!("{SHOWN}{DRIVE}"));
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
     check("all.gc", "10.0 ms");
@@ -88,6 +104,9 @@ fn a_chosen_range_adds_up_to_what_happened_in_it() {
     check("escaped", "whole session, 4.00 s");
     check("typed.from", "2");
     check("typed.about", "2.00 s chosen, in steps of 1.00 s");
+    // From 0.4 to 1.8 s: every lane tells of the drag, and all but the first would tell of what is shown by then.
+    check("wide.about", "2.00 s chosen, in steps of 1.00 s");
+    check("wide.ranges", "1");
 }
 
 #[test]
@@ -257,10 +276,10 @@ fn a_finding_has_bars_where_it_held_that_choose_and_lead_to_it() {
     let figures = Browser::start().open_and_wait(&timed::with_times(), script);
     assert_eq!(figures.errors(), [""; 0], "{figures:?}");
     let check = |key: &str, expected: &str| assert_eq!(figures.text(key), expected, "{key}: {figures:?}");
-    check("bars", "25% 25%|75% 25%");
-    check("rows", "1");
+    check("bars", "25% 25%|75% 25%|0% 100%");
+    check("rows", "2");
     check("about", "1.00 s chosen, in steps of 1.00 s");
-    check("zoomed", "true 0%|false 100%");
+    check("zoomed", "true 0%|false 100%|false 100%");
     check("open", "true");
     assert!(figures.text("place").starts_with("H3 Classes"), "{figures:?}");
     // Of the other finding the page has no table.

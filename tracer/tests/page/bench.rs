@@ -48,14 +48,17 @@ say("heads", document.querySelectorAll("th:not([scope])").length);
 say("wide", document.documentElement.scrollWidth - document.documentElement.clientWidth);
 "#;
 
-#[test]
-fn page_of_a_measurement_shows_its_plots_and_runs_nothing() {
-    // The test looks by a script, which the page itself forbids.
+/// The page, with a policy that lets a test look by a script, which the page itself forbids.
+pub(crate) fn scriptable() -> String {
     let page = report::html(&results());
     let policy = "default-src 'none'; ";
     assert!(page.contains(policy) && !page.contains("script-src"), "the page lets scripts run");
-    let page = page.replacen(policy, "default-src 'none'; script-src 'nonce-jtrace-report-1'; ", 1);
-    let figures = Browser::start().open(&page, LOOK);
+    page.replacen(policy, "default-src 'none'; script-src 'nonce-jtrace-report-1'; ", 1)
+}
+
+#[test]
+fn page_of_a_measurement_shows_its_plots_and_runs_nothing() {
+    let figures = Browser::start().open(&scriptable(), LOOK);
     let sections = figures.text("sections").to_owned();
     assert_eq!(sections, "9");
     assert_eq!(figures.text("links"), sections, "each part can be jumped to");

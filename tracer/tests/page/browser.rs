@@ -20,8 +20,9 @@ addEventListener("securitypolicyviolation", () => { seen.violations++; });
 addEventListener("error", (event) => { seen.errors.push(event.message); });
 "#;
 
-/// Runs the test's script, then says what happened to the page.
+/// Runs the test's script, then says what happened to the page. A script that waits for nothing is over at once.
 const DRIVEN: &str = r#"
+(async () => {
 try { SCRIPT } catch (error) { seen.errors.push(String(error)); }
 say("owned", window.owned);
 say("strangers", document.querySelectorAll("img,iframe,object,embed,link,a,base,form,svg script").length);
@@ -34,10 +35,15 @@ const outcome = document.createElement("pre");
 outcome.id = "outcome";
 outcome.textContent = said.join("&");
 document.body.append(outcome);
+})();
 "#;
+
+/// Widths of windows, in pixels, of a laptop and of a desk.
+pub(crate) const WIDTHS: [u32; 2] = [1280, 1920];
 
 /// The browser and the place where its requests end.
 pub(crate) struct Browser {
+    width: u32,
     proxy: TcpListener,
     opened: Cell<u32>,
     folder: TempDir,
@@ -51,10 +57,15 @@ pub(crate) struct Figures {
 }
 
 impl Browser {
-    /// Makes a place for a browser.
+    /// Makes a place for a browser with a window of the usual width.
     pub(crate) fn start() -> Self {
+        Self::of_width(WIDTHS[0])
+    }
+
+    /// The same with a window of this width.
+    pub(crate) fn of_width(width: u32) -> Self {
         let folder = tempfile::tempdir().expect("a directory");
-        Self { proxy: TcpListener::bind("127.0.0.1:0").expect("a port"), opened: Cell::new(0), folder }
+        Self { width, proxy: TcpListener::bind("127.0.0.1:0").expect("a port"), opened: Cell::new(0), folder }
     }
 
     /// Opens a page and runs a script at its end.
@@ -99,12 +110,8 @@ impl Browser {
         let mut chromium = Command::new("timeout");
         chromium.args(["--kill-after=5", "600", "chromium", "--headless", "--no-sandbox", "--disable-gpu"]);
         chromium.args(["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]);
-        chromium.args([
-            "--disable-component-update",
-            "--disable-dev-shm-usage",
-            "--window-size=1280,900",
-            "--dump-dom",
-        ]);
+        chromium.args(["--disable-component-update", "--disable-dev-shm-usage", "--dump-dom"]);
+        chromium.arg(format!("--window-size={},900", self.width));
         chromium.arg(format!("--proxy-server=http://{proxy}")).arg("--proxy-bypass-list=<-loopback>");
         chromium.args(options).arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()));
         chromium.arg(format!("file://{}", file.display()));

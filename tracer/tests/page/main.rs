@@ -3,14 +3,17 @@
 #![expect(clippy::panic, reason = "what the tests share fails them as tests do")]
 
 mod access;
+mod axe;
 mod axis;
 mod bench;
 mod browser;
 mod pages;
+mod questions;
 mod search;
+mod sizes;
 mod timed;
 
-use self::browser::Browser;
+use self::browser::{Browser, WIDTHS};
 
 /// What is done to the page of the small profile. Each line that it reports is a check below.
 const DRIVE: &str = r#"
@@ -80,7 +83,12 @@ say("text", document.querySelector(".flame details pre").textContent.includes("c
 
 #[test]
 fn graph_is_drawn_searched_zoomed_and_turned_over() {
-    let figures = Browser::start().open(&pages::small(), DRIVE);
+    WIDTHS.into_iter().for_each(is_drawn);
+}
+
+#[track_caller]
+fn is_drawn(width: u32) {
+    let figures = Browser::of_width(width).open(&pages::small(), DRIVE);
     assert!(figures.number("colours") > 20.0, "{figures:?}");
     assert_eq!(figures.text("whole"), "all — total 1.00 s = 100 %, self 0 ns = 0 %");
     assert!(figures.text("legend").starts_with("Java, interpretedJava, compiledJava, inlinednativekernela method"));

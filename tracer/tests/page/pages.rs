@@ -4,7 +4,8 @@ use tracer_event::stack::{Frame, Kind};
 use tracer_model::{
     item::Target,
     report::{
-        Completeness, Cost, Profile, ProfileStack, ProfileThread, Report, SCHEMA, Section, Shape, Span, Summary, Unit,
+        Completeness, Cost, Profile, ProfileStack, ProfileSteps, ProfileThread, Report, SCHEMA, Section, Shape, Span,
+        Summary, Unit,
     },
 };
 use tracer_view::view::html;
@@ -62,6 +63,22 @@ pub(crate) fn small() -> String {
 /// So many distinct stacks of 16 to 80 frames, over 12,000 methods and 200 threads, that branch as real ones do: much at the
 /// bottom in common, less and less above.
 pub(crate) fn large(count: u64) -> String {
+    page(large_profile(count))
+}
+
+/// The same with so many steps of time for each stack.
+pub(crate) fn large_over_time(count: u64, steps: u32) -> String {
+    const PERIOD_NS: u64 = 10_101_010;
+    let profile = large_profile(count);
+    let of_stack = |number: u64| {
+        let first = u32::try_from(number % 40).expect("below 40");
+        (0..steps).map(|at| (first + at * 7, PERIOD_NS * u64::from(1 + at % 20))).collect()
+    };
+    let stacks = (0..count).map(of_stack).collect();
+    page(Profile { steps: Some(ProfileSteps { step_ns: 4_000_000_000, stacks }), ..profile })
+}
+
+fn large_profile(count: u64) -> Profile {
     const KINDS: [Kind; 5] = [Kind::Compiled, Kind::Inlined, Kind::Inlined, Kind::Interpreted, Kind::Native];
     let mut state = 42_u64;
     let mut random = move |below: u64| {
@@ -92,7 +109,7 @@ pub(crate) fn large(count: u64) -> String {
     });
     let threads = (0..200).map(|tid| ProfileThread { tid, name: format!("http-worker-{tid}") }).collect();
     let stacks = stacks.collect();
-    page(Profile {
+    Profile {
         id: "cpu",
         title: "CPU time by stack".to_owned(),
         unit: Unit::Ns,
@@ -101,7 +118,7 @@ pub(crate) fn large(count: u64) -> String {
         threads,
         stacks,
         steps: None,
-    })
+    }
 }
 
 /// The same graph twice, the second one far below the first.

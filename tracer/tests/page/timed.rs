@@ -6,15 +6,18 @@ use tracer_model::report::{
     RowSteps, Section, Series, Severity, Shape, Span, StepColumn, Stretch, Summary, Table, TableSteps, Timeline, Unit,
 };
 
+use tracer_view::{diff::Diff, view::html};
+
 use crate::pages::{EVIL, empty, java, stack, write};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The same with times of the first finding, and of the rows of the table.
+/// The same with times of the findings, and of the rows of the table.
 pub(crate) fn with_times() -> String {
     let mut report = report();
     let stretch = |from: u64, to: u64| Stretch { from_ns: from * SECOND, to_ns: to * SECOND };
     report.findings[0].when = vec![stretch(1, 2), stretch(3, 4)];
+    report.findings[1].when = vec![stretch(0, 4)];
     report.findings[0].shown_in = "cpu.classes";
     // | | 0 | 1 | 2 | 3 |
     // | Cart | 1, longest 5 ms | | 2, longest 3 ms | |
@@ -43,6 +46,17 @@ pub(crate) fn with_times() -> String {
 /// The page of [`report`].
 pub(crate) fn page() -> String {
     write(&report())
+}
+
+/// What differs between that session and one three times as long without its first finding, as a page.
+pub(crate) fn difference() -> String {
+    let before = report();
+    let mut after = report();
+    after.findings.remove(0);
+    after.span.duration_ns *= 3;
+    let mut out = Vec::new();
+    html::write_difference(&Diff::of(&before, &after), [&before, &after], &mut out).expect("a page");
+    String::from_utf8(out).expect("a page in UTF-8")
 }
 
 /// Lanes of 1 s, a graph with steps of half a second, one without times, findings, a table, and a lens that saw nothing.

@@ -326,6 +326,7 @@ fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
         bci,
         opcode: bci.and_then(|bci| method.opcode_at(bci)).filter(|opcode| opcode::name(*opcode).is_some()),
         module: None,
+        build_id: None,
     }
 }
 
@@ -355,7 +356,7 @@ fn gone(compile_id: u32) -> Frame {
 /// What a frame takes in memory, about.
 fn weight(frame: &Frame) -> usize {
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let Frame { kind: _, name, class, signature, file, line: _, bci: _, opcode: _, module } = frame;
+    let Frame { kind: _, name, class, signature, file, line: _, bci: _, opcode: _, module, build_id: _ } = frame;
     size_of::<Frame>() + name.len() + text(class) + text(signature) + text(file) + text(module)
 }
 

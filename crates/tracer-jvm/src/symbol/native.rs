@@ -160,7 +160,11 @@ impl NativeSymbols {
             State::Opened(..) => format!("<no symbols read>+{address:#x}"),
             State::Failed(reason) => format!("{reason}+{address:#x}"),
         };
-        Frame { module: Some(name.clone()), ..Frame::named(Kind::Native, function) }
+        let build_id = match state {
+            State::Read(symbols) => symbols.build_id.clone(),
+            State::Opened(..) | State::Failed(_) => None,
+        };
+        Frame { module: Some(name.clone()), build_id, ..Frame::named(Kind::Native, function) }
     }
 
     /// Reads a file's symbols, if that was not done.

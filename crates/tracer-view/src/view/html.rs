@@ -268,7 +268,7 @@ fn histogram(histogram: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "<table><tbody>")?;
     for bucket in &histogram.buckets {
         let (limit, count) = (format::int(bucket.up_to, histogram.unit), format::count(bucket.count));
-        let meter = format!("<meter max=\"{largest}\" value=\"{}\"></meter>", bucket.count);
+        let meter = format!("<meter max=\"{largest}\" value=\"{}\" aria-label=\"{count}\"></meter>", bucket.count);
         writeln!(out, "<tr><td class=\"n\">≤ {limit}</td><td class=\"n\">{count}</td><td>{meter}</td></tr>")?;
     }
     writeln!(out, "</tbody></table>")

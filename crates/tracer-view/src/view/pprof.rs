@@ -63,9 +63,7 @@ fn encode(report: &Report, section: &'static str, profile: &Profile, lines: Line
             label: labels(profile, stack, &mut texts),
         })
         .collect();
-    let (equation, _) = sentence::completeness(&report.completeness);
-    let head = [sentence::target(&report.target), sentence::cost(&report.target, &report.cost), equation];
-    let comment = head.iter().chain(&report.completeness.missing).map(|text| texts.id(text)).collect();
+    let comment = sentence::head(report).iter().map(|text| texts.id(text)).collect();
     let default_sample_type = texts.id(section);
     Encoded {
         sample_type,
@@ -108,23 +106,25 @@ fn functions(symbols: &Symbols<'_>, texts: &mut Texts) -> (Vec<Function>, Vec<Lo
     (functions, locations)
 }
 
-/// A mapping for every file that holds code; Java's, of which there is none, stands first, as the main program does in the format.
+/// A mapping for every build of a file that holds code; Java's, of which there is none, stands first, as the main program does in the format.
 fn mappings(symbols: &Symbols<'_>, locations: &mut [Location], texts: &mut Texts) -> Vec<Mapping> {
-    let mapping = |id, filename| Mapping {
+    let mapping = |id, filename, build_id| Mapping {
         id,
         filename,
+        build_id,
         has_functions: true,
         has_filenames: true,
         has_line_numbers: true,
         has_inline_frames: true,
     };
-    let mut mappings = vec![mapping(1, texts.id(JAVA))];
-    let mut known: HashMap<&str, u64> = HashMap::from([(JAVA, 1)]);
+    let mut mappings = vec![mapping(1, texts.id(JAVA), texts.id(""))];
+    let mut known: HashMap<(&str, &str), u64> = HashMap::from([((JAVA, ""), 1)]);
     for (symbol, location) in symbols.all().iter().zip(locations) {
         let name = if symbol.kind == Kind::Kernel { KERNEL } else { symbol.module().unwrap_or(JAVA) };
-        location.mapping_id = *known.entry(name).or_insert_with(|| {
+        let build_id = symbol.frame.and_then(|frame| frame.build_id.as_deref()).unwrap_or("");
+        location.mapping_id = *known.entry((name, build_id)).or_insert_with(|| {
             let id = mappings.len() as u64 + 1;
-            mappings.push(mapping(id, texts.id(name)));
+            mappings.push(mapping(id, texts.id(name), texts.id(build_id)));
             id
         });
     }

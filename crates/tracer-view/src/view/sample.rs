@@ -9,11 +9,13 @@ use crate::{
     },
 };
 
+mod incident;
 mod profile;
 
+pub use incident::{INCIDENT, looked};
 #[cfg(test)]
 pub(crate) use profile::any_profile;
-pub use profile::{contexts, profile};
+pub use profile::{LIBJVM_BUILD, contexts, profile};
 
 /// A class name that recolours a terminal, breaks the line, reverses what follows and opens a script.
 pub const HOSTILE: &str = "evil.\x1b[31mRed\n\u{202e}<script>alert(1)</script>\u{9b}2J";

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::format;
 use crate::{
     item::Target,
-    report::{Completeness, Cost, Finding, Span, Stretch},
+    report::{Completeness, Cost, Finding, Report, Span, Stretch},
 };
 
 /// How much a report's completeness may worry its reader.
@@ -19,6 +19,14 @@ pub(super) enum State {
     Gaps,
     /// The numbers contradict each other.
     Wrong,
+}
+
+/// What other programs' files say of a session as text: the JVM, the cost, and how complete it is.
+pub fn head(report: &Report) -> Vec<String> {
+    let Report { target: jvm, cost: spent, completeness: whole, .. } = report;
+    let (equation, _) = completeness(whole);
+    let head = [target(jvm), cost(jvm, spent), equation];
+    head.into_iter().chain(whole.missing.iter().cloned()).collect()
 }
 
 /// The JVM in one sentence.

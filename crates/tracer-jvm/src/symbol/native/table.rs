@@ -1,6 +1,6 @@
 //! The symbols of one file, by address.
 
-use std::{ops::Range, path::Path};
+use std::{fmt::Write as _, ops::Range, path::Path};
 
 use crate::jvm::elf::{self, Elf};
 
@@ -12,6 +12,10 @@ const MAX_NAME_BYTES: usize = 64 << 20;
 const PADDING_BYTES: u64 = 16;
 /// How far code that has no size in the table can reach: it is written by hand, and short.
 const MAX_UNSIZED_BYTES: u64 = 4096;
+/// The note in which linkers say which build a file is, and whose note it is.
+const BUILD_ID: (&str, &[u8], u32) = (".note.gnu.build-id", b"GNU", 3);
+/// Longest build id that is taken; a hash has 16 or 20 bytes.
+const MAX_BUILD_ID_BYTES: usize = 64;
 /// How many symbols before an address are looked at for one that reaches over it: functions hardly ever nest.
 const MAX_NESTED: usize = 8;
 
@@ -20,6 +24,8 @@ const MAX_NESTED: usize = 8;
 pub(super) struct Symbols {
     code: Vec<Symbol>,
     names: Vec<u8>,
+    /// In hexadecimal digits.
+    pub(super) build_id: Option<String>,
     /// How many symbols there were, those of data included.
     pub(super) looked_at: usize,
 }
@@ -64,7 +70,7 @@ impl Symbols {
             a.cmp(b).then_with(|| rank(*a_bytes, a_name).cmp(&rank(*b_bytes, b_name)))
         });
         best.dedup_by_key(|(address, ..)| *address);
-        let mut all = Self { looked_at, ..Self::default() };
+        let mut all = Self { looked_at, build_id: build_id(elf), ..Self::default() };
         for (start, bytes, text) in best {
             let (Ok(name), Ok(name_bytes)) = (u32::try_from(all.names.len()), u32::try_from(text.len())) else { break };
             if all.names.len() + text.len() > MAX_NAME_BYTES {
@@ -90,6 +96,21 @@ impl Symbols {
         let start = symbol.name as usize;
         self.names.get(start..start + symbol.name_bytes as usize)
     }
+}
+
+fn build_id(elf: &Elf<'_>) -> Option<String> {
+    let (section, owner, kind) = BUILD_ID;
+    let note = elf.notes(section).flatten().find(|note| note.owner == owner && note.note_type == kind)?;
+    let is_one = (1..=MAX_BUILD_ID_BYTES).contains(&note.desc.len());
+    is_one.then(|| hexadecimal(note.desc))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn nearly_reaches(symbol: &Symbol, address: u64) -> bool {
@@ -150,6 +171,10 @@ mod tests {
         let code = main.address..main.address + main.size;
         let symbols = Symbols::read(path, std::slice::from_ref(&code)).unwrap();
         assert_eq!(symbols.name(code.start), Some(&b"main"[..]));
+        // What Debian's `file` and the kernel call the build of it.
+        let noted = Elf::parse(&data).unwrap().section_data(".note.gnu.build-id").map(|note| note[16..].to_vec());
+        let noted = noted.map(|id| hexadecimal(&id));
+        assert!(noted.as_ref().is_some_and(|id| id.len() >= 16) && symbols.build_id == noted, "{noted:?}");
         // What lies outside of the code that was named is not there.
         assert!(symbols.bytes() < 200, "{}", symbols.bytes());
     }
@@ -159,6 +184,7 @@ mod tests {
         crate::fuzz::samples("elf", |file| {
             let Ok(symbols) = Symbols::parse(file, &[0..0x2000, 1 << 40..u64::MAX]) else { return };
             assert!(symbols.bytes() <= 8 * file.len());
+            assert!(symbols.build_id.as_ref().is_none_or(|id| id.len() <= 2 * MAX_BUILD_ID_BYTES));
             for symbol in &symbols.code {
                 let _: Option<&[u8]> = symbols.name(symbol.start.wrapping_add(5));
             }

@@ -8,7 +8,7 @@
   const HEIGHT = 58, HEAD = 46, end = data.duration / 1e9;
   const view = { from: 0, to: end };
   const lanes = [];
-  let cursor = null;
+  let cursor = null, drawn = false;
 
   const make = (name, className, text) => {
     const element = document.createElement(name);
@@ -49,18 +49,23 @@
         points: { show: false },
         sync: { key: "jtrace" },
         drag: { x: true, y: false, setScale: false },
-        bind: { dblclick: () => () => { page.choose(null); return null; } },
+        bind: {
+          dblclick: () => () => { page.choose(null); return null; },
+          mouseup: (_, __, handler) => (event) => { drawn = false; handler(event); return null; },
+        },
       },
       scales: { x: { time: false, range: () => [view.from, view.to] }, y: { range: (_, low, high) => [0, high > 0 ? high : 1] } },
       axes: [lane.isHead
-        ? { stroke: inkOf, grid: { show: false }, ticks: { stroke: lineOf }, side: 0, size: 38, values: (_, ticks) => ticks.map((tick) => +tick.toFixed(3) + " s\n" + page.clock(tick * 1e9)) }
+        ? { stroke: inkOf, grid: { show: false }, ticks: { stroke: lineOf }, side: 0, size: 38, space: 80, values: (_, ticks) => ticks.map((tick) => +tick.toFixed(3) + " s\n" + page.clock(tick * 1e9)) }
         : { show: true, size: 0, values: () => [], grid: { stroke: lineOf, width: 1 }, ticks: { show: false } },
       { show: false }],
       series: [{}, ...series],
       hooks: {
         setCursor: [point],
         setSelect: [(u) => {
-          if (u.select.width < 2) return;
+          // All lanes tell of one drag. The first one says which range; for the others the scale has changed by then.
+          if (u.select.width < 2 || drawn) return;
+          drawn = true;
           const from = u.posToVal(u.select.left, "x") * 1e9, to = u.posToVal(u.select.left + u.select.width, "x") * 1e9;
           lanes.forEach((other) => other.chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false));
           page.choose(from, to);

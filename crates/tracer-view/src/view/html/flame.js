@@ -15,15 +15,15 @@
   // What each stack took in the range, by the steps that lie in it; nothing for the whole session.
   function amountsIn(data, range) {
     if (!range || !data.step) return null;
-    const { steps, step } = data, sums = [];
-    for (let at = 0; at < steps.length;) {
+    const { steps, step } = data, sums = new Float64Array(data.values.length);
+    for (let at = 0, number = 0; at < steps.length; number++) {
       let sum = 0, when = 0;
       for (let left = steps[at++]; left > 0; left--) {
         when += steps[at++];
         if (when * step >= range.from && when * step < range.to) sum += steps[at];
         at++;
       }
-      sums.push(sum);
+      sums[number] = sum;
     }
     return sums;
   }
@@ -62,8 +62,6 @@
       this.name = grow(this.name, Int32Array);
       this.first = grow(this.first, Int32Array);
       this.next = grow(this.next, Int32Array);
-      this.own = grow(this.own, Float64Array);
-      this.total = grow(this.total, Float64Array);
     }
     add(parent, name) {
       if (this.size === this.parent.length) this.room(this.size * 2);
@@ -97,64 +95,99 @@
       }
       return this.slots[at] = this.add(parent, name);
     }
-    sum() {
-      this.total.set(this.own);
-      for (let node = this.size - 1; node > 0; node--) this.total[this.parent[node]] += this.total[node];
-    }
     children(node) {
       const list = [];
-      for (let child = this.first[node]; child >= 0; child = this.next[child]) list.push(child);
+      for (let child = this.first[node]; child >= 0; child = this.next[child]) if (this.total[child] > 0) list.push(child);
       return list.sort((a, b) => this.total[b] - this.total[a] || this.name[a] - this.name[b]);
     }
   }
 
-  // What a tree's nodes had before, beside what they have.
-  function compare(tree, was) {
-    const own = new Float64Array(tree.size), total = new Float64Array(tree.size);
-    was.forEach((value, node) => { own[node] = value; });
-    total.set(own);
-    for (let node = tree.size - 1; node > 0; node--) total[tree.parent[node]] += total[node];
-    tree.after = { own: tree.own, total: tree.total };
-    tree.before = { own, total };
+  // What the nodes of matching names take. There may be millions of nodes, and they are looked at while somebody types.
+  function below({ parent, name, total, size }, matches) {
+    const inside = new Uint8Array(size);
+    let sum = 0;
+    for (let node = 1; node < size; node++) {
+      const above = inside[parent[node]], is = matches[name[node]];
+      inside[node] = above | is;
+      if (is > above) sum += total[node];
+    }
+    return sum;
   }
 
-  function build(data, list, thread, inverted, amounts) {
-    const { stacks } = data, path = [], nodes = [0];
+  // The tree of all stacks, and the node in which each ends: what they amount to changes with thread and range, the tree does not.
+  function build(data, list, inverted) {
+    const { stacks } = data, path = [], nodes = [0], leaf = new Int32Array(data.values.length);
     // Stacks are sorted: where every frame has a name of its own, what a stack adds is new and need not be looked for.
     const fresh = !inverted && list.label.length === list.id.length;
     const tree = new Tree(fresh ? stacks.length : 1 << 16);
-    // Of the nodes along the path to the previous stack, so many are known; stacks of other threads have none.
-    let known = 0;
-    const was = new Map();
     for (let at = 0, number = 0; at < stacks.length; number++) {
       const kept = stacks[at++], added = stacks[at++];
       path.length = kept;
       for (let end = at + added; at < end; at++) path.push(list.id[stacks[at]]);
-      const owner = stacks[at++], all = stacks[at++], value = amounts ? amounts[number] : all;
-      known = Math.min(known, kept);
-      if ((thread >= 0 && owner !== thread) || (amounts && value === 0)) continue;
+      at += 2;
       let node = 0;
       if (inverted) {
         for (let frame = path.length - 1; frame >= 0; frame--) node = tree.child(node, path[frame]);
       } else {
-        for (; known < path.length; known++) {
+        for (let known = kept; known < path.length; known++) {
           nodes[known + 1] = fresh ? tree.add(nodes[known], path[known]) : tree.child(nodes[known], path[known]);
         }
-        node = nodes[known];
+        node = nodes[path.length];
       }
-      tree.own[node] += value;
-      if (data.before.length) was.set(node, (was.get(node) || 0) + data.before[number]);
+      leaf[number] = node;
     }
-    tree.sum();
-    if (data.before.length) compare(tree, was);
+    tree.leaf = leaf;
     return tree;
   }
 
-  // What was read of a graph, with the names of its frames without lines and with them.
+  // What the nodes have of a thread, or of all, in the range.
+  function fill(tree, { owners, values, before }, thread, amounts) {
+    const sums = (of) => {
+      const own = new Float64Array(tree.size), total = new Float64Array(tree.size);
+      tree.leaf.forEach((node, number) => { if (thread < 0 || owners[number] === thread) own[node] += of[number]; });
+      total.set(own);
+      for (let node = tree.size - 1; node > 0; node--) total[tree.parent[node]] += total[node];
+      return { own, total };
+    };
+    tree.after = sums(amounts || values);
+    if (before.length) tree.before = sums(before);
+    Object.assign(tree, tree.after);
+  }
+
+  // Digits of 5 bits, the lowest first; from 32 on another one follows.
+  const DIGITS = new Uint8Array(128);
+  Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_").forEach((digit, at) => { DIGITS[digit.charCodeAt(0)] = at; });
+  function unpack([count, text]) {
+    const numbers = new Float64Array(count);
+    for (let index = 0, at = 0; index < count; index++) {
+      let digit = DIGITS[text.charCodeAt(at++)], value = digit & 31;
+      for (let scale = 32; digit > 31; scale *= 32) {
+        digit = DIGITS[text.charCodeAt(at++)];
+        value += (digit & 31) * scale;
+      }
+      numbers[index] = value;
+    }
+    return numbers;
+  }
+
+  // What was read of a graph, with the names of its frames without lines and with them. Its numbers are unpacked where it is drawn.
   const read = new Map();
   function contents(figure) {
     if (!read.has(figure)) read.set(figure, { data: JSON.parse(figure.querySelector("script").textContent), lists: [null, null] });
     return read.get(figure);
+  }
+  function unpacked(figure) {
+    const whole = contents(figure);
+    const { data } = whole, owners = [], values = [];
+    for (const key of ["stacks", "steps", "before"]) data[key] = unpack(data[key]);
+    for (let at = 0; at < data.stacks.length; at += 2) {
+      at += 2 + data.stacks[at + 1];
+      owners.push(data.stacks[at]);
+      values.push(data.stacks[at + 1]);
+    }
+    data.owners = Int32Array.from(owners);
+    data.values = Float64Array.from(values);
+    return whole;
   }
   function namesOf({ data, lists }, lines) {
     return lists[lines ? 1 : 0] = lists[lines ? 1 : 0] || names(data, lines);
@@ -162,7 +195,7 @@
 
   function show(figure) {
     const find = (name) => figure.querySelector(".flame-" + name);
-    const whole = contents(figure), { data } = whole;
+    const whole = unpacked(figure), { data } = whole;
     const canvas = figure.querySelector(".flame-view canvas"), pen = canvas.getContext("2d");
     const [search, hits, thread, lines, invert, reset] = ["find", "hits", "thread", "lines", "invert", "reset"].map(find);
     const [path, view, space, about, tip] = ["path", "view", "space", "about", "tip"].map(find);
@@ -178,7 +211,12 @@
 
     function rebuild() {
       list = namesOf(whole, lines.checked);
-      tree = build(data, list, Number(thread.value), invert.getAttribute("aria-pressed") === "true", amounts);
+      tree = build(data, list, invert.getAttribute("aria-pressed") === "true");
+      refill();
+    }
+
+    function refill() {
+      fill(tree, data, Number(thread.value), amounts);
       if (compares) Object.assign(tree, earlier.getAttribute("aria-pressed") === "true" ? tree.before : tree.after);
       zoom = chosen = 0;
       seek();
@@ -194,7 +232,8 @@
       where.classList.toggle("still", range !== null && !amounts);
       if (amounts && untimed() > 0) where.textContent += ", without " + amount(untimed(), data.unit) + " whose time is not kept";
       choices();
-      rebuild();
+      if (tree) refill();
+      else rebuild();
       methods.open = methods.open || amounts !== null;
     }
 
@@ -202,11 +241,7 @@
     let missing = -1;
     function untimed() {
       if (missing < 0) {
-        missing = 0;
-        for (let at = 0; at < data.stacks.length; at += 2) {
-          at += 2 + data.stacks[at + 1];
-          missing += data.stacks[at + 1];
-        }
+        missing = data.values.reduce((sum, value) => sum + value, 0);
         for (const one of amountsIn(data, { from: 0, to: Infinity })) missing -= one;
         missing = Math.max(0, missing);
       }
@@ -296,6 +331,8 @@
       pen.globalAlpha = faded ? 0.55 : 1;
       pen.fillStyle = "hsl(" + hue + " " + strength + "% " + light + "%)";
       pen.fillRect(x, y, wide - gap, ROW - 1);
+      // Names of parents are to be read as well as others.
+      pen.globalAlpha = 1;
       if (node === chosen && node !== 0) {
         pen.strokeStyle = text;
         pen.lineWidth = 2;
@@ -306,7 +343,6 @@
         pen.fillStyle = text;
         pen.fillText(name, x + 4, y + ROW / 2, wide - 6);
       }
-      pen.globalAlpha = 1;
     }
 
     function colour(node) {
@@ -387,15 +423,8 @@
         hits.textContent = "no regular expression";
         return;
       }
-      matches = list.label.map((name) => pattern.test(name));
-      const inside = new Uint8Array(tree.size);
-      let sum = 0, frames = 0;
-      for (let node = 1; node < tree.size; node++) {
-        const parent = tree.parent[node], is = matches[tree.name[node]];
-        if (is && !inside[parent]) sum += tree.total[node];
-        if (is || inside[parent]) inside[node] = 1;
-      }
-      for (const is of matches) frames += is ? 1 : 0;
+      matches = Uint8Array.from(list.label, (name) => pattern.test(name) ? 1 : 0);
+      const frames = matches.reduce((sum, is) => sum + is, 0), sum = frames > 0 ? below(tree, matches) : 0;
       hits.textContent = percent(part(sum, tree.total[0])) + " in " + frames.toLocaleString("en") + (frames === 1 ? " name" : " names");
     }
 
@@ -457,7 +486,7 @@
     view.addEventListener("scroll", draw);
     search.addEventListener("input", () => { seek(); draw(); });
     search.addEventListener("keydown", (event) => { if (event.key === "Escape") { search.value = ""; seek(); draw(); canvas.focus(); } });
-    thread.addEventListener("change", rebuild);
+    thread.addEventListener("change", refill);
     lines.addEventListener("change", rebuild);
     invert.addEventListener("click", () => {
       invert.setAttribute("aria-pressed", invert.getAttribute("aria-pressed") === "true" ? "false" : "true");
@@ -465,7 +494,7 @@
     });
     earlier.addEventListener("click", () => {
       earlier.setAttribute("aria-pressed", earlier.getAttribute("aria-pressed") === "true" ? "false" : "true");
-      rebuild();
+      refill();
     });
     reset.addEventListener("click", () => enter(0));
     methods.addEventListener("toggle", () => { if (methods.open) tabulate(); });
@@ -476,15 +505,12 @@
 
     // The threads, the busiest first, and the colours that occur.
     function choices() {
-      const { stacks, threads, texts } = data, sums = new Float64Array(threads.length / 2 + 1), before = thread.value;
+      const { owners, threads, texts } = data, sums = new Float64Array(threads.length / 2 + 1), before = thread.value;
       let total = 0;
-      for (let at = 0, number = 0; at < stacks.length; number++) {
-        at += 2 + stacks[at + 1];
-        const value = amounts ? amounts[number] : stacks[at + 1];
-        sums[stacks[at]] += value;
+      (amounts || data.values).forEach((value, number) => {
+        sums[owners[number]] += value;
         total += value;
-        at += 2;
-      }
+      });
       const option = (value, text) => {
         const one = document.createElement("option");
         one.value = value;
@@ -509,7 +535,7 @@
         return;
       }
       const table = page.isDark() ? DARK : LIGHT, used = new Set(), entries = [];
-      for (let node = 1; node < tree.size; node++) used.add(list.kind[tree.name[node]]);
+      for (let node = 1; node < tree.size; node++) if (tree.total[node] > 0) used.add(list.kind[tree.name[node]]);
       for (const at of KINDS.keys()) {
         if (!used.has(at)) continue;
         const entry = document.createElement("span"), mark = document.createElement("i"), [hue, strength, light] = table[at];

@@ -95,10 +95,9 @@ fn data(profile: &Profile, before: &[u64]) -> io::Result<String> {
         Unit::Bytes => "bytes",
         Unit::Text | Unit::Count | Unit::Percent | Unit::PerSecond | Unit::BytesPerSecond | Unit::Address => "count",
     };
-    let (stacks, steps, before) = stacks(profile, &symbols, before);
+    let [stacks, steps, before] = stacks(profile, &symbols, before).map(Packed::end);
     let texts = serde_json::to_string(&texts.all)?;
-    let (frames, threads, stacks) = (frames.end(), threads.end(), stacks.end());
-    let (steps, before) = (steps.end(), before.end());
+    let (frames, threads) = (frames.end(), threads.end());
     let step = profile.steps.as_ref().map_or(0, |steps| steps.step_ns);
     let times = format!("\"step\":{step},{steps},{before}");
     Ok(json::in_page(&format!("{{\"unit\":\"{unit}\",{frames},{threads},{stacks},{times},\"texts\":{texts}}}")))
@@ -140,7 +139,7 @@ const fn code(kind: Kind) -> u64 {
 /// For each stack: how many frames it has in common with the one before it, how many it adds, these, its thread from 1 on or
 /// 0, its amount. Beside them for each stack how many steps of time have some of it, then these: how many steps after the one
 /// before, and the amount. Last what each had before, where two profiles are compared.
-fn stacks(profile: &Profile, symbols: &Symbols<'_>, was: &[u64]) -> (Numbers, Numbers, Numbers) {
+fn stacks(profile: &Profile, symbols: &Symbols<'_>, was: &[u64]) -> [Packed; 3] {
     let mut sorted: Vec<(Vec<u32>, u32, u64, usize)> = profile
         .stacks
         .iter()
@@ -151,7 +150,7 @@ fn stacks(profile: &Profile, symbols: &Symbols<'_>, was: &[u64]) -> (Numbers, Nu
         })
         .collect();
     sorted.sort_unstable();
-    let (mut numbers, mut steps, mut earlier) = (Numbers::new("stacks"), Numbers::new("steps"), Numbers::new("before"));
+    let [mut numbers, mut steps, mut earlier] = ["stacks", "steps", "before"].map(Packed::new);
     let mut before: &[u32] = &[];
     for (frames, thread, value, at) in &sorted {
         let kept = before.iter().zip(frames).take_while(|(a, b)| a == b).count();
@@ -175,7 +174,41 @@ fn stacks(profile: &Profile, symbols: &Symbols<'_>, was: &[u64]) -> (Numbers, Nu
             }
         }
     }
-    (numbers, steps, earlier)
+    [numbers, steps, earlier]
+}
+
+/// Millions of numbers as a member of a JSON object: how many there are, and a text of digits as those of source maps, which
+/// browsers read in half of the time that lists take.
+struct Packed {
+    key: &'static str,
+    digits: String,
+    count: u64,
+}
+
+impl Packed {
+    /// Each stands for 5 bits, the lowest first, and for whether another one follows. `flame.js` has them, too.
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+    const fn new(key: &'static str) -> Self {
+        Self { key, digits: String::new(), count: 0 }
+    }
+
+    fn push(&mut self, mut number: u64) {
+        self.count += 1;
+        loop {
+            let follows = u64::from(number > 31) << 5;
+            self.digits.push(char::from(Self::DIGITS[usize::try_from((number & 31) | follows).unwrap_or(0)]));
+            number >>= 5;
+            if follows == 0 {
+                break;
+            }
+        }
+    }
+
+    fn end(self) -> String {
+        let Self { key, digits, count } = self;
+        format!("\"{key}\":[{count},\"{digits}\"]")
+    }
 }
 
 /// Numbers as a member of a JSON object.
@@ -229,10 +262,36 @@ mod tests {
     use super::*;
     use crate::view::sample;
 
+    /// Numbers as the page reads them.
+    fn unpacked(packed: &Value) -> Vec<u64> {
+        let (mut numbers, mut number, mut shift) = (Vec::new(), 0, 0);
+        for digit in packed[1].as_str().unwrap().bytes() {
+            let digit = Packed::DIGITS.iter().position(|known| *known == digit).unwrap() as u64;
+            number |= (digit & 31) << shift;
+            shift += 5;
+            if digit < 32 {
+                numbers.push(number);
+                (number, shift) = (0, 0);
+            }
+        }
+        assert_eq!(packed[0].as_u64(), Some(numbers.len() as u64));
+        numbers
+    }
+
+    #[test]
+    fn numbers_of_any_size_come_back() {
+        let numbers = [0, 1, 31, 32, 1023, 1024, 10_101_010, u64::from(u32::MAX), u64::MAX];
+        let mut packed = Packed::new("x");
+        for number in numbers {
+            packed.push(number);
+        }
+        let value: Value = serde_json::from_str(&format!("{{{}}}", packed.end())).unwrap();
+        assert_eq!(unpacked(&value["x"]), numbers);
+    }
+
     /// The stacks as the page reads them: frames, thread, amount.
     fn decode(value: &Value) -> Vec<(Vec<u64>, u64, u64)> {
-        let numbers: Vec<u64> = value["stacks"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
-        let mut numbers = numbers.into_iter();
+        let mut numbers = unpacked(&value["stacks"]).into_iter();
         let mut stacks: Vec<(Vec<u64>, u64, u64)> = Vec::new();
         while let Some(kept) = numbers.next() {
             let kept = usize::try_from(kept).unwrap();
@@ -261,13 +320,13 @@ mod tests {
     fn steps_go_with_their_stacks() {
         let mut profile = sample::profile();
         let plain: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
-        assert_eq!((plain["step"].as_u64(), plain["steps"].as_array().map(Vec::len)), (Some(0), Some(0)));
+        assert_eq!((plain["step"].as_u64(), unpacked(&plain["steps"]).len()), (Some(0), 0));
         let stacks: Vec<Vec<(u32, u64)>> =
             (0..profile.stacks.len() as u64).map(|at| vec![(1, at + 1), (4, 10 * (at + 1))]).collect();
         profile.steps = Some(crate::report::ProfileSteps { step_ns: 125_000_000, stacks });
         let value: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
         assert_eq!(value["step"], 125_000_000);
-        let numbers: Vec<u64> = value["steps"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        let numbers = unpacked(&value["steps"]);
         // The second step is three after the first; stacks are sorted, so what belongs together is found by the amount.
         let values: Vec<u64> = decode(&value).iter().map(|(.., value)| *value).collect();
         for (own, value) in numbers.chunks(5).zip(values) {

@@ -1,7 +1,7 @@
 //! The messages of pprof's format that jtrace writes, with the numbers of their fields.
 //!
 //! Declared by hand from <https://github.com/google/pprof/blob/main/proto/profile.proto>, so that building needs no protobuf
-//! compiler. Fields that jtrace never sets (addresses, build ids, filters) are left out: in protobuf that is the same as empty.
+//! compiler. Fields that jtrace never sets (addresses, filters) are left out: in protobuf that is the same as empty.
 
 use prost::Message;
 
@@ -80,6 +80,8 @@ pub(super) struct Mapping {
     pub(super) id: u64,
     #[prost(int64, tag = "5")]
     pub(super) filename: i64,
+    #[prost(int64, tag = "6")]
+    pub(super) build_id: i64,
     #[prost(bool, tag = "7")]
     pub(super) has_functions: bool,
     #[prost(bool, tag = "8")]

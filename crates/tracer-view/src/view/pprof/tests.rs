@@ -170,6 +170,8 @@ fn go_reads_every_stack_thread_and_amount() {
     assert!(head.contains("Duration: 10s"), "{head}");
     // The sample has no `sampled_ns`, so a sample stands for one of its unit.
     assert!(head.contains("PeriodType: cpu nanoseconds\nPeriod: 1\n"), "{head}");
+    let (_, mappings) = text.split_once("Mappings\n").unwrap();
+    assert!(mappings.contains(&format!(" libjvm.so {} ", sample::LIBJVM_BUILD)), "{mappings}");
     // `7: 0x0 M=1 com.shop.Cart.add Cart.java:12`, in newer releases with a column, then the other name.
     let location = |line: &'_ str| -> Option<(String, String)> {
         let (id, rest) = line.trim().split_once(": 0x0 M=")?;
@@ -250,6 +252,11 @@ fn a_sample_of_the_clock_stands_for_its_time_and_code_lies_in_its_file() {
         parts(&message, 3).iter().map(|mapping| (number(mapping, 1), text(number(mapping, 5)))).collect();
     assert_eq!(files[0], (1, "[java]"));
     assert!(files.contains(&(files.len() as u64, files.last().unwrap().1)), "{files:?}");
+    let build = |name: &str| {
+        let mapping = parts(&message, 3).into_iter().find(|mapping| text(number(mapping, 5)) == name).unwrap();
+        text(number(mapping, 6))
+    };
+    assert_eq!([build("libjvm.so"), build("libc.so.6"), build("[java]")], [sample::LIBJVM_BUILD, "", ""]);
     for location in parts(&message, 4) {
         let function = parts(&message, 5)[usize::try_from(number(parts(location, 4)[0], 1)).unwrap() - 1];
         let (_, file) = files.iter().find(|(id, _)| *id == number(location, 2)).unwrap();

@@ -9,6 +9,9 @@ use crate::{
     stack::{Frame, Kind},
 };
 
+/// Which libjvm.so the frames are of.
+pub const LIBJVM_BUILD: &str = "41c9ffdd0d1c6f0e5ba2e4a7ab9fd1e35e02e2a1";
+
 /// CPU samples of two workers and a GC thread: every kind of frame, a method that runs in two ways, a cut stack, a stack without
 /// a thread, names that mean harm.
 pub fn profile() -> Profile {
@@ -20,8 +23,11 @@ pub fn profile() -> Profile {
         bci: Some(line / 2),
         ..Frame::named(kind, format!("{class}.{method}"))
     };
-    let native =
-        |module: &str, name: &str| Frame { module: Some(module.to_owned()), ..Frame::named(Kind::Native, name) };
+    let native = |module: &str, name: &str| Frame {
+        module: Some(module.to_owned()),
+        build_id: (module == "libjvm.so").then(|| LIBJVM_BUILD.to_owned()),
+        ..Frame::named(Kind::Native, name)
+    };
     let frames = vec![
         native("libc.so.6", "start_thread"),
         native("libjvm.so", "thread_native_entry(Thread*)"),

@@ -123,7 +123,7 @@ fn footer(state: &State) -> Line<'static> {
         ]);
     }
     if filter.is_empty() && state.is_tree() {
-        return Line::styled("? help  Tab tabs  ↑↓ rows  → unfold  ← fold  i callers  / filter  f freeze  q quit", DIM);
+        return Line::styled("? help  Tab tabs  ↑↓ rows  → ← fold  i callers  / filter  f freeze  q quit", DIM);
     }
     if filter.is_empty() {
         return Line::styled("? help  ←→ tabs  ↑↓ rows  n next table  s sort  / filter  f freeze  q quit", DIM);

@@ -1,51 +1,15 @@
-//! The questions of `docs/questions.md`, each asked with the keys that stand there on a small screen.
+//! The questions of `docs/questions.md`, each asked with the keys that stand there on a small screen. `tracer/tests/page/questions.rs` asks
+//! them on the page.
 
 use std::sync::Arc;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Tui, tests::screen};
-use crate::{
-    analysis::column,
-    item::Item,
-    report::{Cell, Report, Shape, Table, Unit},
-    session::Session,
-    source::scenario::Scenario,
-};
-
-/// Two workers that fight for a lock, samples, allocation, exceptions, and a pause.
-const INCIDENT: &str = "target pid=42 command=\"com.shop.Main\" live_threads=10 collector=G1 cpus=4\n\
-    thread 5 \"VM Thread\"\nthread 21 \"worker-1\"\nthread 22 \"worker-2\"\n\
-    stack add \"java.lang.Thread.run:840\" \"com.shop.Cart.add:12\"\n\
-    +100ms tid 5 safepoint_begin\n+100ms tid 5 vm_operation_begin name=\"G1CollectForAllocation\"\n\
-    +100ms tid 5 gc_begin cause=\"G1 Evacuation Pause\"\n+310ms tid 5 gc_end cause=\"G1 Evacuation Pause\"\n\
-    +310ms tid 5 vm_operation_end name=\"G1CollectForAllocation\"\n+311ms tid 5 safepoint_end\n\
-    +350ms tid 21 contended_enter monitor=0xaa class=\"com/shop/Cart\" stack=add\n\
-    +400ms tid 22 contended_exit monitor=0xaa class=\"com/shop/Cart\" stack=add\n\
-    +401ms tid 21 contended_entered monitor=0xaa class=\"com/shop/Cart\"\n\
-    +402ms tid 22 contended_enter monitor=0xaa class=\"com/shop/Cart\" stack=add\n\
-    +900ms tid 21 contended_exit monitor=0xaa class=\"com/shop/Cart\" stack=add\n\
-    +901ms tid 22 contended_entered monitor=0xaa class=\"com/shop/Cart\"\n\
-    +910ms tid 21 cpu_sample period=10ms stack=add\n+920ms tid 21 exception_created class=\"com/shop/Empty\" stack=add\n\
-    +930ms tid 21 new_tlab class=\"[B\" tlab=1MiB object=64KiB stack=add\nend +2s duration\n";
-
-/// What looks at all threads would add; scenarios have none.
-fn looked(report: &mut Report) {
-    let columns = vec![
-        column("kind", "Kind", Unit::Text),
-        column("what", "What for", Unit::Text),
-        column("site", "Place", Unit::Text),
-        column("average", "Threads, average", Unit::Count),
-    ];
-    let rows = vec![vec!["monitor".into(), "com.shop.Cart".into(), "com.shop.Cart.add:12".into(), Cell::Float(1.2)]];
-    let title = "What threads of the program wait for".to_owned();
-    let section = report.sections.iter_mut().find(|section| section.id == "threads").expect("threads");
-    section.shapes.insert(0, Shape::Table(Table { id: "waiting", title, columns, rows }));
-    report.time = crate::finding::time(&report.span, &report.target, &report.sections);
-}
+use crate::{item::Item, report::Report, session::Session, source::scenario::Scenario, view::sample};
 
 fn report() -> Report {
-    let scenario = Scenario::parse(INCIDENT).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = Scenario::parse(sample::INCIDENT).unwrap_or_else(|error| panic!("{error}"));
     let mut session: Option<Session> = None;
     scenario.play(&mut |item| {
         if let Item::Start(start) = &item {
@@ -54,7 +18,8 @@ fn report() -> Report {
         _ = session.as_mut().expect("it begins with a start").accept(&item);
     });
     let mut report = session.expect("a start").report();
-    looked(&mut report);
+    sample::looked(&mut report);
+    report.time = crate::finding::time(&report.span, &report.target, &report.sections);
     report
 }
 
