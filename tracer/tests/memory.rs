@@ -93,8 +93,7 @@ fn live_and_end(session: &mut Session, number: u32) {
     for (at, kind) in (0..).zip(KINDS) {
         // A method that is called and returns at one stack pointer, and times that are short.
         let words = match kind {
-            EventKind::MethodEntry => [0, 4096, SubjectState::Wanted as u64, 0],
-            EventKind::MethodReturn => [0, 4096, SubjectState::Wanted as u64, 0],
+            EventKind::MethodEntry | EventKind::MethodReturn => [0, 4096, SubjectState::Wanted as u64, 0],
             EventKind::ThreadStart | EventKind::ThreadStop => [name, 1, u64::from(number), 0],
             _ => [1, 100, 100, 0],
         };
