@@ -50,7 +50,9 @@ fn holder(package: &str) -> Result<String> {
 fn fetch(package: &str, release: &str, image: &Path) -> Result<()> {
     println!("kernels: fetching {package}");
     let folder = image.parent().context("no folder")?;
-    let unpacked = tempfile::tempdir_in(folder.parent().context("no cache")?)?;
+    let cache = folder.parent().context("no cache")?;
+    fs::create_dir_all(cache).with_context(|| format!("cannot make {}", cache.display()))?;
+    let unpacked = tempfile::tempdir_in(cache)?;
     Archive::open()?.unpack(package, unpacked.path())?;
     let places = [format!("boot/vmlinuz-{release}"), format!("usr/lib/modules/{release}/vmlinuz")];
     let found = places.iter().map(|place| unpacked.path().join(place)).find(|path| path.is_file());
