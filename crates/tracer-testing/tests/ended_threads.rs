@@ -1,6 +1,10 @@
 //! A program that starts threads without end, as a server that has one for each request: a day of it within seconds, without a kernel.
 //! What the session takes does not grow with them. A program of its own, as other tests take memory, too.
 
+#[path = "lenses/shared.rs"]
+mod lenses;
+
+use lenses::{resident_bytes, started};
 use tracer_analysis::session::Session;
 use tracer_common::record::{EventKind, SubjectState};
 use tracer_event::{
@@ -9,33 +13,10 @@ use tracer_event::{
     subject::{MethodPart, Subject, SubjectDefinition},
 };
 use tracer_model::item::{Item, ThreadName};
-use tracer_source::source::{
-    encode::{encode_definition, encode_event_with_stack, name_id},
-    scenario::Scenario,
-};
+use tracer_source::source::encode::{encode_definition, encode_event_with_stack, name_id};
 
 /// What it may still take when tables have the size that they keep: each thread had 60 bytes and more in each of 20 tables.
 const GROWTH_BYTES: u64 = 16 << 20;
-
-fn resident_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("statm");
-    let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
-    pages * 4096
-}
-
-/// A session of all lenses.
-fn started() -> Session {
-    let mut session = None;
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios/hostile.txt");
-    let scenario = Scenario::parse(&std::fs::read_to_string(file).expect("a scenario")).expect("it is right");
-    scenario.play(&mut |item| {
-        if let (Item::Start(start), None) = (item, &session) {
-            let lenses = tracer_event::lens::Lens::ALL.to_vec();
-            session = Some(Session::new(tracer_model::item::Start { lenses, ..*start }));
-        }
-    });
-    session.expect("a scenario begins with a start")
-}
 
 /// What a thread of a server does, from its start to its end: few methods, stacks and locks, and always the same.
 fn live_and_end(session: &mut Session, number: u32) {

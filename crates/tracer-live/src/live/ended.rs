@@ -27,10 +27,10 @@ impl EndedThreads {
     /// that. A number that was given to a new thread meanwhile is none of them. `is_last` where nothing was counted any more
     /// while the entries were read.
     pub(super) fn complete(&mut self, pid: u32, met: HashSet<u32>, is_last: bool) -> HashSet<u32> {
-        match alive(pid) {
-            Some(alive) if met.len() > MANY_THREADS => self.complete_beside(&alive, met, is_last),
-            _ => HashSet::new(),
+        if met.len() <= MANY_THREADS {
+            return HashSet::new();
         }
+        alive(pid).map_or_else(HashSet::new, |alive| self.complete_beside(&alive, met, is_last))
     }
 
     fn complete_beside(&mut self, alive: &HashSet<u32>, met: HashSet<u32>, is_last: bool) -> HashSet<u32> {

@@ -1,6 +1,10 @@
 //! A target that makes up names without end: hours of it within seconds, without a kernel. What the session takes stays below
 //! a stated size, and what it leaves out is said. A program of its own, as other tests take memory, too.
 
+#[path = "lenses/shared.rs"]
+mod lenses;
+
+use lenses::{resident_bytes, started};
 use tracer_analysis::session::Session;
 use tracer_common::record::EventKind;
 use tracer_event::{
@@ -10,21 +14,12 @@ use tracer_event::{
 };
 use tracer_model::item::{Item, ThreadName};
 use tracer_query::mark::Inside;
-use tracer_source::source::{
-    encode::{encode_definition, encode_event, name_id},
-    scenario::Scenario,
-};
+use tracer_source::source::encode::{encode_definition, encode_event, name_id};
 
 /// What `docs/security.md` says that a session takes at most of what a target makes up.
 const STATED_BYTES: u64 = 1 << 30;
 /// What growing tables may still take when everything is full.
 const GROWTH_BYTES: u64 = 128 << 20;
-
-fn resident_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("statm");
-    let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
-    pages * 4096
-}
 
 /// A text of 1 KiB that nothing else has.
 fn made_up(number: u32) -> String {
@@ -50,20 +45,6 @@ fn make_up(session: &mut Session, number: u32) {
     session.accept(&Item::Subject(SubjectDefinition { id: SubjectId(number), subject }));
     session.accept(&Item::Inside(Inside::Class { number, name: text.clone() }));
     session.accept(&Item::Inside(Inside::Lacks(text)));
-}
-
-/// A session of all lenses.
-fn started() -> Session {
-    let mut session = None;
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/scenarios/hostile.txt");
-    let scenario = Scenario::parse(&std::fs::read_to_string(file).expect("a scenario")).expect("it is right");
-    scenario.play(&mut |item| {
-        if let (Item::Start(start), None) = (item, &session) {
-            let lenses = tracer_event::lens::Lens::ALL.to_vec();
-            session = Some(Session::new(tracer_model::item::Start { lenses, ..*start }));
-        }
-    });
-    session.expect("a scenario begins with a start")
 }
 
 #[test]
