@@ -43,6 +43,8 @@ pub const MAP_REMEMBERED: &str = "REMEMBERED";
 pub const MAP_REGIONS: &str = "REGIONS";
 /// Array of [`crate::unwind::Row`], the tables of all files one after another.
 pub const MAP_ROWS: &str = "ROWS";
+/// Ids of stacks that were sent.
+pub const MAP_STACKS: &str = "STACKS";
 /// Per-CPU array of counters, indexed by [`crate::stack::StackEnd`].
 pub const MAP_ENDS: &str = "ENDS";
 /// Array of ring buffers, indexed by CPU.

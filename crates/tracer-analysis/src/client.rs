@@ -20,7 +20,7 @@ pub use self::{
     dispatch::Dispatch,
     known::{Known, Place},
     stack::{Entry, Stack},
-    thread::{Thread, Threads},
+    thread::{EndedIndices, Thread, Threads},
 };
 use crate::{
     mark::{Argument, Marker},
@@ -78,6 +78,12 @@ pub trait Client: Send {
     /// Marks of a thread were lost, or its buffer was given up: none of its regions is known to be open any more.
     fn stack_lost(&mut self, thread: &Thread) {
         let _ = thread;
+    }
+
+    /// Threads that ended are no longer told apart: what it keeps by [`Thread::index`] is to become that of one, as their indices are
+    /// given to others. One that keeps nothing by threads needs none of this.
+    fn threads_ended(&mut self, ended: &EndedIndices) {
+        let _ = ended;
     }
 
     /// Which markers it wants to be off from now on, and which on again, by their indices: asked many times a second while a session is

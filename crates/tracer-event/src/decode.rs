@@ -121,6 +121,13 @@ impl Header {
     }
 }
 
+/// Gives a record another stack.
+pub fn set_stack(record: &mut [u8], stack: StackId) {
+    if let Some(word) = record.get_mut(24..HEADER_BYTES) {
+        word.copy_from_slice(&stack.0.to_le_bytes());
+    }
+}
+
 /// Decodes one record.
 pub fn decode(record: &[u8]) -> Result<Decoded<'_>, Error> {
     let header = Header::read(record)?;

@@ -16,12 +16,14 @@ pub mod unwinding;
 
 mod attaching;
 mod away;
+mod context_sums;
 mod contexts;
 mod end;
 mod ended;
 mod governor;
 mod groups;
 mod host;
+mod idle_contexts;
 mod known_frames;
 pub mod looks;
 mod machine;
@@ -29,6 +31,7 @@ mod mapped;
 mod merge;
 mod prepared;
 mod records;
+mod sent_stacks;
 mod threads;
 mod usage;
 

@@ -274,6 +274,7 @@ impl Analysis for Alloc {
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.stacks.sum_up(ended);
         self.exact.threads_ended(ended);
+        self.woven.threads_ended(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

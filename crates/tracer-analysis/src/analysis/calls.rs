@@ -166,11 +166,9 @@ impl Analysis for Calls {
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.woven.threads_ended(ended);
         if let Some(numbers) = self.contexts.sum_up(ended) {
-            self.shadow.change_data(|context| match context {
-                ContextId::At(at) => ContextId::At(numbers.get(at as usize).copied().unwrap_or(at)),
-                beyond @ ContextId::Beyond(_) => beyond,
-            });
+            self.shadow.change_data(|context| context.renumbered(&numbers));
         }
     }
 

@@ -5,7 +5,7 @@ use super::table::FastSet;
 use crate::event::{Edge, Event, Payload, StackId, SubjectId, Tid};
 
 /// Tables with fewer rows keep each thread, and so do those with fewer than half of their limit.
-pub(super) const MANY_ROWS: usize = 16_384;
+pub(super) const MANY_ROWS: usize = 4096;
 /// So many threads end before tables are looked through.
 const AT_A_TIME: usize = 1024;
 

@@ -5,7 +5,7 @@ mod contexts;
 mod counts;
 
 use self::{contexts::Contexts, counts::Counts};
-use super::{Analysis, Context, Lens, Scaled, table::column};
+use super::{Analysis, Context, EndedThreads, Lens, Scaled, table::column};
 use crate::{
     client::{Client, Dispatch},
     event::Event,
@@ -190,6 +190,10 @@ impl Analysis for Markers {
     }
 
     /// What was told before it was decided lies in the batches before; what comes later does not know what was open then.
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.dispatch.threads_ended(ended.iter());
+    }
+
     fn guard(&mut self, action: &GuardAction) {
         if action.lens == Lens::Markers
             && let Some(of) = self.switched.iter().find(|of| of.name == action.group)
@@ -251,8 +255,38 @@ impl Analysis for Markers {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{client::testing::Scribe, mark::Marker, mark::testing::marker};
+    use tracer_common::marks::WordKind;
+
+    use super::{counts::Counts, *};
+    use crate::{
+        client::testing::{Play, Scribe},
+        event::Tid,
+        mark::Marker,
+        mark::testing::{Words, marker},
+        names::Names,
+    };
+
+    #[test]
+    fn marks_of_threads_that_ended_are_those_of_one_and_none_is_missing() {
+        let mut play = Play::new(vec![marker("a")], vec![Box::new(Counts::default())]);
+        let mut words = Words::default();
+        words.push(WordKind::Enter, 1, 0).push(WordKind::Exit, 1, 0);
+        (0..5000).for_each(|buffer| play.batch(buffer, &words, false));
+        for _ in 0..2 {
+            play.dispatch.threads_ended((10..5000).map(|buffer| Tid(1000 + buffer)));
+        }
+        // A new thread has the index of one that ended, and nothing of its counts.
+        play.batch(5000, &words, false);
+        let (_, report) = play.dispatch.reports(&Names::default()).remove(0);
+        let table = report.shapes.iter().find_map(|shape| match shape {
+            Shape::Table(table) if table.id == "marker_threads" => Some(table),
+            _ => None,
+        });
+        let rows = &table.expect("a table of threads").rows;
+        let entered: Vec<_> = rows.iter().map(|row| row[2].clone()).collect();
+        assert_eq!(entered[0], Cell::Int(4990), "of those that ended");
+        assert_eq!(entered[1..], vec![Cell::Int(1); 11], "ten that live, and a new one");
+    }
 
     /// What a client asks for is said once, and of markers that go together when none of them is wanted.
     #[test]

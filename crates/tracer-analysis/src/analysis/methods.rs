@@ -179,6 +179,7 @@ impl Analysis for Methods {
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.seen.pairs.sum_up(ended);
+        self.woven.threads_ended(ended);
         self.seen.stacks.sum_up(ended);
     }
 

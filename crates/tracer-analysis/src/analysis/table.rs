@@ -113,6 +113,18 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         self.rows.shrink_to(2 * self.rows.len());
     }
 
+    /// Keys become others, and amounts of equal ones are added up.
+    pub(super) fn change_keys(&mut self, change: impl Fn(K) -> K)
+    where
+        K: Copy,
+    {
+        let changed: Vec<(K, V)> = self.rows.extract_if(|key, _| change(*key) != *key).collect();
+        for (key, value) in changed {
+            // There are not more than before.
+            self.rows.entry(change(key)).or_default().merge(&value);
+        }
+    }
+
     /// The keys' amounts, added up by the label that each key gets; `None` labels a key that is left out.
     pub(super) fn grouped<L: Ord>(&self, label: impl Fn(&K) -> Option<L>) -> Groups<L, V> {
         let mut rows: BTreeMap<L, V> = BTreeMap::new();

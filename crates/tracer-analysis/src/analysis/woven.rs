@@ -3,9 +3,9 @@
 
 use tracer_common::marks::WordKind;
 
-use super::{Context, Lens, Scaled};
+use super::{Context, EndedThreads, Lens, Scaled};
 use crate::{
-    client::{Client, ClientReport, Dispatch, Ending, Exit, Instance, Reporting, Thread},
+    client::{Client, ClientReport, Dispatch, EndedIndices, Ending, Exit, Instance, Reporting, Thread},
     event::{SubjectId, Tid},
     item::GuardAction,
     mark::{CALLS, Inside, MarkBatch, Marker, Switched},
@@ -54,6 +54,11 @@ impl Woven {
         if self.is_asked {
             self.dispatch.inside(inside);
         }
+    }
+
+    /// Takes notice of threads that ended.
+    pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.dispatch.threads_ended(ended.iter());
     }
 
     /// A sentence where not all of what was chosen could be woven.
@@ -140,6 +145,9 @@ pub(super) trait Counts: Send {
     /// So many calls, and ends by an exception, were counted in the JVM and not told one by one.
     fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64);
 
+    /// Threads that ended are one from now on. Gives what becomes of what is kept with calls under way.
+    fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(Self::Kept) -> Self::Kept>;
+
     /// Calls of a method so far.
     fn calls(&self, method: SubjectId) -> u64;
 
@@ -199,6 +207,11 @@ impl<C: Counts> Client for Counting<C> {
 
     fn stack_lost(&mut self, thread: &Thread) {
         self.under_way.forget(thread.index);
+    }
+
+    fn threads_ended(&mut self, ended: &EndedIndices) {
+        ended.indices().for_each(|index| self.under_way.forget(index));
+        self.under_way.change(self.counts.threads_ended(ended));
     }
 
     fn events(&self, place: u32) -> Option<u64> {
@@ -283,6 +296,14 @@ impl<T: Copy> UnderWay<T> {
         }
         if let (Some(total_ns), Some(end_ns)) = (exit.duration_ns, end_ns) {
             sink(kept, Ended::Timed { total_ns, inner_ns, end_ns, thrown: exit.ending == Ending::Thrown });
+        }
+    }
+
+    /// What is kept with each call becomes something else.
+    fn change(&mut self, change: impl Fn(T) -> T) {
+        for of in &mut self.0 {
+            of.calls.iter_mut().for_each(|(kept, _)| *kept = change(*kept));
+            of.unseen.iter_mut().for_each(|kept| *kept = change(*kept));
         }
     }
 

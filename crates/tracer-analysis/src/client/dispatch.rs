@@ -139,6 +139,13 @@ impl Dispatch {
         }
     }
 
+    /// Takes notice of threads that ended.
+    pub fn threads_ended(&mut self, ended: impl Iterator<Item = Tid>) {
+        if let Some(ended) = self.threads.sum_up(ended) {
+            self.taps.iter_mut().for_each(|tap| tap.client.threads_ended(&ended));
+        }
+    }
+
     /// Takes marks.
     pub fn marks(&mut self, batch: &MarkBatch<'_>) {
         let owner = self.threads.owner(batch);

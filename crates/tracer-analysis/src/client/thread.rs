@@ -1,12 +1,16 @@
 //! The threads that marks come from: by the buffer in which they stand, or by the number that Java gives a virtual one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::stack::Stack;
 use crate::{event::Tid, mark::MarkBatch, names::Names};
 
 /// Threads with a stack of their own; further ones share the last.
 const MAX_THREADS: usize = 1 << 16;
+/// So many are told apart before those that ended are one.
+const MANY_THREADS: usize = 4096;
+/// The buffer of a thread that ended: none.
+const NO_BUFFER: u32 = u32::MAX;
 
 /// A thread.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +56,26 @@ pub(super) enum Arrival {
     Back,
 }
 
+/// Threads that ended and are no longer told apart.
+#[derive(Clone, Debug)]
+pub struct EndedIndices {
+    indices: HashSet<usize>,
+    /// The index that stands for all of them from now on.
+    pub into: usize,
+}
+
+impl EndedIndices {
+    /// Their indices, which are given to other threads next.
+    pub fn indices(&self) -> impl Iterator<Item = usize> + '_ {
+        self.indices.iter().copied()
+    }
+
+    /// What stands for an index from now on.
+    pub fn now(&self, index: usize) -> usize {
+        if self.indices.contains(&index) { self.into } else { index }
+    }
+}
+
 /// All threads.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
@@ -61,6 +85,12 @@ pub struct Threads {
     words: HashMap<u32, u64>,
     /// Virtual threads whose marks stood last in a buffer.
     carried: HashMap<u32, u64>,
+    /// Indices that stand for no thread any more.
+    free: Vec<usize>,
+    /// Stands for threads that ended.
+    ended: Option<usize>,
+    /// Ended when it was asked last: marks of these can still come out of their buffers.
+    ending: HashSet<Tid>,
     /// Whether threads were more than are told apart.
     pub(super) shared: bool,
 }
@@ -69,6 +99,11 @@ impl Threads {
     /// The threads, in the order of their first marks.
     pub fn all(&self) -> &[Thread] {
         &self.list
+    }
+
+    /// How many indices stand for no thread any more, as theirs has ended.
+    pub fn ended(&self) -> usize {
+        self.free.len()
     }
 
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Thread> {
@@ -98,15 +133,48 @@ impl Threads {
         if let Some(index) = self.by_key.get(&key) {
             return *index;
         }
-        if self.list.len() >= MAX_THREADS {
+        if self.list.len() >= MAX_THREADS && self.free.is_empty() {
             self.shared = true;
             return MAX_THREADS - 1;
         }
-        let index = self.list.len();
         let tid = batch.tid.filter(|_| java.is_none());
-        self.list.push(Thread { index, tid, java, buffer: batch.buffer, stack: Stack::default() });
+        let index = self.add(Thread { index: 0, tid, java, buffer: batch.buffer, stack: Stack::default() });
         self.by_key.insert(key, index);
         index
+    }
+
+    fn add(&mut self, thread: Thread) -> usize {
+        let index = self.free.pop().unwrap_or(self.list.len());
+        let thread = Thread { index, ..thread };
+        match self.list.get_mut(index) {
+            Some(free) => *free = thread,
+            None => self.list.push(thread),
+        }
+        index
+    }
+
+    /// Threads whose indices are given to others from now on, where there are many; what is kept of them is to be added up.
+    pub(super) fn sum_up(&mut self, ended: impl Iterator<Item = Tid>) -> Option<EndedIndices> {
+        let before = std::mem::replace(&mut self.ending, ended.collect());
+        if self.list.len() - self.free.len() <= MANY_THREADS {
+            return None;
+        }
+        let has_ended = |thread: &&Thread| thread.java.is_none() && thread.tid.is_some_and(|tid| before.contains(&tid));
+        let indices: HashSet<usize> = self.list.iter().filter(has_ended).map(|thread| thread.index).collect();
+        if indices.is_empty() {
+            return None;
+        }
+        let stands_for_them = Thread { tid: Some(Tid::ENDED), buffer: NO_BUFFER, ..Thread::default() };
+        let into = self.ended.unwrap_or_else(|| self.add(stands_for_them));
+        self.ended = Some(into);
+        self.by_key.retain(|_, index| !indices.contains(index));
+        for index in &indices {
+            if let Some(thread) = self.list.get_mut(*index) {
+                *thread = Thread { index: *index, buffer: NO_BUFFER, ..Thread::default() };
+            }
+        }
+        self.free.extend(&indices);
+        Some(EndedIndices { indices, into })
     }
 
     /// The index of the thread to which the batch's buffer belongs. A buffer that changes hands is another thread from then on.

@@ -1,7 +1,7 @@
 //! A map that forgets what was not asked for lately, so that it never takes more than a fixed number of bytes.
 //!
-//! There are two halves, young and old. When the young one is full the old one is dropped and the young one grows old; what
-//! is found among the old becomes young again.
+//! There are two halves, young and old. When the young one is full, or time has passed, the old one is dropped and the young one
+//! grows old; what is found among the old becomes young again.
 
 use std::{collections::HashMap, hash::Hash};
 
@@ -42,6 +42,12 @@ impl<K: Eq + Hash, V: Clone> Bounded<K, V> {
         *self = Self::new(self.half_bytes * 2);
     }
 
+    /// Drops what was not asked for since this was called last.
+    pub(super) fn age(&mut self) {
+        self.old = std::mem::take(&mut self.young);
+        self.young_bytes = 0;
+    }
+
     fn put(&mut self, key: K, value: V, bytes: usize) {
         if let Some((_, before)) = self.young.remove(&key) {
             self.young_bytes -= before;
@@ -50,8 +56,7 @@ impl<K: Eq + Hash, V: Clone> Bounded<K, V> {
             return;
         }
         if self.young_bytes + bytes > self.half_bytes {
-            self.old = std::mem::take(&mut self.young);
-            self.young_bytes = 0;
+            self.age();
         }
         self.young_bytes += bytes;
         self.young.insert(key, (value, bytes));
@@ -74,6 +79,17 @@ mod tests {
         }
         assert_eq!(map.get(&1), None);
         assert_eq!(map.get(&999), Some('b'));
+    }
+
+    #[test]
+    fn what_is_not_asked_for_between_two_times_is_dropped() {
+        let mut map = Bounded::new(1 << 20);
+        map.insert(1, 'a', 10);
+        map.insert(2, 'b', 10);
+        map.age();
+        assert_eq!(map.get(&1), Some('a'));
+        map.age();
+        assert_eq!((map.get(&1), map.get(&2)), (Some('a'), None));
     }
 
     #[test]

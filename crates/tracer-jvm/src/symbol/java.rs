@@ -199,6 +199,17 @@ impl<P: Peek> JavaSymbols<P> {
         self.frames.clear();
     }
 
+    /// Forgets what was not asked for since this was called last: a JVM that compiles and throws away has ever new code, and what has
+    /// gone is asked for only by stacks that are still to be named.
+    pub fn age(&mut self) {
+        let Self { methods, code, outermost, frames, stubs, .. } = self;
+        methods.age();
+        code.age();
+        outermost.age();
+        frames.age();
+        stubs.age();
+    }
+
     /// Name of the method that a blob is the code of, or of the blob.
     pub fn blob_name(&mut self, blob: &Blob) -> String {
         match blob.compiled {

@@ -45,6 +45,15 @@ pub struct Tallying {
     threads: HashMap<MapData, u32, [u64; CALLS_WORDS]>,
 }
 
+/// Calls of which something may still be told.
+#[derive(Debug, Default)]
+pub struct UnderWay {
+    /// Their contexts.
+    pub contexts: collections::HashSet<u64>,
+    /// Threads with more calls than were read.
+    pub deeper: collections::HashSet<u32>,
+}
+
 /// Durations of the calls, or lengths of the arrays, that were counted in one cell: bucket and how many, rising.
 pub type Buckets = Vec<(u16, u64)>;
 
@@ -193,6 +202,20 @@ impl Tallying {
             methods.extend(calls.filter(|call| call[CALL_CELL] != NO_CONTEXT).map(|call| call[CALL_METHOD]));
         }
         (methods, deeper)
+    }
+
+    /// Contexts of calls of which something may still be told: of those under way, and of those that returned last.
+    pub fn contexts_under_way(&self) -> UnderWay {
+        let mut under_way = UnderWay::default();
+        for (tid, words) in self.threads.iter().flatten() {
+            let [depth, returned, ..] = *words.first_chunk::<CALLS_HEAD>().unwrap_or(&[0; CALLS_HEAD]);
+            let calls = words[CALLS_HEAD..].chunks_exact(CALL_WORDS);
+            under_way.contexts.extend(calls.map(|call| call[CALL_CELL]).chain([returned.wrapping_sub(1)]));
+            if depth > CALLS_INLINE as u64 {
+                under_way.deeper.insert(tid);
+            }
+        }
+        under_way
     }
 
     /// The counters that belong to no subject, in the order of [`tracer_common::tally::Outcome`].

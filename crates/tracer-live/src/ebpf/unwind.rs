@@ -2,10 +2,10 @@
 
 use aya::{
     Ebpf,
-    maps::{Array, MapData, PerCpuArray},
+    maps::{Array, HashMap, MapData, PerCpuArray},
 };
 use tracer_common::{
-    names::{MAP_CODE, MAP_ENDS, MAP_GENERATION, MAP_HURRY, MAP_REGIONS, MAP_ROWS},
+    names::{MAP_CODE, MAP_ENDS, MAP_GENERATION, MAP_HURRY, MAP_REGIONS, MAP_ROWS, MAP_STACKS},
     stack::StackEnd,
     unwind::{CHUNK_ROWS, CodeLayout, MAX_REGIONS, Region, Row, Rule},
 };
@@ -15,6 +15,7 @@ use super::{
     load::{map_error, take},
     wire::{CodeValue, RegionValue, RowsValue},
 };
+use crate::event::StackId;
 
 /// Room for rows of files that the target maps later, besides those that it has.
 const SPARE_ROWS: usize = 1 << 18;
@@ -32,6 +33,7 @@ pub struct Unwinding {
     regions: Array<MapData, RegionValue>,
     rows: Array<MapData, RowsValue>,
     ends: PerCpuArray<MapData, u64>,
+    stacks: HashMap<MapData, u64, u8>,
     /// Program counters that a CPU has room to remember.
     places: u32,
 }
@@ -47,6 +49,7 @@ impl Unwinding {
             regions: Array::try_from(take(ebpf, MAP_REGIONS)?).map_err(|error| map_error(MAP_REGIONS, &error))?,
             rows: Array::try_from(take(ebpf, MAP_ROWS)?).map_err(|error| map_error(MAP_ROWS, &error))?,
             ends: PerCpuArray::try_from(take(ebpf, MAP_ENDS)?).map_err(|error| map_error(MAP_ENDS, &error))?,
+            stacks: HashMap::try_from(take(ebpf, MAP_STACKS)?).map_err(|error| map_error(MAP_STACKS, &error))?,
         })
     }
 
@@ -87,6 +90,12 @@ impl Unwinding {
         let generation = self.generation.get(&0, 0).map_err(|error| map_error(MAP_GENERATION, &error))?;
         // Far above what the programs add one by one, so that neither hides the other's change.
         self.generation.set(0, generation.wrapping_add(1 << 32), 0).map_err(|error| map_error(MAP_GENERATION, &error))
+    }
+
+    /// A stack that is met again is sent again.
+    pub fn forget_stack(&mut self, stack: StackId) {
+        // The programs may have forgotten it themselves.
+        let _: Result<(), _> = self.stacks.remove(&stack.0);
     }
 
     /// How often stacks ended for each reason, in the order of [`StackEnd::ALL`].

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use tracer_common::tally::{CUT, Context};
 
 use crate::{
-    event::{SubjectId, Tid},
+    event::SubjectId,
     tally::{ContextTallies, ContextTally},
 };
 
@@ -41,11 +41,19 @@ impl Met {
         Self { tally, is_method, wanted }
     }
 
-    /// One with nothing counted yet, for threads that ended.
+    /// One with nothing counted yet.
     pub(super) fn without_counts(&self, id: u64, parent: u64, stack: u64) -> Self {
-        let ContextTally { subject, inlined, .. } = self.tally;
-        let tally = ContextTally { id, parent, subject, tid: Tid::ENDED.0, stack, inlined, ..ContextTally::default() };
+        let ContextTally { subject, tid, inlined, .. } = self.tally;
+        let tally = ContextTally { id, parent, subject, tid, stack, inlined, ..ContextTally::default() };
         Self { tally, is_method: self.is_method, wanted: self.wanted }
+    }
+
+    /// The same with the latest counts.
+    pub(super) fn counting(&self, last: &Context) -> Self {
+        let Context { count, errors, total_ns, inner_ns, largest, bytes, .. } = *last;
+        let self_ns = total_ns.saturating_sub(inner_ns);
+        let tally = ContextTally { count, errors, total_ns, self_ns, largest, bytes, ..self.tally.clone() };
+        Self { tally, ..*self }
     }
 
     /// Adds what was counted of another one.

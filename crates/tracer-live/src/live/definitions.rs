@@ -2,8 +2,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
     sync::Arc,
 };
+
+use tracer_common::stack::STACK_FIRST;
 
 use crate::{
     event::StackId,
@@ -31,17 +34,15 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Whether a stack is new, and there is room for it.
-    pub(super) fn is_new(&mut self, stack: StackId) -> bool {
-        self.stacks.len() < MAX_STACKS && self.stacks.insert(stack)
-    }
-
-    /// Puts a stack into the flow whose frames are known.
-    pub(super) fn stack(&mut self, id: StackId, frames: Vec<Frame>, end: End, sink: &mut dyn FnMut(Item<'_>)) {
-        if self.is_new(id) {
-            let frames = frames.into_iter().map(|frame| self.frame(Arc::new(frame), sink)).collect();
+    /// The id of a stack with these frames, which is put into the flow where it is new and there is room for it. The id is a hash of
+    /// what the stack says: two of the same frames are one, wherever their code lies.
+    pub(super) fn stack(&mut self, frames: Vec<u32>, end: End, sink: &mut dyn FnMut(Item<'_>)) -> StackId {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&frames, &end));
+        let id = StackId(hash.max(STACK_FIRST));
+        if self.stacks.len() < MAX_STACKS && self.stacks.insert(id) {
             sink(Item::Stack(StackDefinition { id, frames, end }));
         }
+        id
     }
 
     /// The number of a frame, which is put into the flow where it is new.

@@ -1,18 +1,15 @@
 //! Threads that ended: what the kernel counted of each is summed up as one, so that a program that makes threads without end
 //! does not fill its tables, nor ours.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use tracer_common::{
-    jni::{Count, CountKey, MAX_COUNTS},
-    tally::{CUT, MAX_CONTEXTS, context_id},
-};
+use tracer_common::jni::{Count, CountKey, MAX_COUNTS};
 
-use super::{contexts::Met, in_initial_pid_namespace};
+use super::in_initial_pid_namespace;
 use crate::event::Tid;
 
 /// So many contexts, and of so many threads, are kept by thread before those of threads that ended are summed up.
-pub(super) const MANY_ENTRIES: usize = 16_384;
+pub(super) const MANY_ENTRIES: usize = 8192;
 const MANY_THREADS: usize = 1024;
 
 /// Which of the threads that were met have ended.
@@ -49,63 +46,6 @@ fn alive(pid: u32) -> Option<HashSet<u32>> {
     }
     let names = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
     Some(names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
-}
-
-/// The contexts of threads that ended, as if these had been one thread ([`Tid::ENDED`]).
-#[derive(Debug)]
-pub(super) struct EndedContexts {
-    sums: HashMap<u64, Met>,
-    /// Most that are told apart by what is around them.
-    limit: usize,
-}
-
-impl Default for EndedContexts {
-    fn default() -> Self {
-        Self { sums: HashMap::new(), limit: MAX_CONTEXTS }
-    }
-}
-
-impl EndedContexts {
-    /// Adds all contexts of some threads.
-    pub(super) fn add(&mut self, ended: &[Met]) {
-        let index: HashMap<u64, usize> = ended.iter().enumerate().map(|(at, met)| (met.tally.id, at)).collect();
-        let mut summed: HashMap<u64, u64> = HashMap::new();
-        for met in ended {
-            let mut path = vec![met];
-            // Outer ones first; a circle, which no kernel makes, ends as well.
-            while let Some(outer) = path.last().and_then(|inner| index.get(&inner.tally.parent))
-                && !summed.contains_key(&ended[*outer].tally.id)
-                && path.len() <= ended.len()
-            {
-                path.push(&ended[*outer]);
-            }
-            while let Some(met) = path.pop() {
-                let parent = match met.tally.parent {
-                    0 => 0,
-                    parent => summed.get(&parent).copied().unwrap_or(CUT),
-                };
-                summed.entry(met.tally.id).or_insert_with(|| self.add_one(met, parent));
-            }
-        }
-    }
-
-    fn add_one(&mut self, met: &Met, parent: u64) -> u64 {
-        let subject = u64::from(met.tally.subject);
-        let (mut parent, mut stack) = (parent, met.tally.stack);
-        let mut id = context_id(parent, subject, stack, Tid::ENDED.0);
-        if self.sums.len() >= self.limit && !self.sums.contains_key(&id) {
-            // There are not more of these than methods and classes.
-            (parent, stack) = (CUT, 0);
-            id = context_id(parent, subject, stack, Tid::ENDED.0);
-        }
-        self.sums.entry(id).or_insert_with(|| met.without_counts(id, parent, stack)).add(met);
-        id
-    }
-
-    /// What was summed up.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Met> {
-        self.sums.values()
-    }
 }
 
 /// JNI calls, or critical sections, of threads that ended.

@@ -5,8 +5,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
+    },
     thread,
     time::Duration,
 };
@@ -21,7 +23,7 @@ use crate::{
     },
     jvm::os_process,
     privilege,
-    stack::{End, Frame},
+    stack::End,
     thread_dump::{
         self, StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups,
     },
@@ -363,20 +365,16 @@ fn executors(threads: &[Thread], ran: &Ran, stack: &mut dyn FnMut(&Thread) -> St
     all.into_values().filter_map(look).take(MAX_EXECUTORS).collect()
 }
 
-/// Puts a stack into the flow. Its id is a hash of its frames, as those of the kernel are.
+/// Puts a stack into the flow.
 fn define(
     frames: &[StackFrame],
     incomplete: Option<&'static str>,
     definitions: &mut Definitions,
     sink: &mut dyn FnMut(Item<'_>),
 ) -> StackId {
-    let mut hasher = DefaultHasher::new();
-    frames.hash(&mut hasher);
-    let frames: Vec<Frame> = frames.iter().map(|frame| frame.frame.clone()).collect();
+    let frames = frames.iter().map(|frame| definitions.frame(Arc::new(frame.frame.clone()), sink)).collect();
     let end = End { root: incomplete.is_none(), reason: incomplete.unwrap_or_default().to_owned() };
-    let id = StackId(hasher.finish());
-    definitions.stack(id, frames, end, sink);
-    id
+    definitions.stack(frames, end, sink)
 }
 
 #[cfg(test)]

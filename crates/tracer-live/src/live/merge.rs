@@ -23,11 +23,11 @@ impl Merge {
     }
 
     /// Passes on the records up to a time, in order; definitions come first.
-    pub(super) fn release(&mut self, until_ns: u64, mut sink: impl FnMut(&[u8])) {
+    pub(super) fn release(&mut self, until_ns: u64, mut sink: impl FnMut(&mut [u8])) {
         self.records.sort_by_key(|(time_ns, ..)| *time_ns);
         let count = self.records.partition_point(|(time_ns, ..)| *time_ns <= until_ns);
         for (_, start, length) in &self.records[..count] {
-            sink(&self.bytes[*start..start + length]);
+            sink(&mut self.bytes[*start..start + length]);
         }
         if count == self.records.len() {
             self.bytes.clear();
@@ -61,7 +61,7 @@ mod tests {
             merge.push(&record(time_ns));
         }
         let mut seen = Vec::new();
-        let mut take = |bytes: &[u8]| seen.push(Header::read(bytes).expect("a whole header").time_ns);
+        let mut take = |bytes: &mut [u8]| seen.push(Header::read(bytes).expect("a whole header").time_ns);
         merge.release(35, &mut take);
         merge.release(100, &mut take);
         assert_eq!(seen, [10, 20, 30, 40, 50]);

@@ -1,7 +1,15 @@
 //! What a session takes out of the ring buffers, and passes on.
 
-use super::{Live, host::now_ns, subjects::Taken};
-use crate::{decode::Header, ebpf::Error, item::Item, mark::Inside, probe::clock::Source, tally::Tallies};
+use super::{Live, host::now_ns, subjects::Taken, unwinding::Unwinding};
+use crate::{
+    decode::{Header, set_stack},
+    ebpf::Error,
+    event::StackId,
+    item::Item,
+    mark::Inside,
+    probe::clock::Source,
+    tally::Tallies,
+};
 
 /// Records that are taken from one ring buffer before the others get their turn.
 const DRAIN_LIMIT: usize = 5000;
@@ -10,6 +18,11 @@ const DRAIN_ROUNDS: usize = 40;
 /// How often at most where stacks wait for their names: a JVM that starts sends thousands, and naming them takes longer than a
 /// ring buffer holds.
 const NAMING_ROUNDS: usize = 1000;
+
+/// The ids under which stacks are told.
+pub(super) fn told(unwinding: &mut Option<Unwinding>) -> impl FnMut(StackId) -> StackId {
+    |sent| unwinding.as_mut().map_or(sent, |unwinding| unwinding.told(sent))
+}
 
 impl Live {
     /// What is asked for comes before all that is told of it, also where a session ends before it was pumped.
@@ -21,10 +34,10 @@ impl Live {
 
     /// Passes on what the kernel has counted itself.
     pub(super) fn tell_tallies(&mut self, sink: &mut dyn FnMut(Item<'_>), at_end: bool) -> Result<(), Error> {
-        let Self { subjects, jni, kernel, .. } = self;
+        let Self { subjects, jni, kernel, unwinding, .. } = self;
         let mut tallies = match subjects.as_mut().filter(|subjects| subjects.has_tallies(at_end)) {
             Some(subjects) => {
-                let tallies = subjects.tallies(kernel.tallying(), now_ns(), at_end)?;
+                let tallies = subjects.tallies(kernel.tallying(), &mut told(unwinding), now_ns(), at_end)?;
                 subjects.define(sink);
                 tallies
             }
@@ -40,10 +53,13 @@ impl Live {
     }
 
     pub(super) fn release(&mut self, until_ns: u64, sink: &mut dyn FnMut(Item<'_>)) {
-        let Self { merge, threads, completion, .. } = self;
+        let Self { merge, threads, completion, unwinding, .. } = self;
         merge.release(until_ns, |record| {
-            let completed = completion.as_mut().and_then(|completion| completion.in_order(record));
-            let record = completed.as_deref().unwrap_or(record);
+            let mut completed = completion.as_mut().and_then(|completion| completion.in_order(record));
+            let record = completed.as_deref_mut().unwrap_or(record);
+            if let Ok(header) = Header::read(record) {
+                set_stack(record, told(unwinding)(header.stack));
+            }
             for name in [threads.name(record), threads.holder_name(record)].into_iter().flatten() {
                 sink(Item::Thread(name));
             }

@@ -3,13 +3,14 @@
 
 mod ahead;
 mod counted;
+mod naming;
 mod undecided;
 
 use std::collections::{HashMap, HashSet};
 
 use tracer_common::{
     record::{EventKind, SubjectState, Timed},
-    tally::{Demand, MAX_SUBJECTS, Subject as Told, Verdict},
+    tally::{Demand, MAX_SUBJECTS},
 };
 
 use crate::{
@@ -20,19 +21,21 @@ use crate::{
     jvm::{
         find::Jvm,
         memory::{self, Memory},
-        metadata::{LoadedLayout, MetadataLayout, Method, Reason, class_of},
-        peek::Peek,
+        metadata::{LoadedLayout, MetadataLayout},
         unloads::Unloads,
     },
-    subject::{MethodPart, Subject, SubjectDefinition},
+    subject::{Subject, SubjectDefinition},
 };
 
 use self::{
     ahead::Ahead,
+    naming::Named,
     undecided::{Filled, Follows, Undecided},
 };
 use super::{
-    ended::{EndedContexts, EndedThreads},
+    context_sums::ContextSums,
+    ended::EndedThreads,
+    idle_contexts::IdleContexts,
     judge::{Facts, Judge},
 };
 
@@ -68,7 +71,9 @@ pub struct Subjects {
     ahead: Ahead,
     /// By address.
     known: HashMap<u64, SubjectId>,
-    named: Vec<Subject>,
+    /// By name, and whether it is a method: a class that is loaded again lies elsewhere, and is the same subject.
+    by_name: HashMap<(Subject, bool), SubjectId>,
+    named: Vec<Named>,
     /// Those that their names alone say are not wanted.
     never_wanted: HashSet<SubjectId>,
     /// Calls of which user space found last that they are not wanted, by thread and method.
@@ -78,9 +83,13 @@ pub struct Subjects {
     /// The process.
     pid: u32,
     ended: EndedThreads,
-    ended_contexts: EndedContexts,
-    /// Contexts that the kernel has no more.
+    idle: IdleContexts,
+    /// Of contexts that the kernel has no more.
+    sums: ContextSums,
+    /// How many these were.
     taken: u64,
+    /// Of these, those in which something may have happened while they were taken.
+    unsure: u64,
     /// When the contexts are read again.
     contexts_ns: u64,
     /// Definitions that were not passed on yet.
@@ -105,14 +114,17 @@ impl Subjects {
             asked,
             ahead: Ahead::new(loaded),
             known: HashMap::new(),
+            by_name: HashMap::new(),
             named: Vec::new(),
             never_wanted: HashSet::new(),
             unwanted: HashSet::new(),
             cells: vec![nobody],
             pid: jvm.target.pid,
             ended: EndedThreads::default(),
-            ended_contexts: EndedContexts::default(),
+            idle: IdleContexts::default(),
+            sums: ContextSums::default(),
             taken: 0,
+            unsure: 0,
             contexts_ns: 0,
             fresh: Vec::new(),
             waiting: Vec::new(),
@@ -288,49 +300,10 @@ impl Subjects {
 
     fn is_wanted(&mut self, id: SubjectId, caller: u64, facts: &Facts, tallying: &mut Tallying) -> bool {
         let caller = (self.asked.demand.callers != 0 && caller != 0).then(|| self.name(caller, true));
-        let Some(subject) = self.named.get(id.0 as usize) else { return false };
-        let wanted = self.asked.judge.is_wanted(subject, caller.as_ref(), facts);
+        let Some(named) = self.named.get(id.0 as usize) else { return false };
+        let wanted = self.asked.judge.is_wanted(&named.subject, caller.as_ref(), facts);
         self.tell_threads(tallying);
         wanted
-    }
-
-    /// A subject that was not known.
-    fn meet(&mut self, address: u64, is_method: bool, tallying: &mut Tallying) -> SubjectId {
-        if self.named.len() >= MAX_SUBJECTS {
-            return SubjectId::UNKNOWN;
-        }
-        let subject = self.name(address, is_method);
-        let id = SubjectId(u32::try_from(self.named.len()).unwrap_or(u32::MAX));
-        let (mask, verdict) = self.asked.judge.subject(&subject);
-        if verdict == Some(Verdict::Never) {
-            self.never_wanted.insert(id);
-        }
-        let mut cell = 0;
-        if self.tallied()
-            && matches!(verdict, Some(Verdict::Always | Verdict::Depends))
-            && self.cells.len() < tallying.most_cells()
-        {
-            cell = u32::try_from(self.cells.len()).unwrap_or(0);
-            self.cells.push(Counted { subject: id, is_method });
-        }
-        let told = Told { mask, cell, verdict: verdict.map_or(0, |verdict| verdict as u32) };
-        if let Err(error) = tallying.set_subject(address, told) {
-            // Its events go on to come one by one.
-            log::warn!("{error}");
-        }
-        self.known.insert(address, id);
-        self.fresh.push(SubjectDefinition { id, subject: subject.clone() });
-        self.named.push(subject);
-        id
-    }
-
-    fn name(&self, address: u64, is_method: bool) -> Subject {
-        if !is_method {
-            let class = class_of(&self.memory, &self.metadata, address);
-            return Subject { class: class.unwrap_or_else(|reason| reason.to_string()), method: None };
-        }
-        method_at(&self.memory, &self.metadata, address)
-            .unwrap_or_else(|reason| Subject { class: reason.to_string(), method: None })
     }
 
     /// Passes on the definitions of subjects that were met.
@@ -339,34 +312,6 @@ impl Subjects {
             sink(Item::Subject(definition));
         }
     }
-
-    /// Where classes were unloaded, an address may have got another meaning: whatever means another subject now is forgotten.
-    pub fn refresh(&mut self, tallying: &mut Tallying) {
-        if !self.unloads.may_have_happened(&self.memory) {
-            return;
-        }
-        self.ahead.forget(tallying);
-        let changed: Vec<u64> = self
-            .known
-            .iter()
-            .filter(|(address, id)| {
-                let named = self.named.get(id.0 as usize);
-                named.is_some_and(|named| self.name(**address, named.method.is_some()) != *named)
-            })
-            .map(|(address, _)| *address)
-            .collect();
-        for address in changed {
-            self.known.remove(&address);
-            tallying.forget_subject(address);
-        }
-    }
-}
-
-/// The method at an address.
-fn method_at(peek: &impl Peek, metadata: &MetadataLayout, address: u64) -> Result<Subject, Reason> {
-    let Method { class, name, signature, code, .. } = Method::read(peek, metadata, address)?;
-    // What is called and has no bytecode is native.
-    Ok(Subject { class, method: Some(MethodPart { name, signature, native: code.is_empty() }) })
 }
 
 /// What a record was.

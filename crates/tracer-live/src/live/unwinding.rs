@@ -1,30 +1,36 @@
 //! Stacks of a live target: gives the kernel side what it needs to unwind, and names what it found while the target runs.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tracer_common::{
     stack::{FRAME_BYTECODE_POINTER, FRAME_RETURN_ADDRESS, FrameKind, KIND_STACK, RawFrame, StackEnd},
     unwind::{CodeLayout, Region},
 };
 
-use super::{definitions::Definitions, known_frames::KnownFrames, machine::Machine};
+use super::{definitions::Definitions, known_frames::KnownFrames, machine::Machine, sent_stacks::SentStacks};
 use crate::{
     decode::{Decoded, Header, RawStack, decode},
     ebpf::{Error, load::Kernel},
-    event::{Event, EventKind, Payload},
+    event::{Event, EventKind, Payload, StackId},
     item::Item,
     jvm::{
         find::Jvm,
         memory::{self, Memory},
         unloads::Unloads,
     },
-    stack::{End, Frame, Kind, StackDefinition},
+    stack::{End, Frame, Kind},
     symbol::java::JavaSymbols,
     unwind::regions::{self, Tables},
 };
 
 /// Stacks that are named before the ring buffers are looked at again, for code that was installed meanwhile.
 const STACKS_AT_A_TIME: usize = 32;
+/// How long names of code are kept that nobody asks for; up to twice as long.
+const AGE: Duration = Duration::from_mins(5);
 
 /// What user space knows about the code of a target.
 pub struct Unwinding {
@@ -45,6 +51,9 @@ pub struct Unwinding {
     /// Whether it was asked since [`Self::look_again`] if classes were unloaded.
     has_asked: bool,
     known: KnownFrames,
+    sent: SentStacks,
+    /// When names of code were forgotten that nobody had asked for.
+    aged: Instant,
 }
 
 impl Unwinding {
@@ -84,6 +93,8 @@ impl Unwinding {
             unloads: Unloads::new(jvm),
             has_asked: false,
             known: KnownFrames::default(),
+            sent: SentStacks::default(),
+            aged: Instant::now(),
         })
     }
 
@@ -120,6 +131,7 @@ impl Unwinding {
 
     /// Looks for files that were mapped meanwhile, where stacks ended in code that is not known.
     pub fn refresh(&mut self, kernel: &mut Kernel) -> Result<(), Error> {
+        self.forget_what_is_old(kernel);
         let unknown = kernel.unwinding().ends_of(StackEnd::UnknownCode)?;
         if unknown == std::mem::replace(&mut self.unknown_code, unknown) {
             return Ok(());
@@ -131,6 +143,19 @@ impl Unwinding {
             self.install(kernel, remember)?;
         }
         Ok(())
+    }
+
+    fn forget_what_is_old(&mut self, kernel: &mut Kernel) {
+        for stack in self.sent.take_forgotten() {
+            kernel.unwinding().forget_stack(stack);
+        }
+        let now = Instant::now();
+        if now.saturating_duration_since(self.aged) >= AGE {
+            self.aged = now;
+            if let Some(java) = &mut self.java {
+                java.age();
+            }
+        }
     }
 
     fn regions(&self) -> Vec<Region> {
@@ -145,8 +170,10 @@ impl Unwinding {
         let kind = Header::read(record).map_or(0, |header| header.kind);
         if kind == KIND_STACK {
             if let Ok(Decoded::Stack(raw)) = decode(record)
-                && self.definitions.is_new(raw.id)
+                && self.sent.is_new(raw.id)
             {
+                // Another CPU may send it as well.
+                self.sent.keep(raw.id, raw.id);
                 self.waiting.push_back(record.into());
             }
             return true;
@@ -200,7 +227,8 @@ impl Unwinding {
             }
         }
         let end = self.end(raw);
-        sink(Item::Stack(StackDefinition { id: raw.id, frames, end }));
+        let told = self.definitions.stack(frames, end, sink);
+        self.sent.keep(raw.id, told);
     }
 
     fn name_frame(&mut self, raw: RawFrame, frames: &mut Vec<u32>, sink: &mut dyn FnMut(Item<'_>)) {
@@ -241,6 +269,11 @@ impl Unwinding {
             (Some(_), None) => vec![Frame::named(Kind::Unknown, "<the JVM's tables are not known>").into()],
             (None, _) => vec![Frame::named(Kind::Unknown, format!("<frame of kind {number}>")).into()],
         }
+    }
+
+    /// The id under which a stack is told.
+    pub(super) fn told(&mut self, sent: StackId) -> StackId {
+        self.sent.told(sent)
     }
 
     /// What has been put into the flow so far.

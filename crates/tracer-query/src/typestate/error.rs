@@ -33,7 +33,7 @@ pub struct Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, column, what, .. } = self;
-        write!(f, "{file}:{line}:{column}: {what}")
+        write!(f, "{file}:{line}:{column}: {}", escape::terminal(what))
     }
 }
 

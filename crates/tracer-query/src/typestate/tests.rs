@@ -32,6 +32,12 @@ fn lettered(letters: &str, regex: &str, more: &str) -> Result<Property, Error> {
 fn fuzz_property() {
     crate::fuzz::texts("property", |text| match Property::parse("p.toml", text) {
         Ok(property) => drop(property.rules(1)),
-        Err(error) => assert!(!error.to_string().contains('\u{1b}')),
+        Err(error) => assert!(!error.to_string().contains('\u{1b}') && !error.render().contains('\u{1b}')),
     });
+}
+
+#[test]
+fn what_a_text_says_by_escapes_is_harmless_in_a_message() {
+    let error = lettered("a", "a", "key = \"thr\\ead\"").expect_err("no key");
+    assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
 }

@@ -124,13 +124,13 @@ impl Exact {
         }
     }
 
-    /// A reading has everything since the session began, so its time is that of what is new in it.
     /// Takes notice of threads that ended.
     pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
         self.threads.sum_up(ended);
         self.stacks.sum_up(ended);
     }
 
+    /// A reading has everything since the session began, so its time is that of what is new in it.
     pub(super) fn tallies(&mut self, tallies: &Tallies) {
         let sum =
             |of: fn(&Tally) -> u64| tallies.objects.iter().fold(0_u64, |sum, tally| sum.saturating_add(of(tally)));

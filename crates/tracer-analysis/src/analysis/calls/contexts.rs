@@ -23,6 +23,16 @@ pub(super) enum ContextId {
     Beyond(SubjectId),
 }
 
+impl ContextId {
+    /// The same context after all have got these numbers.
+    pub(super) fn renumbered(self, numbers: &[u32]) -> Self {
+        match self {
+            Self::At(at) => Self::At(numbers.get(at as usize).copied().unwrap_or(at)),
+            beyond @ Self::Beyond(_) => beyond,
+        }
+    }
+}
+
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts {
@@ -215,15 +225,18 @@ impl Contexts {
 
     /// Contexts of threads that ended become those of [`Tid::ENDED`], where there are many; tells what number each has now.
     pub(super) fn sum_up(&mut self, ended: &EndedThreads) -> Option<Vec<u32>> {
-        if self.nodes.len() <= MANY_ROWS {
-            return None;
-        }
+        let now = |tid| if ended.contains(tid) { Tid::ENDED } else { tid };
+        (self.nodes.len() > MANY_ROWS).then(|| self.change_threads(now))
+    }
+
+    /// Threads become others, and equal contexts one; tells what number each has now.
+    pub(super) fn change_threads(&mut self, change: impl Fn(Tid) -> Tid) -> Vec<u32> {
         let before = std::mem::take(&mut self.nodes);
         self.known.clear();
         let mut numbers: Vec<u32> = Vec::with_capacity(before.len());
         for node in before {
             let Node { parent, cut, inlined, tid, method, stack, amounts } = node;
-            let tid = if ended.contains(tid) { Tid::ENDED } else { tid };
+            let tid = change(tid);
             // Parents come first.
             let parent = parent.and_then(|parent| numbers.get(usize::try_from(parent).ok()?).copied());
             let around = match parent {
@@ -238,7 +251,7 @@ impl Contexts {
             }
             numbers.push(at);
         }
-        Some(numbers)
+        numbers
     }
 
     /// The contexts, parents first.

@@ -12,7 +12,7 @@ use super::{
     shapes,
 };
 use crate::{
-    client::{ClientReport, Known, Reporting},
+    client::{ClientReport, EndedIndices, Known, Reporting},
     event::{StackId, SubjectId, Tid},
     stack::Stacks,
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
@@ -58,6 +58,11 @@ impl Counts for Calls {
         self.contexts.counted_alone(number(thread), method, calls, errors);
     }
 
+    fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(ContextId) -> ContextId> {
+        let numbers = self.contexts.change_threads(|tid| number(ended.now(index(tid))));
+        Box::new(move |context| context.renumbered(&numbers))
+    }
+
     fn calls(&self, method: SubjectId) -> u64 {
         self.by_method.get(&method).copied().unwrap_or(0)
     }
@@ -65,7 +70,7 @@ impl Counts for Calls {
     fn report(&self, at: &Reporting<'_>) -> ClientReport {
         let (stacks, subjects) = (Stacks::default(), subjects(at.known, &self.contexts));
         let lookup = Lookup { stacks: &stacks, subjects: &subjects };
-        let thread = |tid: Tid| thread_label(at, usize::try_from(tid.0).unwrap_or(usize::MAX));
+        let thread = |tid: Tid| thread_label(at, index(tid));
         let graph = Graph::of(&self.contexts, lookup, &thread);
         let mut notes = Vec::new();
         if graph.calls() > 0 {
@@ -89,6 +94,10 @@ impl Counts for Calls {
 
 fn number(thread: usize) -> Tid {
     Tid(u32::try_from(thread).unwrap_or(u32::MAX))
+}
+
+fn index(tid: Tid) -> usize {
+    usize::try_from(tid.0).unwrap_or(usize::MAX)
 }
 
 /// The methods of all places, by the numbers of these.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use super::super::table::{REPORT_ROWS, column};
 use crate::{
-    client::{Client, ClientReport, Exit, Instance, Known, Place, Reporting, Thread},
+    client::{Client, ClientReport, EndedIndices, Exit, Instance, Known, Place, Reporting, Thread},
     mark::Marker,
     report::{Cell, Shape, Summary, Table, Unit},
 };
@@ -166,6 +166,12 @@ impl Client for Contexts {
             && let Some(contexts) = self.thread(mark.thread.index)
         {
             contexts.pop();
+        }
+    }
+
+    fn threads_ended(&mut self, ended: &EndedIndices) {
+        for index in ended.indices() {
+            self.threads.get_mut(index).map(std::mem::take);
         }
     }
 

@@ -11,7 +11,7 @@ use tracer_common::marks::WordKind;
 use self::nesting::{Nesting, NodeId};
 use super::super::distribution::Latencies;
 use crate::{
-    client::{Client, ClientReport, Ending, Exit, Instance, Reporting, Thread},
+    client::{Client, ClientReport, EndedIndices, Ending, Exit, Instance, Reporting, Thread},
     mark::Marker,
 };
 
@@ -218,6 +218,21 @@ impl Client for Counts {
         if let Some(own) = self.threads.get_mut(thread.index) {
             own.frames.clear();
             own.active.clear();
+        }
+    }
+
+    fn threads_ended(&mut self, ended: &EndedIndices) {
+        let mut sums = at(&mut self.threads, ended.into).map(std::mem::take).unwrap_or_default().sums;
+        for index in ended.indices() {
+            let own = self.threads.get_mut(index).map(std::mem::take).unwrap_or_default();
+            for (marker, of) in own.sums.iter().enumerate() {
+                if let Some(sum) = at(&mut sums, marker) {
+                    sum.add(of);
+                }
+            }
+        }
+        if let Some(own) = self.threads.get_mut(ended.into) {
+            own.sums = sums;
         }
     }
 

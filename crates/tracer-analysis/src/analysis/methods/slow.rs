@@ -62,6 +62,11 @@ impl<T: Copy + PartialEq> Slowest<T> {
         }
     }
 
+    /// What was kept with the calls becomes something else.
+    pub(super) fn change_data(&mut self, change: impl Fn(T) -> T) {
+        self.0.iter_mut().for_each(|slow| slow.left.data = change(slow.left.data));
+    }
+
     /// What was kept with the calls.
     pub(super) fn data(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|slow| &slow.left.data)

@@ -12,7 +12,7 @@ use super::{
     slow::Slowest,
 };
 use crate::{
-    client::{ClientReport, Known, Reporting},
+    client::{ClientReport, EndedIndices, Known, Reporting},
     event::SubjectId,
     report::Summary,
     text::format::plural,
@@ -68,6 +68,12 @@ impl Counts for Calls {
             sums.calls = sums.calls.saturating_add(calls);
             sums.errors = sums.errors.saturating_add(errors);
         }
+    }
+
+    fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(SubjectId) -> SubjectId> {
+        self.pairs.0.change_keys(|(thread, method)| (ended.now(thread), method));
+        self.slowest.change_data(|thread| ended.now(thread));
+        Box::new(|method| method)
     }
 
     fn calls(&self, method: SubjectId) -> u64 {

@@ -8,6 +8,7 @@ use super::super::{
     Live,
     groups::{GroupState, site_id},
     now_ns,
+    records::told,
 };
 use crate::{
     ebpf::{Error, attach::detach_all},
@@ -77,7 +78,7 @@ impl Live {
         let tallies = match &mut self.subjects {
             Some(subjects) if counts && subjects.tallied() => {
                 let whole = subjects.counts_calls_by_context();
-                Some(subjects.tallies(self.kernel.tallying(), time_ns, whole)?)
+                Some(subjects.tallies(self.kernel.tallying(), &mut told(&mut self.unwinding), time_ns, whole)?)
             }
             _ => None,
         };

@@ -17,7 +17,7 @@ use crate::{
     live::judge::Judge,
 };
 
-use super::method_at;
+use super::naming::method_at;
 
 /// Most methods that are told ahead: what is met later needs room, too.
 const MOST: usize = MAX_SUBJECTS / 2;

@@ -16,7 +16,7 @@ use crate::{
         table::{FastMap, Groups, Keyed, Merge, column},
         woven::{ThreadLabel, Woven, thread_label},
     },
-    client::{Client, ClientReport, Instance, Known, Reporting},
+    client::{Client, ClientReport, EndedIndices, Instance, Known, Reporting},
     mark::{Marker, OBJECTS},
     report::{Shape, Summary, Unit},
     text::format::plural,
@@ -91,6 +91,10 @@ impl Client for Objects {
             self.places.entry(mark.place).or_default().add(of, count);
             self.threads.entry((mark.thread.index, mark.place)).add(of, count);
         }
+    }
+
+    fn threads_ended(&mut self, ended: &EndedIndices) {
+        self.threads.change_keys(|(thread, place)| (ended.now(thread), place));
     }
 
     fn events(&self, place: u32) -> Option<u64> {

@@ -67,3 +67,33 @@ fn what_was_counted_in_the_jvm_has_no_caller() {
     assert!(report.notes.iter().any(|note| note.starts_with("500 calls were counted")), "{:?}", report.notes);
     assert_eq!(play.dispatch.events(0), 501, "what is estimated of a session with gaps");
 }
+
+/// A call that is under way on a thread that lives goes on as the same context after those of threads that ended were summed up.
+#[test]
+fn threads_that_ended_are_one_and_calls_under_way_go_on() {
+    let mut play = play();
+    let mut begin = Words::default();
+    begin.push(WordKind::Enter, 1, 0).at(1000);
+    play.batch(0, &begin, false);
+    let mut whole = Words::default();
+    whole.push(WordKind::Enter, 1, 0).at(1000).push(WordKind::Exit, 1, 0).at(1010);
+    (1..6000).for_each(|buffer| play.batch(buffer, &whole, false));
+    let threads = play.dispatch.threads().all().len();
+    let ended = || (1..6000).map(|buffer| Tid(1000 + buffer));
+    play.dispatch.threads_ended(ended());
+    assert_eq!(play.dispatch.threads().ended(), 0, "marks of these may still come");
+    play.dispatch.threads_ended(ended());
+    assert_eq!(play.dispatch.threads().ended(), 5999);
+    let mut end = Words::default();
+    end.push(WordKind::Exit, 1, 0).at(1500);
+    play.batch(0, &end, false);
+    // New ones take the places of those that ended.
+    (6000..7000).for_each(|buffer| play.batch(buffer, &whole, false));
+    assert_eq!(play.dispatch.threads().all().len(), threads + 1);
+    let report = report(&play);
+    let int = Cell::Int;
+    assert_eq!(
+        edges(&report),
+        [["<root>".into(), "com.shop.Cart.m1".into(), int(7000), int(0), int(70_490), int(70_490)]]
+    );
+}
