@@ -47,14 +47,14 @@ const OTHERS: [&str; 7] = ["-l", "jni,alloc", "--exact", "--yes", "--max-overhea
 
 /// What is sampled, in what, and by how much it may grow in an hour.
 const SERIES: [(&str, f64); 10] = [
-    ("jtrace: resident, KiB", 8192.0),
+    ("jtrace: memory, KiB", 8192.0),
     ("jtrace: mappings", 1.0),
     ("jtrace: descriptors", 1.0),
     ("jtrace: eBPF objects", 1.0),
     ("jtrace: threads", 1.0),
     ("jtrace: CPU ms a piece", 5.0),
     ("target: CPU ms a piece", 5.0),
-    ("target: resident, KiB", 8192.0),
+    ("target: memory, KiB", 8192.0),
     ("target: descriptors", 1.0),
     ("target: mappings", 10.0),
 ];
@@ -62,7 +62,8 @@ const SERIES: [(&str, f64); 10] = [
 /// What a process holds.
 #[derive(Clone, Copy, Default)]
 struct Held {
-    resident_kib: f64,
+    /// Its own. Those of ring buffers are the kernel's from the beginning, and are seen here when they are read for the first time.
+    memory_kib: f64,
     mappings: f64,
     descriptors: f64,
     objects: f64,
@@ -85,7 +86,7 @@ impl Held {
         let links: Vec<_> = links.map(|link| link.to_string_lossy().into_owned()).collect();
         let is_object = |link: &&String| link.contains("bpf") || link.contains("perf_event");
         Ok(Self {
-            resident_kib: value("VmRSS:")?,
+            memory_kib: value("RssAnon:")?,
             mappings: fs::read_to_string(format!("/proc/{pid}/maps"))?.lines().count() as f64,
             descriptors: links.len() as f64,
             objects: links.iter().filter(is_object).count() as f64,
@@ -96,7 +97,7 @@ impl Held {
 
     fn plus(self, other: Self) -> Self {
         Self {
-            resident_kib: self.resident_kib + other.resident_kib,
+            memory_kib: self.memory_kib + other.memory_kib,
             mappings: self.mappings + other.mappings,
             descriptors: self.descriptors + other.descriptors,
             objects: self.objects + other.objects,
@@ -162,14 +163,14 @@ fn sampled(jvm: &mut Jvm, sessions: &mut [Session; 2], length: Duration) -> Resu
         let target = Held::of(jvm.pid())?;
         if let Some((own_before, target_before)) = before {
             let values = [
-                own.resident_kib,
+                own.memory_kib,
                 own.mappings,
                 own.descriptors,
                 own.objects,
                 own.threads,
                 own.cpu_ms - own_before.cpu_ms,
                 target.cpu_ms - target_before.cpu_ms,
-                target.resident_kib,
+                target.memory_kib,
                 target.descriptors,
                 target.mappings,
             ];

@@ -52,7 +52,7 @@ impl Met {
     pub(super) fn counting(&self, last: &Context) -> Self {
         let Context { count, errors, total_ns, inner_ns, largest, bytes, .. } = *last;
         let self_ns = total_ns.saturating_sub(inner_ns);
-        let tally = ContextTally { count, errors, total_ns, self_ns, largest, bytes, ..self.tally.clone() };
+        let tally = ContextTally { count, errors, total_ns, self_ns, largest, bytes, ..self.tally };
         Self { tally, ..*self }
     }
 
