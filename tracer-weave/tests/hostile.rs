@@ -95,8 +95,8 @@ fn a_class_file_that_is_cut_off_is_refused() {
     }
 }
 
-/// Memory that a class file may take, and each byte of it.
-const ROOM_BYTES: usize = 1 << 20;
+/// Memory that a class file may take, and each byte of it. A count of 16 bits can ask for room for as many entries of 24 bytes.
+const ROOM_BYTES: usize = 4 << 20;
 const ROOM_PER_BYTE: usize = 256;
 
 #[test]

@@ -90,8 +90,9 @@ impl<'a> Method<'a> {
             .filter(|(_, kept)| **kept)
             .map(|(parameter, _)| parameter)
             .collect();
-        let saved_from = code.max_locals + 2 * u16::from(plan.keeping);
-        let max_locals = saved_from + u16::from(plan.saving);
+        // Where there is no room for more of them, none is asked for, or the check below turns the method down.
+        let saved_from = code.max_locals.saturating_add(2 * u16::from(plan.keeping));
+        let max_locals = saved_from.saturating_add(u16::from(plan.saving));
         let saved_from = match plan.saving {
             0 => 0,
             _ if max_locals > u16::from(u8::MAX) => return Err(Fail::Reason(NO_ROOM_FOR_LENGTHS.to_owned())),
