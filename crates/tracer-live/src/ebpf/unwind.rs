@@ -15,7 +15,6 @@ use super::{
     load::{map_error, take},
     wire::{CodeValue, RegionValue, RowsValue},
 };
-use crate::event::StackId;
 
 /// Room for rows of files that the target maps later, besides those that it has.
 const SPARE_ROWS: usize = 1 << 18;
@@ -93,9 +92,9 @@ impl Unwinding {
     }
 
     /// A stack that is met again is sent again.
-    pub fn forget_stack(&mut self, stack: StackId) {
+    pub fn forget_stack(&mut self, stack: u64) {
         // The programs may have forgotten it themselves.
-        let _: Result<(), _> = self.stacks.remove(&stack.0);
+        let _: Result<(), _> = self.stacks.remove(&stack);
     }
 
     /// How often stacks ended for each reason, in the order of [`StackEnd::ALL`].

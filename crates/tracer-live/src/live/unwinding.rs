@@ -147,7 +147,7 @@ impl Unwinding {
 
     fn forget_what_is_old(&mut self, kernel: &mut Kernel) {
         for stack in self.sent.take_forgotten() {
-            kernel.unwinding().forget_stack(stack);
+            kernel.unwinding().forget_stack(stack.0);
         }
         let now = Instant::now();
         if now.saturating_duration_since(self.aged) >= AGE {
