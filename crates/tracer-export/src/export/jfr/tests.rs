@@ -55,8 +55,17 @@ fn times_of_the_header_are_those_of_the_session() {
     assert_eq!([wall_ns, duration_ns, start_ns], [START_WALL_MS * 1_000_000, 1_500_000_000, START_NS]);
     let jvm = only(&chunk, "jdk.JVMInformation");
     assert_eq!((jvm.text("javaArguments"), jvm.number("pid"), jvm.get("jvmArguments")), ("a.Main", 42, &Value::Null));
+    assert_eq!(jvm.text("jvmVersion"), "");
     assert_eq!(jvm.number("jvmStartTime"), START_WALL_MS.cast_signed() - 10_000);
     assert_eq!(chunk.categories["jdk.SafepointBegin"], ["Java Virtual Machine", "Runtime", "Safepoint"]);
+}
+
+#[test]
+fn versions_are_said_as_the_jdk_says_them() {
+    let (chunk, _) =
+        one_chunk("target jvm_name=\"OpenJDK 64-Bit Server VM\" jvm_version=17.0.15+6\nend +1s duration\n");
+    let version = "OpenJDK 64-Bit Server VM (17.0.15+6) for linux JRE (17.0.15+6)";
+    assert_eq!(only(&chunk, "jdk.JVMInformation").text("jvmVersion"), version);
 }
 
 #[test]
@@ -139,6 +148,22 @@ fn a_collection_is_a_pause_an_operation_and_a_safepoint() {
     let operations: Vec<_> =
         chunk.of("jdk.ExecuteVMOperation").map(|of| (of.text("operation"), of.number("safepointId"))).collect();
     assert_eq!(operations, [("G1CollectFull", 1), ("G1PauseRemark", 0)]);
+}
+
+/// JDK Mission Control's rule for operations fails where a file has no field `caller`.
+#[test]
+fn an_operation_names_who_asked_where_it_was_one_thread() {
+    let (chunk, _) = one_chunk(
+        "thread 5 \"VM Thread\"\nthread 7 \"worker-7\"\nlenses safepoint\n\
+         +1ms tid 7 vm_operation_request name=\"FindDeadlocks\"\n\
+         +2ms tid 5 vm_operation_begin name=\"FindDeadlocks\"\n+3ms tid 5 vm_operation_end name=\"FindDeadlocks\"\n\
+         +4ms tid 7 vm_operation_request name=\"PrintThreads\"\n+4ms tid 8 vm_operation_request name=\"PrintThreads\"\n\
+         +5ms tid 5 vm_operation_begin name=\"PrintThreads\"\n+6ms tid 5 vm_operation_end name=\"PrintThreads\"\n\
+         +7ms tid 5 vm_operation_begin name=\"Cleanup\"\n+8ms tid 5 vm_operation_end name=\"Cleanup\"\nend +1s duration\n",
+    );
+    let operations: Vec<_> = chunk.of("jdk.ExecuteVMOperation").collect();
+    assert_eq!(operations[0].text("caller.osName"), "worker-7");
+    assert_eq!([1, 2].map(|at| operations[at].get("caller")), [&Value::Null; 2]);
 }
 
 #[test]

@@ -186,7 +186,13 @@ pub(in crate::export::jfr) const EVENTS: &[EventType] = &[
         "jdk.ExecuteVMOperation",
         "VM Operation",
         RUNTIME,
-        &[OPERATION, Field::new("safepoint", "At Safepoint", Type::Boolean), SAFEPOINT_ID],
+        &[
+            OPERATION,
+            Field::new("safepoint", "At Safepoint", Type::Boolean),
+            Field::new("blocking", "Caller Blocked", Type::Boolean),
+            Field::new("caller", "Caller", Type::Thread),
+            SAFEPOINT_ID,
+        ],
     )
     .lasting()
     .on_thread(),
