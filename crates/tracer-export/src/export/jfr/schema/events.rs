@@ -95,8 +95,10 @@ pub(in crate::export::jfr) const EVENTS: &[EventType] = &[
         "Java Thread Park",
         APPLICATION,
         &[
+            Field::new("parkedClass", "Class Parked On", Type::Class),
             Field::number("timeout", "Park Timeout", Unit::Nanoseconds),
             Field::number("until", "Park Until", Unit::SinceEpoch),
+            Field::number("address", "Address of Object Parked", Unit::Address),
         ],
     )
     .lasting()
