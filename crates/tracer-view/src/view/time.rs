@@ -22,10 +22,13 @@ pub(super) fn words(doing: &Doing) -> String {
     format!("{what}{at}{of}")
 }
 
-/// The largest parts, at most so many, in their order.
+/// The largest parts, at most so many, in their order. What runs is among them, however many threads of pools wait for work.
 pub(super) fn largest(time: &[Doing], most: usize) -> Vec<Doing> {
     let mut sizes: Vec<(usize, &Doing)> = time.iter().enumerate().collect();
     sizes.sort_by(|(_, a), (_, b)| b.threads.total_cmp(&a.threads));
+    if let Some(at) = sizes.iter().position(|(_, doing)| doing.state == "runs") {
+        sizes[..=at].rotate_right(1);
+    }
     sizes.truncate(most);
     sizes.sort_by_key(|(at, _)| *at);
     sizes.into_iter().map(|(_, doing)| doing.clone()).collect()
@@ -49,6 +52,17 @@ pub(super) fn lines(time: &[Doing], width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::view::sample;
+
+    #[test]
+    fn what_runs_is_shown_beside_pools_that_wait() {
+        let doing = |state, threads| Doing { state, what: String::new(), threads, place: None, pool: None };
+        let time =
+            [doing("runs", 0.6), doing("runs", 0.2), doing("stopped", 0.1), doing("waits", 11.0), doing("waits", 2.0)];
+        let shown = |most| largest(&time, most).iter().map(|doing| doing.threads).collect::<Vec<_>>();
+        assert_eq!(shown(2), [0.6, 11.0]);
+        assert_eq!(shown(4), [0.6, 0.2, 11.0, 2.0]);
+        assert_eq!(largest(&time[3..], 1).len(), 1);
+    }
 
     #[test]
     fn of_many_parts_the_largest_stay_in_their_order() {
