@@ -127,7 +127,9 @@ impl Live {
     /// The first item of the session, which begins when everything was attached.
     pub fn start(&mut self, description: Description) -> Start {
         let Description { target, lenses, mut missing, threads, named, began } = description;
-        named.into_iter().for_each(|tid| self.threads.named(tid));
+        for tid in named {
+            self.threads.named(tid);
+        }
         missing.extend(self.missing.iter().cloned());
         let attach = self.attached_at.saturating_duration_since(began);
         Start {

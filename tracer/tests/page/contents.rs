@@ -49,7 +49,7 @@ fn long() -> String {
     })
 }
 
-const DRIVE: &str = r##"
+const DRIVE: &str = r#"
 const shape = (id) => document.querySelector(`[data-shape="${id}"]`);
 const seen = (id) => Array.from(shape(id).querySelectorAll("tbody tr")).filter((row) => row.checkVisibility()).length;
 const button = () => shape("alloc.long").querySelector(".fold");
@@ -75,7 +75,7 @@ say("contents", Array.from(document.querySelectorAll("nav span"), (one) => Array
 document.querySelector("[data-go=lens-own]").click();
 say("focus", document.activeElement.textContent);
 say("below", document.activeElement.getBoundingClientRect().top >= document.getElementById("bar").getBoundingClientRect().bottom);
-"##;
+"#;
 
 #[test]
 fn long_tables_are_folded_and_each_section_is_one_click_away() {

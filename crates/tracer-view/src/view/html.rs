@@ -139,7 +139,9 @@ fn grid_ns(report: &Report) -> u64 {
 /// The questions with the sections that saw something.
 fn seen(report: &Report) -> Vec<Question<'_>> {
     let mut all = questions(report);
-    all.iter_mut().for_each(|question| question.sections.retain(|section| !is_empty(section)));
+    for question in &mut all {
+        question.sections.retain(|section| !is_empty(section));
+    }
     all.retain(|question| !question.sections.is_empty());
     all
 }
