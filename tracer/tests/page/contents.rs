@@ -1,7 +1,7 @@
 //! What is long is folded, and what is far is one click away.
 
 use tracer_model::report::{
-    Cell, Column, Gather, Report, RowSteps, Section, Shape, Span, StepColumn, Summary, Table, TableSteps, Unit,
+    Cell, Column, Doing, Gather, Report, RowSteps, Section, Shape, Span, StepColumn, Summary, Table, TableSteps, Unit,
 };
 
 use crate::{
@@ -30,6 +30,7 @@ fn long() -> String {
     };
     let of_row = |at: u64| RowSteps { labels: vec![name(at)], steps: vec![(u32::from(at % 2 == 1), vec![at])] };
     pages::write(&Report {
+        time: vec![Doing { state: "runs", what: "Java".to_owned(), threads: 1.0, place: None, pool: None }],
         span: Span { duration_ns: 2 * SECOND, ..pages::empty().span },
         table_steps: vec![TableSteps {
             section: "alloc",
@@ -49,7 +50,7 @@ fn long() -> String {
     })
 }
 
-const DRIVE: &str = r#"
+const DRIVE: &str = r##"
 const shape = (id) => document.querySelector(`[data-shape="${id}"]`);
 const seen = (id) => Array.from(shape(id).querySelectorAll("tbody tr")).filter((row) => row.checkVisibility()).length;
 const button = () => shape("alloc.long").querySelector(".fold");
@@ -68,6 +69,7 @@ page.search("");
 say("back", seen("alloc.long"));
 page.choose(0, 1e9);
 say("range", seen("alloc.long") + " " + button().textContent + " " + shape("alloc.long").querySelector("tbody tr").textContent);
+say("still", Array.from(document.querySelectorAll("#time .still"), (one) => one.checkVisibility() + one.textContent).join());
 page.choose(null);
 say("session", seen("alloc.long") + " " + button().textContent);
 say("order", Array.from(document.querySelectorAll(".lens > h2"), (one) => one.firstChild.data).join());
@@ -75,7 +77,7 @@ say("contents", Array.from(document.querySelectorAll("nav span"), (one) => Array
 document.querySelector("[data-go=lens-own]").click();
 say("focus", document.activeElement.textContent);
 say("below", document.activeElement.getBoundingClientRect().top >= document.getElementById("bar").getBoundingClientRect().bottom);
-"#;
+"##;
 
 #[test]
 fn long_tables_are_folded_and_each_section_is_one_click_away() {
@@ -93,9 +95,10 @@ fn long_tables_are_folded_and_each_section_is_one_click_away() {
         check("marked", "part.Number");
         check("back", "10");
         check("range", "10 10 of 20 rows, show all com.shop.part.Number3838");
+        check("still", "truewhole session");
         check("session", "10 10 of 40 rows, show all");
         check("order", "CPU,Allocation,A lens of its own");
-        check("contents", "Findings; time CPU; memory Allocation; own A lens of its own");
+        check("contents", "Findings Where its time goes; time CPU; memory Allocation; own A lens of its own");
         check("focus", "A lens of its own whole session");
         check("below", "true");
     }

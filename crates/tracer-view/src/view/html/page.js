@@ -92,7 +92,7 @@ function patternOf(text) {
   const find = (id) => document.getElementById(id);
   const [from, to, about, whole, theme] = ["range-from", "range-to", "range-about", "range-whole", "theme"].map(find);
   const still = [];
-  for (const heading of document.querySelectorAll(".lens > h2, .shape:not(.follows) > h3, #findings > h2")) {
+  for (const heading of document.querySelectorAll(".lens > h2, .shape:not(.follows) > h3, #findings > h2, #time > h2")) {
     const badge = document.createElement("span");
     badge.className = "still";
     badge.textContent = "whole session";
