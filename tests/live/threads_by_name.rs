@@ -52,6 +52,22 @@ fn whole_names_choose_threads_on_every_jdk() -> Result<()> {
     Ok(())
 }
 
+/// The kernel knows both residents by the same 15 bytes, and a report without a predicate tells them apart all the same.
+#[test]
+fn threads_that_were_there_before_have_their_whole_names_in_reports_on_every_jdk() -> Result<()> {
+    for jdk in jdk::all()? {
+        let (_, expected, report) = count(&jdk, &[], &["--by-thread"])?;
+        let rows = report.table("methods", "threads")?;
+        for resident in ["worker-of-the-shop-resident-a", "worker-of-the-shop-resident-b"] {
+            let calls = rows.iter().filter(|row| row.get("thread").is_some_and(|name| name == resident));
+            let calls = calls.map(|row| cell(row, "calls")).sum::<Result<u64>>()?;
+            let wanted = expected.sum("thread_calls", |name| name == resident);
+            ensure!(wanted > 0 && calls == wanted, "JDK {}: {calls} of {wanted} in {rows:?}", jdk.release);
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn daemons_are_told_from_others_on_every_jdk() -> Result<()> {
     for jdk in jdk::all()? {

@@ -360,6 +360,40 @@ fn files_that_are_no_session_are_one_line_for_report_and_for_both_sides_of_diff(
 }
 
 #[test]
+fn sessions_that_have_nothing_to_compare_are_one_line() {
+    let recorded = Recorded::new("profiles.txt");
+    let good = recorded.name("good.json");
+    succeed(&["report", &recorded.name("x.jtrace"), "-o", &good]);
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(&good).expect("it was written")).expect("it is JSON");
+    let with = |name: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let mut changed = report.clone();
+        change(&mut changed);
+        fs::write(recorded.path(name), changed.to_string()).expect("it can be written");
+        recorded.name(name)
+    };
+    let only = |lens: &'static str| {
+        move |report: &mut serde_json::Value| {
+            let sections = report["sections"].as_array_mut().expect("sections");
+            sections.retain(|section| section["id"] == lens);
+        }
+    };
+    let (cpu, locks) = (with("cpu.json", &only("cpu")), with("locks.json", &only("locks")));
+    let none = with("none.json", &only("no lens has this name"));
+    let short = with("short.json", &|report| report["span"]["duration_ns"] = 0.into());
+    for (arguments, says) in [
+        ([&cpu, &locks], "cannot be compared: cpu before, locks after"),
+        ([&none, &good], "cannot be compared: no lens before, "),
+        ([&short, &good], "short.json cannot be compared: its session lasted no time"),
+        ([&good, &short], "short.json cannot be compared"),
+    ] {
+        let [error, _] = refused(&["diff", arguments[0], arguments[1]], 1);
+        assert!(error.contains(says), "{arguments:?}: {error}");
+    }
+    succeed(&["diff", &cpu, &good]);
+}
+
+#[test]
 fn two_sessions_are_compared_in_every_form() {
     let (quiet, busy) = (Recorded::new("quiet.txt"), Recorded::new("profiles.txt"));
     let [json, txt, svg, page] = ["d.json", "d.txt", "d.svg", "d.html"].map(|name| busy.name(name));

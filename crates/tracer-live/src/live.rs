@@ -128,8 +128,11 @@ pub struct Live {
 
 impl Live {
     /// The first item of the session, which begins when everything was attached.
-    pub fn start(&self, description: Description) -> Start {
-        let Description { target, lenses, mut missing, threads, began } = description;
+    pub fn start(&mut self, description: Description) -> Start {
+        let Description { target, lenses, mut missing, threads, named, began } = description;
+        for tid in named {
+            self.threads.named(tid);
+        }
         missing.extend(self.missing.iter().cloned());
         let attach = self.attached_at.saturating_duration_since(began);
         Start {
@@ -238,7 +241,7 @@ impl Live {
         }
         self.tell_asked(sink);
         if let (Some(looks), Some(unwinding)) = (&self.looks, &mut self.unwinding) {
-            looks.tell(unwinding.definitions(), sink);
+            looks.tell(unwinding.definitions(), &mut self.threads, sink);
         }
         if let Some(inside) = &mut self.inside {
             inside.pump(sink);

@@ -154,7 +154,7 @@ pub struct Start {
     /// CPU time of jtrace until then.
     #[serde(default)]
     pub attach_cpu_ns: u64,
-    /// Threads that lived already, with the names that the kernel knows (cut at 15 bytes).
+    /// Threads that lived already, with their whole names, or those that the kernel knows (cut at 15 bytes).
     pub threads: Vec<(Tid, String)>,
 }
 
@@ -319,12 +319,12 @@ pub struct GuardReason {
     pub within_ns: u64,
 }
 
-/// The name that the kernel knows of a thread.
+/// The name of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadName {
     /// The thread.
     pub tid: Tid,
-    /// Its name, cut at 15 bytes.
+    /// Its name; what the kernel knows of it is cut at 15 bytes.
     pub name: String,
 }
 

@@ -183,14 +183,20 @@ fn found(fate: Fate, finding: &Finding, was: Option<String>) -> Found {
     Found { fate, id, severity: *severity, title: title.clone(), was }
 }
 
+/// A number that is 0 where it is not known.
+fn known(number: u32) -> String {
+    if number == 0 { String::new() } else { number.to_string() }
+}
+
 /// Shorter than this, chance and the start of a session decide much.
 const SHORT_NS: u64 = 5_000_000_000;
 
 fn cautions(before: &Report, after: &Report) -> Vec<String> {
     let mut said = Vec::new();
+    // What one of them does not say may be the same.
     let mut differ = |what: &str, values: [&str; 2]| {
-        if values[0] != values[1] {
-            let [before, after] = values.map(|value| if value.is_empty() { "unknown" } else { value });
+        let [before, after] = values;
+        if before != after && !before.is_empty() && !after.is_empty() {
             said.push(format!("{what} differ: {before} before, {after} after"));
         }
     };
@@ -199,7 +205,7 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
         ("the programs", of(|report| report.target.command.clone())),
         ("the JVMs", of(|report| report.target.jvm_version.clone())),
         ("the collectors", of(|report| report.target.collector.clone())),
-        ("the machines' CPUs", of(|report| report.target.cpus.to_string())),
+        ("the machines' CPUs", of(|report| known(report.target.cpus))),
         (
             "the largest heaps",
             of(|report| report.target.max_heap_bytes.map_or_else(String::new, crate::text::format::bytes)),

@@ -11,6 +11,7 @@ mod sentence;
 mod calls;
 mod graph;
 mod heap_way;
+mod question;
 mod symbol;
 mod time;
 

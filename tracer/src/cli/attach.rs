@@ -191,7 +191,7 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     let reader = Known::thread_reader(&jvm, &watched);
     let mut live = Live::attach(prepared)?;
     live.look_at_threads(reader);
-    let start = live.start(prepare::describe(&jvm, &watched, known.missing));
+    let start = live.start(prepare::describe(&jvm, &watched, known.missing, known.threads));
     let held = Held { armed, jvm, predicate: watched.predicate, included: watched.included };
     watch_live(live, start, limits, files, show, held, &mut waiter)?;
     Ok(if ending::is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -71,6 +71,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let [before, after] = [Input::open(&options.before)?, Input::open(&options.after)?];
     give_up(&options.output)?;
     let reports = [before.report(&options.before)?, after.report(&options.after)?];
+    comparable(&reports, [&options.before, &options.after])?;
     let diff = Diff::of(&reports[0], &reports[1]);
     for (path, form) in options.output.iter().zip(forms) {
         match form {
@@ -88,6 +89,31 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         output::print(|out| view::diff::write(&diff, &TextOptions::for_stdout(), out))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what would be called alike only because there is nothing to compare.
+fn comparable(reports: &[Report; 2], paths: [&Path; 2]) -> Result<(), Failure> {
+    for (report, path) in reports.iter().zip(paths) {
+        if report.span.duration_ns == 0 {
+            return Err(Failure::new(
+                format!("{} cannot be compared: its session lasted no time", path.display()),
+                "record both sessions for 30 s or longer".to_owned(),
+            ));
+        }
+    }
+    let [before, after] = reports;
+    if before.sections.iter().any(|section| after.section(section.id).is_some()) {
+        return Ok(());
+    }
+    let lenses = |report: &Report| match &report.sections[..] {
+        [] => "no lens".to_owned(),
+        sections => sections.iter().map(|section| section.id).collect::<Vec<_>>().join(", "),
+    };
+    let [earlier, later] = paths.map(Path::display);
+    Err(Failure::new(
+        format!("{earlier} and {later} cannot be compared: {} before, {} after", lenses(before), lenses(after)),
+        "record both sessions with the same lenses".to_owned(),
+    ))
 }
 
 fn picture(reports: &[Report; 2], choice: Option<&ProfileChoice>, path: &Path) -> Result<(), Failure> {

@@ -35,7 +35,10 @@ use crate::{
     ebpf::{attach::Place, load::KernelOptions, memory::RingSize},
     ending::{self, Patience, Until},
     inside::visit::Visit,
-    jvm::find::{Jvm, process::Identity},
+    jvm::{
+        find::{Jvm, process::Identity},
+        java_threads::Layout,
+    },
     lens::Lens,
     live::{
         Live, Prepared,
@@ -159,12 +162,12 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let mut child = waiting.begin()?;
     // First, so that what is read of the JVM then has the library in it. The JVM waits.
     let visit = coming.map(|coming| arrive(coming, &mut child)).transpose()?;
-    let Learned { jvm, mut missing, armed, gate } =
+    let Learned { jvm, mut missing, armed, gate, threads } =
         learn(&mut live, &mut child, &libjvm, &watched, questions.as_ref())?;
     if let Some(visit) = visit {
         live.inside_arrives(visit, gate, &mut missing);
     }
-    let start = live.start(prepare::describe(&jvm, &watched, missing));
+    let start = live.start(prepare::describe(&jvm, &watched, missing, threads));
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
     let held = Held { armed: armed.unwrap_or_default(), jvm, predicate: watched.predicate, included: watched.included };
@@ -229,6 +232,7 @@ struct Learned {
     missing: Vec<String>,
     armed: Option<ArmedJvm>,
     gate: Option<ThreadGate>,
+    threads: Option<Layout>,
 }
 
 /// Waits until the JVM's library is mapped, its tables can be read and its counters are there, and tells the programs.
@@ -268,7 +272,7 @@ fn learn(
                      collections and names of allocated classes are unknown"
                         .to_owned(),
                 );
-                return Ok(Learned { jvm, missing, armed, gate });
+                return Ok(Learned { jvm, missing, armed, gate, threads: known.threads });
             }
         } else if late {
             return Err(Failure::new(

@@ -58,7 +58,7 @@ page.choose(1e9, 2e9);
 const dark = contrasts("dark"), ink = getComputedStyle(document.body).color, light = contrasts("light");
 say("themes", getComputedStyle(document.body).color !== ink);
 say("contrast", dark > 4.5 && light > 4.5);
-say("order", controls.filter((one) => one.tabIndex === 0 && visible(one) && !one.disabled).slice(0, 8).map((one) => one.id || one.tagName).join());
+say("order", controls.filter((one) => one.tabIndex === 0 && visible(one) && !one.disabled).slice(0, 11).map((one) => one.id || one.tagName).join());
 say("wrong", wrong.slice(0, 12).join("; "));
 "##;
 
@@ -93,7 +93,11 @@ fn controls_have_names_texts_have_contrast_and_the_focus_goes_from_top_to_bottom
     assert_eq!(figures.text("wrong"), "");
     assert_eq!(figures.text("themes"), "true");
     assert_eq!(figures.text("contrast"), "true");
-    assert_eq!(figures.text("order"), "search,range-from,range-to,range-whole,theme,SUMMARY,SUMMARY,lanes");
+    // The contents have the findings and two lenses.
+    assert_eq!(
+        figures.text("order"),
+        "search,range-from,range-to,range-whole,theme,BUTTON,BUTTON,BUTTON,SUMMARY,SUMMARY,lanes"
+    );
 }
 
 /// Every shape that a report can have.

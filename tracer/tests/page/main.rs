@@ -7,6 +7,7 @@ mod axe;
 mod axis;
 mod bench;
 mod browser;
+mod contents;
 mod pages;
 mod questions;
 mod search;

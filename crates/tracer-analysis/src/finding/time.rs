@@ -15,11 +15,14 @@ use crate::{
 const REASONS: usize = 6;
 /// A smaller part of a thread is not worth a line.
 const LEAST: f64 = 0.005;
+/// Some wait for a CPU is everywhere.
+const LEAST_QUEUED: f64 = 0.05;
 
-/// Running first, then what was stopped, then waiting by how many threads wait.
+/// Running first, then what was stopped, then waiting: for a CPU, then by how many threads wait.
 pub(super) fn spent(evidence: &Evidence<'_>) -> Vec<Doing> {
     let mut all = running(evidence);
     all.extend(stopped(evidence));
+    all.extend(queued(evidence));
     all.extend(waiting(evidence));
     all
 }
@@ -47,6 +50,12 @@ fn stopped(evidence: &Evidence<'_>) -> Option<Doing> {
     let operation = evidence.rows(Safepoint, "operations").next().map(|row| row.text("operation"));
     let what = operation.map_or_else(|| "at safepoints".to_owned(), |name| format!("at safepoints, most for {name}"));
     Some(Doing { state: "stopped", what, threads: percent / 100.0, place: None, pool: None })
+}
+
+/// Threads that are ready and have no CPU: without them the parts would not add up to what a busy thread spends.
+fn queued(evidence: &Evidence<'_>) -> Option<Doing> {
+    let threads = evidence.number(Threads, "cpu_queue_average").filter(|threads| *threads >= LEAST_QUEUED)?;
+    Some(Doing { state: "waits", what: "for a CPU".to_owned(), threads, place: None, pool: None })
 }
 
 /// By kind and what for, with the place and the pool of the largest part.
@@ -106,6 +115,7 @@ mod tests {
             .row("cpu", "states", &state("GC", 330))
             .row("cpu", "states", &state("JIT", 0))
             .number("safepoint", "safepoint_share_percent", 12.0)
+            .number("threads", "cpu_queue_average", 0.97)
             .row("threads", "waiting", &wait("com.shop.Cart.add:12", 6.0))
             .row("threads", "waiting", &wait("com.shop.Cart.sum:9", 1.5));
         let said: Vec<_> = spent_in(&case)
@@ -120,10 +130,11 @@ mod tests {
                 "runs Java 1.00 -",
                 "runs GC 0.50 -",
                 "stopped at safepoints 0.12 -",
+                "waits for a CPU 0.97 -",
                 "waits monitor: com.shop.Cart 7.50 com.shop.Cart.add:12",
             ]
         );
-        assert_eq!(spent_in(&case)[3].pool.as_deref(), Some("http-worker-*"));
+        assert_eq!(spent_in(&case)[4].pool.as_deref(), Some("http-worker-*"));
     }
 
     #[test]

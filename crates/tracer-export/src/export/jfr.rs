@@ -134,7 +134,7 @@ impl Recorded {
         let Target { pid, command, jvm_version, jvm_name, uptime_s, .. } = &self.target;
         chunk.add(Type::JvmInformation, head, known, |fields| {
             fields.text(jvm_name);
-            fields.text(jvm_version);
+            fields.text(&in_jdk_words(jvm_name, jvm_version));
             fields.unknown();
             fields.text(command);
             fields.number(self.wall_ms.saturating_sub(uptime_s.saturating_mul(1000)));
@@ -294,6 +294,14 @@ pub fn written(play: impl FnOnce(&mut dyn FnMut(Item<'_>))) -> (Vec<u8>, Report)
     });
     let report = session.expect("a start").report();
     (recorder.finish(&report).expect("memory takes everything"), report)
+}
+
+/// A version as the JDK's files say it: JDK Mission Control finds it behind `JRE`.
+fn in_jdk_words(name: &str, version: &str) -> String {
+    match version {
+        "" => String::new(),
+        _ => format!("{name} ({version}) for linux JRE ({version})"),
+    }
 }
 
 #[cfg(test)]

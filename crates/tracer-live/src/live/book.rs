@@ -11,7 +11,7 @@ use std::{
 use super::holders::Namespace;
 use crate::{
     decode::{Decoded, decode},
-    event::{Edge, NameId, Payload},
+    event::{Edge, NameId, Payload, Tid},
     jvm::{java_threads::ThreadNames, os_thread},
     predicate::Thread,
 };
@@ -99,6 +99,16 @@ impl ThreadBook {
         }
     }
 
+    /// Gives threads the names that are known here; which ones.
+    pub fn name_all(&self, threads: &mut [(Tid, String)]) -> Vec<Tid> {
+        let known = threads.iter_mut().filter_map(|(tid, name)| {
+            let thread = self.threads.get(&tid.0).filter(|thread| !thread.name.is_empty())?;
+            name.clone_from(&thread.name);
+            Some(*tid)
+        });
+        known.collect()
+    }
+
     /// A thread; one of which nothing is known has the kernel's name, or none where it is gone.
     pub fn thread(&mut self, tid: u32) -> &Thread {
         if !self.has(tid) {
@@ -131,12 +141,23 @@ mod tests {
 
     use super::*;
     use crate::{
-        event::{SiteId, Tid},
+        event::SiteId,
         source::encode::{encode_definition, encode_event, name_id},
     };
 
     fn book() -> ThreadBook {
         ThreadBook::new(std::process::id(), Namespace::Initial, None)
+    }
+
+    #[test]
+    fn threads_get_the_names_that_are_known_and_others_keep_theirs() {
+        let mut book = book();
+        book.keep(7, Thread { name: "http-nio-8080-exec-1".to_owned(), daemon: true });
+        book.keep(8, Thread { name: String::new(), daemon: false });
+        let mut threads: Vec<_> = [7, 8, 9].map(|tid| (Tid(tid), "http-nio-8080-e".to_owned())).into_iter().collect();
+        assert_eq!(book.name_all(&mut threads), [Tid(7)]);
+        let names: Vec<_> = threads.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["http-nio-8080-exec-1", "http-nio-8080-e", "http-nio-8080-e"]);
     }
 
     #[test]

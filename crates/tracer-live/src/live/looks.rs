@@ -13,10 +13,10 @@ use std::{
     time::Duration,
 };
 
-use super::{definitions::Definitions, host::now_ns, mapped::Mapped};
+use super::{definitions::Definitions, host::now_ns, mapped::Mapped, threads::Threads};
 use crate::{
     clock::{self, ClockId},
-    event::StackId,
+    event::{StackId, Tid},
     item::{
         Item,
         look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, OsProcess, ThreadLook, Waits},
@@ -85,9 +85,14 @@ impl Looks {
         Some(Self { seen, _stop: stop })
     }
 
-    /// Passes on what was seen, behind the stacks in it.
-    pub(super) fn tell(&self, definitions: &mut Definitions, sink: &mut dyn FnMut(Item<'_>)) {
+    /// Passes on what was seen, behind the stacks in it and the names of threads that had none of their own.
+    pub(super) fn tell(&self, definitions: &mut Definitions, names: &mut Threads, sink: &mut dyn FnMut(Item<'_>)) {
         while let Ok(seen) = self.seen.try_recv() {
+            for thread in &seen.threads {
+                if let Some(name) = names.learn(Tid(thread.tid), &thread.name, seen.time_ns) {
+                    sink(Item::Thread(name));
+                }
+            }
             let look = seen.told(definitions, sink);
             sink(Item::Look(look));
         }

@@ -79,6 +79,8 @@ pub struct Description {
     pub missing: Vec<String>,
     /// Threads that live already.
     pub threads: Vec<(Tid, String)>,
+    /// Those of them whose names are whole.
+    pub named: Vec<Tid>,
     /// When jtrace began.
     pub began: Instant,
 }

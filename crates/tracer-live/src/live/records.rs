@@ -179,7 +179,7 @@ impl Live {
         }
         if let Some(inside) = inside.as_mut().filter(|_| !more) {
             for name in inside.decide(kernel) {
-                threads.named(&name);
+                threads.named(name.tid);
                 sink(Item::Thread(name));
             }
         }

@@ -1,8 +1,9 @@
-//! Names of threads as the kernel knows them, read when a thread's first record arrives.
+//! Names of threads as the kernel knows them, read when a thread's first record arrives. Those whose whole names are known already keep
+//! them.
 //!
 //! Samples and switches come from threads that no `thread__start` announces, like those of the collector.
 
-use std::{collections::HashSet, fs::File, io::Read as _, num::NonZeroU32};
+use std::{collections::HashMap, fs::File, io::Read as _, num::NonZeroU32};
 
 use tracer_common::record::EventKind;
 
@@ -22,12 +23,23 @@ const MAX_COMM_BYTES: u64 = 64;
 pub(super) struct Threads {
     /// `None` where thread ids are those of another pid namespace than jtrace's, so that their files are not there.
     pid: Option<NonZeroU32>,
-    seen: HashSet<Tid>,
+    seen: HashMap<Tid, Named>,
+}
+
+/// Whose name a thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    /// The kernel's.
+    Cut,
+    /// Its own at its start, where the JVM says that; and when it started.
+    AtStart(u64),
+    /// Java's.
+    Whole,
 }
 
 impl Threads {
     pub(super) fn new(pid: Option<NonZeroU32>) -> Self {
-        Self { pid, seen: HashSet::new() }
+        Self { pid, seen: HashMap::new() }
     }
 
     /// The name of the thread that a record comes from, where it is new: to be put before the record. A start says that
@@ -36,7 +48,7 @@ impl Threads {
         let pid = self.pid?;
         let header = Header::read(record).ok().filter(|header| !header.is_definition())?;
         let begins = header.kind == EventKind::ThreadStart as u16;
-        self.first_name(pid, header.tid, begins)
+        self.first_name(pid, header.tid, begins.then_some(header.time_ns))
     }
 
     /// The name of the thread that holds the monitor that a record is about, where it is new: it may have no record itself.
@@ -48,22 +60,37 @@ impl Threads {
         else {
             return None;
         };
-        self.first_name(pid, holder.thread()?, false)
+        self.first_name(pid, holder.thread()?, None)
     }
 
     /// A thread has been named by what knows its whole name.
-    pub(super) fn named(&mut self, name: &ThreadName) {
-        self.seen.insert(name.tid);
+    pub(super) fn named(&mut self, tid: Tid) {
+        self.seen.insert(tid, Named::Whole);
     }
 
-    fn first_name(&mut self, pid: NonZeroU32, tid: Tid, begins: bool) -> Option<ThreadName> {
+    /// The whole name of a thread as it was at a moment, where that is news. Whoever has its id since then has another name.
+    pub(super) fn learn(&mut self, tid: Tid, name: &str, read_ns: u64) -> Option<ThreadName> {
+        self.pid?;
+        let is_old = match self.seen.get(&tid) {
+            Some(Named::Whole) => true,
+            Some(Named::AtStart(started_ns)) => *started_ns >= read_ns,
+            Some(Named::Cut) | None => false,
+        };
+        if is_old || name.is_empty() || self.seen.len() >= MAX_THREADS {
+            return None;
+        }
+        self.named(tid);
+        Some(ThreadName { tid, name: name.to_owned() })
+    }
+
+    fn first_name(&mut self, pid: NonZeroU32, tid: Tid, started_ns: Option<u64>) -> Option<ThreadName> {
         if self.seen.len() >= MAX_THREADS {
             self.seen.clear();
         }
-        let new = self.seen.insert(tid);
-        if !new && !begins {
+        if started_ns.is_none() && self.seen.contains_key(&tid) {
             return None;
         }
+        self.seen.insert(tid, started_ns.map_or(Named::Cut, Named::AtStart));
         Some(ThreadName { tid, name: comm(pid, tid)? })
     }
 }
@@ -98,6 +125,33 @@ mod tests {
         assert_eq!(threads.name(&sample), None);
         let start = encode_event(EventKind::ThreadStart, SiteId(0), tid, 2, &[0; 4]);
         assert_eq!(threads.name(&start), Some(named));
+    }
+
+    #[test]
+    fn a_thread_whose_whole_name_is_known_keeps_it() {
+        let (pid, tid) = own();
+        let mut threads = Threads::new(Some(pid));
+        threads.named(tid);
+        assert_eq!(threads.name(&encode_event(EventKind::CpuSample, SiteId(0), tid, 1, &[1])), None);
+        // Whoever has its id next has another name.
+        assert!(threads.name(&encode_event(EventKind::ThreadStart, SiteId(0), tid, 2, &[0; 4])).is_some());
+    }
+
+    #[test]
+    fn what_a_look_has_read_is_told_once_and_not_of_a_thread_that_started_since() {
+        let (pid, tid) = own();
+        let mut threads = Threads::new(Some(pid));
+        let told =
+            |threads: &mut Threads, read_ns| threads.learn(tid, "http-nio-8080-exec-1", read_ns).map(|told| told.name);
+        let start = encode_event(EventKind::ThreadStart, SiteId(0), tid, 20, &[0; 4]);
+        threads.name(&encode_event(EventKind::CpuSample, SiteId(0), tid, 1, &[1]));
+        assert_eq!(told(&mut threads, 10).as_deref(), Some("http-nio-8080-exec-1"));
+        assert_eq!(told(&mut threads, 11), None);
+        threads.name(&start);
+        assert_eq!(told(&mut threads, 19), None);
+        assert!(told(&mut threads, 21).is_some());
+        // Ids of threads are those of another namespace than what looks read.
+        assert_eq!(Threads::new(None).learn(tid, "main", 1), None);
     }
 
     #[test]

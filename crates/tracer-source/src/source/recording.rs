@@ -56,7 +56,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Not a recording.
-    #[error("{path} is not a jtrace recording")]
+    #[error("{path} is not a jtrace recording, nor a flight recording, nor a report as JSON")]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -100,7 +100,7 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } => "check the path and its permissions",
-            Self::Foreign { .. } => "recordings are made by `jtrace record PID -o x.jtrace`",
+            Self::Foreign { .. } => "`jtrace record PID -o x.jtrace` makes recordings, and `-o x.json` reports; other forms cannot be read again",
             Self::Newer { .. } => "read it with the jtrace that wrote it, or a newer one",
             Self::Older { .. } => "read it with the jtrace that wrote it",
             Self::Empty { .. } | Self::Damaged { .. } => "record again: nothing of this file can be trusted",

@@ -55,6 +55,20 @@ fn amounts_are_compared_per_second_and_extremes_as_they_are() {
     );
 }
 
+/// A flight recording says neither, and may be of the same machine.
+#[test]
+fn what_one_session_does_not_say_does_not_differ() {
+    let before = sample::report();
+    let mut after = before.clone();
+    after.target.cpus = 0;
+    after.target.collector.clear();
+    after.target.max_heap_bytes = None;
+    for [before, after] in [[&before, &after], [&after, &before]] {
+        let cautions = Diff::of(before, after).cautions;
+        assert!(!cautions.iter().any(|said| said.contains(" differ: ")), "{cautions:?}");
+    }
+}
+
 #[test]
 fn what_chance_makes_is_no_difference() {
     let with = |count| with_figures(10, Summary::new().int("collections", count));

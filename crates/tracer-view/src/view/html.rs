@@ -1,7 +1,7 @@
 //! The report as one page that needs nothing else: no network, no other file.
 //!
-//! At the top is one time axis over all timelines; a range that is chosen there filters what has time in it. Tables sort at
-//! a click. What keeps names harmless is the escaping; a policy in the page forbids it to load anything from anywhere and
+//! At the top is one time axis over all timelines; a range that is chosen there filters what has time in it. Sections stand in the
+//! order of the questions that they answer. Tables sort at a click. What keeps names harmless is the escaping; a policy in the page forbids it to load anything from anywhere and
 //! to run event handlers, so that the page cannot tell anybody that it was opened.
 
 mod axis;
@@ -13,7 +13,12 @@ use std::io;
 
 pub use self::difference::write as write_difference;
 
-use super::{escape, format, sentence, text::chart};
+use super::{
+    escape, format,
+    question::{Question, questions},
+    sentence,
+    text::chart,
+};
 use crate::report::{
     Doing, Finding, Histogram, Node, Profile, Report, Section, Severity, Shape, Span, Table, TableSteps, Tree,
 };
@@ -23,18 +28,19 @@ const STYLE: &str = include_str!("html/page.css");
 const PAGE_SCRIPT: &str = include_str!("html/page.js");
 const TABLES_SCRIPT: &str = include_str!("html/tables.js");
 const RANGES_SCRIPT: &str = include_str!("html/ranges.js");
+/// After both, as it counts the rows that they leave.
+const FOLDED_SCRIPT: &str = include_str!("html/folded.js");
 
 /// How the page's policy names the page's own script. It is no secret: the same report gives the same page.
 const SCRIPT_NONCE: &str = "jtrace-report-1";
 
-/// The bar that stays at the top: search, range, theme.
-const BAR: &str = r#"<div id="bar" role="toolbar" aria-label="Search, range and theme">
+/// The bar that stays at the top: search, range, theme, and behind them the contents.
+const BAR: &str = r#"<div id="bar" role="toolbar" aria-label="Search, range, theme and contents">
 <input id="search" type="search" placeholder="search everything: text or /regular expression/" aria-label="Search everything" spellcheck="false">
 <output id="search-about" aria-live="polite"></output>
 <span class="range" title="seconds, or a time of day (UTC) as 14:03 or 14:03:05"><label>from <input id="range-from" inputmode="decimal" spellcheck="false" autocomplete="off"></label> <label>to <input id="range-to" inputmode="decimal" spellcheck="false" autocomplete="off"></label> s
 <button id="range-whole" type="button" title="Esc">whole session</button> <output id="range-about" aria-live="polite"></output></span>
-<label>theme <select id="theme"><option value="">system</option><option value="light">light</option><option value="dark">dark</option></select></label>
-</div>"#;
+<label>theme <select id="theme"><option value="">system</option><option value="light">light</option><option value="dark">dark</option></select></label>"#;
 
 /// So many sentences about what is missing are shown at once.
 const MISSING: usize = 2;
@@ -75,7 +81,9 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "<div class=\"complete {class}\">{open}{}{close}", escape::html(&equation))?;
     list(&completeness.missing, out)?;
     writeln!(out, "{}</div>\n{BAR}", if folded { "</details>" } else { "" })?;
-    writeln!(out, "<section id=\"findings\"><h2>Findings</h2>")?;
+    let questions = seen(report);
+    contents(report, &questions, out)?;
+    writeln!(out, "</div>\n<section id=\"findings\"><h2>Findings</h2>")?;
     if findings.is_empty() {
         paragraph("none", out)?;
     }
@@ -83,8 +91,9 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</section>")?;
     spent(time, out)?;
     axis::write(report, out)?;
-    let (full, empty): (Vec<_>, Vec<_>) = sections.iter().partition(|section| !is_empty(section));
-    full.into_iter().try_for_each(|section| self::section(section, table_steps, out))?;
+    let mut full = questions.iter().flat_map(|question| &question.sections);
+    full.try_for_each(|section| self::section(section, table_steps, out))?;
+    let empty: Vec<_> = sections.iter().filter(|section| is_empty(section)).collect();
     nothing_seen(&empty, out)?;
     end(out)
 }
@@ -108,7 +117,7 @@ fn end(out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</main>\n<script nonce=\"{SCRIPT_NONCE}\">\n/*\n{}*/\n{}", axis::LIBRARY_LICENCE, axis::LIBRARY)?;
     writeln!(
         out,
-        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}</script>\n</body>\n</html>",
+        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}{FOLDED_SCRIPT}</script>\n</body>\n</html>",
         axis::SCRIPT,
         flame::HEAT_SCRIPT,
         flame::SCRIPT
@@ -125,6 +134,35 @@ fn grid_ns(report: &Report) -> u64 {
         Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) => 0,
     };
     shapes.map(width).chain(report.table_steps.iter().map(|steps| steps.step_ns)).max().unwrap_or(0)
+}
+
+/// The questions with the sections that saw something.
+fn seen(report: &Report) -> Vec<Question<'_>> {
+    let mut all = questions(report);
+    for question in &mut all {
+        question.sections.retain(|section| !is_empty(section));
+    }
+    all.retain(|question| !question.sections.is_empty());
+    all
+}
+
+/// A button for each part of the page.
+fn contents(report: &Report, questions: &[Question<'_>], out: &mut dyn io::Write) -> io::Result<()> {
+    let button = |id: &str, title: &str, out: &mut dyn io::Write| {
+        writeln!(out, "<button type=\"button\" data-go=\"{}\">{}</button>", escape::html(id), escape::html(title))
+    };
+    writeln!(out, "<nav aria-label=\"Contents\"><span>")?;
+    button("findings", "Findings", out)?;
+    if !report.time.is_empty() {
+        button("time", "Where its time goes", out)?;
+    }
+    writeln!(out, "</span>")?;
+    for Question { title, sections } in questions {
+        writeln!(out, "<span><b>{}</b>", escape::html(title))?;
+        sections.iter().try_for_each(|section| button(&format!("lens-{}", section.id), &section.title, out))?;
+        writeln!(out, "</span>")?;
+    }
+    writeln!(out, "</nav>")
 }
 
 /// Whether nothing happened that the lens looks at.

@@ -12,6 +12,9 @@ use crate::report::{
     descriptor::{Descriptor, Detail},
 };
 
+/// Columns whose numbers count nothing: they are names, and have no separators.
+const NUMBERS: [&str; 2] = ["tid", "line"];
+
 /// Column that holds texts of any kind, or descriptors by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -55,8 +58,7 @@ impl<'a> Labels<'a> {
     }
 
     fn in_detail(&self, row: usize, column: usize, detail: Option<Detail>) -> Label {
-        let Some((cell, of)) = self.cell(row, column) else { return Label::new(String::new()) };
-        let text = format::cell(cell, of);
+        let Some(text) = self.text(row, column) else { return Label::new(String::new()) };
         match (self.kinds[column], detail) {
             (Kind::Any, None) => Label::new(text),
             (Kind::Any, Some(detail)) => Label::with_parameters(text, detail),
@@ -66,6 +68,15 @@ impl<'a> Labels<'a> {
                 (None, _) => text,
             }),
         }
+    }
+
+    fn text(&self, row: usize, column: usize) -> Option<String> {
+        let (cell, unit) = self.cell(row, column)?;
+        let is_number = self.table.columns.get(column).is_some_and(|column| NUMBERS.contains(&column.key));
+        Some(match cell {
+            Cell::Int(number) if is_number => number.to_string(),
+            _ => format::cell(cell, unit),
+        })
     }
 
     fn cell(&self, row: usize, column: usize) -> Option<(&'a Cell, Unit)> {
@@ -136,6 +147,14 @@ mod tests {
         let labels = Labels::new(table);
         let row = |row| labels.columns().map(|at| labels.label(row, at).full()).collect();
         (0..table.rows.len()).map(row).collect()
+    }
+
+    #[test]
+    fn numbers_that_are_names_have_no_separators() {
+        let columns = ["tid", "line", "count"].map(|key| Column { key, title: key, unit: Unit::Count }).into();
+        let row = vec![24_536_u64.into(), 2_612_u64.into(), 1_234_u64.into()];
+        let table = Table { id: "t", title: "T".into(), columns, rows: vec![row] };
+        assert_eq!(shown(&table), [["24536", "2612", "1,234"]]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A profile in pprof's format (`.pb.gz`): a gzipped protobuf message that `go tool pprof` and many services read.
 //!
-//! Each sample has two values, how often the stack was seen and its amount, and says its thread. Comments carry what the
+//! Each sample has two values, how often the stack was seen and its amount, and says its thread. What a clock has sampled is told in the
+//! time that it stands for, as receivers know it of other profilers. Comments carry what the
 //! other views say at their head: what was looked at, what it cost, how complete it is.
 
 mod message;
@@ -46,20 +47,19 @@ fn encode(report: &Report, section: &'static str, profile: &Profile, lines: Line
     texts.id("");
     let value_type =
         |texts: &mut Texts, kind: &str, unit: &str| ValueType { kind: texts.id(kind), unit: texts.id(unit) };
-    let sample_type =
-        vec![value_type(&mut texts, "samples", "count"), value_type(&mut texts, section, unit(profile.unit))];
+    let Period { amount, unit, each } = period(report, section, profile);
+    let sample_type = vec![value_type(&mut texts, "samples", "count"), value_type(&mut texts, section, unit)];
     let symbols = Symbols::new(profile, lines);
     let (function, mut location) = functions(&symbols, &mut texts);
     let mapping = mappings(&symbols, &mut location, &mut texts);
-    let (period, period_unit) = period(report, section, profile);
-    let period_type = Some(value_type(&mut texts, section, period_unit));
+    let period_type = Some(value_type(&mut texts, section, unit));
     let sample = profile
         .stacks
         .iter()
         .map(|stack| Sample {
             // Ids count from 1.
             location_id: symbols.stack(stack).rev().map(|symbol| u64::from(symbol) + 1).collect(),
-            value: vec![signed(stack.count), signed(stack.value)],
+            value: vec![signed(stack.count), signed(each.map_or(stack.value, |each| whole(stack.value as f64 * each)))],
             label: labels(profile, stack, &mut texts),
         })
         .collect();
@@ -74,7 +74,7 @@ fn encode(report: &Report, section: &'static str, profile: &Profile, lines: Line
         time_nanos: signed(report.span.started_at_ms.saturating_mul(1_000_000)),
         duration_nanos: signed(report.span.duration_ns),
         period_type,
-        period,
+        period: amount,
         comment,
         default_sample_type,
         string_table: texts.all,
@@ -131,13 +131,24 @@ fn mappings(symbols: &Symbols<'_>, locations: &mut [Location], texts: &mut Texts
     mappings
 }
 
-/// What a sample stands for, on average: for samples of the clock their time, else one thing. Receivers name a profile by it.
-fn period(report: &Report, section: &str, profile: &Profile) -> (i64, &'static str) {
+/// What a sample stands for. Receivers name a profile by it, and take amounts to have its unit.
+struct Period {
+    amount: i64,
+    unit: &'static str,
+    /// What one of the profile's amounts is in that unit, where that is another than its own.
+    each: Option<f64>,
+}
+
+/// For samples of the clock their time, on average, else one thing.
+fn period(report: &Report, section: &str, profile: &Profile) -> Period {
     let number = |key| report.section(section).and_then(|section| section.number(key));
     let sampled = number("sampled_ns").zip(number("samples").filter(|samples| *samples > 0.0));
-    match sampled {
-        Some((ns, samples)) => (signed(whole(ns / samples)).max(1), "nanoseconds"),
-        None => (1, unit(profile.unit)),
+    match sampled.map(|(ns, samples)| ns / samples) {
+        Some(ns) => {
+            let each = (profile.unit == Unit::Count).then_some(ns);
+            Period { amount: signed(whole(ns)).max(1), unit: "nanoseconds", each }
+        }
+        None => Period { amount: 1, unit: unit(profile.unit), each: None },
     }
 }
 

@@ -22,10 +22,16 @@ pub(super) fn words(doing: &Doing) -> String {
     format!("{what}{at}{of}")
 }
 
-/// The largest parts, at most so many, in their order.
+/// The largest parts, at most so many, in their order. What runs and what all stood still for are among them, however many threads
+/// of pools wait for work.
 pub(super) fn largest(time: &[Doing], most: usize) -> Vec<Doing> {
     let mut sizes: Vec<(usize, &Doing)> = time.iter().enumerate().collect();
     sizes.sort_by(|(_, a), (_, b)| b.threads.total_cmp(&a.threads));
+    for state in ["stopped", "runs"] {
+        if let Some(at) = sizes.iter().position(|(_, doing)| doing.state == state) {
+            sizes[..=at].rotate_right(1);
+        }
+    }
     sizes.truncate(most);
     sizes.sort_by_key(|(at, _)| *at);
     sizes.into_iter().map(|(_, doing)| doing.clone()).collect()
@@ -51,10 +57,25 @@ mod tests {
     use crate::view::sample;
 
     #[test]
+    fn what_runs_is_shown_beside_pools_that_wait() {
+        let doing = |state, threads| Doing { state, what: String::new(), threads, place: None, pool: None };
+        let time =
+            [doing("runs", 0.6), doing("runs", 0.2), doing("stopped", 0.1), doing("waits", 11.0), doing("waits", 2.0)];
+        let shown = |most| largest(&time, most).iter().map(|doing| doing.threads).collect::<Vec<_>>();
+        assert_eq!(shown(1), [0.6]);
+        assert_eq!(shown(3), [0.6, 0.1, 11.0]);
+        assert_eq!(shown(4), [0.6, 0.1, 11.0, 2.0]);
+        assert_eq!(largest(&time[3..], 1).len(), 1);
+    }
+
+    #[test]
     fn of_many_parts_the_largest_stay_in_their_order() {
         let largest = largest(&sample::report().time, 3);
         let said: Vec<_> = largest.iter().map(|doing| (doing.state, amount(doing))).collect();
-        assert_eq!(said, [("runs", "1.35".to_owned()), ("waits", "13.20".to_owned()), ("waits", "0.60".to_owned())]);
+        assert_eq!(
+            said,
+            [("runs", "1.35".to_owned()), ("stopped", "31.0 %".to_owned()), ("waits", "13.20".to_owned())]
+        );
     }
 
     #[test]

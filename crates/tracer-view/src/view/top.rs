@@ -4,7 +4,7 @@ pub mod screen;
 
 use super::{escape, text::table};
 use crate::report::{
-    Severity,
+    Severity, Table,
     reading::{Row, table},
 };
 
@@ -26,7 +26,8 @@ pub fn lines(rows: &[Row], width: usize) -> Vec<(Line, String)> {
     if rows.is_empty() {
         return vec![(Line::Titles, "no JVM found".to_owned())];
     }
-    let mut drawn = table::lines(&table(rows), width, rows.len()).into_iter();
+    let (table, left_out) = fitted(rows, width);
+    let mut drawn = table::lines(&table, width, rows.len()).into_iter();
     let mut lines: Vec<(Line, String)> = drawn.next().map(|titles| (Line::Titles, titles)).into_iter().collect();
     for (at, (row, line)) in rows.iter().zip(&mut drawn).enumerate() {
         lines.push((Line::Jvm(at), line));
@@ -43,7 +44,34 @@ pub fn lines(rows: &[Row], width: usize) -> Vec<(Line, String)> {
     }
     // Columns that found no room are named behind the rows.
     lines.extend(drawn.map(|rest| (Line::Titles, rest)));
+    if !left_out.is_empty() {
+        let said = format!("    … no room for: {}", left_out.join(", "));
+        lines.push((Line::Titles, escape::fit(&said, width)));
+    }
     lines
+}
+
+/// Columns that go first where there is no room, each by itself: what a JVM is called must be read, and stands last.
+const DISPENSABLE: [&str; 4] = ["heap_max_bytes", "user", "threads", "jdk"];
+/// What the name gets at least, beyond what makes a column readable.
+const NAME: usize = 12;
+
+/// The table with the columns that leave room for the name, and the titles of the others.
+fn fitted(rows: &[Row], width: usize) -> (Table, Vec<&'static str>) {
+    let mut table = table(rows);
+    let mut left_out = Vec::new();
+    for key in DISPENSABLE {
+        // A column that finds no room is named on a line of its own.
+        if table::lines(&table, width.saturating_sub(NAME), rows.len()).len() <= rows.len() + 1 {
+            break;
+        }
+        let Some(at) = table.columns.iter().position(|column| column.key == key) else { continue };
+        left_out.push(table.columns.remove(at).title);
+        for row in &mut table.rows {
+            row.remove(at);
+        }
+    }
+    (table, left_out)
 }
 
 #[cfg(test)]
@@ -96,6 +124,21 @@ mod tests {
         insta::assert_snapshot!(shown.join("\n"));
         let places: Vec<Line> = lines.iter().map(|(line, _)| *line).collect();
         assert_eq!(places[1..4], [Line::Jvm(0), Line::Finding(0, Severity::Critical), Line::Jvm(1)]);
+    }
+
+    /// On the screen of a terminal nobody has made larger.
+    #[test]
+    fn a_jvm_has_its_name_at_80_columns() {
+        let named = |name: &str| {
+            let mut row = row(12_345, 150.0, None);
+            row.target.command = format!("{name} --port");
+            row
+        };
+        let lines = lines(&[named("com.shop.Checkout"), named("app.jar")], 80);
+        let shown = lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n");
+        for text in ["PAUSES", "HEAP", "RAM", "MAIN CLASS OR JAR", "com.shop.Checkout", "app.jar", "no room for: OF"] {
+            assert!(shown.contains(text), "no {text} in\n{shown}");
+        }
     }
 
     #[test]

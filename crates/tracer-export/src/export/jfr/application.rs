@@ -171,8 +171,11 @@ impl Application {
         chunk.add(Type::ThreadPark, head, known, |fields| {
             // The smallest number says that there is none.
             let limit = |is_there: bool| if is_there { park.time.cast_signed() } else { i64::MIN };
+            // On what it parks is not known. Readers that take fields by their places need both.
+            fields.number(0);
             fields.signed(limit(!park.absolute && park.time > 0));
             fields.signed(limit(park.absolute));
+            fields.number(0);
         });
     }
 

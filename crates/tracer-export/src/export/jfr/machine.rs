@@ -1,5 +1,7 @@
 //! What the JVM does: collections and their pauses, safepoints, VM operations, classes, compilations.
 
+use std::collections::HashMap;
+
 use super::{
     at,
     chunk::{Chunk, Fields, Head, Known},
@@ -11,7 +13,7 @@ use crate::{
         gc::operation::{Counting, classify},
         pairing::{Open, Stacks},
     },
-    event::{Edge, Event, MethodName, NameId, Payload},
+    event::{Edge, Event, MethodName, NameId, Payload, Tid},
     names::Names,
 };
 
@@ -20,6 +22,9 @@ const NO_CAUSE: &str = "No GC";
 
 /// What the JDK calls the moments at which pools are looked at.
 const WHEN: [&str; 2] = ["Before GC", "After GC"];
+
+/// Most kinds of operations that are waited for.
+const MAX_ASKED: usize = 256;
 
 /// What has begun, and numbers that the file gives: the JVM's own are not known.
 #[derive(Debug, Default)]
@@ -30,6 +35,8 @@ pub(super) struct Machine {
     /// Bytes in use in all pools of the heap, before the collection and after it, as far as the pools have told.
     heap: [Option<u64>; 2],
     operations: Stacks<Operation>,
+    /// Who has asked for an operation that has not begun; nobody where several have asked for one of that name.
+    asked: HashMap<NameId, Option<Tid>>,
     compiling: Open<(u64, MethodName)>,
     stopping: Open<Stop>,
     safepoint_id: u64,
@@ -49,6 +56,7 @@ struct Pause {
 struct Operation {
     since_ns: u64,
     name: NameId,
+    caller: Option<Tid>,
     /// Pauses around it.
     depth: usize,
 }
@@ -89,6 +97,9 @@ impl Machine {
             Payload::GcEnd { cause, last_cause } => self.pause_end(event, [cause, last_cause], known, chunk),
             Payload::VmOperation { edge, name, mode } => self.operation(event, edge, (name, mode), known, chunk),
             Payload::VmOperationRequest { name, mode: _ } => {
+                if self.asked.len() < MAX_ASKED {
+                    self.asked.entry(name).and_modify(|caller| *caller = None).or_insert(Some(event.tid));
+                }
                 chunk.add(Type::VmOperationRequest, at(event), known, |fields| {
                     fields.named_word(Type::VmOperation, name);
                 });
@@ -187,7 +198,8 @@ impl Machine {
     ) {
         if edge == Edge::Begin {
             let depth = self.pauses.depth(event.tid);
-            self.operations.begin(event.tid, Operation { since_ns: event.time_ns, name, depth });
+            let caller = self.asked.remove(&name).flatten();
+            self.operations.begin(event.tid, Operation { since_ns: event.time_ns, name, caller, depth });
             if let Some(stop) = self.stopping.get_mut(event.tid) {
                 stop.stood_ns.get_or_insert(event.time_ns);
             }
@@ -200,8 +212,10 @@ impl Machine {
         let safepoint_id = if self.stopped { self.safepoint_id } else { 0 };
         chunk.add(Type::ExecuteVmOperation, until(event, begun.since_ns), known, |fields| {
             fields.named_word(Type::VmOperation, name);
-            // Of HotSpot's modes these two are at a safepoint.
+            // Of HotSpot's modes these two are at a safepoint, and these two hold up who asked.
             fields.flag(matches!(mode, 0 | 3));
+            fields.flag(matches!(mode, 0 | 1));
+            fields.thread(begun.caller);
             fields.number(safepoint_id);
         });
     }

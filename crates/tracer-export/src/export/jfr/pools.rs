@@ -94,7 +94,6 @@ struct Framed {
     kind: u64,
     line: Option<u32>,
     bci: Option<u32>,
-    is_java: bool,
 }
 
 /// All that the events of a chunk refer to.
@@ -104,7 +103,6 @@ pub(super) struct Pools {
     packages: Pool<u64>,
     classes: Pool<u64>,
     methods: Pool<[u64; 3]>,
-    frame_types: Pool<String>,
     states: Pool<String>,
     gc_names: Pool<String>,
     gc_causes: Pool<String>,
@@ -184,8 +182,10 @@ impl Pools {
         };
         let symbol = self.symbols.text(&name);
         self.classes.id(symbol, |out, symbol| {
-            out.number(*symbol);
-            out.number(package);
+            for number in [0, *symbol, package, 0] {
+                out.number(number);
+            }
+            out.flag(false);
         })
     }
 
@@ -209,7 +209,10 @@ impl Pools {
         let name = self.symbols.text(name);
         let descriptor = descriptor.map(shown).filter(|text| Descriptor::parse(text).is_some());
         let descriptor = self.symbols.text(descriptor.as_deref().unwrap_or(NO_DESCRIPTOR));
-        self.methods.id([class, name, descriptor], |out, parts| parts.iter().for_each(|part| out.number(*part)))
+        self.methods.id([class, name, descriptor], |out, parts| {
+            parts.iter().chain([&0]).for_each(|part| out.number(*part));
+            out.flag(false);
+        })
     }
 
     /// A stack, or that part of it; none where it was not taken, or nothing of it is wanted.
@@ -235,12 +238,11 @@ impl Pools {
         self.stacks.id(key, |out, _| {
             out.flag(is_cut);
             out.number(framed.len() as u64);
-            for Framed { method, kind, line, bci, is_java } in framed {
+            for Framed { method, kind, line, bci } in framed {
                 out.number(method);
                 out.int(line);
                 out.int(bci);
                 out.number(kind);
-                out.flag(is_java);
             }
         })
     }
@@ -253,10 +255,9 @@ impl Pools {
         let class = if frame.kind.is_java() { self.java_class(class) } else { self.named_class(class) };
         let framed = Framed {
             method: self.method_of(class, name, frame.signature.as_deref()),
-            kind: self.frame_types.text(frame_type(frame.kind)),
+            kind: frame_type(frame.kind),
             line: frame.line,
             bci: frame.bci,
-            is_java: frame.kind.is_java(),
         };
         self.frames.insert(id, framed);
         framed
@@ -266,7 +267,6 @@ impl Pools {
     pub(super) fn bytes(&self) -> usize {
         let texts = [
             &self.symbols,
-            &self.frame_types,
             &self.states,
             &self.gc_names,
             &self.gc_causes,
@@ -300,10 +300,17 @@ impl Pools {
         add(!self.classes.ids.is_empty(), &|out| self.classes.write(Type::Class, out));
         add(!self.methods.ids.is_empty(), &|out| self.methods.write(Type::Method, out));
         add(!self.stacks.ids.is_empty(), &|out| self.stacks.write(Type::StackTrace, out));
+        add(!self.stacks.ids.is_empty(), &|out| {
+            out.number(Type::FrameKind.id());
+            out.number(FRAME_TYPES.len() as u64);
+            for (id, name) in FRAME_TYPES {
+                out.number(id);
+                out.text(name);
+            }
+        });
         add(!self.threads.is_empty(), &|out| self.threads.write(out));
         for (of, pool) in [
             (Type::Symbol, &self.symbols),
-            (Type::FrameKind, &self.frame_types),
             (Type::ThreadState, &self.states),
             (Type::GcName, &self.gc_names),
             (Type::GcCause, &self.gc_causes),
@@ -336,14 +343,18 @@ fn parts(frame: &Frame) -> (&str, &str) {
     }
 }
 
-const fn frame_type(kind: Kind) -> &'static str {
+/// How frames run, by the numbers that the JDK and async-profiler have for it: some readers know the numbers alone, and none above 6.
+/// Code that the JVM makes has the number of C++.
+const FRAME_TYPES: [(u64, &str); 6] =
+    [(0, "Interpreted"), (1, "JIT compiled"), (2, "Inlined"), (3, "Native"), (4, "Stub"), (5, "Kernel")];
+
+const fn frame_type(kind: Kind) -> u64 {
     match kind {
-        Kind::Interpreted => "Interpreted",
-        Kind::Compiled => "JIT compiled",
-        Kind::Inlined => "Inlined",
-        Kind::Native => "Native",
-        Kind::Stub => "Stub",
-        Kind::Kernel => "Kernel",
-        Kind::Unknown => "Unknown",
+        Kind::Interpreted => 0,
+        Kind::Compiled => 1,
+        Kind::Inlined => 2,
+        Kind::Native | Kind::Unknown => 3,
+        Kind::Stub => 4,
+        Kind::Kernel => 5,
     }
 }

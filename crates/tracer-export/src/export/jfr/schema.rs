@@ -1,6 +1,7 @@
 //! The types of the file: events, what they refer to, and the annotations that say what a number means.
 //!
-//! Names and fields of `jdk.*` are the JDK's own, so that its tools know them. A field that jtrace cannot know is not
+//! Names and fields of `jdk.*` are the JDK's own, so that its tools know them. What events refer to has just the JDK's fields, in its
+//! order: some readers take them by their places. Of an event, a field that jtrace cannot know is not
 //! there: a reader then sees no value, where a 0 would be one. Where the JDK's ready questions (`jfr view`) name such
 //! a field, it is a text that is absent, or a duration of the smallest number, which they show as not known.
 
@@ -28,6 +29,7 @@ pub(super) enum Type {
     Content,
     // What events refer to.
     Class,
+    ClassLoader,
     Thread,
     Symbol,
     Package,
@@ -181,6 +183,10 @@ pub(super) struct EventType {
     pub(super) fields: &'static [Field],
 }
 
+/// Of classes and methods; not known.
+const MODIFIERS: Field = Field::new("modifiers", "Access Modifiers", Type::Int);
+const HIDDEN: Field = Field::new("hidden", "Hidden", Type::Boolean);
+
 /// Types whose values stand in a pool: number, name, label, whether a reader may take the value for its only field,
 /// and fields.
 pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
@@ -189,7 +195,20 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
         "java.lang.Class",
         "Java Class",
         false,
-        &[Field::new("name", "Name", Type::Symbol), Field::new("package", "Package", Type::Package)],
+        &[
+            Field::new("classLoader", "Class Loader", Type::ClassLoader),
+            Field::new("name", "Name", Type::Symbol),
+            Field::new("package", "Package", Type::Package),
+            MODIFIERS,
+            HIDDEN,
+        ],
+    ),
+    (
+        Type::ClassLoader,
+        "jdk.types.ClassLoader",
+        "Java Class Loader",
+        false,
+        &[Field::new("type", "Type", Type::Class), Field::new("name", "Name", Type::Symbol)],
     ),
     (
         Type::Thread,
@@ -214,6 +233,8 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
             Field::new("type", "Type", Type::Class),
             Field::new("name", "Name", Type::Symbol),
             Field::new("descriptor", "Descriptor", Type::Symbol),
+            MODIFIERS,
+            HIDDEN,
         ],
     ),
     (
@@ -253,8 +274,7 @@ pub(super) const POOLED: &[(Type, &str, &str, bool, &[Field])] = &[
     ),
 ];
 
-/// A frame stands in its stack and in no pool. Readers leave frames out that are none of Java where they look for Java
-/// methods.
+/// A frame stands in its stack and in no pool.
 pub(super) const STACK_FRAME: (Type, &str, &[Field]) = (
     Type::StackFrame,
     "jdk.types.StackFrame",
@@ -263,7 +283,6 @@ pub(super) const STACK_FRAME: (Type, &str, &[Field]) = (
         Field::new("lineNumber", "Line Number", Type::Int),
         Field::new("bytecodeIndex", "Bytecode Index", Type::Int),
         Field::new("type", "Frame Type", Type::FrameKind),
-        Field::new("javaFrame", "Java Frame", Type::Boolean),
     ],
 );
 

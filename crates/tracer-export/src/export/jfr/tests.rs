@@ -3,7 +3,10 @@
 mod reader;
 
 use self::reader::{Chunk, Value, read};
-use super::{schema::EVENTS, *};
+use super::{
+    schema::{self, EVENTS},
+    *,
+};
 use crate::{
     report::Report,
     source::scenario::{START_NS, START_WALL_MS, Scenario},
@@ -55,8 +58,41 @@ fn times_of_the_header_are_those_of_the_session() {
     assert_eq!([wall_ns, duration_ns, start_ns], [START_WALL_MS * 1_000_000, 1_500_000_000, START_NS]);
     let jvm = only(&chunk, "jdk.JVMInformation");
     assert_eq!((jvm.text("javaArguments"), jvm.number("pid"), jvm.get("jvmArguments")), ("a.Main", 42, &Value::Null));
+    assert_eq!(jvm.text("jvmVersion"), "");
     assert_eq!(jvm.number("jvmStartTime"), START_WALL_MS.cast_signed() - 10_000);
     assert_eq!(chunk.categories["jdk.SafepointBegin"], ["Java Virtual Machine", "Runtime", "Safepoint"]);
+}
+
+/// The reader of async-profiler knows these by their places, and how a frame runs by its number.
+#[test]
+fn what_events_refer_to_has_the_jdks_fields_in_its_order() {
+    let fields = |of: Type| {
+        let pooled = schema::POOLED.iter().find(|(one, ..)| *one == of).map(|(.., fields)| *fields);
+        let fields = pooled.unwrap_or(schema::STACK_FRAME.2);
+        fields.iter().map(|field| field.name).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(fields(Type::Class), "classLoader name package modifiers hidden");
+    assert_eq!(fields(Type::Method), "type name descriptor modifiers hidden");
+    assert_eq!(fields(Type::Thread), "osName osThreadId javaName javaThreadId");
+    assert_eq!(fields(Type::StackTrace), "truncated frames");
+    assert_eq!(fields(Type::StackFrame), "method lineNumber bytecodeIndex type");
+    let (chunk, _) = one_chunk(
+        "thread 21 \"worker\"\nlenses cpu\nstack all \"libc.so.6 f\" \"a.B.c:1\" \"inlined a.B.d:2\" \"interpreted a.B.e:3\" \
+         \"kernel g\"\n+10ms tid 21 cpu_sample period=10ms stack=all\nend +1s duration\n",
+    );
+    let kinds: Vec<_> = chunk.frame_types.iter().map(|(id, name)| format!("{id} {name}")).collect();
+    assert_eq!(kinds, ["0 Interpreted", "1 JIT compiled", "2 Inlined", "3 Native", "4 Stub", "5 Kernel"]);
+    let frames = only(&chunk, "jdk.ExecutionSample").frames();
+    let ran: Vec<_> = frames.iter().map(|frame| frame.rsplit_once(' ').map_or("", |(kind, _)| kind)).collect();
+    assert_eq!(ran, ["Kernel", "Interpreted", "Inlined", "JIT compiled", "Native"]);
+}
+
+#[test]
+fn versions_are_said_as_the_jdk_says_them() {
+    let (chunk, _) =
+        one_chunk("target jvm_name=\"OpenJDK 64-Bit Server VM\" jvm_version=17.0.15+6\nend +1s duration\n");
+    let version = "OpenJDK 64-Bit Server VM (17.0.15+6) for linux JRE (17.0.15+6)";
+    assert_eq!(only(&chunk, "jdk.JVMInformation").text("jvmVersion"), version);
 }
 
 #[test]
@@ -81,8 +117,6 @@ fn samples_have_whole_stacks_and_other_events_those_of_java() {
         ]
     );
     let Value::List(frames) = sample.get("stackTrace.frames") else { panic!("frames") };
-    let are_java: Vec<&Value> = frames.iter().map(|frame| frame.get("javaFrame")).collect();
-    assert_eq!(are_java, [false, true, true, false].map(Value::Flag).iter().collect::<Vec<_>>());
     assert_eq!(frames[1].text("method.type.package.name"), "a");
     let parks: Vec<&Value> = chunk.of("jdk.ThreadPark").collect();
     assert_eq!(parks[0].frames(), ["Inlined a/Cart.price:42", "JIT compiled java/lang/Thread.run:840"]);
@@ -139,6 +173,22 @@ fn a_collection_is_a_pause_an_operation_and_a_safepoint() {
     let operations: Vec<_> =
         chunk.of("jdk.ExecuteVMOperation").map(|of| (of.text("operation"), of.number("safepointId"))).collect();
     assert_eq!(operations, [("G1CollectFull", 1), ("G1PauseRemark", 0)]);
+}
+
+/// JDK Mission Control's rule for operations fails where a file has no field `caller`.
+#[test]
+fn an_operation_names_who_asked_where_it_was_one_thread() {
+    let (chunk, _) = one_chunk(
+        "thread 5 \"VM Thread\"\nthread 7 \"worker-7\"\nlenses safepoint\n\
+         +1ms tid 7 vm_operation_request name=\"FindDeadlocks\"\n\
+         +2ms tid 5 vm_operation_begin name=\"FindDeadlocks\"\n+3ms tid 5 vm_operation_end name=\"FindDeadlocks\"\n\
+         +4ms tid 7 vm_operation_request name=\"PrintThreads\"\n+4ms tid 8 vm_operation_request name=\"PrintThreads\"\n\
+         +5ms tid 5 vm_operation_begin name=\"PrintThreads\"\n+6ms tid 5 vm_operation_end name=\"PrintThreads\"\n\
+         +7ms tid 5 vm_operation_begin name=\"Cleanup\"\n+8ms tid 5 vm_operation_end name=\"Cleanup\"\nend +1s duration\n",
+    );
+    let operations: Vec<_> = chunk.of("jdk.ExecuteVMOperation").collect();
+    assert_eq!(operations[0].text("caller.osName"), "worker-7");
+    assert_eq!([1, 2].map(|at| operations[at].get("caller")), [&Value::Null; 2]);
 }
 
 #[test]

@@ -170,8 +170,13 @@ impl Known {
         let positive = |field| frame.number(field).and_then(|number| u32::try_from(number).ok());
         let kind = frame.text("type");
         let class = method.class.as_deref().map(java_class_name).filter(|class| !class.is_empty());
-        let is_java = class.is_some() && frame.flag("javaFrame") != Some(false);
-        let kind = kind_of(kind.as_deref().unwrap_or_default(), is_java);
+        // What jtrace writes of machine code has a file in the place of the class, and no descriptor; of what it does not know neither.
+        let is_known = method.signature.as_deref() != Some(NO_DESCRIPTOR);
+        let is_java = class.is_some() && is_known && frame.flag("javaFrame") != Some(false);
+        let kind = match kind_of(kind.as_deref().unwrap_or_default(), is_java) {
+            Kind::Native if class.as_deref() == Some("unknown") => Kind::Unknown,
+            kind => kind,
+        };
         let frame = match class {
             Some(class) if kind.is_java() => Frame {
                 name: format!("{class}.{}", method.name),
@@ -226,6 +231,9 @@ impl Known {
 }
 
 /// How a frame runs, by the word of the recorder: the JDK's, async-profiler's or jtrace's.
+/// Stands for a descriptor that is not known.
+const NO_DESCRIPTOR: &str = "()L;";
+
 fn kind_of(word: &str, is_java: bool) -> Kind {
     match word {
         "Interpreted" => Kind::Interpreted,

@@ -31,7 +31,7 @@ pub fn write(diff: &Diff, [before, after]: [&Report; 2], out: &mut dyn io::Write
         list(cautions, out)?;
         writeln!(out, "</div>")?;
     }
-    writeln!(out, "{}\n<section id=\"findings\"><h2>Findings</h2>", bar())?;
+    writeln!(out, "{}</div>\n<section id=\"findings\"><h2>Findings</h2>", bar())?;
     if findings.is_empty() {
         paragraph("none in either", out)?;
     }

@@ -92,7 +92,7 @@ function patternOf(text) {
   const find = (id) => document.getElementById(id);
   const [from, to, about, whole, theme] = ["range-from", "range-to", "range-about", "range-whole", "theme"].map(find);
   const still = [];
-  for (const heading of document.querySelectorAll(".lens > h2, .shape:not(.follows) > h3, #findings > h2")) {
+  for (const heading of document.querySelectorAll(".lens > h2, .shape:not(.follows) > h3, #findings > h2, #time > h2")) {
     const badge = document.createElement("span");
     badge.className = "still";
     badge.textContent = "whole session";
@@ -123,16 +123,20 @@ function patternOf(text) {
     box.disabled = !(page.grid > 0);
     box.addEventListener("change", () => { typed(box); show(); });
   }
+  const go = (part) => {
+    const heading = part.querySelector("h2, h3");
+    heading.tabIndex = -1;
+    // The bar stays above it, however many lines it has.
+    part.style.scrollMarginTop = find("bar").offsetHeight + 8 + "px";
+    part.scrollIntoView({ block: "start" });
+    heading.focus({ preventScroll: true });
+  };
   for (const button of document.querySelectorAll("[data-place]")) {
     const shape = Array.from(document.querySelectorAll("[data-shape]")).find((one) => one.dataset.shape === button.dataset.place);
     button.hidden = !shape;
-    button.addEventListener("click", () => {
-      const heading = shape.querySelector("h3");
-      heading.tabIndex = -1;
-      shape.scrollIntoView({ block: "start" });
-      heading.focus({ preventScroll: true });
-    });
+    button.addEventListener("click", () => go(shape));
   }
+  for (const button of document.querySelectorAll("[data-go]")) button.addEventListener("click", () => go(find(button.dataset.go)));
   for (const button of document.querySelectorAll(".when [data-from]")) {
     button.hidden = !(page.grid > 0);
     button.addEventListener("click", () => page.choose(Number(button.dataset.from), Number(button.dataset.to)));

@@ -5,7 +5,7 @@ use std::{collections::HashMap, io};
 use serde_json::{Value, json};
 
 use crate::{
-    report::{Cell, Gather, RowSteps, StepColumn, Table, TableSteps},
+    report::{Cell, Gather, RowSteps, StepColumn, Table, TableSteps, Unit},
     text::escape,
     view::{format, json, labels::Labels},
 };
@@ -30,8 +30,10 @@ pub(super) fn write(table: &Table, steps: Option<&TableSteps>, out: &mut dyn io:
                 Some(Cell::Float(value)) if value.is_finite() => format!(" data-v=\"{value}\""),
                 Some(Cell::Float(_) | Cell::Text(_) | Cell::Missing) | None => String::new(),
             };
-            let class = table.columns.get(column).map_or("", |column| class(column.unit));
-            write!(out, "<td{class}{value}>{}</td>", escape::html(&labels.label(at, column).full()))?;
+            let unit = table.columns.get(column).map_or(Unit::Text, |column| column.unit);
+            let text = labels.label(at, column).full();
+            let text = if format::is_numeric(unit) { escape::html(&text).into_owned() } else { breakable(&text) };
+            write!(out, "<td{}{value}>{text}</td>", class(unit))?;
         }
         writeln!(out, "</tr>")?;
     }
@@ -47,6 +49,25 @@ pub(super) fn write(table: &Table, steps: Option<&TableSteps>, out: &mut dyn io:
             writeln!(out, "<p>{} more rows are in the report as JSON</p>", format::count(more as u64))
         }
     }
+}
+
+/// A text whose lines may end where its names have joints, and not within a word. A word that is too long for a line ends anywhere.
+fn breakable(text: &str) -> String {
+    const JOINTS: [char; 5] = ['.', '$', '/', '(', ','];
+    let words = text.split_inclusive(JOINTS).filter(|word| !word.is_empty());
+    words.flat_map(pieces).map(escape::html).collect::<Vec<_>>().join("<wbr>")
+}
+
+/// A word in pieces that fit on a line.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    const LONGEST: usize = 40;
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let end = rest.char_indices().nth(LONGEST).map_or(rest.len(), |(at, _)| at);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// For each row of the page one list: how many steps after the one before, and the amounts of that step, again and again.
@@ -111,7 +132,7 @@ fn flat(steps: &[(u32, Vec<u64>)]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Column, Unit};
+    use crate::report::Column;
 
     fn table() -> Table {
         let column = |key, unit| Column { key, title: key, unit };
@@ -147,6 +168,18 @@ mod tests {
         assert_eq!(data["beyond"], json!([[2, 1, 1]]));
         assert_eq!(data["columns"][1], json!({ "at": 3, "gather": "max", "unit": "ns" }));
         assert_eq!((&data["labels"], &data["share"]), (&json!([0]), &json!(2)));
+    }
+
+    #[test]
+    fn lines_end_at_the_joints_of_names() {
+        assert_eq!(breakable("com.shop.Cart$Item.add:12"), "com.<wbr>shop.<wbr>Cart$<wbr>Item.<wbr>add:12");
+        assert_eq!(breakable("(a,b) & <b>"), "(<wbr>a,<wbr>b) &amp; &lt;b&gt;");
+        let long = "ä".repeat(90);
+        assert_eq!(
+            breakable(&long).split("<wbr>").map(|piece| piece.chars().count()).collect::<Vec<_>>(),
+            [40, 40, 10]
+        );
+        assert_eq!(breakable(""), "");
     }
 
     #[test]

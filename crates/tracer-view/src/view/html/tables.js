@@ -28,6 +28,7 @@
       return (x - y) * sign;
     });
     body.append(...rows);
+    table.dispatchEvent(new Event("sorted", { bubbles: true }));
   }
 
   const MARKED = 2000;
@@ -69,16 +70,27 @@
     const ranges = [], every = new RegExp(pattern.source, pattern.flags + "g");
     for (const { row } of findings.concat(rows)) {
       if (row.hidden) continue;
-      const walk = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
-      for (let node = walk.nextNode(); node; node = walk.nextNode()) {
-        for (const hit of node.data.matchAll(every)) {
+      for (const part of row.cells || [row]) {
+        // A name is several texts, between which its line may end.
+        const texts = [], walk = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+        let whole = "";
+        for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+          texts.push({ node, from: whole.length });
+          whole += node.data;
+        }
+        const place = (at, isEnd) => {
+          const { node, from } = texts.findLast(({ from }) => isEnd ? from < at : from <= at);
+          return [node, at - from];
+        };
+        for (const hit of whole.matchAll(every)) {
           if (hit[0] === "") break;
           const range = new Range();
-          range.setStart(node, hit.index);
-          range.setEnd(node, hit.index + hit[0].length);
+          range.setStart(...place(hit.index, false));
+          range.setEnd(...place(hit.index + hit[0].length, true));
           ranges.push(range);
           if (ranges.length >= MARKED) break;
         }
+        if (ranges.length >= MARKED) break;
       }
       if (ranges.length >= MARKED) break;
     }

@@ -113,6 +113,22 @@ fn stacks_are_innermost_first_with_count_and_amount() {
     assert_eq!(number(&message, 10), 10_000_000_000);
 }
 
+/// A session's own profile of the clock counts samples; receivers add up nanoseconds of `cpu`.
+#[test]
+fn samples_of_the_clock_are_told_in_the_time_that_they_stand_for() {
+    let mut profile = sample::profile();
+    profile.unit = Unit::Count;
+    profile.stacks.iter_mut().for_each(|stack| stack.value = stack.count);
+    let mut report = sample::report();
+    let section = report.sections.iter_mut().find(|section| section.id == "cpu").unwrap();
+    section.summary = crate::report::Summary::new().int("samples", 100).int("sampled_ns", 1_010_000_000);
+    let encoded = encode(&report, "cpu", &profile, Lines::Shown);
+    let text = |at: i64| encoded.string_table[usize::try_from(at).unwrap()].as_str();
+    let types: Vec<_> = encoded.sample_type.iter().map(|kind| (text(kind.kind), text(kind.unit))).collect();
+    assert_eq!(types, [("samples", "count"), ("cpu", "nanoseconds")]);
+    assert_eq!((encoded.period, encoded.sample[0].value.clone()), (10_100_000, vec![60, 606_000_000]));
+}
+
 #[test]
 fn threads_are_labels_and_the_head_is_a_comment() {
     let message = unpacked(&sample::profile(), Lines::Shown);

@@ -95,8 +95,10 @@ pub(in crate::export::jfr) const EVENTS: &[EventType] = &[
         "Java Thread Park",
         APPLICATION,
         &[
+            Field::new("parkedClass", "Class Parked On", Type::Class),
             Field::number("timeout", "Park Timeout", Unit::Nanoseconds),
             Field::number("until", "Park Until", Unit::SinceEpoch),
+            Field::number("address", "Address of Object Parked", Unit::Address),
         ],
     )
     .lasting()
@@ -186,7 +188,13 @@ pub(in crate::export::jfr) const EVENTS: &[EventType] = &[
         "jdk.ExecuteVMOperation",
         "VM Operation",
         RUNTIME,
-        &[OPERATION, Field::new("safepoint", "At Safepoint", Type::Boolean), SAFEPOINT_ID],
+        &[
+            OPERATION,
+            Field::new("safepoint", "At Safepoint", Type::Boolean),
+            Field::new("blocking", "Caller Blocked", Type::Boolean),
+            Field::new("caller", "Caller", Type::Thread),
+            SAFEPOINT_ID,
+        ],
     )
     .lasting()
     .on_thread(),

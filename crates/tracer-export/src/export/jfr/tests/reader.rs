@@ -58,6 +58,8 @@ pub(super) struct Chunk {
     pub(super) start_ns: u64,
     /// Names of types with labels of their categories.
     pub(super) categories: BTreeMap<String, Vec<String>>,
+    /// How frames run, by number.
+    pub(super) frame_types: BTreeMap<u64, String>,
     /// In the order of the file, with the names of their types.
     pub(super) events: Vec<(String, Value)>,
 }
@@ -86,6 +88,12 @@ pub(super) fn read(mut file: &[u8]) -> Vec<Chunk> {
         let types = Types::read(event(chunk, metadata));
         let pools = types.pools(event(chunk, pools));
         let categories = types.0.values().map(|of| (of.name.clone(), of.categories.clone())).collect();
+        let of_frames = pools.iter().filter(|((of, _), _)| types.0[of].name == "jdk.types.FrameType");
+        let frame_types = of_frames.filter_map(|((_, id), name)| match name {
+            Value::Text(name) => Some((*id, name.clone())),
+            _ => None,
+        });
+        let frame_types = frame_types.collect();
         let mut events = Vec::new();
         let mut at = 68;
         while at < chunk.len() {
@@ -99,7 +107,7 @@ pub(super) fn read(mut file: &[u8]) -> Vec<Chunk> {
             assert!(body.0.is_empty(), "{} bytes of {} are left", body.0.len(), types.0[&of].name);
             events.push((types.0[&of].name.clone(), resolve(&value, &pools)));
         }
-        chunks.push(Chunk { wall_ns, duration_ns, start_ns, categories, events });
+        chunks.push(Chunk { wall_ns, duration_ns, start_ns, categories, frame_types, events });
     }
     chunks
 }
@@ -226,7 +234,9 @@ impl Types {
             for _ in 0..count {
                 let key = input.number();
                 let value = self.fields(of, &mut input);
-                assert!(key > 0 && pools.insert((of, key), value).is_none(), "{key} of {of} is there twice");
+                // Interpreted frames have it in the JDK's files, too.
+                assert!(key > 0 || self.0[&of].name == "jdk.types.FrameType", "{of} has a 0");
+                assert!(pools.insert((of, key), value).is_none(), "{key} of {of} is there twice");
             }
         }
         assert!(input.0.is_empty());
@@ -284,7 +294,7 @@ fn declared(class: &Element) -> Type {
 /// The value with everything that its keys stand for.
 fn resolve(value: &Value, pools: &Pools) -> Value {
     match value {
-        Value::Key(_, 0) => Value::Null,
+        Value::Key(of, 0) if !pools.contains_key(&(*of, 0)) => Value::Null,
         Value::Key(of, key) => resolve(pools.get(&(*of, *key)).unwrap_or_else(|| panic!("no {key} of {of}")), pools),
         Value::Object(fields) => {
             Value::Object(fields.iter().map(|(name, value)| (name.clone(), resolve(value, pools))).collect())

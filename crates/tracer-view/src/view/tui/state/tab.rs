@@ -1,38 +1,16 @@
 //! Tabs and what is in them. A tab answers a question, out of one section or several; what is empty is not in it.
 
 use super::State;
-use crate::report::{Report, Section, Shape, Word};
-
-/// What people ask, with the sections that answer it. Sections that are in none come last, each with a tab of its own.
-const QUESTIONS: [(Word, &[&str]); 5] = [
-    ("time", &["cpu", "wall", "offcpu", "safepoint"]),
-    ("waiting", &["locks", "threads"]),
-    ("memory", &["gc", "alloc"]),
-    ("code", &["exceptions", "jit", "classes"]),
-    ("chosen", &["methods", "calls", "jni", "markers", "typestate"]),
-];
-
-/// A tab with its sections, in their order.
-struct Tab<'a> {
-    title: Word,
-    sections: Vec<&'a Section>,
-}
-
-/// The tabs between the overview and the log.
-fn tabs(report: &Report) -> Vec<Tab<'_>> {
-    let of = |ids: &[&str]| ids.iter().filter_map(|id| report.section(id)).collect::<Vec<_>>();
-    let questions = QUESTIONS.iter().map(|(title, ids)| Tab { title, sections: of(ids) });
-    let is_other = |section: &&Section| !QUESTIONS.iter().any(|(_, ids)| ids.contains(&section.id));
-    let others = report.sections.iter().filter(is_other);
-    let others = others.map(|section| Tab { title: section.id, sections: vec![section] });
-    questions.chain(others).filter(|tab| !tab.sections.is_empty()).collect()
-}
+use crate::{
+    report::{Section, Shape, Word},
+    view::question::{Question, questions},
+};
 
 impl State {
     /// Titles of the tabs.
     pub(in crate::view::tui) fn tabs(&self) -> Vec<Word> {
-        let questions = self.report().map(tabs).unwrap_or_default();
-        std::iter::once("overview").chain(questions.iter().map(|tab| tab.title)).chain(["log"]).collect()
+        let between = self.report().map(questions).unwrap_or_default();
+        std::iter::once("overview").chain(between.iter().map(|tab| tab.title)).chain(["log"]).collect()
     }
 
     pub(in crate::view::tui) fn tab(&self) -> usize {
@@ -45,7 +23,7 @@ impl State {
 
     /// The sections of the tab, if it has any.
     fn sections(&self) -> Vec<&Section> {
-        let tab = || tabs(self.report()?).into_iter().nth(self.tab().checked_sub(1)?);
+        let tab = || questions(self.report()?).into_iter().nth(self.tab().checked_sub(1)?);
         tab().map(|tab| tab.sections).unwrap_or_default()
     }
 
@@ -123,8 +101,8 @@ impl State {
         let finding = self.report().and_then(|report| report.findings.get(self.row));
         let Some((section, shape)) = finding.and_then(|finding| finding.shown_in.split_once('.')) else { return };
         let Some(report) = self.report() else { return };
-        let all = tabs(report);
-        let has_it = |tab: &Tab<'_>| tab.sections.iter().any(|of| of.id == section);
+        let all = questions(report);
+        let has_it = |tab: &Question<'_>| tab.sections.iter().any(|of| of.id == section);
         let Some(tab) = all.iter().position(has_it) else { return };
         let first = |of: &&&Section| of.id == section;
         let ids = all.get(tab).and_then(|tab| tab.sections.iter().find(first)).map(|of| {
