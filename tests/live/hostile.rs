@@ -2,6 +2,7 @@
 
 mod held_up;
 mod outputs;
+pub(crate) mod spoken_for;
 mod tables;
 
 use std::{
@@ -23,6 +24,7 @@ use tests::{
 use tracer_jvm::jvm::{find::process::Identity, target_files};
 
 use self::held_up::{beside, that_holds_up};
+pub(crate) use self::held_up::{java_below, with_a_silent_tmp};
 use crate::privileges::{is_filtered, mask, of_document};
 
 /// A user who has nothing on this machine.
@@ -255,7 +257,7 @@ fn who_reaches_a_users_files_is_that_user_in_her_namespace_and_has_no_capability
 }
 
 /// The child of a process that reaches the files of a target.
-fn served_by(parent: u32, target: u32) -> Result<u32> {
+pub(crate) fn served_by(parent: u32, target: u32) -> Result<u32> {
     for entry in fs::read_dir("/proc")? {
         let Ok(pid) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

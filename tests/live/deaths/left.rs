@@ -77,7 +77,7 @@ pub(crate) fn is_clean(pid: u32) -> Result<()> {
 }
 
 /// Whether the undo journal has a file for a process.
-fn is_owed(pid: u32) -> bool {
+pub(crate) fn is_owed(pid: u32) -> bool {
     let prefix = format!("{pid}-");
     let mut files = fs::read_dir("/run/jtrace").into_iter().flatten().flatten();
     files.any(|file| {
@@ -135,7 +135,7 @@ fn read_up_to(file: &fs::File, into: &mut [u8], from: u64) -> io::Result<usize> 
 const WOVEN: [&str; 3] = ["Fib", "java.util.ArrayList$Itr", "java.util.HashMap$KeyIterator"];
 
 /// Each class that was woven was given back: the JVM has logged an even number of exchanges of it.
-pub(super) fn nothing_is_woven(jvm: &Jvm) -> Result<()> {
+pub(crate) fn nothing_is_woven(jvm: &Jvm) -> Result<()> {
     until_true("every class that was woven is given back", || {
         let log = jvm.log()?;
         let mut exchanges = BTreeMap::new();

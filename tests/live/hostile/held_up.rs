@@ -150,7 +150,7 @@ fn memory_that_a_program_of_hers_never_hands_out_holds_up_one_look_and_no_more()
 }
 
 /// A JVM of the user with a file system of hers at `/tmp`, which answers nobody. She alone may use it, and who becomes her does.
-fn with_a_silent_tmp(directory: &Path, launch: &Launch) -> Result<Jvm> {
+pub(crate) fn with_a_silent_tmp(directory: &Path, launch: &Launch) -> Result<Jvm> {
     let fuse = device("fuse", directory)?;
     let own = tempfile::tempdir()?;
     let words = super::from_elsewhere(launch.command(own.path()));
@@ -189,7 +189,7 @@ fn a_tmp_that_a_user_serves_herself_is_given_up_and_named() -> Result<()> {
 }
 
 /// The JVM that a process has started, beside the one that serves.
-fn java_below(parent: u32) -> Result<u32> {
+pub(crate) fn java_below(parent: u32) -> Result<u32> {
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"))?;
     for pid in children.split_whitespace().filter_map(|word| word.parse().ok()) {
         if fs::read_to_string(format!("/proc/{pid}/comm"))?.trim() == "java" {
