@@ -4,6 +4,7 @@ mod held_up;
 mod outputs;
 pub(crate) mod spoken_for;
 mod tables;
+mod talks;
 
 use std::{
     ffi::OsString,

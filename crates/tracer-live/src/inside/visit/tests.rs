@@ -69,6 +69,9 @@ fn a_length_that_no_message_has_ends_the_conversation_before_any_room_is_made() 
     let error = visit.next(soon()).expect_err("there is no such message");
     assert!(error.to_string().contains("announces"), "{error}");
     assert_eq!(theirs.read(&mut [0]).expect("closed, and no error"), 0);
+    // Whoever asks later is told why.
+    let error = visit.leave().expect_err("it is closed");
+    assert!(error.to_string().contains("announces"), "{error}");
 }
 
 /// Neither nothing, nor a message that never ends, nor messages that never answer is waited for without an end.
@@ -98,7 +101,7 @@ fn orders_that_nobody_takes_wait_for_nobody_and_are_bounded() {
     let order = Order::Switch(vec![(1, 1); 100_000]);
     let given = (0..10_000).take_while(|_| visit.order(&order).is_ok()).count();
     assert!((1..10_000).contains(&given), "{given}");
-    assert!(visit.connection.is_none(), "it is closed");
+    assert!(visit.connection.is_err(), "it is closed");
 }
 
 #[test]
