@@ -470,11 +470,12 @@ fn woven(mut done: Done, namer: &Namer) -> Woven {
     Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count, code_before }
 }
 
-/// Whether a refusal is about the file, so that another place may do.
+/// Whether a refusal is about the file, so that another place may do. JDK 11 gives no reason at all.
 fn is_place(text: &str) -> bool {
-    ["cannot open shared object", "failed to map", "Operation not permitted", "Permission denied"]
-        .iter()
-        .any(|reason| text.contains(reason))
+    text.trim_end().ends_with("was not loaded.")
+        || ["cannot open shared object", "failed to map", "Operation not permitted", "Permission denied"]
+            .iter()
+            .any(|reason| text.contains(reason))
 }
 
 /// The library's file for uprobes, and the number of the descriptor that it offers.

@@ -125,6 +125,18 @@ fn texts_of_the_library_are_shown_shortened() {
     talker.join().expect("no panic");
 }
 
+/// What JVMs say of a file in a directory that is mounted so that nothing in it can be run, and of one that no place makes better.
+#[test]
+fn another_place_is_tried_where_the_place_may_be_the_reason() {
+    assert!(is_place("/tmp/.jtrace-inside-1.so was not loaded."));
+    let of_17 =
+        "/tmp/.jtrace-inside-1.so was not loaded. /tmp/.jtrace-inside-1.so: failed to map segment from shared object";
+    assert!(is_place(of_17));
+    assert!(!is_place(
+        "/tmp/.jtrace-inside-1.so was not loaded. /tmp/.jtrace-inside-1.so: undefined symbol: gnu_get_libc_version"
+    ));
+}
+
 /// A list that is longer than any library makes it.
 #[test]
 fn lists_are_cut() {
