@@ -2,6 +2,7 @@
 
 mod held_up;
 mod outputs;
+mod owed;
 pub(crate) mod spoken_for;
 mod tables;
 mod talks;
@@ -19,16 +20,14 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::json;
 use tests::{
     jdk, jtrace,
     jvm::{Jvm, Launch, child_of},
     patience::until_true,
-    process::{Finished, Signal},
+    process::Finished,
 };
 use tracer_jvm::jvm::{find::process::Identity, target_files};
 
-use self::held_up::{beside, that_holds_up};
 pub(crate) use self::held_up::{java_below, with_a_silent_tmp};
 use crate::privileges::{is_filtered, mask, of_document};
 
@@ -195,63 +194,6 @@ fn a_map_of_a_process_in_another_pid_namespace_does_not_replace_one_of_the_hosts
     assert_eq!(fs::read(&of_host).ok(), before);
     ensure!(jtrace::succeed(&["perf-map", "--stdout", &pid.to_string()])?.text().contains("Interpreter"));
     outer.finish()?;
-    Ok(())
-}
-
-/// A file of root's undo journal that is gone at the end.
-struct Owed(PathBuf);
-
-impl Drop for Owed {
-    fn drop(&mut self) {
-        // It goes with its target as well.
-        let _: std::io::Result<()> = fs::remove_file(&self.0);
-    }
-}
-
-impl Owed {
-    /// What a jtrace that was killed would have left of a process.
-    fn of(pid: u32) -> Result<Self> {
-        let Identity { pid, start_ticks } = Identity::of(pid).context("it runs")?;
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
-        let namespace = fs::read_link("/proc/self/ns/pid")?.to_string_lossy().into_owned();
-        let change = json!({ "flag": "DTraceMonitorProbes", "address": 0x1000, "original": 0, "armed": 1 });
-        let entry = json!({
-            "target": { "pid": pid, "start_ticks": start_ticks },
-            "boot": boot.trim(), "pid_namespace": namespace, "changes": [change], "owners": [],
-        });
-        // Any jtrace that looks makes the directory as it should be.
-        fs::create_dir_all("/run/jtrace")?;
-        fs::set_permissions("/run/jtrace", fs::Permissions::from_mode(0o700))?;
-        let path = PathBuf::from(format!("/run/jtrace/{pid}-{start_ticks}.json"));
-        fs::write(&path, entry.to_string())?;
-        Ok(Self(path))
-    }
-}
-
-#[test]
-fn a_target_that_something_is_owed_to_and_that_does_not_answer_holds_up_nobody() -> Result<()> {
-    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
-    let directory = tempfile::tempdir()?;
-    let mut process = that_holds_up("memory", directory.path())?;
-    let owed = Owed::of(process.pid())?;
-    // What has nothing to do with any process does not even look.
-    for command in [&["completions", "bash"][..], &["man"], &["typestate", "list"], &["--version"]] {
-        let finished = beside(&process, command)?;
-        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{command:?}");
-    }
-    assert_eq!(beside(&process, &["list"])?.code, 0);
-    let pid = jvm.pid().to_string();
-    let finished = beside(&process, &["attach", &pid, "-l", "locks", "-d", "1s", "--json"])?;
-    assert_eq!(finished.code, 0, "{}", finished.stderr);
-    assert!(finished.stderr.contains(&format!("process {}", process.pid())), "{}", finished.stderr);
-    assert!(owed.0.exists(), "it is still owed");
-    process.signal(Signal::KILL)?;
-    process.wait(jtrace::LIMIT)?;
-    until_true("what was owed to a process that is gone is forgotten", || {
-        jtrace::succeed(&["list"])?;
-        Ok(!owed.0.exists())
-    })?;
-    jvm.finish()?;
     Ok(())
 }
 
