@@ -123,7 +123,7 @@ fn who_only_looks_says_that_something_is_owed_and_goes_on_and_who_reads_files_do
         let said = run(words)?;
         ensure!(!said.contains("killed jtrace"), "{words:?}: {said}");
     }
-    let says = format!("what a killed jtrace left in process {} is still being undone", process.pid());
+    let says = format!("what a killed jtrace may have left in process {} is still being undone", process.pid());
     for words in [
         &["list"][..],
         &["doctor", &pid],
