@@ -275,7 +275,7 @@ fn allow_what_the_document_says(lines: &str) -> Result<()> {
     let file = directory.path().join("expressions");
     let expressions =
         lines.split('^').skip(1).filter_map(|rest| rest.split_once('$')).map(|(expression, _)| expression);
-    fs::write(&file, expressions.map(|expression| format!("{expression}\n")).collect::<String>())?;
+    fs::write(&file, expressions.collect::<Vec<_>>().join("\n"))?;
     for (arguments, is_allowed) in [
         ("list", true),
         ("list --json", true),
@@ -298,8 +298,11 @@ fn allow_what_the_document_says(lines: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a value is one that the key may have.
+type IsValue = fn(&str) -> bool;
+
 /// What may stand behind each key of the document's unit, for a machine without systemd.
-const OF_UNITS: [(&str, fn(&str) -> bool); 9] = [
+const OF_UNITS: [(&str, IsValue); 9] = [
     ("ExecStart", |value| value.starts_with("/usr/local/bin/jtrace record %i ")),
     ("KillSignal", |value| value == "SIGINT"),
     ("CapabilityBoundingSet", |value| value.split(' ').all(|name| name.starts_with("CAP_"))),
@@ -314,7 +317,7 @@ const OF_UNITS: [(&str, fn(&str) -> bool); 9] = [
 /// It says on standard error what it leaves out of a unit, and that is no failure to it.
 #[test]
 fn the_documents_unit_is_one_that_systemd_takes_as_it_is() -> Result<()> {
-    let unit = example("[Service]", "")?.lines().map(|line| format!("{}\n", line.trim())).collect::<String>();
+    let unit = example("[Service]", "")?.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let mut lines = unit.lines().filter(|line| !line.is_empty());
     ensure!(lines.next() == Some("[Service]"), "{unit}");
     for line in lines {
