@@ -86,7 +86,6 @@ impl Machine {
                 self.find(list?);
                 return Ok(true);
             }
-            Some(Err(TryRecvError::Empty)) => {}
             Some(Err(TryRecvError::Disconnected)) => return Err(io::Error::other("nobody looks for JVMs any more")),
             None if self.listed.is_none_or(|listed| listed.elapsed() >= LIST_EVERY) => {
                 let (sender, listing) = sync_channel(1);
@@ -96,7 +95,7 @@ impl Machine {
                 })?;
                 self.listing = Some(listing);
             }
-            None => {}
+            Some(Err(TryRecvError::Empty)) | None => {}
         }
         Ok(false)
     }
