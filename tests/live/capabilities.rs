@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
     jdk,
@@ -258,14 +258,83 @@ fn is_installed(program: &str) -> bool {
 fn the_documents_lines_for_sudo_are_lines_that_sudo_takes() -> Result<()> {
     let lines = example("%jtrace ", "")?;
     ensure!(!lines.contains(" -o") && !lines.contains('*'), "root would write where a member says: {lines}");
-    if !is_installed("visudo") {
-        println!("visudo is not installed: the lines for sudo were not checked");
+    if is_installed("visudo") {
+        let file = tempfile::NamedTempFile::new()?;
+        fs::write(file.path(), &lines)?;
+        let finished = Finished::of(Command::new("visudo").arg("-cf").arg(file.path()), LIMIT)?;
+        ensure!(finished.code == 0, "{}{}", finished.text(), finished.stderr);
+    } else {
+        println!("visudo is not installed: what the lines allow was tried, and not whether sudo reads them so");
+    }
+    allow_what_the_document_says(&lines)
+}
+
+/// Arguments are those of a member that the whole of one expression matches: `sudo` and `grep` have the same ones.
+fn allow_what_the_document_says(lines: &str) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("expressions");
+    let expressions =
+        lines.split('^').skip(1).filter_map(|rest| rest.split_once('$')).map(|(expression, _)| expression);
+    fs::write(&file, expressions.collect::<Vec<_>>().join("\n"))?;
+    for (arguments, is_allowed) in [
+        ("list", true),
+        ("list --json", true),
+        ("threads 42", true),
+        ("attach 42 --json -d 10s", true),
+        ("attach 42 --json -d 10s -o /etc/passwd", false),
+        ("threads 42 --json", false),
+        ("threads 4x", false),
+        ("record 42 -o /etc/passwd", false),
+        ("report /etc/shadow", false),
+        ("list --jsonx", false),
+        ("", false),
+    ] {
+        let mut grep = Process::spawn(Command::new("grep").args(["-E", "-x", "-q", "-f"]).arg(&file))?;
+        grep.send_line(arguments)?;
+        grep.close_stdin();
+        let code = grep.wait(LIMIT)?.code();
+        ensure!(code == Some(i32::from(!is_allowed)), "`{arguments}`: {code:?}, {}", grep.transcript());
+    }
+    Ok(())
+}
+
+/// Whether a value is one that the key may have.
+type IsValue = fn(&str) -> bool;
+
+/// What may stand behind each key of the document's unit, for a machine without systemd.
+const OF_UNITS: [(&str, IsValue); 9] = [
+    ("ExecStart", |value| value.starts_with("/usr/local/bin/jtrace record %i ")),
+    ("KillSignal", |value| value == "SIGINT"),
+    ("CapabilityBoundingSet", |value| value.split(' ').all(|name| name.starts_with("CAP_"))),
+    ("NoNewPrivileges", |value| value == "yes"),
+    ("StateDirectory", |value| value == "jtrace"),
+    ("StateDirectoryMode", |value| value == "0700"),
+    ("RuntimeDirectory", |value| value == "jtrace"),
+    ("RuntimeDirectoryMode", |value| value == "0700"),
+    ("RuntimeDirectoryPreserve", |value| value == "yes"),
+];
+
+/// It says on standard error what it leaves out of a unit, and that is no failure to it.
+#[test]
+fn the_documents_unit_is_one_that_systemd_takes_as_it_is() -> Result<()> {
+    let unit = example("[Service]", "")?.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let mut lines = unit.lines().filter(|line| !line.is_empty());
+    ensure!(lines.next() == Some("[Service]"), "{unit}");
+    for line in lines {
+        let (key, value) = line.split_once('=').with_context(|| format!("no directive: {line}"))?;
+        let known = OF_UNITS.iter().find(|(known, _)| *known == key).with_context(|| format!("what is {key}?"))?;
+        ensure!((known.1)(value), "{line}");
+    }
+    if !is_installed("systemd-analyze") {
+        println!("systemd-analyze is not installed: the unit was compared with a list of keys alone");
         return Ok(());
     }
-    let file = tempfile::NamedTempFile::new()?;
-    fs::write(file.path(), lines)?;
-    let finished = Finished::of(Command::new("visudo").arg("-cf").arg(file.path()), LIMIT)?;
-    ensure!(finished.code == 0, "{}{}", finished.text(), finished.stderr);
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("jtrace-record@42.service");
+    fs::write(&file, unit.replace("/usr/local/bin/jtrace", &binary()?.to_string_lossy()))?;
+    let finished = Finished::of(Command::new("systemd-analyze").arg("verify").arg(&file), LIMIT)?;
+    let said = finished.text() + &finished.stderr;
+    ensure!(finished.code == 0 && !said.contains("jtrace-record"), "{said}");
     Ok(())
 }
 

@@ -41,6 +41,8 @@ const FAULTS: [Signal; 5] = [Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE
 enum Watches {
     /// One that runs already.
     Running,
+    /// All of the machine, of which that is one.
+    All,
     /// One that it starts, and that outlives it.
     Started,
     /// Those of a measurement, which end with it.
@@ -50,15 +52,21 @@ enum Watches {
 /// A command, and what comes behind the pid.
 type Row = (&'static str, Watches, &'static [&'static str]);
 
-const COMMANDS: [Row; 12] = [
+const COMMANDS: [Row; 18] = [
     ("attach", Watches::Running, &["--json", "-d", "400ms"]),
     ("record", Watches::Running, &["-d", "400ms"]),
     ("methods", Watches::Running, &["-I", "Fib::*", "--json", "-d", "400ms"]),
     ("calls", Watches::Running, &["-I", "Fib::*", "--json", "-d", "400ms"]),
     ("alloc", Watches::Running, &["-I", "java.lang.*", "--json", "-d", "400ms"]),
+    ("methods", Watches::Running, &["--lane", "inside", "-I", "Fib::*", "--yes", "--json", "-d", "400ms"]),
+    ("calls", Watches::Running, &["--lane", "inside", "-I", "Fib::*", "--yes", "--json", "-d", "400ms"]),
+    ("alloc", Watches::Running, &["--lane", "inside", "-I", "Session*::*", "--yes", "--json", "-d", "400ms"]),
     ("jni", Watches::Running, &["--json", "-d", "400ms"]),
     ("markers", Watches::Running, &["--inside", "--marker", "fib=Fib::fib", "--json", "-d", "400ms"]),
     ("typestate", Watches::Running, &["--inside", "-p", "hasnext", "--later", "--json", "-d", "400ms"]),
+    ("heap", Watches::Running, &["--json"]),
+    ("leaks", Watches::Running, &["-d", "400ms", "-n", "2", "--json"]),
+    ("top", Watches::All, &["-d", "400ms", "--json"]),
     ("perf-map", Watches::Running, &[]),
     ("run", Watches::Started, &["-l", "locks,methods,alloc", "-I", "Fib::*", "-d", "400ms"]),
     ("run", Watches::Started, &["--inside", "--marker", "fib=Fib::fib", "-d", "400ms"]),
@@ -180,10 +188,11 @@ fn whole(row: Row, jvm: &mut Jvm, jdk: &Jdk, right: &Counts) -> Result<Duration>
     Ok(took)
 }
 
-/// Kills a command at a random moment, and looks at what is left when another jtrace has started.
+/// Kills a command at a random moment, and looks at what is left when another jtrace has started. Where it is over before, less time
+/// is all of it from then on: the machine was busy when it was measured.
 fn kill(
     row: Row,
-    whole: Duration,
+    whole: &mut Duration,
     jvm: &mut Jvm,
     jdk: &Jdk,
     dice: &mut Dice,
@@ -194,7 +203,10 @@ fn kill(
     let moment = Duration::from_micros(dice.below(u64::try_from(whole.as_micros())? * 11 / 10));
     let mut victim = Victim::start(row, jvm, jdk)?;
     jvm.go()?;
-    thread::sleep(moment);
+    let began = Instant::now();
+    if victim.process.wait_for_zombie(moment).is_ok() {
+        *whole = began.elapsed().min(*whole);
+    }
     let stage = victim.stage();
     // It may be over already.
     let _ = victim.process.signal(signal);
@@ -274,7 +286,7 @@ fn of_release(jdk: &Jdk, rows: &[Row], times: u64, dice: &mut Dice, tally: &mut 
     for _ in 0..times {
         let index = usize::try_from(dice.below(rows.len() as u64))?;
         let row = rows[index];
-        let (signal, stage) = kill(row, moments[index], &mut jvm, jdk, dice, &right)?;
+        let (signal, stage) = kill(row, &mut moments[index], &mut jvm, jdk, dice, &right)?;
         tally.add(jdk.release, row.0, signal, stage);
         ensure!(jvm.process().is_running(), "the JVM is gone");
     }

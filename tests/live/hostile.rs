@@ -2,27 +2,33 @@
 
 mod held_up;
 mod outputs;
+mod owed;
+pub(crate) mod spoken_for;
 mod tables;
+mod talks;
 
 use std::{
     ffi::OsString,
     fs,
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    io::ErrorKind,
+    os::unix::{
+        fs::{MetadataExt as _, PermissionsExt as _},
+        net::UnixListener,
+    },
     path::{Path, PathBuf},
     process::Command,
 };
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::json;
 use tests::{
     jdk, jtrace,
     jvm::{Jvm, Launch, child_of},
     patience::until_true,
-    process::{Finished, Signal},
+    process::Finished,
 };
 use tracer_jvm::jvm::{find::process::Identity, target_files};
 
-use self::held_up::{beside, that_holds_up};
+pub(crate) use self::held_up::{java_below, with_a_silent_tmp};
 use crate::privileges::{is_filtered, mask, of_document};
 
 /// A user who has nothing on this machine.
@@ -51,11 +57,17 @@ fn from_elsewhere(words: Vec<OsString>) -> Vec<OsString> {
 
 /// A JVM of the user, who sees another directory at `/tmp`: she has mounted it there, in namespaces of her own.
 fn with_another_tmp(launch: &Launch, tmp: &Path) -> Result<Jvm> {
-    const SCRIPT: &str = "set -e; mount --rbind /tmp /mnt; mount --bind \"$0\" /tmp; exec \"$@\"";
+    with_mounts(launch, tmp, "mount --bind \"$0\" /tmp")
+}
+
+/// A JVM of the user, who mounts what she likes in namespaces of her own before it starts; `$0` is a path for that, and `$$` the JVM's pid.
+fn with_mounts(launch: &Launch, path: &Path, mounts: &str) -> Result<Jvm> {
+    let script = format!("set -e; mount --rbind /tmp {ELSEWHERE}; {mounts}; exec \"$@\"");
     let directory = tempfile::tempdir()?;
-    let words = from_elsewhere(launch.command(directory.path()));
+    let mut words = vec![path.as_os_str().to_owned()];
+    words.extend(launch.command(directory.path()));
     let mut command = as_user();
-    command.args(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SCRIPT]).arg(tmp).args(words);
+    command.args(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", &script]).args(from_elsewhere(words));
     launch.start_by(&mut command, directory)
 }
 
@@ -90,7 +102,60 @@ fn what_a_user_mounts_at_tmp_is_not_written_to_with_roots_rights() -> Result<()>
     Ok(())
 }
 
-/// So that the test above is about rights and nothing else.
+/// Nothing in it can be run, so the JVM takes no library there and jtrace tries the next places.
+const NOTHING_RUNS_IN_TMP: &str = "mount -t tmpfs -o noexec none /tmp";
+
+#[test]
+fn what_a_user_mounts_where_the_library_goes_is_not_written_to_with_roots_rights() -> Result<()> {
+    let mounts = format!("{NOTHING_RUNS_IN_TMP}; mount --bind \"$0\" /var/tmp; mount --bind \"$0\" /dev/shm");
+    let victim = of_root()?;
+    for jdk in jdk::all()? {
+        let launch = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]);
+        let mut jvm = with_mounts(&launch, victim.path(), &mounts)?;
+        let before = state(victim.path())?;
+        let pid = jvm.pid().to_string();
+        let Finished { code, stderr, .. } =
+            jtrace::run(&["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--text"])?;
+        let release = jdk.release;
+        assert!(code == 1 && stderr.contains("was not loaded"), "JDK {release} took it in /tmp: {stderr}");
+        assert_eq!(stderr.matches("Permission denied").count(), 2, "JDK {release}: {stderr}");
+        assert_eq!(state(victim.path())?, before, "the library was written as root");
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_jvm_that_can_run_nothing_in_its_tmp_takes_the_library_elsewhere() -> Result<()> {
+    for jdk in jdk::all()? {
+        let launch = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]);
+        let mut jvm = with_mounts(&launch, Path::new("/"), NOTHING_RUNS_IN_TMP)?;
+        jtrace::succeed(&["markers", &jvm.pid().to_string(), "--marker", "all=Locks::*", "-d", "1s", "--text"])?;
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// Where the JVM would listen she puts a socket of root's, which she could not connect to.
+#[test]
+fn a_socket_of_roots_in_place_of_the_jvms_is_not_connected_to() -> Result<()> {
+    const MOUNTS: &str = "mount -t tmpfs none /tmp; touch /tmp/.java_pid$$; mount --bind \"$0\" /tmp/.java_pid$$";
+    let directory = of_root()?;
+    let socket = directory.path().join("socket");
+    let listener = UnixListener::bind(&socket)?;
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
+    listener.set_nonblocking(true)?;
+    let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]);
+    let mut jvm = with_mounts(&launch, &socket, MOUNTS)?;
+    let pid = jvm.pid().to_string();
+    let said = jtrace::refuse(&["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--text"], 1)?;
+    let came = listener.accept();
+    ensure!(came.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "{came:?}: {said}");
+    jvm.finish()?;
+    Ok(())
+}
+
+/// So that the tests above are about rights and nothing else.
 #[test]
 fn what_the_user_may_do_herself_is_done_as_her() -> Result<()> {
     let own = tempfile::tempdir()?;
@@ -129,63 +194,6 @@ fn a_map_of_a_process_in_another_pid_namespace_does_not_replace_one_of_the_hosts
     assert_eq!(fs::read(&of_host).ok(), before);
     ensure!(jtrace::succeed(&["perf-map", "--stdout", &pid.to_string()])?.text().contains("Interpreter"));
     outer.finish()?;
-    Ok(())
-}
-
-/// A file of root's undo journal that is gone at the end.
-struct Owed(PathBuf);
-
-impl Drop for Owed {
-    fn drop(&mut self) {
-        // It goes with its target as well.
-        let _: std::io::Result<()> = fs::remove_file(&self.0);
-    }
-}
-
-impl Owed {
-    /// What a jtrace that was killed would have left of a process.
-    fn of(pid: u32) -> Result<Self> {
-        let Identity { pid, start_ticks } = Identity::of(pid).context("it runs")?;
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
-        let namespace = fs::read_link("/proc/self/ns/pid")?.to_string_lossy().into_owned();
-        let change = json!({ "flag": "DTraceMonitorProbes", "address": 0x1000, "original": 0, "armed": 1 });
-        let entry = json!({
-            "target": { "pid": pid, "start_ticks": start_ticks },
-            "boot": boot.trim(), "pid_namespace": namespace, "changes": [change], "owners": [],
-        });
-        // Any jtrace that looks makes the directory as it should be.
-        fs::create_dir_all("/run/jtrace")?;
-        fs::set_permissions("/run/jtrace", fs::Permissions::from_mode(0o700))?;
-        let path = PathBuf::from(format!("/run/jtrace/{pid}-{start_ticks}.json"));
-        fs::write(&path, entry.to_string())?;
-        Ok(Self(path))
-    }
-}
-
-#[test]
-fn a_target_that_something_is_owed_to_and_that_does_not_answer_holds_up_nobody() -> Result<()> {
-    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
-    let directory = tempfile::tempdir()?;
-    let mut process = that_holds_up("memory", directory.path())?;
-    let owed = Owed::of(process.pid())?;
-    // What has nothing to do with any process does not even look.
-    for command in [&["completions", "bash"][..], &["man"], &["typestate", "list"], &["--version"]] {
-        let finished = beside(&process, command)?;
-        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{command:?}");
-    }
-    assert_eq!(beside(&process, &["list"])?.code, 0);
-    let pid = jvm.pid().to_string();
-    let finished = beside(&process, &["attach", &pid, "-l", "locks", "-d", "1s", "--json"])?;
-    assert_eq!(finished.code, 0, "{}", finished.stderr);
-    assert!(finished.stderr.contains(&format!("process {}", process.pid())), "{}", finished.stderr);
-    assert!(owed.0.exists(), "it is still owed");
-    process.signal(Signal::KILL)?;
-    process.wait(jtrace::LIMIT)?;
-    until_true("what was owed to a process that is gone is forgotten", || {
-        jtrace::succeed(&["list"])?;
-        Ok(!owed.0.exists())
-    })?;
-    jvm.finish()?;
     Ok(())
 }
 
@@ -248,14 +256,14 @@ fn who_reaches_a_users_files_is_that_user_in_her_namespace_and_has_no_capability
     let make = |directory: &str| files.create(target_files::At { directory, name: "made" }, 0o600, true, b"x");
     make("/tmp")?;
     let made = make(hers.path().to_str().context("UTF-8")?);
-    ensure!(made.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied), "Landlock let it");
+    ensure!(made.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied), "Landlock let it");
     drop(files);
     jvm.finish()?;
     Ok(())
 }
 
 /// The child of a process that reaches the files of a target.
-fn served_by(parent: u32, target: u32) -> Result<u32> {
+pub(crate) fn served_by(parent: u32, target: u32) -> Result<u32> {
     for entry in fs::read_dir("/proc")? {
         let Ok(pid) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

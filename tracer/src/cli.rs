@@ -154,6 +154,9 @@ enum Command {
     /// Undo what a killed jtrace left, for another jtrace
     #[command(hide = true)]
     RecoverApart(recovery::Options),
+    /// Watch a JVM for another jtrace
+    #[command(hide = true)]
+    AttachApart(places::SamplingOptions),
 }
 
 impl Command {
@@ -167,6 +170,7 @@ impl Command {
             | Self::Alloc(_)
             | Self::Run(_)
             | Self::Record(_)
+            | Self::AttachApart(_)
             | Self::Bench(_) => Some(recovery::BEFORE_ATTACHING),
             Self::Heap(options) => options.attaches().then_some(recovery::BEFORE_LOOKING),
             Self::Leaks(options) => options.attaches().then_some(recovery::BEFORE_LOOKING),
@@ -256,6 +260,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::LookApart(options) => apart::look(&options),
         Command::WatchApart(options) => top::watch(options),
         Command::RecoverApart(options) => recovery::apart(options),
+        Command::AttachApart(options) => places::apart(options),
     }
 }
 

@@ -75,6 +75,12 @@ const PACKAGES: &[Package] = &[
         is_present: || process::on_path("unshare"),
     },
     Package {
+        name: "sudo",
+        why: "visudo checks the lines of docs/security.md",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("visudo") || std::path::Path::new("/usr/sbin/visudo").is_file(),
+    },
+    Package {
         name: "chromium",
         why: "tests open the HTML page in it, headless",
         purpose: Purpose::Test,

@@ -22,6 +22,7 @@ use std::{
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     io::Errno,
+    process::{getppid, set_parent_process_death_signal},
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -159,6 +160,14 @@ pub fn heed() -> io::Result<()> {
         runtime.block_on(hear(signals));
     })?;
     Ok(())
+}
+
+/// Has the kernel ask this process to end (`SIGTERM`) as soon as the one with this pid has, which has started it. An error where
+/// that has happened already.
+pub fn with_parent(parent: u32) -> io::Result<()> {
+    set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    let own = getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
+    if own == Some(parent) { Ok(()) } else { Err(io::Error::other("who started this process has ended")) }
 }
 
 /// Everything in the target is as it was: what still waits, for a reader of the report, the next signal ends.

@@ -66,6 +66,7 @@ impl Left {
 pub(crate) fn is_clean(pid: u32) -> Result<()> {
     until_true("nothing is owed to the target", || Ok(!is_owed(pid)))?;
     until_true("no jtrace is in the target", || Ok(!has_library_thread(pid)))?;
+    until_true("no copy of the target is left", || has_no_child(pid))?;
     until_true("every site is as the file has it", || has_code_of_file(pid))?;
     let request = format!(".attach_pid{pid}");
     let own = Path::new("/proc").join(pid.to_string()).join("cwd");
@@ -77,7 +78,7 @@ pub(crate) fn is_clean(pid: u32) -> Result<()> {
 }
 
 /// Whether the undo journal has a file for a process.
-fn is_owed(pid: u32) -> bool {
+pub(crate) fn is_owed(pid: u32) -> bool {
     let prefix = format!("{pid}-");
     let mut files = fs::read_dir("/run/jtrace").into_iter().flatten().flatten();
     files.any(|file| {
@@ -88,6 +89,14 @@ fn is_owed(pid: u32) -> bool {
 fn has_library_thread(pid: u32) -> bool {
     let mut threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.any(|thread| fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "jtrace"))
+}
+
+/// A JVM of the tests starts no process, so each child of its threads is a copy that a snapshot was taken of.
+fn has_no_child(pid: u32) -> Result<bool> {
+    let mut lists = fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
+    // A thread can end meanwhile.
+    let children = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    Ok(lists.all(|thread| children(thread).trim().is_empty()))
 }
 
 /// Whether a JVM's code is that of its library's file, byte for byte: a site that is watched begins with a breakpoint.
@@ -132,10 +141,10 @@ fn read_up_to(file: &fs::File, into: &mut [u8], from: u64) -> io::Result<usize> 
 
 /// Classes in which a session of each kind weaves something. Others are exchanged for themselves, as the JVM hands out a class's
 /// bytes in no other way, and then there is nothing to give back; and the flight recorder exchanges its own.
-const WOVEN: [&str; 3] = ["Fib", "java.util.ArrayList$Itr", "java.util.HashMap$KeyIterator"];
+const WOVEN: [&str; 4] = ["Fib", "Session", "java.util.ArrayList$Itr", "java.util.HashMap$KeyIterator"];
 
 /// Each class that was woven was given back: the JVM has logged an even number of exchanges of it.
-pub(super) fn nothing_is_woven(jvm: &Jvm) -> Result<()> {
+pub(crate) fn nothing_is_woven(jvm: &Jvm) -> Result<()> {
     until_true("every class that was woven is given back", || {
         let log = jvm.log()?;
         let mut exchanges = BTreeMap::new();

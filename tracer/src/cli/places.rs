@@ -3,7 +3,7 @@
 
 use std::{
     io::{self, Read as _},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitCode, Stdio},
     sync::mpsc::{Receiver, sync_channel},
     thread,
     time::Duration,
@@ -11,7 +11,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::{Failure, attach};
 use crate::{
+    ending,
     heap::leaks::Sampled,
     jvm::target_files,
     report::{Cell, Report, Shape, Table},
@@ -19,10 +21,28 @@ use crate::{
 
 /// Longest report that is read.
 const MAX_REPORT_BYTES: u64 = 64 << 20;
-/// It ends when it is told to; were nobody left to do so, it would end so much later.
+/// The hidden command that samples.
+const COMMAND: &str = "attach-apart";
+/// It ends when it is told to, or when nobody is left to do so. Should neither reach it, it ends so much later.
 const BEYOND: Duration = Duration::from_mins(10);
 /// How long it may take to end in good order, and once it is told again.
 const LIMITS: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(2)];
+
+/// Options of `jtrace attach-apart`.
+#[derive(Debug, clap::Args)]
+pub(super) struct SamplingOptions {
+    /// Process id of the jtrace that has started this one
+    parent: u32,
+
+    #[command(flatten)]
+    attach: attach::Options,
+}
+
+/// The child: a session that ends in good order when its parent does, in whatever way that one ends.
+pub(super) fn apart(options: SamplingOptions) -> Result<ExitCode, Failure> {
+    ending::with_parent(options.parent)?;
+    attach::run(options.attach)
+}
 
 /// Another jtrace at work.
 pub(super) struct Sampling {
@@ -34,8 +54,9 @@ impl Sampling {
     /// Starts it. What it needs it must get now: whoever has given up capabilities starts nobody.
     pub(super) fn start(pid: u32, lasts: Duration) -> io::Result<Self> {
         let most = lasts.saturating_add(BEYOND).as_secs();
-        let words = ["attach", &pid.to_string(), "-l", "alloc", "--json", "-d", &format!("{most}s")];
-        Self::run(Command::new(target_files::program()).args(words))
+        let words = [&pid.to_string(), "-l", "alloc", "--json", "-d", &format!("{most}s")];
+        let mut command = Command::new(target_files::program());
+        Self::run(command.args([COMMAND, &std::process::id().to_string()]).args(words))
     }
 
     fn run(command: &mut Command) -> io::Result<Self> {

@@ -64,7 +64,10 @@ pub(super) fn recover(limit: Duration) {
             }
             Ok(Ended::GoesOn(at)) => {
                 let what = at.map_or_else(|| "some process".to_owned(), |pid| format!("process {pid}"));
-                log::warn!("what a killed jtrace left in {what} is still being undone; this goes on by itself");
+                // On a busy machine the child may not even have found out that its jtrace lives.
+                log::warn!(
+                    "what a killed jtrace may have left in {what} is still being undone; this goes on by itself"
+                );
                 return;
             }
             Ok(Ended::HeldUp(None)) => {

@@ -44,6 +44,10 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         screen::show(&mut machine)?;
         return Ok(ExitCode::SUCCESS);
     }
+    // Its time begins when it is known which JVMs there are, however long others make that take.
+    while !machine.has_listed() && ending::count() == 0 {
+        machine.step(STEP)?;
+    }
     let until = Instant::now() + options.duration.unwrap_or(USUAL);
     while Instant::now() < until && ending::count() == 0 {
         machine.step(STEP.min(until.saturating_duration_since(Instant::now())))?;

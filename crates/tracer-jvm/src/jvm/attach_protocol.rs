@@ -175,7 +175,11 @@ impl Attachment {
         match line.rsplit(' ').next().unwrap_or_default().parse() {
             Ok(0) => Ok(()),
             Ok(code) => Err(Error::Refused { pid, code, text: format!("the library says {code}") }),
-            Err(_) => Err(Error::Refused { pid, code: -1, text: line.to_owned() }),
+            // Why it was not loaded stands in the second line.
+            Err(_) => {
+                let text = text.lines().take(2).collect::<Vec<_>>().join(" ");
+                Err(Error::Refused { pid, code: -1, text })
+            }
         }
     }
 

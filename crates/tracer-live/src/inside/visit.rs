@@ -161,8 +161,8 @@ impl Coming {
 /// The library in a JVM. It restores everything when this goes.
 #[derive(Debug)]
 pub struct Visit {
-    /// Nothing once something was wrong with it.
-    connection: Option<Connection>,
+    /// Once something was wrong with it, what that was.
+    connection: Result<Connection, String>,
     target: Identity,
     /// Path of the library's file for uprobes.
     pub path: PathBuf,
@@ -245,7 +245,7 @@ impl Visit {
     fn over(connection: Connection, target: Identity, path: PathBuf) -> Self {
         let (told, followed) = (VecDeque::new(), Vec::new());
         let (namer, sizes) = (Namer::default(), Sizes::default());
-        Self { connection: Some(connection), target, path, told, kept_bytes: 0, waiting: 0, followed, namer, sizes }
+        Self { connection: Ok(connection), target, path, told, kept_bytes: 0, waiting: 0, followed, namer, sizes }
     }
 
     /// How many methods each rule names in loaded classes, and all of them together.
@@ -311,7 +311,9 @@ impl Visit {
                 Err(error) => break Err(error),
             }
         };
-        self.connection = None;
+        if self.connection.is_ok() {
+            self.connection = Err("the connection is closed".to_owned());
+        }
         left
     }
 
@@ -414,12 +416,11 @@ impl Visit {
 
     /// Does something with the connection, and closes it where that fails: the library then restores everything by itself.
     fn with<T>(&mut self, act: impl FnOnce(&mut Connection) -> io::Result<T>) -> Result<T, Error> {
-        let Some(connection) = &mut self.connection else {
-            return Err(Error::Silent("the connection is closed".to_owned()));
-        };
+        let connection = self.connection.as_mut().map_err(|reason| Error::Silent(reason.clone()))?;
         act(connection).map_err(|error| {
-            self.connection = None;
-            silent(error)
+            let reason = shortened(error.to_string());
+            self.connection = Err(reason.clone());
+            Error::Silent(reason)
         })
     }
 }
@@ -469,11 +470,12 @@ fn woven(mut done: Done, namer: &Namer) -> Woven {
     Woven { classes, methods, took_ns, longest_step_ns, skipped, skipped_count, running, running_count, code_before }
 }
 
-/// Whether a refusal is about the file, so that another place may do.
+/// Whether a refusal is about the file, so that another place may do. JDK 11 gives no reason at all.
 fn is_place(text: &str) -> bool {
-    ["cannot open shared object", "failed to map", "Operation not permitted", "Permission denied"]
-        .iter()
-        .any(|reason| text.contains(reason))
+    text.trim_end().ends_with("was not loaded.")
+        || ["cannot open shared object", "failed to map", "Operation not permitted", "Permission denied"]
+            .iter()
+            .any(|reason| text.contains(reason))
 }
 
 /// The library's file for uprobes, and the number of the descriptor that it offers.

@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    io,
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
@@ -45,6 +46,8 @@ struct Known {
 pub(super) struct Machine {
     known: BTreeMap<u32, Known>,
     listed: Option<Instant>,
+    /// What comes of the look for JVMs that is under way.
+    listing: Option<Receiver<io::Result<List>>>,
     missing: Vec<String>,
     sender: SyncSender<((u32, u64), Heard)>,
     heard: Receiver<((u32, u64), Heard)>,
@@ -54,16 +57,17 @@ impl Machine {
     /// Nothing is known yet.
     pub(super) fn new() -> Self {
         let (sender, heard) = sync_channel(WAITING);
-        Self { known: BTreeMap::new(), listed: None, missing: Vec::new(), sender, heard }
+        Self { known: BTreeMap::new(), listed: None, listing: None, missing: Vec::new(), sender, heard }
+    }
+
+    /// Whether JVMs have been looked for.
+    pub(super) fn has_listed(&self) -> bool {
+        self.listed.is_some()
     }
 
     /// Takes what comes within a time; whether anything has.
     pub(super) fn step(&mut self, wait: Duration) -> Result<bool, Failure> {
-        if self.listed.is_none_or(|listed| listed.elapsed() >= LIST_EVERY) {
-            self.find(list::collect()?);
-            self.listed = Some(Instant::now());
-        }
-        let mut changed = false;
+        let mut changed = self.list()?;
         let mut next = self.heard.recv_timeout(wait);
         while let Ok((of, heard)) = next {
             self.take(of, heard);
@@ -71,6 +75,29 @@ impl Machine {
             next = self.heard.try_recv().map_err(|_| RecvTimeoutError::Timeout);
         }
         Ok(changed)
+    }
+
+    /// Has JVMs looked for now and then, beside all else: processes of a user can hold up such a look for half a minute. Whether one
+    /// is over.
+    fn list(&mut self) -> io::Result<bool> {
+        match self.listing.as_ref().map(Receiver::try_recv) {
+            Some(Ok(list)) => {
+                (self.listing, self.listed) = (None, Some(Instant::now()));
+                self.find(list?);
+                return Ok(true);
+            }
+            Some(Err(TryRecvError::Disconnected)) => return Err(io::Error::other("nobody looks for JVMs any more")),
+            None if self.listed.is_none_or(|listed| listed.elapsed() >= LIST_EVERY) => {
+                let (sender, listing) = sync_channel(1);
+                thread::Builder::new().name("list".to_owned()).spawn(move || {
+                    // Nobody takes it where jtrace ends.
+                    let _: Result<(), _> = sender.send(list::collect());
+                })?;
+                self.listing = Some(listing);
+            }
+            Some(Err(TryRecvError::Empty)) | None => {}
+        }
+        Ok(false)
     }
 
     /// The JVMs, the worst first.

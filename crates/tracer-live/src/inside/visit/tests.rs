@@ -69,6 +69,9 @@ fn a_length_that_no_message_has_ends_the_conversation_before_any_room_is_made() 
     let error = visit.next(soon()).expect_err("there is no such message");
     assert!(error.to_string().contains("announces"), "{error}");
     assert_eq!(theirs.read(&mut [0]).expect("closed, and no error"), 0);
+    // Whoever asks later is told why.
+    let error = visit.leave().expect_err("it is closed");
+    assert!(error.to_string().contains("announces"), "{error}");
 }
 
 /// Neither nothing, nor a message that never ends, nor messages that never answer is waited for without an end.
@@ -98,7 +101,7 @@ fn orders_that_nobody_takes_wait_for_nobody_and_are_bounded() {
     let order = Order::Switch(vec![(1, 1); 100_000]);
     let given = (0..10_000).take_while(|_| visit.order(&order).is_ok()).count();
     assert!((1..10_000).contains(&given), "{given}");
-    assert!(visit.connection.is_none(), "it is closed");
+    assert!(visit.connection.is_err(), "it is closed");
 }
 
 #[test]
@@ -120,6 +123,18 @@ fn texts_of_the_library_are_shown_shortened() {
     assert!(matches!(&error, Error::Refused(text) if text.len() == MAX_TEXT_BYTES), "{error}");
     drop(visit);
     talker.join().expect("no panic");
+}
+
+/// What JVMs say of a file in a directory that is mounted so that nothing in it can be run, and of one that no place makes better.
+#[test]
+fn another_place_is_tried_where_the_place_may_be_the_reason() {
+    assert!(is_place("/tmp/.jtrace-inside-1.so was not loaded."));
+    let of_17 =
+        "/tmp/.jtrace-inside-1.so was not loaded. /tmp/.jtrace-inside-1.so: failed to map segment from shared object";
+    assert!(is_place(of_17));
+    assert!(!is_place(
+        "/tmp/.jtrace-inside-1.so was not loaded. /tmp/.jtrace-inside-1.so: undefined symbol: gnu_get_libc_version"
+    ));
 }
 
 /// A list that is longer than any library makes it.

@@ -40,7 +40,7 @@ impl Visit {
 
     /// Where something can be heard, while the connection is there.
     pub fn ear(&self) -> Option<BorrowedFd<'_>> {
-        self.connection.as_ref().map(|connection| connection.socket.as_fd())
+        self.connection.as_ref().ok().map(|connection| connection.socket.as_fd())
     }
 
     /// What has been said of a walk.
