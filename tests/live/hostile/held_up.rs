@@ -48,7 +48,7 @@ fn device(name: &str, directory: &Path) -> Result<PathBuf> {
 }
 
 /// Runs jtrace beside such a process. What is still held up when that process has ended would have been so for ever.
-pub(super) fn beside(process: &Process, arguments: &[&str]) -> Result<Finished> {
+fn beside(process: &Process, arguments: &[&str]) -> Result<Finished> {
     let finished = jtrace::run(arguments)?;
     ensure!(process.is_running(), "{}", process.transcript());
     Ok(finished)

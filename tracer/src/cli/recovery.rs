@@ -82,10 +82,10 @@ pub(super) fn recover(limit: Duration) {
     }
 }
 
-/// Targets of which something is written.
+/// Targets in which something may have to be undone.
 fn owed() -> Result<Vec<Identity>, arming::Error> {
     let journal = Journal::for_this_user()?;
-    let mut targets = journal.targets()?;
+    let mut targets = journal.owed()?;
     targets.extend(arming::recompiled_targets(&journal)?);
     targets.extend(watched::targets(&journal)?);
     targets.sort_unstable_by_key(|target| target.pid);

@@ -168,9 +168,9 @@ pub fn recover(journal: &Journal) -> Result<Vec<Recovered>, Error> {
     Ok(outcomes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Targets in which something was recompiled.
+/// Targets in which a jtrace has recompiled something that may have died.
 pub fn targets(journal: &Journal) -> Result<Vec<Identity>, Error> {
-    Ok(journal.beside(DIRECTORY).targets()?)
+    Ok(journal.beside(DIRECTORY).owed()?)
 }
 
 /// Takes back what dead jtraces had recompiled in one target; absent where that is nothing, or another jtrace is at it. To be

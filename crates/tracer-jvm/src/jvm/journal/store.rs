@@ -209,6 +209,17 @@ impl Journal {
         Ok(targets)
     }
 
+    /// Targets of which a jtrace may have died: all but those whose jtraces all live. Nothing is locked for that, as a file is
+    /// replaced as a whole.
+    pub fn owed(&self) -> Result<Vec<Identity>, Error> {
+        let mut targets = self.targets()?;
+        if !targets.is_empty() {
+            let directory = self.open()?;
+            targets.retain(|target| !is_looked_after(&directory, &self.path, *target));
+        }
+        Ok(targets)
+    }
+
     fn failed(&self, action: &'static str) -> impl Fn(Errno) -> Error + use<> {
         let path = self.path.clone();
         move |errno| Error::Io { action, path: path.clone(), source: errno.into() }
@@ -286,26 +297,37 @@ impl Locked {
     }
 
     fn load(&self) -> Result<Option<Entry>, Error> {
-        let name = &*file_name(self.target);
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match openat(&self.directory, name, flags, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(self.failed("open", name, errno)),
-        };
-        let failed = |source| Error::Io { action: "read", path: self.path.join(name), source };
-        let metadata = file.metadata().map_err(failed)?;
-        if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
-            return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file of this user")));
-        }
-        let mut text = Vec::new();
-        file.take(MAX_ENTRY_BYTES).read_to_end(&mut text).map_err(failed)?;
-        parse(self.path.join(name), &text).map(Some)
+        load(&self.directory, &self.path, self.target)
     }
 
     fn failed(&self, action: &'static str, name: &str, errno: Errno) -> Error {
         Error::Io { action, path: self.path.join(Path::new(name)), source: errno.into() }
     }
+}
+
+/// Whether all jtraces live that have changed something in a living target.
+fn is_looked_after(directory: &OwnedFd, path: &Path, target: Identity) -> bool {
+    let Ok(Some(entry)) = load(directory, path, target) else { return false };
+    target.is_alive() && !entry.owners.is_empty() && entry.owners.iter().all(|owner| owner.process.is_alive())
+}
+
+/// What is written about a target in the directory at this path; nothing where there is no such file.
+fn load(directory: &OwnedFd, path: &Path, target: Identity) -> Result<Option<Entry>, Error> {
+    let name = &*file_name(target);
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(directory, name, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(Error::Io { action: "open", path: path.join(name), source: errno.into() }),
+    };
+    let failed = |source| Error::Io { action: "read", path: path.join(name), source };
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
+        return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file of this user")));
+    }
+    let mut text = Vec::new();
+    file.take(MAX_ENTRY_BYTES).read_to_end(&mut text).map_err(failed)?;
+    parse(path.join(name), &text).map(Some)
 }
 
 /// Reads an entry. One that names a flag that jtrace never changes was not written by jtrace.

@@ -55,9 +55,9 @@ impl Drop for Watched {
     }
 }
 
-/// Targets that are watched, or were when their jtrace died.
+/// Targets that were watched by a jtrace that may have died.
 pub fn targets(journal: &Journal) -> Result<Vec<Identity>, Error> {
-    journal.beside(DIRECTORY).targets()
+    journal.beside(DIRECTORY).owed()
 }
 
 /// Has a target looked into whose jtrace has died, and forgets it where that succeeds. Absent where no jtrace of it has died, or
@@ -102,6 +102,7 @@ mod tests {
         let watched = Watched::begin(&journal, own()).unwrap().unwrap();
         let nobody = || -> Result<usize, Infallible> { panic!("its jtrace lives") };
         assert!(recover_one(&journal, own(), nobody).unwrap().is_none());
+        assert_eq!(targets(&journal).unwrap(), [], "its jtrace lives, so nobody has to look");
         // As if it had been killed: another process has its pid now.
         let Watched { target, owner, .. } = &watched;
         let beside = journal.beside(DIRECTORY);
@@ -111,11 +112,12 @@ mod tests {
         entry.owners.push(Owner { process: dead, ticket: 7 });
         locked.save(&entry).unwrap();
         drop(locked);
+        assert_eq!(targets(&journal).unwrap(), [own()]);
         // What fails is tried again.
         assert!(matches!(recover_one(&journal, own(), || Err("no")).unwrap(), Some(Err("no"))));
         assert!(matches!(recover_one(&journal, own(), || Ok::<_, Infallible>(3)).unwrap(), Some(Ok(3))));
         assert!(recover_one(&journal, own(), nobody).unwrap().is_none(), "the living one alone is left");
         drop(watched);
-        assert!(targets(&journal).unwrap().is_empty());
+        assert!(journal.beside(DIRECTORY).targets().unwrap().is_empty());
     }
 }
