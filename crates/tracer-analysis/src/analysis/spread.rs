@@ -134,6 +134,8 @@ impl<K: Copy + Eq + Hash> Spread<K> {
                 let sum = step.amounts.entry(key.with_tid(Tid::ENDED)).or_default();
                 *sum = sum.saturating_add(amount);
             }
+            // A step is as wide as all before it together were once, and had as many threads.
+            step.amounts.shrink_to(2 * step.amounts.len());
         }
         self.entries = self.steps.iter().map(|step| step.amounts.len()).sum();
     }
