@@ -16,6 +16,7 @@ mod threads;
 mod compiled;
 // What the JVM does without a call.
 mod hidden;
+mod idle;
 mod records;
 
 use std::collections::BTreeMap;

@@ -71,7 +71,8 @@ pub(crate) fn run_woven(jvm: &Jvm, base: &Path, woven: &Path, main: &str) -> (BT
             ["first", ..] => panic!("{line}"),
             ["sum", number] => sum = Some(number.parse().unwrap()),
             ref numbers => {
-                let numbers: Vec<u32> = numbers.iter().map(|number| number.parse().unwrap()).collect();
+                let parsed: Result<Vec<u32>, _> = numbers.iter().map(|number| number.parse()).collect();
+                let numbers = parsed.unwrap_or_else(|error| panic!("{error}: {line}"));
                 let [place, points, enters, exits, thrown, symbols, arguments, receivers] = numbers[..] else {
                     panic!("{line}")
                 };
@@ -88,6 +89,8 @@ impl Jvm {
     pub(crate) fn strict(&self, base: &Path) -> Command {
         let mut command = Command::new(&self.java);
         command.args(["-Xshare:off", "-XX:+UnlockDiagnosticVMOptions"]);
+        // What the JVM itself has to say, as of a file of another process that has its number in a container, is no count.
+        command.args(["-XX:+DisplayVMOutputToStderr", "-Xlog:disable", "-Xlog:all=warning:stderr"]);
         command.args(["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"]);
         command.arg(format!("--patch-module=java.base={}", base.join("stub").display()));
         command

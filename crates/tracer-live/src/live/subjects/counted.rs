@@ -125,6 +125,13 @@ impl Subjects {
             }
         }
         // Those without what is around them are beyond the number that the kernel holds itself to.
+        if !gone.is_empty() {
+            log::debug!(
+                "contexts that leave the kernel: {}; something may have been missed in {}",
+                gone.len(),
+                self.unsure
+            );
+        }
         self.taken += gone.values().filter(|last| last.parent != CUT).count() as u64;
         tallying.set_taken(self.taken)?;
         Ok(gone)
