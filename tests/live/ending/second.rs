@@ -171,6 +171,13 @@ fn name_of(end: &OwnedFd) -> OsString {
     Path::new("/proc").join(format!("{}/fd/{}", std::process::id(), end.as_raw_fd())).into_os_string()
 }
 
+/// Two signals, the second once the flag is restored; the JVM is as it was then.
+fn press_twice_and_restore(process: &mut Process, jvm: &mut Jvm) -> Result<Duration> {
+    let took = press_twice(process, || until_true("the flag is restored", || Ok(jvm.flag(FLAGS[0])? == "false")))?;
+    is_as_before(jvm)?;
+    Ok(took)
+}
+
 #[test]
 fn two_signals_end_it_while_nobody_reads_the_report() -> Result<()> {
     let mut jvm = contended(&jdk::any()?)?;
@@ -181,11 +188,7 @@ fn two_signals_end_it_while_nobody_reads_the_report() -> Result<()> {
         once_within_a_second(form, || {
             let mut process = into(name_of(&writer), &["attach", &pid, "-l", "locks", form])?;
             process.stderr.wait_for_line("attached", 0, jtrace::LIMIT)?;
-            let took = press_twice(&mut process, || {
-                until_true("the flag is restored", || Ok(jvm.flag(FLAGS[0])? == "false"))
-            })?;
-            is_as_before(&mut jvm)?;
-            Ok(took)
+            press_twice_and_restore(&mut process, &mut jvm)
         })?;
     }
     jvm.finish().map(drop)
@@ -211,11 +214,7 @@ fn two_signals_end_it_while_nobody_reads_events() -> Result<()> {
             for _ in 0..4 {
                 jvm.work()?;
             }
-            let took = press_twice(&mut process, || {
-                until_true("the flag is restored", || Ok(jvm.flag(FLAGS[0])? == "false"))
-            })?;
-            is_as_before(&mut jvm)?;
-            Ok(took)
+            press_twice_and_restore(&mut process, &mut jvm)
         })?;
     }
     jvm.finish().map(drop)

@@ -104,20 +104,13 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         if self.rows.len() <= MANY_ROWS.min(self.limit / 2) {
             return;
         }
-        let summed: Vec<(K, V)> = self.rows.extract_if(|key, _| ended.contains(key.tid())).collect();
-        for (key, value) in summed {
-            // There are not more than before.
-            self.rows.entry(key.with_tid(Tid::ENDED)).or_default().merge(&value);
-        }
+        self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
         // What comes now has room again.
         self.rows.shrink_to(2 * self.rows.len());
     }
 
     /// Keys become others, and amounts of equal ones are added up.
-    pub(super) fn change_keys(&mut self, change: impl Fn(K) -> K)
-    where
-        K: Copy,
-    {
+    pub(super) fn change_keys(&mut self, change: impl Fn(K) -> K) {
         let changed: Vec<(K, V)> = self.rows.extract_if(|key, _| change(*key) != *key).collect();
         for (key, value) in changed {
             // There are not more than before.
