@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use tests::{
     jtrace::{self, Session},
-    patience::{PATIENCE, until},
+    patience::{until, until_true},
 };
 
 use super::spoken_for::SpokenFor;
@@ -44,12 +44,11 @@ fn session(jvm: &mut SpokenFor, says: &str) -> Result<(Duration, u64)> {
         let taken = jvm.take()?;
         let process = session.process();
         let mut most = 0;
-        let deadline = began + PATIENCE;
-        while process.is_running() {
-            ensure!(Instant::now() < deadline, "it does not end: {}", process.transcript());
+        let ended = until_true("it ends", || {
             most = most.max(most_memory(process.pid()).unwrap_or(0));
-            thread::sleep(Duration::from_millis(5));
-        }
+            Ok(!process.is_running())
+        });
+        ended.with_context(|| process.transcript())?;
         let lasted = began.elapsed();
         process.wait(jtrace::LIMIT)?;
         let said = process.stdout.text() + &process.stderr.text();
