@@ -10,6 +10,7 @@ pub mod pairing;
 pub(crate) mod pattern;
 mod profile;
 mod protocols;
+pub mod rare;
 mod request;
 mod row_steps;
 pub(crate) mod scaled;
@@ -54,11 +55,11 @@ pub mod markers;
 
 pub mod typestate;
 
-use self::ended::EndedThreads;
+use self::{ended::EndedThreads, rare::Replaced};
 use crate::{
     client::Client,
     coverage::Coverage,
-    event::Event,
+    event::{Event, StackId},
     item::{GuardAction, Target, Wish, look::ThreadLook},
     lens::Lens,
     mark::{Inside, MarkBatch},
@@ -115,6 +116,14 @@ pub trait Analysis: Send {
 
     /// Takes notice of threads that ended: of tables that grow with each thread, their rows become one.
     fn threads_ended(&mut self, _ended: &EndedThreads) {}
+
+    /// The stacks of samples with the largest amounts, so many at most.
+    fn largest_stacks(&self, _count: usize) -> Vec<StackId> {
+        Vec::new()
+    }
+
+    /// Others take the place of stacks of samples that came rarely.
+    fn replace_stacks(&mut self, _replaced: &Replaced) {}
 
     /// What its clients want to be switched off or on; asked of live sessions only, many times a second.
     fn wishes(&mut self) -> Vec<Wish> {

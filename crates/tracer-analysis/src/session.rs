@@ -2,6 +2,7 @@
 
 mod cost;
 mod governed;
+mod idle_stacks;
 mod kept;
 
 use std::collections::HashMap;
@@ -11,16 +12,17 @@ use tracer_common::stats::STATS_WORDS;
 use self::{
     cost::Spent,
     governed::Governed,
+    idle_stacks::IdleStacks,
     kept::{Kept, Kind},
 };
 use crate::{
     analysis::{self, Analysis, Context, ended::EndedThreads},
     client::Client,
     decode::{Decoded, Header, decode, marks},
-    event::{Edge, Event, Payload, Tid, is_clock},
+    event::{Edge, Event, Payload, StackId, Tid, is_clock},
     finding,
     item::{Counters, End, GuardAction, Item, Site, Start, Taken, Target, ThreadName, Wish},
-    lens,
+    lens::{self, Lens},
     mark::MarkBatch,
     names::Names,
     report::{Completeness, Finding, Report, SCHEMA, Section, SiteCompleteness, Span},
@@ -47,6 +49,7 @@ pub struct Session {
     spent: Spent,
     names: Names,
     stacks: Stacks,
+    idle_stacks: IdleStacks,
     subjects: Subjects,
     analyses: Vec<Box<dyn Analysis>>,
     ended: EndedThreads,
@@ -84,6 +87,7 @@ impl Session {
             spent: Spent::new(trap_cost_ps, [attach_ns, attach_cpu_ns]),
             names,
             stacks: Stacks::new(),
+            idle_stacks: IdleStacks::default(),
             subjects: Subjects::default(),
             analyses,
             ended: EndedThreads::default(),
@@ -131,8 +135,10 @@ impl Session {
             }
             Item::Stack(stack) => {
                 // The latest one of an id takes the place of an earlier one.
-                if self.stacks.get(stack.id).is_some() || self.kept.admits(Kind::Stacks, kept::of_stack(stack)) {
+                let bytes = kept::of_stack(&stack.frames, &stack.end);
+                if self.stacks.get(stack.id).is_some() || self.kept.admits(Kind::Stacks, bytes) {
                     self.stacks.define_stack(stack.clone());
+                    self.idle_stacks.define(stack.id);
                 }
             }
             Item::Subject(subject) => {
@@ -146,6 +152,11 @@ impl Session {
             }
             Item::Tallies(tallies) => {
                 self.latest_ns = self.latest_ns.max(tallies.time_ns);
+                for context in
+                    tallies.contexts.iter().flat_map(|contexts| contexts.calls.iter().chain(&contexts.objects))
+                {
+                    self.idle_stacks.keep(context.stack());
+                }
                 for analysis in &mut self.analyses {
                     analysis.tallies(tallies);
                 }
@@ -157,6 +168,9 @@ impl Session {
             }
             Item::Look(look) => {
                 self.latest_ns = self.latest_ns.max(look.time_ns);
+                for stack in look.stacks() {
+                    self.idle_stacks.keep(stack);
+                }
                 for analysis in &mut self.analyses {
                     analysis.look(look, &self.stacks);
                 }
@@ -203,8 +217,9 @@ impl Session {
             *delivered += 1;
         }
         match decode(bytes) {
-            Ok(Decoded::Event(event)) => {
+            Ok(Decoded::Event(mut event)) => {
                 self.latest_ns = self.latest_ns.max(event.time_ns);
+                event.stack = self.stack_now(&event);
                 self.name_thread(&event);
                 self.pass_marks(&event, bytes);
                 for analysis in &mut self.analyses {
@@ -228,6 +243,14 @@ impl Session {
                 Taken::Other
             }
         }
+    }
+
+    /// The stack of an event, which may have been given up.
+    fn stack_now(&mut self, event: &Event) -> StackId {
+        if self.idle_stacks.turns(event.time_ns) {
+            self.idle_stacks.give_up(&mut self.stacks, &mut self.analyses, &mut self.kept);
+        }
+        self.idle_stacks.take(event)
     }
 
     /// A thread hands its marks over itself, but for those that it leaves for long.
@@ -363,6 +386,9 @@ impl Session {
 
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
         let mut section = analysis.section(context);
+        if matches!(analysis.lens(), Lens::Cpu | Lens::Offcpu | Lens::Wall) {
+            section.notes.extend(self.idle_stacks.note());
+        }
         self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
         if self.target.recorder.is_some() {
             // A 0 would say that it never happened.

@@ -5,12 +5,23 @@
 
 pub mod opcode;
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt,
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
-use tracer_common::stack::{STACK_ABSENT, STACK_BUSY, STACK_NO_REGISTERS};
+use tracer_common::stack::{STACK_ABSENT, STACK_BUSY, STACK_FIRST, STACK_NO_REGISTERS};
 
 use crate::event::StackId;
+
+/// A source tells a stack again that it did not use for so long, in ns: whoever keeps stacks may forget it then.
+pub const TOLD_AGAIN_NS: u64 = 240_000_000_000;
+
+/// Number of a frame that nobody has defined.
+const UNKNOWN_FRAME: u32 = u32::MAX;
 
 /// How a frame's code runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -148,7 +159,7 @@ pub struct StackDefinition {
 /// A stack of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// Numbers of its frames, innermost first.
+    /// Numbers of its frames in the table, innermost first.
     pub frames: Box<[u32]>,
     /// Where it ends.
     pub end: Arc<End>,
@@ -158,6 +169,10 @@ pub struct Stack {
 #[derive(Clone, Debug, Default)]
 pub struct Stacks {
     frames: Vec<Frame>,
+    /// Where the frames of the source are among them, in the order of its numbers.
+    of_source: Vec<u32>,
+    /// Where those are that stand for several.
+    own: HashMap<Frame, u32>,
     by_id: HashMap<StackId, Stack>,
     ends: HashMap<End, Arc<End>>,
 }
@@ -171,19 +186,54 @@ impl Stacks {
     /// Takes a frame. Numbers come in order; a number out of order is damage, and its frame is left unknown.
     pub fn define_frame(&mut self, definition: FrameDefinition) {
         let FrameDefinition { id, frame } = definition;
-        if usize::try_from(id).is_ok_and(|id| id == self.frames.len()) {
-            self.frames.push(frame);
+        if usize::try_from(id).is_ok_and(|id| id == self.of_source.len()) {
+            let number = self.push(frame);
+            self.of_source.push(number);
         }
     }
 
     /// Takes a stack; the latest one of an id wins.
     pub fn define_stack(&mut self, definition: StackDefinition) {
-        let StackDefinition { id, frames, end } = definition;
+        let StackDefinition { id, mut frames, end } = definition;
+        for frame in &mut frames {
+            let of_source = usize::try_from(*frame).ok().and_then(|number| self.of_source.get(number));
+            *frame = of_source.copied().unwrap_or(UNKNOWN_FRAME);
+        }
         let end = Arc::clone(self.ends.entry(end).or_insert_with_key(|end| Arc::new(end.clone())));
         self.by_id.insert(id, Stack { frames: frames.into(), end });
     }
 
-    /// The frame with this number.
+    /// The number of a frame that stands for several, and that no source defines.
+    pub fn own_frame(&mut self, frame: Frame) -> u32 {
+        if let Some(number) = self.own.get(&frame) {
+            return *number;
+        }
+        let number = self.push(frame.clone());
+        self.own.insert(frame, number);
+        number
+    }
+
+    /// The id of a stack that stands for several, and that no source defines.
+    pub fn own_stack(&mut self, stack: Stack) -> StackId {
+        // A source numbers its frames otherwise, so that the same numbers there are another stack.
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(("own", &stack.frames, &stack.end));
+        let id = StackId(hash.max(STACK_FIRST));
+        self.by_id.insert(id, stack);
+        id
+    }
+
+    /// A stack is not asked for any more.
+    pub fn forget(&mut self, id: StackId) -> Option<Stack> {
+        self.by_id.remove(&id)
+    }
+
+    fn push(&mut self, frame: Frame) -> u32 {
+        let number = u32::try_from(self.frames.len()).unwrap_or(UNKNOWN_FRAME);
+        self.frames.push(frame);
+        number
+    }
+
+    /// The frame with this number of a stack in the table.
     pub fn frame(&self, id: u32) -> Option<&Frame> {
         self.frames.get(usize::try_from(id).ok()?)
     }

@@ -18,6 +18,7 @@ use super::{
     distribution::Durations,
     ended::EndedThreads,
     profile::Amounts,
+    rare::Replaced,
     row_steps::{Amount, Timed},
     scaled::{extrapolated, scaled},
     site,
@@ -269,6 +270,10 @@ fn place((class, stack): (NameId, StackId), context: Context<'_>) -> (String, St
 impl Analysis for Alloc {
     fn lens(&self) -> Lens {
         Lens::Alloc
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.covered.replace_stacks(replaced);
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {

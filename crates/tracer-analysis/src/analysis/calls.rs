@@ -14,6 +14,7 @@ use super::{
     Analysis, Context, Lens, Scaled,
     covered::{self, Covered},
     ended::{self, EndedThreads},
+    rare::Replaced,
     shadow::{How, Left, Outcome, Shadow},
     woven::Woven,
 };
@@ -163,6 +164,10 @@ impl Analysis for Calls {
         }
         let counted = self.counted().iter().fold(0_u64, |sum, tally| sum.saturating_add(tally.count));
         vec![Scaled::calls(self.contexts.calls().saturating_add(counted))]
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.covered.replace_stacks(replaced);
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {

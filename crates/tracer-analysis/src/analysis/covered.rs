@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{Context, Lens, table::column};
+use super::{Context, Lens, rare::Replaced, table::column};
 use crate::{
     coverage::{Coverage, Silent},
     event::{Event, Payload, StackId},
@@ -28,6 +28,13 @@ impl Covered {
     pub(super) fn event(&mut self, event: &Event) {
         if let Payload::CpuSample { .. } = event.payload {
             *self.samples.entry(event.stack).or_default() += 1;
+        }
+    }
+
+    /// Others take the place of stacks.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced) {
+        for (stack, samples) in self.samples.extract_if(|stack, _| replaced.get(*stack).is_some()).collect::<Vec<_>>() {
+            *self.samples.entry(replaced.now(stack)).or_default() += samples;
         }
     }
 

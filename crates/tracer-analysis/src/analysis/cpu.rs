@@ -12,6 +12,7 @@ use super::{
     ended::EndedThreads,
     method::{self, Measure, interval_percent},
     profile::{Amount, Amounts},
+    rare::Replaced,
     row_steps,
     spread::Spread,
     stack_steps::StackSteps,
@@ -21,9 +22,15 @@ use super::{
 use crate::{
     event::{Event, Payload, StackId, Tid},
     report::{Cell, Section, Series, Shape, Summary, Table, TableSteps, Timeline, Unit},
+    stack::Frame,
     text::format,
 };
 use seen::{Counts, Seen};
+
+/// Whether what a sample was doing can depend on what this frame is called.
+pub(super) fn means_something(frame: &Frame) -> bool {
+    places::Work::of(frame).is_some()
+}
 
 /// State of the lens.
 #[derive(Debug, Default)]
@@ -187,6 +194,16 @@ impl Analysis for Cpu {
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.amounts.sum_up(ended);
+    }
+
+    fn largest_stacks(&self, count: usize) -> Vec<StackId> {
+        self.amounts.largest_stacks(count)
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.amounts.replace_stacks(replaced);
+        self.steps.replace_stacks(replaced);
+        self.stack_steps.replace_stacks(replaced);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -8,6 +8,7 @@ use super::{
     Analysis, Context, Lens, Scaled,
     distribution::{Durations, Latencies},
     pairing::Open,
+    rare::Replaced,
     scaled::scaled,
     steps::Steps,
     table::{Keyed, Merge, column},
@@ -19,6 +20,7 @@ use crate::{
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
 };
 use deoptimised::Deoptimised;
+pub(super) use deoptimised::is_deoptimisation;
 
 /// Most compilers; real JVMs have two.
 const COMPILERS: usize = 32;
@@ -271,6 +273,10 @@ impl Analysis for Jit {
             Payload::CpuSample { .. } => self.deoptimised.sample(event.stack),
             _ => {}
         }
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.deoptimised.replace_stacks(replaced);
     }
 
     fn guard(&mut self, action: &GuardAction) {

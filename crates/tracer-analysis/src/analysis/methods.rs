@@ -12,6 +12,7 @@ use super::{
     covered::{self, Covered},
     ended::{self, EndedThreads},
     profile::Amounts,
+    rare::Replaced,
     shadow::{Left, Outcome, Shadow},
     site,
     table::Keyed,
@@ -175,6 +176,10 @@ impl Methods {
 impl Analysis for Methods {
     fn lens(&self) -> Lens {
         Lens::Methods
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.covered.replace_stacks(replaced);
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {

@@ -12,6 +12,7 @@ use super::{
     distribution::{Durations, Latencies},
     ended::{self, EndedThreads},
     profile::{self, Amount},
+    rare::Replaced,
     row_steps, site,
     spread::Spread,
     stack_steps::StackSteps,
@@ -158,6 +159,17 @@ impl Analysis for Offcpu {
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.blocks.sum_up(ended);
         self.stack_steps.sum_up(ended);
+    }
+
+    fn largest_stacks(&self, count: usize) -> Vec<StackId> {
+        self.blocks.largest_stacks(count, |block| block.durations.total_ns)
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.blocks.replace_stacks(replaced);
+        self.classes.replace_stacks(replaced);
+        self.steps.replace_stacks(replaced);
+        self.stack_steps.replace_stacks(replaced);
     }
 
     fn start(&mut self, start_ns: u64) {

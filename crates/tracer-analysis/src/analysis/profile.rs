@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{
     Context,
     ended::{self, EndedThreads},
+    rare::Replaced,
     stack_steps::StackSteps,
     table::{Keyed, Merge},
 };
@@ -110,6 +111,17 @@ impl Amounts {
     pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
         self.rows.sum_up(ended);
         self.steps.sum_up(ended);
+    }
+
+    /// Others take the place of stacks.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.rows.replace_stacks(replaced);
+        self.steps.replace_stacks(replaced);
+    }
+
+    /// The stacks of the largest amounts, so many at most.
+    pub(super) fn largest_stacks(&self, count: usize) -> Vec<StackId> {
+        self.rows.largest_stacks(count, |amount| amount.value.max(amount.count))
     }
 
     /// The amounts, in no order, without what is beyond the limit.

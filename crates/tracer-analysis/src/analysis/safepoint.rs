@@ -7,6 +7,7 @@ use super::{
     Analysis, Context, Lens, Scaled,
     distribution::Latencies,
     pairing::{Open, Stacks},
+    rare::Replaced,
     request::Requests,
     row_steps::{COUNT_TOTAL_MAX, Timed},
     scaled::scaled,
@@ -175,6 +176,10 @@ impl Analysis for Safepoint {
             Payload::CpuSample { .. } => self.stops.sample(event),
             _ => {}
         }
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.stops.replace_stacks(replaced);
     }
 
     fn guard(&mut self, action: &GuardAction) {

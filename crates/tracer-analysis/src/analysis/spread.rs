@@ -7,6 +7,7 @@ use std::hash::Hash;
 
 use super::{
     ended::{EndedThreads, MANY_ROWS, OfThread},
+    rare::{OfStack, Replaced},
     steps::{SECOND_NS, STEPS},
     table::FastMap,
 };
@@ -128,13 +129,25 @@ impl<K: Copy + Eq + Hash> Spread<K> {
         if self.entries <= MANY_ROWS {
             return;
         }
+        self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
+    }
+
+    /// Others take the place of stacks.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced)
+    where
+        K: OfStack,
+    {
+        self.change_keys(|key| key.with_stack(replaced.now(key.stack())));
+    }
+
+    fn change_keys(&mut self, change: impl Fn(K) -> K) {
         for step in &mut self.steps {
-            let summed: Vec<(K, u64)> = step.amounts.extract_if(|key, _| ended.contains(key.tid())).collect();
-            for (key, amount) in summed {
-                let sum = step.amounts.entry(key.with_tid(Tid::ENDED)).or_default();
+            let changed: Vec<(K, u64)> = step.amounts.extract_if(|key, _| change(*key) != *key).collect();
+            for (key, amount) in changed {
+                let sum = step.amounts.entry(change(key)).or_default();
                 *sum = sum.saturating_add(amount);
             }
-            // A step is as wide as all before it together were once, and had as many threads.
+            // A step is as wide as all before it together were once, and had as many keys.
             step.amounts.shrink_to(2 * step.amounts.len());
         }
         self.entries = self.steps.iter().map(|step| step.amounts.len()).sum();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{ended::EndedThreads, spread::Spread};
+use super::{ended::EndedThreads, rare::Replaced, spread::Spread};
 use crate::{
     event::{StackId, Tid},
     report::ProfileSteps,
@@ -50,6 +50,11 @@ impl StackSteps {
     /// Threads that ended are one, where there are many.
     pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
         self.0.sum_up(ended);
+    }
+
+    /// Others take the place of stacks.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.0.replace_stacks(replaced);
     }
 
     /// The steps of these stacks, which are those of a profile in its order.

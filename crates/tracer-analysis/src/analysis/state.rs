@@ -85,6 +85,11 @@ pub(super) fn is_vm(frame: &Frame) -> bool {
     frame.kind == Kind::Native && frame.module.as_deref().is_some_and(|module| module.ends_with("libjvm.so"))
 }
 
+/// Whether what a thread is for can depend on what this frame is called.
+pub(super) fn means_something(frame: &Frame) -> bool {
+    Told::by_frame(frame) != Told::Nothing
+}
+
 /// What a thread is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Role {
@@ -166,12 +171,15 @@ pub(super) enum Told {
 impl Told {
     /// What a stack tells.
     pub(super) fn by(stacks: &Stacks, id: StackId) -> Self {
-        let of_frame = |frame: &Frame| match frame.kind {
+        stacks.frames_of(id).map(Self::by_frame).max().unwrap_or_default()
+    }
+
+    fn by_frame(frame: &Frame) -> Self {
+        match frame.kind {
             kind if kind.is_java() => Self::RunsJava,
             Kind::Native if is_vm(frame) && frame.name.starts_with("JavaThread::run") => Self::JavaThread,
             _ => Self::Nothing,
-        };
-        stacks.frames_of(id).map(of_frame).max().unwrap_or_default()
+        }
     }
 }
 

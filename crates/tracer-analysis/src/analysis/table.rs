@@ -8,9 +8,12 @@ use std::{
     hash::{BuildHasherDefault, Hash, Hasher},
 };
 
-use super::ended::{EndedThreads, MANY_ROWS, OfThread};
+use super::{
+    ended::{EndedThreads, MANY_ROWS, OfThread},
+    rare::{OfStack, Replaced},
+};
 use crate::{
-    event::Tid,
+    event::{StackId, Tid},
     report::{Cell, Column, Shape, Table, Unit},
 };
 
@@ -107,6 +110,29 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
         // What comes now has room again.
         self.rows.shrink_to(2 * self.rows.len());
+    }
+
+    /// Others take the place of stacks.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced)
+    where
+        K: OfStack,
+    {
+        self.change_keys(|key| key.with_stack(replaced.now(key.stack())));
+        self.rows.shrink_to(2 * self.rows.len());
+    }
+
+    /// The stacks of the largest rows, so many at most.
+    pub(super) fn largest_stacks(&self, count: usize, rank: impl Fn(&V) -> u64) -> Vec<StackId>
+    where
+        K: OfStack,
+    {
+        let mut ranked: Vec<(u64, StackId)> = self.rows.iter().map(|(key, value)| (rank(value), key.stack())).collect();
+        if ranked.len() > count {
+            // Ids decide among equals, so that two replays keep the same ones.
+            ranked.select_nth_unstable_by(count, |a, b| b.cmp(a));
+            ranked.truncate(count);
+        }
+        ranked.into_iter().map(|(_, stack)| stack).collect()
     }
 
     /// Keys become others, and amounts of equal ones are added up.

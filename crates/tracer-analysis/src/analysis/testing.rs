@@ -9,7 +9,7 @@ use crate::{
     names::Names,
     report::{Cell, Number, Section, Shape, Span},
     source::scenario::frame,
-    stack::{End, FrameDefinition, StackDefinition, Stacks},
+    stack::{End, Frame, FrameDefinition, StackDefinition, Stacks},
     subject::{MethodPart, Subject, SubjectDefinition, Subjects},
 };
 
@@ -24,6 +24,7 @@ pub(super) struct Play {
     pub(super) subjects: Subjects,
     pub(super) target: Target,
     defined: Vec<String>,
+    frames: Vec<Frame>,
 }
 
 impl Play {
@@ -67,9 +68,10 @@ impl Play {
         let mut numbers = Vec::new();
         for text in frames.iter().rev() {
             let frame = frame(text).unwrap_or_else(|problem| panic!("{problem}"));
-            let known = self.stacks.frames().iter().position(|known| *known == frame);
-            let id = u32::try_from(known.unwrap_or(self.stacks.frames().len())).expect("few frames");
+            let known = self.frames.iter().position(|known| *known == frame);
+            let id = u32::try_from(known.unwrap_or(self.frames.len())).expect("few frames");
             if known.is_none() {
+                self.frames.push(frame.clone());
                 self.stacks.define_frame(FrameDefinition { id, frame });
             }
             numbers.push(id);

@@ -9,6 +9,7 @@ use super::{
     method::{self, Measure},
     offcpu::reason::{Left, reason},
     profile::{self, Amount},
+    rare::Replaced,
     stack_steps::StackSteps,
     steps::Steps,
     table::{Groups, Keyed, Merge, column},
@@ -174,6 +175,15 @@ impl Analysis for Wall {
         self.rows.sum_up(ended);
         self.threads.sum_up(ended);
         self.stack_steps.sum_up(ended);
+    }
+
+    fn largest_stacks(&self, count: usize) -> Vec<StackId> {
+        self.rows.largest_stacks(count, |amount| amount.value)
+    }
+
+    fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.rows.replace_stacks(replaced);
+        self.stack_steps.replace_stacks(replaced);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -9,7 +9,7 @@ use std::mem::size_of;
 use crate::{
     event::{NameId, Tid},
     mark::Inside,
-    stack::StackDefinition,
+    stack::{End, StackDefinition},
     subject::{Subject, SubjectDefinition},
 };
 
@@ -92,9 +92,9 @@ pub(super) const fn of_thread(name: &str) -> usize {
     size_of::<Tid>() + name.len()
 }
 
-/// What a stack takes.
-pub(super) fn of_stack(definition: &StackDefinition) -> usize {
-    size_of::<StackDefinition>() + size_of_val(&*definition.frames) + definition.end.reason.len()
+/// What a stack with these frames takes.
+pub(super) fn of_stack(frames: &[u32], end: &End) -> usize {
+    size_of::<StackDefinition>() + size_of_val(frames) + end.reason.len()
 }
 
 /// What a method or class takes.

@@ -1,4 +1,4 @@
-//! Numbers of frames and stacks: each is put into the flow once, before what refers to it.
+//! Numbers of frames and stacks: each is put into the flow before what refers to it, a frame once, and a stack once in some minutes.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,8 +18,8 @@ use crate::{
 const MAX_FRAMES: usize = 1 << 20;
 /// Most that they take, in bytes: a target can give its classes names of any length.
 const MAX_FRAME_BYTES: usize = 96 << 20;
-/// Distinct stacks that a session keeps; later ones count as lost.
-const MAX_STACKS: usize = 1 << 20;
+/// Distinct stacks that are told at a time; further ones count as lost.
+const MAX_STACKS: usize = 1 << 19;
 /// Frames that are known by where they lie: those that name many stacks are the same objects each time.
 const MAX_AT_HAND: usize = 1 << 14;
 
@@ -30,7 +30,9 @@ pub struct Definitions {
     /// By address; they are held, so that no other frame comes to lie there.
     at_hand: HashMap<*const Frame, (Arc<Frame>, u32)>,
     frame_bytes: usize,
-    stacks: HashSet<StackId>,
+    /// Stacks that were told lately, and before.
+    young: HashSet<StackId>,
+    older: HashSet<StackId>,
 }
 
 impl Definitions {
@@ -39,10 +41,15 @@ impl Definitions {
     pub(super) fn stack(&mut self, frames: Vec<u32>, end: End, sink: &mut dyn FnMut(Item<'_>)) -> StackId {
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&frames, &end));
         let id = StackId(hash.max(STACK_FIRST));
-        if self.stacks.len() < MAX_STACKS && self.stacks.insert(id) {
+        if !self.older.contains(&id) && self.young.len() < MAX_STACKS && self.young.insert(id) {
             sink(Item::Stack(StackDefinition { id, frames, end }));
         }
         id
+    }
+
+    /// Stacks that were told before the last time will be told again: whoever has them may have given them up.
+    pub(super) fn age(&mut self) {
+        self.older = std::mem::take(&mut self.young);
     }
 
     /// The number of a frame, which is put into the flow where it is new.
@@ -74,5 +81,30 @@ impl Definitions {
             sink(Item::Frame(FrameDefinition { id, frame: Frame::clone(&frame) }));
         }
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_told_once_and_again_when_others_may_have_given_it_up() {
+        let mut definitions = Definitions::default();
+        let tell = |definitions: &mut Definitions| {
+            let mut told = Vec::new();
+            let end = End { root: true, reason: String::new() };
+            let id = definitions.stack(vec![1, 2], end, &mut |item| match item {
+                Item::Stack(stack) => told.push(stack.id),
+                other => panic!("{other:?}"),
+            });
+            assert!(told.iter().all(|told| *told == id));
+            told.len()
+        };
+        assert_eq!([tell(&mut definitions), tell(&mut definitions)], [1, 0]);
+        definitions.age();
+        assert_eq!(tell(&mut definitions), 0, "it was told a moment ago");
+        definitions.age();
+        assert_eq!([tell(&mut definitions), tell(&mut definitions)], [1, 0]);
     }
 }

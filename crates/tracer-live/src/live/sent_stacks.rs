@@ -7,7 +7,7 @@ use tracer_common::stack::STACK_FIRST;
 
 use crate::event::StackId;
 
-/// So many ids are young at most; the kernel remembers as many.
+/// So many ids are young at most, and for some minutes; the kernel remembers as many.
 const MAX_YOUNG: usize = 65_536;
 
 /// Ids of the kernel, and under which ones their stacks are told.
@@ -55,7 +55,8 @@ impl SentStacks {
         std::mem::take(&mut self.forgotten)
     }
 
-    fn age(&mut self) {
+    /// What is young becomes older, and what was older and not used meanwhile is to be sent again.
+    pub(super) fn age(&mut self) {
         let Self { young, older, oldest, forgotten } = self;
         *oldest = std::mem::replace(older, std::mem::take(young));
         let is_used = |sent: &&StackId| older.contains_key(sent);

@@ -22,7 +22,7 @@ use crate::{
         memory::{self, Memory},
         unloads::Unloads,
     },
-    stack::{End, Frame, Kind},
+    stack::{End, Frame, Kind, TOLD_AGAIN_NS},
     symbol::java::JavaSymbols,
     unwind::regions::{self, Tables},
 };
@@ -31,6 +31,8 @@ use crate::{
 const STACKS_AT_A_TIME: usize = 32;
 /// How long names of code are kept that nobody asks for; up to twice as long.
 const AGE: Duration = Duration::from_mins(5);
+/// How long stacks are kept that do not come; up to twice as long, and then they are told again.
+const AGE_OF_STACKS: Duration = Duration::from_nanos(TOLD_AGAIN_NS / 2);
 
 /// What user space knows about the code of a target.
 pub struct Unwinding {
@@ -54,6 +56,8 @@ pub struct Unwinding {
     sent: SentStacks,
     /// When names of code were forgotten that nobody had asked for.
     aged: Instant,
+    /// When stacks were, that did not come.
+    stacks_aged: Instant,
 }
 
 impl Unwinding {
@@ -95,6 +99,7 @@ impl Unwinding {
             known: KnownFrames::default(),
             sent: SentStacks::default(),
             aged: Instant::now(),
+            stacks_aged: Instant::now(),
         })
     }
 
@@ -150,11 +155,21 @@ impl Unwinding {
             kernel.unwinding().forget_stack(stack.0);
         }
         let now = Instant::now();
-        if now.saturating_duration_since(self.aged) >= AGE {
-            self.aged = now;
-            if let Some(java) = &mut self.java {
-                java.age();
+        let is_over = |since: &mut Instant, age| {
+            let is_over = now.saturating_duration_since(*since) >= age;
+            if is_over {
+                *since = now;
             }
+            is_over
+        };
+        if is_over(&mut self.stacks_aged, AGE_OF_STACKS) {
+            self.sent.age();
+            self.definitions.age();
+        }
+        if is_over(&mut self.aged, AGE)
+            && let Some(java) = &mut self.java
+        {
+            java.age();
         }
     }
 

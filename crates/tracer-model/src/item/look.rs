@@ -211,6 +211,16 @@ pub struct ThreadLook {
     pub executors: Vec<ExecutorLook>,
 }
 
+impl ThreadLook {
+    /// The stacks in it.
+    pub fn stacks(&self) -> impl Iterator<Item = StackId> + '_ {
+        let of_group = |group: &LookGroup| [Some(group.stack), group.holder.as_ref().and_then(|holder| holder.stack)];
+        let groups = self.groups.iter().flat_map(of_group).flatten();
+        let circles = self.circles.iter().flatten().map(|circled| circled.stack);
+        groups.chain(circles).chain(self.executors.iter().filter_map(|executor| Some(executor.busy?.0)))
+    }
+}
+
 /// Recordings without virtual threads stay as they are.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 const fn is_none(count: &u64) -> bool {

@@ -80,7 +80,7 @@ impl Work {
         }
     }
 
-    fn of(frame: &Frame) -> Option<Self> {
+    pub(super) fn of(frame: &Frame) -> Option<Self> {
         if frame.kind.is_java() {
             return WORK.iter().find(|(begin, _)| frame.name.starts_with(begin)).map(|(_, work)| *work);
         }

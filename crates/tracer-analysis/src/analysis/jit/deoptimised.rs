@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::{
     Context,
+    rare::Replaced,
     state::is_vm,
     table::{Groups, Keyed, column},
 };
@@ -35,6 +36,11 @@ impl Deoptimised {
         if stack != StackId::default() {
             *self.samples.entry(stack) += 1;
         }
+    }
+
+    /// Others take the place of stacks.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.samples.replace_stacks(replaced);
     }
 
     /// Samples at a deoptimisation by the method, as `com.shop.Cart.add`.
@@ -85,7 +91,7 @@ fn method(stacks: &Stacks, id: StackId) -> Option<&Frame> {
     None
 }
 
-fn is_deoptimisation(frame: &Frame) -> bool {
+pub(in super::super) fn is_deoptimisation(frame: &Frame) -> bool {
     let name = frame.name.as_str();
     match frame.kind {
         // `UncommonTrapBlob` and `DeoptimizationBlob`; `C2 Runtime uncommon_trap_blob`, `deoptimize Runtime1 stub`.

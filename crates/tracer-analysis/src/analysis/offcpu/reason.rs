@@ -167,6 +167,11 @@ const JAVA: &[(&str, Reason)] = &[
     ("java.lang.Thread.sleepNanos0", Reason::Sleep),
 ];
 
+/// Whether a reason can depend on what this frame is called.
+pub(in super::super) fn means_something(frame: &Frame) -> bool {
+    of_frame(frame).is_some()
+}
+
 fn of_frame(frame: &Frame) -> Option<Reason> {
     let name = frame.name.as_str();
     let equal = |table: &[(&str, Reason)], name: &str| {

@@ -4,6 +4,7 @@
 use super::super::{
     Context,
     distribution::{Latencies, Longest},
+    rare::Replaced,
     site,
     table::{Keyed, Merge, column},
 };
@@ -82,6 +83,11 @@ impl Stops {
                 self.ran.entry(key).0 += 1;
             }
         }
+    }
+
+    /// Others take the place of stacks; what is open now ran a moment ago.
+    pub(super) fn replace_stacks(&mut self, replaced: &Replaced) {
+        self.ran.replace_stacks(replaced);
     }
 
     /// It ended without an operation, or nothing is seen of it any more.

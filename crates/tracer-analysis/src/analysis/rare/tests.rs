@@ -1,0 +1,177 @@
+//! Whatever an analysis tells from frames, it tells from what is left of them.
+
+use proptest::prelude::*;
+
+use super::{
+    super::{
+        Analysis, Lens, all,
+        testing::{Play, context},
+    },
+    *,
+};
+use crate::{
+    event::{Event, Payload, SiteId, Tid},
+    report::{Section, Shape, Span},
+};
+
+/// Frames that mean something to one analysis or another, and others of every kind and of several files.
+const FRAMES: [&str; 24] = [
+    "kernel schedule",
+    "kernel exc_page_fault",
+    "kernel io_schedule",
+    "kernel vfs_read",
+    "kernel asm_sysvec_apic_timer_interrupt",
+    "libc.so.6 read",
+    "libc.so.6 pthread_cond_wait",
+    "libfoo.so work",
+    "libjvm.so JavaThread::run()",
+    "libjvm.so ObjectMonitor::enter(JavaThread*)",
+    "libjvm.so SafepointSynchronize::block(JavaThread*)",
+    "libjvm.so Exceptions::_throw(Thread*)",
+    "libjvm.so Deoptimization::fetch_unroll_info(JavaThread*, int)",
+    "libjvm.so ClassFileParser::parse_stream()",
+    "libjvm.so G1ParScanThreadState::trim()",
+    "stub UncommonTrapBlob",
+    "stub jbyte_disjoint_arraycopy",
+    "stub _complete_monitor_locking_Java",
+    "unknown <no code blob>",
+    "com.shop.Cart.add:12",
+    "com.shop.Main.main:3",
+    "java.lang.Object.wait",
+    "java.util.regex.Pattern.matcher:77",
+    "interpreted com.shop.Cart.find:40",
+];
+
+/// Tables whose rows name the innermost frame of machine code, and what is drawn by stack.
+const BY_FRAME: [&str; 6] = ["methods", "samples", "blocked", "time", "sites", "stoppers"];
+const LENSES: [Lens; 5] = [Lens::Cpu, Lens::Offcpu, Lens::Wall, Lens::Jit, Lens::Safepoint];
+
+fn stack() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::collection::vec((0..FRAMES.len()).prop_map(|index| FRAMES[index]), 0..40)
+}
+
+fn payload() -> impl Strategy<Value = Payload> {
+    prop_oneof![
+        Just(Payload::CpuSample { period_ns: 10 }),
+        (1_u64..1 << 40, prop::sample::select(vec![0, 1, 2]), prop::sample::select(vec![0, 202, 230, u64::MAX]))
+            .prop_map(|(blocked_ns, task_state, syscall)| Payload::OffCpu {
+                blocked_ns,
+                run_queue_ns: 3,
+                task_state,
+                syscall
+            }),
+    ]
+}
+
+/// What is told but for the frames of machine code by their names.
+fn facts(section: &Section) -> String {
+    let shapes = section.shapes.iter().filter(|shape| !BY_FRAME.contains(&shape.id()));
+    let summary = section.summary.iter().filter(|(key, _)| !matches!(*key, "stacks" | "frames"));
+    format!("{:?} {:?}", summary.collect::<Vec<_>>(), shapes.collect::<Vec<_>>())
+}
+
+fn total(section: &Section) -> Vec<(u64, u64)> {
+    let profiles = section.shapes.iter().filter_map(|shape| match shape {
+        Shape::Profile(profile) => Some(profile),
+        _ => None,
+    });
+    let sums = |profile: &crate::report::Profile| {
+        profile.stacks.iter().fold((0, 0), |(value, count), stack| (value + stack.value, count + stack.count))
+    };
+    profiles.map(sums).collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_left_tells_the_same(events in prop::collection::vec((stack(), 0_u32..3, payload()), 1..40)) {
+        let mut play = Play::default();
+        let events: Vec<Event> = events
+            .iter()
+            .zip(1..)
+            .map(|((frames, tid, payload), at)| {
+                let stack = play.stack(frames);
+                Event { time_ns: at << 20, tid: Tid(*tid), site: SiteId(0), stack, payload: *payload }
+            })
+            .collect();
+        let mut analyses: Vec<Box<dyn Analysis>> = all(&LENSES);
+        for analysis in &mut analyses {
+            analysis.start(0);
+            for event in &events {
+                analysis.event(event);
+            }
+        }
+        let span = Span { start_ns: 0, duration_ns: 64 << 20, started_at_ms: 0, end: String::new() };
+        let before: Vec<Section> = analyses.iter().map(|analysis| analysis.section(context(&play, &span))).collect();
+        let mut replaced = Replaced::default();
+        for event in &events {
+            if let Some(by) = shorten(&mut play.stacks, event.stack) {
+                replaced.insert(event.stack, by);
+                prop_assert_eq!(shorten(&mut play.stacks, by), None, "what is left is left");
+            }
+        }
+        for event in &events {
+            if replaced.get(event.stack).is_some() {
+                play.stacks.forget(event.stack);
+            }
+        }
+        for (analysis, before) in analyses.iter_mut().zip(&before) {
+            analysis.replace_stacks(&replaced);
+            let after = analysis.section(context(&play, &span));
+            prop_assert_eq!(facts(before), facts(&after));
+            prop_assert_eq!(total(before), total(&after));
+        }
+    }
+}
+
+fn names(play: &Play, id: StackId) -> Vec<String> {
+    play.stacks.frames_of(id).map(ToString::to_string).collect()
+}
+
+#[test]
+fn runs_of_machine_code_become_a_frame_for_each_file_and_java_stays() {
+    let mut play = Play::default();
+    let outermost = ["libc.so.6 start_thread", "libjvm.so thread_native_entry", "libjvm.so JavaThread::run()"];
+    let frames = [
+        &outermost[..],
+        &["com.shop.Main.main:3"; 6],
+        &["libjvm.so JVM_DefineClass", "libjvm.so ClassFileParser::parse_stream()", "libc.so.6 memcpy"],
+        &["kernel exc_page_fault", "kernel do_anonymous_page", "kernel clear_page"],
+    ]
+    .concat();
+    let id = play.stack(&frames);
+    let by = shorten(&mut play.stacks, id).expect("shorter");
+    let expected = [
+        "kernel!<rarely seen>",
+        "kernel!exc_page_fault",
+        "libc.so.6!<rarely seen>",
+        "libjvm.so!<rarely seen>",
+        "com.shop.Main.main:3",
+        "com.shop.Main.main:3",
+        "com.shop.Main.main:3",
+        "com.shop.Main.main:3",
+        "com.shop.Main.main:3",
+        "com.shop.Main.main:3",
+        "libjvm.so!JavaThread::run()",
+        "libjvm.so!thread_native_entry",
+        "libc.so.6!start_thread",
+    ];
+    assert_eq!(names(&play, by), expected);
+    assert_eq!(play.stacks.get(id).map(|stack| stack.end.clone()), play.stacks.get(by).map(|stack| stack.end.clone()));
+}
+
+#[test]
+fn stacks_that_are_alike_become_one_and_short_ones_stay() {
+    let mut play = Play::default();
+    let loops = ["libc.so.6 start_thread"; OUTERMOST];
+    let at = |leaf: &'static str| [&loops[..], &["libjvm.so GangWorker::loop()", leaf]].concat();
+    let [a, b, other] = ["libjvm.so a()", "libjvm.so b()", "libfoo.so c"].map(|leaf| play.stack(&at(leaf)));
+    let short = play.stack(&["libc.so.6 start_thread", "libjvm.so a()"]);
+    let [a, b, other] = [a, b, other].map(|id| shorten(&mut play.stacks, id).expect("shorter"));
+    assert_eq!(a, b);
+    assert_ne!(a, other);
+    assert_eq!(shorten(&mut play.stacks, short), None);
+    assert_eq!(play.stacks.frames().iter().filter(|frame| frame.name == RARE).count(), 2);
+    // A source goes on with its own numbers.
+    let next = play.stack(&["libbar.so next"]);
+    assert_eq!(names(&play, next), ["libbar.so!next"]);
+}

@@ -1,0 +1,135 @@
+//! Sessions of many stacks, by hand.
+
+use super::*;
+use crate::{
+    analysis::all,
+    event::{SiteId, Tid},
+    lens::Lens,
+    stack::{End, Frame, FrameDefinition, Kind as Code, StackDefinition},
+};
+
+const MS: u64 = 1_000_000;
+/// As many as are all kept whole.
+const FEW: u32 = 16_384;
+const _: () = assert!(FEW as usize == MANY, "one more is too many");
+/// More than that.
+const STACKS: u32 = 3 * FEW / 2;
+/// Frames below those that tell the stacks apart, so that all are alike without them.
+const BELOW: u32 = 10;
+
+struct Played {
+    idle: IdleStacks,
+    stacks: Stacks,
+    analyses: Vec<Box<dyn Analysis>>,
+    kept: Kept,
+}
+
+const fn id(number: u32) -> StackId {
+    StackId(1000 + number as u64)
+}
+
+impl Played {
+    fn new() -> Self {
+        let mut stacks = Stacks::new();
+        for number in 0..BELOW + STACKS {
+            let frame = Frame::named(Code::Native, format!("f{number}"));
+            stacks.define_frame(FrameDefinition { id: number, frame });
+        }
+        Self { idle: IdleStacks::default(), stacks, analyses: all(&[Lens::Cpu, Lens::Offcpu]), kept: Kept::default() }
+    }
+
+    fn tell(&mut self, number: u32) {
+        let frames: Vec<u32> = std::iter::once(BELOW + number).chain((0..BELOW).rev()).collect();
+        let end = End { root: true, reason: String::new() };
+        assert!(self.kept.admits(Kind::Stacks, kept::of_stack(&frames, &end)));
+        self.stacks.define_stack(StackDefinition { id: id(number), frames, end });
+        self.idle.define(id(number));
+    }
+
+    /// An event with a stack; which one it has then.
+    fn event(&mut self, time_ns: u64, number: u32, payload: Payload) -> StackId {
+        let mut event = Event { time_ns, tid: Tid(7), site: SiteId(0), stack: id(number), payload };
+        if self.idle.turns(time_ns) {
+            self.idle.give_up(&mut self.stacks, &mut self.analyses, &mut self.kept);
+        }
+        event.stack = self.idle.take(&event);
+        for analysis in &mut self.analyses {
+            analysis.event(&event);
+        }
+        event.stack
+    }
+
+    fn names(&self, id: StackId) -> Vec<&str> {
+        self.stacks.frames_of(id).map(|frame| frame.name.as_str()).collect()
+    }
+}
+
+const SAMPLE: Payload = Payload::CpuSample { period_ns: 1 };
+
+#[test]
+fn what_came_rarely_and_not_for_minutes_is_given_up_and_all_else_is_whole() {
+    let mut played = Played::new();
+    for number in 0..STACKS {
+        played.tell(number);
+        played.event(MS, number, SAMPLE);
+    }
+    let [large, slept, held, used] = [0, 1, 2, 3];
+    for _ in 0..10 {
+        played.event(MS, large, SAMPLE);
+    }
+    played.event(MS, slept, Payload::OffCpu { blocked_ns: 1 << 40, run_queue_ns: 0, task_state: 1, syscall: 202 });
+    played.event(MS, held, Payload::Sleep { edge: crate::event::Edge::Begin, duration_ns: 0, interrupted: false });
+    played.event(ROUND_NS + 2 * MS, used, SAMPLE);
+    assert_eq!(played.stacks.len(), STACKS as usize, "one round is not over yet");
+    played.event(2 * ROUND_NS + 3 * MS, large, SAMPLE);
+    let whole =
+        |number: u32| played.names(id(number)).first().is_some_and(|name| *name == format!("f{}", BELOW + number));
+    assert!([large, slept, held, used].into_iter().all(whole));
+    let left = (0..STACKS).filter(|number| whole(*number)).count();
+    // Those of the largest rows, and three that are there for another reason.
+    assert!((LARGEST..=LARGEST + 3).contains(&left), "{left}");
+    assert_eq!(played.stacks.len(), left + 1, "those that were given up are alike");
+    let note = played.idle.note().expect("a sentence");
+    assert!(
+        note.starts_with(&format!("{} stacks that came rarely", format::count((STACKS as usize - left) as u64))),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_stack_that_comes_again_stands_for_itself_where_it_is_told_again() {
+    let mut played = Played::new();
+    for number in 0..STACKS {
+        played.tell(number);
+        played.event(MS, number, SAMPLE);
+    }
+    played.event(ROUND_NS + 2 * MS, 0, SAMPLE);
+    played.event(2 * ROUND_NS + 3 * MS, 0, SAMPLE);
+    let again = (0..STACKS).find(|number| played.stacks.get(id(*number)).is_none()).expect("given up");
+    let by = played.event(2 * ROUND_NS + 4 * MS, again, SAMPLE);
+    assert_eq!(played.names(by)[0], "<rarely seen>", "the source did not tell it again");
+    played.tell(again);
+    assert_eq!(played.event(2 * ROUND_NS + 5 * MS, again, SAMPLE), id(again));
+}
+
+#[test]
+fn few_stacks_are_all_whole_and_times_that_leap_cost_no_more() {
+    let mut played = Played::new();
+    for number in 0..FEW {
+        played.tell(number);
+    }
+    for round in 0..100 {
+        played.event(round * 2 * ROUND_NS, 0, SAMPLE);
+    }
+    assert_eq!(played.stacks.len(), MANY);
+    for number in FEW..STACKS {
+        played.tell(number);
+    }
+    let mut looked = 0;
+    for round in 100..10_000 {
+        let before = played.idle.events;
+        played.event(round * 2 * ROUND_NS, 0, SAMPLE);
+        looked += usize::from(played.idle.events <= before);
+    }
+    assert!((1..=10_000 * AN_EVENT / MANY).contains(&looked), "{looked}");
+}
