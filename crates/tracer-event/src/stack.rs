@@ -18,7 +18,7 @@ use tracer_common::stack::{STACK_ABSENT, STACK_BUSY, STACK_FIRST, STACK_NO_REGIS
 use crate::event::StackId;
 
 /// A source tells a stack again that it did not use for so long, in ns: whoever keeps stacks may forget it then.
-pub const TOLD_AGAIN_NS: u64 = 240_000_000_000;
+pub const TOLD_AGAIN_NS: u64 = 120_000_000_000;
 
 /// Number of a frame that nobody has defined.
 const UNKNOWN_FRAME: u32 = u32::MAX;

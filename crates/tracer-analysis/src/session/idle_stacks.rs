@@ -19,13 +19,13 @@ use crate::{
 };
 
 /// Fewer stacks are all kept whole.
-const MANY: usize = 16_384;
+const MANY: usize = 8192;
 /// Stacks that are looked through for an event, so that reading takes linear time whatever the clock of a recording says.
 const AN_EVENT: usize = 8;
 /// Of each lens the stacks of so many of its largest rows are kept whole.
-const LARGEST: usize = 4096;
+const LARGEST: usize = 2048;
 /// Length of a round, in ns: a stack that did not come in a whole one is idle.
-const ROUND_NS: u64 = 300_000_000_000;
+const ROUND_NS: u64 = 150_000_000_000;
 const _: () = assert!(ROUND_NS > TOLD_AGAIN_NS, "the source must tell a stack again that comes after it was given up");
 
 /// When the stacks of a session came last.

@@ -10,7 +10,7 @@ use crate::{
 
 const MS: u64 = 1_000_000;
 /// As many as are all kept whole.
-const FEW: u32 = 16_384;
+const FEW: u32 = 8192;
 const _: () = assert!(FEW as usize == MANY, "one more is too many");
 /// More than that.
 const STACKS: u32 = 3 * FEW / 2;
