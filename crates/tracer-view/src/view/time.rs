@@ -22,14 +22,14 @@ pub(super) fn words(doing: &Doing) -> String {
     format!("{what}{at}{of}")
 }
 
-/// The largest parts, at most so many, in their order. What runs and what all stood still for are among them, however many threads
-/// of pools wait for work.
+/// The largest parts, at most so many, in their order. What runs and what all stood still for are among them where there is room for
+/// more than the largest, however many threads of pools wait for work.
 pub(super) fn largest(time: &[Doing], most: usize) -> Vec<Doing> {
     let mut sizes: Vec<(usize, &Doing)> = time.iter().enumerate().collect();
     sizes.sort_by(|(_, a), (_, b)| b.threads.total_cmp(&a.threads));
     for state in ["stopped", "runs"] {
-        if let Some(at) = sizes.iter().position(|(_, doing)| doing.state == state) {
-            sizes[..=at].rotate_right(1);
+        if let Some(at) = sizes.iter().position(|(_, doing)| doing.state == state).filter(|at| *at > 1) {
+            sizes[1..=at].rotate_right(1);
         }
     }
     sizes.truncate(most);
@@ -62,7 +62,8 @@ mod tests {
         let time =
             [doing("runs", 0.6), doing("runs", 0.2), doing("stopped", 0.1), doing("waits", 11.0), doing("waits", 2.0)];
         let shown = |most| largest(&time, most).iter().map(|doing| doing.threads).collect::<Vec<_>>();
-        assert_eq!(shown(1), [0.6]);
+        assert_eq!(shown(1), [11.0], "the largest is never left out");
+        assert_eq!(shown(2), [0.6, 11.0]);
         assert_eq!(shown(3), [0.6, 0.1, 11.0]);
         assert_eq!(shown(4), [0.6, 0.1, 11.0, 2.0]);
         assert_eq!(largest(&time[3..], 1).len(), 1);

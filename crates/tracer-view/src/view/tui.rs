@@ -11,6 +11,7 @@ mod histogram;
 mod key;
 mod log;
 mod mouse;
+mod overview;
 mod profile;
 mod state;
 mod table;
@@ -74,11 +75,13 @@ impl Tui {
     /// Takes an event of the mouse: a click chooses what it points at, a second one shows more of it, and the wheel moves on.
     pub fn mouse(&mut self, event: MouseEvent) {
         let asked = mouse::asked(event, &self.targets.borrow());
+        // The wheel moves what does not fit, where a box lies over the screen.
+        let scrolls = self.targets.get_mut().below() > 0;
         match asked {
             mouse::Asked::Nothing => {}
             mouse::Asked::Show(target) => self.state.show(target),
-            mouse::Asked::Down => _ = self.key(KeyEvent::from(KeyCode::Down)),
-            mouse::Asked::Up => _ = self.key(KeyEvent::from(KeyCode::Up)),
+            mouse::Asked::Down => _ = self.key(KeyEvent::from(if scrolls { KeyCode::PageDown } else { KeyCode::Down })),
+            mouse::Asked::Up => _ = self.key(KeyEvent::from(if scrolls { KeyCode::PageUp } else { KeyCode::Up })),
         }
     }
 
@@ -87,7 +90,8 @@ impl Tui {
         if self.state.is_log_tab() && self.log.key(event, self.state.takes_text()) {
             return Flow::Continue;
         }
-        self.state.key(event)
+        let below = self.targets.get_mut().below();
+        self.state.key(event, below)
     }
 
     /// Whether the screen is frozen.

@@ -66,6 +66,8 @@ pub(super) struct State {
     filter: String,
     is_typing: bool,
     overlay: Overlay,
+    /// Lines by which what is over the screen was scrolled.
+    scrolled: usize,
     trees: Trees,
 }
 
@@ -154,6 +156,10 @@ impl State {
         self.overlay
     }
 
+    pub(super) const fn scrolled(&self) -> usize {
+        self.scrolled
+    }
+
     /// Whether the filter lets a text through.
     pub(super) fn lets_through(&self, text: &str) -> bool {
         self.filter.is_empty() || escape::terminal(text).to_lowercase().contains(&self.filter.to_lowercase())
@@ -175,10 +181,25 @@ impl State {
         rows
     }
 
-    pub(super) fn key(&mut self, event: KeyEvent) -> Flow {
-        let flow = self.act(event);
+    /// Takes a key; the box over the screen, where there is one, can be scrolled by so many lines.
+    pub(super) fn key(&mut self, event: KeyEvent, below: usize) -> Flow {
+        let flow = if self.scrolls(event, below) { Flow::Continue } else { self.act(event) };
         self.refresh_trees();
         flow
+    }
+
+    /// Scrolls the box over the screen, where the key does that.
+    fn scrolls(&mut self, event: KeyEvent, below: usize) -> bool {
+        if self.overlay == Overlay::None {
+            self.scrolled = 0;
+            return false;
+        }
+        match key::action(event) {
+            Some(Action::PageDown) => self.scrolled = self.scrolled.saturating_add(10).min(below),
+            Some(Action::PageUp) => self.scrolled = self.scrolled.min(below).saturating_sub(10),
+            _ => return false,
+        }
+        true
     }
 
     fn act(&mut self, event: KeyEvent) -> Flow {
@@ -209,9 +230,10 @@ impl State {
             Action::NextShape => self.step_place(1),
             Action::PreviousShape => self.step_place(-1),
             Action::Detail if self.table().is_some() => self.overlay = Overlay::Detail,
+            Action::Finding if self.table().is_some() || self.has_finding() => self.overlay = Overlay::Detail,
             Action::Detail if self.tab() == 0 => self.show_evidence(),
             // Only a profile can be inverted, and that is done by now.
-            Action::Detail | Action::Invert => {}
+            Action::Detail | Action::Finding | Action::Invert => {}
             Action::SortColumn => self.sort_by_next(),
             Action::SortDirection => self.turn_sort(),
             Action::Filter => self.is_typing = true,
@@ -221,6 +243,11 @@ impl State {
             Action::Close => self.filter.clear(),
         }
         Flow::Continue
+    }
+
+    /// Whether the overview is shown and has a finding.
+    fn has_finding(&self) -> bool {
+        self.tab() == 0 && self.report().is_some_and(|report| !report.findings.is_empty())
     }
 
     /// The marker that the selected row is about.
