@@ -1,6 +1,6 @@
 //! What the process spends its wall time on, a line for each part with a bar: the same on the screen, in text and in the page.
 
-use super::{escape, format, text::chart::bar};
+use super::{escape, format, name, text::chart::bar};
 use crate::report::Doing;
 
 /// Columns of the bars.
@@ -20,6 +20,20 @@ pub(super) fn words(doing: &Doing) -> String {
     let at = place.as_ref().map(|place| format!(", most at {place}")).unwrap_or_default();
     let of = pool.as_ref().map(|pool| format!(", threads {pool}")).unwrap_or_default();
     format!("{what}{at}{of}")
+}
+
+/// The most of these words that has room: packages give way first, those of places last.
+fn fit(doing: &Doing, width: usize) -> String {
+    let what = doing.what.split_once(": ");
+    let what = what.map_or_else(|| doing.what.clone(), |(kind, what)| format!("{kind}: {}", name::short(what)));
+    let short = Doing { what, ..doing.clone() };
+    let shorter = Doing { place: short.place.as_deref().map(name::short), ..short.clone() };
+    let all = [doing, &short, &shorter].map(|doing| escape::terminal(&words(doing)).into_owned());
+    let fitting = all.into_iter().find(|words| escape::width(words) <= width);
+    // Of which pool is said last, so it is cut first.
+    let with_pool = || escape::ellipsis(&escape::terminal(&words(&shorter)), width).into_owned();
+    let without_pool = escape::width(&escape::terminal(&words(&Doing { pool: None, ..shorter.clone() })));
+    fitting.unwrap_or_else(|| if without_pool < width { with_pool() } else { escape::fit(&words(&shorter), width) })
 }
 
 /// The largest parts, at most so many, in their order. What runs and what all stood still for are among them where there is room for
@@ -46,7 +60,7 @@ pub(super) fn lines(time: &[Doing], width: usize) -> Vec<String> {
             let bar = bar(thousandths(doing), largest, BAR);
             let head = format!("  {:<7} {:>6} {bar:<BAR$} ", escape::fit(doing.state, 7), amount(doing));
             let room = width.saturating_sub(escape::width(&head));
-            escape::fit(&format!("{head}{}", escape::fit(&words(doing), room)), width)
+            escape::ellipsis(&format!("{head}{}", fit(doing, room)), width).into_owned()
         })
         .collect()
 }
@@ -88,6 +102,9 @@ mod tests {
                 assert_eq!(escape::terminal(&line), line);
             }
         }
+        let at_80 = |doing: Doing| lines(&[doing], 80)[0].clone();
+        let cart = Doing { what: "monitor: com.shop.checkout.basket.Cart".into(), ..time[3].clone() };
+        assert_eq!(at_80(cart), "  waits    13.20 ██████████ monitor: Cart, most at Cart.add:12, threads http-wo…");
         let lines = lines(&time, 80);
         assert_eq!(lines[0], "  runs      1.35 █          Java, most at com.shop.Cart.price");
         assert!(lines[2].starts_with("  stopped 31.0 % ▎"), "{}", lines[2]);

@@ -161,13 +161,8 @@ const LONGEST: usize = 200;
 fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, targets: &mut Targets) {
     let width = usize::from(area.width);
     let places = state.places();
-    let figures: Vec<_> = section.summary.iter().map(|(key, number)| format::figure(key, number)).collect();
-    let mut top: Vec<Line<'_>> = text::table::figures(&figures, width).into_iter().map(Line::from).collect();
-    for note in &section.notes {
-        let note = escape::wrap(&escape::fit(note, width * 2), width.saturating_sub(2));
-        top.extend(note.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
-    }
-    let top_height = lines_of(top.len()).min(area.height / 3);
+    let top = figures_and_notes(section, width, usize::from(area.height / 3));
+    let top_height = lines_of(top.len());
     let of_places = u16::from(places.len() > 1);
     let [list, head, body] =
         Layout::vertical([Constraint::Length(of_places), Constraint::Length(top_height), Constraint::Fill(1)])
@@ -208,6 +203,30 @@ fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, 
             }
         }
     }
+}
+
+/// Figures and notes of a section in at most that many lines: where there are fewer, without the figures that are 0, and what is left
+/// out then is counted.
+fn figures_and_notes(section: &Section, width: usize, most: usize) -> Vec<Line<'static>> {
+    let of = |is_shown: fn(f64) -> bool| {
+        let shown = section.summary.iter().filter(|(_, number)| is_shown(number.as_f64()));
+        let figures: Vec<_> = shown.map(|(key, number)| format::figure(key, number)).collect();
+        let mut lines: Vec<Line<'_>> = text::table::figures(&figures, width).into_iter().map(Line::from).collect();
+        for note in &section.notes {
+            let note = escape::wrap(&escape::fit(note, width * 2), width.saturating_sub(2));
+            lines.extend(note.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
+        }
+        lines
+    };
+    let all = of(|_| true);
+    let mut lines = if all.len() > most { of(|number| number != 0.0) } else { all };
+    if lines.len() > most {
+        let hidden = lines.len() + 1 - most.max(1);
+        lines.truncate(most.saturating_sub(1));
+        lines.push(Line::styled(format!("  … {hidden} more lines: `jtrace report --full`"), DIM));
+        lines.truncate(most);
+    }
+    lines
 }
 
 /// Lowest box in which a shape says anything.
@@ -254,12 +273,28 @@ fn draw_shape(
     };
     let inner = boxed(frame, area, &format!("{title}{position}"), selected.is_some());
     match shape {
-        Shape::Table(shape) => table::draw(frame, inner, state, section, shape, selected, targets),
+        Shape::Table(shape) => {
+            let left_out = table::draw(frame, inner, state, section, shape, selected, targets);
+            no_room(frame, area, &left_out);
+        }
         Shape::Tree(shape) => tree::draw(frame, inner, state, shape, selected),
         Shape::Histogram(shape) => histogram::draw(frame, inner, shape),
         Shape::Timeline(shape) => timeline::draw(frame, inner, shape),
         Shape::Profile(shape) => profile::draw(frame, inner, state, section, shape, selected),
     }
+}
+
+/// Names the columns that have no room, on the lower border of the table's box.
+fn no_room(frame: &mut Frame<'_>, area: Rect, columns: &[&str]) {
+    if columns.is_empty() || area.height < 2 || area.width < 8 {
+        return;
+    }
+    let room = usize::from(area.width) - 4;
+    let said =
+        escape::ellipsis(&format!(" no room for: {} (Enter: the row uncut) ", columns.join(", ")), room).into_owned();
+    let below = Rect { x: area.x + 2, y: area.bottom() - 1, width: area.width - 4, height: 1 };
+    let width = lines_of(escape::width(&said)).min(below.width);
+    lines(frame, Rect { width, ..below }, vec![Line::styled(said, DIM)]);
 }
 
 /// A box of this width over the middle of the area, from the line on that was scrolled to.

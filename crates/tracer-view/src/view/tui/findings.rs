@@ -23,14 +23,15 @@ const LONGEST: usize = 400;
 const LONGEST_IN_FULL: usize = 4000;
 
 /// Draws the findings from the selected one on. Its next step is there however low the box is, and others have a line at least.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, report: &Report, first: usize, targets: &mut Targets) {
-    let Report { findings, span, .. } = report;
-    let first = first.min(findings.len().saturating_sub(1));
-    let width = usize::from(draw::inside(area).width);
-    let height = usize::from(draw::inside(area).height);
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, (state, report): (&State, &Report), targets: &mut Targets) {
+    let (findings, span) = (state.findings(), &report.span);
+    let first = state.row().min(findings.len().saturating_sub(1));
+    let Rect { width, height, .. } = draw::inside(area);
+    let (width, height) = (usize::from(width), usize::from(height));
     let Some(selected) = findings.get(first) else {
-        let inner = draw::boxed(frame, area, "Findings (0)", true);
-        draw::lines(frame, inner, vec![Line::styled("none so far", draw::DIM)]);
+        let inner = draw::boxed(frame, area, &format!("Findings ({})", report.findings.len()), true);
+        let text = if report.findings.is_empty() { "none so far" } else { "no finding matches the filter" };
+        draw::lines(frame, inner, vec![Line::styled(text, draw::DIM)]);
         return;
     };
     let others = findings.len() - first - 1;
@@ -61,19 +62,19 @@ fn title(first: usize, count: usize, is_cut: bool) -> String {
 }
 
 /// Lines that all findings take.
-pub(super) fn height(report: &Report, width: usize) -> usize {
-    height_of(&report.findings, &report.span, width).max(1)
+pub(super) fn height(state: &State, report: &Report, width: usize) -> usize {
+    height_of(&state.findings(), &report.span, width).max(1)
 }
 
-fn height_of(findings: &[Finding], span: &Span, width: usize) -> usize {
+fn height_of(findings: &[&Finding], span: &Span, width: usize) -> usize {
     findings.iter().map(|finding| lines(finding, span, width, LONGEST).len()).sum()
 }
 
 /// All of the selected finding.
 pub(super) fn detail(state: &State, width: usize) -> Option<Vec<Line<'static>>> {
-    let report = state.report()?;
-    let finding = report.findings.get(state.row().min(report.findings.len().checked_sub(1)?))?;
-    Some(lines(finding, &report.span, width, LONGEST_IN_FULL))
+    let findings = state.findings();
+    let finding = findings.get(state.row().min(findings.len().checked_sub(1)?))?;
+    Some(lines(finding, &state.report()?.span, width, LONGEST_IN_FULL))
 }
 
 /// At most that many lines: what to do stays at the end, and what is left out before it is counted.

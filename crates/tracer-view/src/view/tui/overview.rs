@@ -57,7 +57,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Re
     let parts = time::largest(&report.time, if is_high { 9 } else { 4 }).len();
     let wanted = Heights {
         time: if parts == 0 { 0 } else { parts + 2 },
-        findings: findings::height(report, width.saturating_sub(2)) + 2,
+        findings: findings::height(state, report, width.saturating_sub(2)) + 2,
         lenses: report.sections.len() + 2,
         complete: complete.len().min(if is_high { 5 } else { 2 }),
     };
@@ -67,7 +67,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Re
     if heights.time > 0 {
         spent(frame, top, report);
     }
-    findings::draw(frame, middle, report, state.row(), targets);
+    findings::draw(frame, middle, (state, report), targets);
     if heights.lenses > 0 {
         let [left, right] = Layout::horizontal([Constraint::Fill(1); 2]).areas(rest);
         glance(frame, left, "Key figures", |inner| key_figures(report, inner));
@@ -148,7 +148,12 @@ fn key_figures(report: &Report, area: Rect) -> Vec<Line<'static>> {
         let room = usize::from(area.width).saturating_sub(indent);
         let lead = |at| Span::styled(if at == 0 { format!("{}  ", section.id) } else { " ".repeat(indent) }, HEADING);
         let line = |(at, line): (usize, String)| Line::from(vec![lead(at), line.into()]);
-        text::screen::figures(section, room, most).into_iter().enumerate().map(line).collect::<Vec<_>>()
+        let is_quiet = section.summary.iter().all(|(_, number)| number.as_f64() == 0.0);
+        text::screen::figures(section, room, if is_quiet { 1 } else { most })
+            .into_iter()
+            .enumerate()
+            .map(line)
+            .collect::<Vec<_>>()
     };
     report.sections.iter().flat_map(section).collect()
 }

@@ -14,7 +14,7 @@ use super::{
     profile::Trees,
 };
 use crate::{
-    report::{Cell, Report, Shape, Table, Word},
+    report::{Cell, Finding, Report, Shape, Table, Word},
     text::escape,
     view::format,
 };
@@ -245,9 +245,18 @@ impl State {
         Flow::Continue
     }
 
+    /// The findings that the filter lets through, by a text of theirs.
+    pub(super) fn findings(&self) -> Vec<&Finding> {
+        let lets_through = |finding: &&Finding| {
+            let texts = std::iter::once(&finding.title).chain(&finding.evidence).chain([&finding.next_step]);
+            texts.into_iter().any(|text| self.lets_through(text))
+        };
+        self.report().map_or_else(Vec::new, |report| report.findings.iter().filter(lets_through).collect())
+    }
+
     /// Whether the overview is shown and has a finding.
     fn has_finding(&self) -> bool {
-        self.tab() == 0 && self.report().is_some_and(|report| !report.findings.is_empty())
+        self.tab() == 0 && !self.findings().is_empty()
     }
 
     /// The marker that the selected row is about.
@@ -286,7 +295,6 @@ impl State {
 
     /// Selects a row; on the overview, where there is no table, a finding.
     fn move_to(&mut self, row: usize) {
-        let findings = || self.report().map_or(0, |report| report.findings.len());
         let count = match (self.table(), self.section()) {
             (Some((section, table)), _) => self.rows(section, table).len(),
             // How many lines a tree has depends on the drawing, which stops at the last one.
@@ -294,7 +302,7 @@ impl State {
                 Shape::Profile(profile) => self.tree(section.id, profile).map_or(0, super::profile::Tree::len),
                 Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => lines(shape),
             }),
-            (None, None) => findings(),
+            (None, None) => self.findings().len(),
         };
         self.row = row.min(count.saturating_sub(1));
     }

@@ -155,6 +155,28 @@ fn filter_keeps_matching_rows_until_it_is_cleared() {
 }
 
 #[test]
+fn the_filter_of_the_first_screen_is_one_of_findings() {
+    let mut tui = tui();
+    press(&mut tui, "/takes 31\n");
+    let shown = screen(&tui, 120, 40);
+    assert!(shown.contains("GC takes 31 %") && !shown.contains("14 threads blocked"), "{shown}");
+    press(&mut tui, "\n");
+    assert_eq!(tui.state.table().map(|(section, table)| (section, table.id)), Some(("gc", "causes")));
+    press(&mut tui, "1\x1b/nowhere\n");
+    assert!(screen(&tui, 120, 40).contains("no finding matches the filter"));
+}
+
+/// Columns that have no room are named, and a row in full has them.
+#[test]
+fn columns_without_room_are_named_on_the_border() {
+    let mut tui = tui();
+    press(&mut tui, "3");
+    assert!(!screen(&tui, 120, 24).contains("no room for"));
+    let narrow = screen(&tui, 40, 24);
+    assert!(narrow.contains("no room for: object, owner"), "{narrow}");
+}
+
+#[test]
 fn sort_goes_through_columns_and_directions() {
     let mut tui = tui();
     let first = |tui: &Tui| {
@@ -358,6 +380,34 @@ fn a_newer_report_keeps_the_tree_unfolded_and_the_row_selected() {
     tui.update(Arc::new(newer));
     assert_eq!(path(&tui), before);
     assert!(screen(&tui, 100, 24).contains("<no frames>"));
+}
+
+/// Also that of a section that takes no keys.
+#[test]
+fn each_profile_of_a_tab_has_its_tree() {
+    let mut report = sample::report();
+    let of_cpu = report.section("cpu").expect("the section").clone();
+    report.sections.push(Section { id: "wall", title: "Wall".to_owned(), ..of_cpu });
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "2");
+    let shown = screen(&tui, 120, 50);
+    assert_eq!(shown.matches("libc.so.6!start_thread").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_tree_with_one_root_is_unfolded_from_the_start() {
+    let mut report = sample::report();
+    let Some(Shape::Profile(profile)) = report.sections[3].shapes.get_mut(0) else { unreachable!() };
+    profile.stacks.truncate(1);
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "2");
+    let shown = screen(&tui, 100, 24);
+    assert!(shown.contains("▾ libc.so.6!start_thread") && shown.contains("java.lang.Thread.run"), "{shown}");
+    press(&mut tui, "\n");
+    tui.update(Arc::new(sample::report()));
+    assert!(!screen(&tui, 100, 24).contains("java.lang.Thread.run"), "folded by a key, it stays so");
 }
 
 #[test]
