@@ -122,7 +122,17 @@ const NOTABLE: f64 = 0.1;
 
 /// Figures that differ, the largest change first, and how many were compared and do not.
 pub(super) fn compared(before: &Section, after: &Section, seconds: [f64; 2]) -> (Vec<Figure>, usize) {
-    let keys = after.summary.iter().map(|(key, _)| key).filter(|key| before.summary.get(key).is_some());
+    let in_both = |key: &Word| before.summary.get(key).is_some();
+    // Rates and shares of what is compared per second anyway would say the same again.
+    let of_another = |key: &Word| {
+        let stem = key.strip_suffix("_per_s").map(str::to_owned);
+        let share = key.strip_suffix("_share_percent").map(|stem| format!("{stem}_total_ns"));
+        stem.or(share).is_some_and(|stem| {
+            let is_compared = EVENTS.iter().chain(&BYTES).chain(&TIMES).any(|key| **key == stem);
+            is_compared && after.summary.get(&stem).is_some() && before.summary.get(&stem).is_some()
+        })
+    };
+    let keys = after.summary.iter().map(|(key, _)| key).filter(in_both).filter(|key| !of_another(key));
     let all: Vec<Figure> = keys.filter_map(|key| figure(key, [before, after], seconds)).collect();
     let compared = all.len();
     let mut different: Vec<Figure> = all.into_iter().filter(differs).collect();

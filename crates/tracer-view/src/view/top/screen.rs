@@ -74,7 +74,8 @@ impl Shown {
         let count = format::plural(self.rows.len() as u64, "JVM", "JVMs");
         let title =
             format!("jtrace top  {count}, {bad} with something wrong  {}", escape::terminal(&missing.join("  ")));
-        frame.render_widget(Paragraph::new(title).style(bold), head);
+        let title = escape::ellipsis(&title, usize::from(head.width));
+        frame.render_widget(Paragraph::new(&*title).style(bold), head);
         let chosen = self.chosen();
         let lines = lines(&self.rows, usize::from(body.width));
         let is_of_chosen = |(line, _): &(Line, String)| matches!(line, Line::Jvm(at) if *at == chosen);

@@ -14,6 +14,8 @@ pub(super) enum Target {
     Place(usize),
     /// A row of what takes keys, or a finding.
     Row(usize),
+    /// A heading of the table that takes keys, by the number of its column.
+    Column(usize),
 }
 
 /// What the last drawing put where.

@@ -122,6 +122,7 @@ impl State {
             Target::Tab(tab) => self.show_tab(tab),
             Target::Place(place) => self.show_place(place),
             Target::Row(row) => self.point(row),
+            Target::Column(column) => self.sort_by(column),
         }
         self.refresh_trees();
     }
@@ -317,6 +318,18 @@ impl State {
             None => _ = self.sorts.remove(&id),
         }
         self.row = 0;
+    }
+
+    /// Sorts by a column, and by one that it is sorted by already in the other direction.
+    fn sort_by(&mut self, column: usize) {
+        let Some((section, table)) = self.table() else { return };
+        if self.sort(section, table).is_some_and(|sort| sort.column == column) {
+            self.turn_sort();
+        } else if let Some(unit) = table.columns.get(column).map(|column| column.unit) {
+            let id = (section, table.id);
+            self.sorts.insert(id, Sort { column, descending: format::is_numeric(unit) });
+            self.row = 0;
+        }
     }
 
     fn turn_sort(&mut self) {

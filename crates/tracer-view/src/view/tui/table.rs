@@ -58,6 +58,12 @@ pub(super) fn draw(
     let line = |cells: &[Label]| table::row(cells, &widths, &units, GAP);
     if selected.is_some() {
         // The heading is the first line.
+        let mut left = area.x;
+        for (column, width) in numbers.iter().zip(&widths).filter_map(|(at, width)| Some((*at, (*width)?))) {
+            let width = draw::lines_of(width + GAP);
+            targets.put(Rect { x: left, width, height: 1, ..area }.intersection(area), Target::Column(column));
+            left = left.saturating_add(width);
+        }
         (0..shown.len()).for_each(|at| targets.put(draw::rows_below(area, at + 1, 1), Target::Row(first + at)));
     }
     let mut lines = vec![Line::styled(line(&titles), draw::HEADING)];

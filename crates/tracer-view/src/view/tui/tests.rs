@@ -459,16 +459,30 @@ fn what_is_empty_has_no_box() {
 #[test]
 fn the_mouse_chooses_tabs_tables_and_rows() {
     let mut tui = tui();
-    let click = |tui: &mut Tui, text: &str| {
+    let click_beside = |tui: &mut Tui, text: &str, further: usize| {
         let shown = screen(tui, 120, 40);
         let (row, line) = shown.lines().enumerate().find(|(_, line)| line.contains(text)).expect(text);
-        let column = line.split(text).next().map_or(0, escape::width);
+        let column = line.split(text).next().map_or(0, escape::width) + further;
         let at = |at: usize| u16::try_from(at).unwrap();
         let kind = MouseEventKind::Down(MouseButton::Left);
         tui.mouse(MouseEvent { kind, column: at(column), row: at(row), modifiers: KeyModifiers::NONE });
     };
+    let click = |tui: &mut Tui, text: &str| click_beside(tui, text, 0);
     click(&mut tui, " 4 memory");
     assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    let first = |tui: &Tui| {
+        let (section, table) = tui.state.table().unwrap();
+        (tui.state.rows(section, table)[0], tui.state.sort(section, table).map(|sort| (sort.column, sort.descending)))
+    };
+    click(&mut tui, "│cause");
+    assert_eq!(first(&tui), (0, None), "the frame is no heading");
+    click_beside(&mut tui, "│cause", 1);
+    assert_eq!(first(&tui).1, Some((0, false)));
+    click_beside(&mut tui, "│cause▲", 1);
+    assert_eq!(first(&tui).1, Some((0, true)));
+    // Into the report's own order, which comes after the last column.
+    let columns = tui.state.table().unwrap().1.columns.len();
+    press(&mut tui, &"s".repeat(columns));
     click(&mut tui, "System.gc()");
     assert_eq!(tui.state.row(), 1);
     click(&mut tui, "System.gc()");
