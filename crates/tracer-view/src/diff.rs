@@ -228,6 +228,9 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
     ] {
         differ(what, [&values[0], &values[1]]);
     }
+    if after.span.started_at_ms < before.span.started_at_ms {
+        said.push("the second session is the older one: what is new there was gone later".to_owned());
+    }
     for (name, report, other) in [("first", before, after), ("second", after, before)] {
         if report.span.duration_ns < SHORT_NS {
             let lasted = crate::text::format::duration(report.span.duration_ns);

@@ -40,14 +40,13 @@ pub struct Figure {
 
 /// Figures that count what happens while a session lasts. Everything else that is not named here is not compared: numbers
 /// about jtrace's own work, and what neither adds up nor means anything alone.
-const EVENTS: [&str; 31] = [
+const EVENTS: [&str; 30] = [
     "calls",
     "collections",
     "compilations",
     "contended_enters",
     "created",
     "critical_sections",
-    "enters_with_holder",
     "errors",
     "events",
     "failures",

@@ -180,6 +180,12 @@ fn what_makes_sessions_unlike_is_said() {
         report.sections.pop();
     });
     let said = Diff::of(&before, &after).cautions.join("\n");
+    assert!(!said.contains("older"), "{said}");
+    let older = report(|report| report.span.started_at_ms -= 1);
+    assert_eq!(
+        Diff::of(&before, &older).cautions,
+        ["the second session is the older one: what is new there was gone later"]
+    );
     for word in ["JVMs differ", "25+36 after", "second session lasted 2.0 s only", "only the first session has"] {
         assert!(said.contains(word), "{word}: {said}");
     }

@@ -232,17 +232,19 @@ fn figures_and_notes(section: &Section, width: usize, most: usize) -> Vec<Line<'
 /// Lowest box in which a shape says anything.
 const SMALLEST: u16 = 6;
 
-/// What the shapes that do not take keys get of the body: two fifths, and what a short table leaves.
+/// Lines that even a short table keeps, so that the screen does not jump with every new row.
+const KEPT: u16 = 8;
+
+/// What the shapes that do not take keys get of the body: two fifths, and what a short table leaves. Of a low body they get that alone.
 fn height_of_others(chosen: &Shape, body: u16) -> u16 {
-    if body < 14 {
-        return 0;
-    }
     let left_over = match chosen {
         Shape::Table(table) => body.saturating_sub(lines_of(table.rows.len() + 3)),
         Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => 0,
     };
-    // Even a short table keeps some lines, so that the screen does not jump with every new row.
-    left_over.min(body - 8).max((body * 2 / 5).clamp(SMALLEST, 14))
+    if body < KEPT + SMALLEST {
+        return if left_over >= SMALLEST { left_over.min(body - SMALLEST.min(body)) } else { 0 };
+    }
+    left_over.min(body - KEPT).max((body * 2 / 5).clamp(SMALLEST, 14))
 }
 
 #[expect(clippy::too_many_arguments, reason = "a drawing needs its place, its content and what was chosen")]

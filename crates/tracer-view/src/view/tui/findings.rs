@@ -108,8 +108,8 @@ fn mark(finding: &Finding) -> (&'static str, Style) {
 fn title_line(finding: &Finding, width: usize) -> Vec<Line<'static>> {
     let (mark, style) = mark(finding);
     let room = width.saturating_sub(escape::width(mark));
-    let title = escape::wrap_at_most(&escape::fit(&finding.title, LONGEST), room, 1);
-    title.iter().map(|title| Line::styled(format!("{mark}{title}"), style)).collect()
+    let title = escape::fit(&finding.title, LONGEST);
+    vec![Line::styled(format!("{mark}{}", escape::ellipsis(&title, room)), style)]
 }
 
 fn lines(finding: &Finding, span: &Span, width: usize, longest: usize) -> Vec<Line<'static>> {

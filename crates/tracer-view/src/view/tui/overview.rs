@@ -135,7 +135,7 @@ fn cut(mut lines: Vec<String>, most: usize, width: usize) -> Vec<String> {
     let hides = lines.len() > most;
     lines.truncate(most);
     if let Some(last) = lines.last_mut().filter(|_| hides) {
-        *last = format!("{} …", escape::ellipsis(last, width.saturating_sub(2)));
+        *last = escape::ellipsis(&format!("{last} …"), width).into_owned();
     }
     lines
 }
