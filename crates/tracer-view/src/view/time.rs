@@ -3,6 +3,9 @@
 use super::{escape, format, name, text::chart::bar};
 use crate::report::Doing;
 
+/// Fewest columns in which it can be said what they do.
+const LEAST: usize = 12;
+
 /// Columns of the bars.
 const BAR: usize = 10;
 
@@ -22,18 +25,42 @@ pub(super) fn words(doing: &Doing) -> String {
     format!("{what}{at}{of}")
 }
 
-/// The most of these words that has room: packages give way first, those of places last.
+/// The most of these words that has room: packages give way first, those of places last, then the pool, then outer classes. Of what is
+/// still too long the middle of what they do is cut, and the place stays.
 fn fit(doing: &Doing, width: usize) -> String {
     let what = doing.what.split_once(": ");
     let what = what.map_or_else(|| doing.what.clone(), |(kind, what)| format!("{kind}: {}", name::short(what)));
     let short = Doing { what, ..doing.clone() };
     let shorter = Doing { place: short.place.as_deref().map(name::short), ..short.clone() };
-    let all = [doing, &short, &shorter].map(|doing| escape::terminal(&words(doing)).into_owned());
-    let fitting = all.into_iter().find(|words| escape::width(words) <= width);
+    let shortest = Doing {
+        place: shorter.place.as_deref().map(|place| inner_class(place.to_owned())),
+        pool: None,
+        ..shorter.clone()
+    };
+    let said = |doing: &Doing| escape::terminal(&words(doing)).into_owned();
+    if let Some(whole) = [doing, &short, &shorter].map(said).into_iter().find(|words| escape::width(words) <= width) {
+        return whole;
+    }
     // Of which pool is said last, so it is cut first.
-    let with_pool = || escape::ellipsis(&escape::terminal(&words(&shorter)), width).into_owned();
-    let without_pool = escape::width(&escape::terminal(&words(&Doing { pool: None, ..shorter.clone() })));
-    fitting.unwrap_or_else(|| if without_pool < width { with_pool() } else { escape::fit(&words(&shorter), width) })
+    if escape::width(&said(&Doing { pool: None, ..shorter.clone() })) < width {
+        return escape::ellipsis(&said(&shorter), width).into_owned();
+    }
+    let place = said(&Doing { what: String::new(), ..shortest.clone() });
+    match width.checked_sub(escape::width(&place)).filter(|room| *room >= LEAST) {
+        Some(room) => escape::fit(&shortest.what, room) + &place,
+        None => escape::fit(&words(&shortest), width),
+    }
+}
+
+/// A place without the classes that its own lies in: `Shop$Cart.add:12` is `Cart.add:12`.
+fn inner_class(place: String) -> String {
+    let inner = |(class, method): (&str, &str)| {
+        let (_, inner) = class.rsplit_once('$')?;
+        // Anonymous classes and lambdas have numbers, which say nothing alone.
+        (!inner.is_empty() && !inner.starts_with(|first: char| first.is_ascii_digit()))
+            .then(|| format!("{inner}.{method}"))
+    };
+    place.split_once('.').and_then(inner).unwrap_or(place)
 }
 
 /// The largest parts, at most so many, in their order. What runs and what all stood still for are among them where there is room for
@@ -105,6 +132,9 @@ mod tests {
         let at_80 = |doing: Doing| lines(&[doing], 80)[0].clone();
         let cart = Doing { what: "monitor: com.shop.checkout.basket.Cart".into(), ..time[3].clone() };
         assert_eq!(at_80(cart), "  waits    13.20 ██████████ monitor: Cart, most at Cart.add:12, threads http-wo…");
+        let link = Some("sockets.SlowDownstream$StockLink.level:35".into());
+        let socket = Doing { what: "socket: TCP 127.0.0.1:43191 (poll)".into(), place: link, ..time[3].clone() };
+        assert_eq!(at_80(socket), "  waits    13.20 ██████████ socket:…0.1:43191 (poll), most at StockLink.level:35");
         let lines = lines(&time, 80);
         assert_eq!(lines[0], "  runs      1.35 █          Java, most at com.shop.Cart.price");
         assert!(lines[2].starts_with("  stopped 31.0 % ▎"), "{}", lines[2]);

@@ -116,6 +116,8 @@ fn gaps(page: &mut Page<'_>, completeness: &Completeness) -> io::Result<()> {
 /// How much of a finding is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
+    /// As much of the title as a line holds.
+    Line,
     Title,
     /// With the first of its evidence, and what to do.
     Brief,
@@ -125,6 +127,7 @@ enum Detail {
 impl Detail {
     fn lines(self, finding: &Finding, span: &Span, options: &TextOptions) -> io::Result<Vec<String>> {
         let extent = match self {
+            Self::Line => (0, 1),
             Self::Title => (0, 2),
             Self::Brief => (1, 2),
             Self::Whole => (usize::MAX, usize::MAX),
@@ -157,7 +160,7 @@ fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<V
     for (at, finding) in findings.iter().enumerate() {
         // Below those that do not fit stands how many they are.
         let kept = usize::from(at + 1 < findings.len());
-        let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title] };
+        let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title, Detail::Line] };
         let tried =
             details.iter().map(|detail| detail.lines(finding, span, options)).collect::<io::Result<Vec<_>>>()?;
         let fits = tried.into_iter().find(|lines| lines.len() + kept <= left || at == 0);
@@ -167,7 +170,7 @@ fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<V
     }
     let hidden = findings.len() - shown.len();
     left = left.saturating_sub(usize::from(hidden > 0));
-    for detail in [Detail::Brief, Detail::Whole] {
+    for detail in [Detail::Title, Detail::Brief, Detail::Whole] {
         for (lines, finding) in shown.iter_mut().zip(findings) {
             let more = detail.lines(finding, span, options)?;
             let added = more.len().saturating_sub(lines.len());
