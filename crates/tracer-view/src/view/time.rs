@@ -138,6 +138,6 @@ mod tests {
         let lines = lines(&time, 80);
         assert_eq!(lines[0], "  runs      1.35 █          Java, most at com.shop.Cart.price");
         assert!(lines[2].starts_with("  stopped 31.0 % ▎"), "{}", lines[2]);
-        assert!(lines[3].starts_with("  waits    13.20 ██████████ monitor: evil."), "{}", lines[3]);
+        assert!(lines[3].ends_with(", most at Cart.add:12"), "{}", lines[3]);
     }
 }
