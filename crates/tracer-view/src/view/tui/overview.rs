@@ -121,7 +121,7 @@ fn glance(frame: &mut Frame<'_>, area: Rect, title: &str, content: impl FnOnce(R
 
 /// How complete the report is, with what is missing.
 fn completeness(report: &Report, width: usize) -> (Vec<String>, sentence::State) {
-    let (equation, state) = sentence::completeness(&report.completeness);
+    let (equation, state) = sentence::completeness_so_far(report);
     let first = report.headline.iter().flat_map(|headline| escape::wrap(headline, width));
     let mut lines: Vec<String> = first.chain(escape::wrap(&equation, width)).collect();
     for missing in &report.completeness.missing {
