@@ -39,11 +39,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, (state, report): (&State, 
     let all = height_of(&findings[first + 1..], span, width) + whole.len();
     let room = if all <= height { height } else { height - others.min(height / 3) };
     let is_cut = whole.len() > room;
-    let inner = draw::boxed(frame, area, &title(first, findings.len(), is_cut), true);
+    let inner = draw::inside(area);
     let mut shown = shortened(whole, room, next_step(selected, width, LONGEST).len());
     targets.put(draw::rows_below(inner, 0, shown.len()), Target::Row(first));
+    let mut hidden = 0;
     for (at, finding) in findings.iter().enumerate().skip(first + 1) {
         let left = height.saturating_sub(shown.len());
+        hidden += usize::from(left == 0);
         let whole = lines(finding, span, width, LONGEST);
         let behind = (findings.len() - at - 1).min(left.saturating_sub(1));
         let lines = if whole.len() + behind <= left { whole } else { title_line(finding, width) };
@@ -51,12 +53,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, (state, report): (&State, 
         shown.extend(lines);
     }
     shown.truncate(height);
+    draw::boxed(frame, area, &title(first, findings.len(), hidden, is_cut), true);
     draw::lines(frame, inner, shown);
 }
 
 /// Which finding is explained, and what keys do with it.
-fn title(first: usize, count: usize, is_cut: bool) -> String {
-    let next = if count > 1 { format!("{} of {count}, ↓ next", first + 1) } else { count.to_string() };
+fn title(first: usize, count: usize, hidden: usize, is_cut: bool) -> String {
+    let below = if hidden > 0 { format!("↓ {hidden} more") } else { "↓ next".to_owned() };
+    let next = if count > 1 { format!("{} of {count}, {below}", first + 1) } else { count.to_string() };
     let all = if is_cut { ", d: all of it" } else { "" };
     format!("Findings ({next}, Enter: where it stands{all})")
 }
