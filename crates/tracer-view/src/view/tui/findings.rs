@@ -48,7 +48,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, (state, report): (&State, 
         hidden += usize::from(left == 0);
         let whole = lines(finding, span, width, LONGEST);
         let behind = (findings.len() - at - 1).min(left.saturating_sub(1));
-        let lines = if whole.len() + behind <= left { whole } else { title_line(finding, width) };
+        let forms = [whole, title_lines(finding, width)];
+        let fits = forms.into_iter().find(|lines| lines.len() + behind <= left);
+        let lines = fits.unwrap_or_else(|| title_line(finding, width));
         targets.put(draw::rows_below(inner, shown.len(), lines.len()), Target::Row(at));
         shown.extend(lines);
     }
@@ -106,6 +108,12 @@ fn mark(finding: &Finding) -> (&'static str, Style) {
         Severity::Info => (" i ", Color::Green),
     };
     (mark, Style::new().fg(colour).add_modifier(Modifier::BOLD))
+}
+
+/// Its title.
+fn title_lines(finding: &Finding, width: usize) -> Vec<Line<'static>> {
+    let (mark, style) = mark(finding);
+    paragraph(mark, &finding.title, (width, LONGEST), style)
 }
 
 /// Its title in one line.

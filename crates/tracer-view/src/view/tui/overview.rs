@@ -23,6 +23,9 @@ use crate::{
 
 /// Lowest body in which there is room for more than what the time goes to and the findings.
 const HIGH: usize = 30;
+/// Parts of the time that are shown at most, and those of a low body where findings need the room.
+const MOST_TIMES: usize = 9;
+const USUAL_TIMES: usize = 4;
 /// Lines of a box that has one line in it.
 const BOX: usize = 3;
 
@@ -37,13 +40,16 @@ struct Heights {
 
 impl Heights {
     /// The lines that there are, for parts that would take so many. Each part shows its most important lines first, so that any of them
-    /// can be cut, and what time goes to leaves as much to the findings as it takes.
+    /// can be cut, and what time goes to leaves as much to the findings as it takes, or as they need.
     fn of(lines: usize, wanted: Self) -> Self {
         let complete = wanted.complete.min((lines / 4).max(1)).min(lines);
         let left = lines - complete;
-        let time = Some(wanted.time.min(left / 2)).filter(|time| *time >= BOX).unwrap_or(0);
+        let lenses = if lines < HIGH { 0 } else { wanted.lenses.min(lines / 3) };
+        let usual = if lines < HIGH { USUAL_TIMES + 2 } else { wanted.time };
+        let free = left.saturating_sub(wanted.findings + lenses);
+        let time = Some(wanted.time.min(usual.min(left / 2).max(free))).filter(|time| *time >= BOX).unwrap_or(0);
         let left = left - time;
-        let lenses = if lines < HIGH { 0 } else { wanted.lenses.min(lines / 3).min(left / 2) };
+        let lenses = lenses.min(left / 2);
         let findings = if lines < HIGH { left } else { wanted.findings.min(left - lenses) };
         let lenses = if lines < HIGH { 0 } else { left - findings };
         Self { time, findings, lenses, complete }
@@ -54,7 +60,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Re
     let width = usize::from(area.width);
     let is_high = usize::from(area.height) >= HIGH;
     let (complete, kind) = completeness(report, width);
-    let parts = time::largest(&report.time, if is_high { 9 } else { 4 }).len();
+    let parts = report.time.len().min(MOST_TIMES);
     let wanted = Heights {
         time: if parts == 0 { 0 } else { parts + 2 },
         findings: findings::height(state, report, width.saturating_sub(2)) + 2,
@@ -279,7 +285,7 @@ mod tests {
 
     #[test]
     fn no_part_gets_more_than_there_is_and_no_box_is_without_a_line() {
-        let counts = [0, 3, 6, 11, 40];
+        let counts = [0, 3, 6, MOST_TIMES + 2];
         for lines in 0..=60 {
             for time in counts {
                 for findings in [3, 12, 80] {
@@ -290,6 +296,8 @@ mod tests {
                         assert_eq!(sum, lines, "{wanted:?}: {given:?}");
                         assert!(given.time == 0 || (BOX..=time).contains(&given.time), "{wanted:?}: {given:?}");
                         assert!(lines < 7 || given.findings >= BOX, "{lines} {wanted:?}: {given:?}");
+                        let needs = given.findings >= findings.min(lines / 4) || lines < 20;
+                        assert!(needs, "{wanted:?}: {given:?}");
                         assert!(lines < 20 || time < BOX || given.time >= BOX, "{wanted:?}: {given:?}");
                         assert!(given.lenses == 0 || given.lenses >= BOX, "{wanted:?}: {given:?}");
                     }
