@@ -461,7 +461,11 @@ impl Analysis for Locks {
             .int("deadlocked_threads", deadlocks.len());
         // Over time, a thread that is still blocked is not one that runs again.
         let mut steps = self.steps.clone();
-        self.blocked.iter().for_each(|(_, open)| steps.add_stretch(0, open.time_ns, end_ns));
+        for (_, open) in self.blocked.iter().filter(|(_, open)| open.time_ns < end_ns) {
+            // The end of the span itself may be where a further step would begin.
+            steps.add_stretch(0, open.time_ns, end_ns - 1);
+            steps.add(0, end_ns - 1, 1);
+        }
         let (step_ns, [blocked_ns]) = steps.series(context.span);
         let mut shapes = vec![table::monitors(&self.monitors, context), table::classes(&self.monitors, context)];
         shapes.push(table::threads(&self.threads, context, "threads", "Blocked threads"));

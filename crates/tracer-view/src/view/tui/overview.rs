@@ -21,11 +21,13 @@ use crate::{
     view::{format, sentence, text, time},
 };
 
-/// Lowest body in which there is room for more than what the time goes to and the findings.
+/// Lowest body in which there is always room for more than what the time goes to and the findings.
 const HIGH: usize = 30;
 /// Parts of the time that are shown at most, and those of a low body where findings need the room.
 const MOST_TIMES: usize = 9;
 const USUAL_TIMES: usize = 4;
+/// Fewest lines of a box that shows something of the lenses.
+const GLANCE: usize = 6;
 /// Lines of a box that has one line in it.
 const BOX: usize = 3;
 
@@ -50,9 +52,10 @@ impl Heights {
         let time = Some(wanted.time.min(usual.min(left / 2).max(free))).filter(|time| *time >= BOX).unwrap_or(0);
         let left = left - time;
         let lenses = lenses.min(left / 2);
-        let findings = if lines < HIGH { left } else { wanted.findings.min(left - lenses) };
-        let lenses = if lines < HIGH { 0 } else { left - findings };
-        Self { time, findings, lenses, complete }
+        let findings = wanted.findings.min(left - lenses);
+        // A box of less shows too little of the lenses; findings have all of a low body that does not leave that much.
+        let lenses = Some(left - findings).filter(|rest| lines >= HIGH || *rest >= GLANCE).unwrap_or(0);
+        Self { time, findings: left - lenses, lenses, complete }
     }
 }
 
