@@ -29,7 +29,7 @@ use ratatui::{
 };
 
 use self::state::State;
-use crate::report::Report;
+use crate::{report::Report, view::text::Style};
 
 /// What comes after a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,12 +48,19 @@ pub struct Tui {
     state: State,
     log: log::Log,
     targets: RefCell<mouse::Targets>,
+    style: Style,
 }
 
 impl Tui {
-    /// A screen without a report.
+    /// A screen without a report, and without colours.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same with colours, or without.
+    #[must_use]
+    pub fn in_style(self, style: Style) -> Self {
+        Self { style, ..self }
     }
 
     /// Takes a newer report. While the screen is frozen it goes on showing the one it was frozen at.
@@ -67,7 +74,10 @@ impl Tui {
     /// Where the terminal cannot be written to.
     pub fn draw<B: Backend>(&self, terminal: &mut Terminal<B>) -> io::Result<()> {
         let mut targets = mouse::Targets::default();
-        terminal.draw(|frame| draw::screen(frame, &self.state, &self.log, &mut targets))?;
+        terminal.draw(|frame| {
+            draw::screen(frame, &self.state, &self.log, &mut targets);
+            self.style.apply(frame.buffer_mut());
+        })?;
         self.targets.replace(targets);
         Ok(())
     }

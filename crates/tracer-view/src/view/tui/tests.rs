@@ -6,13 +6,14 @@ use ratatui::{
     Terminal,
     backend::TestBackend,
     crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind},
+    style::{Color, Modifier},
 };
 
 use super::{Flow, Tui};
 use crate::{
     report::{Cell, Column, Section, Shape, Summary, Table, Unit},
     text::escape,
-    view::sample,
+    view::{sample, text::Style},
 };
 
 fn tui() -> Tui {
@@ -85,6 +86,20 @@ fn tree_and_timeline_at_120x40() {
     let mut tui = tui();
     press(&mut tui, "3n");
     insta::assert_snapshot!(screen(&tui, 120, 40));
+}
+
+#[test]
+fn a_screen_without_colours_still_shows_what_is_chosen() {
+    let styles = |tui: &Tui| {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        tui.draw(&mut terminal).unwrap();
+        let cells = terminal.backend().buffer().content.iter();
+        let is_coloured = cells.clone().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
+        (is_coloured, cells.filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count())
+    };
+    let (plain, coloured) = (tui(), tui().in_style(Style::Colour));
+    let chosen = " 1 overview ".len();
+    assert_eq!((styles(&plain), styles(&coloured)), ((false, chosen), (true, chosen)));
 }
 
 #[test]
