@@ -119,6 +119,28 @@ fn small_and_large_screens_are_drawn_whole_by_mouse_and_by_keys_whatever_names_t
     Ok(())
 }
 
+/// How the screen chooses a colour of the 256, of which it uses the first 16.
+const COLOUR: &str = "\x1b[38;5;";
+
+/// `NO_COLOR` is kept to on the screen as in text; what is chosen still stands out.
+#[test]
+fn a_screen_has_colours_unless_none_are_wanted() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "100"]).start()?;
+    for (wanted, variable) in [(true, "-u NO_COLOR"), (false, "NO_COLOR=1")] {
+        let command = format!("env {variable} {} attach {}; cat", quoted(&jtrace::binary()?), jvm.pid());
+        let terminal = Terminal::start(&command, 80, 24)?;
+        shows(&terminal, OVERVIEW)?;
+        let styled = terminal.styled()?;
+        ensure!(styled.contains(COLOUR) == wanted, "{variable}: {styled:?}");
+        ensure!(styled.contains("\x1b[1;7m"), "the tab does not stand out: {styled:?}");
+        terminal.press("q")?;
+        terminal.wait_until("the terminal should be given back", |screen| !screen.contains("q quit"))?;
+    }
+    jvm.work()?;
+    jvm.finish()?;
+    Ok(())
+}
+
 /// What the program does between two looks at the screen, so that what is told grows if it is on.
 const PIECE: &str = "SPIN 20";
 /// After so many pieces without a change a row stands still, once the screen has shown why.

@@ -338,7 +338,7 @@ fn files_that_are_no_session_are_one_line_for_report_and_for_both_sides_of_diff(
         ("newer.jtrace", &newer, "has recording version 3"),
         ("broken.jtrace", &broken, "is damaged at byte "),
         ("foreign.jtrace", b"\x7fELF\x02\x01\x01", "is not a jtrace recording"),
-        ("torn.json", &report[..report.len() / 2], "is no report that this jtrace can read"),
+        ("torn.json", &report[..report.len() / 2], "is only the beginning of a report: it ends in line "),
         ("newer.json", b"{\"schema\":\"jtrace-report/2\"}", "its form is \"jtrace-report/2\""),
         ("difference.json", b"{\"schema\":\"jtrace-diff/1\"}", "its form is \"jtrace-diff/1\""),
         ("torn.jfr", b"FLR\0\0\x02\0\x01", "torn.jfr"),
@@ -434,14 +434,19 @@ fn a_report_gives_no_events_and_what_is_no_report_is_refused_in_two_lines() {
     assert!(error.contains("is to be read"), "{error}");
     let document = fs::read_to_string(&json).expect("it was written");
     let foreign = [
-        ("torn", document[..document.len() / 2].to_owned()),
-        ("newer", document.replace("jtrace-report/1", "jtrace-report/2")),
-        ("foreign", "{\"schema\": \"x\"}".to_owned()),
+        ("torn", document[..document.len() / 2].to_owned(), "is only the beginning of a report", "write it again"),
+        (
+            "newer",
+            document.replace("jtrace-report/1", "jtrace-report/2"),
+            "no report that this jtrace can read",
+            "newer",
+        ),
+        ("foreign", "{\"schema\": \"x\"}".to_owned(), "no report that this jtrace can read", "newer"),
     ];
-    for (name, text) in foreign {
+    for (name, text, says, advises) in foreign {
         fs::write(recorded.path("bad.json"), text).expect("a folder of its own");
         let [error, hint] = refused(&["report", &recorded.name("bad.json")], 1);
-        assert!(error.contains("no report that this jtrace can read") && hint.contains("newer"), "{name}: {error}");
+        assert!(error.contains(says) && hint.contains(advises), "{name}: {error}\n{hint}");
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Diff {
     pub after: Side,
     /// Why differences may have another reason than what the program does.
     pub cautions: Vec<String>,
-    /// Findings of either: new and gone ones, then those that both have.
+    /// Findings of either: new and gone ones, those that both have, then those that only one session could have.
     pub findings: Vec<Found>,
     /// One per lens that both have, if anything differs.
     pub lenses: Vec<Lens>,
@@ -58,7 +58,7 @@ pub struct Side {
 
 /// What became of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// Only the second report has it.
     New,
@@ -66,6 +66,10 @@ pub enum Fate {
     Gone,
     /// Both have it.
     Still,
+    /// The first report has it, and the second session did not look at that lens.
+    OnlyBefore,
+    /// The second report has it, and the first session did not look at that lens.
+    OnlyAfter,
 }
 
 /// A finding of either report.
@@ -118,7 +122,7 @@ impl Diff {
             before: side(before),
             after: side(after),
             cautions: cautions(before, after),
-            findings: findings(&before.findings, &after.findings),
+            findings: findings(before, after),
             lenses: lenses.filter(|lens| !lens.figures.is_empty() || !lens.profiles.is_empty()).collect(),
         }
     }
@@ -159,23 +163,34 @@ fn key(finding: &Finding) -> (Word, Vec<&str>) {
     (finding.id, words.map(|word| word.strip_suffix('s').unwrap_or(word)).collect())
 }
 
-fn findings(before: &[Finding], after: &[Finding]) -> Vec<Found> {
+fn findings(before: &Report, after: &Report) -> Vec<Found> {
     let mut earlier: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
-    for finding in before {
+    for finding in &before.findings {
         earlier.entry(key(finding)).or_default().push(finding);
     }
     let mut all: Vec<Found> = Vec::new();
-    for finding in after {
+    for finding in &after.findings {
         let was = earlier.get_mut(&key(finding)).filter(|left| !left.is_empty()).map(|left| left.remove(0));
-        let fate = if was.is_some() { Fate::Still } else { Fate::New };
+        let fate = match was {
+            Some(_) => Fate::Still,
+            None if looked(before, finding) => Fate::New,
+            None => Fate::OnlyAfter,
+        };
         all.push(found(fate, finding, was.map(|was| was.title.clone())));
     }
-    let gone = before.iter().filter(|finding| {
+    let gone = before.findings.iter().filter(|finding| {
         earlier.get(&key(finding)).is_some_and(|left| left.iter().any(|other| std::ptr::eq(*other, *finding)))
     });
-    all.extend(gone.map(|finding| found(Fate::Gone, finding, None)));
+    let fate = |finding| if looked(after, finding) { Fate::Gone } else { Fate::OnlyBefore };
+    all.extend(gone.map(|finding| found(fate(finding), finding, None)));
     all.sort_by_key(|found| found.fate);
     all
+}
+
+/// Whether a session looked at what the finding is about: without the lens it could not have it.
+fn looked(report: &Report, finding: &Finding) -> bool {
+    let (lens, _) = finding.shown_in.split_once('.').unwrap_or((finding.shown_in, ""));
+    report.section(lens).is_some()
 }
 
 fn found(fate: Fate, finding: &Finding, was: Option<String>) -> Found {
@@ -212,6 +227,9 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
         ),
     ] {
         differ(what, [&values[0], &values[1]]);
+    }
+    if after.span.started_at_ms < before.span.started_at_ms {
+        said.push("the second session is the older one: what is new there was gone later".to_owned());
     }
     for (name, report, other) in [("first", before, after), ("second", after, before)] {
         if report.span.duration_ns < SHORT_NS {

@@ -19,7 +19,10 @@ use crate::{
     report::Report,
     session::Session,
     terminal::Screen,
-    view::tui::{Flow, Tui, input::Input},
+    view::{
+        text::Style,
+        tui::{Flow, Tui, input::Input},
+    },
 };
 
 /// How often the ring buffers are emptied where nothing asks for it earlier: no event gets older than two ticks.
@@ -262,7 +265,8 @@ impl Console {
     /// Takes the terminal over; it is given back when the console is dropped.
     pub(super) fn open() -> io::Result<Self> {
         logger::screen(true);
-        Ok(Self { screen: Screen::open()?, tui: Tui::new(), keys: crate::view::tui::input::spawn()?, drawn: None })
+        let tui = Tui::new().in_style(Style::wanted());
+        Ok(Self { screen: Screen::open()?, tui, keys: crate::view::tui::input::spawn()?, drawn: None })
     }
 
     async fn key(&mut self) -> Flow {

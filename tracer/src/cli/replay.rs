@@ -20,7 +20,7 @@ use crate::{
         refused_files,
     },
     privilege,
-    report::{MAX_DOCUMENT_BYTES, Report},
+    report::{MAX_DOCUMENT_BYTES, ReadError, Report},
     session::Session,
     source::{recorded::Recorded, recording::Error},
 };
@@ -86,7 +86,14 @@ fn read(file: BufReader<File>, path: &Path) -> Result<Report, Failure> {
     if document.len() as u64 > MAX_DOCUMENT_BYTES {
         return Err(foreign(&format_args!("it is longer than {} MiB", MAX_DOCUMENT_BYTES >> 20)));
     }
-    Report::read(&document).map_err(|error| foreign(&error))
+    Report::read(&document).map_err(|error| match error {
+        ReadError::Torn { .. } => Failure::new(
+            format!("{} is only the beginning of a report: {error}", path.display()),
+            "write it again to its end: the disk was full, or jtrace was killed; a recording (`-o x.jtrace`) is read up to where it ends"
+                .to_owned(),
+        ),
+        ReadError::Json(_) | ReadError::Inconsistent { .. } => foreign(&error),
+    })
 }
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {

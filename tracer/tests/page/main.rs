@@ -138,11 +138,23 @@ fn a_graph_out_of_sight_is_drawn_when_it_comes_into_sight() {
 #[test]
 fn on_paper_all_is_drawn_unfolded_and_light() {
     let script = "document.getElementById('theme').value = 'dark'; page.setTheme('dark');
+        const fits = () => {
+            // Bars of findings and lanes stand upon one axis, and no graph ends before its last row.
+            const lanes = Array.from(document.querySelectorAll('.lane-plot'), (one) => one.clientWidth);
+            const charts = Array.from(document.querySelectorAll('.lane-plot canvas'), (one) => one.getBoundingClientRect().width);
+            const graphs = Array.from(document.querySelectorAll('.flame-view'), (one) => one.clientHeight - one.querySelector('canvas').getBoundingClientRect().height);
+            return new Set(lanes).size === 1 && charts.length > 0 && charts.every((width) => Math.abs(width - lanes[0]) < 1) && graphs.every((rest) => Math.abs(rest) < 1);
+        };
         const state = () => [document.querySelectorAll('.flame-about')[1].textContent !== '', document.querySelectorAll('.finding:not([open])').length, page.isDark()].join();
         say('before', state());
         dispatchEvent(new Event('beforeprint')); say('paper', state());
-        dispatchEvent(new Event('afterprint')); say('after', state());";
+        say('narrow', document.getElementById('page').clientWidth === 1040 && fits());
+        dispatchEvent(new Event('afterprint')); say('after', state());
+        say('wide_again', document.getElementById('page').clientWidth !== 1040 && fits());";
     let figures = Browser::start().open_and_wait(&timed::page(), script);
+    for what in ["narrow", "wide_again"] {
+        assert_eq!(figures.text(what), "true", "{what}: {figures:?}");
+    }
     assert_eq!(figures.text("before"), "false,1,true", "{figures:?}");
     assert_eq!(figures.text("paper"), "true,0,false");
     assert_eq!(figures.text("after"), "true,0,true");

@@ -292,8 +292,8 @@ impl Locks {
         let mut notes = Vec::new();
         if self.blocked.len() > 0 {
             notes.push(format!(
-                "{} still blocked at the end of the span; the {} up to then are in `blocked_open_ns` and in no other \
-                 number.",
+                "{} still blocked at the end of the span; the {} up to then are in `blocked_open_ns` and in the timeline, \
+                 and in no other number.",
                 format::plural(self.blocked.len(), "thread was", "threads were"),
                 format::duration(open_ns)
             ));
@@ -459,7 +459,14 @@ impl Analysis for Locks {
             .int("blocked_by_known_ns", self.holders.known_ns())
             .int("enters_with_holder", self.holding.known())
             .int("deadlocked_threads", deadlocks.len());
-        let (step_ns, [stopped]) = self.steps.series(context.span);
+        // Over time, a thread that is still blocked is not one that runs again.
+        let mut steps = self.steps.clone();
+        for (_, open) in self.blocked.iter().filter(|(_, open)| open.time_ns < end_ns) {
+            // The end of the span itself may be where a further step would begin.
+            steps.add_stretch(0, open.time_ns, end_ns - 1);
+            steps.add(0, end_ns - 1, 1);
+        }
+        let (step_ns, [blocked_ns]) = steps.series(context.span);
         let mut shapes = vec![table::monitors(&self.monitors, context), table::classes(&self.monitors, context)];
         shapes.push(table::threads(&self.threads, context, "threads", "Blocked threads"));
         shapes.extend(table::waiters(&self.waiters, context));
@@ -476,7 +483,7 @@ impl Analysis for Locks {
             unit: Unit::Ns,
             step_ns,
             levels: false,
-            series: vec![Series { key: "blocked_ns", title: "Blocked".to_owned(), values: stopped }],
+            series: vec![Series { key: "blocked_ns", title: "Blocked".to_owned(), values: blocked_ns }],
         }));
         shapes.push(table::waits(&self.waits_by_class, context));
         shapes.extend(self.wait_latencies.shape("wait_times", "Time in Object.wait"));

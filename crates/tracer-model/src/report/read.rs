@@ -28,7 +28,13 @@ const MAX_WORDS: usize = 1 << 20;
 pub enum ReadError {
     /// No JSON, or not with what a report has.
     #[error(transparent)]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
+    /// The document ends before it is whole.
+    #[error("it ends in line {line}, before it is whole")]
+    Torn {
+        /// Its last line.
+        line: usize,
+    },
     /// Parts that do not belong together.
     #[error("`{shape}` in `{section}` {problem}")]
     Inconsistent {
@@ -48,7 +54,10 @@ impl Report {
     /// It is none, or one that no jtrace writes.
     pub fn read(json: &[u8]) -> Result<Self, ReadError> {
         // Its limit of 128 levels is more than a report has (`docs/output-formats.md`).
-        let report: Self = serde_json::from_slice(json)?;
+        let report: Self = serde_json::from_slice(json).map_err(|error| {
+            let torn = error.is_eof().then(|| ReadError::Torn { line: error.line() });
+            torn.unwrap_or(ReadError::Json(error))
+        })?;
         for section in &report.sections {
             for shape in &section.shapes {
                 if let Some(problem) = problem(shape) {

@@ -40,14 +40,13 @@ pub struct Figure {
 
 /// Figures that count what happens while a session lasts. Everything else that is not named here is not compared: numbers
 /// about jtrace's own work, and what neither adds up nor means anything alone.
-const EVENTS: [&str; 31] = [
+const EVENTS: [&str; 30] = [
     "calls",
     "collections",
     "compilations",
     "contended_enters",
     "created",
     "critical_sections",
-    "enters_with_holder",
     "errors",
     "events",
     "failures",
@@ -122,7 +121,17 @@ const NOTABLE: f64 = 0.1;
 
 /// Figures that differ, the largest change first, and how many were compared and do not.
 pub(super) fn compared(before: &Section, after: &Section, seconds: [f64; 2]) -> (Vec<Figure>, usize) {
-    let keys = after.summary.iter().map(|(key, _)| key).filter(|key| before.summary.get(key).is_some());
+    let in_both = |key: &Word| before.summary.get(key).is_some();
+    // Rates and shares of what is compared per second anyway would say the same again.
+    let of_another = |key: &Word| {
+        let stem = key.strip_suffix("_per_s").map(str::to_owned);
+        let share = key.strip_suffix("_share_percent").map(|stem| format!("{stem}_total_ns"));
+        stem.or(share).is_some_and(|stem| {
+            let is_compared = EVENTS.iter().chain(&BYTES).chain(&TIMES).any(|key| **key == stem);
+            is_compared && after.summary.get(&stem).is_some() && before.summary.get(&stem).is_some()
+        })
+    };
+    let keys = after.summary.iter().map(|(key, _)| key).filter(in_both).filter(|key| !of_another(key));
     let all: Vec<Figure> = keys.filter_map(|key| figure(key, [before, after], seconds)).collect();
     let compared = all.len();
     let mut different: Vec<Figure> = all.into_iter().filter(differs).collect();

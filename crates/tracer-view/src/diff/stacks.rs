@@ -93,14 +93,33 @@ fn method(profile: &Profile, stack: &ProfileStack) -> String {
     chosen.map_or_else(|| "<no stack>".to_owned(), |frame| without_addresses(&frame.name))
 }
 
-/// Names of hidden classes hold an address, which is another one in each JVM.
+/// Names of hidden classes hold an address, which is another one in each JVM. Where a file has no symbol, its place in the file stays.
 pub(super) fn without_addresses(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find("0x") {
         let (before, number) = rest.split_at(at + 2);
         out.push_str(before);
-        rest = number.trim_start_matches(|letter: char| letter.is_ascii_hexdigit());
+        rest = if before.ends_with("<no symbol>+0x") {
+            number
+        } else {
+            number.trim_start_matches(|letter: char| letter.is_ascii_hexdigit())
+        };
     }
     out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_hidden_classes_go_and_places_in_files_stay() {
+        assert_eq!(without_addresses("L$$Lambda/0x7f01.run"), "L$$Lambda/0x.run");
+        assert_eq!(
+            without_addresses("java.lang.invoke.LambdaForm$MH+0x00007f.invoke"),
+            "java.lang.invoke.LambdaForm$MH+0x.invoke"
+        );
+        assert_eq!(without_addresses("libc.so.6!<no symbol>+0x1098eb"), "libc.so.6!<no symbol>+0x1098eb");
+    }
 }

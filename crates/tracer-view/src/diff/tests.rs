@@ -142,6 +142,35 @@ fn findings_are_the_same_whatever_their_numbers_are() {
     );
 }
 
+/// A lens that a session did not have says nothing of what is new or gone.
+#[test]
+fn a_finding_that_the_other_session_could_not_have_is_neither_new_nor_gone() {
+    let with = report(|report| report.findings = vec![finding("gc-share", "GC took 31 %")]);
+    let without = report(|report| {
+        report.findings.clear();
+        report.sections.retain(|section| section.id != "gc");
+    });
+    let fates = |before: &Report, after: &Report| {
+        Diff::of(before, after).findings.iter().map(|found| found.fate).collect::<Vec<_>>()
+    };
+    assert_eq!(fates(&with, &without), [Fate::OnlyBefore]);
+    assert_eq!(fates(&without, &with), [Fate::OnlyAfter]);
+    let looked = report(|report| report.findings.clear());
+    assert_eq!((fates(&with, &looked), fates(&looked, &with)), (vec![Fate::Gone], vec![Fate::New]));
+    assert_eq!(serde_json::to_value(Fate::OnlyBefore).unwrap(), "only-before");
+}
+
+#[test]
+fn a_rate_or_share_of_what_is_compared_is_not_compared_again() {
+    let with = |total: u64| {
+        let summary = Summary::new().int("estimated_bytes", total).float("estimated_bytes_per_s", total as f64 / 10.0);
+        let summary = summary.int("pause_total_ns", total).float("pause_share_percent", total as f64);
+        with_figures(10, summary.float("pause_other_percent", total as f64))
+    };
+    let keys: Vec<_> = figures(&with(1000), &with(3000)).into_iter().map(|(key, ..)| key).collect();
+    assert_eq!(keys, ["estimated_bytes", "pause_other_percent", "pause_total_ns"]);
+}
+
 #[test]
 fn what_makes_sessions_unlike_is_said() {
     let before = report(|_| {});
@@ -151,6 +180,12 @@ fn what_makes_sessions_unlike_is_said() {
         report.sections.pop();
     });
     let said = Diff::of(&before, &after).cautions.join("\n");
+    assert!(!said.contains("older"), "{said}");
+    let older = report(|report| report.span.started_at_ms -= 1);
+    assert_eq!(
+        Diff::of(&before, &older).cautions,
+        ["the second session is the older one: what is new there was gone later"]
+    );
     for word in ["JVMs differ", "25+36 after", "second session lasted 2.0 s only", "only the first session has"] {
         assert!(said.contains(word), "{word}: {said}");
     }

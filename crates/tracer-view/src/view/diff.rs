@@ -28,10 +28,15 @@ pub fn write(diff: &Diff, options: &TextOptions, out: &mut dyn io::Write) -> io:
             Fate::New => ("new    ", Some(Ink::Bad)),
             Fate::Gone => ("gone   ", Some(Ink::Good)),
             Fate::Still => ("still  ", None),
+            Fate::OnlyBefore => ("before ", None),
+            Fate::OnlyAfter => ("after  ", None),
         };
         page.paragraph(mark, &found.title, ink)?;
         if let Some(was) = found.was.as_ref().filter(|was| **was != found.title) {
             page.paragraph("       was: ", was, Some(Ink::Dim))?;
+        }
+        if let Some(why) = not_compared(found.fate) {
+            page.paragraph("       ", why, Some(Ink::Dim))?;
         }
     }
     if lenses.is_empty() {
@@ -39,6 +44,15 @@ pub fn write(diff: &Diff, options: &TextOptions, out: &mut dyn io::Write) -> io:
         page.paragraph("", "Nothing else differs by more than a tenth, or by more than chance.", None)?;
     }
     lenses.iter().try_for_each(|of| lens(of, &mut page))
+}
+
+/// Why a finding is neither new nor gone, of those that only one session could have.
+pub(super) const fn not_compared(fate: Fate) -> Option<&'static str> {
+    match fate {
+        Fate::New | Fate::Gone | Fate::Still => None,
+        Fate::OnlyBefore => Some("the second session did not look at that"),
+        Fate::OnlyAfter => Some("the first session did not look at that"),
+    }
 }
 
 pub(super) fn sentence(side: &Side) -> String {

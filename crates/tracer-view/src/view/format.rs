@@ -67,42 +67,31 @@ pub fn figure(key: &str, number: Number) -> (String, String) {
     (stem.replace('_', " "), value)
 }
 
-/// Columns of a row, fitted into a width: texts give way first, down to a readable minimum, then columns at the right are
-/// left out (`None`).
+/// Columns of a row, fitted into a width: texts give way first, the widest of them down to a readable minimum, then columns at the
+/// right are left out (`None`). What those leave is for the texts that stay.
 pub fn columns(natural: &[usize], units: &[Unit], width: usize, gap: usize) -> Vec<Option<usize>> {
     const READABLE: usize = 12;
     // The first column names the row.
     const READABLE_FIRST: usize = 24;
-    let least = |at: usize| if at == 0 { READABLE_FIRST.min(width / 3).max(READABLE) } else { READABLE };
-    let mut widths: Vec<Option<usize>> = natural.iter().map(|width| Some(*width)).collect();
-    loop {
-        let shown = widths.iter().flatten().count();
-        let total = widths.iter().flatten().sum::<usize>() + gap * shown.saturating_sub(1);
-        if total <= width {
-            return widths;
-        }
-        let excess = total - width;
-        let widest = widths
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| units.get(*at).is_some_and(|unit| !is_numeric(*unit)))
-            .filter_map(|(at, width)| width.filter(|width| *width > least(at)).map(|width| (at, width)))
-            .max_by_key(|(_, width)| *width);
-        if let Some((at, widest)) = widest {
-            widths[at] = Some(widest.saturating_sub(excess).max(least(at)));
-            continue;
-        }
-        match widths.iter().rposition(Option::is_some) {
-            // The first column names the row; it is cut rather than left out.
-            Some(0) | None => {
-                if let Some(first) = widths.first_mut() {
-                    *first = Some(width);
-                }
-                return widths;
-            }
-            Some(last) => widths[last] = None,
-        }
+    let is_text = |at: usize| units.get(at).is_some_and(|unit| !is_numeric(*unit));
+    let least = |at: usize| match at {
+        _ if !is_text(at) => natural[at],
+        0 => natural[at].min(READABLE_FIRST.min(width / 3).max(READABLE)),
+        _ => natural[at].min(READABLE),
+    };
+    let gaps = |count: usize| gap * count.saturating_sub(1);
+    let has_room = |count: &usize| (0..*count).map(least).sum::<usize>() + gaps(*count) <= width;
+    let count = (1..=natural.len()).rev().find(has_room).unwrap_or(0);
+    let mut widths: Vec<usize> = natural[..count].to_vec();
+    while widths.iter().sum::<usize>() + gaps(count) > width {
+        let texts = widths.iter().enumerate().filter(|(at, width)| is_text(*at) && **width > least(*at));
+        let Some((widest, _)) = texts.max_by_key(|(_, width)| **width) else { break };
+        widths[widest] -= 1;
     }
+    // The first column names the row; it is cut rather than left out.
+    let first = (count == 0 && !natural.is_empty()).then_some(width);
+    let shown = widths.into_iter().chain(first).map(Some);
+    shown.chain(std::iter::repeat(None)).take(natural.len()).collect()
 }
 
 #[cfg(test)]
@@ -190,7 +179,14 @@ mod tests {
         let units = [Unit::Text, Unit::Count, Unit::Ns];
         assert_eq!(columns(&[20, 5, 5], &units, 40, 2), [Some(20), Some(5), Some(5)]);
         assert_eq!(columns(&[60, 5, 5], &units, 40, 2), [Some(26), Some(5), Some(5)]);
-        assert_eq!(columns(&[60, 5, 5], &units, 20, 2), [Some(12), Some(5), None]);
+        assert_eq!(columns(&[60, 5, 5], &units, 20, 2), [Some(13), Some(5), None]);
         assert_eq!(columns(&[60, 5, 5], &units, 6, 2), [Some(6), None, None]);
+    }
+
+    #[test]
+    fn texts_share_what_there_is_and_what_columns_leave_that_have_no_room() {
+        let units = [Unit::Text, Unit::Text, Unit::Count, Unit::Count];
+        assert_eq!(columns(&[40, 40, 5, 5], &units, 50, 2), [Some(17), Some(17), Some(5), Some(5)]);
+        assert_eq!(columns(&[19, 30, 7, 30], &units, 72, 2), [Some(19), Some(30), Some(7), None]);
     }
 }

@@ -46,6 +46,17 @@ impl<'a> Labels<'a> {
         (0..self.kinds.len()).filter(is_shown)
     }
 
+    /// Of these columns, those that say something in one of the rows: parameters may tell methods apart that are not among them.
+    pub(in crate::view) fn columns_of(&self, rows: &[usize]) -> Vec<usize> {
+        let says =
+            |row: usize, at: usize| self.text(row, at).is_some() && self.label(row, at).full() != format::MISSING;
+        let is_shown = |at: &usize| {
+            self.kinds[*at] == Kind::Any
+                || rows.iter().any(|row| says(*row, *at) && !self.label(*row, *at).full().is_empty())
+        };
+        self.columns().filter(is_shown).collect()
+    }
+
     /// The text of a cell; empty where the row has no such cell.
     pub(in crate::view) fn label(&self, row: usize, column: usize) -> Label {
         let detail = self.named(row, column).and_then(|(name, _)| self.overloads[column].get(&name).copied());

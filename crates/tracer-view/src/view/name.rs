@@ -176,6 +176,11 @@ impl Label {
     }
 }
 
+/// A name without its package; any other text as it is.
+pub(in crate::view) fn short(text: &str) -> String {
+    Name::parse(text).map_or_else(|| text.to_owned(), |name| name.short())
+}
+
 /// A text for a terminal, in at most `width` columns.
 pub(in crate::view) fn fit(text: &str, width: usize) -> String {
     Label::new(text.to_owned()).fit(width)

@@ -93,8 +93,23 @@ pub(super) fn cost(target: &Target, cost: &Cost) -> String {
     line + &format!("; jtrace itself {} CPU, {memory}; attached in {attach}", format::percent(*own_cpu_percent))
 }
 
+/// How complete a report is that may be of a session that goes on: its counters may have been read later than its records, of which the
+/// last ones are then on their way.
+pub(super) fn completeness_so_far(report: &Report) -> (String, State) {
+    let Report { completeness: whole, span, .. } = report;
+    let ahead = whole.emitted.saturating_sub(whole.delivered.saturating_add(whole.lost));
+    equation(whole, if span.end == RUNNING { ahead } else { 0 })
+}
+
+/// Why a session has no end yet.
+const RUNNING: &str = "running";
+
 /// How complete the report is, in one sentence.
 pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
+    equation(completeness, 0)
+}
+
+fn equation(completeness: &Completeness, on_their_way: u64) -> (String, State) {
     let Completeness {
         emitted,
         delivered,
@@ -118,10 +133,13 @@ pub(super) fn completeness(completeness: &Completeness) -> (String, State) {
     let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));
     let mut line =
         format!("{word}: {emitted_text} emitted = {delivered_text} delivered + {} lost", format::count(*lost));
+    if on_their_way > 0 {
+        _ = write!(line, " + {} on their way", format::count(on_their_way));
+    }
     for (number, what) in rest.iter().filter(|(number, _)| **number > 0) {
         _ = write!(line, ", {} {what}", format::count(**number));
     }
-    let accounted = delivered.saturating_add(*lost);
+    let accounted = delivered.saturating_add(*lost).saturating_add(on_their_way);
     if *emitted != accounted {
         let difference = format::count(emitted.abs_diff(accounted));
         let direction = if *emitted > accounted { "unaccounted for" } else { "too many" };
@@ -200,6 +218,20 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    /// The counters of a session that goes on are read beside its records. Those that they are ahead of come with the next look.
+    #[test]
+    fn records_of_a_running_session_are_on_their_way() {
+        let mut report = crate::view::sample::report();
+        report.completeness = Completeness { emitted: 10, delivered: 7, lost: 0, ..Completeness::default() };
+        assert_eq!(completeness_so_far(&report).1, State::Wrong, "the session has ended");
+        report.span.end = "running".to_owned();
+        let said = completeness_so_far(&report);
+        assert_eq!(said, ("complete: 10 emitted = 7 delivered + 0 lost + 3 on their way".to_owned(), State::Clean));
+        report.completeness.delivered = 11;
+        let (line, state) = completeness_so_far(&report);
+        assert!(state == State::Wrong && line.ends_with("1 too many"), "{line}");
     }
 
     #[test]

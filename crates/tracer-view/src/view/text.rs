@@ -14,6 +14,8 @@ use std::{
     io::{self, IsTerminal as _},
 };
 
+use ratatui::{buffer::Buffer, style::Color};
+
 use super::{
     escape, format,
     sentence::{self, State},
@@ -46,6 +48,24 @@ pub enum Style {
     Colour,
 }
 
+impl Style {
+    /// What a terminal gets: colours unless `NO_COLOR` is set.
+    pub fn wanted() -> Self {
+        let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if wants_none { Self::Plain } else { Self::Colour }
+    }
+
+    /// Takes the colours from a screen that is to have none. The terminal's library leaves them out by a sequence that takes bold and
+    /// reversed letters away as well: the chosen tab and row could not be seen.
+    pub(super) fn apply(self, buffer: &mut Buffer) {
+        if self == Self::Plain {
+            for cell in &mut buffer.content {
+                (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
+            }
+        }
+    }
+}
+
 /// How to write a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
@@ -76,8 +96,7 @@ impl TextOptions {
             return Self::for_file();
         }
         let width = terminal_size().map_or(80, |(columns, _)| columns);
-        let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let style = if wants_none { Style::Plain } else { Style::Colour };
+        let style = Style::wanted();
         // A terminal that does not tell its width says 0.
         Self { width: if width < 40 { 80 } else { width }, style, ..Self::default() }
     }

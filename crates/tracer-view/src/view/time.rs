@@ -1,7 +1,10 @@
 //! What the process spends its wall time on, a line for each part with a bar: the same on the screen, in text and in the page.
 
-use super::{escape, format, text::chart::bar};
+use super::{escape, format, name, text::chart::bar};
 use crate::report::Doing;
+
+/// Fewest columns in which it can be said what they do.
+const LEAST: usize = 12;
 
 /// Columns of the bars.
 const BAR: usize = 10;
@@ -22,14 +25,52 @@ pub(super) fn words(doing: &Doing) -> String {
     format!("{what}{at}{of}")
 }
 
-/// The largest parts, at most so many, in their order. What runs and what all stood still for are among them, however many threads
-/// of pools wait for work.
+/// The most of these words that has room: packages give way first, those of places last, then the pool, then outer classes. Of what is
+/// still too long the middle of what they do is cut, and the place stays.
+fn fit(doing: &Doing, width: usize) -> String {
+    let what = doing.what.split_once(": ");
+    let what = what.map_or_else(|| doing.what.clone(), |(kind, what)| format!("{kind}: {}", name::short(what)));
+    let short = Doing { what, ..doing.clone() };
+    let shorter = Doing { place: short.place.as_deref().map(name::short), ..short.clone() };
+    let shortest = Doing {
+        place: shorter.place.as_deref().map(|place| inner_class(place.to_owned())),
+        pool: None,
+        ..shorter.clone()
+    };
+    let said = |doing: &Doing| escape::terminal(&words(doing)).into_owned();
+    if let Some(whole) = [doing, &short, &shorter].map(said).into_iter().find(|words| escape::width(words) <= width) {
+        return whole;
+    }
+    // Of which pool is said last, so it is cut first.
+    if escape::width(&said(&Doing { pool: None, ..shorter.clone() })) < width {
+        return escape::ellipsis(&said(&shorter), width).into_owned();
+    }
+    let place = said(&Doing { what: String::new(), ..shortest.clone() });
+    match width.checked_sub(escape::width(&place)).filter(|room| *room >= LEAST) {
+        Some(room) => escape::fit(&shortest.what, room) + &place,
+        None => escape::fit(&words(&shortest), width),
+    }
+}
+
+/// A place without the classes that its own lies in: `Shop$Cart.add:12` is `Cart.add:12`.
+fn inner_class(place: String) -> String {
+    let inner = |(class, method): (&str, &str)| {
+        let (_, inner) = class.rsplit_once('$')?;
+        // Anonymous classes and lambdas have numbers, which say nothing alone.
+        (!inner.is_empty() && !inner.starts_with(|first: char| first.is_ascii_digit()))
+            .then(|| format!("{inner}.{method}"))
+    };
+    place.split_once('.').and_then(inner).unwrap_or(place)
+}
+
+/// The largest parts, at most so many, in their order. What runs and what all stood still for are among them where there is room for
+/// more than the largest, however many threads of pools wait for work.
 pub(super) fn largest(time: &[Doing], most: usize) -> Vec<Doing> {
     let mut sizes: Vec<(usize, &Doing)> = time.iter().enumerate().collect();
     sizes.sort_by(|(_, a), (_, b)| b.threads.total_cmp(&a.threads));
     for state in ["stopped", "runs"] {
-        if let Some(at) = sizes.iter().position(|(_, doing)| doing.state == state) {
-            sizes[..=at].rotate_right(1);
+        if let Some(at) = sizes.iter().position(|(_, doing)| doing.state == state).filter(|at| *at > 1) {
+            sizes[1..=at].rotate_right(1);
         }
     }
     sizes.truncate(most);
@@ -46,7 +87,7 @@ pub(super) fn lines(time: &[Doing], width: usize) -> Vec<String> {
             let bar = bar(thousandths(doing), largest, BAR);
             let head = format!("  {:<7} {:>6} {bar:<BAR$} ", escape::fit(doing.state, 7), amount(doing));
             let room = width.saturating_sub(escape::width(&head));
-            escape::fit(&format!("{head}{}", escape::fit(&words(doing), room)), width)
+            escape::ellipsis(&format!("{head}{}", fit(doing, room)), width).into_owned()
         })
         .collect()
 }
@@ -62,7 +103,8 @@ mod tests {
         let time =
             [doing("runs", 0.6), doing("runs", 0.2), doing("stopped", 0.1), doing("waits", 11.0), doing("waits", 2.0)];
         let shown = |most| largest(&time, most).iter().map(|doing| doing.threads).collect::<Vec<_>>();
-        assert_eq!(shown(1), [0.6]);
+        assert_eq!(shown(1), [11.0], "the largest is never left out");
+        assert_eq!(shown(2), [0.6, 11.0]);
         assert_eq!(shown(3), [0.6, 0.1, 11.0]);
         assert_eq!(shown(4), [0.6, 0.1, 11.0, 2.0]);
         assert_eq!(largest(&time[3..], 1).len(), 1);
@@ -87,9 +129,15 @@ mod tests {
                 assert_eq!(escape::terminal(&line), line);
             }
         }
+        let at_80 = |doing: Doing| lines(&[doing], 80)[0].clone();
+        let cart = Doing { what: "monitor: com.shop.checkout.basket.Cart".into(), ..time[3].clone() };
+        assert_eq!(at_80(cart), "  waits    13.20 ██████████ monitor: Cart, most at Cart.add:12, threads http-wo…");
+        let link = Some("sockets.SlowDownstream$StockLink.level:35".into());
+        let socket = Doing { what: "socket: TCP 127.0.0.1:43191 (poll)".into(), place: link, ..time[3].clone() };
+        assert_eq!(at_80(socket), "  waits    13.20 ██████████ socket:…0.1:43191 (poll), most at StockLink.level:35");
         let lines = lines(&time, 80);
         assert_eq!(lines[0], "  runs      1.35 █          Java, most at com.shop.Cart.price");
         assert!(lines[2].starts_with("  stopped 31.0 % ▎"), "{}", lines[2]);
-        assert!(lines[3].starts_with("  waits    13.20 ██████████ monitor: evil."), "{}", lines[3]);
+        assert!(lines[3].ends_with(", most at Cart.add:12"), "{}", lines[3]);
     }
 }

@@ -11,6 +11,7 @@ mod histogram;
 mod key;
 mod log;
 mod mouse;
+mod overview;
 mod profile;
 mod state;
 mod table;
@@ -28,7 +29,7 @@ use ratatui::{
 };
 
 use self::state::State;
-use crate::report::Report;
+use crate::{report::Report, view::text::Style};
 
 /// What comes after a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +48,19 @@ pub struct Tui {
     state: State,
     log: log::Log,
     targets: RefCell<mouse::Targets>,
+    style: Style,
 }
 
 impl Tui {
-    /// A screen without a report.
+    /// A screen without a report, and without colours.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same with colours, or without.
+    #[must_use]
+    pub fn in_style(self, style: Style) -> Self {
+        Self { style, ..self }
     }
 
     /// Takes a newer report. While the screen is frozen it goes on showing the one it was frozen at.
@@ -66,7 +74,10 @@ impl Tui {
     /// Where the terminal cannot be written to.
     pub fn draw<B: Backend>(&self, terminal: &mut Terminal<B>) -> io::Result<()> {
         let mut targets = mouse::Targets::default();
-        terminal.draw(|frame| draw::screen(frame, &self.state, &self.log, &mut targets))?;
+        terminal.draw(|frame| {
+            draw::screen(frame, &self.state, &self.log, &mut targets);
+            self.style.apply(frame.buffer_mut());
+        })?;
         self.targets.replace(targets);
         Ok(())
     }
@@ -74,11 +85,13 @@ impl Tui {
     /// Takes an event of the mouse: a click chooses what it points at, a second one shows more of it, and the wheel moves on.
     pub fn mouse(&mut self, event: MouseEvent) {
         let asked = mouse::asked(event, &self.targets.borrow());
+        // The wheel moves what does not fit, where a box lies over the screen.
+        let scrolls = self.targets.get_mut().below() > 0;
         match asked {
             mouse::Asked::Nothing => {}
             mouse::Asked::Show(target) => self.state.show(target),
-            mouse::Asked::Down => _ = self.key(KeyEvent::from(KeyCode::Down)),
-            mouse::Asked::Up => _ = self.key(KeyEvent::from(KeyCode::Up)),
+            mouse::Asked::Down => _ = self.key(KeyEvent::from(if scrolls { KeyCode::PageDown } else { KeyCode::Down })),
+            mouse::Asked::Up => _ = self.key(KeyEvent::from(if scrolls { KeyCode::PageUp } else { KeyCode::Up })),
         }
     }
 
@@ -87,7 +100,8 @@ impl Tui {
         if self.state.is_log_tab() && self.log.key(event, self.state.takes_text()) {
             return Flow::Continue;
         }
-        self.state.key(event)
+        let below = self.targets.get_mut().below();
+        self.state.key(event, below)
     }
 
     /// Whether the screen is frozen.

@@ -14,6 +14,7 @@ use crate::{
     jvm::target_files,
     terminal::Screen,
     view::{
+        text::Style,
         top::screen::{Asked, Shown},
         tui::input::{self, Input},
     },
@@ -24,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 /// Shows the machine until the user quits.
 pub(super) fn show(machine: &mut Machine) -> Result<(), super::Failure> {
-    let mut shown = Shown::default();
+    let mut shown = Shown::in_colours(Style::wanted());
     loop {
         let Some(pid) = until_asked(machine, &mut shown)? else { return Ok(()) };
         // The terminal is attach's for as long as that lasts.

@@ -79,6 +79,15 @@ fn the_still_blocked_are_told_apart_and_foreign_ends_are_not_guessed() {
         [3, 0, 1500 * MS, 2]
     );
     assert!(section.notes[0].contains("2 threads were still blocked"));
+    let timeline = section.shapes.iter().find_map(|shape| match shape {
+        Shape::Timeline(timeline) if timeline.id == "blocked_time" => Some(&timeline.series[0].values),
+        _ => None,
+    });
+    assert_eq!(
+        timeline.map(|values| values.iter().sum::<f64>()),
+        Some(1500.0 * MS as f64),
+        "over time they stay blocked"
+    );
     assert!(section.notes[1].contains("2 ends without a beginning") && section.notes[1].contains("1 beginnings"));
 }
 

@@ -224,11 +224,13 @@
   const widthOf = () => Math.max(100, places[0].clientWidth);
   let width = widthOf();
   all.forEach((lane, at) => { lane.chart = plot(lane, places[at], width); lanes.push(lane); });
-  new ResizeObserver(() => {
+  function resize() {
     if (widthOf() === width) return;
     width = widthOf();
-    lanes.forEach(({ chart, height }) => chart.setSize({ width, height }));
-  }).observe(box);
+    lanes.forEach(({ chart, height }) => chart.batch(() => chart.setSize({ width, height })));
+  }
+  new ResizeObserver(resize).observe(box);
+  page.listen("paper", resize);
   bars.forEach(place);
   page.listen("range", zoom);
   page.listen("theme", () => lanes.forEach(({ chart }) => chart.redraw(false, true)));

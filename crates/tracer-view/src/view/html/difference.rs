@@ -50,10 +50,15 @@ fn finding(found: &Found, out: &mut dyn io::Write) -> io::Result<()> {
         Fate::New => ("new", super::severity_class(*severity)),
         Fate::Gone => ("gone", "info"),
         Fate::Still => ("still", super::severity_class(*severity)),
+        Fate::OnlyBefore => ("before", "info"),
+        Fate::OnlyAfter => ("after", super::severity_class(*severity)),
     };
     writeln!(out, "<div class=\"finding {class}\"><p><b>{word}</b>: {}</p>", escape::html(title))?;
     if let Some(was) = was.as_ref().filter(|was| *was != title) {
         dim(&format!("was: {was}"), out)?;
+    }
+    if let Some(why) = text::not_compared(*fate) {
+        dim(why, out)?;
     }
     writeln!(out, "</div>")
 }

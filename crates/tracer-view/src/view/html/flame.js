@@ -501,6 +501,8 @@
     page.listen("theme", () => { legend(); draw(); });
     page.listen("range", () => { cells = null; heat.show(); follow(); });
     page.listen("search", () => { search.value = page.text(); seek(); draw(); });
+    // On paper nothing scrolls.
+    page.listen("paper", () => { view.scrollTop = 0; lay(); });
     new ResizeObserver(() => { if (view.clientWidth !== width) lay(); }).observe(view);
 
     // The threads, the busiest first, and the colours that occur.

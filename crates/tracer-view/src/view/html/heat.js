@@ -85,6 +85,7 @@ function heatMap(place, data, choose) {
   for (const name of ["focus", "blur"]) canvas.addEventListener(name, draw);
   page.listen("theme", draw);
   new ResizeObserver(draw).observe(place);
+  page.listen("paper", draw);
   draw();
   return { show: () => { chosen = anchor = null; draw(); } };
 }

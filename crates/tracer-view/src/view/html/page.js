@@ -2,7 +2,7 @@
 const page = (function () {
   "use strict";
   const system = window.matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
-  const listeners = { theme: [], range: [], search: [] };
+  const listeners = { theme: [], range: [], search: [], paper: [] };
   const tell = (what) => listeners[what].forEach((listener) => listener());
   const grid = Number(document.getElementById("page").dataset.grid) || 0, end = Number(document.getElementById("page").dataset.duration) || 0;
   let range = null, pattern = null, text = "";
@@ -52,6 +52,11 @@ const page = (function () {
     setTheme(theme) {
       if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
       tell("theme");
+    },
+    // Paper has a width of its own: what is drawn for the window would not fit it.
+    setPaper(is) {
+      root.classList.toggle("paper", is);
+      tell("paper");
     },
     range: () => range,
     // Takes whole steps, so that what is added up is exact; `null` is the whole session.
@@ -153,7 +158,13 @@ function patternOf(text) {
     before = theme.value;
     page.setTheme("light");
     document.querySelectorAll(".finding, .complete details").forEach((one) => { one.open = true; });
+    page.setPaper(true);
   });
-  window.addEventListener("afterprint", () => { if (before !== null) page.setTheme(before); before = null; });
+  window.addEventListener("afterprint", () => {
+    if (before === null) return;
+    page.setPaper(false);
+    page.setTheme(before);
+    before = null;
+  });
   show();
 })();

@@ -20,8 +20,10 @@ const FEW: usize = 3;
 const GAPS: usize = 3;
 /// Rows of the first tables.
 const ROWS: usize = 8;
-/// Lines that each lens behind the first gets at least.
+/// Lines that each lens behind the first gets at least, and a glance at all of them.
 const LEAST: usize = 6;
+/// Lines of a blank, a heading, and the count of what is left out; with fewer a part says nothing.
+const FEWEST: usize = 4;
 /// Notes of a lens that are shown, on a line each.
 const NOTES: usize = 2;
 /// Lines from which on a screen says what time was spent on, and in how many lines at most.
@@ -55,8 +57,14 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
     let room = lines.saturating_sub(head.len() + time.len() + foot.len());
     let glance = glance(&report.sections, options)?;
     let is_glance = report.sections.len() > FEW;
-    // Of few lenses their tables are the answer.
-    let kept = if is_glance { glance.len().min(room / 3) } else { room * 2 / 3 };
+    // Of few lenses their tables are the answer. A glance at two of ten lenses is worth less than the names of findings.
+    let kept = if is_glance {
+        let free = room.saturating_sub(named(report, options)?);
+        let third = Some(room / 3).filter(|third| *third >= LEAST).unwrap_or(0);
+        glance.len().min(free.max(third))
+    } else {
+        room * 2 / 3
+    };
     let findings = findings(report, options, room.saturating_sub(kept))?;
     let room = room.saturating_sub(findings.len());
     let details = if is_glance {
@@ -108,6 +116,8 @@ fn gaps(page: &mut Page<'_>, completeness: &Completeness) -> io::Result<()> {
 /// How much of a finding is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
+    /// As much of the title as a line holds.
+    Line,
     Title,
     /// With the first of its evidence, and what to do.
     Brief,
@@ -117,12 +127,24 @@ enum Detail {
 impl Detail {
     fn lines(self, finding: &Finding, span: &Span, options: &TextOptions) -> io::Result<Vec<String>> {
         let extent = match self {
+            Self::Line => (0, 1),
             Self::Title => (0, 2),
             Self::Brief => (1, 2),
             Self::Whole => (usize::MAX, usize::MAX),
         };
         block(options, |page| page.finding(finding, span, extent))
     }
+}
+
+/// Lines that the findings take where only the first one is explained.
+fn named(report: &Report, options: &TextOptions) -> io::Result<usize> {
+    let Report { findings, span, .. } = report;
+    let mut lines = block(options, |page| page.heading("FINDINGS"))?.len();
+    for (at, finding) in findings.iter().enumerate() {
+        let detail = if at == 0 { Detail::Brief } else { Detail::Title };
+        lines += detail.lines(finding, span, options)?.len();
+    }
+    Ok(lines)
 }
 
 /// The findings in at most that many lines, but always the first one.
@@ -138,7 +160,7 @@ fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<V
     for (at, finding) in findings.iter().enumerate() {
         // Below those that do not fit stands how many they are.
         let kept = usize::from(at + 1 < findings.len());
-        let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title] };
+        let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title, Detail::Line] };
         let tried =
             details.iter().map(|detail| detail.lines(finding, span, options)).collect::<io::Result<Vec<_>>>()?;
         let fits = tried.into_iter().find(|lines| lines.len() + kept <= left || at == 0);
@@ -148,7 +170,7 @@ fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<V
     }
     let hidden = findings.len() - shown.len();
     left = left.saturating_sub(usize::from(hidden > 0));
-    for detail in [Detail::Brief, Detail::Whole] {
+    for detail in [Detail::Title, Detail::Brief, Detail::Whole] {
         for (lines, finding) in shown.iter_mut().zip(findings) {
             let more = detail.lines(finding, span, options)?;
             let added = more.len().saturating_sub(lines.len());
@@ -209,7 +231,9 @@ fn details(sections: Vec<&Section>, options: &TextOptions, room: usize) -> io::R
     for section in sections {
         behind -= 1;
         let lines = block(&options, |page| page.brief(section))?;
-        let lines = shorten(lines, left.saturating_sub(behind * LEAST), &options);
+        // Where there is no room for all, the first ones are shown.
+        let kept = Some(behind * LEAST).filter(|kept| left >= kept + FEWEST).unwrap_or(0);
+        let lines = shorten(lines, left - kept, &options);
         left = left.saturating_sub(lines.len());
         out.extend(lines);
     }
@@ -231,11 +255,14 @@ impl Page<'_> {
     }
 }
 
-/// The first lines, and how many are left out.
+/// The first lines, and how many are left out; nothing where that would be all.
 fn shorten(mut lines: Vec<String>, room: usize, options: &TextOptions) -> Vec<String> {
+    if lines.len() > room && room < FEWEST {
+        return Vec::new();
+    }
     if lines.len() > room {
-        let hidden = lines.len() + 1 - room.max(1);
-        lines.truncate(room.saturating_sub(1));
+        let hidden = lines.len() + 1 - room;
+        lines.truncate(room - 1);
         lines.push(escape::ellipsis(&format!("  … {hidden} more lines"), options.width).into_owned());
     }
     lines
@@ -283,6 +310,27 @@ mod tests {
                     assert_eq!(escape::terminal(line), line);
                 }
             }
+        }
+    }
+
+    /// On a low screen the names of findings come before a glance at some of the lenses, and no part is only the count of its lines.
+    #[test]
+    fn a_low_screen_names_findings_and_has_no_empty_part() {
+        let mut many = sample::report();
+        let gc = many.findings[1].clone();
+        many.findings.extend((0..3).map(|at| Finding { title: format!("finding {at}"), ..gc.clone() }));
+        let section = many.sections[0].clone();
+        many.sections.extend(std::iter::repeat_n(section, 6));
+        let text = written(&many, 80, 22);
+        assert!((0..3).all(|at| text.contains(&format!("finding {at}"))), "{text}");
+        assert!(!text.contains("LENSES"), "{text}");
+        many.sections.truncate(2);
+        for lines in 18..40 {
+            let text = written(&many, 80, lines);
+            let all: Vec<&str> = text.lines().collect();
+            let of_section = all.iter().position(|line| line.ends_with("more lines"));
+            assert!(of_section.is_none_or(|at| !all[at - 1].is_empty() && !all[at - 2].is_empty()), "{text}");
+            assert!(of_section.is_none_or(|at| !all[at - 1].starts_with(char::is_uppercase)), "{text}");
         }
     }
 

@@ -22,10 +22,11 @@ pub(in crate::view) fn lines(table: &Table, width: usize, limit: usize) -> Vec<S
         return vec![format!("{:INDENT$}none", "")];
     }
     let labels = Labels::new(table);
-    let columns: Vec<&Column> = labels.columns().filter_map(|at| all.get(at)).collect();
-    let shown: Vec<Vec<Label>> = (0..rows.len().min(limit))
-        .map(|row| labels.columns().map(|column| labels.label(row, column)).collect())
-        .collect();
+    let first: Vec<usize> = (0..rows.len().min(limit)).collect();
+    let numbers = labels.columns_of(&first);
+    let columns: Vec<&Column> = numbers.iter().filter_map(|at| all.get(*at)).collect();
+    let cells = |row: &usize| numbers.iter().map(|column| labels.label(*row, *column)).collect();
+    let shown: Vec<Vec<Label>> = first.iter().map(cells).collect();
     let titles: Vec<Label> = columns.iter().map(|column| Label::new(column.title.to_owned())).collect();
     let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
     let widths = format::columns(&natural(&titles, &shown), &units, width.saturating_sub(INDENT), GAP);
@@ -118,7 +119,7 @@ mod tests {
     fn column_without_room_is_named() {
         let rows = vec![vec![Cell::from("A long name of a class"), Cell::Int(1)]];
         let lines = lines(&table(rows), 20, 10);
-        assert_eq!(lines[1], "    A l… a class");
+        assert_eq!(lines[1], "    A lon…of a class");
         assert_eq!(lines[2], "    … no …for: count");
     }
 

@@ -13,6 +13,7 @@ use super::{Line, lines};
 use crate::{
     report::{Severity, reading::Row},
     text::{escape, format},
+    view::text::Style as Colours,
 };
 
 const KEYS: &str = "↑↓ choose  Enter attach  q quit";
@@ -34,9 +35,15 @@ pub struct Shown {
     /// The JVMs, in their order.
     pub rows: Vec<Row>,
     chosen: Option<u32>,
+    colours: Colours,
 }
 
 impl Shown {
+    /// Nothing so far, with colours or without.
+    pub fn in_colours(colours: Colours) -> Self {
+        Self { colours, ..Self::default() }
+    }
+
     fn chosen(&self) -> usize {
         let is_chosen = |row: &Row| Some(row.target.pid) == self.chosen;
         self.rows.iter().position(is_chosen).unwrap_or(0)
@@ -74,7 +81,8 @@ impl Shown {
         let count = format::plural(self.rows.len() as u64, "JVM", "JVMs");
         let title =
             format!("jtrace top  {count}, {bad} with something wrong  {}", escape::terminal(&missing.join("  ")));
-        frame.render_widget(Paragraph::new(title).style(bold), head);
+        let title = escape::ellipsis(&title, usize::from(head.width));
+        frame.render_widget(Paragraph::new(&*title).style(bold), head);
         let chosen = self.chosen();
         let lines = lines(&self.rows, usize::from(body.width));
         let is_of_chosen = |(line, _): &(Line, String)| matches!(line, Line::Jvm(at) if *at == chosen);
@@ -95,6 +103,7 @@ impl Shown {
         });
         frame.render_widget(Paragraph::new(styled.collect::<Vec<_>>()), body);
         frame.render_widget(Paragraph::new(KEYS).style(dim), foot);
+        self.colours.apply(frame.buffer_mut());
     }
 }
 
@@ -110,7 +119,7 @@ mod tests {
     #[test]
     fn the_chosen_jvm_stays_chosen_and_enter_attaches_to_it() {
         let row = |pid| Row { target: Target { pid, ..Target::default() }, reading: None, problem: None };
-        let mut shown = Shown { rows: vec![row(1), row(2), row(3)], chosen: None };
+        let mut shown = Shown { rows: vec![row(1), row(2), row(3)], ..Shown::default() };
         assert!(matches!(key(&mut shown, KeyCode::Enter), Asked::Attach(1)));
         key(&mut shown, KeyCode::Down);
         shown.rows.reverse();

@@ -14,6 +14,7 @@ use super::{
     findings, histogram, key,
     log::Log,
     mouse::{Target, Targets},
+    overview,
     profile::{self, Tree},
     state::{Overlay, State},
     table, timeline, tree,
@@ -21,7 +22,7 @@ use super::{
 use crate::{
     report::{Report, Section, Shape},
     text::escape,
-    view::{format, sentence, text, time},
+    view::{format, text},
 };
 
 /// What matters less.
@@ -31,7 +32,7 @@ pub(super) const DIM: Style = Style::new().fg(Color::DarkGray);
 pub(super) const HEADING: Style = Style::new().add_modifier(Modifier::BOLD);
 
 /// Something to look at.
-const ALERT: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+pub(super) const ALERT: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
 
 /// Lines from the top of the area; what does not fit is left out.
 pub(super) fn lines(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>) {
@@ -50,15 +51,15 @@ pub(super) fn screen(frame: &mut Frame<'_>, state: &State, log: &Log, targets: &
     match (state.report(), state.section()) {
         _ if state.is_log_tab() => log.draw(frame, body),
         (Some(_), Some(section)) => self::section(frame, body, state, section, targets),
-        (Some(report), None) => overview(frame, body, state, report, targets),
+        (Some(report), None) => overview::draw(frame, body, state, report, targets),
         (None, _) => lines(frame, body, vec![Line::styled("waiting for the first events", DIM)]),
     }
     lines(frame, foot, vec![footer(state)]);
     match state.overlay() {
         Overlay::None => {}
         // The help is as high as the smallest screen that is meant to be used.
-        Overlay::Help => help(frame, frame.area()),
-        Overlay::Detail => detail(frame, body, state),
+        Overlay::Help => help(frame, frame.area(), state, targets),
+        Overlay::Detail => detail(frame, body, state, targets),
     }
 }
 
@@ -132,123 +133,22 @@ fn footer(state: &State) -> Line<'static> {
 }
 
 /// A box with a heading; what is inside of it.
-fn boxed(frame: &mut Frame<'_>, area: Rect, title: &str, is_chosen: bool) -> Rect {
+pub(super) fn boxed(frame: &mut Frame<'_>, area: Rect, title: &str, is_chosen: bool) -> Rect {
     let title = format!(" {} ", escape::fit(title, usize::from(area.width).saturating_sub(4)));
     let block =
         Block::bordered().title(Span::styled(title, HEADING)).border_style(if is_chosen { Style::new() } else { DIM });
-    let inner = block.inner(area);
     frame.render_widget(block, area);
-    inner
+    inside(area)
 }
 
-/// Lowest body in which there is room for more than what the time goes to and the findings.
-const HIGH: u16 = 30;
-
-fn overview(frame: &mut Frame<'_>, area: Rect, state: &State, report: &Report, targets: &mut Targets) {
-    let width = usize::from(area.width);
-    let is_high = area.height >= HIGH;
-    let (complete, kind) = completeness(report, width, if is_high { 5 } else { 2 });
-    let most = if is_high { 9 } else { 4 };
-    let spent = time::lines(&time::largest(&report.time, most), width.saturating_sub(2));
-    let of_time = if spent.is_empty() { 0 } else { lines_of(spent.len() + 2) };
-    let height = lines_of(findings::height(report, width.saturating_sub(2)) + 2);
-    let below = if is_high {
-        Constraint::Min(lines_of(report.sections.len() + 2).min(area.height / 3))
-    } else {
-        Constraint::Length(0)
-    };
-    let found = if is_high { Constraint::Length(height) } else { Constraint::Fill(1) };
-    let [top, middle, rest, bottom] =
-        Layout::vertical([Constraint::Length(of_time), found, below, Constraint::Length(lines_of(complete.len()))])
-            .areas(area);
-    if of_time > 0 {
-        let inner = boxed(frame, top, "Where its time goes: threads on average", false);
-        let colour = |line: &str| match line.trim_start().split(' ').next() {
-            Some("runs") => Color::Green,
-            Some("stopped") => Color::Red,
-            _ => Color::Yellow,
-        };
-        lines(
-            frame,
-            inner,
-            spent.iter().map(|line| Line::styled(line.clone(), Style::new().fg(colour(line)))).collect(),
-        );
-    }
-    let more = if middle.height < height { ", ↓ for more" } else { "" };
-    let keys = if report.findings.is_empty() { "" } else { ", Enter: where it stands" };
-    let title = format!("Findings ({}{more}{keys})", report.findings.len());
-    let inner = boxed(frame, middle, &title, true);
-    findings::draw(frame, inner, report, state.row(), targets);
-    if is_high {
-        let [left, right] = Layout::horizontal([Constraint::Fill(1); 2]).areas(rest);
-        let inner = boxed(frame, left, "Key figures", false);
-        lines(frame, inner, key_figures(report, inner));
-        let inner = boxed(frame, right, "Over time", false);
-        lines(frame, inner, sparklines(report, usize::from(inner.width)));
-    }
-    let style = match kind {
-        sentence::State::Clean => DIM,
-        sentence::State::Gaps => Style::new().fg(Color::Yellow),
-        sentence::State::Wrong => ALERT,
-    };
-    lines(frame, bottom, complete.into_iter().map(|line| Line::styled(line, style)).collect());
-}
-
-/// How complete the report is, with what is missing, in at most that many lines.
-fn completeness(report: &Report, width: usize, most: usize) -> (Vec<String>, sentence::State) {
-    let (equation, state) = sentence::completeness(&report.completeness);
-    let first = report.headline.iter().flat_map(|headline| escape::wrap(headline, width));
-    let mut lines: Vec<String> = first.chain(escape::wrap(&equation, width)).collect();
-    for missing in &report.completeness.missing {
-        lines.extend(escape::wrap(&escape::fit(missing, width * 2), width));
-    }
-    let hides = lines.len() > most;
-    lines.truncate(most);
-    if let Some(last) = lines.last_mut().filter(|_| hides) {
-        *last = format!("{} …", escape::ellipsis(last, width.saturating_sub(2)));
-    }
-    (lines, state)
+/// What is inside of a box.
+pub(super) fn inside(area: Rect) -> Rect {
+    Block::bordered().inner(area)
 }
 
 /// A number of lines as the layout wants it; more than a screen has is as good as any.
-fn lines_of(count: usize) -> u16 {
+pub(super) fn lines_of(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
-}
-
-/// For every section what its summary says: two lines each where there is room for that, otherwise one.
-fn key_figures(report: &Report, area: Rect) -> Vec<Line<'static>> {
-    let most = if usize::from(area.height) >= report.sections.len() * 2 { 2 } else { 1 };
-    let section = |section: &Section| {
-        let indent = section.id.len() + 2;
-        let room = usize::from(area.width).saturating_sub(indent);
-        let lead = |at| Span::styled(if at == 0 { format!("{}  ", section.id) } else { " ".repeat(indent) }, HEADING);
-        let line = |(at, line): (usize, String)| Line::from(vec![lead(at), line.into()]);
-        text::screen::figures(section, room, most).into_iter().enumerate().map(line).collect::<Vec<_>>()
-    };
-    report.sections.iter().flat_map(section).collect()
-}
-
-/// Every series of every section as a sparkline.
-fn sparklines(report: &Report, width: usize) -> Vec<Line<'static>> {
-    let mut out = Vec::new();
-    for section in &report.sections {
-        for shape in &section.shapes {
-            let Shape::Timeline(timeline) = shape else { continue };
-            for series in &timeline.series {
-                let name = escape::fit(&format!("{} {}", section.id, series.title), 18);
-                let last = series.values.iter().copied().rfind(|value| value.is_finite()).unwrap_or(f64::NAN);
-                let last = format::float(last, timeline.unit);
-                let spark = text::chart::spark(&series.values, width.saturating_sub(18 + 1 + last.len() + 1));
-                let name = text::table::pad(&name, 18, false);
-                out.push(Line::from(vec![
-                    format!("{name} ").into(),
-                    Span::styled(spark, Style::new().fg(Color::Cyan)),
-                    format!(" {last}").into(),
-                ]));
-            }
-        }
-    }
-    out
 }
 
 /// Longest name of a table or chart in the line that lists them.
@@ -261,13 +161,8 @@ const LONGEST: usize = 200;
 fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, targets: &mut Targets) {
     let width = usize::from(area.width);
     let places = state.places();
-    let figures: Vec<_> = section.summary.iter().map(|(key, number)| format::figure(key, number)).collect();
-    let mut top: Vec<Line<'_>> = text::table::figures(&figures, width).into_iter().map(Line::from).collect();
-    for note in &section.notes {
-        let note = escape::wrap(&escape::fit(note, width * 2), width.saturating_sub(2));
-        top.extend(note.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
-    }
-    let top_height = lines_of(top.len()).min(area.height / 3);
+    let top = figures_and_notes(section, width, usize::from(area.height / 3));
+    let top_height = lines_of(top.len());
     let of_places = u16::from(places.len() > 1);
     let [list, head, body] =
         Layout::vertical([Constraint::Length(of_places), Constraint::Length(top_height), Constraint::Fill(1)])
@@ -310,20 +205,46 @@ fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, 
     }
 }
 
+/// Figures and notes of a section in at most that many lines: where there are fewer, without the figures that are 0, and what is left
+/// out then is counted.
+fn figures_and_notes(section: &Section, width: usize, most: usize) -> Vec<Line<'static>> {
+    let of = |is_shown: fn(f64) -> bool| {
+        let shown = section.summary.iter().filter(|(_, number)| is_shown(number.as_f64()));
+        let figures: Vec<_> = shown.map(|(key, number)| format::figure(key, number)).collect();
+        let mut lines: Vec<Line<'_>> = text::table::figures(&figures, width).into_iter().map(Line::from).collect();
+        for note in &section.notes {
+            let note = escape::wrap(&escape::fit(note, width * 2), width.saturating_sub(2));
+            lines.extend(note.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
+        }
+        lines
+    };
+    let all = of(|_| true);
+    let mut lines = if all.len() > most { of(|number| number != 0.0) } else { all };
+    if lines.len() > most {
+        let hidden = lines.len() + 1 - most.max(1);
+        lines.truncate(most.saturating_sub(1));
+        lines.push(Line::styled(format!("  … {hidden} more lines: `jtrace report --full`"), DIM));
+        lines.truncate(most);
+    }
+    lines
+}
+
 /// Lowest box in which a shape says anything.
 const SMALLEST: u16 = 6;
 
-/// What the shapes that do not take keys get of the body: two fifths, and what a short table leaves.
+/// Lines that even a short table keeps, so that the screen does not jump with every new row.
+const KEPT: u16 = 8;
+
+/// What the shapes that do not take keys get of the body: two fifths, and what a short table leaves. Of a low body they get that alone.
 fn height_of_others(chosen: &Shape, body: u16) -> u16 {
-    if body < 14 {
-        return 0;
-    }
     let left_over = match chosen {
         Shape::Table(table) => body.saturating_sub(lines_of(table.rows.len() + 3)),
         Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => 0,
     };
-    // Even a short table keeps some lines, so that the screen does not jump with every new row.
-    left_over.min(body - 8).max((body * 2 / 5).clamp(SMALLEST, 14))
+    if body < KEPT + SMALLEST {
+        return if left_over >= SMALLEST { left_over.min(body - SMALLEST.min(body)) } else { 0 };
+    }
+    left_over.min(body - KEPT).max((body * 2 / 5).clamp(SMALLEST, 14))
 }
 
 #[expect(clippy::too_many_arguments, reason = "a drawing needs its place, its content and what was chosen")]
@@ -354,7 +275,10 @@ fn draw_shape(
     };
     let inner = boxed(frame, area, &format!("{title}{position}"), selected.is_some());
     match shape {
-        Shape::Table(shape) => table::draw(frame, inner, state, section, shape, selected, targets),
+        Shape::Table(shape) => {
+            let left_out = table::draw(frame, inner, state, section, shape, selected, targets);
+            no_room(frame, area, &left_out);
+        }
         Shape::Tree(shape) => tree::draw(frame, inner, state, shape, selected),
         Shape::Histogram(shape) => histogram::draw(frame, inner, shape),
         Shape::Timeline(shape) => timeline::draw(frame, inner, shape),
@@ -362,27 +286,55 @@ fn draw_shape(
     }
 }
 
-/// A box of this size over the middle of the area.
-fn overlay(frame: &mut Frame<'_>, area: Rect, title: &str, content: Vec<Line<'_>>, width: u16) {
-    let height = lines_of(content.len() + 2);
-    let [area] = Layout::vertical([Constraint::Length(height)]).flex(Flex::Center).areas(area);
-    let [area] = Layout::horizontal([Constraint::Length(width)]).flex(Flex::Center).areas(area);
-    frame.render_widget(Clear, area);
-    let inner = boxed(frame, area, title, true);
-    lines(frame, inner, content);
+/// Names the columns that have no room, on the lower border of the table's box.
+fn no_room(frame: &mut Frame<'_>, area: Rect, columns: &[&str]) {
+    if columns.is_empty() || area.height < 2 || area.width < 8 {
+        return;
+    }
+    let room = usize::from(area.width) - 4;
+    let said =
+        escape::ellipsis(&format!(" no room for: {} (Enter: the row uncut) ", columns.join(", ")), room).into_owned();
+    let below = Rect { x: area.x + 2, y: area.bottom() - 1, width: area.width - 4, height: 1 };
+    let width = lines_of(escape::width(&said)).min(below.width);
+    lines(frame, Rect { width, ..below }, vec![Line::styled(said, DIM)]);
 }
 
-fn help(frame: &mut Frame<'_>, area: Rect) {
+/// A box of this width over the middle of the area, from the line on that was scrolled to.
+fn overlay(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &str,
+    content: Vec<Line<'_>>,
+    width: u16,
+    (state, targets): (&State, &mut Targets),
+) {
+    let count = content.len();
+    let [area] = Layout::vertical([Constraint::Length(lines_of(count + 2))]).flex(Flex::Center).areas(area);
+    let [area] = Layout::horizontal([Constraint::Length(width)]).flex(Flex::Center).areas(area);
+    frame.render_widget(Clear, area);
+    let below = count.saturating_sub(inside(area).height.into());
+    let first = state.scrolled().min(below);
+    targets.scrolls_to(below);
+    let title = if below > 0 { format!("{title} (PgDn: {} more lines)", below - first) } else { title.to_owned() };
+    let inner = boxed(frame, area, &title, true);
+    lines(frame, inner, content.into_iter().skip(first).collect());
+}
+
+fn help(frame: &mut Frame<'_>, area: Rect, state: &State, targets: &mut Targets) {
     let line = |binding: &key::Binding| {
         let label = text::table::pad(binding.label, 14, false);
         Line::from(vec![Span::styled(label, HEADING), binding.description.into()])
     };
-    overlay(frame, area, "Keys", key::BINDINGS.iter().map(line).collect(), 50);
+    overlay(frame, area, "Keys", key::BINDINGS.iter().map(line).collect(), 60, (state, targets));
 }
 
-fn detail(frame: &mut Frame<'_>, area: Rect, state: &State) {
+fn detail(frame: &mut Frame<'_>, area: Rect, state: &State, targets: &mut Targets) {
     let width = area.width.saturating_sub(4).min(100);
-    if let Some((title, content)) = table::detail(state, usize::from(width.saturating_sub(2))) {
-        overlay(frame, area, &title, content.into_iter().map(Line::from).collect(), width);
+    let inner = usize::from(width.saturating_sub(2));
+    if let Some((title, content)) = table::detail(state, inner) {
+        let content = content.into_iter().map(Line::from).collect();
+        overlay(frame, area, &title, content, width, (state, targets));
+    } else if let Some(content) = findings::detail(state, inner) {
+        overlay(frame, area, "The finding", content, width, (state, targets));
     }
 }

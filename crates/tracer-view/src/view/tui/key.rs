@@ -19,6 +19,8 @@ pub(super) enum Action {
     NextShape,
     PreviousShape,
     Detail,
+    /// All of the selected finding.
+    Finding,
     SortColumn,
     SortDirection,
     Filter,
@@ -82,6 +84,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     bind(&[KeyCode::Char('n'), KeyCode::Char(']')], "n, ]", "next table or chart of the tab", Action::NextShape),
     bind(&[KeyCode::Char('N'), KeyCode::Char('[')], "N, [", "previous table or chart", Action::PreviousShape),
     bind(&[KeyCode::Enter], "Enter", "the row uncut; a finding's place; un/fold", Action::Detail),
+    bind(&[KeyCode::Char('d')], "d", "all of the finding, or of the row", Action::Finding),
     bind(&[KeyCode::Char('s')], "s", "sort by the next column", Action::SortColumn),
     bind(&[KeyCode::Char('S')], "S", "turn the sort direction", Action::SortDirection),
     bind(&[KeyCode::Char('/')], "/", "show only rows with a text", Action::Filter),

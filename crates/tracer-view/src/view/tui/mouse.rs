@@ -14,21 +14,37 @@ pub(super) enum Target {
     Place(usize),
     /// A row of what takes keys, or a finding.
     Row(usize),
+    /// A heading of the table that takes keys, by the number of its column.
+    Column(usize),
 }
 
 /// What the last drawing put where.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Targets(Vec<(Rect, Target)>);
+pub(super) struct Targets {
+    areas: Vec<(Rect, Target)>,
+    /// Lines that the box over the screen has below those that fit.
+    below: usize,
+}
 
 impl Targets {
     pub(super) fn put(&mut self, area: Rect, target: Target) {
-        self.0.push((area, target));
+        self.areas.push((area, target));
+    }
+
+    /// A box over the screen can be scrolled by so many lines.
+    pub(super) fn scrolls_to(&mut self, below: usize) {
+        self.below = below;
+    }
+
+    /// How far the box over the screen can be scrolled.
+    pub(super) const fn below(&self) -> usize {
+        self.below
     }
 
     /// What lies there; of several the one that was put last.
     fn at(&self, column: u16, row: u16) -> Option<Target> {
         let here = Position::new(column, row);
-        self.0.iter().rev().find(|(area, _)| area.contains(here)).map(|(_, target)| *target)
+        self.areas.iter().rev().find(|(area, _)| area.contains(here)).map(|(_, target)| *target)
     }
 }
 

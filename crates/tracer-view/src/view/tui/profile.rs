@@ -126,6 +126,7 @@ impl Tree {
         if is_known && self.filter == text {
             return;
         }
+        let is_first = self.of.is_none();
         if !is_known {
             self.calls = Some(Calls::new(profile, Lines::Shown, self.direction));
             self.of = Some((Arc::clone(report), self.direction));
@@ -136,6 +137,10 @@ impl Tree {
         }
         text.clone_into(&mut self.filter);
         self.lay_out(filter);
+        // One root says nothing: most stacks begin with the function that starts threads.
+        if is_first && self.rows.len() == 1 {
+            self.unfold(0, filter);
+        }
     }
 
     /// Finds the rows anew.

@@ -14,7 +14,7 @@ use super::{
     profile::Trees,
 };
 use crate::{
-    report::{Cell, Report, Shape, Table, Word},
+    report::{Cell, Finding, Report, Shape, Table, Word},
     text::escape,
     view::format,
 };
@@ -66,6 +66,8 @@ pub(super) struct State {
     filter: String,
     is_typing: bool,
     overlay: Overlay,
+    /// Lines by which what is over the screen was scrolled.
+    scrolled: usize,
     trees: Trees,
 }
 
@@ -120,6 +122,7 @@ impl State {
             Target::Tab(tab) => self.show_tab(tab),
             Target::Place(place) => self.show_place(place),
             Target::Row(row) => self.point(row),
+            Target::Column(column) => self.sort_by(column),
         }
         self.refresh_trees();
     }
@@ -154,6 +157,10 @@ impl State {
         self.overlay
     }
 
+    pub(super) const fn scrolled(&self) -> usize {
+        self.scrolled
+    }
+
     /// Whether the filter lets a text through.
     pub(super) fn lets_through(&self, text: &str) -> bool {
         self.filter.is_empty() || escape::terminal(text).to_lowercase().contains(&self.filter.to_lowercase())
@@ -175,10 +182,25 @@ impl State {
         rows
     }
 
-    pub(super) fn key(&mut self, event: KeyEvent) -> Flow {
-        let flow = self.act(event);
+    /// Takes a key; the box over the screen, where there is one, can be scrolled by so many lines.
+    pub(super) fn key(&mut self, event: KeyEvent, below: usize) -> Flow {
+        let flow = if self.scrolls(event, below) { Flow::Continue } else { self.act(event) };
         self.refresh_trees();
         flow
+    }
+
+    /// Scrolls the box over the screen, where the key does that.
+    fn scrolls(&mut self, event: KeyEvent, below: usize) -> bool {
+        if self.overlay == Overlay::None {
+            self.scrolled = 0;
+            return false;
+        }
+        match key::action(event) {
+            Some(Action::PageDown) => self.scrolled = self.scrolled.saturating_add(10).min(below),
+            Some(Action::PageUp) => self.scrolled = self.scrolled.min(below).saturating_sub(10),
+            _ => return false,
+        }
+        true
     }
 
     fn act(&mut self, event: KeyEvent) -> Flow {
@@ -209,9 +231,10 @@ impl State {
             Action::NextShape => self.step_place(1),
             Action::PreviousShape => self.step_place(-1),
             Action::Detail if self.table().is_some() => self.overlay = Overlay::Detail,
+            Action::Finding if self.table().is_some() || self.has_finding() => self.overlay = Overlay::Detail,
             Action::Detail if self.tab() == 0 => self.show_evidence(),
             // Only a profile can be inverted, and that is done by now.
-            Action::Detail | Action::Invert => {}
+            Action::Detail | Action::Finding | Action::Invert => {}
             Action::SortColumn => self.sort_by_next(),
             Action::SortDirection => self.turn_sort(),
             Action::Filter => self.is_typing = true,
@@ -221,6 +244,20 @@ impl State {
             Action::Close => self.filter.clear(),
         }
         Flow::Continue
+    }
+
+    /// The findings that the filter lets through, by a text of theirs.
+    pub(super) fn findings(&self) -> Vec<&Finding> {
+        let lets_through = |finding: &&Finding| {
+            let texts = std::iter::once(&finding.title).chain(&finding.evidence).chain([&finding.next_step]);
+            texts.into_iter().any(|text| self.lets_through(text))
+        };
+        self.report().map_or_else(Vec::new, |report| report.findings.iter().filter(lets_through).collect())
+    }
+
+    /// Whether the overview is shown and has a finding.
+    fn has_finding(&self) -> bool {
+        self.tab() == 0 && !self.findings().is_empty()
     }
 
     /// The marker that the selected row is about.
@@ -259,7 +296,6 @@ impl State {
 
     /// Selects a row; on the overview, where there is no table, a finding.
     fn move_to(&mut self, row: usize) {
-        let findings = || self.report().map_or(0, |report| report.findings.len());
         let count = match (self.table(), self.section()) {
             (Some((section, table)), _) => self.rows(section, table).len(),
             // How many lines a tree has depends on the drawing, which stops at the last one.
@@ -267,7 +303,7 @@ impl State {
                 Shape::Profile(profile) => self.tree(section.id, profile).map_or(0, super::profile::Tree::len),
                 Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => lines(shape),
             }),
-            (None, None) => findings(),
+            (None, None) => self.findings().len(),
         };
         self.row = row.min(count.saturating_sub(1));
     }
@@ -282,6 +318,18 @@ impl State {
             None => _ = self.sorts.remove(&id),
         }
         self.row = 0;
+    }
+
+    /// Sorts by a column, and by one that it is sorted by already in the other direction.
+    fn sort_by(&mut self, column: usize) {
+        let Some((section, table)) = self.table() else { return };
+        if self.sort(section, table).is_some_and(|sort| sort.column == column) {
+            self.turn_sort();
+        } else if let Some(unit) = table.columns.get(column).map(|column| column.unit) {
+            let id = (section, table.id);
+            self.sorts.insert(id, Sort { column, descending: format::is_numeric(unit) });
+            self.row = 0;
+        }
     }
 
     fn turn_sort(&mut self) {

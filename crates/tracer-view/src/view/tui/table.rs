@@ -13,7 +13,7 @@ use super::{
     state::{Sort, State},
 };
 use crate::{
-    report::Table,
+    report::{Table, Word},
     text::escape,
     view::{
         format,
@@ -26,7 +26,7 @@ use crate::{
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// Draws the table; `selected` is the row that takes keys, if the table does.
+/// Draws the table; `selected` is the row that takes keys, if the table does. Gives the headings of columns that have no room.
 pub(super) fn draw(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -35,26 +35,35 @@ pub(super) fn draw(
     table: &Table,
     selected: Option<usize>,
     targets: &mut Targets,
-) {
+) -> Vec<Word> {
     let rows = state.rows(section, table);
     let (width, height) = (usize::from(area.width), usize::from(area.height).saturating_sub(1));
     if rows.is_empty() {
         let text = if table.rows.is_empty() { "nothing yet" } else { "no row matches the filter" };
         draw::lines(frame, area, vec![Line::styled(text, draw::DIM)]);
-        return;
+        return Vec::new();
     }
     // The selected row stays in the middle as far as there are rows around it.
     let selected = selected.map(|row| row.min(rows.len() - 1));
     let first = selected.unwrap_or(0).saturating_sub(height / 2).min(rows.len().saturating_sub(height));
     let labels = Labels::new(table);
-    let cells = |row: &usize| labels.columns().map(|column| labels.label(*row, column)).collect();
-    let shown: Vec<Vec<Label>> = rows.iter().skip(first).take(height).map(cells).collect();
-    let titles = titles(table, state.sort(section, table), &labels);
-    let units: Vec<_> = labels.columns().filter_map(|at| table.columns.get(at)).map(|column| column.unit).collect();
+    let on_screen: Vec<usize> = rows.iter().skip(first).take(height).copied().collect();
+    let numbers = labels.columns_of(&on_screen);
+    let cells = |row: &usize| numbers.iter().map(|column| labels.label(*row, *column)).collect();
+    let shown: Vec<Vec<Label>> = on_screen.iter().map(cells).collect();
+    let titles = titles(table, state.sort(section, table), &numbers);
+    let columns: Vec<_> = numbers.iter().filter_map(|at| table.columns.get(*at)).collect();
+    let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
     let widths = format::columns(&table::natural(&titles, &shown), &units, width, GAP);
     let line = |cells: &[Label]| table::row(cells, &widths, &units, GAP);
     if selected.is_some() {
         // The heading is the first line.
+        let mut left = area.x;
+        for (column, width) in numbers.iter().zip(&widths).filter_map(|(at, width)| Some((*at, (*width)?))) {
+            let width = draw::lines_of(width + GAP);
+            targets.put(Rect { x: left, width, height: 1, ..area }.intersection(area), Target::Column(column));
+            left = left.saturating_add(width);
+        }
         (0..shown.len()).for_each(|at| targets.put(draw::rows_below(area, at + 1, 1), Target::Row(first + at)));
     }
     let mut lines = vec![Line::styled(line(&titles), draw::HEADING)];
@@ -64,6 +73,7 @@ pub(super) fn draw(
         Line::styled(line(cells), style)
     }));
     draw::lines(frame, area, lines);
+    columns.iter().zip(&widths).filter(|(_, width)| width.is_none()).map(|(column, _)| column.title).collect()
 }
 
 /// The selected row with every cell in full, as lines of at most `width` columns.
@@ -84,7 +94,7 @@ pub(super) fn detail(state: &State, width: usize) -> Option<(String, Vec<String>
 }
 
 /// Headings, with a mark at the one that the table is sorted by.
-fn titles(table: &Table, sort: Option<Sort>, labels: &Labels<'_>) -> Vec<Label> {
+fn titles(table: &Table, sort: Option<Sort>, columns: &[usize]) -> Vec<Label> {
     let mark = |at| match sort {
         Some(Sort { column, descending }) if column == at => {
             if descending {
@@ -95,6 +105,6 @@ fn titles(table: &Table, sort: Option<Sort>, labels: &Labels<'_>) -> Vec<Label> 
         }
         Some(_) | None => "",
     };
-    let title = |at: usize| table.columns.get(at).map(|column| Label::new(format!("{}{}", column.title, mark(at))));
-    labels.columns().filter_map(title).collect()
+    let title = |at: &usize| table.columns.get(*at).map(|column| Label::new(format!("{}{}", column.title, mark(*at))));
+    columns.iter().filter_map(title).collect()
 }

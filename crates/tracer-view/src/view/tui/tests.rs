@@ -6,13 +6,14 @@ use ratatui::{
     Terminal,
     backend::TestBackend,
     crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind},
+    style::{Color, Modifier},
 };
 
 use super::{Flow, Tui};
 use crate::{
     report::{Cell, Column, Section, Shape, Summary, Table, Unit},
     text::escape,
-    view::sample,
+    view::{sample, text::Style},
 };
 
 fn tui() -> Tui {
@@ -88,6 +89,20 @@ fn tree_and_timeline_at_120x40() {
 }
 
 #[test]
+fn a_screen_without_colours_still_shows_what_is_chosen() {
+    let styles = |tui: &Tui| {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        tui.draw(&mut terminal).unwrap();
+        let cells = terminal.backend().buffer().content.iter();
+        let is_coloured = cells.clone().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
+        (is_coloured, cells.filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count())
+    };
+    let (plain, coloured) = (tui(), tui().in_style(Style::Colour));
+    let chosen = " 1 overview ".len();
+    assert_eq!((styles(&plain), styles(&coloured)), ((false, chosen), (true, chosen)));
+}
+
+#[test]
 fn help_at_80x24() {
     let mut tui = tui();
     press(&mut tui, "?");
@@ -152,6 +167,28 @@ fn filter_keeps_matching_rows_until_it_is_cleared() {
     press(&mut tui, "\x1b");
     let (section, table) = tui.state.table().unwrap();
     assert_eq!(tui.state.rows(section, table).len(), 33);
+}
+
+#[test]
+fn the_filter_of_the_first_screen_is_one_of_findings() {
+    let mut tui = tui();
+    press(&mut tui, "/takes 31\n");
+    let shown = screen(&tui, 120, 40);
+    assert!(shown.contains("GC takes 31 %") && !shown.contains("14 threads blocked"), "{shown}");
+    press(&mut tui, "\n");
+    assert_eq!(tui.state.table().map(|(section, table)| (section, table.id)), Some(("gc", "causes")));
+    press(&mut tui, "1\x1b/nowhere\n");
+    assert!(screen(&tui, 120, 40).contains("no finding matches the filter"));
+}
+
+/// Columns that have no room are named, and a row in full has them.
+#[test]
+fn columns_without_room_are_named_on_the_border() {
+    let mut tui = tui();
+    press(&mut tui, "3");
+    assert!(!screen(&tui, 120, 24).contains("no room for"));
+    let narrow = screen(&tui, 40, 24);
+    assert!(narrow.contains("no room for: object, owner"), "{narrow}");
 }
 
 #[test]
@@ -360,6 +397,34 @@ fn a_newer_report_keeps_the_tree_unfolded_and_the_row_selected() {
     assert!(screen(&tui, 100, 24).contains("<no frames>"));
 }
 
+/// Also that of a section that takes no keys.
+#[test]
+fn each_profile_of_a_tab_has_its_tree() {
+    let mut report = sample::report();
+    let of_cpu = report.section("cpu").expect("the section").clone();
+    report.sections.push(Section { id: "wall", title: "Wall".to_owned(), ..of_cpu });
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "2");
+    let shown = screen(&tui, 120, 50);
+    assert_eq!(shown.matches("libc.so.6!start_thread").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_tree_with_one_root_is_unfolded_from_the_start() {
+    let mut report = sample::report();
+    let Some(Shape::Profile(profile)) = report.sections[3].shapes.get_mut(0) else { unreachable!() };
+    profile.stacks.truncate(1);
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "2");
+    let shown = screen(&tui, 100, 24);
+    assert!(shown.contains("▾ libc.so.6!start_thread") && shown.contains("java.lang.Thread.run"), "{shown}");
+    press(&mut tui, "\n");
+    tui.update(Arc::new(sample::report()));
+    assert!(!screen(&tui, 100, 24).contains("java.lang.Thread.run"), "folded by a key, it stays so");
+}
+
 #[test]
 fn stacks_are_walked_only_when_they_changed() {
     let mut tui = tui();
@@ -409,16 +474,30 @@ fn what_is_empty_has_no_box() {
 #[test]
 fn the_mouse_chooses_tabs_tables_and_rows() {
     let mut tui = tui();
-    let click = |tui: &mut Tui, text: &str| {
+    let click_beside = |tui: &mut Tui, text: &str, further: usize| {
         let shown = screen(tui, 120, 40);
         let (row, line) = shown.lines().enumerate().find(|(_, line)| line.contains(text)).expect(text);
-        let column = line.split(text).next().map_or(0, escape::width);
+        let column = line.split(text).next().map_or(0, escape::width) + further;
         let at = |at: usize| u16::try_from(at).unwrap();
         let kind = MouseEventKind::Down(MouseButton::Left);
         tui.mouse(MouseEvent { kind, column: at(column), row: at(row), modifiers: KeyModifiers::NONE });
     };
+    let click = |tui: &mut Tui, text: &str| click_beside(tui, text, 0);
     click(&mut tui, " 4 memory");
     assert_eq!(tui.state.section().map(|section| section.id), Some("gc"));
+    let first = |tui: &Tui| {
+        let (section, table) = tui.state.table().unwrap();
+        (tui.state.rows(section, table)[0], tui.state.sort(section, table).map(|sort| (sort.column, sort.descending)))
+    };
+    click(&mut tui, "│cause");
+    assert_eq!(first(&tui), (0, None), "the frame is no heading");
+    click_beside(&mut tui, "│cause", 1);
+    assert_eq!(first(&tui).1, Some((0, false)));
+    click_beside(&mut tui, "│cause▲", 1);
+    assert_eq!(first(&tui).1, Some((0, true)));
+    // Into the report's own order, which comes after the last column.
+    let columns = tui.state.table().unwrap().1.columns.len();
+    press(&mut tui, &"s".repeat(columns));
     click(&mut tui, "System.gc()");
     assert_eq!(tui.state.row(), 1);
     click(&mut tui, "System.gc()");

@@ -22,7 +22,7 @@ impl State {
     }
 
     /// The sections of the tab, if it has any.
-    fn sections(&self) -> Vec<&Section> {
+    pub(super) fn sections(&self) -> Vec<&Section> {
         let tab = || questions(self.report()?).into_iter().nth(self.tab().checked_sub(1)?);
         tab().map(|tab| tab.sections).unwrap_or_default()
     }
@@ -98,7 +98,7 @@ impl State {
 
     /// Shows where the numbers of the selected finding stand: its shape, or its section where that is empty.
     pub(super) fn show_evidence(&mut self) {
-        let finding = self.report().and_then(|report| report.findings.get(self.row));
+        let finding = self.findings().get(self.row).copied();
         let Some((section, shape)) = finding.and_then(|finding| finding.shown_in.split_once('.')) else { return };
         let Some(report) = self.report() else { return };
         let all = questions(report);

@@ -34,15 +34,17 @@ impl State {
         self.trees.walks()
     }
 
-    /// Makes the trees of the section fit its report, and goes on selecting the same path.
+    /// Makes the trees of the tab fit its report, and goes on selecting the same path.
     pub(super) fn refresh_trees(&mut self) {
         let Some(report) = self.shared_report().cloned() else { return };
-        let Some(section) = self.section().and_then(|section| report.section(section.id)) else { return };
+        let sections: Vec<_> = self.sections().iter().filter_map(|section| report.section(section.id)).collect();
         let chosen = self.profile();
         let row = self.row;
         let mut trees = std::mem::take(&mut self.trees);
         let path = chosen.and_then(|(section, profile)| trees.get_mut(section, profile).path(row));
-        trees.refresh(&report, section, &|text| self.lets_through(text), &self.filter);
+        for section in sections {
+            trees.refresh(&report, section, &|text| self.lets_through(text), &self.filter);
+        }
         if let Some((section, profile)) = chosen {
             let tree = trees.get_mut(section, profile);
             let found = path.and_then(|path| tree.find(path)).unwrap_or(row);
