@@ -26,7 +26,7 @@ use rustix::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{priority, privilege, standard_error};
+use crate::{priority, privilege, reserve, standard_error};
 
 use self::pending::Pending;
 
@@ -332,8 +332,7 @@ fn is_cpu_time_over() -> bool {
 
 /// Ends the process, whatever its other threads do: also where the main thread is past its last line, and waits for a reader of what
 /// it has buffered. An end in order (`exit`) would wait for that thread.
-#[expect(unsafe_code, reason = "the standard library has no end that waits for nobody")]
-fn leave(number: i32) {
+fn leave(number: i32) -> ! {
     // A terminal that takes nothing more must not hold up the end either.
     let screen = thread::Builder::new().spawn(crate::terminal::restore);
     let began = Instant::now();
@@ -346,8 +345,7 @@ fn leave(number: i32) {
               its next start restores that\n",
         );
     }
-    // SAFETY: no memory is passed, and what other threads do ends with the process.
-    unsafe { libc::_exit((128 + number) & 0xff) };
+    reserve::end((128 + number) & 0xff)
 }
 
 #[cfg(test)]

@@ -43,9 +43,9 @@ fn press_twice(process: &mut Process, between: impl FnOnce() -> Result<()>) -> R
     let began = Instant::now();
     // It may have ended by itself.
     let second = process.signal(Signal::INT);
-    process.wait_for_exit(PATIENCE)?;
+    let status = process.wait_for_exit(PATIENCE)?;
     let took = if second.is_ok() { began.elapsed() } else { Duration::ZERO };
-    println!("gone {took:?} after the second signal");
+    println!("gone {took:?} after the second signal: {status}");
     Ok(took)
 }
 
