@@ -26,10 +26,11 @@ use rustix::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{priority, privilege, reserve, standard_error};
+use crate::{priority, privilege, standard_error};
 
 use self::pending::Pending;
 
+pub(crate) mod at_once;
 mod pending;
 
 /// How long jtrace may take to end after the last signal that matters.
@@ -345,7 +346,7 @@ fn leave(number: i32) -> ! {
               its next start restores that\n",
         );
     }
-    reserve::end((128 + number) & 0xff)
+    at_once::end((128 + number) & 0xff)
 }
 
 #[cfg(test)]

@@ -40,18 +40,12 @@ fn spend() {
         say(
             "error: no memory is left even for an end in order; the next start of jtrace undoes what this one leaves\n",
         );
-        end(1);
+        ending::at_once::end(1);
     }
     // SAFETY: it was allocated with this layout, and whoever takes it out of the variable is the only one who has it.
     unsafe { System.dealloc(reserve, RESERVE) };
     say("error: no memory is left: jtrace ends, and undoes what it has changed\n");
     ending::ask(ending::NO_MEMORY);
-}
-
-/// Ends the process as it is. Handlers that run at an ordinary end want memory, and wait for threads that may wait for a reader.
-pub(crate) fn end(code: i32) -> ! {
-    // SAFETY: the call has no precondition.
-    unsafe { libc::_exit(code) }
 }
 
 /// Without a lock, and without memory.

@@ -180,8 +180,7 @@ fn waits_for_memory(pid: u32) -> bool {
     text("syscall").starts_with("310 ") && text("stat").rsplit(") ").next().is_some_and(|rest| rest.starts_with('D'))
 }
 
-/// Another process of hers reads a page that never comes, and so has the lock of the address space. What waits for that lock can be
-/// ended, which is seen when it has been left behind.
+/// Another process of hers reads a page that never comes, and so has the lock of the address space. No look at it stays behind.
 #[test]
 fn an_address_space_whose_lock_is_kept_holds_up_one_look_and_no_more() -> Result<()> {
     let directory = tempfile::tempdir()?;

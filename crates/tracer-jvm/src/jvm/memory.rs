@@ -28,9 +28,6 @@ const MAX_EACH_BYTES: usize = 16 << 10;
 /// Page size that reads of strings must not cross blindly; larger pages are multiples of it.
 const PAGE_BYTES: u64 = 4096;
 
-/// An address that no process can have: above all others, and below the bits that the kernel may leave out of an address.
-const NOWHERE: u64 = if cfg!(target_arch = "x86_64") { 1 << 56 } else { 1 << 54 };
-
 /// Why a target's memory could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -113,27 +110,18 @@ impl Memory {
         self.read(address, buffer).map_err(|source| Error::Read { address, len: buffer.len(), source })
     }
 
-    /// Reads by pid, which a wait for a page does not make unkillable, and one for the lock of the address space does; so that is
-    /// waited for before. That it was this address space is asked before and after. Kernels that cannot say so are read from by
-    /// the file that is bound to it.
+    /// Reads by pid, which a wait for a page does not make unkillable; that it was this address space is asked before and
+    /// after. Kernels that cannot say so are read from by the file that is bound to it.
     fn read(&self, address: u64, buffer: &mut [u8]) -> io::Result<()> {
         if buffer.is_empty() {
             return Ok(());
         }
-        match self.guarded.check(address, buffer.len())? {
-            Known::Listed => return self.file.read_exact_at(buffer, address),
-            Known::Now => self.wait_for_lock(),
-            Known::Lately => {}
+        if self.guarded.check(address, buffer.len())? == Known::Listed {
+            return self.file.read_exact_at(buffer, address);
         }
         let count = calls::read(self.pid, address, buffer)?;
         self.guarded.is_same(address)?;
         if count == buffer.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-    }
-
-    /// Waits until the lock of the address space can be had: a page that never comes, and that another process of the user's reads,
-    /// keeps it. Reading by the file takes it in a way that a signal ends, and finds nothing there.
-    fn wait_for_lock(&self) {
-        let _: io::Result<usize> = self.file.read_at(&mut [0], NOWHERE);
     }
 
     /// Reads `len` bytes from `address`.
@@ -150,14 +138,13 @@ impl Memory {
     pub fn read_each(&self, addresses: &[u64], len: usize) -> Vec<Option<Vec<u8>>> {
         let mut all = vec![None; addresses.len()];
         // The kernel is asked about each mapping before, and whether it was this address space after, as for one read.
-        let may_read = |address: &u64| matches!(self.guarded.check(*address, len), Ok(Known::Now | Known::Lately));
+        let may_read = |address: &u64| matches!(self.guarded.check(*address, len), Ok(Known::Now));
         let (at_once, alone): (Vec<usize>, Vec<usize>) =
             (0..addresses.len()).partition(|place| len > 0 && len <= MAX_EACH_BYTES && may_read(&addresses[*place]));
         let mut rest = &at_once[..];
         while let Some(first) = rest.first() {
             let places = &rest[..rest.len().min(calls::MOST_AT_ONCE)];
             let mut ranges: Vec<_> = places.iter().map(|place| (addresses[*place], vec![0; len])).collect();
-            self.wait_for_lock();
             let read = calls::read_many(self.pid, &mut ranges).unwrap_or(0);
             if read > 0 && self.guarded.is_same(addresses[*first]).is_err() {
                 return all;

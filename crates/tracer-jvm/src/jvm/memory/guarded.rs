@@ -49,10 +49,8 @@ struct Said {
 /// How the mappings are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// The kernel has just said so, of this very address space.
+    /// The kernel has said so a moment ago, of this very address space.
     Now,
-    /// It has said so less than a moment ago.
-    Lately,
     /// By a list that is some milliseconds old.
     Listed,
 }
@@ -66,7 +64,7 @@ impl Guarded {
     /// Checks all mappings of a range.
     pub(super) fn check(&self, address: u64, len: usize) -> io::Result<Known> {
         let end = address.checked_add(len as u64).ok_or_else(unmapped)?;
-        let (mut at, mut known) = (address, Known::Lately);
+        let (mut at, mut known) = (address, Known::Now);
         for _ in 0..MAX_REGIONS {
             if let Some(said_end) = self.said_to_end_at(at) {
                 if said_end >= end {
@@ -76,12 +74,7 @@ impl Guarded {
                 continue;
             }
             let region = match calls::region_at(&self.maps, at) {
-                Ok(region) => {
-                    if known == Known::Lately {
-                        known = Known::Now;
-                    }
-                    self.allowed(region.ok_or_else(unmapped)?)?
-                }
+                Ok(region) => self.allowed(region.ok_or_else(unmapped)?)?,
                 Err(error) if calls::is_unknown(&error) => {
                     known = Known::Listed;
                     self.trusted(self.region_listed(at)?)?
