@@ -30,6 +30,7 @@ use crate::{priority, privilege, standard_error};
 
 use self::pending::Pending;
 
+pub(crate) mod at_once;
 mod pending;
 
 /// How long jtrace may take to end after the last signal that matters.
@@ -145,7 +146,7 @@ pub fn heed() -> io::Result<()> {
     // Its own handler comes first, ours behind it.
     priority::catch_limit();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let signals = {
+    let mut signals = {
         let _context = runtime.enter();
         Signals::of(SIGNALS.into_iter().chain(REAL_TIME))?
     };
@@ -157,7 +158,7 @@ pub fn heed() -> io::Result<()> {
         if let Err(error) = privilege::keep_only(privilege::SESSION) {
             log::warn!("a thread of jtrace keeps all its capabilities: {error}");
         }
-        runtime.block_on(hear(signals));
+        leave(runtime.block_on(last_of(async || signals.next().await, tokio::time::sleep)));
     })?;
     Ok(())
 }
@@ -296,18 +297,18 @@ async fn next_handled(signals: &mut [(i32, Signal)]) -> i32 {
     .await
 }
 
-/// The thread that hears signals.
-async fn hear(mut signals: Signals) {
+/// Hears signals up to the last one that matters, and gives its number once jtrace has had its time to end by itself.
+async fn last_of<F: Future>(mut next: impl AsyncFnMut() -> i32, sleep: impl Fn(Duration) -> F) -> i32 {
     loop {
-        let number = signals.next().await;
+        let number = next().await;
         // The kernel sends this one also to a thread that is urgent for too long, which has been dealt with.
         if number == libc::SIGXCPU && !is_cpu_time_over() {
             continue;
         }
         let before = ask(number);
         if before > 0 || UNDONE.load(Ordering::Acquire) {
-            tokio::time::sleep(LAST_LIMIT).await;
-            leave(number);
+            sleep(LAST_LIMIT).await;
+            return number;
         }
     }
 }
@@ -330,9 +331,9 @@ fn is_cpu_time_over() -> bool {
     limit.is_some_and(|seconds| priority::cpu_of_process_ns() / 1_000_000_000 + 1 >= seconds)
 }
 
-/// Ends the process, whatever its other threads do.
-#[expect(clippy::exit, reason = "another thread waits for something that may never come")]
-fn leave(number: i32) {
+/// Ends the process, whatever its other threads do: also where the main thread is past its last line, and waits for a reader of what
+/// it has buffered. An end in order (`exit`) would wait for that thread.
+fn leave(number: i32) -> ! {
     // A terminal that takes nothing more must not hold up the end either.
     let screen = thread::Builder::new().spawn(crate::terminal::restore);
     let began = Instant::now();
@@ -345,7 +346,7 @@ fn leave(number: i32) {
               its next start restores that\n",
         );
     }
-    std::process::exit((128 + number) & 0xff);
+    at_once::end((128 + number) & 0xff)
 }
 
 #[cfg(test)]

@@ -40,8 +40,7 @@ fn spend() {
         say(
             "error: no memory is left even for an end in order; the next start of jtrace undoes what this one leaves\n",
         );
-        // SAFETY: the call has no precondition. Handlers that run at an ordinary end would want memory.
-        unsafe { libc::_exit(1) };
+        ending::at_once::end(1);
     }
     // SAFETY: it was allocated with this layout, and whoever takes it out of the variable is the only one who has it.
     unsafe { System.dealloc(reserve, RESERVE) };

@@ -19,19 +19,25 @@ use tests::{
 
 use super::{UID, as_user};
 
-/// A process of the user that holds up whoever reads its memory, or its command line, see `held_up.py`.
+/// A process of the user that holds up whoever reads its memory, or its command line, see `held_up.py`. It has a libjvm.so of its own in
+/// its directory: nobody attaches to one that such a process has mapped as well.
 pub(super) fn that_holds_up(kind: &str, directory: &Path) -> Result<Process> {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
     std::os::unix::fs::chown(directory, Some(UID), Some(UID))?;
-    let script = directory.join("held_up.py");
+    let (script, libjvm) = (directory.join("held_up.py"), directory.join("libjvm.so"));
     fs::copy(workspace().join("tests/fixtures/held_up.py"), &script)?;
+    if !libjvm.exists() {
+        fs::copy(jdk::any()?.libjvm(), &libjvm)?;
+    }
     let mounted = directory.join("mounted");
-    fs::create_dir(&mounted)?;
+    for made in [&mounted, &directory.join("mounted.layers")] {
+        fs::create_dir_all(made)?;
+    }
     let mut command = as_user();
     command.args(["unshare", "--user", "--map-root-user", "--mount", "python3"]);
     // Open to everybody, as distributions have the first, and some machines the second.
     command.env("FUSE", device("fuse", directory)?).env("USERFAULT", device("userfaultfd", directory)?);
-    command.arg(script).arg(kind).arg(jdk::any()?.libjvm()).arg(mounted);
+    command.arg(script).arg(kind).arg(libjvm).arg(mounted);
     let process = Process::spawn(&mut command)?;
     process.stdout.wait_for_line("READY", 0, jtrace::LIMIT).with_context(|| process.transcript())?;
     Ok(process)
@@ -172,6 +178,60 @@ fn memory_that_is_mapped_again_and_again_is_left_by_a_signal() -> Result<()> {
 fn waits_for_memory(pid: u32) -> bool {
     let text = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
     text("syscall").starts_with("310 ") && text("stat").rsplit(") ").next().is_some_and(|rest| rest.starts_with('D'))
+}
+
+/// Another process of hers reads a page that never comes, and so has the lock of the address space. No look at it stays behind.
+#[test]
+fn an_address_space_whose_lock_is_kept_holds_up_one_look_and_no_more() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut process = that_holds_up("locked", directory.path())?;
+    process.send_line("")?;
+    process.stdout.wait_for_line("LOCKED", 0, jtrace::LIMIT)?;
+    for (command, finished) in all_of(&process)? {
+        ensure!(finished.code == 1, "{command:?}: {}{}", finished.text(), finished.stderr);
+    }
+    let pid = process.pid();
+    let looks = format!("\0look-apart\0{pid}\0--only\0");
+    until_true("nobody looks any more", || {
+        let all = fs::read_dir("/proc")?.flatten().map(|entry| entry.path());
+        // Whoever reads the command line of such a process waits as well.
+        let own = all.filter(|path| fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "jtrace"));
+        let mut lines = own.filter_map(|path| fs::read(path.join("cmdline")).ok());
+        Ok(!lines.any(|line| String::from_utf8_lossy(&line).ends_with(&looks)))
+    })
+}
+
+/// For each site the kernel takes the lock of every process that has the file mapped, and no signal ends a wait for that; nobody could
+/// start a process meanwhile. So nothing is attached where another one has it mapped beside a file that a user serves.
+#[test]
+fn nothing_is_attached_where_a_process_beside_the_target_could_hold_up_the_kernel() -> Result<()> {
+    const MOUNTS: &str = "mount --bind \"$0\" ";
+    let jdk = jdk::any()?;
+    for kind in ["shared", "layered"] {
+        let directory = tempfile::tempdir()?;
+        let mut process = that_holds_up(kind, directory.path())?;
+        // It has the copy of this test, so that no other test is refused as well.
+        let launch = Launch::new(&jdk, "locks", "Locks").arguments(&["contended", "5"]);
+        let libjvm = super::from_elsewhere(vec![jdk.libjvm().into_os_string()]);
+        let mounts = format!("{MOUNTS}{}", libjvm[0].to_string_lossy());
+        let mut jvm = super::with_mounts(&launch, &directory.path().join("libjvm.so"), &mounts)?;
+        let (pid, of_other) = (jvm.pid().to_string(), format!("process {} has the same file mapped", process.pid()));
+        for words in [
+            &["attach", &pid, "-d", "1s", "--json"][..],
+            &["methods", &pid, "-I", "Locks::*", "-d", "1s", "--json"],
+            &["markers", &pid, "--marker", "all=Locks::*", "-d", "1s", "--json"],
+        ] {
+            let said = jtrace::refuse(words, 1)?;
+            ensure!(said.contains(&of_other), "{kind}, {words:?}: {said}");
+        }
+        // What attaches nothing does not mind.
+        jtrace::succeed(&["threads", &pid])?;
+        process.signal(Signal::KILL)?;
+        process.wait(jtrace::LIMIT)?;
+        jtrace::succeed(&["attach", &pid, "-d", "100ms", "--json"])?;
+        jvm.finish()?;
+    }
+    Ok(())
 }
 
 /// Memory without a file can wait for a program as well, where users may have that (`/dev/userfaultfd`).

@@ -6,6 +6,8 @@
 
 use std::{
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
     process::{Child, Command, ExitCode, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
@@ -22,6 +24,7 @@ use crate::{
             self, Jvm, Step,
             process::{Identity, Stat},
             refused_calls::{Work, refuse_beyond},
+            sharers,
         },
         target_files,
     },
@@ -49,6 +52,10 @@ pub(super) struct LookOptions {
     /// Users whose processes are not looked at
     #[arg(long, value_delimiter = ',')]
     without: Vec<u32>,
+
+    /// Looks for those instead that have mapped one of these inodes, and could hold up who puts sites there
+    #[arg(long, value_delimiter = ',')]
+    sharing: Vec<u64>,
 }
 
 /// The hidden command that looks.
@@ -72,6 +79,8 @@ pub(super) enum Said {
     Hidden,
     /// Whose it is decided that it is not looked at.
     LeftOut,
+    /// This process could hold up who puts sites into a file.
+    HoldsUp(u32),
     /// What a JVM does that is followed.
     Reading(Box<Reading>),
     /// To be told the user.
@@ -103,7 +112,12 @@ pub(super) fn as_target_user(options: TargetOptions) -> ExitCode {
 /// The child: looks, and says so.
 pub(super) fn look(options: &LookOptions) -> Result<ExitCode, Failure> {
     only_look()?;
-    if options.only {
+    if !options.sharing.is_empty() {
+        sharers::look(&options.sharing, &mut |step| match step {
+            sharers::Step::At(pid) => tell(&Said::At(pid)),
+            sharers::Step::HoldsUp(pid) => tell(&Said::HoldsUp(pid)),
+        })?;
+    } else if options.only {
         tell(&Said::At(options.first))?;
         // What it comes to is found out again by who asked, who knows then that it is an answer.
         let _: Result<Jvm, find::Error> = Jvm::open(options.first);
@@ -166,6 +180,38 @@ pub(super) fn look_at(pid: u32) -> Result<(), Failure> {
                 .to_owned(),
         )),
     }
+}
+
+/// Finds out, in a child, that nobody holds up whoever puts sites into a file of a target and into jtrace itself, as attaching does.
+pub(super) fn nobody_holds_up(file: Option<&Path>) -> Result<(), Failure> {
+    who_holds_up(file)?.map_or(Ok(()), |pid| {
+        Err(Failure::new(
+            format!("nothing was attached: {}", in_the_way(pid)),
+            "`/proc/PID/maps` of that process shows the files; end it, or have it unmap them".to_owned(),
+        ))
+    })
+}
+
+/// What is said of a process that [`who_holds_up`] finds.
+pub(super) fn in_the_way(pid: u32) -> String {
+    format!(
+        "process {pid} has the same file mapped, and memory that comes from a file system which its user may serve herself; the kernel \
+         could wait for that without end, and start no process meanwhile"
+    )
+}
+
+/// A process that holds up whoever puts sites into a file and into jtrace itself, or that could.
+pub(super) fn who_holds_up(file: Option<&Path>) -> io::Result<Option<u32>> {
+    let files = [Path::new("/proc/self/exe")].into_iter().chain(file);
+    let inodes: Vec<String> = files.filter_map(|file| Some(file.metadata().ok()?.ino().to_string())).collect();
+    let mut who = None;
+    let child = Apart::start(LOOK, &["1".to_owned(), "--sharing".to_owned(), inodes.join(",")])?;
+    let ended = child.listen(None, &mut |said| {
+        if let Said::HoldsUp(pid) = said {
+            who.get_or_insert(pid);
+        }
+    });
+    Ok(who.or(if let Ended::HeldUp(at) = ended { at } else { None }))
 }
 
 /// Why a process could not be looked into.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    Failure,
+    Failure, apart,
     arming::{ArmedJvm, Held},
     inside::{self, Wanted},
     listen::{Limits, Pipeline, Showing, Waiter},
@@ -162,6 +162,7 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     if inside.is_none() {
         prepare::something_to_see(&known.plan)?;
     }
+    apart::nobody_holds_up(Some(&jvm.library.attach_path))?;
     let pid = prepare::nonzero(pid)?;
     let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
     let limits = Limits { pid, duration: watch.duration, same_program };
@@ -199,6 +200,7 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
 
 /// What a trap costs here, measured on jtrace itself.
 pub(super) fn trap_ns(options: KernelOptions) -> Result<f64, Failure> {
+    apart::nobody_holds_up(None)?;
     let (mut kernel, mut rings) = Kernel::load(options)?;
     let trap_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
     let trap_ps = trap_ps.ok_or_else(|| Failure::new("the cost of a trap could not be measured", None))?;

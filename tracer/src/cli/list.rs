@@ -78,7 +78,7 @@ fn gathered(
             Said::Jvm(row) => list.jvms.push(*row),
             Said::Hidden => list.hidden += 1,
             Said::LeftOut => list.left_out += 1,
-            Said::At(_) | Said::Reading(_) | Said::Warning(_) | Said::End => {}
+            Said::At(_) | Said::HoldsUp(_) | Said::Reading(_) | Said::Warning(_) | Said::End => {}
         })?;
         let (Ended::HeldUp(at) | Ended::GoesOn(at)) = ended else { return Ok(list) };
         let pid = at.ok_or_else(|| io::Error::other("the process of jtrace that looks for JVMs said nothing"))?;

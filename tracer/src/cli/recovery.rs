@@ -141,6 +141,9 @@ fn take_sites_away(pid: u32) -> Result<usize, Box<dyn Error>> {
     let before = breakpoints::find(pid)?;
     let pid_of_target = NonZeroU32::new(pid).ok_or("there is no process 0")?;
     for Breakpoints { path, offsets } in &before {
+        if let Some(pid) = apart::who_holds_up(Some(path))? {
+            return Err(apart::in_the_way(pid).into());
+        }
         attach::take_away(&Place { path: path.clone(), pid: pid_of_target }, offsets)?;
     }
     let after = if before.is_empty() { Vec::new() } else { breakpoints::find(pid)? };

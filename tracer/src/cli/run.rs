@@ -22,7 +22,7 @@ use std::{
 use tracer_common::site::TargetLayout;
 
 use super::{
-    Failure,
+    Failure, apart,
     arming::{ArmedJvm, Held},
     attach::{Show, ShowOptions, say, watch_live},
     inside::{self, Coming, Wanted},
@@ -141,6 +141,7 @@ pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
     let urgent = Urgent::begin();
     let pid = waiting.pid;
     let files = Files::open(&output, pid.get(), None)?;
+    apart::nobody_holds_up(Some(&waiting.libjvm))?;
     let place = Place { path: waiting.libjvm.clone(), pid };
     let prepared = Prepared {
         place,

@@ -10,6 +10,8 @@ pub mod privileges;
 pub mod refused_calls;
 pub mod refused_files;
 
+pub mod sharers;
+
 mod describe;
 
 mod error;
@@ -110,10 +112,7 @@ pub enum Step {
 
 /// Looks at all processes of the machine from a pid on, and says of each what it is. Those of some users are left out.
 pub fn scan(first: u32, without: &[u32], tell: &mut dyn FnMut(Step) -> std::io::Result<()>) -> std::io::Result<()> {
-    let entries = fs::read_dir("/proc")?.filter_map(Result::ok);
-    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    pids.sort_unstable();
-    for pid in pids.into_iter().filter(|pid| *pid >= first) {
+    for pid in pids()?.into_iter().filter(|pid| *pid >= first) {
         if !without.is_empty() && Status::read(&pid.to_string()).is_ok_and(|status| without.contains(&status.uid)) {
             tell(Step::LeftOut)?;
             continue;
@@ -136,6 +135,14 @@ pub fn scan(first: u32, without: &[u32], tell: &mut dyn FnMut(Step) -> std::io::
         }
     }
     Ok(())
+}
+
+/// All processes, in order.
+fn pids() -> std::io::Result<Vec<u32>> {
+    let entries = fs::read_dir("/proc")?.filter_map(Result::ok);
+    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    pids.sort_unstable();
+    Ok(pids)
 }
 
 /// Describes a JVM of which nothing is known but what the kernel says of its process.

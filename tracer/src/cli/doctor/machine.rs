@@ -7,7 +7,7 @@ use tracer_common::names::{
     PROGRAM_OBJECT_ALLOC, PROGRAM_SCHED_SWITCH, PROGRAM_SCHED_WAKEUP,
 };
 
-use super::{Check, State};
+use super::{super::apart, Check, State};
 use crate::{
     ebpf::{Error, trial::Trial},
     jvm::{
@@ -34,7 +34,10 @@ pub(super) fn checks() -> Vec<Check> {
     checks.extend(privileges(own));
     // What is missing so far would be said once more, in the kernel's words.
     if checks.iter().all(|check| check.state != State::Missing) {
-        checks.extend(programs(Trial::run()));
+        checks.extend(match apart::who_holds_up(None) {
+            Ok(Some(pid)) => vec![Check::missing("programs", apart::in_the_way(pid), "end that process")],
+            Ok(None) | Err(_) => programs(Trial::run()),
+        });
     }
     checks.push(priority());
     checks.extend(ptrace_scope());

@@ -6,20 +6,23 @@
 //! served by no program. What only a namespace of hers has is not, save where the same is mounted here, too, or is memory.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File},
     io::{self, Read as _},
-    os::{fd::AsFd as _, unix::fs::MetadataExt as _},
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::{fs::MetadataExt as _, net::UnixDatagram},
+    },
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     fs::{AtFlags, FileType, MemfdFlags, Mode, OFlags, StatxFlags, fstat, major, memfd_create, minor, open, statx},
 };
 
-use super::calls;
+use super::{calls, maps::Mapping};
 
 /// Largest list of mounts that is read, and largest one that a user has made. She can have a hundred thousand, one upon the other, and the kernel
 /// takes minutes to list them. What is not read is not trusted.
@@ -36,6 +39,8 @@ pub(super) struct FileSystems {
     lists: Vec<File>,
     mounts: HashMap<u64, bool>,
     devices: HashMap<Device, bool>,
+    /// Those that a program of root's serves, which may be slow and is not an enemy.
+    of_root: HashSet<Device>,
 }
 
 /// A line of `/proc/PID/mountinfo`.
@@ -44,13 +49,16 @@ struct Mount {
     id: u64,
     device: Device,
     kind: String,
+    /// A program of root's serves it, or none does.
+    is_of_root: bool,
 }
 
 impl FileSystems {
     /// Looks at what jtrace and a process have mounted.
     pub(super) fn of(pid: u32) -> io::Result<Self> {
         let (list, own) = read("self", MAX_BYTES)?;
-        let mut found = Self { lists: vec![list], mounts: HashMap::new(), devices: internal() };
+        let of_root = own.iter().filter(|mount| mount.is_of_root).map(|mount| mount.device).collect();
+        let mut found = Self { lists: vec![list], mounts: HashMap::new(), devices: internal(), of_root };
         found.add(&own, |mount| !is_served(&mount.kind));
         if namespace("self") != namespace(&pid.to_string()) {
             let trusted = belongs_here(pid);
@@ -125,6 +133,16 @@ pub(crate) fn open_regular(path: &Path) -> Result<File, Refused> {
     Ok(File::from(open(again, flags, Mode::empty()).map_err(io::Error::from)?))
 }
 
+/// Whether any of a process's mappings is of a file that its user may serve herself.
+pub(crate) fn has_others(pid: u32, mappings: &[Mapping]) -> io::Result<bool> {
+    let of_files = mappings.iter().filter(|mapping| mapping.inode != 0);
+    let devices: HashSet<Option<Device>> = of_files.map(Mapping::device_numbers).collect();
+    // Looked at only now: it takes a moment, and most mappings are of a few file systems.
+    let known = known_of(pid)?;
+    let is_others = |device| !known.trusts_device(device) && !known.of_root.contains(&device);
+    Ok(devices.into_iter().any(|device| device.is_none_or(is_others)))
+}
+
 /// The file systems of the process that was asked about last, by its mount namespace. The open list keeps the namespace, so no other one
 /// gets its number.
 static LAST: Mutex<Option<(PathBuf, Arc<FileSystems>)>> = Mutex::new(None);
@@ -174,7 +192,12 @@ fn parse(line: &str) -> Option<Mount> {
     let id = fields.next()?.parse().ok()?;
     let (major, minor) = fields.nth(1)?.split_once(':')?;
     let device = (major.parse().ok()?, minor.parse().ok()?);
-    Some(Mount { id, device, kind: behind.split(' ').next()?.to_owned() })
+    let mut behind = behind.split(' ');
+    let kind = behind.next()?.to_owned();
+    // Whoever has mounted it, the kernel and `fusermount` write down whose program serves it.
+    let mut options = behind.nth(1).unwrap_or_default().split(',');
+    let is_of_root = !is_served(&kind) || options.any(|option| option == "user_id=0");
+    Some(Mount { id, device, kind, is_of_root })
 }
 
 /// Whether a program serves such file systems, or may.
@@ -187,10 +210,13 @@ fn is_memory(kind: &str) -> bool {
     matches!(kind, "tmpfs" | "ramfs" | "hugetlbfs")
 }
 
-/// What the kernel keeps for itself, with no mount that anybody sees: memory that has the form of files.
+/// What the kernel keeps for itself, with no mount that anybody sees: memory that has the form of files, and files without a place,
+/// as those of events and of packets are.
 fn internal() -> HashMap<Device, bool> {
     let kinds = [MemfdFlags::CLOEXEC, MemfdFlags::CLOEXEC | MemfdFlags::HUGETLB];
     let made = kinds.into_iter().filter_map(|flags| memfd_create("jtrace", flags).ok());
+    let made = made.chain(eventfd(0, EventfdFlags::CLOEXEC));
+    let made = made.chain(UnixDatagram::unbound().map(OwnedFd::from));
     let devices = made.filter_map(|file| fstat(file.as_fd()).ok()).map(|stat| stat.st_dev);
     devices.map(|device| ((major(device), minor(device)), true)).collect()
 }
@@ -217,7 +243,7 @@ mod tests {
     #[test]
     fn a_line_is_read_whatever_its_paths_are() {
         let line = r"36 35 98:3 /a\040b /mnt rw,noatime master:1 shared:2 - fuse.evil /dev/root rw,errors=continue";
-        let expected = Mount { id: 36, device: (98, 3), kind: "fuse.evil".to_owned() };
+        let expected = Mount { id: 36, device: (98, 3), kind: "fuse.evil".to_owned(), is_of_root: false };
         assert_eq!(parse(line), Some(expected));
         assert_eq!(parse("36 35 98 / / rw - ext4 x rw"), None);
         assert_eq!(parse(""), None);
@@ -236,6 +262,13 @@ mod tests {
     fn what_a_program_serves_is_not_trusted() {
         assert!(["fuse", "fuseblk", "fuse.sshfs"].into_iter().all(is_served));
         assert!(!["ext4", "overlay", "tmpfs", "xfs", "fusectl"].into_iter().any(is_served));
+    }
+
+    #[test]
+    fn whose_program_serves_a_file_system_is_known() {
+        let of = |behind: &str| parse(&format!("36 35 98:3 / /mnt rw - {behind}")).unwrap().is_of_root;
+        assert!(of("ext4 /dev/vda rw") && of("fuse.juicefs juice rw,user_id=0,group_id=0,allow_other"));
+        assert!(!of("fuse.sshfs host: rw,user_id=1000,group_id=1000") && !of("fuse x") && !of("fuse x user_id=01"));
     }
 
     #[test]
