@@ -23,7 +23,7 @@ use tracer_heap::heap;
 use tracer_jvm::{jvm, symbol, thread_dump};
 use tracer_live::{ebpf, inside, live, probe, snapshot};
 use tracer_model::{item, report};
-use tracer_process::{ending, priority, privilege, standard_error, terminal};
+use tracer_process::{ending, priority, privilege, reserve, standard_error, terminal};
 use tracer_query::{mark, marker, predicate, typestate};
 use tracer_source::source;
 use tracer_view::{diff, view};

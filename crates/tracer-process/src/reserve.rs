@@ -1,5 +1,5 @@
-//! Memory for the end: where the system gives no more, a part that was put by is given back, and a session ends in order with
-//! it. Only the program `jtrace` has it, and not who uses this library.
+//! Memory for the end: where the system gives no more, a part that was put by is given back, and a session ends in order with it. And
+//! memory that is given back before. Only the program `jtrace` has it, and not who uses this library.
 #![expect(unsafe_code, reason = "an allocator is unsafe by its trait, and ends the process where nothing is left")]
 
 use std::{
@@ -30,6 +30,15 @@ impl Allocator {
         let reserve = unsafe { System.alloc(RESERVE) };
         PUT_BY.store(reserve, Ordering::Release);
     }
+}
+
+/// Gives back what the allocator keeps for later. A burst of records takes for a moment what a session then does not need for hours.
+pub fn give_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes a number, and looks at what nobody has.
+    unsafe {
+        libc::malloc_trim(0)
+    };
 }
 
 /// What is done where the system gives nothing: gives the reserve back and asks for the end, so that another try may succeed. The

@@ -17,6 +17,7 @@ use crate::{
     item::{Item, Start, Taken, Wish},
     live::{Live, exit_descriptor},
     report::Report,
+    reserve,
     session::Session,
     terminal::Screen,
     view::{
@@ -31,6 +32,8 @@ const TICK: Duration = Duration::from_millis(40);
 const FRAME: Duration = Duration::from_millis(250);
 /// How often the target is looked at, for an `exec`.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often memory is given back that a burst of records has left.
+const GIVE_BACK: Duration = Duration::from_mins(1);
 
 /// Where the items of a session go.
 pub(super) struct Pipeline {
@@ -161,7 +164,7 @@ async fn run(
     let rings = AsyncFd::with_interest(live.descriptor().try_clone()?, Interest::READABLE)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut look = Instant::now() + LOOK;
+    let (mut look, mut give_back) = (Instant::now() + LOOK, Instant::now() + GIVE_BACK);
     loop {
         tokio::select! {
             biased;
@@ -184,6 +187,10 @@ async fn run(
         }
         if let Some(announcer) = &mut announcer {
             announcer.look(&pipeline.session);
+        }
+        if Instant::now() >= give_back {
+            give_back += GIVE_BACK;
+            reserve::give_back();
         }
         if Instant::now() >= look {
             look += LOOK;
