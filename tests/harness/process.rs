@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Write as _,
+    fs,
     io::{Read, Write as _},
     os::{fd::OwnedFd, unix::process::ExitStatusExt as _},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
@@ -99,6 +100,9 @@ impl Output {
     }
 }
 
+/// How long a process takes at most to die that was killed.
+const KILLED: Duration = Duration::from_secs(60);
+
 /// A running child; killed when dropped.
 #[derive(Debug)]
 pub struct Process {
@@ -186,9 +190,16 @@ impl Process {
         if !ended(&self.handle, limit) {
             bail!("process {} still runs after {limit:?}: {}", self.pid(), self.transcript());
         }
-        let status = self.child.wait()?;
+        let status = self.reap()?;
         self.status = Some(status);
         Ok(status)
+    }
+
+    /// A JVM that was killed leaves the socket at which it listens for tools. The next one of that pid could belong to another user, and
+    /// jtrace would trust it no more. Until it is reaped nobody has its pid.
+    fn reap(&mut self) -> Result<ExitStatus> {
+        let _ = fs::remove_file(format!("/tmp/.java_pid{}", self.pid()));
+        Ok(self.child.wait()?)
     }
 
     /// Waits for the process to end without reaping it, so that it stays behind as a zombie.
@@ -215,7 +226,8 @@ impl Drop for Process {
     fn drop(&mut self) {
         if self.status.is_none() {
             let _ = pidfd_send_signal(&self.handle, Signal::KILL);
-            let _ = self.child.wait();
+            ended(&self.handle, KILLED);
+            let _ = self.reap();
         }
     }
 }
