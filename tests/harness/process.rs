@@ -101,7 +101,7 @@ impl Output {
 }
 
 /// How long a process takes at most to die that was killed.
-const KILLED: Duration = Duration::from_secs(60);
+const KILLED: Duration = Duration::from_mins(1);
 
 /// A running child; killed when dropped.
 #[derive(Debug)]
