@@ -1,7 +1,8 @@
 //! Amounts by key over time, for keys whose meaning is known only when the section is built: a stack has its names then.
 //!
-//! As in [`super::steps`] there are at most so many steps, which become twice as wide where a span outgrows them. The
-//! number of entries over all steps is bounded too; what comes after the bound is added up a step without its key.
+//! As in [`super::steps`] there are at most so many steps, which become twice as wide where a span outgrows them. The number of entries
+//! over all steps is bounded too: steps become wider where it is reached, so that what comes late has its keys as what came early. Where
+//! there are few steps already, what comes is added up a step without its key.
 
 use std::hash::Hash;
 
@@ -13,8 +14,10 @@ use super::{
 };
 use crate::{event::Tid, report::Span};
 
-/// Most entries over all steps: some 8 MiB.
-const ENTRIES: usize = 262_144;
+/// Most entries over all steps: some 3 MiB.
+const ENTRIES: usize = 65_536;
+/// So few steps do not become wider for entries.
+const FEW_STEPS: usize = 60;
 
 /// Amounts by step and key.
 #[derive(Clone, Debug)]
@@ -65,12 +68,14 @@ impl<K: Copy + Eq + Hash> Spread<K> {
 
     /// Adds an amount to a key at a time.
     pub(super) fn add(&mut self, key: K, time_ns: u64, amount: u64) {
+        self.make_room();
         let index = self.index(time_ns);
         self.put(index, key, amount);
     }
 
     /// Adds a stretch of time to a key, to every step its part in ns; what lies before the first step is left out.
     pub(super) fn add_stretch(&mut self, key: K, begin_ns: u64, end_ns: u64) {
+        self.make_room();
         let last = self.index(end_ns);
         let first = self.index(begin_ns).min(last);
         let origin = self.origin_ns.unwrap_or(begin_ns);
@@ -165,6 +170,13 @@ impl<K: Copy + Eq + Hash> Spread<K> {
         }
     }
 
+    /// Widens steps where there are as many entries as there can be.
+    fn make_room(&mut self) {
+        while self.entries >= self.limit && self.steps.len() > FEW_STEPS {
+            self.widen();
+        }
+    }
+
     /// The step of a time; widens steps until there is one.
     fn index(&mut self, time_ns: u64) -> usize {
         let since = time_ns.saturating_sub(*self.origin_ns.get_or_insert(time_ns));
@@ -241,6 +253,26 @@ mod tests {
         let (step_ns, [even, odd]) = spread.series(&span(1500), |key| usize::from(key == 1));
         assert_eq!((step_ns, even.len(), spread.entries), (4 * SECOND_NS, 375, 750));
         assert!(even.iter().chain(&odd).all(|value| (value - 4.0).abs() < 1e-9));
+    }
+
+    #[test]
+    fn steps_widen_where_keys_are_many_so_that_late_ones_are_told_apart() {
+        let mut spread = Spread::new(SECOND_NS, STEPS, 1000);
+        spread.start(0);
+        for second in 0..200 {
+            // Nine come each second, and one once.
+            for key in (0..9).chain([1000 + second]) {
+                spread.add(key, second * SECOND_NS, 1);
+            }
+        }
+        let (step_ns, [usual, late, all]) = spread.series(&span(200), |key| match key {
+            0..9 => 0,
+            1199 => 1,
+            _ => 2,
+        });
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        assert_eq!((sum(&usual), sum(&late), sum(&all)), (1800.0, 1.0, 199.0), "nothing is without its key");
+        assert!(step_ns > SECOND_NS && spread.entries <= 1000 && usual.len() > FEW_STEPS / 2, "{step_ns}");
     }
 
     #[test]
