@@ -200,18 +200,35 @@ pub(super) fn in_the_way(pid: u32) -> String {
     )
 }
 
-/// A process that holds up whoever puts sites into a file and into jtrace itself, or that could.
+/// How long after a look it is looked again.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// A process that holds up whoever puts sites into a file and into jtrace itself, or that could. One that starts or ends can seem so
+/// for a moment, because its mappings and its mounts are read one after the other: it has to be there twice.
 pub(super) fn who_holds_up(file: Option<&Path>) -> io::Result<Option<u32>> {
+    let first = all_that_hold_up(file)?;
+    if first.is_empty() {
+        return Ok(None);
+    }
+    thread::sleep(AGAIN);
+    let second = all_that_hold_up(file)?;
+    Ok(first.into_iter().find(|pid| second.contains(pid)))
+}
+
+fn all_that_hold_up(file: Option<&Path>) -> io::Result<Vec<u32>> {
     let files = [Path::new("/proc/self/exe")].into_iter().chain(file);
     let inodes: Vec<String> = files.filter_map(|file| Some(file.metadata().ok()?.ino().to_string())).collect();
-    let mut who = None;
+    let mut all = Vec::new();
     let child = Apart::start(LOOK, &["1".to_owned(), "--sharing".to_owned(), inodes.join(",")])?;
     let ended = child.listen(None, &mut |said| {
         if let Said::HoldsUp(pid) = said {
-            who.get_or_insert(pid);
+            all.push(pid);
         }
     });
-    Ok(who.or(if let Ended::HeldUp(at) = ended { at } else { None }))
+    if let Ended::HeldUp(Some(at)) = ended {
+        all.push(at);
+    }
+    Ok(all)
 }
 
 /// Why a process could not be looked into.
