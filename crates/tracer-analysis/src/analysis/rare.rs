@@ -35,16 +35,6 @@ impl Replaced {
         self.0.remove(&stack);
     }
 
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// What stands for a stack now.
     pub(super) fn now(&self, stack: StackId) -> StackId {
         self.get(stack).unwrap_or(stack)

@@ -108,8 +108,6 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
             return;
         }
         self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
-        // What comes now has room again.
-        self.rows.shrink_to(2 * self.rows.len());
     }
 
     /// Others take the place of stacks.
@@ -118,7 +116,6 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         K: OfStack,
     {
         self.change_keys(|key| key.with_stack(replaced.now(key.stack())));
-        self.rows.shrink_to(2 * self.rows.len());
     }
 
     /// The stacks of the largest rows, so many at most.
@@ -142,6 +139,8 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
             // There are not more than before.
             self.rows.entry(change(key)).or_default().merge(&value);
         }
+        // What comes now has room again.
+        self.rows.shrink_to(2 * self.rows.len());
     }
 
     /// The keys' amounts, added up by the label that each key gets; `None` labels a key that is left out.

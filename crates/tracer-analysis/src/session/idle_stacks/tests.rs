@@ -38,6 +38,16 @@ impl Played {
         Self { idle: IdleStacks::default(), stacks, analyses: all(&[Lens::Cpu, Lens::Offcpu]), kept: Kept::default() }
     }
 
+    /// With more stacks than are kept whole, each of which came once.
+    fn of_many() -> Self {
+        let mut played = Self::new();
+        for number in 0..STACKS {
+            played.tell(number);
+            played.event(MS, number, SAMPLE);
+        }
+        played
+    }
+
     fn tell(&mut self, number: u32) {
         let frames: Vec<u32> = std::iter::once(BELOW + number).chain((0..BELOW).rev()).collect();
         let end = End { root: true, reason: String::new() };
@@ -68,11 +78,7 @@ const SAMPLE: Payload = Payload::CpuSample { period_ns: 1 };
 
 #[test]
 fn what_came_rarely_and_not_for_minutes_is_given_up_and_all_else_is_whole() {
-    let mut played = Played::new();
-    for number in 0..STACKS {
-        played.tell(number);
-        played.event(MS, number, SAMPLE);
-    }
+    let mut played = Played::of_many();
     let [large, slept, held, used] = [0, 1, 2, 3];
     for _ in 0..10 {
         played.event(MS, large, SAMPLE);
@@ -98,11 +104,7 @@ fn what_came_rarely_and_not_for_minutes_is_given_up_and_all_else_is_whole() {
 
 #[test]
 fn a_stack_that_comes_again_stands_for_itself_where_it_is_told_again() {
-    let mut played = Played::new();
-    for number in 0..STACKS {
-        played.tell(number);
-        played.event(MS, number, SAMPLE);
-    }
+    let mut played = Played::of_many();
     played.event(ROUND_NS + 2 * MS, 0, SAMPLE);
     played.event(2 * ROUND_NS + 3 * MS, 0, SAMPLE);
     let again = (0..STACKS).find(|number| played.stacks.get(id(*number)).is_none()).expect("given up");
