@@ -19,7 +19,7 @@ mod spread;
 mod stack_steps;
 mod state;
 mod steps;
-mod table;
+pub(crate) mod table;
 mod woven;
 
 pub mod gc;

@@ -214,6 +214,8 @@ pub struct Reporting<'a> {
     pub threads: &'a Threads,
     /// Names behind ids.
     pub names: &'a Names,
+    /// Whether profiles are wanted: what only looks for findings leaves them out.
+    pub with_profiles: bool,
 }
 
 /// What a client found out: a part of the section `markers` of the report.

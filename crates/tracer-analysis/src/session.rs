@@ -33,7 +33,7 @@ use crate::{
 /// Longest name of a thread that is kept; Java allows any.
 const MAX_THREAD_NAME_BYTES: usize = 1024;
 /// Where fewer threads have names, those that ended keep theirs.
-const MANY_NAMED_THREADS: usize = 16_384;
+const MANY_NAMED_THREADS: usize = 4096;
 /// Most buffers of marks whose threads are known.
 const MAX_OWNERS: usize = 1 << 16;
 

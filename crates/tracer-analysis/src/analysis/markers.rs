@@ -235,7 +235,7 @@ impl Analysis for Markers {
             Summary::new().int("markers", known.markers().len() as u64).int("places", known.places().len() as u64);
         let mut notes = self.notes();
         let mut shapes = Vec::new();
-        for (_, report) in self.dispatch.reports(context.names) {
+        for (_, report) in self.dispatch.reports(context.names, context.with_profiles) {
             summary = summary.followed_by(report.summary);
             notes.extend(report.notes);
             shapes.extend(report.shapes.into_iter().filter(|shape| !shape.is_empty()));
@@ -277,7 +277,7 @@ mod tests {
         }
         // A new thread has the index of one that ended, and nothing of its counts.
         play.batch(5000, &words, false);
-        let (_, report) = play.dispatch.reports(&Names::default()).remove(0);
+        let (_, report) = play.dispatch.reports(&Names::default(), true).remove(0);
         let table = report.shapes.iter().find_map(|shape| match shape {
             Shape::Table(table) if table.id == "marker_threads" => Some(table),
             _ => None,

@@ -4,17 +4,19 @@
 //! over all steps is bounded too: steps become wider where it is reached, so that what comes late has its keys as what came early. Where
 //! there are few steps already, what comes is added up a step without its key.
 
+mod step;
+
 use std::hash::Hash;
 
+use self::step::Step;
 use super::{
     ended::{EndedThreads, MANY_ROWS, OfThread},
     rare::{OfStack, Replaced},
     steps::{SECOND_NS, STEPS},
-    table::FastMap,
 };
 use crate::{event::Tid, report::Span};
 
-/// Most entries over all steps: some 3 MiB.
+/// Most entries over all steps: some 2 MiB.
 const ENTRIES: usize = 65_536;
 /// So few steps do not become wider for entries.
 const FEW_STEPS: usize = 60;
@@ -28,18 +30,6 @@ pub(super) struct Spread<K> {
     entries: usize,
     limit: usize,
     most_steps: usize,
-}
-
-#[derive(Clone, Debug)]
-struct Step<K> {
-    amounts: FastMap<K, u64>,
-    others: u64,
-}
-
-impl<K> Default for Step<K> {
-    fn default() -> Self {
-        Self { amounts: FastMap::default(), others: 0 }
-    }
 }
 
 impl<K> Default for Spread<K> {
@@ -60,7 +50,7 @@ impl<K> Spread<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Spread<K> {
+impl<K: Copy + Ord + Hash> Spread<K> {
     /// Steps count from here. Without it they count from the first event.
     pub(super) fn start(&mut self, start_ns: u64) {
         self.origin_ns.get_or_insert(start_ns);
@@ -115,9 +105,7 @@ impl<K: Copy + Eq + Hash> Spread<K> {
 
     /// The entries, in no order within a step, without what is beyond the bound.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, K, u64)> + '_ {
-        (0..)
-            .zip(&self.steps)
-            .flat_map(|(index, step)| step.amounts.iter().map(move |(key, amount)| (index, *key, *amount)))
+        (0..).zip(&self.steps).flat_map(|(index, step)| step.iter().map(move |(key, amount)| (index, key, amount)))
     }
 
     /// The last step of the span, where it is one of those that there can be.
@@ -147,23 +135,18 @@ impl<K: Copy + Eq + Hash> Spread<K> {
 
     fn change_keys(&mut self, change: impl Fn(K) -> K) {
         for step in &mut self.steps {
-            let changed: Vec<(K, u64)> = step.amounts.extract_if(|key, _| change(*key) != *key).collect();
-            for (key, amount) in changed {
-                let sum = step.amounts.entry(change(key)).or_default();
-                *sum = sum.saturating_add(amount);
-            }
-            // A step is as wide as all before it together were once, and had as many keys.
-            step.amounts.shrink_to(2 * step.amounts.len());
+            step.change_keys(&change);
         }
-        self.entries = self.steps.iter().map(|step| step.amounts.len()).sum();
+        self.count();
     }
 
     fn put(&mut self, index: usize, key: K, amount: u64) {
         let Some(step) = self.steps.get_mut(index) else { return };
-        if let Some(known) = step.amounts.get_mut(&key) {
-            *known = known.saturating_add(amount);
-        } else if self.entries < self.limit {
-            step.amounts.insert(key, amount);
+        if step.add(key, amount) {
+            return;
+        }
+        if self.entries < self.limit {
+            step.insert(key, amount);
             self.entries += 1;
         } else {
             step.others = step.others.saturating_add(amount);
@@ -197,24 +180,24 @@ impl<K: Copy + Eq + Hash> Spread<K> {
         let mut steps = std::mem::take(&mut self.steps).into_iter();
         while let Some(mut step) = steps.next() {
             if let Some(second) = steps.next() {
-                step.others = step.others.saturating_add(second.others);
-                for (key, amount) in second.amounts {
-                    let sum = step.amounts.entry(key).or_insert(0);
-                    *sum = sum.saturating_add(amount);
-                }
+                step.merge(second);
             }
             self.steps.push(step);
         }
-        self.entries = self.steps.iter().map(|step| step.amounts.len()).sum();
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.entries = self.steps.iter().map(Step::len).sum();
     }
 }
 
 /// A step's amounts, added up by series.
-fn sums<K: Copy, const N: usize>(step: &Step<K>, series: &mut impl FnMut(K) -> usize) -> [u64; N] {
+fn sums<K: Copy + Ord + Hash, const N: usize>(step: &Step<K>, series: &mut impl FnMut(K) -> usize) -> [u64; N] {
     let mut sums = [0_u64; N];
-    for (key, amount) in &step.amounts {
-        if let Some(sum) = sums.get_mut(series(*key)) {
-            *sum = sum.saturating_add(*amount);
+    for (key, amount) in step.iter() {
+        if let Some(sum) = sums.get_mut(series(key)) {
+            *sum = sum.saturating_add(amount);
         }
     }
     if let Some(last) = sums.last_mut() {

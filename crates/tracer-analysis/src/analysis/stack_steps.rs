@@ -14,7 +14,7 @@ const STEP_NS: u64 = 125_000_000;
 /// Most steps of a profile; they double, so there are half as many at least.
 const STEPS: usize = 240;
 
-/// Most pairs of stack and step: some 3 MiB here, 1 MiB in a page.
+/// Most pairs of stack and step: some 2 MiB here, 1 MiB in a page.
 const STEP_ENTRIES: usize = 65_536;
 
 /// Amounts by stack and thread over time; those of analyses that tell when the span starts.

@@ -24,7 +24,7 @@ pub(crate) const OTHERS: &str = "(others)";
 pub(super) const REPORT_ROWS: usize = 2000;
 
 /// A map for small integer keys.
-pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
+pub(crate) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
 
 /// A set of small integer keys.
 pub(super) type FastSet<K> = HashSet<K, BuildHasherDefault<FoldHasher>>;
@@ -34,7 +34,7 @@ pub(super) type FastSet<K> = HashSet<K, BuildHasherDefault<FoldHasher>>;
 /// `std`'s default resists chosen keys at five times the price. Here keys are bounded in number by the table's limit, so
 /// the worst that chosen keys can do is a probe sequence of that length.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FoldHasher(u64);
+pub(crate) struct FoldHasher(u64);
 
 impl Hasher for FoldHasher {
     fn finish(&self) -> u64 {

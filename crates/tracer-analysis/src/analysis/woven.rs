@@ -111,7 +111,7 @@ impl Woven {
         }
         let mut summary = Summary::new();
         let (mut notes, mut shapes) = (Vec::new(), Vec::new());
-        for (_, report) in self.dispatch.reports(context.names) {
+        for (_, report) in self.dispatch.reports(context.names, context.with_profiles) {
             summary = summary.followed_by(report.summary);
             notes.extend(report.notes);
             shapes.extend(report.shapes);

@@ -243,8 +243,8 @@ impl Dispatch {
     }
 
     /// What each client has to say, by its name.
-    pub fn reports(&self, names: &Names) -> Vec<(String, ClientReport)> {
-        let at = Reporting { known: &self.known, threads: &self.threads, names };
+    pub fn reports(&self, names: &Names, with_profiles: bool) -> Vec<(String, ClientReport)> {
+        let at = Reporting { known: &self.known, threads: &self.threads, names, with_profiles };
         self.taps.iter().map(|tap| (tap.client.name().to_owned(), tap.client.report(&at))).collect()
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Time is that of the events, so a recording gives the report that the session gave.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use tracer_common::stack::STACK_FIRST;
 
@@ -12,6 +12,7 @@ use crate::{
     analysis::{
         Analysis,
         rare::{self, Replaced},
+        table::FastMap,
     },
     event::{Event, Payload, StackId},
     stack::{Stack, Stacks, TOLD_AGAIN_NS},
@@ -31,7 +32,7 @@ const _: () = assert!(ROUND_NS > TOLD_AGAIN_NS, "the source must tell a stack ag
 /// When the stacks of a session came last.
 #[derive(Debug, Default)]
 pub(super) struct IdleStacks {
-    uses: HashMap<StackId, Use>,
+    uses: FastMap<StackId, Use>,
     round: u32,
     ends_ns: u64,
     /// Events that came, less those for which stacks were looked through.

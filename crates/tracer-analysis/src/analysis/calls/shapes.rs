@@ -19,8 +19,8 @@ use crate::{
 /// Callees of a place that are named.
 const NAMED: usize = 5;
 
-/// All shapes, the most important first.
-pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>) -> Vec<Shape> {
+/// All shapes, the most important first; profiles where they are asked for.
+pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>, with_profiles: bool) -> Vec<Shape> {
     let mut shapes = vec![edges(graph)];
     if graph.has_places() {
         let sites = Sites::of(graph);
@@ -31,7 +31,9 @@ pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>) ->
         shapes.push(threads(graph));
         shapes.push(tree::tree(graph, contexts));
     }
-    shapes.extend(profile::profiles(graph, contexts, lookup));
+    if with_profiles {
+        shapes.extend(profile::profiles(graph, contexts, lookup));
+    }
     shapes
 }
 

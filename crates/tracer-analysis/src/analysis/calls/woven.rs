@@ -88,7 +88,8 @@ impl Counts for Calls {
         notes.extend(self.contexts.note_of_limit());
         let called = self.contexts.nodes().iter().filter_map(|node| subjects.get(node.method));
         notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
-        ClientReport { summary: figures(&graph), notes, shapes: shapes::all(&graph, &self.contexts, lookup) }
+        let shapes = shapes::all(&graph, &self.contexts, lookup, at.with_profiles);
+        ClientReport { summary: figures(&graph), notes, shapes }
     }
 }
 

@@ -17,7 +17,7 @@ fn play() -> Play {
 }
 
 fn report(play: &Play) -> ClientReport {
-    play.dispatch.reports(&Names::default()).remove(0).1
+    play.dispatch.reports(&Names::default(), true).remove(0).1
 }
 
 /// Caller, callee, calls, errors, total and self time of each edge.

@@ -20,7 +20,7 @@ fn play(time: bool) -> Play {
 }
 
 fn report(play: &Play) -> ClientReport {
-    play.dispatch.reports(&crate::names::Names::default()).remove(0).1
+    play.dispatch.reports(&crate::names::Names::default(), true).remove(0).1
 }
 
 /// Rows of a table without the columns of names.

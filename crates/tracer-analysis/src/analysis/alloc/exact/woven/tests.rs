@@ -30,7 +30,7 @@ fn play() -> Play {
 }
 
 fn report(play: &Play) -> ClientReport {
-    play.dispatch.reports(&crate::names::Names::default()).remove(0).1
+    play.dispatch.reports(&crate::names::Names::default(), true).remove(0).1
 }
 
 fn table<'a>(report: &'a ClientReport, id: &str) -> &'a Table {
