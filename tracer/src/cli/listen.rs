@@ -28,8 +28,12 @@ use crate::{
 
 /// How often the ring buffers are emptied where nothing asks for it earlier: no event gets older than two ticks.
 const TICK: Duration = Duration::from_millis(40);
-/// How often the screen is drawn.
+/// How often the screen shows something new at most.
 const FRAME: Duration = Duration::from_millis(250);
+/// How often it does so at least.
+const SLOWEST_FRAME: Duration = Duration::from_secs(2);
+/// Of the time that a frame took, how much must pass until the next one: two per cent of a core go into it.
+const FRAME_REST: u32 = 50;
 /// How often the target is looked at, for an `exec`.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often memory is given back that a burst of records has left.
@@ -259,7 +263,10 @@ pub(super) struct Console {
     screen: Screen,
     tui: Tui,
     keys: mpsc::Receiver<Input>,
-    drawn: Option<Instant>,
+    /// When the session is asked again what to show.
+    next: Instant,
+    /// Whether the user did something since it was drawn, who waits for it.
+    is_touched: bool,
 }
 
 impl Drop for Console {
@@ -273,34 +280,57 @@ impl Console {
     pub(super) fn open() -> io::Result<Self> {
         logger::screen(true);
         let tui = Tui::new().in_style(Style::wanted());
-        Ok(Self { screen: Screen::open()?, tui, keys: crate::view::tui::input::spawn()?, drawn: None })
+        let keys = crate::view::tui::input::spawn()?;
+        Ok(Self { screen: Screen::open()?, tui, keys, next: Instant::now(), is_touched: false })
     }
 
     async fn key(&mut self) -> Flow {
-        match self.keys.recv().await {
-            Some(Input::Key(key)) => {
-                self.drawn = None;
-                self.tui.key(key)
+        let Some(input) = self.keys.recv().await else { return Flow::Quit };
+        self.is_touched = true;
+        match input {
+            Input::Key(key) => {
+                let flow = self.tui.key(key);
+                if matches!(flow, Flow::Switch(_)) {
+                    self.next = Instant::now();
+                }
+                flow
             }
-            Some(Input::Mouse(event)) => {
-                self.drawn = None;
+            Input::Mouse(event) => {
                 self.tui.mouse(event);
                 Flow::Continue
             }
-            Some(Input::Resize(..)) => {
-                self.drawn = None;
-                Flow::Continue
-            }
-            None => Flow::Quit,
+            Input::Resize(..) => Flow::Continue,
         }
     }
 
     fn draw(&mut self, session: &Session) -> io::Result<()> {
-        if self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
-            return Ok(());
+        let began = Instant::now();
+        let (is_due, is_touched) = (began >= self.next, std::mem::take(&mut self.is_touched));
+        if is_due {
+            self.tui.update(Arc::new(session.report()));
         }
-        self.drawn = Some(Instant::now());
-        self.tui.update(Arc::new(session.report()));
-        self.tui.draw(self.screen.terminal())
+        if is_due || is_touched {
+            self.tui.draw(self.screen.terminal())?;
+        }
+        if is_due {
+            self.next = Instant::now() + rest(began.elapsed());
+        }
+        Ok(())
+    }
+}
+
+/// How long a frame that took so long is shown.
+fn rest(took: Duration) -> Duration {
+    took.saturating_mul(FRAME_REST).clamp(FRAME, SLOWEST_FRAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_that_take_long_are_shown_longer() {
+        let [quick, slow, slower] = [1, 10, 100].map(Duration::from_millis);
+        assert_eq!([quick, slow, slower].map(rest), [FRAME, Duration::from_millis(500), SLOWEST_FRAME]);
     }
 }
