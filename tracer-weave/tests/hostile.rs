@@ -121,8 +121,8 @@ fn fuzz_class_files() {
         }
         read += usize::from(metered(ROOM_BYTES + ROOM_PER_BYTE * damaged.len(), || attempt(&damaged, &rules)));
     }
-    // Most damage is to code and names, and is no reason to refuse the class.
-    assert!(read > cases / 3, "only {read} could be read");
+    // Damage to code and names is no reason to refuse the class.
+    assert!(read > cases / 4, "only {read} could be read");
 }
 
 #[test]
