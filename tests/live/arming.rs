@@ -327,9 +327,9 @@ fn a_stopped_jvm_is_refused_at_once_and_one_that_stops_later_is_not_waited_for()
     assert!(matches!(refused, Err(attach_protocol::Error::Stopped(_))), "{refused:?}");
     let attachment = Attachment::open(&target)?;
     stop(&mut jvm)?;
-    let unanswered = attachment.command("VM.version", Duration::from_millis(200));
+    let unanswered = attachment.command("VM.version", Duration::from_secs(30));
     jvm.process().signal(Signal::CONT)?;
-    assert!(matches!(unanswered, Err(attach_protocol::Error::Reply { .. })), "{unanswered:?}");
+    assert!(matches!(unanswered, Err(attach_protocol::Error::Stopped(_))), "{unanswered:?}");
     jvm.finish()?;
     Ok(())
 }

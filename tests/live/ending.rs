@@ -29,6 +29,8 @@ use crate::{
 };
 
 const FLAG: &str = "DTraceMonitorProbes";
+/// Methods of a class of `Arming` that is compiled anew.
+const CHOSEN: &str = "Arming$Chosen::*";
 pub(crate) const FLAGS: [&str; 3] = [FLAG, "DTraceMethodProbes", "DTraceAllocProbes"];
 
 /// Signals whose default ends a process. `SIGXCPU` is what the kernel bounds the urgent thread with as well: it ends nothing
@@ -53,6 +55,11 @@ pub(crate) const SIGNALS: [Signal; 15] = [
 
 fn contended(jdk: &Jdk) -> Result<Jvm> {
     Launch::new(jdk, "locks", "Locks").arguments(&["contended", "200"]).start()
+}
+
+/// A JDK that compiles chosen classes anew.
+fn that_recompiles() -> Result<Jdk> {
+    jdk::all()?.into_iter().find(|jdk| jdk.release >= recompile::SINCE).context("no JDK that recompiles")
 }
 
 fn is_restored(jvm: &Jvm) -> Result<bool> {
@@ -135,16 +142,46 @@ fn heard(pid: u32) -> Result<usize> {
     Ok(texts.filter(|text| counts(text.clone())).count())
 }
 
+/// A JVM that is stopped is asked nothing for longer than it takes to see that. Whoever waited would say that it came too late.
+#[test]
+fn one_signal_ends_it_beside_a_stopped_jvm_and_says_that_it_is_stopped() -> Result<()> {
+    let jdk = that_recompiles()?;
+    let mut jvm = Launch::new(&jdk, "arming", "Arming").flags(&["-Xbatch"]).start()?;
+    let pid = jvm.pid().to_string();
+    for words in [
+        &["methods", &pid, "--lane", "inside", "-I", CHOSEN, "--json"][..],
+        &["markers", &pid, "--marker", &format!("all={CHOSEN}"), "--json"],
+        &["typestate", &pid, "--inside", "-p", "hasnext", "--later", "--json"],
+        &["methods", &pid, "-I", CHOSEN, "--arm", "recompile", "--json"],
+        // Nothing of it is asked: its flag is a byte of its memory.
+        &["attach", &pid, "-l", "locks", "--json"],
+    ] {
+        let mut session = Session::start(words)?;
+        stop(&mut jvm)?;
+        let process = session.process();
+        process.signal(Signal::INT)?;
+        let status = process.wait(jtrace::LIMIT)?;
+        let said = process.stdout.text() + &process.stderr.text();
+        ensure!(status.success(), "{words:?}: {status}, {said}");
+        let is_asked = words[0] != "attach";
+        ensure!(!is_asked || said.contains("is stopped"), "{words:?} does not say it: {said}");
+        ensure!(!said.contains("too late") && !said.contains("too long"), "{words:?} has waited: {said}");
+        jvm.process().signal(Signal::CONT)?;
+        restored_by_the_next_start(&jvm)?;
+    }
+    jvm.finish().map(drop)
+}
+
 /// Code that calls can be dropped by the JVM alone. Who presses Ctrl-C once more does not wait for one that is stopped.
 #[test]
 fn a_second_signal_leaves_what_a_stopped_jvm_is_owed_to_the_next_start() -> Result<()> {
-    let jdk = jdk::all()?.into_iter().find(|jdk| jdk.release >= recompile::SINCE).context("no JDK that recompiles")?;
+    let jdk = that_recompiles()?;
     let mut jvm = Launch::new(&jdk, "arming", "Arming").flags(&["-Xbatch"]).start()?;
     let pid = jvm.pid().to_string();
     let target = find::Jvm::open(jvm.pid())?;
     let owed = format!("/run/jtrace/recompiled/{pid}-{}.json", target.target.start_ticks);
     let owed = std::path::Path::new(&owed);
-    let mut session = Session::start(&["methods", &pid, "-I", "Arming$Chosen::*", "--arm", "recompile", "--json"])?;
+    let mut session = Session::start(&["methods", &pid, "-I", CHOSEN, "--arm", "recompile", "--json"])?;
     ensure!(owed.exists(), "nothing was written down before");
     stop(&mut jvm)?;
     let process = session.process();

@@ -1,6 +1,7 @@
 //! A root tool among hostile users: each test attacks as an ordinary user could, in namespaces of her own.
 
 mod held_up;
+mod listed;
 mod outputs;
 mod owed;
 pub(crate) mod spoken_for;

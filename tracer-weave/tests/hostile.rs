@@ -48,7 +48,7 @@ fn rules() -> Vec<Rule> {
 
 fn classes() -> Vec<Vec<u8>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/classes");
-    ["Loops", "Methods", "Methods$Derived"]
+    ["Loops", "Methods", "Methods$Derived", "Methods$Greeting"]
         .iter()
         .map(|name| fs::read(directory.join(format!("{name}.class"))).unwrap())
         .collect()
@@ -63,11 +63,12 @@ fn attempt(class_file: &[u8], rules: &[Rule]) -> bool {
         Some(last)
     });
     // Both read the same of it.
-    assert_eq!(woven.is_ok(), outline(class_file).is_ok());
+    let before = outline(class_file);
+    assert_eq!(woven.is_ok(), before.is_ok());
     if let Ok(woven) = &woven
         && let Some(woven_file) = &woven.class_file
     {
-        assert_eq!(outline(woven_file).unwrap().methods, outline(class_file).unwrap().methods);
+        assert_eq!(outline(woven_file).unwrap().methods, before.unwrap().methods);
     }
     woven.is_ok()
 }
@@ -101,29 +102,27 @@ const ROOM_PER_BYTE: usize = 256;
 
 #[test]
 fn fuzz_class_files() {
-    // The number is shared among the class files.
     let cases: usize = std::env::var("JTRACE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(900);
-    let count = cases.div_ceil(classes().len());
-    let rules = rules();
+    let (rules, classes) = (rules(), classes());
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let mut read = 0;
-    for class in classes() {
-        for _ in 0..count {
-            let mut damaged = class.clone();
-            for _ in 0..=numbers.below(4) {
-                let at = numbers.below(damaged.len() - 4);
-                match numbers.below(4) {
-                    0 => damaged[at] = [0, 1, 0x7F, 0x80, 0xFF][numbers.below(5)],
-                    1 => damaged[at] ^= 1 << numbers.below(8),
-                    2 => damaged[at..at + 2].copy_from_slice(&[0xFF, 0xFF]),
-                    _ => damaged[at] = u8::try_from(numbers.below(256)).unwrap(),
-                }
+    for _ in 0..cases {
+        // Faults in small ones are more often where something is decided, and ten of them take as long as a large one.
+        let class = &classes[[0, 1, 2, 2, 2, 2, 3, 3][numbers.below(8)]];
+        let mut damaged = class.clone();
+        for _ in 0..=numbers.below(4) {
+            let at = numbers.below(damaged.len() - 4);
+            match numbers.below(4) {
+                0 => damaged[at] = [0, 1, 0x7F, 0x80, 0xFF][numbers.below(5)],
+                1 => damaged[at] ^= 1 << numbers.below(8),
+                2 => damaged[at..at + 2].copy_from_slice(&[0xFF, 0xFF]),
+                _ => damaged[at] = u8::try_from(numbers.below(256)).unwrap(),
             }
-            read += usize::from(metered(ROOM_BYTES + ROOM_PER_BYTE * damaged.len(), || attempt(&damaged, &rules)));
         }
+        read += usize::from(metered(ROOM_BYTES + ROOM_PER_BYTE * damaged.len(), || attempt(&damaged, &rules)));
     }
-    // Most damage is to code and names, and is no reason to refuse the class.
-    assert!(read > count, "only {read} could be read");
+    // Damage to code and names is no reason to refuse the class.
+    assert!(read > cases / 4, "only {read} could be read");
 }
 
 #[test]

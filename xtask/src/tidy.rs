@@ -33,6 +33,7 @@ const UNSAFE: [&str; 10] = [
     "crates/tracer-jvm/src/jvm/find/refused_calls.rs",
     "crates/tracer-testing/src/allocator.rs",
     "crates/tracer-jvm/src/jvm/memory/calls.rs",
+    "crates/tracer-jvm/src/jvm/forked.rs",
     "crates/tracer-process/src/priority.rs",
     "crates/tracer-process/src/reserve.rs",
 ];

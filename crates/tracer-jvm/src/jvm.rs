@@ -21,6 +21,7 @@ pub mod os_process;
 pub mod os_thread;
 
 pub mod find;
+pub mod forked;
 pub mod since_start;
 pub mod unloads;
 

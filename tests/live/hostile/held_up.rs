@@ -44,7 +44,7 @@ pub(super) fn that_holds_up(kind: &str, directory: &Path) -> Result<Process> {
 }
 
 /// A device that everybody may open, by the name that the kernel has for it.
-fn device(name: &str, directory: &Path) -> Result<PathBuf> {
+pub(super) fn device(name: &str, directory: &Path) -> Result<PathBuf> {
     let all = fs::read_to_string("/proc/misc")?;
     let number = all.lines().find_map(|line| line.trim().strip_suffix(name)).with_context(|| format!("no {name}"))?;
     let path = directory.join(name);

@@ -37,6 +37,8 @@ pub const MAX_COMMAND_BYTES: usize = 1023;
 const MAX_REPLY_BYTES: u64 = 1 << 20;
 /// How long the JVM may take to listen after it was asked to. It takes some 10 ms.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
+/// How often it is looked whether a JVM that says nothing is stopped.
+const LOOK: Duration = Duration::from_millis(200);
 /// How often it is looked whether the JVM listens.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -143,7 +145,7 @@ impl Attachment {
         let place = Place::open(target, jvm.target.namespace_pid)?;
         let attachment = Self { target, place };
         if attachment.place.socket()? == Found::Nothing {
-            attachment.ask()?;
+            attachment.ask(LISTEN_PATIENCE)?;
         }
         Ok(attachment)
     }
@@ -184,12 +186,12 @@ impl Attachment {
     }
 
     /// Asks the JVM to listen, and waits until it does.
-    fn ask(&self) -> Result<(), Error> {
+    fn ask(&self, patience: Duration) -> Result<(), Error> {
         let pid = self.target.pid;
         let handle = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw).ok_or(Error::Gone(pid))?;
         let handle = pidfd_open(handle, PidfdFlags::empty()).map_err(|_| Error::Gone(pid))?;
         let stat = Stat::read(pid).map_err(|_| Error::Gone(pid))?;
-        if matches!(stat.state, 'T' | 't') {
+        if stat.is_stopped() {
             return Err(Error::Stopped(pid));
         }
         // Without a handler the signal ends the process.
@@ -204,7 +206,7 @@ impl Attachment {
         let _request = self.place.request()?;
         pidfd_send_signal(&handle, Signal::QUIT).map_err(|errno| self.failed("send SIGQUIT")(errno.into()))?;
         let began = Instant::now();
-        let until = Until::within(LISTEN_PATIENCE, Patience::First);
+        let until = Until::within(patience, Patience::First);
         while self.place.socket()? == Found::Nothing {
             if !self.target.is_alive() {
                 return Err(Error::Gone(pid));
@@ -260,11 +262,22 @@ impl Attachment {
         self.read(&socket, until)
     }
 
+    /// A process that is stopped is not waited for: it goes on some day, or never.
     fn wait(&self, socket: &OwnedFd, how: PollFlags, until: Until) -> Result<(), Error> {
-        ending::wait(socket.as_fd(), how, until).map_err(|cut| Error::Reply {
-            pid: self.target.pid,
-            problem: if cut == Cut::Late { "it comes too late".to_owned() } else { cut.to_string() },
-        })
+        let pid = self.target.pid;
+        loop {
+            let look = Until { deadline: until.deadline.min(Instant::now() + LOOK), ..until };
+            if ending::wait(socket.as_fd(), how, look).is_ok() {
+                return Ok(());
+            }
+            match until.is_over() {
+                Some(Cut::Late) => return Err(Error::Reply { pid, problem: "it comes too late".to_owned() }),
+                Some(cut) => return Err(Error::Reply { pid, problem: cut.to_string() }),
+                // Only the look is over.
+                None if Stat::read(pid).is_ok_and(Stat::is_stopped) => return Err(Error::Stopped(pid)),
+                None => {}
+            }
+        }
     }
 
     fn read(&self, socket: &OwnedFd, until: Until) -> Result<Vec<u8>, Error> {

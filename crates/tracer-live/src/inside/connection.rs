@@ -12,12 +12,15 @@ use std::{
 use rustix::{
     event::PollFlags,
     io::Errno,
-    net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, sockopt},
+    net::{RecvFlags, SendFlags, recv, send},
 };
 use serde::Serialize;
 use tracer_weave::control::{self, MAX_TOLD_BYTES, Told};
 
-use crate::ending::{self, Until};
+use crate::{
+    ending::{self, Until},
+    jvm::forked::is_local_stream,
+};
 
 /// How much is read at a time.
 const PIECE_BYTES: usize = 64 << 10;
@@ -25,15 +28,6 @@ const PIECE_BYTES: usize = 64 << 10;
 const MAX_OUTGOING_BYTES: usize = control::MAX_MESSAGE_BYTES + (1 << 20);
 /// Length in front of a message.
 const HEAD_BYTES: usize = 4;
-
-/// A descriptor that was taken out of the JVM may be anything: only a stream of two local ends is none that reading could hold up.
-pub(super) fn check(socket: &OwnedFd) -> io::Result<()> {
-    let is_stream = sockopt::socket_type(socket)? == SocketType::STREAM;
-    if !is_stream || sockopt::socket_domain(socket)? != AddressFamily::UNIX {
-        return Err(io::Error::other("it is no stream of this machine"));
-    }
-    Ok(())
-}
 
 /// One end of the connection.
 #[derive(Debug)]
@@ -48,7 +42,9 @@ pub(super) struct Connection {
 impl Connection {
     /// A connection over a descriptor that was taken out of the JVM.
     pub(super) fn new(socket: OwnedFd) -> io::Result<Self> {
-        check(&socket)?;
+        if !is_local_stream(socket.as_fd()) {
+            return Err(io::Error::other("it is no stream of this machine"));
+        }
         Ok(Self { socket, incoming: Vec::new(), taken: 0, outgoing: Vec::new() })
     }
 
@@ -122,7 +118,7 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use rustix::net::{SocketFlags, socketpair};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     use tracer_weave::control::Order;
 
     use super::*;

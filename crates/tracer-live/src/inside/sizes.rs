@@ -8,6 +8,7 @@ use std::{
 
 use tracer_weave::{Maker, PlaceDefinition};
 
+use super::unnamed::NAME_BYTES;
 use crate::jvm::{
     find::Jvm,
     memory::Memory,
@@ -53,7 +54,7 @@ impl Sizes {
     pub(super) fn woven(&mut self, place: &PlaceDefinition) {
         let Some(made) = place.made.as_ref().filter(|made| made.by == Maker::New) else { return };
         if self.bytes < MAX_NAMES_BYTES && !self.wanted.contains_key(&made.class) {
-            self.bytes += made.class.len();
+            self.bytes += made.class.len() + NAME_BYTES;
             self.wanted.insert(made.class.clone(), None);
             self.is_new = true;
         }
@@ -125,4 +126,23 @@ fn sizes(
         found.insert(name, None);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer_weave::Made;
+
+    use super::*;
+
+    #[test]
+    fn short_names_of_what_is_made_are_not_kept_without_end() {
+        let mut sizes = Sizes::default();
+        for number in 0..1 << 20 {
+            let (class, method, descriptor) = (String::new(), String::new(), String::new());
+            let made = Some(Made { class: format!("{number:x}"), by: Maker::New });
+            sizes.woven(&PlaceDefinition { id: 0, marker: 0, class, method, descriptor, bci: 0, line: None, made });
+        }
+        let kept = sizes.wanted.len();
+        assert!((1..=MAX_NAMES_BYTES / NAME_BYTES).contains(&kept), "{kept} names");
+    }
 }

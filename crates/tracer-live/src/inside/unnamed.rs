@@ -13,6 +13,8 @@ use crate::jvm::{
 
 /// Most bytes of names of classes that are kept.
 const MAX_NAMES_BYTES: usize = 16 << 20;
+/// What one takes beside its letters: its place in the table, and what an allocator adds. Millions of names can have three letters.
+pub(super) const NAME_BYTES: usize = 64;
 
 /// Reads such names.
 #[derive(Debug, Default)]
@@ -34,7 +36,7 @@ impl Namer {
     /// A class with places.
     pub(super) fn woven(&mut self, class: &str) {
         if self.bytes < MAX_NAMES_BYTES && self.classes.insert(class.to_owned()) {
-            self.bytes += class.len();
+            self.bytes += class.len() + NAME_BYTES;
         }
     }
 
@@ -62,5 +64,18 @@ impl Namer {
         done.running.sort_by(|one, other| {
             other.times.cmp(&one.times).then_with(|| (&one.class, &one.method).cmp(&(&other.class, &other.method)))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_without_end_are_not_kept_without_end() {
+        let mut namer = Namer::default();
+        (0..1 << 20).for_each(|number| namer.woven(&format!("{number:x}")));
+        let kept = namer.classes.len();
+        assert!((1..=MAX_NAMES_BYTES / NAME_BYTES).contains(&kept), "{kept} names");
     }
 }

@@ -11,13 +11,10 @@ use std::{
     collections::VecDeque,
     ffi::OsString,
     io,
-    num::NonZeroU32,
-    os::fd::OwnedFd,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use tracer_weave::control::{ACTIVE_SYMBOL, Done, MAX_RUNNING, Matched, Order, PEER_SYMBOL, Told, VERSION};
 
 use super::{
@@ -35,6 +32,7 @@ use crate::{
             Jvm,
             process::{Identity, Stat},
         },
+        forked,
         memory::maps,
     },
     mark::{CodeBefore, Inside, MAX_SKIPPED, Woven},
@@ -233,7 +231,7 @@ impl Visit {
                 Err(cut) => return Err(silent(cut)),
             }
         };
-        let connection = take_descriptor(pid, descriptor).and_then(Connection::new);
+        let connection = forked::socket_of(pid, descriptor).and_then(Connection::new);
         let connection = connection.map_err(|error| load(format!("its connection: {error}")))?;
         let mut visit =
             Self { namer: Namer::of(jvm), sizes: Sizes::of(jvm), ..Self::over(connection, jvm.identity(), path) };
@@ -408,7 +406,7 @@ impl Visit {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
                 other => other.map(|()| true),
             })?;
-            if !waited && is_stopped(self.target) {
+            if !waited && Stat::read(self.target.pid).is_ok_and(Stat::is_stopped) {
                 return self.with(|_| Err(io::Error::other(STOPPED)));
             }
         }
@@ -428,11 +426,6 @@ impl Visit {
 /// What is said of a process that cannot answer.
 const STOPPED: &str =
     "the process is stopped (SIGSTOP, or a debugger); the library restores everything when it runs on";
-
-/// Whether somebody has stopped a process.
-fn is_stopped(target: Identity) -> bool {
-    Stat::read(target.pid).is_ok_and(|stat| matches!(stat.state, 'T' | 't'))
-}
 
 /// A text of the library, no longer than anybody reads.
 fn shortened(mut text: String) -> String {
@@ -527,12 +520,6 @@ fn mapping(pid: u32, line: &str) -> Option<Mapping> {
         is_first: offset.bytes().all(|digit| digit == b'0'),
         path: PathBuf::from(format!("/proc/{pid}/map_files/{range}")),
     })
-}
-
-fn take_descriptor(pid: u32, descriptor: i32) -> io::Result<OwnedFd> {
-    let pid = NonZeroU32::new(pid).and_then(|pid| i32::try_from(pid.get()).ok()).and_then(Pid::from_raw);
-    let process = pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?;
-    Ok(pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty())?)
 }
 
 mod walk;

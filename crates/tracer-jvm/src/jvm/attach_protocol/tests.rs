@@ -74,6 +74,24 @@ fn a_silent_jvm_is_not_waited_for_longer_than_allowed() {
     assert!(matches!(answered, Err(Error::Reply { problem, .. }) if problem.contains("too late")));
 }
 
+/// What handles SIGQUIT and makes no socket. The file that asks is gone again.
+#[test]
+fn a_jvm_that_never_listens_is_not_waited_for_longer_than_allowed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "trap : QUIT; echo x; while ! read line; do :; done"]);
+    let mut jvm = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    jvm.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    let asked = Attachment { target: Identity::of(jvm.id()).unwrap(), ..attachment(directory.path()) };
+    let patience = Duration::from_millis(50);
+    let answered = asked.ask(patience);
+    assert!(matches!(answered, Err(Error::Silent { waited, .. }) if waited >= patience), "{answered:?}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    assert!(jvm.try_wait().unwrap().is_none(), "SIGQUIT has ended it");
+    jvm.kill().unwrap();
+    jvm.wait().unwrap();
+}
+
 /// A reply that always goes on, a byte at a time, has the same limit as none.
 #[test]
 fn a_reply_byte_by_byte_is_not_waited_for_longer_than_allowed() {

@@ -1,14 +1,18 @@
 //! Sockets from which virtual threads wait to read. They leave their carriers meanwhile, and one thread waits for all of them
 //! (`sun.nio.ch.Poller`, by `epoll`): the kernel lists which sockets that are, once each until something comes.
 
-use std::{collections::HashMap, fs, fs::File, io::Read as _};
+use std::{
+    collections::HashMap,
+    fs,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
-use super::{Descriptors, sockets::Sockets};
+use super::{super::forked, Descriptors, sockets::Sockets};
 
 /// Most descriptors among which lists of `epoll` are looked for.
 const MAX_DESCRIPTORS: usize = 4096;
-/// Most of a list that is read.
-const MAX_BYTES: u64 = 4 << 20;
+/// Most of all lists that is read.
+const MAX_BYTES: usize = 4 << 20;
 /// What the descriptor of such a list leads to.
 const LIST: &str = "anon_inode:[eventpoll]";
 /// Bits of what is waited for, from the kernel's `eventpoll.h`: something to read, and once.
@@ -21,25 +25,37 @@ impl Descriptors {
     pub fn polled(&self) -> Option<String> {
         let lists = self.lists();
         let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
-        let inodes = lists.iter().flat_map(|text| text.lines().filter_map(awaited).collect::<Vec<u64>>());
-        common(inodes.filter_map(|inode| sockets.named(inode)))
+        common(lists.lines().filter_map(awaited).filter_map(|inode| sockets.named(inode)))
     }
 
-    /// The kernel's words on each list of `epoll`.
-    fn lists(&self) -> Vec<String> {
+    /// The kernel's words on each list of `epoll`. For them it takes the list's lock, which the target's user can keep: by adding a file
+    /// of a file system that she serves, and that never says whether there is something to read.
+    fn lists(&self) -> String {
+        if HELD_UP.load(Ordering::Relaxed) {
+            return String::new();
+        }
         let folder = format!("/proc/{}/fd", self.pid);
         let open = fs::read_dir(&folder).into_iter().flatten().flatten().take(MAX_DESCRIPTORS);
         let is_list = |entry: &fs::DirEntry| fs::read_link(entry.path()).is_ok_and(|to| to.as_os_str() == LIST);
-        let lists = open.filter(is_list);
-        let text = |descriptor: &str| {
-            let mut text = Vec::new();
-            let file = File::open(format!("/proc/{}/fdinfo/{descriptor}", self.pid)).ok()?;
-            file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
-            Some(String::from_utf8_lossy(&text).into_owned())
-        };
-        lists.filter_map(|entry| text(entry.file_name().to_str()?)).collect()
+        let number = |entry: fs::DirEntry| entry.file_name().into_string().ok();
+        let lists = open.filter(is_list).filter_map(number).map(|number| format!("/proc/{}/fdinfo/{number}", self.pid));
+        let lists: Vec<String> = lists.collect();
+        if lists.is_empty() {
+            return String::new();
+        }
+        match forked::read(&lists, MAX_BYTES) {
+            Ok(text) => String::from_utf8_lossy(&text).into_owned(),
+            Err(error) => {
+                HELD_UP.store(true, Ordering::Relaxed);
+                log::warn!("it is not known which sockets virtual threads of process {} read from: {error}", self.pid);
+                String::new()
+            }
+        }
     }
 }
+
+/// Whether somebody has kept such a list from being read: then no more of them are, as each leaves a process behind.
+static HELD_UP: AtomicBool = AtomicBool::new(false);
 
 /// The inode in a line of a list (`tfd: 14 events: 40000019 data: 60000000e pos:0 ino:55c7e9 sdev:9`) that still waits to read.
 fn awaited(line: &str) -> Option<u64> {
@@ -120,6 +136,6 @@ mod tests {
         let inode = fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&client))).expect("open");
         let inode = of_socket(&inode.to_string_lossy()).expect("a socket");
         let lists = Descriptors::new(std::process::id()).lists();
-        assert!(lists.iter().flat_map(|text| text.lines()).filter_map(awaited).any(|known| known == inode));
+        assert!(lists.lines().filter_map(awaited).any(|known| known == inode));
     }
 }

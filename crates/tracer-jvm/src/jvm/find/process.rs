@@ -57,6 +57,11 @@ impl Stat {
         Self::parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "stat is not understood"))
     }
 
+    /// Whether somebody has stopped it, a debugger included: it answers nothing.
+    pub fn is_stopped(self) -> bool {
+        matches!(self.state, 'T' | 't')
+    }
+
     /// Whether it has ended, though its parent has not noticed.
     pub fn is_dead(self) -> bool {
         matches!(self.state, 'Z' | 'X' | 'x')

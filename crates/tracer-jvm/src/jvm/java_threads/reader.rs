@@ -62,12 +62,21 @@ impl<P: Peek> Reader<'_, P> {
 
     /// The object that an element of an array of references leads to.
     pub(super) fn element(&self, array: u64, index: u32) -> Option<u64> {
+        self.reference(self.place_of_element(array, index))
+    }
+
+    /// Whether there is memory where an element would lie.
+    pub(super) fn has_element(&self, array: u64, index: u32) -> bool {
+        self.memory.u32(self.place_of_element(array, index)).is_ok()
+    }
+
+    fn place_of_element(&self, array: u64, index: u32) -> u64 {
         let bytes = match self.places.references {
             References::Wide => 8,
             References::Narrow { .. } => 4,
         };
         let first = (u64::from(self.places.objects.length) + 4).next_multiple_of(bytes);
-        self.reference(array.wrapping_add(first).wrapping_add(u64::from(index) * bytes))
+        array.wrapping_add(first).wrapping_add(u64::from(index) * bytes)
     }
 
     /// What has the fields that only threads of the platform have: an object of its own, or the thread object. Absent for virtual

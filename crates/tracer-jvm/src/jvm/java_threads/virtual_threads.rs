@@ -329,6 +329,10 @@ impl<'a, P: Peek> Walk<'a, P> {
         for first in (0..length).step_by(NEAR_BUCKETS as usize) {
             let pages = Pages::new(self.memory);
             let near = self.near(&pages);
+            // An array lies in one piece: behind what cannot be read there is none of it, whatever its length says.
+            if !near.has_element(table, first) {
+                return next;
+            }
             for index in first..length.min(first + NEAR_BUCKETS) {
                 *left = left.saturating_sub(1);
                 if *left == 0 {

@@ -281,6 +281,23 @@ mod tests {
         assert!(matches!(open_regular(Path::new("/nowhere")), Err(Refused::Io(_))));
     }
 
+    /// Opening can have effects: of a device, and of a pipe for who waits at its other end. The kernel tells who watches of each.
+    #[test]
+    fn what_is_no_file_is_not_opened_to_find_that_out() {
+        use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
+        let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+        inotify::add_watch(&watch, &fifo, WatchFlags::OPEN).unwrap();
+        let mut room = [std::mem::MaybeUninit::uninit(); 512];
+        let mut opened = Reader::new(&watch, &mut room);
+        assert!(matches!(open_regular(&fifo), Err(Refused::NotRegular)));
+        assert!(opened.next().is_err(), "it was opened");
+        drop(open(&fifo, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap());
+        assert!(opened.next().is_ok(), "nothing is told of that");
+    }
+
     #[test]
     fn a_mount_of_which_nobody_here_knows_is_not_trusted() {
         let own = FileSystems::of(std::process::id()).unwrap();
@@ -341,6 +358,22 @@ mod tests {
         // Its answer shows that it is there.
         io::Write::write_all(other.0.stdin.as_mut().unwrap(), b"x").unwrap_or_default();
         other.0.stdout.as_mut().unwrap().read_exact(&mut [0]).is_ok().then_some(other)
+    }
+
+    /// Asked in the same way as for a file that never answers: her own file system is one of the kernel's here, so that the test ends.
+    #[test]
+    fn of_a_users_own_file_systems_only_memory_is_opened() {
+        const MOUNTS: &str = "mount -t tmpfs none /mnt && mkdir /mnt/in /mnt/over /mnt/work /mnt/layers && echo x > /mnt/in/file && \
+                              mount -t overlay -o lowerdir=/mnt/in,upperdir=/mnt/over,workdir=/mnt/work none /mnt/layers || exit;";
+        let Some(other) = of_a_user(MOUNTS) else { return };
+        let hers = |path: &str| PathBuf::from(format!("/proc/{}/root/{path}", other.0.id()));
+        let layered = hers("mnt/layers/file");
+        assert_eq!(fs::read(&layered).unwrap(), b"x\n");
+        let opened = open_regular(&layered);
+        assert!(matches!(opened, Err(Refused::Untrusted)), "{opened:?}");
+        assert!(open_regular(&hers("mnt/in/file")).is_ok(), "memory has its pages from the kernel");
+        let passwords = open_regular(&hers("etc/passwd"));
+        assert!(passwords.is_ok(), "an administrator has mounted it: {passwords:?}");
     }
 
     #[test]

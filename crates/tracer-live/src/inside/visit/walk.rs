@@ -4,8 +4,8 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use tracer_weave::control::{Order, Told, Walk};
 
-use super::{Error, Visit, shortened, take_descriptor, unexpected};
-use crate::inside::connection::{self, Connection};
+use super::{Error, Visit, shortened, unexpected};
+use crate::{inside::connection::Connection, jvm::forked};
 
 /// What the library says of a walk.
 #[derive(Debug)]
@@ -26,11 +26,7 @@ impl Visit {
             Told::Channel(descriptor) => descriptor,
             other => return Err(unexpected(&other)),
         };
-        let taken = take_descriptor(self.target.pid, descriptor).and_then(|taken| {
-            connection::check(&taken)?;
-            Ok(taken)
-        });
-        taken.map_err(super::silent)
+        forked::socket_of(self.target.pid, descriptor).map_err(super::silent)
     }
 
     /// Gives an order of a walk, and waits for nothing.
