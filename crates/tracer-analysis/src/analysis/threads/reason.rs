@@ -24,7 +24,9 @@ const BLOCKERS: [(&str, Kind); 12] = [
 ];
 
 /// Methods of the JDK in which threads wait, by the beginnings of their names: they say more than what is below them.
-const CALLS: [(&str, Kind, &str); 20] = [
+const CALLS: [(&str, Kind, &str); 22] = [
+    ("java.util.concurrent.CyclicBarrier.await", Kind::Barrier, "the others at a CyclicBarrier"),
+    ("java.util.concurrent.Phaser.", Kind::Barrier, "the others at a Phaser"),
     ("java.util.concurrent.LinkedBlockingQueue.put", Kind::Queue, "room in a LinkedBlockingQueue"),
     ("java.util.concurrent.LinkedBlockingQueue.offer", Kind::Queue, "room in a LinkedBlockingQueue"),
     ("java.util.concurrent.ArrayBlockingQueue.put", Kind::Queue, "room in an ArrayBlockingQueue"),
@@ -84,6 +86,7 @@ pub(super) enum Kind {
     Lock,
     Task,
     Latch,
+    Barrier,
     Condition,
     Notify,
     Queue,
@@ -127,6 +130,7 @@ impl Kind {
             Self::Lock => "lock",
             Self::Task => "task",
             Self::Latch => "latch",
+            Self::Barrier => "barrier",
             Self::Condition => "condition",
             Self::Notify => "notify",
             Self::Queue => "queue",
@@ -192,7 +196,7 @@ mod tests {
     use super::{super::super::testing::Play, *};
 
     fn parked(class: &str, owner: Option<u32>) -> Waits {
-        Waits::Unpark { class: class.to_owned(), address: 1, owner }
+        Waits::Unpark { class: class.to_owned(), address: 1, owner, ended: None }
     }
 
     fn call(call: &str, on: &str) -> Waits {
