@@ -123,9 +123,9 @@ mod tests {
     /// A page sorts by the values of cells, and texts of several units have one each.
     #[test]
     fn figures_have_the_values_that_they_are_sorted_by() {
-        let figure = |key, before, after, change_percent| crate::diff::Figure {
+        let figure = |key, before, after, change_percent| diff::Figure {
             key,
-            basis: crate::diff::Basis::PerSecond,
+            basis: diff::Basis::PerSecond,
             before,
             after,
             change_percent,

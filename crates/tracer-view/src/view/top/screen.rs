@@ -28,7 +28,7 @@ use crate::{
 };
 
 const KEYS: &str = "↑↓ or click: choose  Enter or second click: attach  s or heading: sort  q quit";
-/// How far PgUp and PgDn go.
+/// How far `PgUp` and `PgDn` go.
 const PAGE: usize = 10;
 
 /// What a key or the mouse asks for.
@@ -87,9 +87,7 @@ impl Shown {
             Some(Action::PageUp) => self.choose(at.saturating_sub(PAGE)),
             Some(Action::First) => self.choose(0),
             Some(Action::Last) => self.choose(usize::MAX),
-            Some(Action::SortColumn) => {
-                self.sort_by(Sort::by(&table(&self.rows), self.sort.map_or(0, |sort| sort.column + 1)))
-            }
+            Some(Action::SortColumn) => self.sort_by_next(),
             Some(Action::SortDirection) => self.sort_by(self.sort.map(Sort::turned)),
             Some(
                 Action::NextTab
@@ -139,6 +137,12 @@ impl Shown {
             Some(sort) if Some(sort) == first => Some(sort.turned()),
             Some(_) => None,
         });
+    }
+
+    /// After the last column comes the worst first again.
+    fn sort_by_next(&mut self) {
+        let next = self.sort.map_or(0, |sort| sort.column + 1);
+        self.sort_by(Sort::by(&table(&self.rows), next));
     }
 
     fn sort_by(&mut self, sort: Option<Sort>) {
@@ -240,8 +244,8 @@ mod tests {
     fn drawn(shown: &mut Shown) -> Vec<String> {
         let mut terminal = Terminal::new(TestBackend::new(100, 12)).unwrap();
         terminal.draw(|frame| shown.draw(frame, &[])).unwrap();
-        let text = terminal.backend().buffer().content().iter().map(|cell| cell.symbol()).collect::<Vec<_>>();
-        text.chunks(100).map(|line| line.concat()).collect()
+        let text = terminal.backend().buffer().content().iter().map(ratatui::buffer::Cell::symbol).collect::<Vec<_>>();
+        text.chunks(100).map(<[&str]>::concat).collect()
     }
 
     fn mouse(shown: &mut Shown, kind: MouseEventKind, column: usize, row: usize) -> Asked {
