@@ -19,6 +19,16 @@ fn said_of<const N: usize>(pids: [u32; N]) -> Result<[Value; N]> {
     said.try_into().ok().context("as many as there were")
 }
 
+/// Clicks the first place of a text on the screen.
+fn click(terminal: &Terminal, text: &str) -> Result<()> {
+    let screen = terminal.wait_until(&format!("{text} should be shown"), |screen| screen.contains(text))?;
+    let place = screen.lines().enumerate().find_map(|(row, line)| {
+        line.find(text).map(|at| (line.get(..at).map_or(0, |before| before.chars().count()), row))
+    });
+    let (column, row) = place.context("it is shown")?;
+    terminal.click(column, row)
+}
+
 /// A deadlock is found on every release, an idle program has nothing wrong, and both are left as they were.
 #[test]
 fn the_worst_of_each_jvm_is_said_and_none_is_changed() -> Result<()> {
@@ -46,9 +56,9 @@ fn the_worst_of_each_jvm_is_said_and_none_is_changed() -> Result<()> {
     Ok(())
 }
 
-/// The table has a line for each JVM, the screen the same, and Enter attaches.
+/// The table has a line for each JVM, the screen the same, and Enter attaches, as a second click does.
 #[test]
-fn the_screen_shows_the_jvms_and_enter_attaches() -> Result<()> {
+fn the_screen_shows_the_jvms_and_enter_or_a_second_click_attaches() -> Result<()> {
     let mut jvm = Launch::new(&jdk::any()?, "deadlock", "Deadlock").arguments(&["circle"]).start()?;
     jvm.work()?;
     let table: Finished = jtrace::succeed(&["top", "-d", "6s"])?;
@@ -61,7 +71,15 @@ fn the_screen_shows_the_jvms_and_enter_attaches() -> Result<()> {
     terminal.press("Enter")?;
     terminal.wait_until("it should be attached to", |screen| screen.contains("own CPU"))?;
     terminal.press("q")?;
-    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("Enter attach"))?;
+    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("heading: sort"))?;
+    click(&terminal, "MAIN CLASS")?;
+    terminal.wait_until("it should be sorted by names", |screen| screen.contains("MAIN CLASS OR JAR▲"))?;
+    for _ in 0..2 {
+        click(&terminal, "Deadlock")?;
+    }
+    terminal.wait_until("it should be attached to", |screen| screen.contains("own CPU"))?;
+    terminal.press("q")?;
+    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("heading: sort"))?;
     terminal.press("q")?;
     terminal.wait_until("the terminal should be given back", |screen| screen.contains("gone"))?;
     ensure!(jvm.process().is_running(), "the program has ended");

@@ -74,6 +74,7 @@ const RULES: &[Rule] = &[
     slow::process,
     slow::queue,
     slow::task,
+    slow::party,
     slow::pinned,
     slow::dispatcher,
     slow::references,

@@ -6,6 +6,7 @@
 pub mod format;
 mod labels;
 mod name;
+mod order;
 mod sentence;
 
 mod calls;

@@ -18,7 +18,7 @@ use crate::{dist, process, workspace};
 const COLUMNS: u16 = 110;
 const ROWS: u16 = 32;
 /// Sizes of the pictures, in pixels.
-const SCREEN: (u32, u32) = (912, 588);
+const SCREEN: (u32, u32) = (912, 522);
 const PAGE: (u32, u32) = (1180, 1300);
 const DIFFERENCE: (u32, u32) = (1180, 1120);
 /// A picture is not larger than this: the repository keeps every one that there ever was.

@@ -39,6 +39,7 @@ use crate::{
     item::GuardAction,
     names::Names,
     report::{Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
+    text::format::plural,
 };
 use live_heap::LiveHeap;
 use operation::{Counting, classify_step};
@@ -221,7 +222,8 @@ impl Gc {
         let mut notes = Vec::new();
         notes.extend(self.open.unpaired.note("Pauses"));
         if open > 0 {
-            notes.push(format!("{open} pauses were under way at the end of the span and are not counted."));
+            let open = plural(open, "pause", "pauses");
+            notes.push(format!("Under way at the end of the span and not counted: {open}."));
         }
         notes.extend(self.causes.note("combinations of cause and operation"));
         notes.extend(self.pools.note());

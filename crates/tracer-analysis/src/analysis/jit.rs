@@ -18,6 +18,7 @@ use crate::{
     item::GuardAction,
     names::Names,
     report::{Cell, Section, Series, Shape, Summary, Timeline, Unit},
+    text::format::plural,
 };
 use deoptimised::Deoptimised;
 pub(super) use deoptimised::is_deoptimisation;
@@ -186,8 +187,8 @@ impl Jit {
         let mut notes = Vec::new();
         if self.running.len() > 0 {
             notes.push(format!(
-                "{} compilations were under way at the end of the span and are not counted.",
-                self.running.len()
+                "Under way at the end of the span and not counted: {}.",
+                plural(self.running.len(), "compilation", "compilations")
             ));
         }
         notes.extend(self.running.unpaired.note("Compilations"));

@@ -2,7 +2,7 @@
 //! or stop in the middle of anything, and events can be lost.
 
 use super::table::FastMap;
-use crate::event::Tid;
+use crate::{event::Tid, text::format::plural};
 
 /// Most threads whose open beginnings are remembered.
 const THREADS: usize = 65_536;
@@ -24,9 +24,10 @@ impl Unpaired {
     pub fn note(self, what: &str) -> Option<String> {
         (self != Self::default()).then(|| {
             format!(
-                "{what}: {} ends without a beginning (under way when observation began, or lost) and {} beginnings \
-                 whose ends were not seen are in no duration.",
-                self.ends, self.begins
+                "{what}: {} without a beginning (under way when observation began, or lost) and {} without an end \
+                 are in no duration.",
+                plural(self.ends, "end", "ends"),
+                plural(self.begins, "beginning", "beginnings")
             )
         })
     }

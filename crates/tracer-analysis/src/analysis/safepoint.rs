@@ -359,8 +359,8 @@ mod tests {
             ],
         );
         assert_eq!(numbers(&section, ["safepoints", "safepoint_total_ns", "vm_operations"]), [0, 0, 1]);
-        assert!(section.notes.iter().any(|note| note.starts_with("Safepoints: 1 ends without")));
-        assert!(section.notes.iter().any(|note| note.starts_with("VM operations: 1 ends without")));
+        assert!(section.notes.iter().any(|note| note.starts_with("Safepoints: 1 end without")));
+        assert!(section.notes.iter().any(|note| note.starts_with("VM operations: 1 end without")));
         assert!(section.notes.iter().any(|note| note.contains("under way at the end")));
     }
 }

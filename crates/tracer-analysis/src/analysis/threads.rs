@@ -35,6 +35,7 @@ use crate::{
 use entry::Entries;
 use pressure::Pressure;
 use starter::Starters;
+pub use waiting::HAS_ENDED;
 use waiting::Waiting;
 
 /// Most names that are told apart before they are grouped.

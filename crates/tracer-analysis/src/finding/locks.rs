@@ -80,11 +80,14 @@ fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
         ),
         Some(_) | None => format!("Threads were blocked {} on monitors", format::duration(blocked)),
     };
-    let mut support = vec![format!(
+    // Its line comes first: a text of one screen has room for no more.
+    let mut support: Vec<String> =
+        seen_at(evidence, &top.as_ref().map(|row| row.text("class")).unwrap_or_default()).into_iter().collect();
+    support.push(format!(
         "{} of blocked time in all over {}: {threads_blocked:.1} threads blocked on average",
         format::duration(blocked),
         format::duration(span)
-    )];
+    ));
     if let Some(row) = &top {
         support.push(format!(
             "that monitor: {}, longest {}",
@@ -93,7 +96,6 @@ fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
         ));
     }
     support.extend(holder(evidence));
-    support.extend(seen_at(evidence, &top.map(|row| row.text("class")).unwrap_or_default()));
     if open > 0 {
         let threads = evidence.whole(Locks, "blocked_open_threads").unwrap_or(0);
         let time = format::duration(open);

@@ -3,6 +3,7 @@
 
 use super::{Evidence, Row};
 use crate::{
+    analysis::threads::HAS_ENDED,
     lens::Lens::{Locks, Threads},
     report::{Finding, Severity},
     text::format,
@@ -81,12 +82,21 @@ pub(super) fn lost_notify(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// What to do about a lock, and about permits, of which nobody knows who has them.
+const LOCK: &str =
+    "Hold this lock shorter, split it, or use a structure without one; `jtrace threads PID` shows who holds it.";
+const PERMITS: &str =
+    "Hold permits shorter, have more of them, and give each back in a `finally`: one that is not given back is lost.";
+
 /// Threads queue for a lock of `java.util.concurrent`.
 pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = of_kind(evidence, |row| is_told_here(evidence, row) && row.whole("most") >= 2)?;
     let average = row.number("average")?;
     if average < 0.5 {
         return None;
+    }
+    if row.text("holder_site") == HAS_ENDED {
+        return Some(abandoned(evidence, &row, average));
     }
     let (what, site) = (row.text("what"), row.text("site"));
     let holder = holder(&row);
@@ -99,10 +109,28 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         shown_in: "threads.waiting",
         when: row.seen(),
         evidence: seen(evidence, &row),
-        next_step:
-            "Hold this lock shorter, split it, or use a structure without one; `jtrace threads PID` shows who holds it."
-                .to_owned(),
+        next_step: if what.contains("Semaphore") { PERMITS } else { LOCK }.to_owned(),
     })
+}
+
+/// Threads queue for a lock that nobody will release: who holds it has ended.
+fn abandoned(evidence: &Evidence<'_>, row: &Row<'_>, average: f64) -> Finding {
+    let (what, site, holder) = (row.text("what"), row.text("site"), row.text("holder"));
+    Finding {
+        id: "lock-queue",
+        severity: Severity::Critical,
+        score: 100.0 * average,
+        title: format!(
+            "{} wait for a `{what}` that nobody will release, at {site}: `{holder}` ended while it held it",
+            threads(evidence, row, average)
+        ),
+        shown_in: "threads.waiting",
+        when: row.seen(),
+        evidence: seen(evidence, row),
+        next_step: format!(
+            "Only a restart frees these threads; then look for what `{holder}` locks and does not unlock in a `finally`."
+        ),
+    }
 }
 
 /// How many threads of a row there are, as it can be said: not all virtual threads are looked at.
@@ -161,6 +189,23 @@ mod tests {
         assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
         assert!(waiting("monitor", "M", 7.0, 10).ask(lock_queue).is_some(), "where no lens tells of monitors");
         assert!(waiting("monitor", "M", 7.0, 10).number("locks", "waits", 0.0).ask(lock_queue).is_none());
+    }
+
+    #[test]
+    fn a_lock_whose_holder_has_ended_is_free_for_nobody() {
+        let cells = [
+            ("kind", "lock".into()),
+            ("what", "L".into()),
+            ("site", "a.Ledger.book:6".into()),
+            ("average", 8.0.into()),
+            ("most", 8_u64.into()),
+            ("looks", 10_u64.into()),
+            ("holder", "import".into()),
+            ("holder_site", HAS_ENDED.into()),
+        ];
+        let case = Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells);
+        let title = "8.0 threads on average wait for a `L` that nobody will release, at a.Ledger.book:6: `import` ended                      while it held it";
+        assert_eq!(case.said(lock_queue), (Severity::Critical, title.to_owned()));
     }
 
     #[test]

@@ -85,6 +85,14 @@ const TASK: Wait = Wait {
     next_step: "Look at what the tasks do: `jtrace threads PID` shows the threads that run them.",
 };
 
+const PARTY: Wait = Wait {
+    kinds: &["barrier"],
+    id: "slow-party",
+    told: 1.0,
+    warning: f64::INFINITY,
+    next_step: "Look at who comes last: `jtrace threads PID` shows which thread of these is not there yet, and what it does.",
+};
+
 /// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = most(evidence, &PEER)?;
@@ -153,6 +161,25 @@ pub(super) fn queue(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Threads wait for results of tasks, and not all of a pool.
 pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
     waits(evidence, &TASK)
+}
+
+/// Threads wait until the last one has come as far as they have.
+pub(super) fn party(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = most(evidence, &PARTY)?;
+    let mut finding = say(evidence, &PARTY, &row)?;
+    finding.evidence.extend(row.known("pool").and_then(|pool| asleep(evidence, &pool)));
+    Some(finding)
+}
+
+/// Which thread of a pool slept most of the time.
+fn asleep(evidence: &Evidence<'_>, pool: &str) -> Option<String> {
+    let (begin, end) = pool.split_once('*')?;
+    let is_of_pool = |name: &str| name.starts_with(begin) && name.ends_with(end.trim_matches('*'));
+    let mut sleepers = evidence.rows(Threads, "sleepers");
+    let row = sleepers.find(|row| is_of_pool(&row.text("thread")))?;
+    let slept = row.whole("total_ns");
+    let is_most = slept.saturating_mul(2) > evidence.span.duration_ns;
+    is_most.then(|| format!("`{}` of these slept {} meanwhile", row.text("thread"), format::duration(slept)))
 }
 
 fn waits(evidence: &Evidence<'_>, wait: &Wait) -> Option<Finding> {
@@ -398,6 +425,13 @@ mod tests {
     fn queues_processes_and_tasks_are_told_by_their_kind() {
         assert_eq!(waiting("queue", "room in an ArrayBlockingQueue", 3.0, 10).said(queue).0, Severity::Warning);
         assert_eq!(waiting("pipe", "pipe:[7] (read)", 1.0, 10).said(process).0, Severity::Info);
+        let at_barrier = waiting("barrier", "the others at a CyclicBarrier", 5.0, 10);
+        let finding = at_barrier.ask(party).expect("a finding");
+        assert_eq!((finding.id, finding.severity), ("slow-party", Severity::Info));
+        assert_eq!(
+            finding.title,
+            "5.0 threads on average wait for the others at a CyclicBarrier, at com.shop.Cart.add:12"
+        );
         assert_eq!(waiting("task", "java.util.concurrent.FutureTask", 30.0, 10).said(task).0, Severity::Info);
         assert!(waiting("condition", "C", 7.0, 10).ask(queue).is_none(), "workers without work");
     }

@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn parked_and_blocked_threads_can_be_in_one_circle() {
         let mut parked = waiting(2, 1);
-        parked.waits = Some(Waits::Unpark { class: "L".to_owned(), address: 2, owner: Some(1) });
+        parked.waits = Some(Waits::Unpark { class: "L".to_owned(), address: 2, owner: Some(1), ended: None });
         assert_eq!(deadlocks(&[waiting(1, 2), parked]), [vec![1, 2]]);
     }
 }

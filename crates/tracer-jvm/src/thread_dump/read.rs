@@ -219,7 +219,7 @@ impl ThreadReader {
     /// The threads of the JVM's list, as it was read last.
     fn known(&self) -> Known {
         let tids = os_thread::tids_of(self.pid).into_iter().map(|(inner, tid)| (inner, tid.0)).collect();
-        Known { tids, listed: self.threads.listed().collect(), by_object: OnceCell::new() }
+        Known { tids, listed: self.threads.listed().collect(), by_object: OnceCell::new(), ended: RefCell::default() }
     }
 
     /// A thread that has not run since it was read. What it waits for may have another owner, and have been moved.
@@ -322,9 +322,11 @@ impl ThreadReader {
             return Some(Waits::Notify { class: self.class_of(waited), address: waited });
         }
         if let Some(blocker) = object.and_then(|object| object.blocker.as_ref()) {
-            let owner = blocker.owner.filter(|owner| *owner != 0);
-            let owner = owner.and_then(|owner| known.by_object(self.objects.as_ref()).get(&owner).copied());
-            return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner });
+            let object = blocker.owner.filter(|owner| *owner != 0);
+            let owner = object.and_then(|object| known.by_object(self.objects.as_ref()).get(&object).copied());
+            let ended =
+                object.filter(|_| owner.is_none()).and_then(|object| known.ended(self.objects.as_ref(), object));
+            return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner, ended });
         }
         let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
         Some(Waits::SystemCall {
@@ -402,9 +404,17 @@ struct Known {
     listed: Vec<JavaThread>,
     /// Kernel ids by thread object, once somebody asks who owns what a thread is parked for.
     by_object: OnceCell<HashMap<u64, u32>>,
+    /// Names of threads that own a lock and have ended, by thread object; of others that it is not so.
+    ended: RefCell<HashMap<u64, Option<String>>>,
 }
 
 impl Known {
+    /// Name of the thread of this object, where that has ended. Many can wait for one, which is read once.
+    fn ended(&self, objects: Option<&ThreadObjects>, object: u64) -> Option<String> {
+        let read = || objects.and_then(|objects| objects.ended(object));
+        self.ended.borrow_mut().entry(object).or_insert_with(read).clone()
+    }
+
     /// Kernel ids of threads, and of those that carry virtual threads, by the thread objects of both.
     fn by_object(&self, objects: Option<&ThreadObjects>) -> &HashMap<u64, u32> {
         let both = |thread: &JavaThread| {

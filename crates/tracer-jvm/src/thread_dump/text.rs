@@ -197,9 +197,11 @@ fn sentence(waits: &Waits, names: &HashMap<u32, &Thread>) -> String {
             format!("waiting to lock <0x{address:016x}> ({}){}", class(of), held("held", owner))
         }
         Waits::Notify { class: of, address } => format!("waiting on <0x{address:016x}> ({})", class(of)),
-        Waits::Unpark { class, address, owner } => {
+        Waits::Unpark { class, address, owner, ended } => {
             let class = escape::terminal(class);
-            format!("parking to wait for  <0x{address:016x}> (a {class}){}", held("owned", owner))
+            let gone = ended.as_ref().map(|name| format!(", owned by \"{}\", which has ended", escape::terminal(name)));
+            let owned = gone.unwrap_or_else(|| held("owned", owner));
+            format!("parking to wait for  <0x{address:016x}> (a {class}){owned}")
         }
         Waits::SystemCall { call, on: Some(on) } => format!("in {call}: {}", escape::terminal(on)),
         Waits::SystemCall { call, on: None } => format!("in {call}"),
@@ -229,7 +231,8 @@ mod tests {
 
     #[test]
     fn a_dump_reads_as_the_jvms_own_with_circles_first_and_equal_threads_once() {
-        let lock = |owner| Some(Waits::Unpark { class: "Lock".to_owned(), address: 16, owner: Some(owner) });
+        let lock =
+            |owner| Some(Waits::Unpark { class: "Lock".to_owned(), address: 16, owner: Some(owner), ended: None });
         let monitor = Some(Waits::Monitor { class: None, address: 32, owner: Some(1) });
         let mut threads = vec![thread(1, "a\u{1b}[m", lock(2)), thread(2, "b", monitor)];
         threads.extend((3..14).map(|tid| thread(tid, &format!("pool-{tid}"), None)));

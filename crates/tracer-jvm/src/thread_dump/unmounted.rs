@@ -143,7 +143,7 @@ impl<'a> Grouping<'a> {
                 java_ids,
                 names,
                 state,
-                waits: waits.map(|(class, _)| Waits::Unpark { class, address, owner }),
+                waits: waits.map(|(class, _)| Waits::Unpark { class, address, owner, ended: None }),
                 owner: unmounted,
                 frames: name(&stack),
                 incomplete: stack.end.reason(),

@@ -236,10 +236,16 @@ impl Seen {
                 is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
                 waits: first.waits.clone(),
-                holder: owner.map(|owner| Holding {
-                    name: owner.name.clone(),
-                    stack: (!owner.frames.is_empty()).then(|| stack(owner)),
-                }),
+                holder: match &first.waits {
+                    Some(Waits::Unpark { ended: Some(name), .. }) => {
+                        Some(Holding { name: name.clone(), stack: None, ended: true })
+                    }
+                    _ => owner.map(|owner| Holding {
+                        name: owner.name.clone(),
+                        stack: (!owner.frames.is_empty()).then(|| stack(owner)),
+                        ended: false,
+                    }),
+                },
             });
         }
         let executors = executors(threads, &self.ran, &mut stack);
@@ -292,10 +298,14 @@ impl Seen {
             let holder = match (&group.owner, group.waits.as_ref().and_then(mounted)) {
                 (Some(known), _) => {
                     let (name, group) = owner(known);
-                    Some(Holding { name, stack: group.map(|group| stack(&group.frames, group.incomplete)) })
+                    Some(Holding {
+                        name,
+                        stack: group.map(|group| stack(&group.frames, group.incomplete)),
+                        ended: false,
+                    })
                 }
                 (None, Some((name, frames, incomplete))) => {
-                    Some(Holding { name, stack: (!frames.is_empty()).then(|| stack(frames, incomplete)) })
+                    Some(Holding { name, stack: (!frames.is_empty()).then(|| stack(frames, incomplete)), ended: false })
                 }
                 (None, None) => None,
             };

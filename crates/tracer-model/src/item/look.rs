@@ -32,6 +32,9 @@ pub enum Waits {
         address: u64,
         /// Kernel id of the thread that owns it.
         owner: Option<u32>,
+        /// Name of the thread that owns it and has ended: nobody will release it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<String>,
     },
     /// In a system call.
     SystemCall {
@@ -56,7 +59,10 @@ impl Waits {
         match self {
             Self::Monitor { class, address, owner } => (class.as_deref().unwrap_or("?"), *owner, *address, None),
             Self::Notify { class, .. } => (class.as_deref().unwrap_or("?"), None, 0, None),
-            Self::Unpark { class, address, owner } => (class, *owner, owner.map_or(0, |_| *address), None),
+            Self::Unpark { class, address, owner, ended } => {
+                let is_owned = owner.is_some() || ended.is_some();
+                (class, *owner, if is_owned { *address } else { 0 }, None)
+            }
             Self::SystemCall { call, on } => (call, None, 0, on.as_deref().map(peer)),
         }
     }
@@ -106,6 +112,9 @@ pub struct Holding {
     pub name: String,
     /// Its stack, where it could be read.
     pub stack: Option<StackId>,
+    /// Whether it has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// A thread of a circle, with the one that it waits for.

@@ -85,7 +85,7 @@ pub fn sort(rows: &mut [Row]) {
 pub fn table(rows: &[Row]) -> Table {
     let column = |key, title, unit| Column { key, title, unit };
     let columns = vec![
-        column("pid", "PID", Unit::Text),
+        column("pid", "PID", Unit::Count),
         column("user", "USER", Unit::Text),
         column("jdk", "JDK", Unit::Text),
         column("cpu_percent", "CPU", Unit::Percent),
@@ -105,7 +105,7 @@ pub fn table(rows: &[Row]) -> Table {
         };
         let main = target.command.split(' ').next().unwrap_or_default().to_owned();
         vec![
-            target.pid.to_string().into(),
+            u64::from(target.pid).into(),
             target.user.clone().into(),
             jdk.into(),
             of(|reading| reading.cpu_percent.map_or(Cell::Missing, Cell::Float)),

@@ -73,14 +73,26 @@ fn lens(lens: &Lens, page: &mut Page<'_>) -> io::Result<()> {
     profiles.iter().try_for_each(|methods| of_methods(methods, page))
 }
 
+/// What the cells of [`figures_table`] are sorted by: figures of several units stand in one column.
+pub(super) fn figure_values(figures: &[Figure]) -> Vec<Vec<Option<f64>>> {
+    // What came from none changed by more than any other.
+    let change = |figure: &Figure| figure.change_percent.unwrap_or(f64::MAX);
+    figures.iter().map(|figure| vec![None, Some(figure.before), Some(figure.after), Some(change(figure))]).collect()
+}
+
+/// What the cells of [`methods_table`] are sorted by where their texts are none of numbers.
+pub(super) fn method_values(methods: &Methods) -> Vec<Vec<Option<f64>>> {
+    methods.moved.iter().map(|moved| vec![None, None, None, Some(moved.after - moved.before)]).collect()
+}
+
 /// What differs, figure by figure.
 pub(super) fn figures_table(figures: &[Figure]) -> Table {
     let column = |key, title, unit| Column { key, title, unit };
     let columns = vec![
-        column("figure", "figure", Unit::Text),
-        column("before", "before", Unit::Text),
-        column("after", "after", Unit::Text),
-        column("change", "change", Unit::Text),
+        column("figure", "Figure", Unit::Text),
+        column("before", "Before", Unit::Text),
+        column("after", "After", Unit::Text),
+        column("change", "Change", Unit::Text),
     ];
     Table { id: "figures", title: String::new(), columns, rows: figures.iter().map(row).collect() }
 }
@@ -130,10 +142,10 @@ pub(super) fn methods_table(methods: &Methods) -> Table {
     };
     let column = |key, title, unit| Column { key, title, unit };
     let columns = vec![
-        column("method", "method", Unit::Text),
-        column("before", "before", unit),
-        column("after", "after", unit),
-        column("difference", "difference", Unit::Text),
+        column("method", "Method", Unit::Text),
+        column("before", "Before", unit),
+        column("after", "After", unit),
+        column("difference", "Difference", Unit::Text),
     ];
     let rows = moved.iter().map(|moved| {
         let text = |value: f64| format::cell(&Cell::Float(value.abs() * scale), unit);

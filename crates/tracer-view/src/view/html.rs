@@ -7,6 +7,7 @@
 mod axis;
 mod difference;
 mod flame;
+mod prose;
 mod table;
 
 use std::io;
@@ -209,11 +210,11 @@ fn spent(time: &[Doing], out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 fn dim(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
-    writeln!(out, "<p class=\"dim\">{}</p>", escape::html(text))
+    writeln!(out, "<p class=\"dim\">{}</p>", prose::html(text))
 }
 
 fn paragraph(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
-    writeln!(out, "<p>{}</p>", escape::html(text))
+    writeln!(out, "<p>{}</p>", prose::html(text))
 }
 
 fn list(texts: &[String], out: &mut dyn io::Write) -> io::Result<()> {
@@ -221,7 +222,7 @@ fn list(texts: &[String], out: &mut dyn io::Write) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "<ul>")?;
-    texts.iter().try_for_each(|text| writeln!(out, "<li>{}</li>", escape::html(text)))?;
+    texts.iter().try_for_each(|text| writeln!(out, "<li>{}</li>", prose::html(text)))?;
     writeln!(out, "</ul>")
 }
 
@@ -231,7 +232,7 @@ fn finding(at: usize, finding: &Finding, span: &Span, out: &mut dyn io::Write) -
     let class = severity_class(*severity);
     let open = if at == 0 { " open" } else { "" };
     writeln!(out, "<details id=\"finding-{at}\" class=\"finding {class}\"{open}>")?;
-    writeln!(out, "<summary>{class}: {}</summary>", escape::html(title))?;
+    writeln!(out, "<summary>{class}: {}</summary>", prose::html(title))?;
     writeln!(out, "<p class=\"when\">")?;
     if let (Some(said), Some(first), Some(last)) = (sentence::when(finding, span), when.first(), when.last()) {
         writeln!(
@@ -291,7 +292,9 @@ fn shape(section: &str, shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn
     let (section, id) = (escape::html(section), escape::html(shape.id()));
     writeln!(out, "<div class=\"shape{follows}\" data-shape=\"{section}.{id}\">\n<h3>{}</h3>", escape::html(title))?;
     match shape {
-        Shape::Table(shape) => table::write(shape, steps, out)?,
+        Shape::Table(shape) => {
+            table::write(shape, steps.map_or(table::Extra::Nothing, table::Extra::Steps), out)?;
+        }
         Shape::Tree(shape) => tree(shape, out)?,
         Shape::Histogram(shape) => histogram(shape, out)?,
         Shape::Profile(shape) => flame::write(shape, out)?,

@@ -13,13 +13,14 @@ use crate::report::{
 };
 
 /// Columns whose numbers count nothing: they are names, and have no separators.
-const NUMBERS: [&str; 2] = ["tid", "line"];
+const NUMBERS: [&str; 3] = ["pid", "tid", "line"];
 
-/// Column that holds texts of any kind, or descriptors by themselves.
+/// Column that holds texts of any kind, descriptors by themselves, or no text in any row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Any,
     Descriptors,
+    Empty,
 }
 
 /// The texts of one table.
@@ -40,9 +41,13 @@ impl<'a> Labels<'a> {
         labels
     }
 
-    /// The columns that are shown, by number: all but those whose descriptors tell nothing apart.
+    /// The columns that are shown, by number: all but those whose descriptors tell nothing apart, and those of texts that are all empty.
     pub(in crate::view) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_shown = |at: &usize| self.kinds[*at] == Kind::Any || !self.overloads[*at].is_empty();
+        let is_shown = |at: &usize| match self.kinds[*at] {
+            Kind::Any => true,
+            Kind::Descriptors => !self.overloads[*at].is_empty(),
+            Kind::Empty => false,
+        };
         (0..self.kinds.len()).filter(is_shown)
     }
 
@@ -51,7 +56,7 @@ impl<'a> Labels<'a> {
         let says =
             |row: usize, at: usize| self.text(row, at).is_some() && self.label(row, at).full() != format::MISSING;
         let is_shown = |at: &usize| {
-            self.kinds[*at] == Kind::Any
+            self.kinds[*at] != Kind::Descriptors
                 || rows.iter().any(|row| says(*row, *at) && !self.label(*row, *at).full().is_empty())
         };
         self.columns().filter(is_shown).collect()
@@ -71,8 +76,10 @@ impl<'a> Labels<'a> {
     fn in_detail(&self, row: usize, column: usize, detail: Option<Detail>) -> Label {
         let Some(text) = self.text(row, column) else { return Label::new(String::new()) };
         match (self.kinds[column], detail) {
-            (Kind::Any, None) => Label::new(text),
-            (Kind::Any, Some(detail)) => Label::with_parameters(text, detail),
+            (Kind::Any | Kind::Empty, None) => Label::new(text),
+            (Kind::Any | Kind::Empty, Some(detail)) => Label::with_parameters(text, detail),
+            // Code that is none of Java's has no signature, and needs none to be told apart.
+            (Kind::Descriptors, None) if text == format::MISSING => Label::new(String::new()),
             (Kind::Descriptors, detail) => Label::new(match (Descriptor::parse(&text), detail) {
                 (Some(_), None) => String::new(),
                 (Some(descriptor), Some(detail)) => descriptor.source(detail),
@@ -97,12 +104,12 @@ impl<'a> Labels<'a> {
     /// The name that a cell's descriptor goes with, and the descriptor.
     fn named(&self, row: usize, column: usize) -> Option<(String, &'a str)> {
         let Some((Cell::Text(text), _)) = self.cell(row, column) else { return None };
-        if self.kinds[column] == Kind::Any {
+        if self.kinds[column] != Kind::Descriptors {
             let name = Name::parse(text)?;
             return Some((name.without_descriptor().full(""), name.descriptor()?));
         }
         // The texts just before it are its name: class and method, or both in one.
-        let is_named = |at: &usize| self.kinds[*at] == Kind::Any && self.table.columns[*at].unit == Unit::Text;
+        let is_named = |at: &usize| self.kinds[*at] != Kind::Descriptors && self.table.columns[*at].unit == Unit::Text;
         let before = (0..column).rev().take_while(is_named);
         let name: Vec<String> =
             before.filter_map(|at| self.cell(row, at)).map(|(cell, unit)| format::cell(cell, unit)).collect();
@@ -129,8 +136,11 @@ fn least_detail(descriptors: &BTreeSet<&str>) -> Detail {
     [Detail::Simple, Detail::Qualified].into_iter().find(tells_apart).unwrap_or(Detail::Returning)
 }
 
-/// Descriptors are in a column that holds nothing else, but for reasons why one is not known.
+/// Descriptors are in a column that holds nothing else, but for reasons why one is not known. The first column names the row.
 fn kind(table: &Table, column: usize) -> Kind {
+    if column > 0 && !table.rows.is_empty() && table.rows.iter().all(|row| is_empty(row.get(column))) {
+        return Kind::Empty;
+    }
     let texts = || {
         table.rows.iter().filter_map(move |row| match row.get(column) {
             Some(Cell::Text(text)) => Some(text.as_str()),
@@ -141,6 +151,11 @@ fn kind(table: &Table, column: usize) -> Kind {
     let is_any = texts().any(|text| !is_reason(text));
     let is_all = texts().all(|text| is_reason(text) || Descriptor::parse(text).is_some());
     if is_any && is_all { Kind::Descriptors } else { Kind::Any }
+}
+
+/// Whether a cell is a text without a character. What is missing is no text: that it is, can matter.
+fn is_empty(cell: Option<&Cell>) -> bool {
+    matches!(cell, Some(Cell::Text(text)) if text.is_empty())
 }
 
 #[cfg(test)]
@@ -181,6 +196,14 @@ mod tests {
         let rows: [&[&str]; 3] = [&["a.B", "add", "(I)V"], &["a.B", "add", "(J)V"], &["a.C", "add", "(J)V"]];
         let texts = [["a.B", "add", "(int)"], ["a.B", "add", "(long)"], ["a.C", "add", ""]];
         assert_eq!(shown(&table(&["class", "method", "signature"], &rows)), texts);
+    }
+
+    #[test]
+    fn a_column_without_any_text_is_left_out_unless_it_names_the_rows() {
+        let rows: [&[&str]; 2] = [&["", "a.B", ""], &["", "a.C", ""]];
+        assert_eq!(shown(&table(&["thread", "method", "signature"], &rows)), [["", "a.B"], ["", "a.C"]]);
+        let rows: [&[&str]; 2] = [&["a.B", "add", ""], &["a.C", "add", "12"]];
+        assert_eq!(shown(&table(&["class", "method", "line"], &rows)), [["a.B", "add", ""], ["a.C", "add", "12"]]);
     }
 
     #[test]

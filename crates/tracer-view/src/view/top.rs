@@ -2,7 +2,11 @@
 
 pub mod screen;
 
-use super::{escape, text::table};
+use super::{
+    escape,
+    order::Sort,
+    text::table::{self, Heading, Laid},
+};
 use crate::report::{
     Severity, Table,
     reading::{Row, table},
@@ -23,11 +27,21 @@ pub enum Line {
 
 /// The lines, escaped and cut to a width, with what each is.
 pub fn lines(rows: &[Row], width: usize) -> Vec<(Line, String)> {
+    laid(rows, width, None).0
+}
+
+/// The same with the places of the headings, by the columns of the whole table; one may have the mark of the order.
+fn laid(rows: &[Row], width: usize, sort: Option<Sort>) -> (Vec<(Line, String)>, Vec<Heading>) {
     if rows.is_empty() {
-        return vec![(Line::Titles, "no JVM found".to_owned())];
+        return (vec![(Line::Titles, "no JVM found".to_owned())], Vec::new());
     }
-    let (table, left_out) = fitted(rows, width);
-    let mut drawn = table::lines(&table, width, rows.len()).into_iter();
+    let Fitted { table, numbers, left_out } = fitted(rows, width);
+    let place = |of: usize| numbers.iter().position(|number| *number == of);
+    let sort = sort.and_then(|sort| Some(Sort { column: place(sort.column)?, ..sort }));
+    let Laid { lines: drawn, headings } = table::laid(&table, width, rows.len(), sort);
+    let of_all = |heading: Heading| Some(Heading { column: *numbers.get(heading.column)?, ..heading });
+    let headings = headings.into_iter().filter_map(of_all).collect();
+    let mut drawn = drawn.into_iter();
     let mut lines: Vec<(Line, String)> = drawn.next().map(|titles| (Line::Titles, titles)).into_iter().collect();
     for (at, (row, line)) in rows.iter().zip(&mut drawn).enumerate() {
         lines.push((Line::Jvm(at), line));
@@ -48,7 +62,7 @@ pub fn lines(rows: &[Row], width: usize) -> Vec<(Line, String)> {
         let said = format!("    … no room for: {}", left_out.join(", "));
         lines.push((Line::Titles, escape::fit(&said, width)));
     }
-    lines
+    (lines, headings)
 }
 
 /// Columns that go first where there is no room, each by itself: what a JVM is called must be read, and stands last.
@@ -56,9 +70,18 @@ const DISPENSABLE: [&str; 4] = ["heap_max_bytes", "user", "threads", "jdk"];
 /// What the name gets at least, beyond what makes a column readable.
 const NAME: usize = 12;
 
-/// The table with the columns that leave room for the name, and the titles of the others.
-fn fitted(rows: &[Row], width: usize) -> (Table, Vec<&'static str>) {
+/// The table with the columns that leave room for the name.
+struct Fitted {
+    table: Table,
+    /// What number each of its columns had.
+    numbers: Vec<usize>,
+    /// The titles of the others.
+    left_out: Vec<&'static str>,
+}
+
+fn fitted(rows: &[Row], width: usize) -> Fitted {
     let mut table = table(rows);
+    let mut numbers: Vec<usize> = (0..table.columns.len()).collect();
     let mut left_out = Vec::new();
     for key in DISPENSABLE {
         // A column that finds no room is named on a line of its own.
@@ -67,11 +90,12 @@ fn fitted(rows: &[Row], width: usize) -> (Table, Vec<&'static str>) {
         }
         let Some(at) = table.columns.iter().position(|column| column.key == key) else { continue };
         left_out.push(table.columns.remove(at).title);
+        numbers.remove(at);
         for row in &mut table.rows {
             row.remove(at);
         }
     }
-    (table, left_out)
+    Fitted { table, numbers, left_out }
 }
 
 #[cfg(test)]

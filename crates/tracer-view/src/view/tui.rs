@@ -8,9 +8,9 @@
 mod draw;
 mod findings;
 mod histogram;
-mod key;
+pub(in crate::view) mod key;
 mod log;
-mod mouse;
+pub(in crate::view) mod mouse;
 mod overview;
 mod profile;
 mod state;

@@ -45,21 +45,22 @@ fn until_asked(machine: &mut Machine, shown: &mut Shown) -> Result<Option<u32>, 
         }
         let mut changed = machine.step(STEP)?;
         if changed {
-            shown.rows = machine.rows();
+            shown.update(machine.rows());
         }
         loop {
-            match keys.try_recv() {
-                Ok(Input::Key(key)) => match shown.key(key) {
-                    Asked::Nothing => {}
-                    Asked::Attach(pid) => return Ok(Some(pid)),
-                    Asked::Quit => return Ok(None),
-                },
-                Ok(Input::Mouse(..) | Input::Resize(..)) => {}
+            let asked = match keys.try_recv() {
+                Ok(Input::Key(key)) => shown.key(key),
+                Ok(Input::Mouse(event)) => shown.mouse(event),
+                Ok(Input::Resize(..)) => Asked::Nothing,
                 Err(mpsc::error::TryRecvError::Empty) => break,
                 // There is no keyboard any more.
                 Err(mpsc::error::TryRecvError::Disconnected) => return Ok(None),
+            };
+            match asked {
+                Asked::Nothing => changed = true,
+                Asked::Attach(pid) => return Ok(Some(pid)),
+                Asked::Quit => return Ok(None),
             }
-            changed = true;
         }
         if changed || drawn.is_none_or(|drawn| drawn.elapsed() >= LONGEST) {
             let missing = machine.missing();

@@ -67,9 +67,10 @@ pub(super) fn page(screen: &str) -> String {
         rest = after.get(1..).unwrap_or_default();
     }
     span(rest, look, &mut text);
+    // Lines as high as the letters, so that those of boxes meet.
     format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><style>body{{margin:0;background:{PAPER}}}pre{{margin:14px;\
-         font:13.2px/17.4px 'DejaVu Sans Mono',monospace}}</style><pre>{text}</pre>"
+         font:13.2px/15.4px 'DejaVu Sans Mono',monospace}}</style><pre>{text}</pre>"
     )
 }
 

@@ -91,7 +91,7 @@ fn initialisers_nest_and_unpaired_ends_have_no_time() {
         cells(&section, "initialisers", ["class", "count", "total_ns"]),
         [["Outer", "1", "10000000"], ["Inner", "1", "2000000"]]
     );
-    assert!(section.notes.iter().any(|note| note.starts_with("Class initialisers: 1 ends without")));
+    assert!(section.notes.iter().any(|note| note.starts_with("Class initialisers: 1 end without")));
 }
 
 #[test]

@@ -108,8 +108,8 @@ fn unpaired_edges_are_counted_and_never_guessed() {
         [1, 0, 2 * MS],
         "the lost end does not make the next collection an inner one"
     );
-    assert!(section.notes[0].contains("1 ends without a beginning") && section.notes[0].contains("1 beginnings"));
-    assert!(section.notes[1].contains("1 pauses were under way"));
+    assert!(section.notes[0].contains("1 end without a beginning") && section.notes[0].contains("1 beginning "));
+    assert!(section.notes[1].contains("not counted: 1 pause."));
 }
 
 #[test]

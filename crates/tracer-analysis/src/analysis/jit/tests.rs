@@ -68,8 +68,8 @@ fn unpaired_ends_count_as_compilations_without_time() {
         ],
     );
     assert_eq!(numbers(&section, ["compilations", "compile_total_ns"]), [2, 0]);
-    assert!(section.notes[0].contains("1 compilations were under way"));
-    assert!(section.notes[1].contains("2 ends without") && section.notes[1].contains("1 beginnings"));
+    assert!(section.notes[0].contains("not counted: 1 compilation."));
+    assert!(section.notes[1].contains("2 ends without") && section.notes[1].contains("1 beginning "));
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn the_still_blocked_are_told_apart_and_foreign_ends_are_not_guessed() {
         Some(1500.0 * MS as f64),
         "over time they stay blocked"
     );
-    assert!(section.notes[1].contains("2 ends without a beginning") && section.notes[1].contains("1 beginnings"));
+    assert!(section.notes[1].contains("2 ends without a beginning") && section.notes[1].contains("1 beginning "));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn waits_and_parks_are_apart() {
         [["com.shop.Queue", "1", "5000000", "2"]]
     );
     assert_eq!(cells(&section, "parks", ["thread", "count", "total_ns"]), [["tid 9", "1", "3000000"]]);
-    assert!(section.notes.iter().any(|note| note.starts_with("Parks: 1 ends without")));
+    assert!(section.notes.iter().any(|note| note.starts_with("Parks: 1 end without")));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_stopped_thread_is_not_blocked_for_ever() {
     let events = [(1, 7, monitor(ENTER, 0xa, cart)), (5, 7, stop)];
     let section = play.section(&mut Locks::default(), 1000, &events);
     assert_eq!(numbers(&section, ["blocked_open_ns", "blocked_total_ns"]), [0, 0]);
-    assert!(section.notes[0].contains("1 beginnings"));
+    assert!(section.notes[0].contains("1 beginning "));
 }
 
 const EXIT: MonitorAction = MonitorAction::ContendedExit;

@@ -70,7 +70,9 @@ impl Seen {
         };
         self.callers = site::callers(stacks, stack);
         let why = reason(look.waits.as_ref(), stacks, stack);
-        let is_stuck = alike == look.threads && look.ran == 0 && matches!(why, Some((Kind::Task | Kind::Latch, _)));
+        let is_stuck = alike == look.threads
+            && look.ran == 0
+            && matches!(why, Some((Kind::Task | Kind::Latch | Kind::Barrier, _)));
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
         let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
         if self.places.len() < PLACES || self.places.contains_key(&place) {
@@ -238,8 +240,12 @@ mod tests {
     fn an_executor_is_stuck_where_all_wait_for_what_only_its_queue_can_do() {
         let mut play = Play::default();
         let stack = play.stack(&["java.util.concurrent.ThreadPoolExecutor$Worker.run:630", "a.Batch.run:9"]);
-        let latch =
-            Waits::Unpark { class: "java.util.concurrent.CountDownLatch$Sync".to_owned(), address: 1, owner: None };
+        let latch = Waits::Unpark {
+            class: "java.util.concurrent.CountDownLatch$Sync".to_owned(),
+            address: 1,
+            owner: None,
+            ended: None,
+        };
         let mut executors = Executors::default();
         for _ in 0..3 {
             executors.look(&look(0, 4, stack, Some(&latch)), &play.stacks);

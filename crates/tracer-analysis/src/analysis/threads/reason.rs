@@ -24,7 +24,10 @@ const BLOCKERS: [(&str, Kind); 12] = [
 ];
 
 /// Methods of the JDK in which threads wait, by the beginnings of their names: they say more than what is below them.
-const CALLS: [(&str, Kind, &str); 20] = [
+const CALLS: [(&str, Kind, &str); 23] = [
+    ("java.util.concurrent.CyclicBarrier.await", Kind::Barrier, "the others at a CyclicBarrier"),
+    ("java.util.concurrent.Phaser.arriveAndAwaitAdvance", Kind::Barrier, "the others at a Phaser"),
+    ("java.util.concurrent.Phaser.awaitAdvance", Kind::Barrier, "the others at a Phaser"),
     ("java.util.concurrent.LinkedBlockingQueue.put", Kind::Queue, "room in a LinkedBlockingQueue"),
     ("java.util.concurrent.LinkedBlockingQueue.offer", Kind::Queue, "room in a LinkedBlockingQueue"),
     ("java.util.concurrent.ArrayBlockingQueue.put", Kind::Queue, "room in an ArrayBlockingQueue"),
@@ -84,6 +87,7 @@ pub(super) enum Kind {
     Lock,
     Task,
     Latch,
+    Barrier,
     Condition,
     Notify,
     Queue,
@@ -127,6 +131,7 @@ impl Kind {
             Self::Lock => "lock",
             Self::Task => "task",
             Self::Latch => "latch",
+            Self::Barrier => "barrier",
             Self::Condition => "condition",
             Self::Notify => "notify",
             Self::Queue => "queue",
@@ -192,7 +197,7 @@ mod tests {
     use super::{super::super::testing::Play, *};
 
     fn parked(class: &str, owner: Option<u32>) -> Waits {
-        Waits::Unpark { class: class.to_owned(), address: 1, owner }
+        Waits::Unpark { class: class.to_owned(), address: 1, owner, ended: None }
     }
 
     fn call(call: &str, on: &str) -> Waits {
@@ -227,6 +232,15 @@ mod tests {
         assert_eq!(kind(None, &force), Some((Kind::File, "a file (fsync)".to_owned())));
         assert_eq!(kind(Some(&call("fsync", "/data/log")), &force), Some((Kind::File, "/data/log (fsync)".to_owned())));
         assert_eq!(kind(None, &["a.Log.add:12"]), None, "it runs");
+        let barrier =
+            ["a.Grid.step:4", "java.util.concurrent.CyclicBarrier.await:364", "jdk.internal.misc.Unsafe.park"];
+        let others = (Kind::Barrier, "the others at a CyclicBarrier".to_owned());
+        assert_eq!(kind(Some(&condition), &barrier), Some(others));
+        let node = parked("java.util.concurrent.Phaser$QNode", None);
+        let phaser = ["a.Grid.step:4", "java.util.concurrent.Phaser.arriveAndAwaitAdvance:695"];
+        assert_eq!(kind(Some(&node), &phaser), Some((Kind::Barrier, "the others at a Phaser".to_owned())));
+        let arrive = ["a.Grid.step:4", "java.util.concurrent.Phaser.arrive:630"];
+        assert_eq!(kind(None, &arrive), None, "who only arrives does not wait");
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn sleep_is_paired_by_thread() {
     let keys = ["sleeps", "sleep_total_ns", "sleeps_interrupted", "sleeping", "yields"];
     assert_eq!(numbers(&section, keys), [2, 10 * MS, 1, 1, 1]);
     assert_eq!(cells(&section, "sleepers", ["thread", "count", "total_ns"]), [["tid 7", "1", "10000000"]]);
-    assert!(section.notes.iter().any(|note| note.starts_with("Sleeps: 1 ends without")));
+    assert!(section.notes.iter().any(|note| note.starts_with("Sleeps: 1 end without")));
 }
 
 #[test]

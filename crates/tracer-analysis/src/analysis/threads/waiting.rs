@@ -27,6 +27,8 @@ use crate::{
     text::format,
 };
 
+/// In the place of what a holder does: why it does nothing.
+pub const HAS_ENDED: &str = "<it has ended>";
 /// Most reasons that are told apart.
 const REASONS: usize = 4096;
 /// Most texts that are told apart.
@@ -90,6 +92,7 @@ impl Seen {
         // Between two owners a lock has none.
         if let Some(holder) = group.holder.as_ref().filter(|_| most || self.holder.is_none()) {
             let place = holder.stack.map(|stack| site::label(stacks, stack));
+            let place = if holder.ended { Some(HAS_ENDED.to_owned()) } else { place };
             self.holder = Some((holder.name.clone(), place));
         }
     }
@@ -407,10 +410,10 @@ mod tests {
             together: threads,
             is_virtual: false,
             names: Vec::new(),
-            waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7) }),
+            waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7), ended: None }),
             holder,
         };
-        let holder = Holding { name: "auditor".to_owned(), stack: Some(holds) };
+        let holder = Holding { name: "auditor".to_owned(), stack: Some(holds), ended: false };
         let mut waiting = Waiting::default();
         // Nobody is known to have run before the first look.
         for (span_ns, group) in [(0, group(4, 0, None)), (1, group(3, 2, Some(holder))), (1, group(1, 0, None))] {

@@ -18,6 +18,11 @@ pub(super) enum Type {
     Int,
     Long,
     Text,
+    Byte,
+    Char,
+    Double,
+    Float,
+    Short,
     // Annotations.
     Label,
     Category,
@@ -286,9 +291,18 @@ pub(super) const STACK_FRAME: (Type, &str, &[Field]) = (
     ],
 );
 
-/// Numbers and texts.
-pub(super) const PLAIN: [(Type, &str); 4] =
-    [(Type::Boolean, "boolean"), (Type::Int, "int"), (Type::Long, "long"), (Type::Text, "java.lang.String")];
+/// Numbers and texts: all that the JDK's files declare. Pyroscope's parser refuses files without some of those that no field has.
+pub(super) const PLAIN: [(Type, &str); 9] = [
+    (Type::Boolean, "boolean"),
+    (Type::Byte, "byte"),
+    (Type::Char, "char"),
+    (Type::Double, "double"),
+    (Type::Float, "float"),
+    (Type::Int, "int"),
+    (Type::Long, "long"),
+    (Type::Short, "short"),
+    (Type::Text, "java.lang.String"),
+];
 
 /// Annotations: number, name, whether they have a text, whether that is several, and whether they say what a number
 /// means.

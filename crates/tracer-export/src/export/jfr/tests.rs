@@ -87,6 +87,15 @@ fn what_events_refer_to_has_the_jdks_fields_in_its_order() {
     assert_eq!(ran, ["Kernel", "Interpreted", "Inlined", "JIT compiled", "Native"]);
 }
 
+/// Pyroscope's reader looks for them before it reads a file.
+#[test]
+fn types_of_all_numbers_are_declared_as_the_jdk_declares_them() {
+    let (chunk, _) = one_chunk("target pid=42 command=\"a.Main\" uptime_s=10\nend +1s duration\n");
+    for name in ["boolean", "byte", "char", "double", "float", "int", "long", "short", "java.lang.String"] {
+        assert!(chunk.categories.contains_key(name), "no {name} among {:?}", chunk.categories.keys());
+    }
+}
+
 #[test]
 fn versions_are_said_as_the_jdk_says_them() {
     let (chunk, _) =

@@ -20,6 +20,9 @@ use crate::jvm::{
 const OWNABLE: &str = "java.util.concurrent.locks.AbstractOwnableSynchronizer";
 /// Its field that says who owns it.
 const OWNER: &str = "exclusiveOwnerThread";
+const THREAD: &str = "java.lang.Thread";
+/// `JVMTI_THREAD_STATE_TERMINATED`, in the status of a platform thread.
+const TERMINATED: u32 = 2;
 
 /// What a parked thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +133,15 @@ impl ThreadObjects {
         let mounted = reader.wide(near.u64(thread.address.wrapping_add(self.mounted?)).ok()?)?;
         let described = || described(&reader, &reader, self.fields.as_ref(), mounted);
         (mounted != reader.thread_object(thread.address)?).then(described).flatten()
+    }
+
+    /// Name of the thread of this object, where that has ended. Objects move: of one that is none any more nothing is said.
+    pub fn ended(&self, object: u64) -> Option<String> {
+        let near = Pages::small(&self.memory);
+        let reader = self.reader(&near);
+        let is_thread = reader.classes(object, MAX_DEPTH).iter().any(|class| class == THREAD);
+        let thread = is_thread.then(|| described(&reader, &reader, self.fields.as_ref(), object)).flatten()?;
+        (thread.status == Some(TERMINATED)).then(|| thread.name.unwrap_or_default())
     }
 
     /// What belongs to one object lies near, so that few reads give all of it.

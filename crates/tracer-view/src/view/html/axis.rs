@@ -104,7 +104,8 @@ fn number(value: f64) -> Value {
 fn finding((at, finding): (u64, &Finding)) -> Option<Value> {
     let Finding { severity, title, when, .. } = finding;
     let when: Vec<_> = when.iter().map(|Stretch { from_ns, to_ns }| json!([from_ns, to_ns])).collect();
-    let title = escape::terminal(title);
+    // There is no code in a name of a line.
+    let title = escape::terminal(title).replace('`', "");
     (!when.is_empty()).then(|| json!({ "at": at, "severity": severity, "title": title, "when": when }))
 }
 

@@ -2,7 +2,11 @@
 
 use std::io;
 
-use super::{begin, dim, end, flame, list, paragraph, table};
+use super::{
+    begin, dim, end, flame, list, paragraph,
+    prose::html,
+    table::{self, Extra},
+};
 use crate::{
     diff::{self, Diff, Fate, Found, Lens, Methods},
     report::Report,
@@ -53,7 +57,7 @@ fn finding(found: &Found, out: &mut dyn io::Write) -> io::Result<()> {
         Fate::OnlyBefore => ("before", "info"),
         Fate::OnlyAfter => ("after", super::severity_class(*severity)),
     };
-    writeln!(out, "<div class=\"finding {class}\"><p><b>{word}</b>: {}</p>", escape::html(title))?;
+    writeln!(out, "<div class=\"finding {class}\"><p><b>{word}</b>: {}</p>", html(title))?;
     if let Some(was) = was.as_ref().filter(|was| *was != title) {
         dim(&format!("was: {was}"), out)?;
     }
@@ -68,7 +72,7 @@ fn lens(lens: &Lens, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> 
     writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>", escape::html(id), escape::html(title))?;
     if !figures.is_empty() {
         writeln!(out, "<div class=\"shape\">\n<h3>Figures</h3>")?;
-        table::write(&text::figures_table(figures), None, out)?;
+        table::write(&text::figures_table(figures), Extra::Values(&text::figure_values(figures)), out)?;
         writeln!(out, "</div>")?;
     }
     if *alike > 0 {
@@ -86,7 +90,7 @@ fn lens(lens: &Lens, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> 
 fn of_methods(methods: &Methods, out: &mut dyn io::Write) -> io::Result<()> {
     let Methods { title, further, .. } = methods;
     writeln!(out, "<div class=\"shape\">\n<h3>{}: methods with more or less</h3>", escape::html(title))?;
-    table::write(&text::methods_table(methods), None, out)?;
+    table::write(&text::methods_table(methods), Extra::Values(&text::method_values(methods)), out)?;
     if *further > 0 {
         dim(&format!("and {further} more"), out)?;
     }
@@ -114,6 +118,30 @@ mod tests {
         assert!(page.contains("<b>gone</b>: 14 threads blocked"), "{:.3000}", page.split_once("Findings").unwrap().1);
         assert!(page.contains("\"before\":[") && !page.contains("\"before\":[0,"));
         assert!(!page.contains("<script>alert") && !page.contains(['\x1b', '\u{202e}', '\u{9b}']));
+    }
+
+    /// A page sorts by the values of cells, and texts of several units have one each.
+    #[test]
+    fn figures_have_the_values_that_they_are_sorted_by() {
+        let figure = |key, before, after, change_percent| diff::Figure {
+            key,
+            basis: diff::Basis::PerSecond,
+            before,
+            after,
+            change_percent,
+            interval: None,
+        };
+        let figures = [figure("parks", 9.5, 19.0, Some(100.0)), figure("waits", 0.0, 1234.5, None)];
+        let mut out = Vec::new();
+        table::write(&text::figures_table(&figures), Extra::Values(&text::figure_values(&figures)), &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        assert!(page.contains("<td class=\"n\" data-v=\"9.5\">9.50/s</td>"), "{page}");
+        assert!(page.contains("<td class=\"n\" data-v=\"100.0\">+100 %</td>"), "{page}");
+        assert!(
+            page.contains(&format!("<td class=\"n\" data-v=\"{}\">from none</td>", serde_json::json!(f64::MAX))),
+            "{page}"
+        );
+        assert_eq!(page.matches("<th scope=\"col\" class=\"n\">").count(), 3, "{page}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{collections::HashMap, io};
 use serde_json::{Value, json};
 
 use crate::{
-    report::{Cell, Gather, RowSteps, StepColumn, Table, TableSteps, Unit},
+    report::{Cell, Gather, RowSteps, StepColumn, Table, TableSteps},
     text::escape,
     view::{format, json, labels::Labels},
 };
@@ -13,34 +13,60 @@ use crate::{
 /// Rows of a table that a page shows.
 const ROWS: usize = 200;
 
-/// Writes the table, and the steps of its rows where there are any.
-pub(super) fn write(table: &Table, steps: Option<&TableSteps>, out: &mut dyn io::Write) -> io::Result<()> {
-    let class = |unit| if format::is_numeric(unit) { " class=\"n\"" } else { "" };
+/// What a table has beside its cells.
+#[derive(Clone, Copy)]
+pub(super) enum Extra<'a> {
+    Nothing,
+    /// When its rows came.
+    Steps(&'a TableSteps),
+    /// For the cells whose texts do not say it, the value that they are sorted by.
+    Values(&'a [Vec<Option<f64>>]),
+}
+
+impl Extra<'_> {
+    fn value(self, row: usize, column: usize) -> Option<f64> {
+        let Self::Values(values) = self else { return None };
+        values.get(row)?.get(column).copied()?
+    }
+
+    fn has_values(self, column: usize) -> bool {
+        let Self::Values(values) = self else { return false };
+        (0..values.len()).any(|row| self.value(row, column).is_some())
+    }
+}
+
+/// Writes the table with what it has beside its cells.
+pub(super) fn write(table: &Table, extra: Extra<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let is_number =
+        |at: usize| table.columns.get(at).is_some_and(|column| format::is_numeric(column.unit)) || extra.has_values(at);
+    let class = |at| if is_number(at) { " class=\"n\"" } else { "" };
     writeln!(out, "<div class=\"scroll\"><table>\n<thead><tr>")?;
     let labels = Labels::new(table);
-    for column in labels.columns().filter_map(|at| table.columns.get(at)) {
-        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(column.unit), escape::html(column.title))?;
+    let shown: Vec<usize> = (0..table.rows.len().min(ROWS)).collect();
+    let numbers = labels.columns_of(&shown);
+    for (at, column) in numbers.iter().filter_map(|at| Some((*at, table.columns.get(*at)?))) {
+        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(at), escape::html(column.title))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
     for (at, row) in table.rows.iter().take(ROWS).enumerate() {
         write!(out, "<tr>")?;
-        for column in labels.columns() {
+        for column in numbers.iter().copied() {
             let value = match row.get(column) {
                 Some(Cell::Int(value)) => format!(" data-v=\"{value}\""),
                 Some(Cell::Float(value)) if value.is_finite() => format!(" data-v=\"{value}\""),
-                Some(Cell::Float(_) | Cell::Text(_) | Cell::Missing) | None => String::new(),
+                Some(Cell::Float(_) | Cell::Text(_) | Cell::Missing) | None => {
+                    extra.value(at, column).map(|value| format!(" data-v=\"{}\"", json!(value))).unwrap_or_default()
+                }
             };
-            let unit = table.columns.get(column).map_or(Unit::Text, |column| column.unit);
             let text = labels.label(at, column).full();
-            let text = if format::is_numeric(unit) { escape::html(&text).into_owned() } else { breakable(&text) };
-            write!(out, "<td{}{value}>{text}</td>", class(unit))?;
+            let text = if is_number(column) { escape::html(&text).into_owned() } else { breakable(&text) };
+            write!(out, "<td{}{value}>{text}</td>", class(column))?;
         }
         writeln!(out, "</tr>")?;
     }
     writeln!(out, "</tbody></table></div>")?;
-    if let Some(steps) = steps {
-        let columns: Vec<usize> = labels.columns().collect();
-        let data = json::in_page(&data(table, &columns, steps).to_string());
+    if let Extra::Steps(steps) = extra {
+        let data = json::in_page(&data(table, &numbers, steps).to_string());
         writeln!(out, "<script type=\"application/json\" class=\"table-steps\">{data}</script>")?;
     }
     match table.rows.len().saturating_sub(ROWS) {
@@ -54,7 +80,10 @@ pub(super) fn write(table: &Table, steps: Option<&TableSteps>, out: &mut dyn io:
 /// A text whose lines may end where its names have joints, and not within a word. A word that is too long for a line ends anywhere.
 fn breakable(text: &str) -> String {
     const JOINTS: [char; 5] = ['.', '$', '/', '(', ','];
-    let words = text.split_inclusive(JOINTS).filter(|word| !word.is_empty());
+    // The file that code is of, as `libjvm.so!`, is one word.
+    let end = text.find('!').filter(|at| !text[..*at].contains(char::is_whitespace)).map_or(0, |at| at + 1);
+    let (file, name) = text.split_at(end);
+    let words = std::iter::once(file).chain(name.split_inclusive(JOINTS)).filter(|word| !word.is_empty());
     words.flat_map(pieces).map(escape::html).collect::<Vec<_>>().join("<wbr>")
 }
 
@@ -132,7 +161,7 @@ fn flat(steps: &[(u32, Vec<u64>)]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Column;
+    use crate::report::{Column, Unit};
 
     fn table() -> Table {
         let column = |key, unit| Column { key, title: key, unit };
@@ -174,6 +203,7 @@ mod tests {
     fn lines_end_at_the_joints_of_names() {
         assert_eq!(breakable("com.shop.Cart$Item.add:12"), "com.<wbr>shop.<wbr>Cart$<wbr>Item.<wbr>add:12");
         assert_eq!(breakable("(a,b) & <b>"), "(<wbr>a,<wbr>b) &amp; &lt;b&gt;");
+        assert_eq!(breakable("libjvm.so!G1.run"), "libjvm.so!<wbr>G1.<wbr>run");
         let long = "ä".repeat(90);
         assert_eq!(
             breakable(&long).split("<wbr>").map(|piece| piece.chars().count()).collect::<Vec<_>>(),
@@ -185,7 +215,7 @@ mod tests {
     #[test]
     fn names_do_not_end_the_element() {
         let mut out = Vec::new();
-        write(&table(), Some(&steps()), &mut out).unwrap();
+        write(&table(), Extra::Steps(&steps()), &mut out).unwrap();
         let page = String::from_utf8(out).unwrap();
         assert_eq!(page.matches("</script>").count(), 1);
     }

@@ -1,9 +1,16 @@
 //! Tables and key figures as lines of text.
 
+use std::ops::Range;
+
 use crate::{
     report::{Column, Table, Unit},
     text::escape,
-    view::{format, labels::Labels, name::Label},
+    view::{
+        format,
+        labels::Labels,
+        name::Label,
+        order::{self, Sort},
+    },
 };
 
 /// Widest natural width of a text column; what is longer is cut even where there is room.
@@ -15,11 +22,43 @@ const INDENT: usize = 4;
 /// Blanks between columns.
 const GAP: usize = 2;
 
+/// A table as lines, and where each heading stands in the first of them.
+#[derive(Debug, Default)]
+pub(in crate::view) struct Laid {
+    pub(in crate::view) lines: Vec<String>,
+    pub(in crate::view) headings: Vec<Heading>,
+}
+
+/// Where a heading stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::view) struct Heading {
+    /// Index of the column.
+    pub(in crate::view) column: usize,
+    /// First column of the terminal, from 0 on, and the one after the last: blanks behind it belong to it.
+    pub(in crate::view) range: Range<usize>,
+}
+
+/// Where the headings of columns stand that have these widths, from a place on.
+pub(in crate::view) fn headings(numbers: &[usize], widths: &[Option<usize>], from: usize, gap: usize) -> Vec<Heading> {
+    let shown = numbers.iter().zip(widths).filter_map(|(column, width)| Some((*column, (*width)?)));
+    let place = |from: &mut usize, (column, width): (usize, usize)| {
+        let start = *from;
+        *from += width + gap;
+        Some(Heading { column, range: start..*from })
+    };
+    shown.scan(from, place).collect()
+}
+
 /// The table with at most `limit` rows; what is left out is counted.
 pub(in crate::view) fn lines(table: &Table, width: usize, limit: usize) -> Vec<String> {
+    laid(table, width, limit, None).lines
+}
+
+/// The same with the places of its headings, of which one may have the mark of the order.
+pub(in crate::view) fn laid(table: &Table, width: usize, limit: usize, sort: Option<Sort>) -> Laid {
     let Table { id: _, title: _, columns: all, rows } = table;
     if rows.is_empty() {
-        return vec![format!("{:INDENT$}none", "")];
+        return Laid { lines: vec![format!("{:INDENT$}none", "")], headings: Vec::new() };
     }
     let labels = Labels::new(table);
     let first: Vec<usize> = (0..rows.len().min(limit)).collect();
@@ -27,7 +66,7 @@ pub(in crate::view) fn lines(table: &Table, width: usize, limit: usize) -> Vec<S
     let columns: Vec<&Column> = numbers.iter().filter_map(|at| all.get(*at)).collect();
     let cells = |row: &usize| numbers.iter().map(|column| labels.label(*row, *column)).collect();
     let shown: Vec<Vec<Label>> = first.iter().map(cells).collect();
-    let titles: Vec<Label> = columns.iter().map(|column| Label::new(column.title.to_owned())).collect();
+    let titles = order::titles(table, sort, &numbers);
     let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
     let widths = format::columns(&natural(&titles, &shown), &units, width.saturating_sub(INDENT), GAP);
     let line = |cells: &[Label]| format!("{:INDENT$}{}", "", row(cells, &widths, &units, GAP));
@@ -44,7 +83,7 @@ pub(in crate::view) fn lines(table: &Table, width: usize, limit: usize) -> Vec<S
         let sentence = format!("… no room for: {}", left_out.join(", "));
         lines.push(format!("{:INDENT$}{}", "", escape::fit(&sentence, width.saturating_sub(INDENT))));
     }
-    lines
+    Laid { lines, headings: headings(&numbers, &widths, INDENT, GAP) }
 }
 
 /// Columns that each of the texts would take where there is room.

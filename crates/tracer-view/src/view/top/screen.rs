@@ -1,24 +1,37 @@
-//! The screen of all JVMs: keys choose one, and Enter asks to attach to it. It reads no clock and no keyboard by itself.
+//! The screen of all JVMs: keys or the mouse choose one, and Enter or a second click ask to attach to it. It reads no clock and no
+//! keyboard by itself.
 
 use ratatui::{
     Frame,
-    crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
-    layout::{Constraint, Layout},
+    crossterm::event::{KeyCode, KeyEvent, MouseEvent},
+    layout::{Constraint, Layout, Rect},
     style::{Color, Modifier, Style},
     text,
     widgets::Paragraph,
 };
 
-use super::{Line, lines};
+use super::{Line, laid};
 use crate::{
-    report::{Severity, reading::Row},
+    report::{
+        Severity,
+        reading::{Row, sort, table},
+    },
     text::{escape, format},
-    view::text::Style as Colours,
+    view::{
+        order::{Sort, compare},
+        text::Style as Colours,
+        tui::{
+            key::{self, Action},
+            mouse::{self, Target, Targets},
+        },
+    },
 };
 
-const KEYS: &str = "↑↓ choose  Enter attach  q quit";
+const KEYS: &str = "↑↓ or click: choose  Enter or second click: attach  s or heading: sort  q quit";
+/// How far `PgUp` and `PgDn` go.
+const PAGE: usize = 10;
 
-/// What a key asks for.
+/// What a key or the mouse asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Nothing but another look of the screen.
@@ -32,10 +45,14 @@ pub enum Asked {
 /// What is shown, and which JVM is chosen: it stays chosen where the order changes.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// The JVMs, in their order.
-    pub rows: Vec<Row>,
+    rows: Vec<Row>,
     chosen: Option<u32>,
+    /// What was clicked last, unless it was a key since then.
+    clicked: Option<u32>,
+    /// By which column of the whole table; by default the worst is first.
+    sort: Option<Sort>,
     colours: Colours,
+    targets: Targets,
 }
 
 impl Shown {
@@ -49,30 +66,106 @@ impl Shown {
         self.rows.iter().position(is_chosen).unwrap_or(0)
     }
 
-    /// Takes a key.
+    /// Takes the JVMs as they are now.
+    pub fn update(&mut self, rows: Vec<Row>) {
+        self.rows = rows;
+        self.put_in_order();
+    }
+
+    /// Takes a key; the session's screen has the same ones.
     pub fn key(&mut self, key: KeyEvent) -> Asked {
+        self.clicked = None;
         let at = self.chosen();
-        match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return Asked::Quit,
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return Asked::Quit,
-            KeyCode::Enter => {
+        match key::action(key) {
+            Some(Action::Quit | Action::Close) => return Asked::Quit,
+            Some(Action::Detail) => {
                 return self.rows.get(at).map_or(Asked::Nothing, |row| Asked::Attach(row.target.pid));
             }
-            KeyCode::Down | KeyCode::Char('j') => self.choose((at + 1).min(self.rows.len().saturating_sub(1))),
-            KeyCode::Up | KeyCode::Char('k') => self.choose(at.saturating_sub(1)),
-            KeyCode::Home => self.choose(0),
-            KeyCode::End => self.choose(self.rows.len().saturating_sub(1)),
-            _ => {}
+            Some(Action::Down) => self.choose(at.saturating_add(1)),
+            Some(Action::Up) => self.choose(at.saturating_sub(1)),
+            Some(Action::PageDown) => self.choose(at.saturating_add(PAGE)),
+            Some(Action::PageUp) => self.choose(at.saturating_sub(PAGE)),
+            Some(Action::First) => self.choose(0),
+            Some(Action::Last) => self.choose(usize::MAX),
+            Some(Action::SortColumn) => self.sort_by_next(),
+            Some(Action::SortDirection) => self.sort_by(self.sort.map(Sort::turned)),
+            Some(
+                Action::NextTab
+                | Action::PreviousTab
+                | Action::Tab
+                | Action::NextShape
+                | Action::PreviousShape
+                | Action::Finding
+                | Action::Filter
+                | Action::Invert
+                | Action::Freeze
+                | Action::Switch
+                | Action::Help,
+            )
+            | None => {}
         }
         Asked::Nothing
     }
 
+    /// Takes an event of the mouse: a click chooses a JVM, and a second one on the same attaches to it.
+    pub fn mouse(&mut self, event: MouseEvent) -> Asked {
+        match mouse::asked(event, &self.targets) {
+            mouse::Asked::Show(Target::Row(at)) => return self.click(at),
+            mouse::Asked::Show(Target::Column(column)) => self.sort_by_heading(column),
+            mouse::Asked::Show(Target::Tab(_) | Target::Place(_)) | mouse::Asked::Nothing => {}
+            mouse::Asked::Down => return self.key(KeyCode::Down.into()),
+            mouse::Asked::Up => return self.key(KeyCode::Up.into()),
+        }
+        Asked::Nothing
+    }
+
+    fn click(&mut self, at: usize) -> Asked {
+        let Some(pid) = self.rows.get(at).map(|row| row.target.pid) else { return Asked::Nothing };
+        // A row can move between two clicks: the second one then only chooses another JVM.
+        if self.clicked == Some(pid) {
+            return Asked::Attach(pid);
+        }
+        (self.chosen, self.clicked) = (Some(pid), Some(pid));
+        Asked::Nothing
+    }
+
+    /// The first click on a heading sorts by it, the second turns the direction, and the third has the worst first again.
+    fn sort_by_heading(&mut self, column: usize) {
+        let first = Sort::by(&table(&self.rows), column);
+        self.sort_by(match self.sort.filter(|sort| sort.column == column) {
+            None => first,
+            Some(sort) if Some(sort) == first => Some(sort.turned()),
+            Some(_) => None,
+        });
+    }
+
+    /// After the last column comes the worst first again.
+    fn sort_by_next(&mut self) {
+        let next = self.sort.map_or(0, |sort| sort.column + 1);
+        self.sort_by(Sort::by(&table(&self.rows), next));
+    }
+
+    fn sort_by(&mut self, sort: Option<Sort>) {
+        self.sort = sort;
+        self.put_in_order();
+    }
+
+    fn put_in_order(&mut self) {
+        sort(&mut self.rows);
+        let Some(Sort { column, descending }) = self.sort else { return };
+        let cells = table(&self.rows).rows;
+        let mut rows: Vec<_> = std::mem::take(&mut self.rows).into_iter().zip(cells).collect();
+        rows.sort_by(|(_, a), (_, b)| compare(a.get(column), b.get(column), descending));
+        self.rows = rows.into_iter().map(|(row, _)| row).collect();
+    }
+
     fn choose(&mut self, at: usize) {
+        let at = at.min(self.rows.len().saturating_sub(1));
         self.chosen = self.rows.get(at).map(|row| row.target.pid);
     }
 
     /// Draws everything; `missing` says what was not looked at.
-    pub fn draw(&self, frame: &mut Frame<'_>, missing: &[String]) {
+    pub fn draw(&mut self, frame: &mut Frame<'_>, missing: &[String]) {
         let [head, body, foot] =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
         let bold = Style::new().add_modifier(Modifier::BOLD);
@@ -84,13 +177,20 @@ impl Shown {
         let title = escape::ellipsis(&title, usize::from(head.width));
         frame.render_widget(Paragraph::new(&*title).style(bold), head);
         let chosen = self.chosen();
-        let lines = lines(&self.rows, usize::from(body.width));
+        let (lines, headings) = laid(&self.rows, usize::from(body.width), self.sort);
         let is_of_chosen = |(line, _): &(Line, String)| matches!(line, Line::Jvm(at) if *at == chosen);
         // The chosen one, and what is below it, stay on the screen.
         let at = lines.iter().position(is_of_chosen).unwrap_or(0);
         let first = (at + 2).saturating_sub(usize::from(body.height).saturating_sub(1)).max(1);
-        let titles = lines.iter().take(1);
-        let styled = titles.chain(lines.iter().skip(first)).map(|(line, text)| {
+        let shown = || lines.iter().take(1).chain(lines.iter().skip(first));
+        self.targets = Targets::default();
+        self.targets.put_headings(body, &headings);
+        for ((line, _), y) in shown().zip(body.y..body.bottom()) {
+            if let Line::Jvm(at) | Line::Finding(at, _) | Line::Problem(at) = line {
+                self.targets.put(Rect { y, height: 1, ..body }, Target::Row(*at));
+            }
+        }
+        let styled = shown().map(|(line, text)| {
             let style = match line {
                 Line::Titles => bold,
                 Line::Jvm(at) if *at == chosen => Style::new().add_modifier(Modifier::REVERSED),
@@ -109,25 +209,131 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::{
+        Terminal,
+        backend::TestBackend,
+        crossterm::event::{KeyModifiers, MouseButton, MouseEventKind},
+    };
+
     use super::*;
-    use crate::item::Target;
+    use crate::{
+        item::Target as Jvm,
+        report::reading::{Brief, Reading},
+        view::sample,
+    };
+
+    fn row(pid: u32) -> Row {
+        Row { target: Jvm { pid, ..Jvm::default() }, reading: None, problem: None }
+    }
+
+    fn using(pid: u32, cpu_percent: f64) -> Row {
+        let reading = Reading { cpu_percent: Some(cpu_percent), threads: Some(7), ..Reading::default() };
+        Row { reading: Some(reading), ..row(pid) }
+    }
+
+    fn of(rows: Vec<Row>) -> Shown {
+        let mut shown = Shown::default();
+        shown.update(rows);
+        shown
+    }
 
     fn key(shown: &mut Shown, code: KeyCode) -> Asked {
         shown.key(KeyEvent::new(code, KeyModifiers::NONE))
     }
 
+    fn drawn(shown: &mut Shown) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(100, 12)).unwrap();
+        terminal.draw(|frame| shown.draw(frame, &[])).unwrap();
+        let text = terminal.backend().buffer().content().iter().map(ratatui::buffer::Cell::symbol).collect::<Vec<_>>();
+        text.chunks(100).map(<[&str]>::concat).collect()
+    }
+
+    fn mouse(shown: &mut Shown, kind: MouseEventKind, column: usize, row: usize) -> Asked {
+        let [column, row] = [column, row].map(|at| u16::try_from(at).unwrap());
+        shown.mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+    }
+
+    /// Clicks the place of a text on the screen.
+    fn click(shown: &mut Shown, text: &str) -> Asked {
+        let lines = drawn(shown);
+        let is_there = |line: &String| line.find(text).map(|at| line[..at].chars().count());
+        let (y, x) = lines.iter().enumerate().find_map(|(y, line)| Some((y, is_there(line)?))).unwrap();
+        mouse(shown, MouseEventKind::Down(MouseButton::Left), x, y)
+    }
+
+    fn pids(shown: &Shown) -> Vec<u32> {
+        shown.rows.iter().map(|row| row.target.pid).collect()
+    }
+
     #[test]
     fn the_chosen_jvm_stays_chosen_and_enter_attaches_to_it() {
-        let row = |pid| Row { target: Target { pid, ..Target::default() }, reading: None, problem: None };
-        let mut shown = Shown { rows: vec![row(1), row(2), row(3)], ..Shown::default() };
-        assert!(matches!(key(&mut shown, KeyCode::Enter), Asked::Attach(1)));
+        let mut shown = of(vec![row(1), row(2), row(3)]);
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(1));
         key(&mut shown, KeyCode::Down);
-        shown.rows.reverse();
-        shown.rows.rotate_left(1);
-        assert!(matches!(key(&mut shown, KeyCode::Enter), Asked::Attach(2)), "whatever its place is");
-        key(&mut shown, KeyCode::Up);
-        assert!(matches!(key(&mut shown, KeyCode::Enter), Asked::Attach(2)), "there is none above it");
-        assert!(matches!(key(&mut shown, KeyCode::Char('q')), Asked::Quit));
-        assert!(matches!(Shown::default().key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)), Asked::Nothing));
+        shown.update(vec![row(1), using(2, 1.0), using(3, 9.0)]);
+        assert_eq!(pids(&shown), [3, 2, 1]);
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(2), "whatever its place is");
+        for _ in 0..2 {
+            key(&mut shown, KeyCode::Up);
+            assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(3), "there is none above it");
+        }
+        key(&mut shown, KeyCode::End);
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(1));
+        assert_eq!(key(&mut shown, KeyCode::Char('q')), Asked::Quit);
+        assert_eq!(Shown::default().key(KeyCode::Enter.into()), Asked::Nothing);
+    }
+
+    #[test]
+    fn a_click_chooses_a_second_one_attaches_and_the_wheel_moves_on() {
+        let brief = Brief {
+            id: "deadlock".to_owned(),
+            severity: Severity::Critical,
+            title: format!("stuck at {}", sample::HOSTILE),
+            next_step: String::new(),
+        };
+        let mut bad = using(4711, 1.0);
+        bad.reading.as_mut().unwrap().findings.push(brief);
+        let mut shown = of(vec![bad, using(11, 5.0), using(12, 6.0)]);
+        assert_eq!(click(&mut shown, "4711"), Asked::Nothing, "what is chosen by default was not clicked yet");
+        assert_eq!(click(&mut shown, "stuck at"), Asked::Attach(4711), "what is wrong with it is part of it");
+        assert_eq!(click(&mut shown, " 11 "), Asked::Nothing);
+        assert_eq!(click(&mut shown, "4711"), Asked::Nothing, "another one was clicked between");
+        mouse(&mut shown, MouseEventKind::ScrollDown, 0, 0);
+        assert_eq!(click(&mut shown, "4711"), Asked::Nothing, "another one was chosen between");
+        mouse(&mut shown, MouseEventKind::ScrollDown, 0, 0);
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(12));
+        mouse(&mut shown, MouseEventKind::ScrollUp, 0, 0);
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(4711));
+        assert_eq!(click(&mut shown, "jtrace top"), Asked::Nothing);
+    }
+
+    #[test]
+    fn a_row_that_moves_between_two_clicks_is_not_attached_to() {
+        let mut shown = of(vec![using(11, 5.0), using(12, 6.0)]);
+        let line = drawn(&mut shown).iter().position(|line| line.contains(" 12 ")).unwrap();
+        let click = MouseEventKind::Down(MouseButton::Left);
+        assert_eq!(mouse(&mut shown, click, 5, line), Asked::Nothing);
+        shown.update(vec![using(11, 7.0), using(12, 6.0)]);
+        drawn(&mut shown);
+        assert_eq!(mouse(&mut shown, click, 5, line), Asked::Nothing);
+        assert_eq!(mouse(&mut shown, click, 5, line), Asked::Attach(11));
+    }
+
+    #[test]
+    fn a_heading_sorts_turns_and_has_the_worst_first_again() {
+        let mut shown = of(vec![using(9, 50.0), using(100, 5.0), row(20)]);
+        assert_eq!(pids(&shown), [9, 100, 20]);
+        click(&mut shown, "PID");
+        assert_eq!(pids(&shown), [100, 20, 9], "by value, and not as texts");
+        assert!(drawn(&mut shown)[1].contains("PID▼"));
+        click(&mut shown, "PID");
+        assert_eq!(pids(&shown), [9, 20, 100]);
+        shown.update(vec![row(20), using(9, 50.0), using(100, 5.0), row(7)]);
+        assert_eq!(pids(&shown), [7, 9, 20, 100], "the order stays");
+        click(&mut shown, "PID");
+        assert_eq!(pids(&shown), [9, 100, 7, 20]);
+        click(&mut shown, "CPU");
+        key(&mut shown, KeyCode::Char('S'));
+        assert_eq!(pids(&shown), [100, 9, 7, 20], "what is not known comes last");
     }
 }

@@ -205,6 +205,9 @@ fn section(frame: &mut Frame<'_>, area: Rect, state: &State, section: &Section, 
     }
 }
 
+/// Longest note, of which the screen shows the first lines.
+const LONGEST_NOTE: usize = 600;
+
 /// Figures and notes of a section in at most that many lines: where there are fewer, without the figures that are 0, and what is left
 /// out then is counted.
 fn figures_and_notes(section: &Section, width: usize, most: usize) -> Vec<Line<'static>> {
@@ -213,7 +216,7 @@ fn figures_and_notes(section: &Section, width: usize, most: usize) -> Vec<Line<'
         let figures: Vec<_> = shown.map(|(key, number)| format::figure(key, number)).collect();
         let mut lines: Vec<Line<'_>> = text::table::figures(&figures, width).into_iter().map(Line::from).collect();
         for note in &section.notes {
-            let note = escape::wrap(&escape::fit(note, width * 2), width.saturating_sub(2));
+            let note = escape::wrap(&escape::fit(note, LONGEST_NOTE), width.saturating_sub(2));
             lines.extend(note.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
         }
         lines

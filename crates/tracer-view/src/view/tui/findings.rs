@@ -138,7 +138,7 @@ fn lines(finding: &Finding, span: &Span, width: usize, longest: usize) -> Vec<Li
 }
 
 fn next_step(finding: &Finding, width: usize, longest: usize) -> Vec<Line<'static>> {
-    paragraph("   → ", &finding.next_step, (width, longest), draw::DIM)
+    paragraph("   → ", &finding.next_step, (width, longest), Style::new().fg(Color::Cyan))
 }
 
 fn paragraph(first: &str, text: &str, (width, longest): (usize, usize), style: Style) -> Vec<Line<'static>> {

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What a key does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(in crate::view) enum Action {
     Quit,
     NextTab,
     PreviousTab,
@@ -101,7 +101,7 @@ pub(super) fn is_interrupt(event: KeyEvent) -> bool {
 }
 
 /// What the key does, if anything.
-pub(super) fn action(event: KeyEvent) -> Option<Action> {
+pub(in crate::view) fn action(event: KeyEvent) -> Option<Action> {
     if is_interrupt(event) {
         return Some(Action::Quit);
     }

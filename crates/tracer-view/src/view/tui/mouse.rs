@@ -5,9 +5,11 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
+use crate::view::text::table::Heading;
+
 /// What can be pointed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(in crate::view) enum Target {
     /// A tab, by its number from 0 on.
     Tab(usize),
     /// A table or chart of the tab.
@@ -20,15 +22,24 @@ pub(super) enum Target {
 
 /// What the last drawing put where.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Targets {
+pub(in crate::view) struct Targets {
     areas: Vec<(Rect, Target)>,
     /// Lines that the box over the screen has below those that fit.
     below: usize,
 }
 
 impl Targets {
-    pub(super) fn put(&mut self, area: Rect, target: Target) {
+    pub(in crate::view) fn put(&mut self, area: Rect, target: Target) {
         self.areas.push((area, target));
+    }
+
+    /// Puts the headings of a table, which are the first line of its area.
+    pub(in crate::view) fn put_headings(&mut self, area: Rect, headings: &[Heading]) {
+        let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        for Heading { column, range } in headings {
+            let (x, width) = (area.x.saturating_add(cells(range.start)), cells(range.len()));
+            self.put(Rect { x, width, height: 1, ..area }.intersection(area), Target::Column(*column));
+        }
     }
 
     /// A box over the screen can be scrolled by so many lines.
@@ -50,7 +61,7 @@ impl Targets {
 
 /// What the mouse asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(in crate::view) enum Asked {
     Nothing,
     Show(Target),
     Down,
@@ -58,7 +69,7 @@ pub(super) enum Asked {
 }
 
 /// What an event of the mouse asks for.
-pub(super) fn asked(event: MouseEvent, targets: &Targets) -> Asked {
+pub(in crate::view) fn asked(event: MouseEvent, targets: &Targets) -> Asked {
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             targets.at(event.column, event.row).map_or(Asked::Nothing, Asked::Show)

@@ -3,7 +3,7 @@
 mod tab;
 mod tree;
 
-use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
@@ -16,20 +16,14 @@ use super::{
 use crate::{
     report::{Cell, Finding, Report, Shape, Table, Word},
     text::escape,
-    view::format,
+    view::{
+        format,
+        order::{Sort, compare},
+    },
 };
 
 /// Longest filter, in characters.
 const LONGEST_FILTER: usize = 64;
-
-/// How a table is sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sort {
-    /// Index of the column.
-    pub(super) column: usize,
-    /// Largest first.
-    pub(super) descending: bool,
-}
 
 /// What flowed per second between the last two reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -313,8 +307,8 @@ impl State {
         let next = self.sort(section, table).map_or(0, |sort| sort.column + 1);
         let id = (section, table.id);
         // After the last column comes the report's own order.
-        match table.columns.get(next).map(|column| format::is_numeric(column.unit)) {
-            Some(descending) => _ = self.sorts.insert(id, Sort { column: next, descending }),
+        match Sort::by(table, next) {
+            Some(sort) => _ = self.sorts.insert(id, sort),
             None => _ = self.sorts.remove(&id),
         }
         self.row = 0;
@@ -325,9 +319,9 @@ impl State {
         let Some((section, table)) = self.table() else { return };
         if self.sort(section, table).is_some_and(|sort| sort.column == column) {
             self.turn_sort();
-        } else if let Some(unit) = table.columns.get(column).map(|column| column.unit) {
+        } else if let Some(sort) = Sort::by(table, column) {
             let id = (section, table.id);
-            self.sorts.insert(id, Sort { column, descending: format::is_numeric(unit) });
+            self.sorts.insert(id, sort);
             self.row = 0;
         }
     }
@@ -336,7 +330,7 @@ impl State {
         let Some((section, table)) = self.table() else { return };
         let id = (section, table.id);
         if let Some(sort) = self.sorts.get_mut(&id) {
-            sort.descending = !sort.descending;
+            *sort = sort.turned();
         }
         self.row = 0;
     }
@@ -364,27 +358,4 @@ fn lines(shape: &Shape) -> usize {
         Shape::Table(table) => table.rows.len(),
         Shape::Histogram(_) | Shape::Timeline(_) | Shape::Profile(_) => 0,
     }
-}
-
-/// The order of two cells; what is not known comes last in either direction.
-fn compare(a: Option<&Cell>, b: Option<&Cell>, descending: bool) -> Ordering {
-    let number = |cell: &Cell| match cell {
-        Cell::Int(value) => Some(*value as f64),
-        Cell::Float(value) => Some(*value),
-        Cell::Text(_) | Cell::Missing => None,
-    };
-    let order = match (a, b) {
-        (Some(Cell::Missing) | None, Some(Cell::Missing) | None) => return Ordering::Equal,
-        (Some(Cell::Missing) | None, _) => return Ordering::Greater,
-        (_, Some(Cell::Missing) | None) => return Ordering::Less,
-        (Some(Cell::Text(a)), Some(Cell::Text(b))) => a.cmp(b),
-        (Some(Cell::Int(a)), Some(Cell::Int(b))) => a.cmp(b),
-        (Some(a), Some(b)) => match (number(a), number(b)) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        },
-    };
-    if descending { order.reverse() } else { order }
 }

@@ -10,7 +10,7 @@ use ratatui::{
 use super::{
     draw,
     mouse::{Target, Targets},
-    state::{Sort, State},
+    state::State,
 };
 use crate::{
     report::{Table, Word},
@@ -19,6 +19,7 @@ use crate::{
         format,
         labels::Labels,
         name::Label,
+        order,
         text::table::{self, pad},
     },
 };
@@ -51,19 +52,14 @@ pub(super) fn draw(
     let numbers = labels.columns_of(&on_screen);
     let cells = |row: &usize| numbers.iter().map(|column| labels.label(*row, *column)).collect();
     let shown: Vec<Vec<Label>> = on_screen.iter().map(cells).collect();
-    let titles = titles(table, state.sort(section, table), &numbers);
+    let titles = order::titles(table, state.sort(section, table), &numbers);
     let columns: Vec<_> = numbers.iter().filter_map(|at| table.columns.get(*at)).collect();
     let units: Vec<_> = columns.iter().map(|column| column.unit).collect();
     let widths = format::columns(&table::natural(&titles, &shown), &units, width, GAP);
     let line = |cells: &[Label]| table::row(cells, &widths, &units, GAP);
     if selected.is_some() {
         // The heading is the first line.
-        let mut left = area.x;
-        for (column, width) in numbers.iter().zip(&widths).filter_map(|(at, width)| Some((*at, (*width)?))) {
-            let width = draw::lines_of(width + GAP);
-            targets.put(Rect { x: left, width, height: 1, ..area }.intersection(area), Target::Column(column));
-            left = left.saturating_add(width);
-        }
+        targets.put_headings(area, &table::headings(&numbers, &widths, 0, GAP));
         (0..shown.len()).for_each(|at| targets.put(draw::rows_below(area, at + 1, 1), Target::Row(first + at)));
     }
     let mut lines = vec![Line::styled(line(&titles), draw::HEADING)];
@@ -91,20 +87,4 @@ pub(super) fn detail(state: &State, width: usize) -> Option<(String, Vec<String>
         }
     }
     Some((table.title.clone(), lines))
-}
-
-/// Headings, with a mark at the one that the table is sorted by.
-fn titles(table: &Table, sort: Option<Sort>, columns: &[usize]) -> Vec<Label> {
-    let mark = |at| match sort {
-        Some(Sort { column, descending }) if column == at => {
-            if descending {
-                "▼"
-            } else {
-                "▲"
-            }
-        }
-        Some(_) | None => "",
-    };
-    let title = |at: &usize| table.columns.get(*at).map(|column| Label::new(format!("{}{}", column.title, mark(*at))));
-    columns.iter().filter_map(title).collect()
 }
