@@ -5,7 +5,7 @@
 mod polled;
 mod sockets;
 
-use std::{cell::OnceCell, fs};
+use std::fs;
 
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
@@ -15,13 +15,13 @@ use self::sockets::Sockets;
 #[derive(Debug)]
 pub struct Descriptors {
     pid: u32,
-    sockets: OnceCell<Sockets>,
+    sockets: Sockets,
 }
 
 impl Descriptors {
     /// Nothing is read yet.
     pub const fn new(pid: u32) -> Self {
-        Self { pid, sockets: OnceCell::new() }
+        Self { pid, sockets: Sockets::new(pid) }
     }
 
     /// What a descriptor leads to, in words; absent where there is none, or none any more.
@@ -32,8 +32,7 @@ impl Descriptors {
             let is_input = descriptor == 0 && self.is_typed_into(&target);
             return Some(if is_input { "standard input".to_owned() } else { words(&target) });
         };
-        let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
-        Some(sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
+        Some(self.sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
     }
 
     /// Whether standard input is something that others write to when they like: a pipe, with a name or without, or a terminal.

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{super::forked, Descriptors, sockets::Sockets};
+use super::{super::forked, Descriptors};
 
 /// Most descriptors among which lists of `epoll` are looked for.
 const MAX_DESCRIPTORS: usize = 4096;
@@ -24,8 +24,7 @@ impl Descriptors {
     /// and others for one that has connected to it: who waits for which is not known.
     pub fn polled(&self) -> Option<String> {
         let lists = self.lists();
-        let sockets = self.sockets.get_or_init(|| Sockets::read(self.pid));
-        common(lists.lines().filter_map(awaited).filter_map(|inode| sockets.named(inode)))
+        common(lists.lines().filter_map(awaited).filter_map(|inode| self.sockets.named(inode)))
     }
 
     /// The kernel's words on each list of `epoll`. For them it takes the list's lock, which the target's user can keep: by adding a file
