@@ -130,6 +130,29 @@ fn who_waits_for_whom_and_for_what_is_told_and_circles_are_found_across_both_kin
     Ok(())
 }
 
+/// The JVM's own dump says of such a lock only that it is waited for.
+#[test]
+fn a_lock_that_a_thread_took_along_when_it_ended_names_that_thread() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = Launch::new(&jdk, "deadlock", "Deadlock").arguments(&["abandoned"]).start()?;
+        jvm.work()?;
+        let dump = dump(&jvm)?;
+        for name in ["stuck-1", "stuck-2"] {
+            let waits = &thread(&dump, name)?["waits"];
+            assert_eq!(
+                (&waits["ended"], &waits["owner"]),
+                (&"gone".into(), &Value::Null),
+                "on JDK {}: {waits}",
+                jdk.release
+            );
+        }
+        let text = jtrace::succeed(&["threads", &jvm.pid().to_string()])?.text();
+        assert!(text.contains(", owned by \"gone\", which has ended\n"), "on JDK {}: {text}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
 #[test]
 fn threads_that_do_the_same_are_shown_once_and_hostile_names_are_harmless() -> Result<()> {
     let mut jvm = Launch::new(&jdk::any()?, "dump", "Dump").start()?;

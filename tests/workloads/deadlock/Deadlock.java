@@ -1,10 +1,12 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Threads that block on monitors which nobody ever waited for before. For each GO:
+ * Threads that block on monitors and locks which nobody ever waited for before. For each GO:
  * {@code Deadlock circle}: "left" has a Left and wants a Right, "right" has a Right and wants a Left.
  * {@code Deadlock chain}: "last" wants a Left that "middle" has, which wants a Right that "first" has, which runs.
+ * {@code Deadlock abandoned}: "stuck-1" and "stuck-2" want a lock that "gone" took before it ended.
  *
  * Which step is next is a volatile counter that is spun on; that a thread is blocked is observed, never assumed.
  */
@@ -17,11 +19,12 @@ public final class Deadlock {
 
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-        boolean chain = args[0].equals("chain");
         System.out.println("READY");
         while (in.readLine() != null) {
-            if (chain) {
+            if (args[0].equals("chain")) {
                 chain();
+            } else if (args[0].equals("abandoned")) {
+                abandoned();
             } else {
                 circle();
             }
@@ -91,6 +94,24 @@ public final class Deadlock {
         });
         blocked(last);
         System.out.println("DONE blocked=2");
+    }
+
+    private static void abandoned() throws InterruptedException {
+        final ReentrantLock lock = new ReentrantLock();
+        Runnable take = new Runnable() {
+            @Override
+            public void run() {
+                lock.lock();
+            }
+        };
+        start("gone", take).join();
+        for (String name : new String[] {"stuck-1", "stuck-2"}) {
+            Thread stuck = start(name, take);
+            while (stuck.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+        }
+        System.out.println("DONE stuck=2");
     }
 
     private static void takeLeft(Left left) {

@@ -204,7 +204,8 @@ mod tests {
             ("holder_site", HAS_ENDED.into()),
         ];
         let case = Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells);
-        let title = "8.0 threads on average wait for a `L` that nobody will release, at a.Ledger.book:6: `import` ended                      while it held it";
+        let title = "8.0 threads on average wait for a `L` that nobody will release, at a.Ledger.book:6: `import` ended while \
+                     it held it";
         assert_eq!(case.said(lock_queue), (Severity::Critical, title.to_owned()));
     }
 
