@@ -6,12 +6,13 @@ mod questions;
 use std::{collections::BTreeMap, fs, process::Command};
 
 use anyhow::{Context as _, Result, ensure};
+use rustix::process::kill_process;
 use serde_json::Value;
 use tests::{
     jdk, jtrace,
     jvm::{Jvm, Launch, child_of},
     patience::{PATIENCE, until, until_true},
-    process::{Finished, Process, Signal},
+    process::{Finished, Process, Signal, pid_of},
 };
 
 /// Links of the list, entries of the holder, bytes of each entry.
@@ -259,5 +260,69 @@ fn a_jtrace_that_is_killed_in_the_middle_leaves_the_jvm_and_no_child() -> Result
         ensure!(told(&snapshot)?["Planted$Link"].0 == 1_500_000, "JDK {}", jdk.release);
         jvm.finish()?;
     }
+    Ok(())
+}
+
+/// Has `heap` of a JVM wait for a copy that is stopped, and so never ends by itself.
+fn beside_a_stopped_copy(jvm: &Jvm, more: &[&str]) -> Result<(Process, u32)> {
+    let pid = jvm.pid().to_string();
+    // The walk can be over before: then it is done again.
+    until("a copy is stopped in the middle", || {
+        let mut process = Process::spawn(&mut jtrace::command(&[&["heap", &pid], more].concat())?)?;
+        // The last that it does before it walks is to close all descriptors but one.
+        let is_settled = |copy: &u32| fs::read_dir(format!("/proc/{copy}/fd")).is_ok_and(|all| all.count() == 1);
+        let copy = until("there is a copy that walks, or jtrace has ended", || {
+            let copy = child_of(jvm.pid()).ok().filter(is_settled);
+            Ok((copy.is_some() || !process.is_running()).then_some(copy))
+        })?;
+        let stopped = copy.filter(|copy| pid_of(*copy).is_ok_and(|pid| kill_process(pid, Signal::STOP).is_ok()));
+        let state = |copy: u32| fs::read_to_string(format!("/proc/{copy}/stat")).unwrap_or_default();
+        let is_held = stopped.map(|copy| {
+            until("the copy stands still, or has ended", || {
+                let state = state(copy);
+                let is_over = state.is_empty() || state.contains(") Z ") || !process.is_running();
+                Ok((is_over || state.contains(") T ")).then_some(!is_over))
+            })
+        });
+        match (stopped, is_held.transpose()?) {
+            (Some(copy), Some(true)) => Ok(Some((process, copy))),
+            _ => process.wait(PATIENCE).map(|_| None),
+        }
+    })
+}
+
+#[test]
+fn a_copy_that_never_ends_does_at_its_limit_and_with_its_jvm() -> Result<()> {
+    let jdk = jdk::any()?;
+    let mut jvm = planted(&jdk, &["-Xmx256m"], 1_500_000)?;
+    let (mut process, copy) = beside_a_stopped_copy(&jvm, &["--limit", "1"])?;
+    process.wait(PATIENCE)?;
+    let said = process.transcript();
+    ensure!(said.contains("it took too long"), "the limit is not said: {said}");
+    nothing_left(&jvm)?;
+    ensure!(!std::path::Path::new(&format!("/proc/{copy}")).exists(), "the copy is there");
+    jvm.work()?;
+    let (mut process, copy) = beside_a_stopped_copy(&jvm, &[])?;
+    has_less(copy, &jvm)?;
+    jvm.process().signal(Signal::KILL)?;
+    process.wait(PATIENCE)?;
+    until_true("the copy has ended with its JVM", || Ok(!std::path::Path::new(&format!("/proc/{copy}")).exists()))
+}
+
+/// One thread, no handler, no core, the JVM's user, the first to be killed where memory is short; and one descriptor, as was seen before.
+fn has_less(copy: u32, jvm: &Jvm) -> Result<()> {
+    let read = |pid: u32, file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
+    let line = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).context("no line")
+    };
+    let (of_copy, of_jvm) = (read(copy, "status")?, read(jvm.pid(), "status")?);
+    assert_eq!(line(&of_copy, "Threads:")?, ["1"]);
+    assert_eq!(line(&of_copy, "SigCgt:")?, ["0000000000000000"]);
+    for same in ["Uid:", "Gid:", "CapEff:"] {
+        assert_eq!(line(&of_copy, same)?, line(&of_jvm, same)?, "{same}");
+    }
+    assert_eq!(line(&read(copy, "limits")?, "Max core file size")?[..2], ["1", "1"]);
+    assert_eq!(read(copy, "oom_score_adj")?.trim(), "1000");
     Ok(())
 }

@@ -235,6 +235,7 @@ mod tests {
         let mut found = [9; 4];
         assert_eq!(copy.receive(&mut found).unwrap().0, 4);
         assert_eq!(found[..2], [1, 0]);
+        // SAFETY: it is open, as nobody has closed it.
         rustix::io::fcntl_getfd(unsafe { BorrowedFd::borrow_raw(kept) }).unwrap();
     }
 }

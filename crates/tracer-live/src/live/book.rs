@@ -176,6 +176,17 @@ mod tests {
     }
 
     #[test]
+    fn a_target_cannot_make_us_keep_any_number_of_texts_and_threads() {
+        let mut book = book();
+        for number in 0..100_000 {
+            let name = format!("made-up-{number}");
+            book.hear(&encode_definition(name_id(name.as_bytes()), name.as_bytes()));
+            book.keep(number, Thread { name, daemon: false });
+        }
+        assert_eq!((book.texts.len(), book.threads.len()), (65_536, 65_536));
+    }
+
+    #[test]
     fn another_thread_with_the_same_number_has_its_own_name() {
         let mut book = book();
         for name in ["first", "second"] {

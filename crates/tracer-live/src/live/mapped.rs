@@ -79,6 +79,14 @@ mod tests {
     }
 
     #[test]
+    fn a_path_without_end_is_cut_in_front_of_the_256th_letter() {
+        let long = format!("/{}", "\u{e9}".repeat(1000));
+        let now = [(PathBuf::from(&long), (1, 1))].into_iter().collect();
+        let found = most(&HashMap::new(), now).unwrap();
+        assert_eq!(found.path, long.chars().take(256).collect::<String>());
+    }
+
+    #[test]
     fn the_list_is_read_again_only_where_more_lies_in_ram() {
         let mut mapped = Mapped::default();
         let process = |bytes: u64| Some(OsProcess { resident_bytes: bytes, ..OsProcess::default() });

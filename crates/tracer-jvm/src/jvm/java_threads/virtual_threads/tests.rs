@@ -1,6 +1,6 @@
 //! Sets of virtual threads in a heap that is written by hand, and damaged.
 
-use std::sync::LazyLock;
+use std::{cell::Cell, sync::LazyLock};
 
 use super::{
     super::places::{Places, References},
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     fuzz::{self, Metered},
-    jvm::{metadata::Field, peek::copy::Copy, world::World},
+    jvm::{memory::Error, metadata::Field, peek::copy::Copy, world::World},
 };
 use tracer_common::tally::ObjectLayout;
 
@@ -215,6 +215,35 @@ fn a_chain_that_leads_back_to_itself_ends() {
     let (mut ids, _) = told(&copy, 100);
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3, 4]);
+}
+
+/// A memory that has something everywhere, and of which so much may be read.
+struct Endless {
+    copy: Copy,
+    left: Cell<u32>,
+}
+
+impl Peek for Endless {
+    fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        self.left.set(self.left.get().checked_sub(1).expect("more is read than any set has"));
+        if self.copy.peek(address, buffer).is_err() {
+            buffer.fill(0);
+        }
+        Ok(())
+    }
+}
+
+/// Its length says four billion buckets, and there is memory for all of them.
+#[test]
+fn a_table_without_end_is_left_after_so_many_buckets() {
+    let mut copy = heap();
+    // The table is the sixteenth object, see `heap`.
+    let table = HEAP + 15 * OBJECT_BYTES;
+    assert_eq!(copy.u32(table + 12).unwrap(), BUCKETS);
+    copy.write_u32(table + 12, u32::MAX);
+    let most = u32::try_from(MAX_ENTRIES).unwrap() / NEAR_BUCKETS;
+    let (_, not_read) = told(&Endless { copy, left: Cell::new(4 * most) }, 100);
+    assert!(not_read.more, "{not_read:?}");
 }
 
 #[test]
