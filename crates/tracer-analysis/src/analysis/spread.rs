@@ -180,7 +180,7 @@ impl<K: Copy + Ord + Hash> Spread<K> {
         let mut steps = std::mem::take(&mut self.steps).into_iter();
         while let Some(mut step) = steps.next() {
             if let Some(second) = steps.next() {
-                step.merge(second);
+                step.merge(&second);
             }
             self.steps.push(step);
         }

@@ -58,7 +58,7 @@ impl<K: Copy + Ord + Hash> Step<K> {
     }
 
     /// Takes in another step.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.others = self.others.saturating_add(other.others);
         self.settled = in_order(self.iter().chain(other.iter()).collect());
         self.fresh = FastMap::default();
@@ -130,7 +130,7 @@ mod tests {
     fn two_steps_are_one() {
         let ((mut first, mut expected), (mut second, more)) = (step(mixed(700, 5)), step(mixed(900, 11)));
         (first.others, second.others) = (1, 2);
-        first.merge(second);
+        first.merge(&second);
         for (key, amount) in more {
             *expected.entry(key).or_default() += amount;
         }

@@ -207,6 +207,21 @@ mod tests {
         assert_eq!(at("java -version"), None);
     }
 
+    /// Its arguments can be as long as a quarter of its stack.
+    #[test]
+    fn of_a_command_line_without_end_the_first_64_kib_are_read() {
+        use std::{io::Read as _, process::Stdio};
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "echo x; read line"]).args((0..4).map(|_| "y".repeat(40 << 10)));
+        let mut other = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        other.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let line = command_line(other.id(), Memory::open(other.id()).ok().as_ref());
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(line.starts_with("sh -c echo x; read line yyy") && line.len() <= 64 << 10, "{} bytes", line.len());
+        assert!(line.len() > 60 << 10, "{} bytes", line.len());
+    }
+
     #[test]
     fn lists_of_cpus_are_counted() {
         assert_eq!((count_list("0"), count_list("0-3,8,10-11"), count_list(""), count_list("3-1")), (1, 7, 0, 0));

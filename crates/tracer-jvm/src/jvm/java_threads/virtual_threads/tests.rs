@@ -217,7 +217,7 @@ fn a_chain_that_leads_back_to_itself_ends() {
     assert_eq!(ids, [1, 2, 3, 4]);
 }
 
-/// A memory that has something everywhere, and of which so much may be read.
+/// A memory that has no end behind the heap, and of which so much may be read.
 struct Endless {
     copy: Copy,
     left: Cell<u32>,
@@ -226,10 +226,13 @@ struct Endless {
 impl Peek for Endless {
     fn peek(&self, address: u64, buffer: &mut [u8]) -> Result<(), Error> {
         self.left.set(self.left.get().checked_sub(1).expect("more is read than any set has"));
-        if self.copy.peek(address, buffer).is_err() {
-            buffer.fill(0);
+        match self.copy.peek(address, buffer) {
+            Err(_) if address > HEAP => {
+                buffer.fill(0);
+                Ok(())
+            }
+            read => read,
         }
-        Ok(())
     }
 }
 
@@ -242,8 +245,9 @@ fn a_table_without_end_is_left_after_so_many_buckets() {
     assert_eq!(copy.u32(table + 12).unwrap(), BUCKETS);
     copy.write_u32(table + 12, u32::MAX);
     let most = u32::try_from(MAX_ENTRIES).unwrap() / NEAR_BUCKETS;
-    let (ids, not_read) = told(&Endless { copy, left: Cell::new(4 * most) }, 100);
-    assert!(!ids.is_empty() && not_read.more, "{ids:?}");
+    let (mut ids, not_read) = told(&Endless { copy, left: Cell::new(4 * most) }, 100);
+    ids.sort_unstable();
+    assert!(ids.starts_with(&[1, 2, 3]) && not_read.more, "{ids:?}, {not_read:?}");
 }
 
 #[test]
