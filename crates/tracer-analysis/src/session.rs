@@ -288,6 +288,7 @@ impl Session {
                 self.kept.gives_back(Kind::Threads, kept::of_thread(&name));
             }
         }
+        self.owners.retain(|_, tid| !self.ended.is_long_gone(*tid));
         self.ended.forget();
     }
 

@@ -2,7 +2,7 @@
 //! each.
 
 use super::table::FastSet;
-use crate::event::{Edge, Event, Payload, StackId, SubjectId, Tid};
+use crate::event::{Edge, Event, NameId, Payload, StackId, SubjectId, Tid};
 
 /// Tables with fewer rows keep each thread, and so do those with fewer than half of their limit.
 pub(super) const MANY_ROWS: usize = 4096;
@@ -11,38 +11,50 @@ const AT_A_TIME: usize = 1024;
 
 /// Threads that ended since tables were looked through last.
 #[derive(Clone, Debug, Default)]
-pub struct EndedThreads(FastSet<Tid>);
+pub struct EndedThreads {
+    lately: FastSet<Tid>,
+    /// Those before them: nothing that they did is still on its way.
+    before: FastSet<Tid>,
+}
 
 impl EndedThreads {
     /// Takes notice of an event; says whether tables should be looked through.
     pub fn hear(&mut self, event: &Event) -> bool {
         match event.payload {
-            Payload::Thread { edge: Edge::End, .. } => self.0.insert(event.tid),
+            Payload::Thread { edge: Edge::End, .. } => _ = self.lately.insert(event.tid),
             // Its number was given to another one.
-            Payload::Thread { edge: Edge::Begin, .. } => self.0.remove(&event.tid),
+            Payload::Thread { edge: Edge::Begin, .. } => {
+                self.lately.remove(&event.tid);
+                self.before.remove(&event.tid);
+            }
             _ => return false,
-        };
-        self.0.len() >= AT_A_TIME
+        }
+        self.lately.len() >= AT_A_TIME
     }
 
     /// Which ones.
     pub fn iter(&self) -> impl Iterator<Item = Tid> + '_ {
-        self.0.iter().copied()
+        self.lately.iter().copied()
     }
 
     /// Tables were looked through.
     pub fn forget(&mut self) {
-        self.0.clear();
+        self.before = std::mem::take(&mut self.lately);
+    }
+
+    /// Whether a thread had ended when tables were looked through last.
+    pub fn is_long_gone(&self, tid: Tid) -> bool {
+        self.before.contains(&tid)
     }
 
     /// These.
     #[cfg(test)]
     pub(super) fn of(tids: std::ops::RangeInclusive<u32>) -> Self {
-        Self(tids.map(Tid).collect())
+        Self { lately: tids.map(Tid).collect(), before: FastSet::default() }
     }
 
     pub(super) fn contains(&self, tid: Tid) -> bool {
-        self.0.contains(&tid)
+        self.lately.contains(&tid)
     }
 }
 
@@ -81,6 +93,16 @@ impl OfThread for (Tid, SubjectId) {
 
     fn with_tid(self, tid: Tid) -> Self {
         (tid, self.1)
+    }
+}
+
+impl OfThread for (NameId, Tid, StackId) {
+    fn tid(&self) -> Tid {
+        self.1
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        (self.0, tid, self.2)
     }
 }
 

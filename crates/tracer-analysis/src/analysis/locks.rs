@@ -339,6 +339,7 @@ impl Analysis for Locks {
             stacks.sum_up(ended);
         }
         self.threads.sum_up(ended);
+        self.holders.sum_up(ended);
         self.parks_by_thread.sum_up(ended);
     }
 

@@ -170,6 +170,7 @@ impl Threads {
         self.by_key.retain(|_, index| !indices.contains(index));
         for index in &indices {
             if let Some(thread) = self.list.get_mut(*index) {
+                self.words.remove(&thread.buffer);
                 *thread = Thread { index: *index, buffer: NO_BUFFER, ..Thread::default() };
             }
         }

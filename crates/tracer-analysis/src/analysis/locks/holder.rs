@@ -7,6 +7,7 @@
 use super::super::{
     Context,
     distribution::Durations,
+    ended::EndedThreads,
     site,
     table::{FastMap, Keyed, Merge, column},
 };
@@ -16,7 +17,7 @@ use crate::{
     text::format,
 };
 
-/// Most monitors whose holders are followed.
+/// Most monitors that threads wait for and whose holders are followed.
 const MONITORS: usize = 16_384;
 /// Most threads that wait for one monitor and are followed.
 const WAITERS: usize = 1024;
@@ -62,6 +63,7 @@ pub(super) struct Stretch {
 /// What is known of a monitor.
 #[derive(Clone, Debug, Default)]
 struct Monitor {
+    /// There are some.
     waiters: Vec<(Tid, u64)>,
     /// When it last was seen to change hands.
     changed_ns: u64,
@@ -127,15 +129,19 @@ impl Holders {
         if self.waiting.is_empty() {
             return;
         }
-        if let Some(monitor) = self.waiting.remove(&tid).and_then(|address| self.monitors.get_mut(&address)) {
-            monitor.waiters.retain(|(waiter, _)| *waiter != tid);
+        let Some(address) = self.waiting.remove(&tid) else { return };
+        let Some(monitor) = self.monitors.get_mut(&address) else { return };
+        monitor.waiters.retain(|(waiter, _)| *waiter != tid);
+        // Whoever waits for it next began later than it changed hands.
+        if monitor.waiters.is_empty() {
+            self.monitors.remove(&address);
         }
     }
 
     /// A thread that waited has got the monitor.
     pub(super) fn entered(&mut self, event: &Event, monitor: u64) {
         self.runs(event.tid);
-        if let Some(monitor) = self.monitor(monitor) {
+        if let Some(monitor) = self.monitors.get_mut(&monitor) {
             monitor.changed_ns = event.time_ns;
         }
     }
@@ -145,7 +151,7 @@ impl Holders {
         let Event { time_ns, tid, stack, .. } = *event;
         self.runs(tid);
         let rest = self.rests.get(&tid).copied();
-        let Some(monitor) = self.monitor(address) else { return };
+        let Some(monitor) = self.monitors.get_mut(&address) else { return };
         let changed_ns = monitor.changed_ns;
         monitor.changed_ns = time_ns;
         let (mut blocked_ns, mut indirect_ns) = (0_u64, 0_u64);
@@ -158,9 +164,6 @@ impl Holders {
             }
         }
         let waiters = monitor.waiters.len() as u64;
-        if waiters == 0 {
-            return;
-        }
         self.known_ns = self.known_ns.saturating_add(blocked_ns);
         self.held.entry((class, tid, stack)).merge(&Held { handovers: 1, blocked_ns, waiters });
         if let Some(Stretch { doing, stack, .. }) = rest
@@ -185,6 +188,11 @@ impl Holders {
         self.rests.remove(&tid);
     }
 
+    /// Threads that ended are one, where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.held.sum_up(ended);
+    }
+
     /// Blocked time whose cause is known: that of threads that were seen to leave while others waited.
     pub(super) const fn known_ns(&self) -> u64 {
         self.known_ns
@@ -202,8 +210,8 @@ impl Holders {
         }
         if self.turned_away > 0 {
             notes.push(format!(
-                "Holders were followed for the first {MONITORS} monitors only; {} events of others say nothing of \
-                 their holders.",
+                "Holders were followed for {MONITORS} monitors at a time; {} waits for others say nothing of their \
+                 holders.",
                 self.turned_away
             ));
         }

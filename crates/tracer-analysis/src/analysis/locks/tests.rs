@@ -250,6 +250,26 @@ fn who_waited_for_the_monitor_itself_did_not_hold_it_meanwhile() {
     assert_eq!(cells(&section, "holders", ["blocked_ns"]), [["10000000"]], "only since it changed hands");
 }
 
+/// Sessions of days see more monitors than are followed: those that nobody waits for any more make room.
+#[test]
+fn holders_are_known_however_many_monitors_there_were() {
+    let mut play = Play::default();
+    let cart = play.name("com/shop/Cart");
+    let events: Vec<_> = (0..20_000_u64)
+        .flat_map(|number| {
+            let (at, address) = (10 * number, 0x1000 + 8 * number);
+            [
+                (at, 7, monitor(ENTER, address, cart)),
+                (at + 3, 1, monitor(EXIT, address, cart)),
+                (at + 4, 7, monitor(ENTERED, address, cart)),
+            ]
+        })
+        .collect();
+    let section = play.section(&mut Locks::default(), 200_000, &events);
+    assert_eq!(cells(&section, "holders", ["tid", "handovers", "blocked_ns"]), [["1", "20000", "60000000000"]]);
+    assert!(!section.notes.iter().any(|note| note.contains("monitors at a time")), "{:#?}", section.notes);
+}
+
 #[test]
 fn a_waiter_whose_getting_the_monitor_was_lost_waits_no_more() {
     let mut play = Play::default();

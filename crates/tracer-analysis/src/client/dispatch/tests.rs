@@ -397,6 +397,24 @@ fn lost_batches_are_counted_and_never_leave_a_region_open() {
     }
 }
 
+/// Threads come and go as long as a session lasts, each with a buffer of its own; what is known of those that are gone makes room.
+#[test]
+fn a_loss_is_seen_however_many_threads_there_were() {
+    const THREADS: u32 = 70_000;
+    let mut play = Play::new(regions(), Vec::new());
+    let mut words = Words::default();
+    words.push(ENTER, 1, 0).push(EXIT, 1, 0);
+    for buffer in 1..=THREADS {
+        play.batch(buffer, &words, false);
+        if buffer.is_multiple_of(1000) {
+            play.dispatch.threads_ended((buffer - 999..=buffer).map(|buffer| Tid(1000 + buffer)));
+        }
+    }
+    play.batch(THREADS + 1, &words, true);
+    play.batch(THREADS + 1, &words, false);
+    assert_eq!(play.dispatch.lost_words(), words.0.len() as u64);
+}
+
 #[test]
 fn more_clients_than_bits_are_refused() {
     let mut dispatch = Dispatch::default();

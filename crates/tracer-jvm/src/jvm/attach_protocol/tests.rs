@@ -78,8 +78,9 @@ fn a_silent_jvm_is_not_waited_for_longer_than_allowed() {
 #[test]
 fn a_jvm_that_never_listens_is_not_waited_for_longer_than_allowed() {
     let directory = tempfile::tempdir().unwrap();
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", "trap : QUIT; echo x; while ! read line; do :; done"]);
+    // A shell cannot trap what whoever started these tests ignores, as shells do for what runs behind them.
+    let mut command = std::process::Command::new("env");
+    command.args(["--default-signal=QUIT", "sh", "-c", "trap : QUIT; echo x; while ! read line; do :; done"]);
     let mut jvm = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
     jvm.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     let asked = Attachment { target: Identity::of(jvm.id()).unwrap(), ..attachment(directory.path()) };

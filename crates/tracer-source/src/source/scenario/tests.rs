@@ -65,7 +65,7 @@ fn observation_that_begins_and_ends_in_the_middle_guesses_nothing() {
     assert_eq!(number(&report, Lens::Locks, "blocked_open_ns"), Some(4e8));
     assert_eq!(number(&report, Lens::Threads, "alive"), None);
     let notes: Vec<&String> = report.sections.iter().flat_map(|section| &section.notes).collect();
-    assert!(notes.iter().any(|note| note.starts_with("Pauses: 1 ends without")), "{notes:#?}");
+    assert!(notes.iter().any(|note| note.starts_with("Pauses: 1 end without")), "{notes:#?}");
 }
 
 #[test]
