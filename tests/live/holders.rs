@@ -13,8 +13,8 @@ use tests::{
 /// Contended enters in a piece of work.
 const ENTERS: u64 = 50;
 
-const RIGHT: &str = "Deadlock.takeRight:104";
-const LEFT: &str = "Deadlock.takeLeft:98";
+const RIGHT: &str = "Deadlock.takeRight:125";
+const LEFT: &str = "Deadlock.takeLeft:119";
 
 fn text<'a>(row: &'a Row, key: &str) -> &'a str {
     row.get(key).and_then(|value| value.as_str()).unwrap_or_default()
