@@ -62,6 +62,8 @@ fn place(screen: &str, text: &str) -> Result<(usize, usize)> {
 const TABS: [(&str, &str); 4] = [(" time ", "2"), (" waiting ", "3"), (" memory ", "4"), (" code ", "5")];
 /// What only the first tab has.
 const OVERVIEW: &str = "Where its time goes";
+/// What it ends with before the first events are told.
+const NOTHING_YET: &str = "complete: 0 emitted";
 /// How many tables and charts a tab has, as the first one's title says: `[1/12, n: next]`.
 fn tables_of(screen: &str) -> Result<usize> {
     let Some((_, rest)) = screen.split_once("[1/") else { return Ok(1) };
@@ -78,9 +80,12 @@ fn small_and_large_screens_are_drawn_whole_by_mouse_and_by_keys_whatever_names_t
         let terminal = Terminal::start(&command, columns, rows)?;
         shows(&terminal, "1 overview")?;
         jvm.work()?;
-        // Then every tab has something, and none comes in between.
-        let is_whole = |screen: &str| screen.contains(OVERVIEW) && TABS.iter().all(|(tab, _)| screen.contains(tab));
-        let first = terminal.wait_until("the overview and its tabs", is_whole)?;
+        // Then every tab has something, and none comes in between. A busy machine draws what came only every 2 s.
+        let is_whole = |screen: &str| {
+            let is_drawn = screen.contains(OVERVIEW) && TABS.iter().all(|(tab, _)| screen.contains(tab));
+            is_drawn && screen.contains(" emitted = ") && !screen.contains(NOTHING_YET)
+        };
+        let first = terminal.wait_until("the overview of what the program did, and its tabs", is_whole)?;
         let mut seen = vec![first.clone()];
         let tables =
             |screen: &str| screen.lines().nth(3).unwrap_or_default().trim().chars().take(12).collect::<String>();
