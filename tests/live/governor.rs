@@ -15,7 +15,7 @@ use tests::{
 };
 
 /// Calls per second of the steady program.
-const RATE: u64 = 25_000;
+const RATE: u64 = 50_000;
 /// What tells apart what was left out: with ends of calls that is this part of the cost, and without them more than half of it.
 const WITHOUT_ENDS: f64 = 0.7;
 /// So far below the cost that leaving ends out would not be enough, even where the program falls behind.
