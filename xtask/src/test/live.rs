@@ -1,12 +1,13 @@
 //! The tests against real JVMs on this kernel. They run as root; what cargo builds stays the user's.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use serde_json::Value;
 
 use super::{
@@ -18,41 +19,59 @@ use super::{
 };
 use crate::{process, workspace};
 
-/// Modules of the program `live`, and single tests, which run one at a time: they kill a jtrace, or hold one to the two lines of a refusal, and what
-/// a killed one has left is tidied up, and said, by any other that starts; or they hold up whoever looks at all processes; or they ask for the
-/// last session, or fill the machine. All others look at no more than their own JVM.
-const ALONE: [&str; 11] = [
+/// Modules of the program `live` that run while nothing else does: they hold up whoever looks at all processes, or fill the machine.
+const ALONE: [&str; 3] = ["bench::", "crowd::", "hostile::held_up::"];
+
+/// Modules of it, and single tests, that kill a jtrace, or hold one to the two lines of a refusal, or ask for the last session. What a killed one
+/// has left is tidied up, and said, by the next that starts: so they run one at a time, and have the undo journal for themselves.
+/// All others look at no more than their own JVM.
+const WITH_OWN_JOURNAL: [&str; 8] = [
     "arming::",
-    "bench::",
     "command::a_session_ends_on_one_screen",
-    "crowd::",
     "deaths::",
     "harmless::",
-    "hostile::held_up::",
     "inside::started::a_jtrace_that_is_killed",
     "inside::visits::a_killed_jtrace",
     "refusal::",
     "run::",
 ];
 
+/// Where the undo journal is.
+const JOURNAL: &str = "/run/jtrace";
+
 /// Tests of one program, and how many of them run at a time.
 struct Batch {
     program: &'static str,
     /// Modules of the tests; all where there is none.
     only: &'static [&'static str],
-    skip: &'static [&'static str],
+    skip: &'static [&'static [&'static str]],
     threads: usize,
+    has_own_journal: bool,
 }
 
-/// In this order.
-const BATCHES: [Batch; 6] = [
-    Batch { program: "tests", only: &[], skip: &[], threads: 2 },
-    Batch { program: "report_schema", only: &[], skip: &[], threads: 2 },
-    Batch { program: "ruler", only: &[], skip: &[], threads: 2 },
-    Batch { program: "stacks", only: &[], skip: &[], threads: 3 },
-    Batch { program: "live", only: &ALONE, skip: &[], threads: 1 },
-    Batch { program: "live", only: &[], skip: &ALONE, threads: 3 },
+impl Batch {
+    const fn of(program: &'static str, threads: usize) -> Self {
+        Self { program, only: &[], skip: &[], threads, has_own_journal: false }
+    }
+}
+
+/// In this order; those of one step run side by side.
+const STEPS: [&[Batch]; 6] = [
+    &[Batch::of("tests", 2)],
+    &[Batch::of("report_schema", 2)],
+    &[Batch::of("ruler", 2)],
+    &[Batch::of("stacks", 3)],
+    &[Batch { only: &ALONE, ..Batch::of("live", 1) }],
+    &[
+        Batch { only: &WITH_OWN_JOURNAL, has_own_journal: true, ..Batch::of("live", 1) },
+        Batch { skip: &[&ALONE, &WITH_OWN_JOURNAL], ..Batch::of("live", 3) },
+    ],
 ];
+
+/// All of them.
+fn batches() -> impl Iterator<Item = &'static Batch> {
+    STEPS.iter().copied().flatten()
+}
 
 /// The built test programs.
 pub(crate) struct Programs(Vec<(String, PathBuf)>);
@@ -74,11 +93,11 @@ impl Programs {
             cargo.args(["--package", "tests"]).stderr(Stdio::inherit()).output().context("cannot run cargo")?;
         ensure!(output.status.success(), "the live tests do not build");
         let programs: Vec<_> = String::from_utf8_lossy(&output.stdout).lines().filter_map(program).collect();
-        for Batch { program, .. } in &BATCHES {
+        for Batch { program, .. } in batches() {
             ensure!(programs.iter().any(|(name, _)| name == program), "there is no test program {program}");
         }
         for (name, _) in &programs {
-            ensure!(BATCHES.iter().any(|batch| batch.program == name), "nobody runs the test program {name}");
+            ensure!(batches().any(|batch| batch.program == name), "nobody runs the test program {name}");
         }
         Ok(Self(programs))
     }
@@ -91,11 +110,13 @@ impl Programs {
     /// Runs the tests with such names, all without any; beside a load where there is one.
     pub(super) fn run(&self, names: &[String], load: Option<Load>) -> Result<Part> {
         let mut all = Outcome::default();
-        for batch in &BATCHES {
-            let Outcome { count, times, failed } = self.batch(batch, names)?;
-            all.count = [all.count, count].into_iter().sum();
-            all.times.extend(times);
-            all.failed.extend(failed);
+        for step in STEPS {
+            for outcome in self.side_by_side(step, names) {
+                let Outcome { count, times, failed } = outcome?;
+                all.count = [all.count, count].into_iter().sum();
+                all.times.extend(times);
+                all.failed.extend(failed);
+            }
         }
         drop(load);
         let mut again = Again::read()?;
@@ -111,13 +132,26 @@ impl Programs {
         Ok(Part { count: all.count, remarks })
     }
 
+    fn side_by_side(&self, step: &'static [Batch], names: &[String]) -> Vec<Result<Outcome>> {
+        thread::scope(|scope| {
+            let started: Vec<_> = step.iter().map(|batch| scope.spawn(|| self.batch(batch, names))).collect();
+            let ended =
+                started.into_iter().map(|batch| batch.join().unwrap_or_else(|_| Err(anyhow!("a batch panicked"))));
+            ended.collect()
+        })
+    }
+
     fn batch(&self, batch: &Batch, names: &[String]) -> Result<Outcome> {
         let tests = self.chosen(batch, names)?;
         let mut outcome = Outcome::default();
         if tests.is_empty() {
             return Ok(outcome);
         }
-        let mut command = self.command(batch.program, batch.threads)?;
+        let mut command = if batch.has_own_journal {
+            as_of_cargo(with_own_journal(self.path(batch.program)?), batch.threads)
+        } else {
+            self.command(batch.program, batch.threads)?
+        };
         command.arg("--exact").args(&tests);
         let mut watch = Watch::start(&tests, batch.threads, Instant::now());
         let (mut failures, mut failed, mut ended) = (Failures::default(), Vec::new(), false);
@@ -152,7 +186,8 @@ impl Programs {
         let mut tests = self.tests(batch.program)?;
         tests.retain(|test| {
             let is_in = |modules: &[&str]| modules.iter().any(|module| test.starts_with(module));
-            let of_batch = (batch.only.is_empty() || is_in(batch.only)) && !is_in(batch.skip);
+            let is_skipped = batch.skip.iter().any(|modules| is_in(modules));
+            let of_batch = (batch.only.is_empty() || is_in(batch.only)) && !is_skipped;
             of_batch && (names.is_empty() || names.iter().any(|name| test.contains(name.as_str())))
         });
         Ok(tests)
@@ -182,15 +217,27 @@ impl Programs {
 
     /// A test program as cargo would run it, as root.
     pub(crate) fn command(&self, program: &str, threads: usize) -> Result<Command> {
-        let mut command = process::as_root(self.path(program)?);
-        command.current_dir(workspace::root().join("tests"));
-        command.env("CARGO_TARGET_DIR", workspace::target());
-        command.env("JTRACE_BIN", workspace::jtrace());
-        command.env("JTRACE_JDKS", workspace::jdks());
-        command.env("JTRACE_WORKLOADS", workspace::workloads());
-        command.arg(format!("--test-threads={threads}"));
-        Ok(command)
+        Ok(as_of_cargo(process::as_root(self.path(program)?), threads))
     }
+}
+
+/// Gives a test program the directory and the variables that it finds its things by.
+fn as_of_cargo(mut command: Command, threads: usize) -> Command {
+    command.current_dir(workspace::root().join("tests"));
+    command.env("CARGO_TARGET_DIR", workspace::target());
+    command.env("JTRACE_BIN", workspace::jtrace());
+    command.env("JTRACE_JDKS", workspace::jdks());
+    command.env("JTRACE_WORKLOADS", workspace::workloads());
+    command.arg(format!("--test-threads={threads}"));
+    command
+}
+
+/// A program in a mount namespace in which the undo journal is empty, and nobody else's.
+fn with_own_journal(program: &Path) -> Command {
+    let script = format!("mkdir -p {JOURNAL} && mount -t tmpfs -o mode=0700 journal {JOURNAL} && exec \"$@\"");
+    let mut command = process::as_root("unshare");
+    command.args(["--mount", "--", "sh", "-c", &script, "sh"]).arg(program);
+    command
 }
 
 /// Reads the name and the path of a test program from a line of cargo's.
@@ -216,9 +263,10 @@ mod tests {
 
     #[test]
     fn every_test_of_the_program_live_is_in_one_batch() {
-        let of_live: Vec<_> = BATCHES.iter().filter(|batch| batch.program == "live").collect();
-        let [chosen, rest] = of_live[..] else { panic!("{} batches", of_live.len()) };
-        assert_eq!(rest.skip, chosen.only);
-        assert!(rest.only.is_empty() && chosen.skip.is_empty());
+        let of_live: Vec<_> = batches().filter(|batch| batch.program == "live").collect();
+        let [chosen @ .., rest] = &of_live[..] else { panic!("no batches") };
+        let named: Vec<_> = chosen.iter().map(|batch| batch.only).collect();
+        assert_eq!(rest.skip, named);
+        assert!(rest.only.is_empty() && chosen.iter().all(|batch| batch.skip.is_empty() && !batch.only.is_empty()));
     }
 }
