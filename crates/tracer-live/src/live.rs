@@ -29,6 +29,7 @@ pub mod looks;
 mod machine;
 mod mapped;
 mod merge;
+mod opened;
 mod prepared;
 mod records;
 mod sent_stacks;

@@ -330,7 +330,7 @@ impl Analysis for Threads {
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
         let mut shapes = self.waiting.tables(context.span);
-        shapes.extend(self.pressure.table());
+        shapes.extend(self.pressure.tables());
         shapes.push(self.patterns_table(context));
         shapes.extend(self.starters.table(context));
         shapes.extend([

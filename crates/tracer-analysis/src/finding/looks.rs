@@ -23,7 +23,10 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
     let rows: Vec<_> = evidence.rows(Threads, "circles").filter(|row| row.whole("circle") == with_lock).collect();
     let one = |row: &Row<'_>| {
         let (thread, site, what, holder) = (row.text("thread"), row.text("site"), row.text("what"), row.text("holder"));
-        format!("`{thread}` at {site} waits for `{what}`, which `{holder}` holds")
+        match row.text("kind").as_str() {
+            "join" => format!("`{thread}` at {site} waits for the end of `{holder}`"),
+            _ => format!("`{thread}` at {site} waits for `{what}`, which `{holder}` holds"),
+        }
     };
     let mut support: Vec<String> = rows.iter().take(NAMED).map(one).collect();
     if rows.len() > NAMED {
@@ -46,10 +49,10 @@ pub(super) fn deadlock(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether a row is about a lock of `java.util.concurrent`; monitors are told of by the lens `locks`, where it is shown.
+/// Whether a row is about a lock of `java.util.concurrent`, or the end of a thread; monitors are told of by the lens `locks`, where it is shown.
 fn is_told_here(evidence: &Evidence<'_>, row: &Row<'_>) -> bool {
     match row.text("kind").as_str() {
-        "lock" => true,
+        "lock" | "join" => true,
         "monitor" => !evidence.shows(Locks),
         _ => false,
     }
@@ -288,6 +291,8 @@ mod tests {
             case.row("threads", "circles", &cells("b", "a", kind))
         };
         assert_eq!(circle("lock").said(deadlock).0, Severity::Critical);
+        let joined = circle("join").number("locks", "waits", 0.0).ask(deadlock).expect("no lens tells of ends");
+        assert_eq!(joined.evidence[1], "`b` at com.shop.Cart.add:12 waits for the end of `a`");
         assert!(circle("monitor").number("locks", "waits", 0.0).ask(deadlock).is_none());
         let (_, title) = circle("monitor").said(deadlock);
         assert_eq!(title, "2 threads are deadlocked: each waits for the next one", "where no lens tells of monitors");

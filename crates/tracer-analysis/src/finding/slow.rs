@@ -262,6 +262,25 @@ pub(super) fn pinned(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// The JVM is to end, and a shutdown hook keeps it.
+pub(super) fn shutdown(evidence: &Evidence<'_>) -> Option<Finding> {
+    let row = of_kind(evidence, |row| row.text("kind") == "shutdown" && row.whole("looks") >= LOOKS)?;
+    let looks = row.whole("looks");
+    Some(Finding {
+        id: "slow-shutdown",
+        severity: Severity::Warning,
+        score: 100.0 * looks as f64,
+        title: format!("The JVM is ending and waits for {}, at {}", row.text("what"), row.text("site")),
+        shown_in: "threads.waiting",
+        when: row.seen(),
+        evidence: [format!("seen in {looks} of {} looks at all threads", evidence.whole(Threads, "looks")?)]
+            .into_iter()
+            .chain(row.known("callers").map(|callers| format!("the JVM's end was asked for by {callers}")))
+            .collect(),
+        next_step: "Give what this hook waits for a limit of time; `kill -9 PID` ends the JVM without it.".to_owned(),
+    })
+}
+
 /// A thread that takes what comes next for all waits in a handler.
 pub(super) fn dispatcher(evidence: &Evidence<'_>) -> Option<Finding> {
     const BUSY: f64 = 0.6;
@@ -452,6 +471,14 @@ mod tests {
         );
         assert!(waiting("dispatcher", what, 0.4, 4).ask(dispatcher).is_none(), "it rests, too");
         assert!(waiting("dispatcher", what, 1.0, 1).number("threads", "looks", 2.0).ask(dispatcher).is_none());
+    }
+
+    #[test]
+    fn a_shutdown_hook_that_keeps_the_jvm_is_told() {
+        let waits = |looks| waiting("shutdown", "the shutdown hook `metrics-flush`", 1.0, looks);
+        let title = "The JVM is ending and waits for the shutdown hook `metrics-flush`, at com.shop.Cart.add:12";
+        assert_eq!(waits(8).said(shutdown), (Severity::Warning, title.to_owned()));
+        assert!(waits(2).ask(shutdown).is_none(), "hooks take a moment");
     }
 
     #[test]

@@ -25,7 +25,7 @@ struct Kind {
     next_step: &'static str,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind {
         // Parsers that try one rule after the other spend a quarter on them, and nobody calls that an incident.
         work: "exceptions",
@@ -68,6 +68,16 @@ const KINDS: [Kind; 6] = [
         warning: 30.0,
         title: "Spinning until something happens",
         next_step: "Wait instead: a lock, a condition, a latch or `LockSupport.park` take no CPU time.",
+    },
+    Kind {
+        // An event loop under load spends a tenth to a fifth there.
+        work: "selecting",
+        id: "selector-spins",
+        told: 40.0,
+        warning: 60.0,
+        title: "A selector that returns at once, again and again,",
+        next_step: "Look at its keys: interest in OP_WRITE while there is nothing to write, or a channel whose peer has gone \
+                    and that is not closed.",
     },
     Kind {
         work: "search in lists",

@@ -2,6 +2,7 @@
 //!
 //! Sockets are looked up in the tables of the target's network namespace, by their inode. Nothing is opened that the target has open.
 
+pub mod open;
 mod polled;
 mod sockets;
 

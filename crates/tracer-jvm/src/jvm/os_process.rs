@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::find::process::read_bounded;
+use super::{descriptor::open, find::process::read_bounded};
 use crate::item::look::OsProcess;
 
 /// Where control groups are mounted.
@@ -20,6 +20,7 @@ pub fn read(pid: u32) -> Option<OsProcess> {
     read_stat(&mut read, &text(&format!("/proc/{pid}/stat"))?, tick_ns)?;
     read.machine_ns = machine_ns(&text("/proc/stat")?, tick_ns).unwrap_or(0);
     let groups = text(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    (read.descriptors, read.most_descriptors) = (open::count(pid), open::limit(pid));
     read.throttled_ns = statistics(&groups).iter().filter_map(|path| throttled_ns(&text(path)?)).max();
     Some(read)
 }

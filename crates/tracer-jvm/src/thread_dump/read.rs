@@ -27,6 +27,8 @@ use crate::{
 
 /// How often a thread is read that runs meanwhile.
 const ATTEMPTS: u32 = 3;
+/// Where a thread waits to be notified of the object of another one, which the JVM does when that ends.
+const JOIN: &str = "java.lang.Thread.join";
 
 /// Where the threads of an executor, and those of timers, begin their work.
 const WORKERS: [&str; 2] = [".ThreadPoolExecutor$Worker.run", "java.util.TimerThread.run"];
@@ -142,8 +144,8 @@ impl ThreadReader {
         }
     }
 
-    /// What a call is about, or that without names.
-    fn on(&self, on: String) -> String {
+    /// What a call or a descriptor is about, or that without names.
+    pub fn on(&self, on: String) -> String {
         match &self.redaction {
             Some(redaction) => redaction.borrow_mut().on(&on),
             None => on,
@@ -231,7 +233,7 @@ impl ThreadReader {
                 self.waits(&thread, object.as_ref(), stood.tid, known)
             }),
         };
-        Thread { waits, ..stood.clone() }
+        Thread { waits: waits.map(|waits| only_joined(waits, &stood.frames)), ..stood.clone() }
     }
 
     /// A thread; none where it has ended. One that runs in a native method, or in the kernel on its behalf, has a stack of Java
@@ -281,6 +283,7 @@ impl ThreadReader {
         let Seen { object, stack, carries, .. } = seen;
         let runs = (!still && stack.end != End::NoAnchor).then_some("it ran while its stack was read");
         let name = object.as_ref().and_then(|object| object.name.clone()).or_else(|| os_thread::name(self.pid, tid));
+        let frames = named(&mut self.symbols, &stack);
         Thread {
             tid,
             java_id: object.as_ref().map(|object| object.id),
@@ -291,9 +294,9 @@ impl ThreadReader {
             cpu_ns: scheduled.map(|scheduled| scheduled.ran_ns),
             queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
             times: scheduled.map(|scheduled| scheduled.times),
-            waits,
+            waits: waits.map(|waits| only_joined(waits, &frames)),
             carries,
-            frames: named(&mut self.symbols, &stack),
+            frames,
             executor: None,
             incomplete: incomplete(&stack, os).or(runs),
         }
@@ -319,7 +322,9 @@ impl ThreadReader {
         }
         let waited = self.threads.waited_for(thread.address);
         if waited != 0 {
-            return Some(Waits::Notify { class: self.class_of(waited), address: waited });
+            let object = self.threads.object_of(waited);
+            let joined = object.and_then(|object| known.by_object(self.objects.as_ref()).get(&object).copied());
+            return Some(Waits::Notify { class: self.class_of(waited), address: waited, joined });
         }
         if let Some(blocker) = object.and_then(|object| object.blocker.as_ref()) {
             let object = blocker.owner.filter(|owner| *owner != 0);
@@ -358,6 +363,15 @@ impl ThreadReader {
             Some(list) => self.memory.u32(list).ok(),
             None => call.has_descriptor().then(|| u32::try_from(call.arguments[0]).ok()).flatten(),
         }
+    }
+}
+
+/// Who waits to be notified of the object of a thread waits for its end only in `Thread.join`.
+fn only_joined(waits: Waits, frames: &[StackFrame]) -> Waits {
+    let joins = || frames.iter().any(|frame| frame.frame.name == JOIN);
+    match waits {
+        Waits::Notify { class, address, joined: Some(_) } if !joins() => Waits::Notify { class, address, joined: None },
+        waits => waits,
     }
 }
 

@@ -192,11 +192,18 @@ fn sentence(waits: &Waits, names: &HashMap<u32, &Thread>) -> String {
         }
         None => String::new(),
     };
+    let ended = |joined: &Option<u32>| match joined.map(|tid| (tid, names.get(&tid))) {
+        Some((tid, Some(thread))) => format!(", until \"{}\" (nid={tid}) ends", escape::terminal(&thread.name)),
+        Some((tid, None)) => format!(", until (nid={tid}) ends"),
+        None => String::new(),
+    };
     match waits {
         Waits::Monitor { class: of, address, owner } => {
             format!("waiting to lock <0x{address:016x}> ({}){}", class(of), held("held", owner))
         }
-        Waits::Notify { class: of, address } => format!("waiting on <0x{address:016x}> ({})", class(of)),
+        Waits::Notify { class: of, address, joined } => {
+            format!("waiting on <0x{address:016x}> ({}){}", class(of), ended(joined))
+        }
         Waits::Unpark { class, address, owner, ended } => {
             let class = escape::terminal(class);
             let gone = ended.as_ref().map(|name| format!(", owned by \"{}\", which has ended", escape::terminal(name)));

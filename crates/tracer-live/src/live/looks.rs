@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-use super::{definitions::Definitions, host::now_ns, mapped::Mapped, threads::Threads};
+use super::{definitions::Definitions, host::now_ns, mapped::Mapped, opened::Opening, threads::Threads};
 use crate::{
     clock::{self, ClockId},
     event::{StackId, Tid},
     item::{
         Item,
-        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, OsProcess, ThreadLook, Waits},
+        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, Opened, OsProcess, ThreadLook, Waits},
     },
     jvm::os_process,
     privilege,
@@ -65,6 +65,7 @@ pub struct Seen {
     ran: Ran,
     process: Option<OsProcess>,
     mapped: Option<MappedFile>,
+    opened: Option<Opened>,
     threads: Vec<Thread>,
     unmounted: Vec<UnmountedGroup>,
     virtual_more: bool,
@@ -121,17 +122,24 @@ pub struct Looker {
     queue: Queue,
     used: Used,
     mapped: Mapped,
+    opening: Opening,
 }
 
 impl Looker {
     /// One that has not looked yet.
     pub fn new(reader: ThreadReader) -> Self {
-        Self { reader, queue: Queue::default(), used: Used::default(), mapped: Mapped::default() }
+        Self {
+            reader,
+            queue: Queue::default(),
+            used: Used::default(),
+            mapped: Mapped::default(),
+            opening: Opening::default(),
+        }
     }
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, queue, used, mapped } = self;
+        let Self { reader, queue, used, mapped, opening } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
@@ -140,8 +148,9 @@ impl Looker {
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
+        let opened = opening.since(reader.pid(), process, |name| reader.on(name));
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, threads, unmounted, virtual_more })
+        Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, opened, threads, unmounted, virtual_more })
     }
 }
 
@@ -264,6 +273,7 @@ impl Seen {
             queued_ns: self.queued_ns,
             process: self.process,
             mapped: self.mapped.clone(),
+            opened: self.opened.clone(),
             threads: threads.len() as u64,
             virtual_threads: self.unmounted.iter().map(UnmountedGroup::count).sum(),
             virtual_more: self.virtual_more,

@@ -23,6 +23,9 @@ pub enum Waits {
         class: Option<String>,
         /// Address of the `ObjectMonitor`.
         address: u64,
+        /// Kernel id of the thread whose end it waits for (`Thread.join`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        joined: Option<u32>,
     },
     /// Until it is unparked: for a lock, a condition, a task of `java.util.concurrent`.
     Unpark {
@@ -50,7 +53,8 @@ impl Waits {
     pub const fn owner(&self) -> Option<u32> {
         match self {
             Self::Monitor { owner, .. } | Self::Unpark { owner, .. } => *owner,
-            Self::Notify { .. } | Self::SystemCall { .. } => None,
+            Self::Notify { joined, .. } => *joined,
+            Self::SystemCall { .. } => None,
         }
     }
 
@@ -164,6 +168,17 @@ pub struct MappedFile {
     pub mappings: u64,
 }
 
+/// What most of the descriptors lead to that the target has opened of late.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// A file as the target sees it, a socket with its peer, or a kind of descriptors.
+    pub what: String,
+    /// How many of those that were looked at lead there.
+    pub descriptors: u64,
+    /// How many were looked at: those with the highest numbers.
+    pub looked_at: u64,
+}
+
 /// Running totals of a process and its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OsProcess {
@@ -181,6 +196,12 @@ pub struct OsProcess {
     pub machine_ns: u64,
     /// How long its control group, or one above, was kept from running by a limit of CPU time; absent where none says.
     pub throttled_ns: Option<u64>,
+    /// Descriptors that it has open; absent where they could not be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descriptors: Option<u64>,
+    /// How many it may have open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_descriptors: Option<u64>,
 }
 
 /// A look at all threads.
@@ -199,6 +220,9 @@ pub struct ThreadLook {
     /// The file of which most was mapped since the first look; only where more of files lies in RAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapped: Option<MappedFile>,
+    /// What is opened and stays open; only where more is open than at the first look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<Opened>,
     /// Java threads, without virtual ones.
     pub threads: u64,
     /// Virtual threads that are not mounted and were looked at.

@@ -23,6 +23,7 @@ pub(super) enum Work {
     HashCollisions,
     StringCopies,
     Spinning,
+    Selecting,
     ListSearch,
     NativeMemory,
     Finalizing,
@@ -30,7 +31,7 @@ pub(super) enum Work {
 }
 
 /// Methods of the JDK by the beginnings of their names, with what they are busy with.
-const WORK: [(&str, Work); 22] = [
+const WORK: [(&str, Work); 23] = [
     ("java.lang.Throwable.fillInStackTrace", Work::Exceptions),
     ("java.lang.Throwable.<init>", Work::Exceptions),
     ("java.lang.StackTraceElement.", Work::Exceptions),
@@ -45,6 +46,7 @@ const WORK: [(&str, Work); 22] = [
     ("java.lang.Thread.yield", Work::Spinning),
     ("java.lang.Thread.onSpinWait", Work::Spinning),
     ("java.util.concurrent.locks.ReentrantLock.tryLock", Work::Spinning),
+    ("sun.nio.ch.EPoll.wait", Work::Selecting),
     ("java.util.ArrayList.indexOf", Work::ListSearch),
     ("java.util.ArrayList.contains", Work::ListSearch),
     ("java.util.LinkedList.", Work::ListSearch),
@@ -73,6 +75,7 @@ impl Work {
             Self::HashCollisions => "hash collisions",
             Self::StringCopies => "copies of strings",
             Self::Spinning => "spinning",
+            Self::Selecting => "selecting",
             Self::ListSearch => "search in lists",
             Self::NativeMemory => "native memory",
             Self::Finalizing => "finalizers",

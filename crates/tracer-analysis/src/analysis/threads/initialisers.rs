@@ -114,7 +114,7 @@ mod tests {
             together: 1,
             is_virtual: false,
             names: vec![(*name).to_owned()],
-            waits: waits.then(|| Waits::Notify { class: Some("[I".to_owned()), address: 7 }),
+            waits: waits.then(|| Waits::Notify { class: Some("[I".to_owned()), address: 7, joined: None }),
             holder: None,
         };
         ThreadLook { groups: groups.iter().map(group).collect(), ..ThreadLook::default() }

@@ -3,7 +3,7 @@
 
 use super::super::table::column;
 use crate::{
-    item::look::{MappedFile, OsProcess, ThreadLook},
+    item::look::{MappedFile, Opened, OsProcess, ThreadLook},
     report::{Shape, Summary, Table, Unit},
 };
 
@@ -22,6 +22,10 @@ pub(super) struct Pressure {
     mapped_grew: u64,
     /// The file of which most was mapped meanwhile.
     file: Option<MappedFile>,
+    /// Looks in a row, up to the last, in which more descriptors were open than in the one before.
+    opened_more: u64,
+    /// What most of the newest descriptors lead to.
+    opened: Option<Opened>,
 }
 
 /// What is in RAM of files.
@@ -35,18 +39,40 @@ impl Pressure {
         self.queued_ns = self.queued_ns.saturating_add(look.queued_ns);
         let Some(process) = look.process else { return };
         self.file.clone_from(&look.mapped);
+        self.opened.clone_from(&look.opened);
         if self.first.is_none() {
             self.first = Some(process);
         } else {
             self.between_ns = self.between_ns.saturating_add(look.span_ns);
             self.mapped_grew = if mapped(&process) > mapped(&self.last) { self.mapped_grew + 1 } else { 0 };
+            self.opened_more = if process.descriptors > self.last.descriptors { self.opened_more + 1 } else { 0 };
             self.grew = if process.anonymous_bytes > self.last.anonymous_bytes { self.grew + 1 } else { 0 };
         }
         self.last = process;
     }
 
+    /// What was mapped, and opened, since the first look.
+    pub(super) fn tables(&self) -> impl Iterator<Item = Shape> {
+        self.mapped_table().into_iter().chain(self.opened_table())
+    }
+
+    /// What most of the newest descriptors lead to, by the last look; none where few more are open.
+    fn opened_table(&self) -> Option<Shape> {
+        let Opened { what, descriptors, looked_at } = self.opened.clone()?;
+        Some(Shape::Table(Table {
+            id: "opened",
+            title: "What is opened and stays open".to_owned(),
+            columns: vec![
+                column("what", "What", Unit::Text),
+                column("descriptors", "Descriptors", Unit::Count),
+                column("looked_at", "Of the newest", Unit::Count),
+            ],
+            rows: vec![vec![what.into(), descriptors.into(), looked_at.into()]],
+        }))
+    }
+
     /// The file of which most was mapped since the first look, by the last one; none where little more of files lies in RAM.
-    pub(super) fn table(&self) -> Option<Shape> {
+    fn mapped_table(&self) -> Option<Shape> {
         let MappedFile { path, grown_bytes, mappings } = self.file.clone()?;
         Some(Shape::Table(Table {
             id: "mapped",
@@ -84,6 +110,15 @@ impl Pressure {
             .int("looks_grown", self.grew)
             .int("mapped_grown_bytes", mapped(&last).saturating_sub(mapped(&first)))
             .int("looks_mapped", self.mapped_grew);
+        if let (Some(now), Some(then)) = (last.descriptors, first.descriptors) {
+            summary = summary
+                .int("descriptors", now)
+                .int("descriptors_grown", now.saturating_sub(then))
+                .int("looks_descriptors", self.opened_more);
+        }
+        if let Some(most) = last.most_descriptors {
+            summary = summary.int("most_descriptors", most);
+        }
         match (last.throttled_ns, first.throttled_ns) {
             (Some(later), Some(earlier)) => summary.int("throttled_ns", later.saturating_sub(earlier)),
             _ => summary,
@@ -106,6 +141,8 @@ mod tests {
             cpu_ns: 1_500_000_000 * seconds,
             machine_ns: 1_750_000_000 * seconds,
             throttled_ns: Some(900 * seconds),
+            descriptors: Some(40 + 10 * seconds),
+            most_descriptors: Some(4096),
         };
         let look = |seconds: u64, span_s: u64| ThreadLook {
             span_ns: span_s * 1_000_000_000,
@@ -125,6 +162,8 @@ mod tests {
         assert_eq!(number("cpus_used_by_others").to_bits(), 0.25_f64.to_bits());
         let whole = ["major_faults", "anonymous_grown_bytes", "throttled_ns", "looks_grown"];
         assert_eq!(whole.map(|key| section.number(key).map(format::whole)), [42, 6, 5400, 2].map(Some));
+        let whole = ["descriptors", "descriptors_grown", "looks_descriptors", "most_descriptors"];
+        assert_eq!(whole.map(|key| section.number(key).map(format::whole)), [200, 60, 2, 4096].map(Some));
     }
 
     #[test]

@@ -24,7 +24,8 @@ const BLOCKERS: [(&str, Kind); 12] = [
 ];
 
 /// Methods of the JDK in which threads wait, by the beginnings of their names: they say more than what is below them.
-const CALLS: [(&str, Kind, &str); 23] = [
+const CALLS: [(&str, Kind, &str); 24] = [
+    ("java.lang.Thread.join", Kind::Join, "the end of a thread"),
     ("java.util.concurrent.CyclicBarrier.await", Kind::Barrier, "the others at a CyclicBarrier"),
     ("java.util.concurrent.Phaser.arriveAndAwaitAdvance", Kind::Barrier, "the others at a Phaser"),
     ("java.util.concurrent.Phaser.awaitAdvance", Kind::Barrier, "the others at a Phaser"),
@@ -80,6 +81,9 @@ const PINNED: &str = "java.lang.VirtualThread.parkOnCarrierThread";
 const REFERENCES: [(&str, &str); 2] =
     [("java.lang.ref.Finalizer.runFinalizer", "finalizers"), ("jdk.internal.ref.CleanerImpl.run", "cleaners")];
 
+/// What starts the threads of `Runtime.addShutdownHook`, and waits for their ends before the JVM ends.
+const SHUTDOWN: &str = "java.lang.ApplicationShutdownHooks.runHooks";
+
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
@@ -98,6 +102,10 @@ pub(super) enum Kind {
     Pipe,
     Process,
     Call,
+    /// The end of another thread.
+    Join,
+    /// The JVM's end waits for that of a shutdown hook.
+    Shutdown,
     /// Not a wait: a virtual thread waits and keeps its carrier from others.
     Pinned,
     /// Not a wait: the only thread that runs finalizers or cleaners is at work.
@@ -111,6 +119,7 @@ impl Kind {
     pub(super) fn of(waits: &Waits) -> Self {
         match waits {
             Waits::Monitor { .. } => Self::Monitor,
+            Waits::Notify { joined: Some(_), .. } => Self::Join,
             Waits::Notify { .. } => Self::Notify,
             Waits::Unpark { class, owner, .. } => {
                 let known = BLOCKERS.iter().find(|(part, _)| class.contains(part)).map(|(_, kind)| *kind);
@@ -142,6 +151,8 @@ impl Kind {
             Self::Pipe => "pipe",
             Self::Process => "process",
             Self::Call => "call",
+            Self::Join => "join",
+            Self::Shutdown => "shutdown",
             Self::Pinned => "pinned",
             Self::References => "references",
             Self::Dispatcher => "dispatcher",
@@ -158,6 +169,9 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
     }
     if let Some((_, what)) = DISPATCHERS.iter().find(|(caller, _)| frames().any(|frame| is(frame, caller))) {
         return Some((Kind::Dispatcher, (*what).to_owned()));
+    }
+    if frames().any(|frame| is(frame, SHUTDOWN)) {
+        return Some((Kind::Shutdown, "a shutdown hook".to_owned()));
     }
     let told = waits.map(|waits| (Kind::of(waits), words(waits)));
     let blocks = matches!(told, Some((Kind::Monitor | Kind::Notify, _)));
@@ -185,6 +199,7 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
 /// What is waited for.
 pub(super) fn words(waits: &Waits) -> String {
     match waits {
+        Waits::Notify { joined: Some(_), .. } => "the end of a thread".to_owned(),
         Waits::Monitor { class, .. } | Waits::Notify { class, .. } => class.clone().unwrap_or_else(|| "?".to_owned()),
         Waits::Unpark { class, .. } => class.clone(),
         Waits::SystemCall { call, on: Some(on) } => format!("{} ({call})", peer(on)),
@@ -275,6 +290,19 @@ mod tests {
         let call = Waits::SystemCall { call: "openat".to_owned(), on: None };
         assert_eq!(kind(Some(&call), &open), Some((Kind::File, "a file (openat)".to_owned())));
         assert_eq!(kind(Some(&call), &["a.Log.roll:3"]), Some((Kind::Call, "openat".to_owned())));
+    }
+
+    #[test]
+    fn who_joins_a_thread_waits_for_its_end_and_at_the_jvms_end_for_a_hook() {
+        let join = "java.lang.Thread.join:1300";
+        let waits = |joined| Waits::Notify { class: Some("java.lang.Thread".to_owned()), address: 1, joined };
+        let frames = ["a.Import.stop:9", join, "java.lang.Object.wait"];
+        let end = Some((Kind::Join, "the end of a thread".to_owned()));
+        assert_eq!(kind(Some(&waits(Some(7))), &frames), end);
+        assert_eq!(kind(Some(&waits(None)), &frames), end, "a virtual thread, or one whose object has moved");
+        assert_eq!(kind(Some(&waits(None)), &["a.Import.stop:9"]).map(|(kind, _)| kind), Some(Kind::Notify));
+        let hook = ["java.lang.Shutdown.exit:1", "java.lang.ApplicationShutdownHooks.runHooks:107", join];
+        assert_eq!(kind(Some(&waits(Some(7))), &hook), Some((Kind::Shutdown, "a shutdown hook".to_owned())));
     }
 
     #[test]

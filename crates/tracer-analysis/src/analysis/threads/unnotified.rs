@@ -34,7 +34,7 @@ impl Unnotified {
         let before = std::mem::take(&mut self.0);
         let mut waiting = BTreeMap::<(u64, &str), BTreeMap<String, u64>>::new();
         for group in look.groups.iter().filter(|group| group.ran == 0 && group.threads >= LEAST) {
-            let Some(Waits::Notify { class: Some(class), address }) = &group.waits else { continue };
+            let Some(Waits::Notify { class: Some(class), address, joined: None }) = &group.waits else { continue };
             let Some(place) = site::frame(stacks, group.stack).filter(|frame| is_of(&frame.name, class)) else {
                 continue;
             };
@@ -83,7 +83,7 @@ mod tests {
     use crate::{event::StackId, item::look::LookGroup};
 
     fn group(stack: StackId, threads: u64, ran: u64) -> LookGroup {
-        let waits = Some(Waits::Notify { class: Some("a.Queue".to_owned()), address: 7 });
+        let waits = Some(Waits::Notify { class: Some("a.Queue".to_owned()), address: 7, joined: None });
         LookGroup {
             stack,
             threads,

@@ -20,7 +20,7 @@ use super::{
     unnotified::Unnotified,
 };
 use crate::{
-    item::look::{Circled, LookGroup, ThreadLook},
+    item::look::{Circled, Holding, LookGroup, ThreadLook},
     lens::Lens,
     report::{Cell, Shape, Span, Table, TableSteps, Unit},
     stack::Stacks,
@@ -190,14 +190,11 @@ impl Waiting {
         self.look_steps.count((), look.time_ns, 1);
         self.looks_partial += u64::from(look.virtual_more);
         for group in &look.groups {
-            let place = site::frame(stacks, group.stack).filter(|frame| site::is_app(frame));
-            let reason = reason(group.waits.as_ref(), stacks, group.stack);
-            let (Some((kind, what)), Some(place)) = (reason, place) else { continue };
-            // What objects do that nothing holds any more is told by the method that was called for them.
-            let place =
-                if kind == Kind::References { site::entry(stacks, group.stack).unwrap_or(place) } else { place };
+            let Some((kind, what)) = reason(group.waits.as_ref(), stacks, group.stack) else { continue };
+            let Some(place) = place(kind, group, stacks) else { continue };
+            let what = group.holder.as_ref().and_then(|holder| ended(kind, holder)).unwrap_or(what);
             let called = site::top_label(stacks, group.stack);
-            let [what, place, called] = [what, place.to_string(), called].map(|text| self.texts.number(text));
+            let [what, place, called] = [what, place, called].map(|text| self.texts.number(text));
             let what = if kind == Kind::File { self.file(place, what) } else { what };
             let reason = (kind, what, place, called);
             let seen = self.reasons.entry(reason);
@@ -356,6 +353,29 @@ impl Waiting {
     }
 }
 
+/// The line of the program that waits; none where it is none of the program's.
+fn place(kind: Kind, group: &LookGroup, stacks: &Stacks) -> Option<String> {
+    let own = || site::frame(stacks, group.stack).filter(|frame| site::is_app(frame));
+    let place = match kind {
+        // What objects do that nothing holds any more is told by the method that was called for them.
+        Kind::References => own().map(|own| site::entry(stacks, group.stack).unwrap_or(own)),
+        // Who ended the JVM, which may be a signal, matters less than what keeps it.
+        Kind::Shutdown => group.holder.as_ref().and_then(|hook| site::frame(stacks, hook.stack?)),
+        _ => own(),
+    };
+    Some(place?.to_string())
+}
+
+/// The thread whose end is waited for, without what tells threads of a pool apart.
+fn ended(kind: Kind, thread: &Holding) -> Option<String> {
+    let name = last_number(&thread.name);
+    match kind {
+        Kind::Join => Some(format!("the end of `{name}`")),
+        Kind::Shutdown => Some(format!("the shutdown hook `{name}`")),
+        _ => None,
+    }
+}
+
 /// The pattern of most of these names.
 fn pool(names: &[String]) -> Option<String> {
     let mut patterns: BTreeMap<String, u64> = BTreeMap::new();
@@ -429,5 +449,55 @@ mod tests {
         assert_eq!(cell("ran_percent"), 50.0.into());
         assert_eq!(cell("callers"), "a.Shop.serve:3".into());
         assert_eq!((cell("holder"), cell("holder_site")), ("auditor".into(), "a.Stock.count:20".into()));
+    }
+
+    #[test]
+    fn cleaners_without_work_wait_for_nothing_of_the_programs() {
+        let mut play = Play::default();
+        let run = "jdk.internal.ref.CleanerImpl.run:148";
+        let stack =
+            play.stack(&["jdk.internal.misc.InnocuousThread.run:162", run, "java.lang.ref.ReferenceQueue.remove:155"]);
+        let group = LookGroup {
+            stack,
+            threads: 1,
+            ran: 0,
+            seldom: 0,
+            together: 1,
+            is_virtual: false,
+            names: vec!["Common-Cleaner".to_owned()],
+            waits: Some(Waits::Notify { class: None, address: 1, joined: None }),
+            holder: None,
+        };
+        let mut waiting = Waiting::default();
+        waiting.look(&ThreadLook { groups: vec![group], ..ThreadLook::default() }, &play.stacks);
+        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+        assert!(table.rows.is_empty(), "{:?}", table.rows);
+    }
+
+    /// A signal asked for the end, so no line of the program is on the stack that waits.
+    #[test]
+    fn the_end_of_the_jvm_waits_where_its_hook_stands() {
+        let mut play = Play::default();
+        let hooks = "java.lang.ApplicationShutdownHooks.runHooks:107";
+        let stack = play.stack(&["java.lang.Shutdown.exit:173", hooks, "java.lang.Thread.join:1300"]);
+        let flush = play.stack(&["a.Metrics.flush:16", "java.lang.Thread.sleep"]);
+        let class = Some("java.lang.Thread".to_owned());
+        let group = LookGroup {
+            stack,
+            threads: 1,
+            ran: 0,
+            seldom: 0,
+            together: 1,
+            is_virtual: false,
+            names: vec!["SIGTERM handler".to_owned()],
+            waits: Some(Waits::Notify { class, address: 1, joined: Some(7) }),
+            holder: Some(Holding { name: "flush-3".to_owned(), stack: Some(flush), ended: false }),
+        };
+        let mut waiting = Waiting::default();
+        waiting.look(&ThreadLook { groups: vec![group], ..ThreadLook::default() }, &play.stacks);
+        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+        let cells = ["kind", "what", "site"].map(|key| table.rows[0][table.column(key).expect(key)].clone());
+        let expected = ["shutdown", "the shutdown hook `flush-*`", "a.Metrics.flush:16"];
+        assert_eq!(cells, expected.map(Cell::from));
     }
 }

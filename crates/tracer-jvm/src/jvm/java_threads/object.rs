@@ -13,6 +13,11 @@ impl<P: Peek> JavaThreads<P> {
         Some(address_in(object)).filter(|object| *object != 0)
     }
 
+    /// Address of the object of a monitor at the time.
+    pub fn object_of(&self, monitor: u64) -> Option<u64> {
+        self.object(monitor)
+    }
+
     /// Name of the class of the object of a monitor, with slashes.
     pub fn class_of(&self, monitor: u64) -> Option<Vec<u8>> {
         let object = self.object(monitor)?;
