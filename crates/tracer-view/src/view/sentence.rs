@@ -128,7 +128,9 @@ fn equation(completeness: &Completeness, on_their_way: u64) -> (String, State) {
         (unreadable, "values unreadable"),
         (definitions_lost, "definitions lost"),
     ];
-    let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
+    let accounted = delivered.saturating_add(*lost).saturating_add(on_their_way);
+    let is_whole = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
+    let is_clean = is_whole && *emitted == accounted;
     let word = if is_clean { "complete" } else { "incomplete" };
     let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));
     let mut line =
@@ -139,7 +141,6 @@ fn equation(completeness: &Completeness, on_their_way: u64) -> (String, State) {
     for (number, what) in rest.iter().filter(|(number, _)| **number > 0) {
         _ = write!(line, ", {} {what}", format::count(**number));
     }
-    let accounted = delivered.saturating_add(*lost).saturating_add(on_their_way);
     if *emitted != accounted {
         let difference = format::count(emitted.abs_diff(accounted));
         let direction = if *emitted > accounted { "unaccounted for" } else { "too many" };
@@ -240,5 +241,8 @@ mod tests {
         let (line, state) = super::completeness(&completeness);
         assert_eq!(line, "incomplete: 10 emitted != 7 delivered + 1 lost; 2 unaccounted for");
         assert_eq!(state, State::Wrong);
+        let said = super::completeness(&Completeness { lost: 0, ..completeness });
+        let line = "incomplete: 10 emitted != 7 delivered + 0 lost; 3 unaccounted for";
+        assert_eq!(said, (line.to_owned(), State::Wrong), "although nothing is known to be lost");
     }
 }

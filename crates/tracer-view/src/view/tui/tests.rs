@@ -156,7 +156,7 @@ fn tabs_go_round() {
 fn filter_keeps_matching_rows_until_it_is_cleared() {
     let mut tui = tui();
     press(&mut tui, "3/BASKET1q");
-    assert!(tui.state.takes_text());
+    assert!(tui.state.filter().is_typing());
     press(&mut tui, "\n");
     assert!(screen(&tui, 80, 24).contains("no row matches the filter"));
     press(&mut tui, "\x1b/basket1\n");
