@@ -386,9 +386,11 @@ pub(super) fn print_text(report: &Report, extent: Extent, rest: &str) -> Result<
 /// What is to go into a file of this name.
 fn content(path: &Path) -> Result<Content, Failure> {
     let name = path.file_name().map_or(&[][..], OsStr::as_bytes);
-    // A name that is nothing but an extension has none.
+    // A name that is nothing but an extension has none, nor one that would be taken for a report.
     let ends_in = |extension: &str| name.len() > extension.len() && name.ends_with(extension.as_bytes());
-    let found = EXTENSIONS.iter().find(|(extension, _)| ends_in(extension)).map(|(_, content)| *content);
+    let is_unpacked = ends_in(".firefox.json");
+    let found =
+        EXTENSIONS.iter().find(|(extension, _)| ends_in(extension) && !is_unpacked).map(|(_, content)| *content);
     found.ok_or_else(|| {
         let extensions: Vec<_> = EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
         Failure::usage(

@@ -260,8 +260,11 @@ fn draw_shape(
     let title = match shape {
         Shape::Table(table) => {
             let (shown, all) = (state.rows(section, table).len(), format::count(table.rows.len() as u64));
-            let count =
-                if state.filter().text().is_empty() { all } else { format!("{} of {all}", format::count(shown as u64)) };
+            let count = if state.filter().text().is_empty() {
+                all
+            } else {
+                format!("{} of {all}", format::count(shown as u64))
+            };
             format!("{} ({count})", table.title)
         }
         Shape::Tree(tree) => tree.title.clone(),

@@ -425,6 +425,31 @@ fn a_tree_with_one_root_is_unfolded_from_the_start() {
     assert!(!screen(&tui, 100, 24).contains("java.lang.Thread.run"), "folded by a key, it stays so");
 }
 
+/// A deep way to what all stacks have in common would fill the screen before they part.
+#[test]
+fn a_tree_is_shown_from_where_its_stacks_part() {
+    let mut report = sample::report();
+    let Some(Shape::Profile(profile)) = report.sections[3].shapes.get_mut(0) else { unreachable!() };
+    profile.stacks.retain(|stack| stack.frames.starts_with(&[0, 1]));
+    for stack in &mut profile.stacks {
+        stack.frames.splice(0..0, [0, 1].into_iter().cycle().take(40));
+    }
+    let tree = report.sections[3].shapes.remove(0);
+    // A table takes keys first, and the tree stands beside it.
+    report.sections[3].shapes.retain(|shape| matches!(shape, Shape::Table(_)));
+    let table = report.sections.iter().flat_map(|of| &of.shapes).find(|shape| matches!(shape, Shape::Table(_)));
+    let table = table.expect("a table").clone();
+    report.sections[3].shapes = vec![table, tree];
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "2");
+    assert!(screen(&tui, 120, 40).contains("G1ParEvacuateFollowersClosure::do_void"), "beside the table");
+    press(&mut tui, "n");
+    let shown = screen(&tui, 80, 24);
+    assert!(shown.contains(" ▸ java.lang.Thread.run:840"), "{shown}");
+    assert!(shown.contains("   G1ParEvacuateFollowersClosure::do_void"), "{shown}");
+}
+
 #[test]
 fn stacks_are_walked_only_when_they_changed() {
     let mut tui = tui();
