@@ -37,11 +37,12 @@ use crate::{
 };
 
 /// Sections of lenses that are there because they were asked for, before those that stand beside them.
-const ASKED_FOR: [&str; 7] = [
+const ASKED_FOR: [&str; 8] = [
     Lens::Methods.id(),
     Lens::Calls.id(),
     Lens::Alloc.id(),
     Lens::Jni.id(),
+    Lens::Markers.id(),
     Lens::Typestate.id(),
     Lens::Wall.id(),
     Lens::Offcpu.id(),
