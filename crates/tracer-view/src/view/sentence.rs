@@ -43,7 +43,8 @@ pub(super) fn target(target: &Target) -> String {
     if let Some(bytes) = target.max_heap_bytes {
         parts.push(format!("heap up to {}", format::bytes(bytes as f64)));
     }
-    if let Some(threads) = target.live_threads {
+    // A JVM that jtrace starts has none yet, and is not up.
+    if let Some(threads) = target.live_threads.filter(|threads| *threads > 0) {
         parts.push(format!("{} threads", format::count(threads)));
     }
     // A file of another recorder need not say either.
@@ -53,7 +54,9 @@ pub(super) fn target(target: &Target) -> String {
     if !target.user.is_empty() {
         parts.push(format!("user {}", target.user));
     }
-    parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
+    if target.uptime_s > 0 {
+        parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
+    }
     if target.container {
         parts.push(format!("in a container (pid {} inside)", target.namespace_pid));
     }
@@ -197,6 +200,14 @@ mod tests {
             said(&[(0, 10), (20, 30), (40, 50), (60, 70), (80, 600)]).as_deref(),
             Some("0.0 to 1.0 s, 2.0 to 3.0 s, 4.0 to 5.0 s, and 2 times more (01:00:00 to 01:01:00 UTC)")
         );
+    }
+
+    #[test]
+    fn a_jvm_that_has_just_begun_is_not_said_to_have_no_threads() {
+        let mut jvm = Target { user: "app".to_owned(), live_threads: Some(0), cpus: 2, ..Target::default() };
+        assert_eq!(target(&jvm), "JDK unknown, 2 CPUs, user app");
+        (jvm.live_threads, jvm.uptime_s) = (Some(9), 61);
+        assert_eq!(target(&jvm), "JDK unknown, 9 threads, 2 CPUs, user app, up 1 m 01 s");
     }
 
     #[test]
