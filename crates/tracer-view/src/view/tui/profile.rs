@@ -137,9 +137,12 @@ impl Tree {
         }
         text.clone_into(&mut self.filter);
         self.lay_out(filter);
-        // One root says nothing: most stacks begin with the function that starts threads.
-        if is_first && self.rows.len() == 1 {
-            self.unfold(0, filter);
+        // What nearly all have in common says nothing: most stacks begin with the function that starts threads.
+        for _ in 0..LONGEST_CHAIN {
+            let at = self.start();
+            if !is_first || !self.rows.get(at).is_some_and(|row| self.has_most(row)) || !self.unfold(at, filter) {
+                break;
+            }
         }
     }
 
@@ -186,10 +189,15 @@ impl Tree {
         self.rows.len()
     }
 
-    /// The last of the rows that all stacks have in common: those before it say nothing.
+    /// The last of the rows that nearly all stacks have in common: those before it say nothing.
     pub(super) fn start(&self) -> usize {
+        self.rows.iter().take_while(|row| self.has_most(row)).count().saturating_sub(1)
+    }
+
+    /// Whether nearly all stacks go through it: some are always cut.
+    fn has_most(&self, row: &Row) -> bool {
         let all = self.calls.as_ref().map_or(0, |calls| calls.root().value);
-        self.rows.iter().take_while(|row| row.call.value == all).count().saturating_sub(1)
+        row.call.value >= all - all / 20
     }
 
     /// Stands for what a row shows.
@@ -294,9 +302,9 @@ pub(super) fn draw(
     let total = profile.total();
     let shown = || tree.rows.iter().enumerate().skip(first).take(height);
     // Deep below the beginning blanks would leave no room for names.
-    let depths = || shown().map(|(_, row)| row.call.depth);
-    let is_deep = depths().max().unwrap_or(0) > usize::from(area.width) / 4;
-    let indent = if is_deep { depths().min().unwrap_or(0) } else { 0 };
+    let mut depths = shown().map(|(_, row)| row.call.depth);
+    let first_depth = depths.next().unwrap_or(0);
+    let indent = if depths.any(|depth| depth > usize::from(area.width) / 4) { first_depth } else { 0 };
     for (at, row) in shown() {
         let line = line(row, calls, tree.direction, total, (usize::from(area.width), indent));
         lines.push(if selected == Some(at) { line.patch_style(Modifier::REVERSED) } else { line });

@@ -434,6 +434,8 @@ fn a_tree_is_shown_from_where_its_stacks_part() {
     for stack in &mut profile.stacks {
         stack.frames.splice(0..0, [0, 1].into_iter().cycle().take(40));
     }
+    // One stack of hundreds is cut, and is a root of its own.
+    profile.stacks.push(crate::report::ProfileStack { frames: vec![4], value: 1_000_000, ..profile.stacks[0].clone() });
     let tree = report.sections[3].shapes.remove(0);
     // A table takes keys first, and the tree stands beside it.
     report.sections[3].shapes.retain(|shape| matches!(shape, Shape::Table(_)));
