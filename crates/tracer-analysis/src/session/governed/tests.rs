@@ -256,7 +256,7 @@ fn coverage_adds_up_over_windows() {
     governed.take(&action(550, GuardDecision::Detach { rate_per_s: 300_000 }), 0, &[]);
     let sentence = &governed.sentences(0, 1000)[0];
     assert!(sentence.contains("400000 times a second") && sentence.contains("15.0 %"), "{sentence}");
-    assert!(sentence.starts_with("`") && sentence.find("15.0 %") < sentence.find("400000"), "{sentence}");
+    assert!(sentence.starts_with('`') && sentence.find("15.0 %") < sentence.find("400000"), "{sentence}");
     assert!(sentence.contains("24.0 % of a core") && sentence.contains("in 2 windows"), "{sentence}");
 }
 
