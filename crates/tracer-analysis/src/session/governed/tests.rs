@@ -310,7 +310,7 @@ fn markers_in_windows_are_a_table_and_no_keys_of_the_summary() {
     assert_eq!(row[5..7], [3_500_u64, 26_000].map(Cell::Int), "5,000 a second after the first");
     assert_eq!(group.summary(of(&events, 6 * S)), Summary::new());
     let sentences = governed.sentences(0, 6 * S).join("\n");
-    assert!(sentences.contains("counted in the JVM") && sentences.contains("it was on in 6 windows"), "{sentences}");
+    assert!(sentences.contains("counted in the JVM") && sentences.contains("was on in 6 windows"), "{sentences}");
 }
 
 #[test]
