@@ -23,9 +23,14 @@ struct Running {
 
 impl Running {
     fn start(options: &[&str]) -> Result<Self> {
+        Self::of(&jdk::any()?, &[], options)
+    }
+
+    /// The same of a JVM with these flags.
+    fn of(jdk: &jdk::Jdk, flags: &[&str], options: &[&str]) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let report = directory.path().join("report.json");
-        let launch = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "100"]);
+        let launch = Launch::new(jdk, "locks", "Locks").flags(flags).arguments(&["contended", "100"]);
         let mut command = jtrace::command(&["run"])?;
         command.args(options).arg("-o").arg(&report).arg("--").args(launch.command(directory.path()));
         let process = Process::spawn(&mut command)?;
@@ -70,6 +75,24 @@ fn the_report_is_complete_when_the_jvm_has_ended() -> Result<()> {
     assert!((100..=103).contains(&enters), "{enters}");
     assert_eq!(report.target("command"), "Locks contended 100");
     assert_eq!(report.target("pid"), running.jvm);
+    Ok(())
+}
+
+/// A JVM has its counters before its code heaps. A long class path makes it slow to get from the ones to the others, as a busy machine
+/// does: a session that began between them had no Java frame to its end.
+#[test]
+fn a_jvm_that_is_slow_to_start_has_java_frames() -> Result<()> {
+    let slow = format!("-Xbootclasspath/a:{}", "/a:".repeat(40_000));
+    for jdk in jdk::all()? {
+        let mut running = Running::of(&jdk, &[&slow], &["-l", "locks,threads"])?;
+        running.work()?;
+        running.process.close_stdin();
+        let report = running.end()?;
+        let missing = report.missing();
+        assert!(!missing.iter().any(|text| text.contains("code heaps")), "on JDK {}: {missing:?}", jdk.release);
+        // Methods of the workload, beside its classes: `Locks$Cart`.
+        assert!(report.section("locks")?.to_string().contains("Locks."), "on JDK {}", jdk.release);
+    }
     Ok(())
 }
 

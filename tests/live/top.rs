@@ -71,15 +71,28 @@ fn the_screen_shows_the_jvms_and_enter_or_a_second_click_attaches() -> Result<()
     terminal.press("Enter")?;
     terminal.wait_until("it should be attached to", |screen| screen.contains("own CPU"))?;
     terminal.press("q")?;
-    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("heading: sort"))?;
+    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("s sort  / filter"))?;
     click(&terminal, "MAIN CLASS")?;
     terminal.wait_until("it should be sorted by names", |screen| screen.contains("MAIN CLASS OR JAR▲"))?;
+    terminal.press("?")?;
+    terminal.wait_until("the keys should be shown", |screen| screen.contains("attach to the JVM"))?;
+    terminal.press("?")?;
+    terminal.wait_until("the keys should be gone", |screen| !screen.contains("attach to the JVM"))?;
+    for letter in ["/", "d", "e", "a", "d", "l", "x"] {
+        terminal.press(letter)?;
+    }
+    terminal.wait_until("no JVM should match", |screen| screen.contains("no JVM matches the filter"))?;
+    terminal.press("BSpace")?;
+    terminal.press("Enter")?;
+    terminal.wait_until("the filter should be kept", |screen| {
+        screen.contains("filter: deadl  (Esc clears)") && screen.contains("Deadlock")
+    })?;
     for _ in 0..2 {
         click(&terminal, "Deadlock")?;
     }
     terminal.wait_until("it should be attached to", |screen| screen.contains("own CPU"))?;
     terminal.press("q")?;
-    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("heading: sort"))?;
+    terminal.wait_until("all JVMs should be shown again", |screen| screen.contains("filter: deadl  (Esc clears)"))?;
     terminal.press("q")?;
     terminal.wait_until("the terminal should be given back", |screen| screen.contains("gone"))?;
     ensure!(jvm.process().is_running(), "the program has ended");

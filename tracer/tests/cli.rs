@@ -176,7 +176,7 @@ fn files_that_are_not_what_they_must_be_are_refused() {
     newer[8] = 9;
     for (name, bytes, mentions) in [
         ("foreign.jtrace", &b"not a recording"[..], "is not a jtrace recording"),
-        ("empty.jtrace", b"", "is not a jtrace recording"),
+        ("empty.jtrace", b"", "is an empty file"),
         ("newer.jtrace", &newer, "version 9"),
         ("short.jtrace", &whole[..40], "ends before its first section"),
     ] {
@@ -332,8 +332,8 @@ fn files_that_are_no_session_are_one_line_for_report_and_for_both_sides_of_diff(
     let newer = [&whole[..8], &[3, 0], &whole[10..]].concat();
     // A byte of the first section's text that no text has.
     let broken = [&whole[..40], &[0xff], &whole[41..]].concat();
-    let bad: [(&str, &[u8], &str); 9] = [
-        ("empty.jtrace", b"", "is not a jtrace recording"),
+    let bad: [(&str, &[u8], &str); 10] = [
+        ("empty.jtrace", b"", "is an empty file"),
         ("head.jtrace", &whole[..5], "is not a jtrace recording"),
         ("newer.jtrace", &newer, "has recording version 3"),
         ("broken.jtrace", &broken, "is damaged at byte "),
@@ -341,6 +341,7 @@ fn files_that_are_no_session_are_one_line_for_report_and_for_both_sides_of_diff(
         ("torn.json", &report[..report.len() / 2], "is only the beginning of a report: it ends in line "),
         ("newer.json", b"{\"schema\":\"jtrace-report/2\"}", "its form is \"jtrace-report/2\""),
         ("difference.json", b"{\"schema\":\"jtrace-diff/1\"}", "its form is \"jtrace-diff/1\""),
+        ("packed.gz", b"\x1f\x8b\x08\0garbage", "is packed by gzip"),
         ("torn.jfr", b"FLR\0\0\x02\0\x01", "torn.jfr"),
     ];
     for (name, bytes, says) in bad {
@@ -351,12 +352,31 @@ fn files_that_are_no_session_are_one_line_for_report_and_for_both_sides_of_diff(
             assert!(error.contains(name) && error.contains(says), "{arguments:?}: {error}");
         }
     }
+    let [error, hint] = refused(&["report", ""], 2);
+    assert!(error.contains("none was supplied") && hint == "hint: see `jtrace --help`", "{error} {hint}");
     // What is torn behind its beginning is read up to there, and says so.
     let torn = recorded.name("torn.jtrace");
     fs::write(&torn, &whole[..whole.len() - 1]).expect("it can be written");
     let cut = format!("end: recording cut at byte {}", whole.len() - 1);
     assert!(succeed(&["report", &torn, "--full"]).contains(&cut));
     succeed(&["diff", &torn, &good]);
+}
+
+#[test]
+fn a_session_comes_from_standard_input() {
+    let recorded = Recorded::new("profiles.txt");
+    for name in ["x.jtrace", "x.json"] {
+        let file = recorded.name(name);
+        if name == "x.json" {
+            succeed(&["report", &recorded.name("x.jtrace"), "-o", &file]);
+        }
+        let input = fs::File::open(&file).expect("it was written");
+        let output = command(&["report", "-"]).stdin(input).output().expect("jtrace runs");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let same = succeed(&["report", &file]);
+        let without_the_name = |report: &str| report.replace(&file, "-");
+        assert_eq!(without_the_name(text(&output.stdout)), without_the_name(&same));
+    }
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn usage_hint(error: &clap::Error) -> String {
         return format!("did you mean {suggestion}?");
     }
     match error.get(ContextKind::ValidValue) {
-        Some(ContextValue::Strings(values)) => format!("possible values: {}", values.join(", ")),
+        Some(ContextValue::Strings(values)) if !values.is_empty() => format!("possible values: {}", values.join(", ")),
         _ => "see `jtrace --help`".to_owned(),
     }
 }

@@ -37,11 +37,12 @@ use crate::{
 };
 
 /// Sections of lenses that are there because they were asked for, before those that stand beside them.
-const ASKED_FOR: [&str; 7] = [
+const ASKED_FOR: [&str; 8] = [
     Lens::Methods.id(),
     Lens::Calls.id(),
     Lens::Alloc.id(),
     Lens::Jni.id(),
+    Lens::Markers.id(),
     Lens::Typestate.id(),
     Lens::Wall.id(),
     Lens::Offcpu.id(),
@@ -386,9 +387,11 @@ pub(super) fn print_text(report: &Report, extent: Extent, rest: &str) -> Result<
 /// What is to go into a file of this name.
 fn content(path: &Path) -> Result<Content, Failure> {
     let name = path.file_name().map_or(&[][..], OsStr::as_bytes);
-    // A name that is nothing but an extension has none.
+    // A name that is nothing but an extension has none, nor one that would be taken for a report.
     let ends_in = |extension: &str| name.len() > extension.len() && name.ends_with(extension.as_bytes());
-    let found = EXTENSIONS.iter().find(|(extension, _)| ends_in(extension)).map(|(_, content)| *content);
+    let is_unpacked = ends_in(".firefox.json");
+    let found =
+        EXTENSIONS.iter().find(|(extension, _)| ends_in(extension) && !is_unpacked).map(|(_, content)| *content);
     found.ok_or_else(|| {
         let extensions: Vec<_> = EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
         Failure::usage(

@@ -19,6 +19,7 @@ use crate::{
     guard::Budget,
     item::redaction,
     jvm::{
+        code_cache::{self, CodeCache},
         find::{self, Jvm},
         flags::{arm::Armed, located::JvmTables},
         java_threads::{self, ThreadNames},
@@ -347,6 +348,8 @@ impl Known {
             && jvm.flags.is_ok()
             && (jvm.counters.is_ok() || counters_off())
             && self.tells_jni(jvm, watched)
+            // Made some ms after the counters. Who does not wait for it has no Java frame for as long as the session lasts.
+            && !matches!(CodeCache::read(&jvm.memory, &jvm.tables), Err(code_cache::Error::NotReady))
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
 /// Options of `jtrace report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// The recording (of jtrace, or of the JDK's flight recorder), or a report that was written as JSON; without one, the report of the session that ended last
+    /// The recording (of jtrace, or of the JDK's flight recorder), or a report that was written as JSON; `-` is standard input; without one, the report of the session that ended last
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -48,6 +48,7 @@ pub(super) enum Input {
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
+        let path = if path == "-" { Path::new("/dev/stdin") } else { path };
         let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?);
         // A recording begins with a word of its own.
         let is_json = file.fill_buf().map_err(failed)?.first() == Some(&b'{');

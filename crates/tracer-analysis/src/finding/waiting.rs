@@ -1,6 +1,6 @@
 //! Rules about threads that wait for threads that wait: circles and chains.
 
-use super::{Evidence, locks};
+use super::{Evidence, Row, locks};
 use crate::{
     lens::Lens::{Locks, Threads},
     report::{Finding, Severity},
@@ -66,13 +66,24 @@ fn place(evidence: &Evidence<'_>, thread: &str, known: String) -> String {
 /// Threads wait for a monitor whose holder waits for something else.
 pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = evidence.rows(Locks, "chains").next()?;
-    let (total, span) = (row.whole("total_ns"), evidence.span.duration_ns);
+    let (class, was) = (row.text("class"), row.text("holder_was"));
+    let alike = || {
+        let is_alike = |row: &Row<'_>| row.text("class") == class && row.text("holder_was") == was;
+        evidence.rows(Locks, "chains").filter(is_alike)
+    };
+    let total = alike().map(|row| row.whole("total_ns")).sum::<u64>();
+    let span = evidence.span.duration_ns;
     if span == 0 || total < span / 20 || total < 100_000_000 {
         return None;
     }
-    let class = row.text("class");
+    // Whose stack was not taken says least, however often it is.
+    let row = alike().find(|row| !row.text("site").starts_with('<')).unwrap_or(row);
+    let elsewhere = match alike().map(|row| row.whole("count")).sum::<u64>() - row.whole("count") {
+        0 => String::new(),
+        times => format!("; at others, or where no stack was taken, {}", format::plural(times, "time", "times")),
+    };
     let mut support = vec![format!(
-        "the holder was at {}, {}, longest {}",
+        "the holder was at {}, {}, longest {}{elsewhere}",
         row.text("site"),
         format::plural(row.whole("count"), "time", "times"),
         format::duration(row.whole("max_ns"))
@@ -87,7 +98,7 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!(
             "Threads were blocked {} on `{class}` while its holder was itself {}",
             format::duration(total),
-            row.text("holder_was")
+            was
         ),
         shown_in: "locks.chains",
         when: Vec::new(),
@@ -143,15 +154,37 @@ mod tests {
     }
 
     fn chained(total_ns: u64) -> Case {
+        held(Case::seconds(10), "com.shop.Cart", "com.shop.Db.ask:3", 4, total_ns)
+    }
+
+    fn held(case: Case, class: &str, site: &str, count: u64, total_ns: u64) -> Case {
         let cells = [
-            ("class", "com.shop.Cart".into()),
+            ("class", class.into()),
             ("holder_was", "blocked on com.shop.Db".into()),
-            ("site", "com.shop.Db.ask:3".into()),
-            ("count", 4_u64.into()),
+            ("site", site.into()),
+            ("count", count.into()),
             ("total_ns", total_ns.into()),
             ("max_ns", 300_000_000_u64.into()),
         ];
-        Case::seconds(10).row("locks", "chains", &cells)
+        case.row("locks", "chains", &cells)
+    }
+
+    /// Where a rate limit leaves out most stacks, those that were taken are what helps.
+    #[test]
+    fn a_place_is_named_although_most_stacks_were_not_taken() {
+        let case = held(Case::seconds(10), "com.shop.Cart", "<no stack taken>", 9, 700_000_000);
+        let case = held(case, "com.shop.Cart", "com.shop.Db.ask:3", 2, 200_000_000);
+        let case = held(case, "com.shop.Other", "com.shop.Db.ask:9", 5, 100_000_000);
+        let finding = case.ask(chain).expect("900 ms of 10 s");
+        assert!(finding.title.starts_with("Threads were blocked 900 ms on `com.shop.Cart`"), "{}", finding.title);
+        assert_eq!(
+            finding.evidence[0],
+            "the holder was at com.shop.Db.ask:3, 2 times, longest 300 ms; at others, or where no stack was taken, \
+             9 times"
+        );
+        let unknown = held(Case::seconds(10), "com.shop.Cart", "<no stack taken>", 9, 700_000_000);
+        let finding = unknown.ask(chain).expect("700 ms of 10 s");
+        assert_eq!(finding.evidence[0], "the holder was at <no stack taken>, 9 times, longest 300 ms");
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl JniCalls {
                     unseen.iter().filter(|one| self.functions.contains(one)).map(|one| one.name()).collect();
                 if !unseen.is_empty() {
                     missing.push(format!(
-                        "jni: most calls of {} are not seen, because the JVM answers them by code that it has made \
+                        "jni: not seen are most calls of {}: the JVM answers them by code that it has made \
                          (-XX:-UseFastJNIAccessors)",
                         unseen.join(", ")
                     ));

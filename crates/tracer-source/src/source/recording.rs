@@ -24,6 +24,8 @@ pub const VERSION: u16 = 2;
 /// Oldest version that it reads: those before had shorter headers of records.
 const OLDEST: u16 = 2;
 const HEADER_BYTES: usize = 16;
+/// What gzip's files begin with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 const TAG_START: u32 = 1;
 const TAG_RECORDS: u32 = 2;
@@ -58,6 +60,18 @@ pub enum Error {
     /// Not a recording.
     #[error("{path} is not a jtrace recording, nor a flight recording, nor a report as JSON")]
     Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing is in it.
+    #[error("{path} is an empty file")]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Packed by gzip, whatever is in it.
+    #[error("{path} is packed by gzip")]
+    Packed {
         /// The file.
         path: PathBuf,
     },
@@ -101,6 +115,8 @@ impl Error {
         match self {
             Self::Io { .. } => "check the path and its permissions",
             Self::Foreign { .. } => "`jtrace record PID -o x.jtrace` makes recordings, and `-o x.json` reports; other forms cannot be read again",
+            Self::Nothing { .. } => "make it again: the disk was full, or what was to write it has failed",
+            Self::Packed { .. } => "unpack it: `zcat FILE | jtrace report -` reads recordings and reports of JSON",
             Self::Newer { .. } => "read it with the jtrace that wrote it, or a newer one",
             Self::Older { .. } => "read it with the jtrace that wrote it",
             Self::Empty { .. } | Self::Damaged { .. } => "record again: nothing of this file can be trusted",
@@ -198,6 +214,12 @@ impl<R: Read> Recording<R> {
         let path = path.to_owned();
         let mut header = [0; HEADER_BYTES];
         let length = fill(&mut input, &mut header).map_err(|source| Error::Io { path: path.clone(), source })?;
+        if length == 0 {
+            return Err(Error::Nothing { path });
+        }
+        if header.starts_with(&GZIP) {
+            return Err(Error::Packed { path });
+        }
         if length < MAGIC.len() || header[..8] != MAGIC {
             return Err(Error::Foreign { path });
         }

@@ -106,7 +106,14 @@ proptest! {
         let mut read = Read::default();
         match metered(ROOM, || replay(&bytes, &mut |item| read.take(item))) {
             Ok(()) => prop_assert!(read.ended),
-            Err(Error::Foreign { .. } | Error::Newer { .. } | Error::Older { .. } | Error::Empty { .. }) => prop_assert_eq!(read.items, 0),
+            Err(
+                Error::Foreign { .. }
+                | Error::Nothing { .. }
+                | Error::Packed { .. }
+                | Error::Newer { .. }
+                | Error::Older { .. }
+                | Error::Empty { .. },
+            ) => prop_assert_eq!(read.items, 0),
             Err(Error::Damaged { at, reason, .. }) => {
                 prop_assert!(at <= bytes.len() as u64 && reason.len() < 4096, "{} {}", at, reason);
             }
@@ -131,7 +138,7 @@ fn inputs_reach_every_outcome() {
         match replay(&bytes, &mut |item| read.take(item)) {
             Ok(()) if read.fold.report().is_some_and(|report| report.span.end.starts_with("recording cut")) => cut += 1,
             Ok(()) => whole += 1,
-            Err(Error::Foreign { .. }) => foreign += 1,
+            Err(Error::Foreign { .. } | Error::Nothing { .. } | Error::Packed { .. }) => foreign += 1,
             Err(Error::Newer { .. } | Error::Older { .. }) => newer += 1,
             Err(Error::Empty { .. }) => empty += 1,
             Err(Error::Damaged { .. }) => damaged += 1,

@@ -99,6 +99,9 @@ impl<'a> Name<'a> {
         if let Some(text) = wide.chain(narrow).find(has_room) {
             return text;
         }
+        if self.last.starts_with('<') {
+            return self.fit_constructor(width);
+        }
         let without_class = self.with("", "", "", self.line);
         let room = width.saturating_sub(escape::width(&without_class) + 1);
         if room > 2 && !self.class.is_empty() {
@@ -106,6 +109,19 @@ impl<'a> Name<'a> {
         }
         let text = if has_room(&without_class) { without_class } else { self.last.to_owned() };
         escape::fit(&text, width)
+    }
+}
+
+impl Name<'_> {
+    /// `<init>` by itself says nothing: the classes around its class give way before that, then the line.
+    fn fit_constructor(&self, width: usize) -> String {
+        let inner = self.class.rsplit('$').next().unwrap_or_default();
+        let shown = [self.line, ""].map(|line| self.with("", inner, "", line));
+        let found = shown.into_iter().find(|text| escape::width(text) <= width);
+        found.unwrap_or_else(|| {
+            let room = width.saturating_sub(escape::width(self.last) + 1);
+            if room > 2 { self.with("", &escape::fit(inner, room), "", "") } else { escape::fit(self.last, width) }
+        })
     }
 }
 
@@ -225,6 +241,21 @@ mod tests {
         ];
         for (width, shown) in cases {
             assert_eq!(label.fit(width), shown, "{width}");
+        }
+    }
+
+    #[test]
+    fn a_constructor_keeps_its_class() {
+        for (width, shown) in [
+            (30, "com.shop.Demo$Order.<init>:120"),
+            (21, "Demo$Order.<init>:120"),
+            (20, "Order.<init>:120"),
+            (13, "Order.<init>"),
+            (11, "Ord….<init>"),
+            (8, "<init>"),
+            (6, "<init>"),
+        ] {
+            assert_eq!(fit("com.shop.Demo$Order.<init>:120", width), shown, "{width}");
         }
     }
 

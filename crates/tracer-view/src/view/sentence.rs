@@ -43,7 +43,8 @@ pub(super) fn target(target: &Target) -> String {
     if let Some(bytes) = target.max_heap_bytes {
         parts.push(format!("heap up to {}", format::bytes(bytes as f64)));
     }
-    if let Some(threads) = target.live_threads {
+    // A JVM that jtrace starts has none yet, and is not up.
+    if let Some(threads) = target.live_threads.filter(|threads| *threads > 0) {
         parts.push(format!("{} threads", format::count(threads)));
     }
     // A file of another recorder need not say either.
@@ -53,7 +54,9 @@ pub(super) fn target(target: &Target) -> String {
     if !target.user.is_empty() {
         parts.push(format!("user {}", target.user));
     }
-    parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
+    if target.uptime_s > 0 {
+        parts.push(format!("up {}", format::duration(target.uptime_s as f64 * 1e9)));
+    }
     if target.container {
         parts.push(format!("in a container (pid {} inside)", target.namespace_pid));
     }
@@ -128,7 +131,9 @@ fn equation(completeness: &Completeness, on_their_way: u64) -> (String, State) {
         (unreadable, "values unreadable"),
         (definitions_lost, "definitions lost"),
     ];
-    let is_clean = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
+    let accounted = delivered.saturating_add(*lost).saturating_add(on_their_way);
+    let is_whole = *lost == 0 && rest.iter().all(|(number, _)| **number == 0) && missing.is_empty();
+    let is_clean = is_whole && *emitted == accounted;
     let word = if is_clean { "complete" } else { "incomplete" };
     let (emitted_text, delivered_text) = (format::count(*emitted), format::count(*delivered));
     let mut line =
@@ -139,7 +144,6 @@ fn equation(completeness: &Completeness, on_their_way: u64) -> (String, State) {
     for (number, what) in rest.iter().filter(|(number, _)| **number > 0) {
         _ = write!(line, ", {} {what}", format::count(**number));
     }
-    let accounted = delivered.saturating_add(*lost).saturating_add(on_their_way);
     if *emitted != accounted {
         let difference = format::count(emitted.abs_diff(accounted));
         let direction = if *emitted > accounted { "unaccounted for" } else { "too many" };
@@ -199,6 +203,14 @@ mod tests {
     }
 
     #[test]
+    fn a_jvm_that_has_just_begun_is_not_said_to_have_no_threads() {
+        let mut jvm = Target { user: "app".to_owned(), live_threads: Some(0), cpus: 2, ..Target::default() };
+        assert_eq!(target(&jvm), "JDK unknown, 2 CPUs, user app");
+        (jvm.live_threads, jvm.uptime_s) = (Some(9), 45);
+        assert_eq!(target(&jvm), "JDK unknown, 9 threads, 2 CPUs, user app, up 45.0 s");
+    }
+
+    #[test]
     fn the_cost_of_marks_is_part_of_the_sentence_where_marks_were_made() {
         let cost = |events, ns| Cost {
             traps: 1_000,
@@ -240,5 +252,8 @@ mod tests {
         let (line, state) = super::completeness(&completeness);
         assert_eq!(line, "incomplete: 10 emitted != 7 delivered + 1 lost; 2 unaccounted for");
         assert_eq!(state, State::Wrong);
+        let said = super::completeness(&Completeness { lost: 0, ..completeness });
+        let line = "incomplete: 10 emitted != 7 delivered + 0 lost; 3 unaccounted for";
+        assert_eq!(said, (line.to_owned(), State::Wrong), "although nothing is known to be lost");
     }
 }

@@ -133,7 +133,7 @@ pub fn write(report: &Report, options: &TextOptions, out: &mut dyn io::Write) ->
     if let Some(headline) = headline {
         page.paragraph("", headline, Some(Ink::Bad))?;
     }
-    page.head(target, span, cost)?;
+    page.head(target, usize::MAX, span, cost)?;
     page.completeness(completeness)?;
     page.time(time)?;
     page.findings(findings, span)?;
@@ -189,11 +189,12 @@ impl Page<'_> {
         writeln!(self.out, "\n{text}")
     }
 
-    fn head(&mut self, target: &Target, span: &Span, cost: &Cost) -> io::Result<()> {
+    /// What was looked at, the JVM in at most that many lines, and what it cost.
+    fn head(&mut self, target: &Target, most: usize, span: &Span, cost: &Cost) -> io::Result<()> {
         let command = escape::fit(&format!("{}  {}", target.pid, target.command), self.options.width);
         let command = self.paint(&command, Ink::Heading).into_owned();
         self.line(&command)?;
-        self.paragraph("", &sentence::target(target), None)?;
+        self.paragraph_of(most, "", &sentence::target(target), None)?;
         let Span { start_ns: _, duration_ns, started_at_ms, end } = span;
         let duration = format::duration(*duration_ns as f64);
         self.paragraph("", &format!("{duration} from {}, end: {end}", format::wall_clock(*started_at_ms)), None)?;

@@ -5,7 +5,8 @@
 //!
 //! `tracer_process::terminal` takes the terminal over and gives it back, [`input`] delivers keys; [`Tui`] is everything between them.
 
-mod draw;
+pub(in crate::view) mod draw;
+pub(in crate::view) mod filter;
 mod findings;
 mod histogram;
 pub(in crate::view) mod key;
@@ -97,7 +98,7 @@ impl Tui {
 
     /// Takes a key.
     pub fn key(&mut self, event: KeyEvent) -> Flow {
-        if self.state.is_log_tab() && self.log.key(event, self.state.takes_text()) {
+        if self.state.is_log_tab() && self.log.key(event, self.state.filter().is_typing()) {
             return Flow::Continue;
         }
         let below = self.targets.get_mut().below();

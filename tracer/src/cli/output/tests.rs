@@ -30,7 +30,7 @@ fn extensions_pick_formats() {
     assert_eq!(of("x.svg"), Some(Content::Stacks(StackFormat::Svg)));
     assert_eq!(of("x.jtrace"), Some(Content::Recording));
     assert_eq!(of("x.jfr"), Some(Content::Flight));
-    for wrong in [".json", "x.gz", "x.pb", "json", "x", "..", ""] {
+    for wrong in [".json", "x.firefox.json", "x.gz", "x.pb", "json", "x", "..", ""] {
         assert_eq!(of(wrong), None, "{wrong}");
     }
 }

@@ -66,7 +66,7 @@ impl Group {
         notes
     }
 
-    /// What a reader of the numbers must know.
+    /// What a reader of the numbers must know: first what is missing, then why, because on a small screen the ends are cut.
     pub(in crate::session) fn sentences(&self, start_ns: u64, end_ns: u64) -> Vec<String> {
         let mut sentences: Vec<String> =
             self.narrowed.iter().map(|narrowed| self.narrowed_sentence(narrowed, start_ns)).collect();
@@ -102,15 +102,15 @@ impl Group {
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
             sentences.push(format!(
-                "`{}` fires {} times a second, which would cost more than the budget{}: it was {} in {} {} that cover \
-                 {:.1} % of the span; its counts and times are lower bounds",
+                "`{}` was {} in {} {} that cover {:.1} % of the span, and its counts and times are lower bounds: it fires {} \
+                 times a second, which would cost more than the budget{}",
                 self.name,
-                self.highest_per_s,
-                because(self.reason),
                 if self.lens.is_inside() { "on" } else { "attached" },
                 self.windows + u64::from(self.since_ns.is_some()),
                 if self.windows + u64::from(self.since_ns.is_some()) == 1 { "window" } else { "windows" },
                 100.0 * self.attached_share(start_ns, end_ns).min(1.0),
+                self.highest_per_s,
+                because(self.reason),
             ));
         }
         sentences
@@ -127,13 +127,14 @@ impl Group {
             Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),
         };
         format!(
-            "`{}` fired {} times a second{}: from {} on {what} so that its counts stay exact",
+            "`{}`: from {} on {what} so that its counts stay exact: it fired {} times a second{}",
             self.name,
+            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
             narrowed.rate_per_s,
             because(narrowed.reason),
-            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
         )
     }
+
     /// Objects that are tracked are tracked for all of their lives.
     fn fewer_sentence(&self, narrowed: &Narrowed, one_in: u64, start_ns: u64) -> String {
         let what = match one_in {
@@ -141,11 +142,11 @@ impl Group {
             _ => format!("one new object of {one_in} is tracked, of a class that has many"),
         };
         format!(
-            "`{}` had {} symbols a second{}: from {} on {what}; what is said of tracked objects stays right",
+            "`{}`: from {} on {what}; what is said of tracked objects stays right; it had {} symbols a second{}",
             self.name,
+            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
             narrowed.rate_per_s,
             because(narrowed.reason),
-            duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
         )
     }
 }

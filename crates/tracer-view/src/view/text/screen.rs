@@ -5,7 +5,7 @@ use std::io;
 
 use super::{Ink, Page, TextOptions};
 use crate::{
-    report::{Completeness, Finding, Number, Report, Section, Span},
+    report::{Completeness, Finding, Number, Report, Section, Severity, Shape, Span},
     text::escape,
     view::{
         format,
@@ -46,7 +46,11 @@ pub struct Screen<'a> {
 /// Writes what fits on a screen.
 pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let Screen { lines, first, rest } = screen;
-    let head = head(report, options)?;
+    let is_glance = report.sections.len() > FEW;
+    // What was asked for by name is the answer, and has most of a low screen.
+    let is_asked = !is_glance && report.sections.iter().any(|section| first.contains(&section.id));
+    let is_tight = is_asked && lines < TALL;
+    let head = head(report, options, if is_tight { 1 } else { usize::MAX })?;
     let foot = block(options, |page| {
         page.line("")?;
         page.paragraph("", rest, Some(Ink::Dim))
@@ -56,7 +60,6 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
     let time = block(options, |page| page.time(&shown))?;
     let room = lines.saturating_sub(head.len() + time.len() + foot.len());
     let glance = glance(&report.sections, options)?;
-    let is_glance = report.sections.len() > FEW;
     // Of few lenses their tables are the answer. A glance at two of ten lenses is worth less than the names of findings.
     let kept = if is_glance {
         let free = room.saturating_sub(named(report, options)?);
@@ -65,12 +68,12 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
     } else {
         room * 2 / 3
     };
-    let findings = findings(report, options, room.saturating_sub(kept))?;
+    let findings = findings(report, options, room.saturating_sub(kept), is_tight)?;
     let room = room.saturating_sub(findings.len());
     let details = if is_glance {
         shorten(glance, room, options)
     } else {
-        details(in_order(&report.sections, first), options, room)?
+        details(in_order(&report.sections, first), options, room, is_tight)?
     };
     [head, time, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
@@ -82,13 +85,14 @@ fn block(options: &TextOptions, fill: impl FnOnce(&mut Page<'_>) -> io::Result<(
     Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
 }
 
-fn head(report: &Report, options: &TextOptions) -> io::Result<Vec<String>> {
+/// Its beginning, the JVM in at most that many lines.
+fn head(report: &Report, options: &TextOptions, most: usize) -> io::Result<Vec<String>> {
     let Report { schema: _, headline, target, span, cost, completeness, findings: _, sections: _, .. } = report;
     block(options, |page| {
         if let Some(headline) = headline {
             page.paragraph_of(GAPS, "", headline, Some(Ink::Bad))?;
         }
-        page.head(target, span, cost)?;
+        page.head(target, most, span, cost)?;
         gaps(page, completeness)
     })
 }
@@ -147,8 +151,8 @@ fn named(report: &Report, options: &TextOptions) -> io::Result<usize> {
     Ok(lines)
 }
 
-/// The findings in at most that many lines, but always the first one.
-fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+/// The findings in at most that many lines, but always the first one. It is explained, unless it is about nothing bad on a tight screen.
+fn findings(report: &Report, options: &TextOptions, room: usize, is_tight: bool) -> io::Result<Vec<String>> {
     let Report { findings, span, .. } = report;
     let mut out = block(options, |page| page.heading("FINDINGS"))?;
     if findings.is_empty() {
@@ -160,7 +164,9 @@ fn findings(report: &Report, options: &TextOptions, room: usize) -> io::Result<V
     for (at, finding) in findings.iter().enumerate() {
         // Below those that do not fit stands how many they are.
         let kept = usize::from(at + 1 < findings.len());
-        let details: &[Detail] = if at == 0 { &[Detail::Brief, Detail::Title] } else { &[Detail::Title, Detail::Line] };
+        let is_explained = at == 0 && !(is_tight && finding.severity == Severity::Info);
+        let details: &[Detail] =
+            if is_explained { &[Detail::Brief, Detail::Title] } else { &[Detail::Title, Detail::Line] };
         let tried =
             details.iter().map(|detail| detail.lines(finding, span, options)).collect::<io::Result<Vec<_>>>()?;
         let fits = tried.into_iter().find(|lines| lines.len() + kept <= left || at == 0);
@@ -223,16 +229,16 @@ fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
 }
 
 /// Figures and tables of few lenses: the first has as much room as it wants, but for some lines for each of the others.
-fn details(sections: Vec<&Section>, options: &TextOptions, room: usize) -> io::Result<Vec<String>> {
+fn details(sections: Vec<&Section>, options: &TextOptions, room: usize, is_tight: bool) -> io::Result<Vec<String>> {
     let options = TextOptions { rows: options.rows.min(ROWS), ..*options };
     let mut left = room;
     let mut out = Vec::new();
     let mut behind = sections.len();
     for section in sections {
         behind -= 1;
-        let lines = block(&options, |page| page.brief(section))?;
+        let lines = block(&options, |page| page.brief(section, is_tight))?;
         // Where there is no room for all, the first ones are shown.
-        let kept = Some(behind * LEAST).filter(|kept| left >= kept + FEWEST).unwrap_or(0);
+        let kept = Some(behind * LEAST).filter(|kept| !is_tight && left >= kept + FEWEST).unwrap_or(0);
         let lines = shorten(lines, left - kept, &options);
         left = left.saturating_sub(lines.len());
         out.extend(lines);
@@ -241,17 +247,24 @@ fn details(sections: Vec<&Section>, options: &TextOptions, room: usize) -> io::R
 }
 
 impl Page<'_> {
-    /// A section with the beginnings of its first notes.
-    fn brief(&mut self, section: &Section) -> io::Result<()> {
-        let Section { id: _, title, summary, notes, shapes } = section;
+    /// A section with its first table before the beginnings of its first notes; where it is tight, that table stands for the figures.
+    fn brief(&mut self, section: &Section, is_tight: bool) -> io::Result<()> {
+        let Section { id: _, title, summary, notes, shapes: _ } = section;
         self.heading(&title.to_uppercase())?;
-        self.figures(summary)?;
+        let shapes: Vec<_> = section.shapes_with_content().collect();
+        let table = shapes.iter().position(|shape| matches!(shape, Shape::Table(_))).unwrap_or(0);
+        let first = shapes.get(table);
+        if first.is_none() || !is_tight {
+            self.figures(summary)?;
+        }
+        first.map_or(Ok(()), |shape| self.shape(shape))?;
         let shown = if notes.len() == NOTES + 1 { NOTES + 1 } else { NOTES };
         notes.iter().take(shown).try_for_each(|note| self.paragraph_of(1, "  note: ", note, Some(Ink::Dim)))?;
         if notes.len() > shown {
             self.paragraph_of(1, "  ", &format!("… {} more notes", notes.len() - shown), Some(Ink::Dim))?;
         }
-        shapes.iter().try_for_each(|shape| self.shape(shape))
+        let others = shapes.iter().enumerate().filter(|(at, _)| *at != table);
+        others.map(|(_, shape)| *shape).try_for_each(|shape| self.shape(shape))
     }
 }
 
@@ -370,6 +383,31 @@ mod tests {
         assert!(place("\nCPU\n") < place("\nGARBAGE COLLECTION\n"), "{text}");
         assert!(place("\nGARBAGE COLLECTION\n") < place("\nLOCKS\n"), "{text}");
         assert!(text.contains("  contended enters"), "{text}");
+    }
+
+    /// Who asks for the calls of a method on a usual terminal wants to see them, and not only that the program is busy.
+    #[test]
+    fn a_low_screen_has_rows_of_what_was_asked_for() {
+        let mut report = sample::report();
+        report.sections.retain(|section| ["cpu", "gc"].contains(&section.id));
+        report.sections.reverse();
+        for section in &mut report.sections {
+            section.notes = vec!["a note".to_owned(); 7];
+        }
+        report.findings.truncate(1);
+        report.headline = Some("Part of what was chosen is not seen. ".repeat(6));
+        for severity in [Severity::Info, Severity::Critical] {
+            report.findings[0].severity = severity;
+            let text = written(&report, 80, 24);
+            assert!(text.contains("14 threads blocked"), "{text}");
+            let rows = ["G1 Evacuation Pause", "System.gc()"].map(|cause| text.contains(&format!("\n    {cause}")));
+            assert!(severity == Severity::Critical || rows == [true; 2], "{text}");
+        }
+        for lines in [30, 60] {
+            let text = written(&report, 80, lines);
+            let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part}: {text}"));
+            assert!(place("\n    System.gc()") < place("note: a note"), "{text}");
+        }
     }
 
     #[test]

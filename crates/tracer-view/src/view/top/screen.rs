@@ -13,7 +13,7 @@ use ratatui::{
 use super::{Line, laid};
 use crate::{
     report::{
-        Severity,
+        Cell, Severity,
         reading::{Row, sort, table},
     },
     text::{escape, format},
@@ -21,13 +21,15 @@ use crate::{
         order::{Sort, compare},
         text::Style as Colours,
         tui::{
-            key::{self, Action},
+            draw,
+            filter::Filter,
+            key::{self, Action, Binding},
             mouse::{self, Target, Targets},
         },
     },
 };
 
-const KEYS: &str = "↑↓ or click: choose  Enter or second click: attach  s or heading: sort  q quit";
+const KEYS: &str = "? help  ↑↓ or click: choose  Enter or again: attach  s sort  / filter  q quit";
 /// How far `PgUp` and `PgDn` go.
 const PAGE: usize = 10;
 
@@ -45,14 +47,46 @@ pub enum Asked {
 /// What is shown, and which JVM is chosen: it stays chosen where the order changes.
 #[derive(Debug, Default)]
 pub struct Shown {
+    all: Vec<Row>,
+    /// Those that the filter lets through, in the order of the screen.
     rows: Vec<Row>,
     chosen: Option<u32>,
     /// What was clicked last, unless it was a key since then.
     clicked: Option<u32>,
     /// By which column of the whole table; by default the worst is first.
     sort: Option<Sort>,
+    filter: Filter,
+    shows_help: bool,
     colours: Colours,
     targets: Targets,
+}
+
+/// What a key does here, for the help; nothing where only a session's screen has it.
+const fn said(binding: &Binding) -> Option<&'static str> {
+    Some(match binding.action {
+        Action::Quit => "quit",
+        Action::Detail => "attach to the JVM",
+        Action::Down
+        | Action::Up
+        | Action::PageDown
+        | Action::PageUp
+        | Action::First
+        | Action::Last
+        | Action::SortColumn
+        | Action::SortDirection
+        | Action::Filter
+        | Action::Help
+        | Action::Close => binding.description,
+        Action::NextTab
+        | Action::PreviousTab
+        | Action::Tab
+        | Action::NextShape
+        | Action::PreviousShape
+        | Action::Finding
+        | Action::Invert
+        | Action::Freeze
+        | Action::Switch => return None,
+    })
 }
 
 impl Shown {
@@ -68,16 +102,29 @@ impl Shown {
 
     /// Takes the JVMs as they are now.
     pub fn update(&mut self, rows: Vec<Row>) {
-        self.rows = rows;
+        self.all = rows;
         self.put_in_order();
     }
 
     /// Takes a key; the session's screen has the same ones.
     pub fn key(&mut self, key: KeyEvent) -> Asked {
         self.clicked = None;
+        if self.filter.is_typing() && !key::is_interrupt(key) {
+            self.filter.key(key.code);
+            self.put_in_order();
+            return Asked::Nothing;
+        }
         let at = self.chosen();
         match key::action(key) {
-            Some(Action::Quit | Action::Close) => return Asked::Quit,
+            Some(Action::Quit) => return Asked::Quit,
+            // Any other key closes the help, and does nothing else.
+            _ if self.shows_help => self.shows_help = false,
+            Some(Action::Help) => self.shows_help = true,
+            Some(Action::Filter) => self.filter.begin(),
+            Some(Action::Close) => {
+                self.filter.clear();
+                self.put_in_order();
+            }
             Some(Action::Detail) => {
                 return self.rows.get(at).map_or(Asked::Nothing, |row| Asked::Attach(row.target.pid));
             }
@@ -96,11 +143,9 @@ impl Shown {
                 | Action::NextShape
                 | Action::PreviousShape
                 | Action::Finding
-                | Action::Filter
                 | Action::Invert
                 | Action::Freeze
-                | Action::Switch
-                | Action::Help,
+                | Action::Switch,
             )
             | None => {}
         }
@@ -110,6 +155,7 @@ impl Shown {
     /// Takes an event of the mouse: a click chooses a JVM, and a second one on the same attaches to it.
     pub fn mouse(&mut self, event: MouseEvent) -> Asked {
         match mouse::asked(event, &self.targets) {
+            mouse::Asked::Show(_) if self.shows_help => self.shows_help = false,
             mouse::Asked::Show(Target::Row(at)) => return self.click(at),
             mouse::Asked::Show(Target::Column(column)) => self.sort_by_heading(column),
             mouse::Asked::Show(Target::Tab(_) | Target::Place(_)) | mouse::Asked::Nothing => {}
@@ -151,6 +197,13 @@ impl Shown {
     }
 
     fn put_in_order(&mut self) {
+        let all = table(&self.all);
+        let lets_through = |(row, cells): &(&Row, &Vec<Cell>)| {
+            let findings = row.reading.iter().flat_map(|reading| &reading.findings).map(|finding| &finding.title);
+            self.filter.lets_row_through(&all, cells)
+                || findings.chain(&row.problem).any(|text| self.filter.lets_through(text))
+        };
+        self.rows = self.all.iter().zip(&all.rows).filter(lets_through).map(|(row, _)| row.clone()).collect();
         sort(&mut self.rows);
         let Some(Sort { column, descending }) = self.sort else { return };
         let cells = table(&self.rows).rows;
@@ -170,14 +223,17 @@ impl Shown {
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let dim = Style::new().fg(Color::DarkGray);
-        let bad = self.rows.iter().filter(|row| row.worst().is_some()).count();
-        let count = format::plural(self.rows.len() as u64, "JVM", "JVMs");
+        let bad = self.all.iter().filter(|row| row.worst().is_some()).count();
+        let count = format::plural(self.all.len() as u64, "JVM", "JVMs");
         let title =
             format!("jtrace top  {count}, {bad} with something wrong  {}", escape::terminal(&missing.join("  ")));
         let title = escape::ellipsis(&title, usize::from(head.width));
         frame.render_widget(Paragraph::new(&*title).style(bold), head);
         let chosen = self.chosen();
-        let (lines, headings) = laid(&self.rows, usize::from(body.width), self.sort);
+        let (mut lines, headings) = laid(&self.rows, usize::from(body.width), self.sort);
+        if self.rows.is_empty() && !self.all.is_empty() {
+            lines = vec![(Line::Titles, "no JVM matches the filter".to_owned())];
+        }
         let is_of_chosen = |(line, _): &(Line, String)| matches!(line, Line::Jvm(at) if *at == chosen);
         // The chosen one, and what is below it, stay on the screen.
         let at = lines.iter().position(is_of_chosen).unwrap_or(0);
@@ -202,7 +258,12 @@ impl Shown {
             text::Line::styled(text.as_str(), style)
         });
         frame.render_widget(Paragraph::new(styled.collect::<Vec<_>>()), body);
-        frame.render_widget(Paragraph::new(KEYS).style(dim), foot);
+        let last = self.filter.footer().unwrap_or_else(|| text::Line::styled(KEYS, dim));
+        frame.render_widget(Paragraph::new(last), foot);
+        if self.shows_help {
+            let keys = key::BINDINGS.iter().filter_map(|binding| Some((binding.label, said(binding)?)));
+            draw::help(frame, keys, (0, &mut self.targets));
+        }
         self.colours.apply(frame.buffer_mut());
     }
 }
@@ -317,6 +378,60 @@ mod tests {
         drawn(&mut shown);
         assert_eq!(mouse(&mut shown, click, 5, line), Asked::Nothing);
         assert_eq!(mouse(&mut shown, click, 5, line), Asked::Attach(11));
+    }
+
+    fn named(pid: u32, command: &str, finding: &str) -> Row {
+        let mut row = using(pid, 1.0);
+        row.target.command = command.to_owned();
+        let title = format!("{finding} at {}", sample::HOSTILE);
+        let brief = Brief { id: "x".to_owned(), severity: Severity::Warning, title, next_step: String::new() };
+        row.reading.as_mut().unwrap().findings.push(brief);
+        row
+    }
+
+    #[test]
+    fn a_filter_leaves_jvms_with_a_text_in_their_row_or_in_what_is_wrong() {
+        let rows = || vec![named(11, "com.shop.Checkout", "stuck"), named(12, "app.jar", "growing"), row(13)];
+        let mut shown = of(rows());
+        for letter in ['/', 's', 'H', 'O', 'P', 'q'] {
+            assert_eq!(key(&mut shown, KeyCode::Char(letter)), Asked::Nothing, "letters go into the filter");
+        }
+        let lines = drawn(&mut shown);
+        assert!(lines[1].contains("no JVM matches the filter"), "{lines:?}");
+        assert!(lines[0].contains("3 JVMs, 2 with something wrong"), "{lines:?}");
+        assert!(lines.last().unwrap().contains("filter: sHOPq█  (Enter keeps, Esc clears)"), "{lines:?}");
+        key(&mut shown, KeyCode::Backspace);
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Nothing, "it keeps the filter, and attaches to nothing");
+        assert_eq!(pids(&shown), [11]);
+        assert!(drawn(&mut shown).last().unwrap().contains("filter: sHOP  (Esc clears)"));
+        shown.update(rows());
+        assert_eq!(pids(&shown), [11], "JVMs that are looked for anew are filtered, too");
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Attach(11));
+        assert_eq!(key(&mut shown, KeyCode::Esc), Asked::Nothing);
+        assert_eq!(pids(&shown), [11, 12, 13]);
+        for letter in ['/', 'g', 'r', 'o', 'w'] {
+            key(&mut shown, KeyCode::Char(letter));
+        }
+        assert_eq!(pids(&shown), [12], "by what is wrong with it");
+        let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(shown.key(interrupt), Asked::Quit, "while a filter is typed, too");
+    }
+
+    #[test]
+    fn the_help_names_the_keys_of_this_screen_and_any_key_closes_it() {
+        assert!(escape::width(KEYS) <= 80, "it is {} wide", escape::width(KEYS));
+        let mut shown = of(vec![row(1), row(2)]);
+        key(&mut shown, KeyCode::Char('?'));
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| shown.draw(frame, &[])).unwrap();
+        insta::assert_snapshot!(terminal.backend());
+        assert_eq!(key(&mut shown, KeyCode::Enter), Asked::Nothing);
+        assert!(!drawn(&mut shown).concat().contains("this help"));
+        key(&mut shown, KeyCode::Char('?'));
+        assert_eq!(click(&mut shown, "1"), Asked::Nothing, "a click closes it");
+        assert!(!drawn(&mut shown).concat().contains("this help"));
+        key(&mut shown, KeyCode::Char('?'));
+        assert_eq!(key(&mut shown, KeyCode::Char('q')), Asked::Quit);
     }
 
     #[test]

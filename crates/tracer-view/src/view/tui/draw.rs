@@ -57,8 +57,10 @@ pub(super) fn screen(frame: &mut Frame<'_>, state: &State, log: &Log, targets: &
     lines(frame, foot, vec![footer(state)]);
     match state.overlay() {
         Overlay::None => {}
-        // The help is as high as the smallest screen that is meant to be used.
-        Overlay::Help => help(frame, frame.area(), state, targets),
+        Overlay::Help => {
+            let keys = key::BINDINGS.iter().map(|binding| (binding.label, binding.description));
+            help(frame, keys, (state.scrolled(), targets));
+        }
         Overlay::Detail => detail(frame, body, state, targets),
     }
 }
@@ -116,20 +118,14 @@ pub(super) fn rows_below(area: Rect, first: usize, count: usize) -> Rect {
 }
 
 fn footer(state: &State) -> Line<'static> {
-    let filter = escape::terminal(state.filter()).into_owned();
-    if state.takes_text() {
-        return Line::from(vec![
-            Span::styled("filter: ", HEADING),
-            format!("{filter}█  (Enter keeps, Esc clears)").into(),
-        ]);
-    }
-    if filter.is_empty() && state.is_tree() {
-        return Line::styled("? help  Tab tabs  ↑↓ rows  → ← fold  i callers  / filter  f freeze  q quit", DIM);
-    }
-    if filter.is_empty() {
-        return Line::styled("? help  ←→ tabs  ↑↓ rows  n next table  s sort  / filter  f freeze  q quit", DIM);
-    }
-    Line::from(vec![Span::styled(format!("filter: {filter}"), ALERT), Span::styled("  (Esc clears)", DIM)])
+    state.filter().footer().unwrap_or_else(|| {
+        let keys = if state.is_tree() {
+            "? help  Tab tabs  ↑↓ rows  → ← fold  i callers  / filter  f freeze  q quit"
+        } else {
+            "? help  ←→ tabs  ↑↓ rows  n next table  s sort  / filter  f freeze  q quit"
+        };
+        Line::styled(keys, DIM)
+    })
 }
 
 /// A box with a heading; what is inside of it.
@@ -264,8 +260,11 @@ fn draw_shape(
     let title = match shape {
         Shape::Table(table) => {
             let (shown, all) = (state.rows(section, table).len(), format::count(table.rows.len() as u64));
-            let count =
-                if state.filter().is_empty() { all } else { format!("{} of {all}", format::count(shown as u64)) };
+            let count = if state.filter().text().is_empty() {
+                all
+            } else {
+                format!("{} of {all}", format::count(shown as u64))
+            };
             format!("{} ({count})", table.title)
         }
         Shape::Tree(tree) => tree.title.clone(),
@@ -309,26 +308,30 @@ fn overlay(
     title: &str,
     content: Vec<Line<'_>>,
     width: u16,
-    (state, targets): (&State, &mut Targets),
+    (scrolled, targets): (usize, &mut Targets),
 ) {
     let count = content.len();
     let [area] = Layout::vertical([Constraint::Length(lines_of(count + 2))]).flex(Flex::Center).areas(area);
     let [area] = Layout::horizontal([Constraint::Length(width)]).flex(Flex::Center).areas(area);
     frame.render_widget(Clear, area);
     let below = count.saturating_sub(inside(area).height.into());
-    let first = state.scrolled().min(below);
+    let first = scrolled.min(below);
     targets.scrolls_to(below);
     let title = if below > 0 { format!("{title} (PgDn: {} more lines)", below - first) } else { title.to_owned() };
     let inner = boxed(frame, area, &title, true);
     lines(frame, inner, content.into_iter().skip(first).collect());
 }
 
-fn help(frame: &mut Frame<'_>, area: Rect, state: &State, targets: &mut Targets) {
-    let line = |binding: &key::Binding| {
-        let label = text::table::pad(binding.label, 14, false);
-        Line::from(vec![Span::styled(label, HEADING), binding.description.into()])
+/// The keys with what they do, as high as the smallest screen that is meant to be used.
+pub(in crate::view) fn help<'a>(
+    frame: &mut Frame<'_>,
+    keys: impl Iterator<Item = (&'a str, &'a str)>,
+    scrolling: (usize, &mut Targets),
+) {
+    let line = |(label, description): (&'a str, &'a str)| {
+        Line::from(vec![Span::styled(text::table::pad(label, 14, false), HEADING), description.into()])
     };
-    overlay(frame, area, "Keys", key::BINDINGS.iter().map(line).collect(), 60, (state, targets));
+    overlay(frame, frame.area(), "Keys", keys.map(line).collect(), 60, scrolling);
 }
 
 fn detail(frame: &mut Frame<'_>, area: Rect, state: &State, targets: &mut Targets) {
@@ -336,8 +339,8 @@ fn detail(frame: &mut Frame<'_>, area: Rect, state: &State, targets: &mut Target
     let inner = usize::from(width.saturating_sub(2));
     if let Some((title, content)) = table::detail(state, inner) {
         let content = content.into_iter().map(Line::from).collect();
-        overlay(frame, area, &title, content, width, (state, targets));
+        overlay(frame, area, &title, content, width, (state.scrolled(), targets));
     } else if let Some(content) = findings::detail(state, inner) {
-        overlay(frame, area, "The finding", content, width, (state, targets));
+        overlay(frame, area, "The finding", content, width, (state.scrolled(), targets));
     }
 }

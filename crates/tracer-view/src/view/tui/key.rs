@@ -34,13 +34,13 @@ pub(in crate::view) enum Action {
 }
 
 /// A row of the table.
-pub(super) struct Binding {
+pub(in crate::view) struct Binding {
     keys: &'static [KeyCode],
     /// The keys, in the help.
-    pub(super) label: &'static str,
+    pub(in crate::view) label: &'static str,
     /// What they do, in the help.
-    pub(super) description: &'static str,
-    action: Action,
+    pub(in crate::view) description: &'static str,
+    pub(in crate::view) action: Action,
 }
 
 const fn bind(keys: &'static [KeyCode], label: &'static str, description: &'static str, action: Action) -> Binding {
@@ -60,7 +60,7 @@ const DIGITS: &[KeyCode] = &[
 ];
 
 /// Every key, in the order of the help. Ctrl-C, which always quits, is not in it: it works while a filter is typed, too.
-pub(super) const BINDINGS: &[Binding] = &[
+pub(in crate::view) const BINDINGS: &[Binding] = &[
     bind(&[KeyCode::Char('q')], "q, Ctrl-C", "quit and print the report", Action::Quit),
     bind(
         &[KeyCode::Right, KeyCode::Tab, KeyCode::Char('l')],
@@ -96,7 +96,7 @@ pub(super) const BINDINGS: &[Binding] = &[
 ];
 
 /// Whether the key is Ctrl-C, which raw mode keeps from being a signal.
-pub(super) fn is_interrupt(event: KeyEvent) -> bool {
+pub(in crate::view) fn is_interrupt(event: KeyEvent) -> bool {
     event.code == KeyCode::Char('c') && event.modifiers.contains(KeyModifiers::CONTROL)
 }
 

@@ -137,9 +137,12 @@ impl Tree {
         }
         text.clone_into(&mut self.filter);
         self.lay_out(filter);
-        // One root says nothing: most stacks begin with the function that starts threads.
-        if is_first && self.rows.len() == 1 {
-            self.unfold(0, filter);
+        // What nearly all have in common says nothing: most stacks begin with the function that starts threads.
+        for _ in 0..LONGEST_CHAIN {
+            let at = self.start();
+            if !is_first || !self.rows.get(at).is_some_and(|row| self.has_most(row)) || !self.unfold(at, filter) {
+                break;
+            }
         }
     }
 
@@ -184,6 +187,17 @@ impl Tree {
     /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The last of the rows that nearly all stacks have in common: those before it say nothing.
+    pub(super) fn start(&self) -> usize {
+        self.rows.iter().take_while(|row| self.has_most(row)).count().saturating_sub(1)
+    }
+
+    /// Whether nearly all stacks go through it: some are always cut.
+    fn has_most(&self, row: &Row) -> bool {
+        let all = self.calls.as_ref().map_or(0, |calls| calls.root().value);
+        row.call.value >= all - all / 20
     }
 
     /// Stands for what a row shows.
@@ -281,18 +295,25 @@ pub(super) fn draw(
     }
     let height = usize::from(area.height).saturating_sub(1);
     let selected = selected.map(|row| row.min(tree.rows.len() - 1));
-    let first = selected.unwrap_or(0).saturating_sub(height / 2).min(tree.rows.len().saturating_sub(height));
+    let middle = selected.unwrap_or_else(|| tree.start());
+    let first = middle.saturating_sub(height / 2).min(tree.rows.len().saturating_sub(height));
     let (own, value) = ("self", "total");
     let mut lines = vec![Line::styled(format!("{value:>11} {:>8} {own:>8}", "share"), draw::HEADING)];
     let total = profile.total();
-    for (at, row) in tree.rows.iter().enumerate().skip(first).take(height) {
-        let line = line(row, calls, tree.direction, total, usize::from(area.width));
+    let shown = || tree.rows.iter().enumerate().skip(first).take(height);
+    // Deep below the beginning blanks would leave no room for names.
+    let mut depths = shown().map(|(_, row)| row.call.depth);
+    let first_depth = depths.next().unwrap_or(0);
+    let indent = if depths.any(|depth| depth > usize::from(area.width) / 4) { first_depth } else { 0 };
+    for (at, row) in shown() {
+        let line = line(row, calls, tree.direction, total, (usize::from(area.width), indent));
         lines.push(if selected == Some(at) { line.patch_style(Modifier::REVERSED) } else { line });
     }
     draw::lines(frame, area, lines);
 }
 
-fn line(row: &Row, calls: &Calls, direction: Direction, total: u64, width: usize) -> Line<'static> {
+/// A row in this width, for so many levels less far from the left.
+fn line(row: &Row, calls: &Calls, direction: Direction, total: u64, (width, indent): (usize, usize)) -> Line<'static> {
     let Row { call, path: _, fold, is_match } = row;
     // From the innermost frames, only these are where time was spent; the others called them.
     let own = match direction {
@@ -309,7 +330,7 @@ fn line(row: &Row, calls: &Calls, direction: Direction, total: u64, width: usize
         Fold::Leaf => ' ',
     };
     let room = width.saturating_sub(escape::width(&amounts));
-    let lead = format!("{}{mark} ", " ".repeat(call.depth.min(room / 2)));
+    let lead = format!("{}{mark} ", " ".repeat(call.depth.saturating_sub(indent).min(room / 2)));
     let label = name::fit(calls.label(call), room.saturating_sub(escape::width(&lead)));
     let style = if *is_match { draw::HEADING.add_modifier(Modifier::UNDERLINED) } else { Style::new() };
     Line::from(vec![

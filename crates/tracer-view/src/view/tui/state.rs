@@ -9,21 +9,15 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::{
     Flow,
+    filter::Filter,
     key::{self, Action},
     mouse::Target,
     profile::Trees,
 };
 use crate::{
     report::{Cell, Finding, Report, Shape, Table, Word},
-    text::escape,
-    view::{
-        format,
-        order::{Sort, compare},
-    },
+    view::order::{Sort, compare},
 };
-
-/// Longest filter, in characters.
-const LONGEST_FILTER: usize = 64;
 
 /// What flowed per second between the last two reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,8 +51,7 @@ pub(super) struct State {
     place: Option<(Word, Word)>,
     row: usize,
     sorts: BTreeMap<(&'static str, &'static str), Sort>,
-    filter: String,
-    is_typing: bool,
+    filter: Filter,
     overlay: Overlay,
     /// Lines by which what is over the screen was scrolled.
     scrolled: usize,
@@ -138,13 +131,8 @@ impl State {
         self.sorts.get(&(section, table.id)).copied().filter(|sort| sort.column < table.columns.len())
     }
 
-    pub(super) fn filter(&self) -> &str {
+    pub(super) const fn filter(&self) -> &Filter {
         &self.filter
-    }
-
-    /// Whether letters go into the filter.
-    pub(super) const fn takes_text(&self) -> bool {
-        self.is_typing
     }
 
     pub(super) const fn overlay(&self) -> Overlay {
@@ -155,21 +143,10 @@ impl State {
         self.scrolled
     }
 
-    /// Whether the filter lets a text through.
-    pub(super) fn lets_through(&self, text: &str) -> bool {
-        self.filter.is_empty() || escape::terminal(text).to_lowercase().contains(&self.filter.to_lowercase())
-    }
-
     /// Indices of a table's rows, filtered and in the chosen order.
     pub(super) fn rows(&self, section: &'static str, table: &Table) -> Vec<usize> {
-        let is_shown = |row: &Vec<Cell>| {
-            self.filter.is_empty()
-                || row
-                    .iter()
-                    .zip(&table.columns)
-                    .any(|(cell, column)| self.lets_through(&format::cell(cell, column.unit)))
-        };
-        let mut rows: Vec<usize> = (0..table.rows.len()).filter(|at| is_shown(&table.rows[*at])).collect();
+        let is_shown = |at: &usize| self.filter.lets_row_through(table, &table.rows[*at]);
+        let mut rows: Vec<usize> = (0..table.rows.len()).filter(is_shown).collect();
         if let Some(Sort { column, descending }) = self.sort(section, table) {
             rows.sort_by(|a, b| compare(table.rows[*a].get(column), table.rows[*b].get(column), descending));
         }
@@ -198,8 +175,9 @@ impl State {
     }
 
     fn act(&mut self, event: KeyEvent) -> Flow {
-        if self.is_typing && !key::is_interrupt(event) {
-            self.type_key(event.code);
+        if self.filter.is_typing() && !key::is_interrupt(event) {
+            self.filter.key(event.code);
+            self.row = 0;
             return Flow::Continue;
         }
         let Some(action) = key::action(event) else { return Flow::Continue };
@@ -231,7 +209,7 @@ impl State {
             Action::Detail | Action::Finding | Action::Invert => {}
             Action::SortColumn => self.sort_by_next(),
             Action::SortDirection => self.turn_sort(),
-            Action::Filter => self.is_typing = true,
+            Action::Filter => self.filter.begin(),
             Action::Freeze => self.freeze(),
             Action::Help if self.overlay == Overlay::Help => self.overlay = Overlay::None,
             Action::Help => self.overlay = Overlay::Help,
@@ -244,7 +222,7 @@ impl State {
     pub(super) fn findings(&self) -> Vec<&Finding> {
         let lets_through = |finding: &&Finding| {
             let texts = std::iter::once(&finding.title).chain(&finding.evidence).chain([&finding.next_step]);
-            texts.into_iter().any(|text| self.lets_through(text))
+            texts.into_iter().any(|text| self.filter.lets_through(text))
         };
         self.report().map_or_else(Vec::new, |report| report.findings.iter().filter(lets_through).collect())
     }
@@ -263,21 +241,6 @@ impl State {
             Cell::Text(marker) => Some(marker.clone()),
             Cell::Int(_) | Cell::Float(_) | Cell::Missing => None,
         }
-    }
-
-    fn type_key(&mut self, code: KeyCode) {
-        match code {
-            KeyCode::Char(c) if !c.is_control() && self.filter.chars().count() < LONGEST_FILTER => self.filter.push(c),
-            KeyCode::Backspace => _ = self.filter.pop(),
-            KeyCode::Enter => self.is_typing = false,
-            KeyCode::Esc => {
-                self.is_typing = false;
-                self.filter.clear();
-            }
-            // Other keys have no meaning in a line of text.
-            _ => {}
-        }
-        self.row = 0;
     }
 
     fn show_numbered_tab(&mut self, code: KeyCode) {

@@ -156,7 +156,7 @@ fn tabs_go_round() {
 fn filter_keeps_matching_rows_until_it_is_cleared() {
     let mut tui = tui();
     press(&mut tui, "3/BASKET1q");
-    assert!(tui.state.takes_text());
+    assert!(tui.state.filter().is_typing());
     press(&mut tui, "\n");
     assert!(screen(&tui, 80, 24).contains("no row matches the filter"));
     press(&mut tui, "\x1b/basket1\n");
@@ -423,6 +423,33 @@ fn a_tree_with_one_root_is_unfolded_from_the_start() {
     press(&mut tui, "\n");
     tui.update(Arc::new(sample::report()));
     assert!(!screen(&tui, 100, 24).contains("java.lang.Thread.run"), "folded by a key, it stays so");
+}
+
+/// A deep way to what all stacks have in common would fill the screen before they part.
+#[test]
+fn a_tree_is_shown_from_where_its_stacks_part() {
+    let mut report = sample::report();
+    let Some(Shape::Profile(profile)) = report.sections[3].shapes.get_mut(0) else { unreachable!() };
+    profile.stacks.retain(|stack| stack.frames.starts_with(&[0, 1]));
+    for stack in &mut profile.stacks {
+        stack.frames.splice(0..0, [0, 1].into_iter().cycle().take(40));
+    }
+    // One stack of hundreds is cut, and is a root of its own.
+    profile.stacks.push(crate::report::ProfileStack { frames: vec![4], value: 1_000_000, ..profile.stacks[0].clone() });
+    let tree = report.sections[3].shapes.remove(0);
+    // A table takes keys first, and the tree stands beside it.
+    report.sections[3].shapes.retain(|shape| matches!(shape, Shape::Table(_)));
+    let table = report.sections.iter().flat_map(|of| &of.shapes).find(|shape| matches!(shape, Shape::Table(_)));
+    let table = table.expect("a table").clone();
+    report.sections[3].shapes = vec![table, tree];
+    let mut tui = Tui::new();
+    tui.update(Arc::new(report));
+    press(&mut tui, "2");
+    assert!(screen(&tui, 120, 40).contains("G1ParEvacuateFollowersClosure::do_void"), "beside the table");
+    press(&mut tui, "n");
+    let shown = screen(&tui, 80, 24);
+    assert!(shown.contains(" ▸ java.lang.Thread.run:840"), "{shown}");
+    assert!(shown.contains("   G1ParEvacuateFollowersClosure::do_void"), "{shown}");
 }
 
 #[test]

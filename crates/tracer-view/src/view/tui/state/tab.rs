@@ -3,7 +3,10 @@
 use super::State;
 use crate::{
     report::{Section, Shape, Word},
-    view::question::{Question, questions},
+    view::{
+        question::{Question, questions},
+        tui::profile::Tree,
+    },
 };
 
 impl State {
@@ -89,11 +92,12 @@ impl State {
     }
 
     pub(in crate::view::tui) fn show_place(&mut self, at: usize) {
-        let place = self.places().get(at).map(|(section, shape)| (section.id, shape.id()));
-        if place.is_some() {
-            self.place = place;
-            self.row = 0;
-        }
+        let Some((section, shape)) = self.places().get(at).copied() else { return };
+        let row = match shape {
+            Shape::Profile(profile) => self.tree(section.id, profile).map_or(0, Tree::start),
+            Shape::Table(_) | Shape::Tree(_) | Shape::Histogram(_) | Shape::Timeline(_) => 0,
+        };
+        (self.place, self.row) = (Some((section.id, shape.id())), row);
     }
 
     /// Shows where the numbers of the selected finding stand: its shape, or its section where that is empty.

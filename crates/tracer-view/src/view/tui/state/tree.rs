@@ -43,7 +43,7 @@ impl State {
         let mut trees = std::mem::take(&mut self.trees);
         let path = chosen.and_then(|(section, profile)| trees.get_mut(section, profile).path(row));
         for section in sections {
-            trees.refresh(&report, section, &|text| self.lets_through(text), &self.filter);
+            trees.refresh(&report, section, &|text| self.filter.lets_through(text), self.filter.text());
         }
         if let Some((section, profile)) = chosen {
             let tree = trees.get_mut(section, profile);
@@ -58,7 +58,7 @@ impl State {
         let Some((section, profile)) = self.profile() else { return false };
         let mut trees = std::mem::take(&mut self.trees);
         let tree = trees.get_mut(section, profile);
-        let (row, filter) = (self.row, |text: &str| self.lets_through(text));
+        let (row, filter) = (self.row, |text: &str| self.filter.lets_through(text));
         let mut chosen = row;
         let taken = match (action, code) {
             (Action::NextTab, KeyCode::Right) => {
