@@ -204,7 +204,11 @@ fn nothing_is_pinned_and_no_connection_is_opened() -> Result<()> {
             "socket {inode} is none of this machine: {links:?}"
         );
     }
-    ensure!(sockets.count() > 0, "the library's connection is not among {links:?}");
+    ensure!(sockets.clone().count() > 0, "the library's connection is not among {links:?}");
+    // Seven numbers, and a name behind them where a socket has one.
+    let of_session = |line: &&str| sockets.clone().any(|inode| line.split_whitespace().nth(6) == Some(inode));
+    let named: Vec<&str> = local.lines().filter(of_session).filter(|line| line.split_whitespace().count() > 7).collect();
+    ensure!(named.is_empty(), "others can connect to {named:?}");
     ensure!(links.iter().any(|link| link.contains("bpf")), "no eBPF object is open: {links:?}");
     assert_eq!(pinned()?, before);
     session.stop()?;
@@ -237,6 +241,8 @@ fn a_process_that_follows_a_jvm_has_what_the_table_says_and_ends_with_top() -> R
             let status = fs::read_to_string(format!("/proc/{follower}/status"))?;
             Ok(is_filtered(&status).then_some(status))
         })?;
+        let program = fs::read_link(format!("/proc/{follower}/exe"))?;
+        ensure!(program == jtrace::binary()?.canonicalize()?, "it runs {}", program.display());
         limited(follower)?;
         holds("one that follows a JVM for `top`", &status)
     });

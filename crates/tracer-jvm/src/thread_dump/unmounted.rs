@@ -132,21 +132,22 @@ impl<'a> Grouping<'a> {
         most: usize,
         tid_of: &dyn Fn(u64) -> Option<u32>,
         not_read: NotRead,
-        name: &mut dyn FnMut(&JavaStack) -> Vec<StackFrame>,
+        name: &mut dyn FnMut(&JavaStack) -> (Vec<StackFrame>, Option<&'static str>),
     ) -> Unmounted {
         let Self { groups, beyond, by_object, .. } = self;
         let told = |(Key { stack, state, waits }, Read { java_ids, names, blocker }): (Key, Read)| {
             let (address, object) = blocker.unwrap_or_default();
             let unmounted = object.and_then(|object| by_object.get(&object).cloned());
             let owner = object.filter(|_| unmounted.is_none()).and_then(tid_of);
+            let (frames, cut) = name(&stack);
             UnmountedGroup {
                 java_ids,
                 names,
                 state,
                 waits: waits.map(|(class, _)| Waits::Unpark { class, address, owner, ended: None }),
                 owner: unmounted,
-                frames: name(&stack),
-                incomplete: stack.end.reason(),
+                frames,
+                incomplete: cut.or_else(|| stack.end.reason()),
             }
         };
         let mut groups = alike(groups.into_iter().map(told));

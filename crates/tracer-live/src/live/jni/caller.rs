@@ -28,6 +28,11 @@ impl Caller {
         Self { text: text.into(), subject: None }
     }
 
+    /// What its texts take.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.subject.as_ref().map_or(0, Subject::bytes)
+    }
+
     fn known(class: String, name: String, signature: String, separator: char) -> Self {
         let text = format!("{class}{separator}{name}");
         Self { text, subject: Some(Subject { class, method: Some(MethodPart { name, signature, native: true }) }) }
