@@ -24,7 +24,8 @@ fn nothing_but_sites_has_a_breakpoint_while_a_session_lasts() -> Result<()> {
         let report = session.report()?;
         ensure!(!changed.is_empty() && changed.values().all(|byte| *byte == BREAKPOINT), "{changed:x?}");
         let sites = report.sites("");
-        let sites: BTreeSet<u64> = sites.iter().filter_map(|site| site["offset"].as_u64()).filter(|at| *at > 0).collect();
+        let sites: BTreeSet<u64> =
+            sites.iter().filter_map(|site| site["offset"].as_u64()).filter(|at| *at > 0).collect();
         let changed: BTreeSet<u64> = changed.into_keys().collect();
         ensure!(changed == sites, "on JDK {} {changed:x?} and not {sites:x?}", jdk.release);
         left::is_clean(jvm.pid())?;

@@ -202,6 +202,13 @@ impl JniCalls {
         self.judge.is_wanted(&subject(function), caller.as_ref(), facts)
     }
 
+    /// More is about to be taken out of the ring buffers.
+    pub(super) fn look_again(&mut self) {
+        if let Some(namer) = &mut self.namer {
+            namer.look_again();
+        }
+    }
+
     /// The name of the caller at an address, which may be new.
     fn meet(&mut self, address: u64, kernel: &mut Kernel) -> NameId {
         if let Some(known) = self.known.get(&address) {

@@ -79,13 +79,11 @@ impl Seen {
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
         let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
         let needed = *bytes + place.0.len() + place.1.len();
-        match self.places.get_mut(&place) {
-            Some(times) => *times += 1,
-            None if self.places.len() < PLACES && needed <= PLACE_BYTES => {
-                self.places.insert(place, 1);
-                *bytes = needed;
-            }
-            None => {}
+        if let Some(times) = self.places.get_mut(&place) {
+            *times += 1;
+        } else if self.places.len() < PLACES && needed <= PLACE_BYTES {
+            self.places.insert(place, 1);
+            *bytes = needed;
         }
     }
 
