@@ -8,6 +8,7 @@ use tests::{
     jtrace::{self, Session},
     jvm::Launch,
 };
+use tracer_jvm::jvm::{arming::recompile, find};
 
 use crate::{deaths::left, ending::FLAGS};
 
@@ -79,6 +80,39 @@ fn a_jvm_begins_to_listen_at_the_first_request_with_one_thread_and_goes_on() -> 
             counts.push(left::threads_named(jvm.pid(), "Attach Listen")?);
         }
         ensure!(counts == [0, 1, 1], "{counts:?} on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+/// What a JVM has loaded and runs, read without asking it for anything.
+fn classes_and_threads(pid: u32) -> Result<(i64, usize)> {
+    let jvm = find::Jvm::open(pid)?;
+    let counters = jvm.counters.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?;
+    let loaded = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
+    let classes = loaded.iter().filter_map(|name| counters.get_long(name)).sum();
+    Ok((classes, std::fs::read_dir(format!("/proc/{pid}/task"))?.count()))
+}
+
+/// The flight recorder comes once, and a second session adds next to nothing.
+#[test]
+fn recompiling_leaves_the_recorder_in_the_jvm_once() -> Result<()> {
+    for jdk in jdk::all()?.iter().filter(|jdk| jdk.release >= recompile::SINCE) {
+        let flags = ["-Xbatch", "-XX:-UseDynamicNumberOfCompilerThreads"];
+        let mut jvm = Launch::new(jdk, "arming", "Arming").flags(&flags).start()?;
+        jvm.work()?;
+        let pid = jvm.pid().to_string();
+        let mut seen = vec![classes_and_threads(jvm.pid())?];
+        for _ in 0..2 {
+            let words = ["methods", &pid, "-I", "Arming$Chosen::*", "--arm", "recompile", "-d", "1s", "--json"];
+            jtrace::succeed(&words)?;
+            seen.push(classes_and_threads(jvm.pid())?);
+        }
+        let [before, once, twice] = seen[..] else { unreachable!("three looks") };
+        let (classes, threads) = (once.0 - before.0, once.1.saturating_sub(before.1));
+        println!("JDK {}: {classes} classes and {threads} threads stay", jdk.release);
+        ensure!((600..=1200).contains(&classes) && (1..=6).contains(&threads), "{seen:?}");
+        ensure!(twice.0 - once.0 < 100 && twice.1 <= once.1, "{seen:?}");
         jvm.finish()?;
     }
     Ok(())

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
-    jdk, jtrace,
+    jdk,
+    jtrace::{self, Session},
     jvm::{Jvm, Launch},
     patience::until,
 };
@@ -81,5 +82,29 @@ fn peers_and_arguments_are_in_no_output_and_equal_peers_stay_equal() -> Result<(
         ensure!(!text.contains(address) && text.contains("TCP peer 1 on this machine"), "{text}");
     }
     jvm.finish()?;
+    Ok(())
+}
+
+/// Where an exception was thrown is told, and of which class; what it says may be anybody's data. `NumberFormatException` says what it could
+/// not read, and another one begins with `pieces: `.
+#[test]
+fn what_an_exception_says_is_in_no_output() -> Result<()> {
+    const THROWN: [&str; 4] = ["30", "20", "10", "10"];
+    let mut jvm = Launch::new(&jdk::any()?, "exceptions", "Refusals").arguments(&THROWN).start()?;
+    let directory = tempfile::tempdir()?;
+    let paths = FILES.map(|name| directory.path().join(name).display().to_string());
+    let mut words = vec!["-l", "exceptions,threads,locks,classes,cpu"];
+    words.extend(paths.iter().flat_map(|path| ["-o", path.as_str()]));
+    let session = Session::attach(jvm.pid(), &words)?;
+    jvm.work()?;
+    session.stop()?;
+    jvm.finish()?;
+    for path in paths {
+        let bytes = std::fs::read(&path)?;
+        ensure!(path.ends_with(".jfr") || holds(&bytes, "java.lang.IllegalArgumentException"), "{path} shows nothing");
+        for text in ["pieces: ", "For input string"] {
+            ensure!(!holds(&bytes, text), "`{text}` is in {path}");
+        }
+    }
     Ok(())
 }
