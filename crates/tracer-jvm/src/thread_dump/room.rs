@@ -19,6 +19,9 @@ const MAX_FRAMES: usize = 4096;
 /// Why nothing more is said of a thread.
 pub(super) const NO_ROOM: &str = "what other threads say of themselves takes all the room";
 
+/// The frames of a stack with their names, and why there are no more.
+pub(super) type Named = (Vec<StackFrame>, Option<&'static str>);
+
 /// What is left of it.
 pub(super) struct Room(usize);
 
@@ -37,11 +40,7 @@ impl Room {
     }
 
     /// The frames of a stack with their names, and why there are no more. What is kept of them is to be taken with them.
-    pub(super) fn named(
-        &self,
-        symbols: &mut JavaSymbols<impl Peek>,
-        stack: &JavaStack,
-    ) -> (Vec<StackFrame>, Option<&'static str>) {
+    pub(super) fn named(&self, symbols: &mut JavaSymbols<impl Peek>, stack: &JavaStack) -> Named {
         let (mut frames, mut bytes): (Vec<StackFrame>, usize) = (Vec::new(), 0);
         for place in &stack.places {
             let (named, native) = match *place {
@@ -68,7 +67,7 @@ impl Room {
     }
 
     /// Takes frames that were named; where there was no room for them, nothing has any after them.
-    pub(super) fn take(&mut self, named: &(Vec<StackFrame>, Option<&'static str>)) {
+    pub(super) fn take(&mut self, named: &Named) {
         let (frames, cut) = named;
         self.takes(if *cut == Some(NO_ROOM) { usize::MAX } else { of_frames(frames) });
     }
@@ -116,7 +115,7 @@ mod tests {
         (symbols, JavaStack { places: vec![Place::Interpreted { method, pointer: 0 }; frames], end: End::Root })
     }
 
-    fn thread(name: &str, (frames, incomplete): (Vec<StackFrame>, Option<&'static str>)) -> Thread {
+    fn thread(name: &str, (frames, incomplete): Named) -> Thread {
         Thread { name: name.to_owned(), frames, incomplete, ..Thread::default() }
     }
 

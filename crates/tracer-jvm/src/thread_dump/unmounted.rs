@@ -4,7 +4,7 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use serde::Serialize;
 
-use super::StackFrame;
+use super::{StackFrame, room::Named};
 use crate::{
     item::look::Waits,
     jvm::{
@@ -132,7 +132,7 @@ impl<'a> Grouping<'a> {
         most: usize,
         tid_of: &dyn Fn(u64) -> Option<u32>,
         not_read: NotRead,
-        name: &mut dyn FnMut(&JavaStack) -> (Vec<StackFrame>, Option<&'static str>),
+        name: &mut dyn FnMut(&JavaStack) -> Named,
     ) -> Unmounted {
         let Self { groups, beyond, by_object, .. } = self;
         let told = |(Key { stack, state, waits }, Read { java_ids, names, blocker }): (Key, Read)| {
