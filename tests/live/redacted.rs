@@ -99,9 +99,10 @@ fn what_an_exception_says_is_in_no_output() -> Result<()> {
     jvm.work()?;
     session.stop()?;
     jvm.finish()?;
-    for path in paths {
+    for (name, path) in FILES.into_iter().zip(paths) {
         let bytes = std::fs::read(&path)?;
-        ensure!(path.ends_with(".jfr") || holds(&bytes, "java.lang.IllegalArgumentException"), "{path} shows nothing");
+        // The recorder writes names in its own way.
+        ensure!(name == "x.jfr" || holds(&bytes, "java.lang.IllegalArgumentException"), "{path} shows nothing");
         for text in ["pieces: ", "For input string"] {
             ensure!(!holds(&bytes, text), "`{text}` is in {path}");
         }

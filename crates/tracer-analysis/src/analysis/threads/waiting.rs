@@ -126,14 +126,14 @@ impl Merge for Seen {
 /// Texts by number; what comes above the bound has one number together.
 #[derive(Debug)]
 struct Texts {
-    texts: Vec<String>,
+    all: Vec<String>,
     numbers: HashMap<String, usize>,
     bytes: usize,
 }
 
 impl Default for Texts {
     fn default() -> Self {
-        Self { texts: vec![OTHERS.to_owned()], numbers: HashMap::new(), bytes: 0 }
+        Self { all: vec![OTHERS.to_owned()], numbers: HashMap::new(), bytes: 0 }
     }
 }
 
@@ -142,17 +142,17 @@ impl Texts {
         if let Some(known) = self.numbers.get(&text) {
             return *known;
         }
-        if self.texts.len() > TEXTS || self.bytes + text.len() > TEXT_BYTES {
+        if self.all.len() > TEXTS || self.bytes + text.len() > TEXT_BYTES {
             return 0;
         }
         self.bytes += text.len();
-        self.texts.push(text.clone());
-        self.numbers.insert(text, self.texts.len() - 1);
-        self.texts.len() - 1
+        self.all.push(text.clone());
+        self.numbers.insert(text, self.all.len() - 1);
+        self.all.len() - 1
     }
 
     fn of(&self, number: usize) -> String {
-        self.texts.get(number).cloned().unwrap_or_default()
+        self.all.get(number).cloned().unwrap_or_default()
     }
 }
 
