@@ -2,6 +2,7 @@
 //! and as a service.
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::fs::{PermissionsExt as _, chown},
     path::{Path, PathBuf},
@@ -199,6 +200,35 @@ fn a_library_that_only_its_user_may_read_takes_a_capability() -> Result<()> {
         let finished = without(missing, &["probes", &pid])?;
         ensure!(finished.code == code, "without {missing}: {}, {}", finished.code, finished.stderr);
     }
+    Ok(())
+}
+
+/// What a process has mapped is found by its name where it may not be asked for, so a library that was deleted is not.
+#[test]
+fn a_library_that_has_no_name_any_more_takes_a_capability() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let copy = jdk::any()?.copy_to(directory.path())?;
+    let mut jvm = Launch::new(&copy, "locks", "Locks").arguments(&["contended", "5"]).start()?;
+    fs::remove_dir_all(&copy.home)?;
+    let pid = jvm.pid().to_string();
+    for (missing, code) in [("sys_nice", 0), ("checkpoint_restore sys_admin", 1)] {
+        let finished = without(missing, &["probes", &pid])?;
+        ensure!(finished.code == code, "without {missing}: {}, {}", finished.code, finished.stderr);
+    }
+    jvm.process().close_stdin();
+    Ok(())
+}
+
+/// The table names all that the service may keep, and one more to give them up.
+#[test]
+fn the_documents_service_has_the_capabilities_of_the_table() -> Result<()> {
+    let text = fs::read_to_string(workspace().join("docs/security.md"))?;
+    let table = text.split("| capability | for |").nth(1).context("no table")?.split("\n\n").next().unwrap_or_default();
+    let named = table.split('`').filter(|word| word.starts_with("CAP_") && !word.contains(' '));
+    let named = named.map(|name| format!("+{}", name.trim_start_matches("CAP_").to_lowercase()));
+    let named: BTreeSet<String> = named.chain(["-all".to_owned(), "+setpcap".to_owned()]).collect();
+    let given: BTreeSet<String> = bounding_set()?.split(',').map(str::to_owned).collect();
+    assert_eq!(given, named);
     Ok(())
 }
 

@@ -74,9 +74,7 @@ fn what_only_reads_leaves_the_target_as_it_is() -> Result<()> {
 
 /// Threads that take commands in a JVM: one, or none where nobody has given any.
 fn listeners(pid: u32) -> Result<usize> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
-    let names = tasks.flat_map(|task| fs::read_to_string(task.path().join("comm")));
-    Ok(names.filter(|name| name.starts_with("Attach Listen")).count())
+    left::threads_named(pid, "Attach Listen")
 }
 
 #[test]

@@ -236,6 +236,8 @@ fn who_reaches_a_users_files_is_that_user_in_her_namespace_and_has_no_capability
     let identity = Identity::of(jvm.pid()).context("it runs")?;
     let files = target_files::TargetFiles::open(identity)?;
     let child = served_by(std::process::id(), jvm.pid())?;
+    // It is no copy of this one: nothing that this one has in memory is in reach of the user whose it is.
+    assert_eq!(fs::read_link(format!("/proc/{child}/exe"))?, jtrace::binary()?.canonicalize()?);
     let status = fs::read_to_string(format!("/proc/{child}/status"))?;
     for set in ["CapEff", "CapPrm", "CapBnd", "CapInh", "CapAmb"] {
         assert_eq!(mask(&status, set)?, 0, "{status}");

@@ -11,6 +11,8 @@ mod builds;
 mod integrity;
 // The target is left as it was found, whatever becomes of it or of jtrace.
 mod harmless;
+// While a session lasts, no more of it is changed than the document says.
+mod changed;
 // Nor is the kernel.
 mod kernel_names;
 mod limits;

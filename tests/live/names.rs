@@ -1,9 +1,15 @@
 //! Names of threads and classes that are attacks on terminals, HTML, JSON and line-based formats.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use anyhow::{Context as _, Result, ensure};
-use tests::{jdk, jtrace::Session, jvm::Launch, report::Report};
+use tests::{
+    jdk,
+    jtrace::{self, Session},
+    jvm::Launch,
+    process::Finished,
+    report::Report,
+};
 
 /// Characters that steer a terminal or hide text: controls except line ends, and bidirectional and invisible ones.
 fn is_harmful(c: char) -> bool {
@@ -49,6 +55,30 @@ const MORE: u32 = 50;
 /// What `docs/security.md` says that a session takes at most of names, and what growing tables may still take when they are full.
 const MOST_KIB: u64 = 1 << 20;
 const GROWTH_KIB: u64 = 32 << 10;
+/// What a command may take beside a program whose stacks would take several times as much.
+const MOST_BYTES: &str = "--data=1000000000";
+
+/// What each frame says of itself adds up: `threads` had no memory left for this program, and a session had no bound at all.
+#[test]
+fn deep_stacks_of_long_names_take_a_bounded_part_of_the_memory() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "names", "Deep").flags(&["-Xint"]).start()?;
+    let pid = jvm.pid().to_string();
+    for words in [
+        &["threads", &pid][..],
+        &["attach", &pid, "-l", "threads,locks", "-d", "3s", "--json"],
+        &["top", "-d", "3s", "--json"],
+    ] {
+        let mut command = Command::new("prlimit");
+        command.arg(MOST_BYTES).arg(jtrace::binary()?).args(words).env("NO_COLOR", "1");
+        let finished = Finished::of(&mut command, jtrace::LIMIT)?;
+        ensure!(finished.code == 0, "{words:?}: {}", finished.stderr);
+        if words[0] == "threads" {
+            let said = finished.text();
+            ensure!(said.contains("xxxx") && said.contains("takes all the room"), "{}", said.len());
+        }
+    }
+    jvm.finish().map(drop)
+}
 
 /// Names that no day of a real program has: 300 MB of them in two minutes, through the kernel and all that reads the target, too.
 #[test]

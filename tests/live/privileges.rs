@@ -85,6 +85,13 @@ fn holds(row: &str, status: &str) -> Result<()> {
     Ok(())
 }
 
+/// Bytes of memory that a process may need.
+fn memory_limit(pid: u32) -> Result<u64> {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits"))?;
+    let memory = limits.lines().find_map(|line| line.strip_prefix("Max data size")).context("no such limit")?;
+    Ok(memory.split_whitespace().next().context("no value")?.parse()?)
+}
+
 /// Checks that a process may not need more than a look takes.
 fn limited(pid: u32) -> Result<()> {
     let limits = fs::read_to_string(format!("/proc/{pid}/limits"))?;
@@ -144,6 +151,11 @@ fn commands_that_parse_heaps_have_what_the_table_says_when_they_print() -> Resul
         let mut child = jtrace::command(words)?.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).spawn()?;
         let status = status_within(&mut child, "1 0x1 ").with_context(|| format!("{words:?}"))?;
         holds(row, &status).with_context(|| format!("{words:?}"))?;
+        // What was packed takes a thousandth of itself: a file must not fill the machine.
+        let files = words.iter().filter(|word| **word == file).count() as u64;
+        if row == of_files {
+            assert_eq!(memory_limit(child.id())?, (4 << 30) + 64 * files * fs::metadata(file)?.len(), "{words:?}");
+        }
         reader.read_to_end(&mut Vec::new())?;
         ensure!(child.wait()?.success(), "{words:?}");
     }
@@ -204,7 +216,12 @@ fn nothing_is_pinned_and_no_connection_is_opened() -> Result<()> {
             "socket {inode} is none of this machine: {links:?}"
         );
     }
-    ensure!(sockets.count() > 0, "the library's connection is not among {links:?}");
+    ensure!(sockets.clone().count() > 0, "the library's connection is not among {links:?}");
+    // Seven numbers, and a name behind them where a socket has one.
+    let of_session = |line: &&str| sockets.clone().any(|inode| line.split_whitespace().nth(6) == Some(inode));
+    let named: Vec<&str> =
+        local.lines().filter(of_session).filter(|line| line.split_whitespace().count() > 7).collect();
+    ensure!(named.is_empty(), "others can connect to {named:?}");
     ensure!(links.iter().any(|link| link.contains("bpf")), "no eBPF object is open: {links:?}");
     assert_eq!(pinned()?, before);
     session.stop()?;
@@ -237,6 +254,8 @@ fn a_process_that_follows_a_jvm_has_what_the_table_says_and_ends_with_top() -> R
             let status = fs::read_to_string(format!("/proc/{follower}/status"))?;
             Ok(is_filtered(&status).then_some(status))
         })?;
+        let program = fs::read_link(format!("/proc/{follower}/exe"))?;
+        ensure!(program == jtrace::binary()?.canonicalize()?, "it runs {}", program.display());
         limited(follower)?;
         holds("one that follows a JVM for `top`", &status)
     });
@@ -269,6 +288,8 @@ fn a_report_that_reads_a_recording_has_what_the_table_says() -> Result<()> {
     writer.write_all(most)?;
     let status = status_within(&mut child, "0 0x")?;
     holds("`report`, `diff`, once what they read is open", &status)?;
+    // What somebody else has written must not fill the machine: 64 MiB of JSON could take fifty times as much.
+    assert_eq!(memory_limit(child.id())?, 4 << 30);
     writer.write_all(last)?;
     drop(writer);
     ensure!(child.wait()?.success(), "no report");

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
-    jdk, jtrace,
+    jdk,
+    jtrace::{self, Session},
     jvm::{Jvm, Launch},
     patience::until,
 };
@@ -70,6 +71,10 @@ fn peers_and_arguments_are_in_no_output_and_equal_peers_stay_equal() -> Result<(
     }
     let report: Value = serde_json::from_slice(&std::fs::read(directory.path().join("x.json"))?)?;
     ensure!(report.to_string().contains("TCP peer 1 on this machine"), "its number is in no table");
+    let recorded = directory.path().join("recorded.jtrace").display().to_string();
+    jtrace::succeed(&["record", &jvm.pid().to_string(), "-d", "1s", "--redact", "-o", &recorded])?;
+    let bytes = std::fs::read(&recorded)?;
+    ensure!(![address, SECRET].iter().any(|text| holds(&bytes, text)), "what is left out is in the recording");
     for more in [&[][..], &["--json"]] {
         let mut words = vec!["threads".to_owned(), jvm.pid().to_string(), "--redact".to_owned()];
         words.extend(more.iter().map(|word| (*word).to_owned()));
@@ -77,5 +82,30 @@ fn peers_and_arguments_are_in_no_output_and_equal_peers_stay_equal() -> Result<(
         ensure!(!text.contains(address) && text.contains("TCP peer 1 on this machine"), "{text}");
     }
     jvm.finish()?;
+    Ok(())
+}
+
+/// Where an exception was thrown is told, and of which class; what it says may be anybody's data. `NumberFormatException` says what it could
+/// not read, and another one begins with `pieces: `.
+#[test]
+fn what_an_exception_says_is_in_no_output() -> Result<()> {
+    const THROWN: [&str; 4] = ["30", "20", "10", "10"];
+    let mut jvm = Launch::new(&jdk::any()?, "exceptions", "Refusals").arguments(&THROWN).start()?;
+    let directory = tempfile::tempdir()?;
+    let paths = FILES.map(|name| directory.path().join(name).display().to_string());
+    let mut words = vec!["-l", "exceptions,threads,locks,classes,cpu"];
+    words.extend(paths.iter().flat_map(|path| ["-o", path.as_str()]));
+    let session = Session::attach(jvm.pid(), &words)?;
+    jvm.work()?;
+    session.stop()?;
+    jvm.finish()?;
+    for (name, path) in FILES.into_iter().zip(paths) {
+        let bytes = std::fs::read(&path)?;
+        // The recorder writes names in its own way.
+        ensure!(name == "x.jfr" || holds(&bytes, "java.lang.IllegalArgumentException"), "{path} shows nothing");
+        for text in ["pieces: ", "For input string"] {
+            ensure!(!holds(&bytes, text), "`{text}` is in {path}");
+        }
+    }
     Ok(())
 }

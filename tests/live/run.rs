@@ -187,3 +187,27 @@ fn a_jvm_that_does_not_start_is_said_not_to_have_started() -> Result<()> {
     }
     Ok(())
 }
+
+/// What a JVM is started with beyond what the user has written: the flags that its lenses need, and the library where one is asked for.
+#[test]
+fn a_jvm_gets_the_flags_that_its_lenses_need_and_no_other_words() -> Result<()> {
+    let words = |options: &[&str]| -> Result<Vec<String>> {
+        let mut running = Running::start(options)?;
+        let line = std::fs::read(format!("/proc/{}/cmdline", running.jvm))?;
+        close_and_wait(&mut running)?;
+        Ok(line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+    };
+    let own = words(&["-l", "gc,locks"])?;
+    assert!(!own.iter().any(|word| word.contains("DTrace") || word.starts_with("-agent")), "{own:?}");
+    for (options, added) in [
+        (&["-l", "methods", "-I", "Locks::*"][..], "-XX:+DTraceMethodProbes"),
+        (&["-l", "alloc", "--exact", "-I", "Locks*"], "-XX:+DTraceAllocProbes"),
+        (&["--inside", "--marker", "all=Locks::*"], "-agentpath:"),
+    ] {
+        let more = words(options)?;
+        let new: Vec<&String> = more.iter().filter(|word| !own.contains(word)).collect();
+        assert!(matches!(new[..], [word] if word.starts_with(added)), "{options:?}: {new:?}");
+        assert_eq!(more.len(), own.len() + 1, "{options:?}: {more:?}");
+    }
+    Ok(())
+}

@@ -34,6 +34,12 @@ impl Subject {
         self.class.rsplit_once('.').map_or("", |(package, _)| package)
     }
 
+    /// What its texts take.
+    pub fn bytes(&self) -> usize {
+        let of_method = |method: &MethodPart| method.name.len() + method.signature.len();
+        self.class.len() + self.method.as_ref().map_or(0, of_method)
+    }
+
     /// `com.shop.Cart.add` or `com.shop.Cart`.
     pub fn title(&self) -> String {
         match &self.method {

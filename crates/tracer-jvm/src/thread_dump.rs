@@ -6,6 +6,7 @@
 mod deadlock;
 mod groups;
 mod read;
+mod room;
 mod text;
 mod unmounted;
 

@@ -325,5 +325,15 @@ mod tests {
         assert!(taken_ns < 10_000_000_000, "{taken_ns}");
         drop(urgent);
         assert_eq!(class(), libc::SCHED_OTHER);
+        // That was the one that watches it, or the kernel. The kernel's limit is there, and its signal is heard at once.
+        let urgent = Urgent::begin();
+        // SAFETY: any bytes are valid for this structure of integers, which outlives the call, and a signal may be raised.
+        let (limit, raised) = unsafe {
+            let mut limits: libc::rlimit = mem::zeroed();
+            libc::getrlimit(libc::RLIMIT_RTTIME, &raw mut limits);
+            (limits.rlim_cur, libc::raise(libc::SIGXCPU))
+        };
+        assert_eq!((limit, raised, class()), (500_000, 0, libc::SCHED_OTHER));
+        drop(urgent);
     }
 }

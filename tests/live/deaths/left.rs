@@ -86,6 +86,13 @@ pub(crate) fn is_owed(pid: u32) -> bool {
     })
 }
 
+/// How many threads of a process have such a beginning of their names.
+pub(crate) fn threads_named(pid: u32, beginning: &str) -> Result<usize> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
+    let names = tasks.flat_map(|task| fs::read_to_string(task.path().join("comm")));
+    Ok(names.filter(|name| name.starts_with(beginning)).count())
+}
+
 fn has_library_thread(pid: u32) -> bool {
     let mut threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.any(|thread| fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "jtrace"))
@@ -101,9 +108,14 @@ fn has_no_child(pid: u32) -> Result<bool> {
 
 /// Whether a JVM's code is that of its library's file, byte for byte: a site that is watched begins with a breakpoint.
 fn has_code_of_file(pid: u32) -> Result<bool> {
+    Ok(changed_code(pid)?.is_empty())
+}
+
+/// Where a JVM's code is not that of its library's file, by offsets in the file: the bytes that are there instead.
+pub(crate) fn changed_code(pid: u32) -> Result<BTreeMap<u64, u8>> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
     let memory = fs::File::open(format!("/proc/{pid}/mem"))?;
-    let mut compared = 0;
+    let (mut compared, mut changed) = (0, BTreeMap::new());
     for line in maps.lines().filter(|line| line.ends_with("/libjvm.so")) {
         let mut words = line.split_whitespace();
         let (range, rights, offset) =
@@ -117,14 +129,14 @@ fn has_code_of_file(pid: u32) -> Result<bool> {
         let length = usize::try_from(end - start)?;
         let (mut there, mut here) = (vec![0; length], vec![0; length]);
         memory.read_exact_at(&mut there, start)?;
-        let read = read_up_to(&file, &mut here, u64::from_str_radix(offset, 16)?)?;
-        if there[..read] != here[..read] {
-            return Ok(false);
-        }
+        let offset = u64::from_str_radix(offset, 16)?;
+        let read = read_up_to(&file, &mut here, offset)?;
+        let pairs = (offset..).zip(there[..read].iter().zip(&here[..read]));
+        changed.extend(pairs.filter(|(_, (there, here))| there != here).map(|(at, (there, _))| (at, *there)));
         compared += read;
     }
     ensure!(compared > 1 << 20, "only {compared} bytes of code were compared");
-    Ok(true)
+    Ok(changed)
 }
 
 /// The last page of a mapping can go beyond the file's end.

@@ -145,12 +145,18 @@ pub(super) fn tell(said: &Said) -> io::Result<()> {
 /// Limits what this process may need.
 pub(super) fn limit() -> io::Result<()> {
     let limits = [(Resource::Data, MAX_MEMORY_BYTES), (Resource::Cpu, MAX_CPU_S), (Resource::Core, 0)];
-    for (resource, most) in limits {
-        let before = rustix::process::getrlimit(resource);
-        let most = before.maximum.map_or(most, |maximum| maximum.min(most));
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
-    }
-    Ok(())
+    limits.into_iter().try_for_each(|(resource, most)| limit_one(resource, most))
+}
+
+/// Limits the memory that this process may need to read what somebody else may have written.
+pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
+    limit_one(Resource::Data, bytes)
+}
+
+fn limit_one(resource: Resource, most: u64) -> io::Result<()> {
+    let before = rustix::process::getrlimit(resource);
+    let most = before.maximum.map_or(most, |maximum| maximum.min(most));
+    Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
 }
 
 /// Gives up all that looking into a process does not take, for good. What a target wrote is parsed after this.

@@ -1,14 +1,14 @@
 //! `jtrace report`: the report of a recording, of jtrace or of a flight recorder, or one that was written as JSON, in any form. Needs no root, kernel or JVM.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use super::{
-    Failure,
+    Failure, apart,
     options::OutputOptions,
     output::{self, Files},
 };
@@ -127,6 +127,12 @@ impl Asked {
     }
 }
 
+/// Most memory for what somebody else may have written: a report can take fifty times as much as its file, and a heap that was packed
+/// thousands of times as much.
+const MAX_MEMORY_BYTES: u64 = 4 << 30;
+/// What heaps of so many bytes may take besides.
+const MAX_UNPACKED: u64 = 64;
+
 /// Keeps only what it takes to parse, once all that is read is open, and to write to these files.
 pub(super) fn give_up(outputs: &[PathBuf]) -> Result<(), Failure> {
     give_up_but(outputs, &[])
@@ -134,6 +140,9 @@ pub(super) fn give_up(outputs: &[PathBuf]) -> Result<(), Failure> {
 
 /// The same where these files are still to be opened.
 pub(super) fn give_up_but(outputs: &[PathBuf], read: &[&Path]) -> Result<(), Failure> {
+    let sizes = read.iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len());
+    let size = sizes.fold(0, u64::saturating_add);
+    apart::limit_memory(MAX_MEMORY_BYTES.saturating_add(size.saturating_mul(MAX_UNPACKED)))?;
     privilege::keep_only(privilege::REPORTING)?;
     refuse_beyond(Work::Looking)?;
     if let Err(error) = refused_files::refuse_all_but(&output::directories(outputs), read) {

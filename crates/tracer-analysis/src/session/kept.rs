@@ -99,9 +99,7 @@ pub(super) fn of_stack(frames: &[u32], end: &End) -> usize {
 
 /// What a method or class takes.
 pub(super) fn of_subject(definition: &SubjectDefinition) -> usize {
-    let Subject { class, method } = &definition.subject;
-    let method = method.as_ref().map_or(0, |method| method.name.len() + method.signature.len());
-    size_of::<Subject>() + class.len() + method
+    size_of::<Subject>() + definition.subject.bytes()
 }
 
 /// What a message takes, where it is one that the library can repeat without end.

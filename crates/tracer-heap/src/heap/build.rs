@@ -1,6 +1,9 @@
 //! Makes a graph out of objects and references in the order in which they are told of, by addresses.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher as _, RandomState},
+};
 
 use super::graph::{Class, Graph, Label, NOBODY, Node, Root, RootKind, Via};
 use crate::text::class_name::primitive;
@@ -17,11 +20,14 @@ struct Numbers {
     addresses: Vec<u64>,
     /// Numbers plus 1, by a hash of the address.
     places: Vec<u32>,
+    /// Odd, and another one each time: whoever writes a dump or tells of a heap chooses the addresses, and must not choose their places.
+    multiplier: u64,
 }
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self { addresses: Vec::new(), places: vec![0; FIRST_PLACES] }
+        let multiplier = RandomState::new().hash_one(FIRST_PLACES) | 1;
+        Self { addresses: Vec::new(), places: vec![0; FIRST_PLACES], multiplier }
     }
 }
 
@@ -29,7 +35,9 @@ impl Numbers {
     /// The place of an address: it, or the free one where it would be.
     fn place(&self, address: u64) -> usize {
         let mask = self.places.len() - 1;
-        let mut at = usize::try_from(address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).unwrap_or(0) & mask;
+        // The upper bits of the product are those that all bits of the address have a part in.
+        let product = address.wrapping_mul(self.multiplier) >> (u64::BITS - mask.count_ones());
+        let mut at = usize::try_from(product).unwrap_or(0) & mask;
         loop {
             match self.places.get(at).copied() {
                 None | Some(0) => return at,
@@ -255,4 +263,36 @@ pub fn java_name(descriptor: &str) -> String {
         str::to_owned,
     );
     name + &"[]".repeat(dimensions.min(255))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With one multiplier for all heaps, a dump of some megabytes took hours: each address came to the same place.
+    #[test]
+    fn addresses_that_were_chosen_for_it_have_places_of_their_own() {
+        const KNOWN: u64 = 0x9e37_79b9_7f4a_7c15;
+        const CHOSEN: u64 = 20_000;
+        // The number by which the product with the known one is divided again.
+        let inverse =
+            (0..6).fold(KNOWN, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(KNOWN.wrapping_mul(inverse))));
+        let same = |number: u64| (number << 44).wrapping_mul(inverse);
+        let upper = |number: u64| number.wrapping_mul(inverse);
+        let multiples = |number: u64| number << 40;
+        for choose in [&same as &dyn Fn(u64) -> u64, &upper, &multiples] {
+            let mut numbers = Numbers::default();
+            for number in 1..=CHOSEN {
+                numbers.add(choose(number));
+            }
+            let mask = numbers.places.len() - 1;
+            let far = |address: &u64| {
+                let product = address.wrapping_mul(numbers.multiplier) >> (u64::BITS - mask.count_ones());
+                numbers.place(*address).wrapping_sub(usize::try_from(product).expect("64 bits")) & mask
+            };
+            let steps: usize = numbers.addresses.iter().map(far).sum();
+            assert!(steps < 100 * numbers.addresses.len(), "{steps}");
+            assert!(numbers.addresses.iter().all(|address| numbers.get(*address).is_some()));
+        }
+    }
 }

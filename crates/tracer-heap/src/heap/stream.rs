@@ -2,7 +2,7 @@
 //!
 //! Whoever runs the JVM can write anything here. Lengths are bounded, what is no record ends it, and what cannot be is counted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tracer_weave::walk::{
     self, CLASS_HAS_FIELDS, CLASS_INTERFACE, End, FIELD_STATIC, KIND_MASK, TO_KNOWN, TO_LAST, kind, unfold,
@@ -22,6 +22,11 @@ const MAX_FIELDS: u64 = 1 << 16;
 const MAX_INTERFACES: u64 = 1 << 16;
 /// Longest record: a class with many fields.
 const MAX_RECORD: usize = 1 << 24;
+/// Most bytes of names of classes, fields and threads, and of lists of them; a hundred thousand classes have a tenth of that.
+const MAX_TEXT_BYTES: usize = 256 << 20;
+/// Most fields that a class has by all those above it, and of all classes together.
+const MAX_NUMBERED: usize = 1 << 16;
+const MAX_ALL_NUMBERED: usize = 16 << 20;
 /// Most roots: threads are deep, and there are many.
 const MAX_ROOTS: usize = 64 << 20;
 
@@ -43,13 +48,15 @@ pub struct Bounds {
     pub objects: usize,
     /// References.
     pub references: usize,
+    /// Bytes of names.
+    pub texts: usize,
 }
 
 impl Bounds {
     /// An object has 16 bytes and a reference 4: more of them than memory holds there cannot be.
     pub fn of_memory(bytes: u64) -> Self {
         let of = |size: u64| usize::try_from(bytes / size).unwrap_or(usize::MAX).saturating_add(1 << 16);
-        Self { objects: of(16), references: of(4) }
+        Self { objects: of(16), references: of(4), texts: MAX_TEXT_BYTES }
     }
 }
 
@@ -75,6 +82,8 @@ pub struct Reader {
     rest: Vec<u8>,
     read: u64,
     classes: HashMap<u64, Told>,
+    texts: usize,
+    numbered: usize,
     /// Names of fields by their index, of those classes whose objects refer.
     fields: HashMap<u32, Vec<Via>>,
     told_of: HashMap<u32, u64>,
@@ -127,6 +136,8 @@ impl Reader {
             rest: Vec::new(),
             read: 0,
             classes: HashMap::new(),
+            texts: 0,
+            numbered: 0,
             fields: HashMap::new(),
             told_of: HashMap::new(),
             class_objects: HashMap::new(),
@@ -177,6 +188,9 @@ impl Reader {
             if self.builder.references() > self.bounds.references {
                 return Err(Error::TooMany("references"));
             }
+            if self.texts > self.bounds.texts {
+                return Err(Error::TooMany("names"));
+            }
         }
         let rest = joined.get(at..).unwrap_or_default().to_vec();
         self.rest = rest;
@@ -195,6 +209,7 @@ impl Reader {
                 let (number, name) = (front.number()?, front.text()?);
                 let threads = &mut self.builder.graph().threads;
                 if threads.len() < MAX_THREADS {
+                    self.texts += name.len();
                     threads.insert(number, name);
                 }
                 Ok(true)
@@ -244,6 +259,8 @@ impl Reader {
             self.builder.odd += 1;
             return Ok(true);
         }
+        let of_fields = fields.iter().map(|(_, name)| name.len() + size_of::<u32>()).sum::<usize>();
+        self.texts += name.len() + of_fields + size_of_val(&*interfaces);
         let number = self.builder.class(java_name(&name));
         let is_interface = flags & CLASS_INTERFACE != 0;
         let is_weak = matches!(
@@ -350,7 +367,12 @@ impl Reader {
     /// The field with an index, by JVMTI's rule: fields of all interfaces first, then those of each class from the top down.
     fn field(&mut self, class: u32, index: u32) -> Via {
         if !self.fields.contains_key(&class) {
-            let known = self.numbered(class);
+            let mut known = self.numbered(class);
+            if self.numbered + known.len() > MAX_ALL_NUMBERED {
+                // They are fields without a name.
+                known = Vec::new();
+            }
+            self.numbered += known.len();
             self.fields.insert(class, known);
         }
         let known = self.fields.get(&class).and_then(|fields| fields.get(index as usize));
@@ -368,11 +390,11 @@ impl Reader {
             chain.push(id);
             next = Some(told.above);
         }
-        let mut interfaces = Vec::new();
+        let (mut interfaces, mut known) = (Vec::new(), HashSet::new());
         let mut to_do: Vec<u64> =
             chain.iter().filter_map(|id| self.classes.get(id)).flat_map(|told| told.interfaces.clone()).collect();
         while let Some(id) = to_do.pop() {
-            if !interfaces.contains(&id) && interfaces.len() < 10_000 {
+            if interfaces.len() < 10_000 && known.insert(id) {
                 interfaces.push(id);
                 to_do.extend(self.classes.get(&id).into_iter().flat_map(|told| told.interfaces.iter().copied()));
             }
@@ -383,13 +405,13 @@ impl Reader {
         let mut fields = Vec::new();
         for id in &interfaces {
             let names = self.classes.get(id).map_or(&[][..], |told| &told.fields);
-            fields.extend(names.iter().map(|name| Via::Field(*name)));
+            fields.extend(names.iter().take(MAX_NUMBERED - fields.len()).map(|name| Via::Field(*name)));
         }
         let own = if is_interface { chain.get(..1).unwrap_or_default() } else { &chain[..] };
         let reference = chain.len().checked_sub(2);
         for (at, id) in own.iter().enumerate().rev() {
             let names = self.classes.get(id).map_or(&[][..], |told| &told.fields);
-            for name in names {
+            for name in names.iter().take(MAX_NUMBERED - fields.len()) {
                 // `java.lang.ref.Reference` is the class below `Object`.
                 let is_referent = is_weak && Some(at) == reference && self.builder.is_name(*name, "referent");
                 fields.push(if is_referent { Via::Referent(*name) } else { Via::Field(*name) });

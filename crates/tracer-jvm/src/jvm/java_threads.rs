@@ -13,7 +13,10 @@ mod reader;
 mod thread_object;
 mod virtual_threads;
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, HashSet},
+};
 
 use self::layout::List;
 pub use self::{
@@ -33,6 +36,9 @@ use crate::event::NoHolder;
 const MAX_THREADS: usize = 32_768;
 /// Largest stack of a thread that is believed.
 const MAX_STACK_BYTES: u64 = 16 << 30;
+/// Most threads that are asked what they have locked, for all monitors together, until the list is read again. Of each monitor whose owner
+/// has not signed all are asked, and a target decides how many there are of both.
+const MAX_ASKED: usize = 16_384;
 /// `ObjectMonitor::_owner` of a monitor that was locked before it became one: the owner signs when it leaves.
 const ANONYMOUS: u64 = 1;
 /// `ObjectMonitor::_owner` of a monitor that is being taken away; -1 up to 20.
@@ -78,6 +84,9 @@ pub struct JavaThreads<P> {
     /// Highest address of each stack, with its thread.
     stacks: BTreeMap<u64, u64>,
     owner_ids: BTreeMap<u64, u64>,
+    most_asked: usize,
+    /// How many may still be asked.
+    left: Cell<usize>,
 }
 
 impl<P: Peek> JavaThreads<P> {
@@ -90,7 +99,16 @@ impl<P: Peek> JavaThreads<P> {
             threads: BTreeMap::new(),
             stacks: BTreeMap::new(),
             owner_ids: BTreeMap::new(),
+            most_asked: MAX_ASKED,
+            left: Cell::new(MAX_ASKED),
         }
+    }
+
+    /// As many threads may be asked what they have locked, where nothing waits for the answer.
+    #[must_use]
+    pub fn asking(mut self, most: usize) -> Self {
+        self.most_asked = most;
+        self
     }
 
     /// Where things are.
@@ -101,6 +119,7 @@ impl<P: Peek> JavaThreads<P> {
     /// Reads the list again, and each thread where the list has changed; whether it has. A thread that cannot be read is left out: it is
     /// beginning or ending.
     pub fn refresh(&mut self) -> Result<bool, Error> {
+        self.left.set(self.most_asked);
         let addresses = self.list()?;
         if addresses == self.addresses {
             return Ok(false);
@@ -265,6 +284,7 @@ impl<P: Peek> JavaThreads<P> {
     fn anonymous(&self, monitor: u64) -> Owner {
         let found = || {
             let lock_stack = self.layout.lock_stack?;
+            self.left.set(self.left.get().checked_sub(self.addresses.len())?);
             let object = self.object(monitor)?;
             let mut holders = self.addresses.iter().filter(|address| self.has_locked(**address, lock_stack, object));
             let holder = *holders.next()?;

@@ -7,10 +7,7 @@ pub mod file;
 
 use std::collections::HashMap;
 
-use super::{
-    memory::{self, Memory},
-    vmstructs::VmStructs,
-};
+use super::{memory, peek::Peek, vmstructs::VmStructs};
 
 const MAGIC: u32 = 0xcafe_c0c0;
 const PROLOGUE_BYTES: usize = 32;
@@ -60,9 +57,9 @@ pub struct PerfData {
 
 impl PerfData {
     /// Reads the counters from a target's memory.
-    pub fn from_memory(memory: &Memory, tables: &VmStructs) -> Result<Self, Error> {
+    pub fn from_memory(memory: &impl Peek, tables: &VmStructs) -> Result<Self, Error> {
         let pointer = |name| -> Result<u64, Error> {
-            Ok(memory.read_u64(tables.static_address("PerfMemory", name).ok_or(Error::NoField(name))?)?)
+            Ok(memory.u64(tables.static_address("PerfMemory", name).ok_or(Error::NoField(name))?)?)
         };
         let (start, end) = (pointer("_start")?, pointer("_end")?);
         if start == 0 || end == 0 {
@@ -72,7 +69,7 @@ impl PerfData {
         if size > MAX_REGION_BYTES {
             return Err(Error::Size(size));
         }
-        let bytes = memory.read_bytes(start, usize::try_from(size).map_err(|_| Error::Size(size))?)?;
+        let bytes = memory.bytes(start, usize::try_from(size).map_err(|_| Error::Size(size))?)?;
         Self::parse(bytes, Some(start))
     }
 
@@ -183,6 +180,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::jvm::{peek::copy::Copy, vmstructs::Field};
 
     fn entry(name: &str, kind: u8, vector: u32, data: &[u8]) -> Vec<u8> {
         let mut name = [name.as_bytes(), &[0]].concat();
@@ -225,6 +223,31 @@ mod tests {
         let last = 0x7000_0000 + data.bytes.len() as u64 - 8;
         assert_eq!(data.long_address("java.threads.live"), Some(last));
         assert_eq!(data.long_address("sun.gc.cause"), None);
+    }
+
+    #[test]
+    fn no_more_entries_are_read_than_any_jvm_has() {
+        let one = |number: usize| entry(&format!("made.up.{number}"), b'J', 0, &[0; 8]);
+        let all: Vec<Vec<u8>> = (0..MAX_ENTRIES + 100).map(one).collect();
+        assert_eq!(PerfData::parse(region(&all), None).unwrap().names().count(), MAX_ENTRIES);
+    }
+
+    /// Where it lies and where it ends is what the target says.
+    #[test]
+    fn a_region_of_absurd_size_is_not_read() {
+        let mut tables = VmStructs::of_release(21);
+        for (name, address) in [("_start", 0x1000), ("_end", 0x1008)] {
+            tables.set("PerfMemory", name, Field::Static(address));
+        }
+        let found = |bytes: u64| {
+            let mut copy = Copy::default();
+            copy.write_u64(0x1000, 0x10_0000);
+            copy.write_u64(0x1008, 0x10_0000 + bytes);
+            copy.write(0x10_0000, &vec![0; usize::try_from(bytes).unwrap()]);
+            PerfData::from_memory(&copy, &tables)
+        };
+        assert!(matches!(found(MAX_REGION_BYTES), Err(Error::Format(_))));
+        assert!(matches!(found(MAX_REGION_BYTES + 1), Err(Error::Size(_))));
     }
 
     #[test]

@@ -9,6 +9,7 @@ const LOADED: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClass
 
 /// Whether the JVM has unloaded classes, so that an address of a method may have got another meaning. It counts them before
 /// it gives their memory to others.
+#[derive(Debug, Default)]
 pub struct Unloads {
     /// Where the JVM's own counters are; it has none under `-XX:-UsePerfData`.
     counters: Vec<u64>,

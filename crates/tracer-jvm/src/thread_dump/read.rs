@@ -3,25 +3,25 @@
 use std::{
     cell::{OnceCell, RefCell},
     collections::HashMap,
-    sync::Arc,
     time::{Instant, SystemTime},
 };
 
-use super::{Carried, StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, unmounted::Grouping};
+use super::{
+    Carried, StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, room::Room, unmounted::Grouping,
+};
 use crate::{
     item::{look::Waits, redaction::Redaction},
     jvm::{
         code_cache,
         descriptor::Descriptors,
         find::Jvm,
-        java_stack::{End, JavaStack, JavaStacks, Place},
+        java_stack::{End, JavaStack, JavaStacks},
         java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, Owner, ThreadObject, ThreadObjects},
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled, SystemCall},
         peek::{Pages, Peek as _},
         unloads::Unloads,
     },
-    stack::Frame,
     symbol::java::JavaSymbols,
 };
 
@@ -29,6 +29,9 @@ use crate::{
 const ATTEMPTS: u32 = 3;
 /// Where a thread waits to be notified of the object of another one, which the JVM does when that ends.
 const JOIN: &str = "java.lang.Thread.join";
+
+/// Most threads that are asked what they have locked, for all monitors of a look: some seconds.
+const MAX_ASKED: usize = 1 << 20;
 
 /// Where the threads of an executor, and those of timers, begin their work.
 const WORKERS: [&str; 2] = [".ThreadPoolExecutor$Worker.run", "java.util.TimerThread.run"];
@@ -89,6 +92,7 @@ pub struct ThreadReader {
     unloads: Unloads,
     class_changes: Unloads,
     missing: Vec<String>,
+    room: Room,
     /// Numbers in the place of peers and files, where these are to be left out.
     redaction: Option<RefCell<Redaction>>,
     /// Threads that stood still when they were read the last time, by the address of their `JavaThread` and kernel id.
@@ -116,7 +120,7 @@ impl ThreadReader {
         Ok(Self {
             pid,
             memory: Memory::open(pid)?,
-            threads: JavaThreads::new(Memory::open(pid)?, layout),
+            threads: JavaThreads::new(Memory::open(pid)?, layout).asking(MAX_ASKED),
             objects,
             stacks,
             symbols,
@@ -124,6 +128,7 @@ impl ThreadReader {
             unloads: Unloads::new(jvm),
             class_changes: Unloads::and_loads(jvm),
             missing,
+            room: Room::default(),
             redaction: None,
             stood: HashMap::new(),
         })
@@ -175,6 +180,7 @@ impl ThreadReader {
         let code = Pages::new(&code);
         let known = self.known();
         let before = std::mem::take(&mut self.stood);
+        self.room = Room::default();
         let threads = known.listed.iter().filter_map(|thread| {
             let tid = *known.tids.get(&thread.os_tid)?;
             let scheduled = Scheduled::of(self.pid, tid);
@@ -187,6 +193,7 @@ impl ThreadReader {
             if told.frames.is_empty() || WORKERS.iter().any(|worker| told.is_in(worker)) {
                 told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread));
             }
+            let told = self.room.fit(told, || os_thread::name(self.pid, tid));
             if let Some(scheduled) = scheduled.filter(|_| told.incomplete.is_none() && told.kernel_state != 'R') {
                 self.stood.insert((thread.address, tid), Stood { scheduled, told: told.clone() });
             }
@@ -204,8 +211,12 @@ impl ThreadReader {
         let not_read = objects.unmounted(most, &mut grouping);
         let known = self.known();
         let tid_of = |object| known.by_object(Some(objects)).get(&object).copied();
-        let symbols = &mut self.symbols;
-        let mut unmounted = grouping.told(most, &tid_of, not_read, &mut |stack| named(symbols, stack));
+        let (symbols, mut room) = (&mut self.symbols, Room::default());
+        let mut unmounted = grouping.told(most, &tid_of, not_read, &mut |stack| {
+            let named = room.named(symbols, stack);
+            room.take(&named);
+            named
+        });
         if unmounted.groups.iter().any(UnmountedGroup::reads_socket) {
             let polled = self
                 .descriptors
@@ -283,7 +294,7 @@ impl ThreadReader {
         let Seen { object, stack, carries, .. } = seen;
         let runs = (!still && stack.end != End::NoAnchor).then_some("it ran while its stack was read");
         let name = object.as_ref().and_then(|object| object.name.clone()).or_else(|| os_thread::name(self.pid, tid));
-        let frames = named(&mut self.symbols, &stack);
+        let (frames, cut) = self.room.named(&mut self.symbols, &stack);
         Thread {
             tid,
             java_id: object.as_ref().map(|object| object.id),
@@ -298,7 +309,7 @@ impl ThreadReader {
             carries,
             frames,
             executor: None,
-            incomplete: incomplete(&stack, os).or(runs),
+            incomplete: cut.or_else(|| incomplete(&stack, os)).or(runs),
         }
     }
 
@@ -373,28 +384,6 @@ fn only_joined(waits: Waits, frames: &[StackFrame]) -> Waits {
         Waits::Notify { class, address, joined: Some(_) } if !joins() => Waits::Notify { class, address, joined: None },
         waits => waits,
     }
-}
-
-/// The frames of a stack with their names.
-fn named(symbols: &mut JavaSymbols<Memory>, stack: &JavaStack) -> Vec<StackFrame> {
-    let mut frames: Vec<StackFrame> = Vec::new();
-    let plain = |frame: &Arc<Frame>| StackFrame { frame: Frame::clone(frame), native: false };
-    for place in &stack.places {
-        let native = match *place {
-            Place::Interpreted { method, pointer } => {
-                frames.push(plain(&symbols.interpreted_at(method, pointer)));
-                symbols.is_native(method)
-            }
-            Place::Compiled { pc, compile_id, native } => {
-                frames.extend(symbols.compiled(pc, true, compile_id).iter().map(plain));
-                native
-            }
-        };
-        if let Some(last) = frames.last_mut() {
-            last.native = native;
-        }
-    }
-    frames
 }
 
 /// A thread that stood still.

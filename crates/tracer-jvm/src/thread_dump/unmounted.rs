@@ -4,7 +4,7 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use serde::Serialize;
 
-use super::StackFrame;
+use super::{StackFrame, room::Named};
 use crate::{
     item::look::Waits,
     jvm::{
@@ -132,21 +132,22 @@ impl<'a> Grouping<'a> {
         most: usize,
         tid_of: &dyn Fn(u64) -> Option<u32>,
         not_read: NotRead,
-        name: &mut dyn FnMut(&JavaStack) -> Vec<StackFrame>,
+        name: &mut dyn FnMut(&JavaStack) -> Named,
     ) -> Unmounted {
         let Self { groups, beyond, by_object, .. } = self;
         let told = |(Key { stack, state, waits }, Read { java_ids, names, blocker }): (Key, Read)| {
             let (address, object) = blocker.unwrap_or_default();
             let unmounted = object.and_then(|object| by_object.get(&object).cloned());
             let owner = object.filter(|_| unmounted.is_none()).and_then(tid_of);
+            let (frames, cut) = name(&stack);
             UnmountedGroup {
                 java_ids,
                 names,
                 state,
                 waits: waits.map(|(class, _)| Waits::Unpark { class, address, owner, ended: None }),
                 owner: unmounted,
-                frames: name(&stack),
-                incomplete: stack.end.reason(),
+                frames,
+                incomplete: cut.or_else(|| stack.end.reason()),
             }
         };
         let mut groups = alike(groups.into_iter().map(told));
@@ -247,5 +248,40 @@ impl Visitor for Grouping<'_> {
         if !name.is_empty() && group.names.len() < MAX_NAMES {
             group.names.push(name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jvm::{
+        code_cache::CodeCache,
+        java_stack::{End, Place},
+        java_threads::ThreadObject,
+        world::World,
+    };
+
+    /// A JVM can have as many as it likes, each with a stack of its own.
+    #[test]
+    fn so_many_groups_and_names_are_kept_and_the_others_count() {
+        let world = World::new(21);
+        let code = CodeCache::read(&world.copy, &world.tables).unwrap();
+        let stacks = JavaStacks::new(code, &world.tables).unwrap();
+        let memory = Memory::open(std::process::id()).unwrap();
+        let pages = Pages::new(&memory);
+        let mut grouping = Grouping::new(&stacks, &memory, &pages);
+        let mut take = |id: u64, method: u64| {
+            let name = Some(format!("virtual-{id}"));
+            let object = ThreadObject { address: id, name, id, daemon: None, status: None, blocker: None };
+            let places = vec![Place::Interpreted { method, pointer: 0 }];
+            grouping.take(
+                VirtualThread { object, state: "RUNNABLE", continuation: id },
+                JavaStack { places, end: End::Root },
+            );
+        };
+        (0..2 * MAX_NAMES as u64).for_each(|id| take(id, 0));
+        (0..MAX_GROUPS as u64 + 9).for_each(|number| take(100_000 + number, number + 1));
+        assert_eq!((grouping.groups.len(), grouping.beyond), (MAX_GROUPS, 10));
+        assert_eq!(grouping.groups.values().map(|read| read.names.len()).max(), Some(MAX_NAMES));
     }
 }

@@ -18,6 +18,8 @@ use crate::{
 
 /// Largest number of threads, and of texts that can be their names, that are kept.
 const MAX_KEPT: usize = 65_536;
+/// Most that names of threads take: those of the JVM's list can have thousands of letters.
+const MAX_NAME_BYTES: usize = 64 << 20;
 
 /// What is known of threads.
 pub struct ThreadBook {
@@ -25,6 +27,7 @@ pub struct ThreadBook {
     namespace: Namespace,
     names: Option<ThreadNames>,
     threads: HashMap<u32, Thread>,
+    name_bytes: usize,
     /// Threads of which the kernel was not told yet.
     fresh: HashSet<u32>,
     texts: HashMap<NameId, String>,
@@ -40,6 +43,7 @@ impl ThreadBook {
             namespace,
             names,
             threads: HashMap::new(),
+            name_bytes: 0,
             fresh: HashSet::new(),
             texts: HashMap::new(),
             starts: Vec::new(),
@@ -56,6 +60,10 @@ impl ThreadBook {
             }
             Ok(Decoded::Event(event)) => {
                 if let Payload::Thread { edge: Edge::Begin, name, daemon, .. } = event.payload {
+                    // Nobody may have asked for long.
+                    if self.starts.len() >= MAX_KEPT {
+                        self.take_starts();
+                    }
                     self.starts.push((event.tid.0, name, daemon));
                 }
             }
@@ -70,12 +78,7 @@ impl ThreadBook {
 
     /// Reads what is new: threads that have started, and those of the JVM's list.
     pub fn look(&mut self) {
-        for (tid, name, daemon) in std::mem::take(&mut self.starts) {
-            if let Some(name) = self.texts.get(&name) {
-                let thread = Thread { name: name.clone(), daemon };
-                self.keep(tid, thread);
-            }
-        }
+        self.take_starts();
         let listed = match self.names.as_mut().map(ThreadNames::changed) {
             Some(Ok(Some(listed))) => listed,
             Some(Err(error)) => {
@@ -99,6 +102,15 @@ impl ThreadBook {
         }
     }
 
+    fn take_starts(&mut self) {
+        for (tid, name, daemon) in std::mem::take(&mut self.starts) {
+            if let Some(name) = self.texts.get(&name) {
+                let thread = Thread { name: name.clone(), daemon };
+                self.keep(tid, thread);
+            }
+        }
+    }
+
     /// Gives threads the names that are known here; which ones.
     pub fn name_all(&self, threads: &mut [(Tid, String)]) -> Vec<Tid> {
         let known = threads.iter_mut().filter_map(|(tid, name)| {
@@ -114,8 +126,9 @@ impl ThreadBook {
         if !self.has(tid) {
             let path = format!("/proc/{}/task/{tid}/comm", self.pid);
             let name = fs::read_to_string(path).unwrap_or_default().trim_end().to_owned();
-            if self.threads.len() >= MAX_KEPT {
+            if self.threads.len() >= MAX_KEPT || self.name_bytes + name.len() > MAX_NAME_BYTES {
                 self.threads.clear();
+                self.name_bytes = 0;
             }
             self.keep(tid, Thread { name, daemon: false });
         }
@@ -128,9 +141,13 @@ impl ThreadBook {
     }
 
     fn keep(&mut self, tid: u32, thread: Thread) {
-        if self.threads.len() < MAX_KEPT {
-            self.threads.insert(tid, thread);
-            self.fresh.insert(tid);
+        let bytes = self.name_bytes + thread.name.len();
+        if self.threads.len() < MAX_KEPT && bytes <= MAX_NAME_BYTES {
+            let before = self.threads.insert(tid, thread);
+            self.name_bytes = bytes - before.map_or(0, |before| before.name.len());
+            if self.fresh.len() < MAX_KEPT {
+                self.fresh.insert(tid);
+            }
         }
     }
 }
@@ -184,6 +201,23 @@ mod tests {
             book.keep(number, Thread { name, daemon: false });
         }
         assert_eq!((book.texts.len(), book.threads.len()), (65_536, 65_536));
+    }
+
+    /// Whoever decides by threads only now and then, and does not ask for those that nobody knows, is told of starts all the same.
+    #[test]
+    fn starts_that_nobody_asks_for_and_long_names_do_not_fill_the_memory() {
+        let mut book = book();
+        for tid in 0..200_000 {
+            book.hear(&encode_event(EventKind::ThreadStart, SiteId(0), Tid(tid), 1, &[7, 1, 2, 1]));
+        }
+        assert!(book.starts.len() <= MAX_KEPT, "{}", book.starts.len());
+        for tid in 0..60_000 {
+            book.keep(tid, Thread { name: "n".repeat(4096), daemon: false });
+        }
+        let bytes: usize = book.threads.values().map(|thread| thread.name.len()).sum();
+        assert!(bytes <= MAX_NAME_BYTES && bytes == book.name_bytes, "{bytes} and {}", book.name_bytes);
+        book.thread(u32::MAX);
+        assert!(book.has(u32::MAX), "there is room for who is asked for");
     }
 
     #[test]

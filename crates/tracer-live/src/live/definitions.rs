@@ -22,6 +22,8 @@ const MAX_FRAME_BYTES: usize = 96 << 20;
 const MAX_STACKS: usize = 1 << 19;
 /// Frames that are known by where they lie: those that name many stacks are the same objects each time.
 const MAX_AT_HAND: usize = 1 << 14;
+/// Most that they take, in bytes: each can have names of its own, whether or not these found room above.
+const MAX_AT_HAND_BYTES: usize = 16 << 20;
 
 /// What has been defined so far.
 #[derive(Debug, Default)]
@@ -29,6 +31,7 @@ pub struct Definitions {
     frames: HashMap<Arc<Frame>, u32>,
     /// By address; they are held, so that no other frame comes to lie there.
     at_hand: HashMap<*const Frame, (Arc<Frame>, u32)>,
+    at_hand_bytes: usize,
     frame_bytes: usize,
     /// Stacks that were told lately, and before.
     young: HashSet<StackId>,
@@ -58,9 +61,11 @@ impl Definitions {
             return *id;
         }
         let id = self.frame_by_content(Arc::clone(&frame), sink);
-        if self.at_hand.len() >= MAX_AT_HAND {
+        if self.at_hand.len() >= MAX_AT_HAND || self.at_hand_bytes >= MAX_AT_HAND_BYTES {
             self.at_hand.clear();
+            self.at_hand_bytes = 0;
         }
+        self.at_hand_bytes += frame.bytes();
         self.at_hand.insert(Arc::as_ptr(&frame), (frame, id));
         id
     }
@@ -87,6 +92,23 @@ impl Definitions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_with_long_names_take_no_more_than_their_bytes() {
+        let mut definitions = Definitions::default();
+        let mut told = 0;
+        for number in 0..40_000 {
+            let frame = Arc::new(Frame::named(Kind::Interpreted, format!("{number:016384}")));
+            definitions.frame(frame, &mut |item| match item {
+                Item::Frame(definition) => told += definition.frame.bytes(),
+                other => panic!("{other:?}"),
+            });
+            let at_hand: usize = definitions.at_hand.values().map(|(frame, _)| frame.bytes()).sum();
+            assert!(number % 100 > 0 || at_hand <= MAX_AT_HAND_BYTES + 32 * 1024, "{at_hand}");
+        }
+        let kept: usize = definitions.frames.keys().map(|frame| frame.bytes()).sum();
+        assert!(kept <= MAX_FRAME_BYTES + 32 * 1024 && told == kept, "{kept} and {told}");
+    }
 
     #[test]
     fn a_stack_is_told_once_and_again_when_others_may_have_given_it_up() {

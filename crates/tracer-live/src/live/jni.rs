@@ -48,6 +48,7 @@ pub struct JniCalls {
     namer: Option<Namer>,
     /// By address.
     known: HashMap<u64, Known>,
+    known_bytes: usize,
     /// Name of each caller, by number; the first has no use.
     numbered: Vec<NameId>,
     /// Definitions that were not passed on yet.
@@ -67,6 +68,9 @@ struct Known {
 
 /// So many entries of the kernel's tables are kept by thread before those of threads that ended are summed up.
 const MANY_ENTRIES: usize = 4096;
+
+/// Most that names of callers take; each is kept twice.
+const MAX_KNOWN_BYTES: usize = 32 << 20;
 
 /// Most threads of which a decision is kept.
 const MAX_OPENERS: usize = 65_536;
@@ -88,6 +92,7 @@ impl JniCalls {
             functions,
             namer: None,
             known: HashMap::new(),
+            known_bytes: 0,
             numbered: vec![NameId(tracer_common::record::NAME_ABSENT)],
             fresh: Vec::new(),
             openers: HashMap::new(),
@@ -197,6 +202,13 @@ impl JniCalls {
         self.judge.is_wanted(&subject(function), caller.as_ref(), facts)
     }
 
+    /// More is about to be taken out of the ring buffers.
+    pub(super) fn look_again(&mut self) {
+        if let Some(namer) = &mut self.namer {
+            namer.look_again();
+        }
+    }
+
     /// The name of the caller at an address, which may be new.
     fn meet(&mut self, address: u64, kernel: &mut Kernel) -> NameId {
         if let Some(known) = self.known.get(&address) {
@@ -210,9 +222,11 @@ impl JniCalls {
         let text = caller.text.as_bytes();
         let name = name_id(text);
         self.fresh.push(encode_definition(name, text));
-        if self.known.len() >= MAX_CALLERS {
+        let bytes = self.known_bytes + caller.bytes();
+        if self.known.len() >= MAX_CALLERS || bytes > MAX_KNOWN_BYTES {
             return name;
         }
+        self.known_bytes = bytes;
         // One name has one number, whatever the address.
         let number = self.numbered.iter().skip(1).position(|known| *known == name).map_or_else(
             || {
@@ -254,7 +268,8 @@ impl JniCalls {
             .map(|(address, _)| *address)
             .collect();
         for address in changed {
-            self.known.remove(&address);
+            let known = self.known.remove(&address);
+            self.known_bytes -= known.map_or(0, |known| known.caller.bytes());
             kernel.jni().forget_caller(address);
         }
     }

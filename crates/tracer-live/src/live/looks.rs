@@ -405,6 +405,44 @@ fn define(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        jvm::java_threads::Executor,
+        stack::{Frame, Kind},
+    };
+
+    /// A target lists as many threads as it likes, each with a stack, a name and an executor of its own.
+    #[test]
+    fn a_look_tells_of_so_many_groups_names_and_executors_and_no_more() {
+        let frame =
+            |number: usize| StackFrame { frame: Frame::named(Kind::Compiled, format!("a.A.{number}")), native: false };
+        let thread = |number: usize| Thread {
+            tid: u32::try_from(number).unwrap(),
+            name: format!("made-up-{number}"),
+            // Each tenth has none, and half of the others have the same.
+            frames: if number.is_multiple_of(10) { Vec::new() } else { vec![frame(number % 2 * number)] },
+            executor: Some(Executor { address: number as u64, queued: 0, completed: None, completed_here: 0 }),
+            ..Thread::default()
+        };
+        let seen = Seen {
+            time_ns: 1,
+            cpu_ns: 1,
+            span_ns: 1,
+            queued_ns: 0,
+            ran: Ran::default(),
+            process: None,
+            mapped: None,
+            threads: (0..8000).map(thread).collect(),
+            unmounted: Vec::new(),
+            virtual_more: false,
+        };
+        let look = seen.told(&mut Definitions::default(), &mut |_| {});
+        assert_eq!(
+            (look.groups.len(), look.executors.len(), look.others.len()),
+            (MAX_GROUPS, MAX_EXECUTORS, MAX_NAMES)
+        );
+        assert_eq!(look.groups.iter().map(|group| group.names.len()).max(), Some(MAX_NAMES));
+        assert_eq!(look.threads, 8000, "all of them count");
+    }
 
     #[test]
     fn who_ran_once_in_two_seconds_did_so_seldom() {

@@ -128,6 +128,9 @@ impl Live {
         if let Some(unwinding) = unwinding {
             unwinding.look_again();
         }
+        if let Some(jni) = jni {
+            jni.look_again();
+        }
         let more = rings.drain(DRAIN_LIMIT, |record| {
             *drained_bytes += record.len() as u64;
             *step_bytes += record.len() as u64;

@@ -74,6 +74,7 @@ pub struct Subjects {
     /// By name, and whether it is a method: a class that is loaded again lies elsewhere, and is the same subject.
     by_name: HashMap<(Subject, bool), SubjectId>,
     named: Vec<Named>,
+    named_bytes: usize,
     /// Those that their names alone say are not wanted.
     never_wanted: HashSet<SubjectId>,
     /// Calls of which user space found last that they are not wanted, by thread and method.
@@ -116,6 +117,7 @@ impl Subjects {
             known: HashMap::new(),
             by_name: HashMap::new(),
             named: Vec::new(),
+            named_bytes: 0,
             never_wanted: HashSet::new(),
             unwanted: HashSet::new(),
             cells: vec![nobody],

@@ -65,7 +65,14 @@ impl Threads {
 
     /// A thread has been named by what knows its whole name.
     pub(super) fn named(&mut self, tid: Tid) {
-        self.seen.insert(tid, Named::Whole);
+        self.see(tid, Named::Whole);
+    }
+
+    fn see(&mut self, tid: Tid, named: Named) {
+        if self.seen.len() >= MAX_THREADS && !self.seen.contains_key(&tid) {
+            self.seen.clear();
+        }
+        self.seen.insert(tid, named);
     }
 
     /// The whole name of a thread as it was at a moment, where that is news. Whoever has its id since then has another name.
@@ -84,13 +91,10 @@ impl Threads {
     }
 
     fn first_name(&mut self, pid: NonZeroU32, tid: Tid, started_ns: Option<u64>) -> Option<ThreadName> {
-        if self.seen.len() >= MAX_THREADS {
-            self.seen.clear();
-        }
         if started_ns.is_none() && self.seen.contains_key(&tid) {
             return None;
         }
-        self.seen.insert(tid, started_ns.map_or(Named::Cut, Named::AtStart));
+        self.see(tid, started_ns.map_or(Named::Cut, Named::AtStart));
         Some(ThreadName { tid, name: comm(pid, tid)? })
     }
 }
@@ -152,6 +156,22 @@ mod tests {
         assert!(told(&mut threads, 21).is_some());
         // Ids of threads are those of another namespace than what looks read.
         assert_eq!(Threads::new(None).learn(tid, "main", 1), None);
+    }
+
+    #[test]
+    fn threads_without_end_are_not_remembered_without_end() {
+        let (pid, _) = own();
+        let mut threads = Threads::new(Some(pid));
+        for number in 0..200_000 {
+            // Numbers that no thread has: there is nothing to read.
+            let tid = Tid(u32::MAX - number);
+            match number % 3 {
+                0 => drop(threads.name(&encode_event(EventKind::CpuSample, SiteId(0), tid, 1, &[1]))),
+                1 => threads.named(tid),
+                _ => drop(threads.learn(tid, "name", 1)),
+            }
+            assert!(threads.seen.len() <= MAX_THREADS);
+        }
     }
 
     #[test]

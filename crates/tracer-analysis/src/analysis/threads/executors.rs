@@ -21,6 +21,8 @@ use crate::{
 const EXECUTORS: usize = 1024;
 /// Most places of one executor that are told apart.
 const PLACES: usize = 64;
+/// Most bytes of all places: a target decides how long their names are.
+const PLACE_BYTES: usize = 16 << 20;
 /// Most that are shown.
 const ROWS: usize = 100;
 
@@ -52,7 +54,8 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, look: &ExecutorLook, stacks: &Stacks) {
+    /// Takes a look; what a new place takes is added to the bytes of all.
+    fn add(&mut self, look: &ExecutorLook, stacks: &Stacks, bytes: &mut usize) {
         if self.looks == 0 {
             self.first = look.queued;
         }
@@ -75,8 +78,12 @@ impl Seen {
             && matches!(why, Some((Kind::Task | Kind::Latch | Kind::Barrier, _)));
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
         let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
-        if self.places.len() < PLACES || self.places.contains_key(&place) {
-            *self.places.entry(place).or_default() += 1;
+        let needed = *bytes + place.0.len() + place.1.len();
+        if let Some(times) = self.places.get_mut(&place) {
+            *times += 1;
+        } else if self.places.len() < PLACES && needed <= PLACE_BYTES {
+            self.places.insert(place, 1);
+            *bytes = needed;
         }
     }
 
@@ -110,7 +117,10 @@ impl Seen {
 
 /// All executors.
 #[derive(Debug, Default)]
-pub(super) struct Executors(BTreeMap<String, Seen>);
+pub(super) struct Executors {
+    by_names: BTreeMap<String, Seen>,
+    place_bytes: usize,
+}
 
 impl Executors {
     pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
@@ -119,17 +129,17 @@ impl Executors {
             let names = last_number(&executor.name);
             let all = completed.entry(names.clone()).or_insert(Some(0));
             *all = all.zip(executor.completed).map(|(all, one)| all.saturating_add(one));
-            if self.0.len() < EXECUTORS || self.0.contains_key(&names) {
-                self.0.entry(names).or_default().add(executor, stacks);
+            if self.by_names.len() < EXECUTORS || self.by_names.contains_key(&names) {
+                self.by_names.entry(names).or_default().add(executor, stacks, &mut self.place_bytes);
             }
         }
-        for (names, seen) in &mut self.0 {
+        for (names, seen) in &mut self.by_names {
             seen.completed(completed.get(names).copied().flatten(), look.span_ns);
         }
     }
 
     pub(super) fn table(&self) -> Shape {
-        let mut waited: Vec<_> = self.0.iter().filter(|(_, seen)| seen.most > 0 || seen.done > 0).collect();
+        let mut waited: Vec<_> = self.by_names.iter().filter(|(_, seen)| seen.most > 0 || seen.done > 0).collect();
         waited.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
         let row = |(names, seen): (&String, &Seen)| {
             let average = |sum: u64| (sum as f64 / seen.looks.max(1) as f64).into();
@@ -253,6 +263,25 @@ mod tests {
         assert_eq!(row(&executors)[9], 3_u64.into());
         executors.look(&look(0, 4, stack, None), &play.stacks);
         assert_eq!(row(&executors)[9], 0_u64.into(), "one runs");
+    }
+
+    #[test]
+    fn places_with_long_names_take_no_more_than_their_bytes() {
+        let mut play = Play::default();
+        let mut executors = Executors::default();
+        for executor in 1..40 {
+            for place in 0..PLACES {
+                let long = format!("a.{}{place}.send:9", "M".repeat(8192));
+                let stack = play.stack(&["java.util.concurrent.ThreadPoolExecutor$Worker.run:630", &long]);
+                let mut look = look(0, 4, stack, None);
+                look.executors[0].name = "e".repeat(executor);
+                executors.look(&look, &play.stacks);
+            }
+        }
+        let all = executors.by_names.values().flat_map(|seen| seen.places.keys());
+        let bytes: usize = all.map(|(place, what)| place.len() + what.len()).sum();
+        assert!(bytes == executors.place_bytes && bytes <= PLACE_BYTES, "{bytes} and {}", executors.place_bytes);
+        assert!(bytes > PLACE_BYTES / 2, "{bytes}");
     }
 
     #[test]

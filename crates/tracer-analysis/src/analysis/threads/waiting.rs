@@ -33,6 +33,8 @@ pub const HAS_ENDED: &str = "<it has ended>";
 const REASONS: usize = 4096;
 /// Most texts that are told apart.
 const TEXTS: usize = 16_384;
+/// Most bytes of them, which are kept twice: a target decides how long they are.
+const TEXT_BYTES: usize = 16 << 20;
 /// Most threads of circles that are shown.
 const ROWS: usize = 100;
 
@@ -124,8 +126,15 @@ impl Merge for Seen {
 /// Texts by number; what comes above the bound has one number together.
 #[derive(Debug)]
 struct Texts {
-    texts: Vec<String>,
+    all: Vec<String>,
     numbers: HashMap<String, usize>,
+    bytes: usize,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self { all: vec![OTHERS.to_owned()], numbers: HashMap::new(), bytes: 0 }
+    }
 }
 
 impl Texts {
@@ -133,16 +142,17 @@ impl Texts {
         if let Some(known) = self.numbers.get(&text) {
             return *known;
         }
-        if self.texts.len() > TEXTS {
+        if self.all.len() > TEXTS || self.bytes + text.len() > TEXT_BYTES {
             return 0;
         }
-        self.texts.push(text.clone());
-        self.numbers.insert(text, self.texts.len() - 1);
-        self.texts.len() - 1
+        self.bytes += text.len();
+        self.all.push(text.clone());
+        self.numbers.insert(text, self.all.len() - 1);
+        self.all.len() - 1
     }
 
     fn of(&self, number: usize) -> String {
-        self.texts.get(number).cloned().unwrap_or_default()
+        self.all.get(number).cloned().unwrap_or_default()
     }
 }
 
@@ -166,14 +176,13 @@ pub(super) struct Waiting {
 
 impl Default for Waiting {
     fn default() -> Self {
-        let texts = Texts { texts: vec![OTHERS.to_owned()], numbers: HashMap::new() };
         Self {
             looks: 0,
             looks_partial: 0,
             reasons: Keyed::new(REASONS),
             reason_steps: Timed::default(),
             look_steps: Timed::default(),
-            texts,
+            texts: Texts::default(),
             files: HashMap::new(),
             starved: StarvedPools::default(),
             circles: Vec::new(),
@@ -413,6 +422,15 @@ fn circles(look: &ThreadLook, stacks: &Stacks) -> Vec<Vec<Cell>> {
 mod tests {
     use super::{super::super::testing::Play, *};
     use crate::item::look::{Holding, Waits};
+
+    #[test]
+    fn long_texts_take_no_more_than_their_bytes_and_the_rest_has_one_number() {
+        let mut texts = Texts::default();
+        let numbers: Vec<usize> = (0..4096).map(|number| texts.number(format!("{number:08192}"))).collect();
+        let kept: usize = texts.numbers.keys().map(String::len).sum();
+        assert!(kept <= TEXT_BYTES && kept > TEXT_BYTES / 2, "{kept}");
+        assert_eq!((numbers[0], numbers[4095], texts.of(0)), (1, 0, OTHERS.to_owned()));
+    }
 
     #[test]
     fn a_lock_has_its_holder_and_those_who_wait_their_callers() {

@@ -7,7 +7,7 @@ use crate::{fuzz, heap::summary::Analysis};
 
 /// Most memory for one damaged stream.
 const ROOM: usize = 64 << 20;
-const BOUNDS: Bounds = Bounds { objects: 1 << 16, references: 1 << 16 };
+const BOUNDS: Bounds = Bounds { objects: 1 << 16, references: 1 << 16, texts: 1 << 20 };
 
 #[derive(Default)]
 struct Written(Vec<u8>);
@@ -103,10 +103,71 @@ fn records_become_a_graph_whose_fields_have_their_names() {
 
 #[test]
 fn more_than_a_process_has_room_for_is_refused() {
-    let mut reader = Reader::new(Bounds { objects: 3, references: 100 });
+    let mut reader = Reader::new(Bounds { objects: 3, ..BOUNDS });
     assert_eq!(reader.take(&stream()), Err(Error::TooMany("objects")));
     let mut reader = Reader::new(BOUNDS);
     assert_eq!(reader.take(&[0xff]), Err(Error::Malformed(0)));
+}
+
+/// Each of four million classes could have sixty thousand fields with names of 4 KiB: what was told within a minute filled any machine.
+#[test]
+fn names_take_as_much_as_they_may_and_no_more() {
+    let long = |number: u64| format!("L{number:0100};");
+    let told = |what: &dyn Fn(&mut Written, u64)| {
+        let mut reader = Reader::new(BOUNDS);
+        let ended = (1..100_000).find_map(|number| {
+            let mut written = Written::default();
+            what(&mut written, number);
+            reader.take(&written.0).err()
+        });
+        let graph = reader.finish().0;
+        let classes = graph.classes.iter().map(|class| class.name.len()).sum::<usize>();
+        let others = graph.names.iter().chain(graph.threads.values()).map(String::len).sum::<usize>();
+        (ended, classes + others)
+    };
+    let class = |written: &mut Written, number| written.class(&[number, 0, 0, 0], &long(number), &[]);
+    let field = |written: &mut Written, number| {
+        written.class(&[number, CLASS_HAS_FIELDS, 0, 0], "LX;", &[(0, &long(number))]);
+    };
+    let thread = |written: &mut Written, number| {
+        written.record(walk::THREAD, &[number]);
+        written.text(&long(number));
+    };
+    for what in [&class as &dyn Fn(&mut Written, u64), &field, &thread] {
+        let (ended, bytes) = told(what);
+        assert_eq!(ended, Some(Error::TooMany("names")));
+        assert!(bytes <= BOUNDS.texts + 1000 && bytes > BOUNDS.texts / 2, "{bytes}");
+    }
+    assert!(Bounds::of_memory(1 << 40).texts <= 256 << 20);
+}
+
+/// Interfaces that each have all others above them have their fields once, and no class has more than there can be.
+#[test]
+fn fields_are_numbered_up_to_a_bound() {
+    const INTERFACES: u64 = 300;
+    let mut written = Written::default();
+    for number in 1..=INTERFACES {
+        let above: Vec<u64> = (1..=INTERFACES).collect();
+        let numbers = [&[number, CLASS_HAS_FIELDS | CLASS_INTERFACE, 0, INTERFACES][..], &above].concat();
+        written.record(walk::CLASS, &numbers);
+        written.text("LI;");
+        written.record(255, &[]);
+        written.0.push(1);
+        for _ in 0..255 {
+            written.0.push(1);
+            written.text("f");
+        }
+    }
+    written.class(&[1000, CLASS_HAS_FIELDS, 0, 1, 1], "LC;", &[(0, "last")]);
+    let mut reader = Reader::new(Bounds { texts: 64 << 20, ..BOUNDS });
+    reader.take(&written.0).expect("a stream");
+    let class = reader.classes[&1000].number;
+    assert_eq!(reader.numbered(class).len(), MAX_NUMBERED);
+    for class in 0..1000 {
+        reader.field(class, 0);
+    }
+    let kept = reader.fields.values().map(Vec::len).sum::<usize>();
+    assert!(kept == reader.numbered && kept <= MAX_ALL_NUMBERED && kept > MAX_ALL_NUMBERED / 2, "{kept}");
 }
 
 #[test]

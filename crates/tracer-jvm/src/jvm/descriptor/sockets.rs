@@ -4,7 +4,7 @@ use std::{
     cell::OnceCell,
     collections::{HashMap, HashSet},
     fs::File,
-    io::Read as _,
+    io::{self, Read},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
@@ -53,11 +53,13 @@ fn named(table: &str, one: impl Fn(&str) -> Option<(u64, String)>) -> impl Itera
 }
 
 fn text(pid: u32, file: &str) -> String {
+    File::open(format!("/proc/{pid}/net/{file}")).map(bounded).unwrap_or_default()
+}
+
+fn bounded(table: impl Read) -> String {
     let mut bytes = Vec::new();
     // What was read before an error is a part of the table.
-    let _: Option<usize> = File::open(format!("/proc/{pid}/net/{file}"))
-        .ok()
-        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes).ok());
+    let _: io::Result<usize> = table.take(MAX_BYTES).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -136,6 +138,13 @@ mod tests {
         let ports = [&listening].into_iter().filter_map(|line| listens(line)).collect();
         let served = of_internet(line, "TCP", &ports).expect("a line");
         assert_eq!(served.1, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
+    }
+
+    /// A user can have as many sockets as she likes, and names for them.
+    #[test]
+    fn of_a_table_a_bounded_part_is_read() {
+        let endless = io::repeat(b'x').take(MAX_BYTES + 4096);
+        assert_eq!(bounded(endless).len() as u64, MAX_BYTES);
     }
 
     #[test]

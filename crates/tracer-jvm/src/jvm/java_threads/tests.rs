@@ -119,6 +119,21 @@ fn an_owner_that_has_not_signed_is_who_has_locked_the_object() {
     );
 }
 
+/// 4,096 monitors and 32,768 threads took minutes of a session's own thread, with each look.
+#[test]
+fn so_many_threads_are_asked_what_they_have_locked_and_no_more() {
+    let mut copy = memory();
+    copy.write_u64(MONITOR + 8, ANONYMOUS);
+    copy.write_u64(THREADS[0] + 72, OBJECT);
+    copy.write_u32(THREADS[0] + 64, 80);
+    let mut threads = JavaThreads::new(copy, layout(None)).asking(2 * THREADS.len() + 1);
+    for _ in 0..2 {
+        threads.refresh().unwrap();
+        let answers = [(); 3].map(|()| os_tid(threads.owner(ANONYMOUS, MONITOR)));
+        assert_eq!(answers, [Ok(100), Ok(100), Err(NoHolder::Anonymous)]);
+    }
+}
+
 #[test]
 fn blocked_threads_and_the_class_of_a_monitor_are_read() {
     let threads = opened(memory(), None);

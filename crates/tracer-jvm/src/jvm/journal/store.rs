@@ -433,6 +433,12 @@ mod tests {
         fs::set_permissions(&journal.path, fs::Permissions::from_mode(0o755)).unwrap();
         assert!(matches!(journal.lock(TARGET), Err(Error::Untrusted { mode: 0o755, .. })));
         assert!(matches!(journal.targets(), Err(Error::Untrusted { mode: 0o755, .. })));
+        // Only root can give something away.
+        if geteuid().is_root() {
+            fs::set_permissions(&journal.path, fs::Permissions::from_mode(0o700)).unwrap();
+            std::os::unix::fs::chown(&journal.path, Some(12_345), None).unwrap();
+            assert!(matches!(journal.lock(TARGET), Err(Error::Untrusted { uid: 12_345, mode: 0o700, .. })));
+        }
     }
 
     #[test]

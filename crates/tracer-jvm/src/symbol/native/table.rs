@@ -5,9 +5,9 @@ use std::{fmt::Write as _, ops::Range, path::Path};
 use crate::jvm::elf::{self, Elf};
 
 /// Most symbols of one file that are kept.
-const MAX_SYMBOLS: usize = 1 << 20;
+pub(super) const MAX_SYMBOLS: usize = 1 << 20;
 /// Most bytes of names of one file that are kept; a libjvm.so has a tenth of them.
-const MAX_NAME_BYTES: usize = 64 << 20;
+pub(super) const MAX_NAME_BYTES: usize = 64 << 20;
 /// Code between symbols is padding up to this many bytes; a return address can lie there.
 const PADDING_BYTES: u64 = 16;
 /// How far code that has no size in the table can reach: it is written by hand, and short.

@@ -123,6 +123,40 @@ fn read(symbols: &NativeSymbols) -> Vec<usize> {
     symbols.files.iter().filter_map(bytes).collect()
 }
 
+/// A file with so many functions, whose names are these, one after another and from the first again.
+fn of_functions(count: usize, names: &[String]) -> Vec<u8> {
+    let texts: Vec<u8> = names.iter().flat_map(|name| format!("{name}\0").into_bytes()).collect();
+    let mut places = Vec::new();
+    for name in names {
+        let next = places.last().map_or(0, |(at, len): &(u32, u32)| at + len);
+        places.push((next, u32::try_from(name.len() + 1).unwrap()));
+    }
+    let places: Vec<u32> = places.iter().map(|(at, _)| *at).cycle().take(count).collect();
+    let mut symbols = hostile::symbols(&places);
+    for (symbol, number) in symbols.chunks_exact_mut(24).zip(1_u64..) {
+        symbol[8..16].copy_from_slice(&(number * 64).to_le_bytes());
+    }
+    hostile::file(&[(".strtab", hostile::NAMES, 0, texts), (".symtab", elf::SHT_SYMTAB, 1, symbols)])
+}
+
+#[test]
+fn of_one_file_so_many_symbols_and_bytes_of_names_are_kept() {
+    let code = 0..u64::MAX;
+    let all = std::slice::from_ref(&code);
+    // Names are looked at as long as they are no more than twice their table.
+    let file = of_functions(table::MAX_SYMBOLS + 200, &vec!["f".to_owned(); 600_000]);
+    let kept = Symbols::parse(&file, all).unwrap();
+    assert!(kept.name(64).is_some() && kept.name(64 * table::MAX_SYMBOLS as u64).is_some());
+    assert_eq!(kept.name(64 * (table::MAX_SYMBOLS as u64 + 100)), None);
+    let names: Vec<String> = (0..8600).map(|number| format!("{number:04095}")).collect();
+    let kept = Symbols::parse(&of_functions(2 * names.len(), &names), all).unwrap();
+    assert!(
+        kept.bytes() <= table::MAX_NAME_BYTES + (1 << 20) && kept.bytes() > table::MAX_NAME_BYTES / 2,
+        "{}",
+        kept.bytes()
+    );
+}
+
 /// A target can map as many files as it likes, with as many names.
 #[test]
 fn names_of_all_files_together_stay_below_their_bound_and_the_rest_says_why() {

@@ -432,6 +432,25 @@ mod tests {
         assert_eq!(loads.finish_step(0.0)[1].events, 0, "they count once");
     }
 
+    /// The numbers of buffers and places are words that the target writes.
+    #[test]
+    fn made_up_buffers_and_places_are_not_kept_without_end() {
+        let mut loads = loads();
+        for number in 0..u32::try_from(3 * MAX_BUFFERS).expect("few") {
+            loads.take(&record(number, 0, &[enter(number % 60_000 + 100)]));
+        }
+        for _ in 0..3 * MAX_EARLY_OF_PLACE {
+            loads.take(&record(1, 0, &[enter(100)]));
+        }
+        assert!(loads.buffers.len() <= MAX_BUFFERS, "{}", loads.buffers.len());
+        let most = loads.early.values().map(Vec::len).max();
+        assert!(
+            loads.early.len() <= MAX_EARLY && most <= Some(MAX_EARLY_OF_PLACE),
+            "{} and {most:?}",
+            loads.early.len()
+        );
+    }
+
     #[test]
     fn bytes_of_objects_are_no_marks() {
         let mut loads = loads();

@@ -28,6 +28,11 @@ impl Caller {
         Self { text: text.into(), subject: None }
     }
 
+    /// What its texts take.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.subject.as_ref().map_or(0, Subject::bytes)
+    }
+
     fn known(class: String, name: String, signature: String, separator: char) -> Self {
         let text = format!("{class}{separator}{name}");
         Self { text, subject: Some(Subject { class, method: Some(MethodPart { name, signature, native: true }) }) }
@@ -41,6 +46,8 @@ pub(super) struct Namer {
     code_cache: CodeCache,
     native: NativeSymbols,
     unloads: Unloads,
+    /// How often mappings were read for addresses that are in no file, since callers were named last.
+    looks: u32,
 }
 
 impl Namer {
@@ -50,12 +57,17 @@ impl Namer {
         let metadata = MetadataLayout::from_tables(&memory, &jvm.tables).map_err(|error| error.to_string())?;
         let code_cache = CodeCache::read(&memory, &jvm.tables).map_err(|error| error.to_string())?;
         let native = NativeSymbols::new(&memory);
-        Ok(Self { memory, metadata, code_cache, native, unloads: Unloads::new(jvm) })
+        Ok(Self { memory, metadata, code_cache, native, unloads: Unloads::new(jvm), looks: 0 })
     }
 
     /// Whether an address may mean another caller since this was asked before.
     pub(super) fn may_have_changed(&mut self) -> bool {
         self.unloads.may_have_happened(&self.memory)
+    }
+
+    /// Callers are named once more, and files may have been mapped since.
+    pub(super) const fn look_again(&mut self) {
+        self.looks = 0;
     }
 
     /// The caller at an address.
@@ -73,8 +85,9 @@ impl Namer {
             return caller;
         }
         let method = self.method(address);
-        if method.subject.is_none() {
-            // It may be a file that was mapped since.
+        if method.subject.is_none() && self.looks == 0 {
+            // It may be a file that was mapped since. A target can call from as many places as it likes, and map as much.
+            self.looks += 1;
             self.native.refresh();
             return self.native(address).unwrap_or(method);
         }
@@ -93,5 +106,33 @@ impl Namer {
         let frame = self.native.frame(address, true);
         let module = frame.module.clone().filter(|_| frame.kind == Kind::Native)?;
         Some(Caller::known(module, frame.name.clone(), String::new(), '!'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jvm::world::World;
+
+    /// Reading sixty thousand mappings for each of sixty thousand callers would take an hour.
+    #[test]
+    fn mappings_are_read_once_for_all_callers_that_nobody_knows() {
+        let world = World::new(21);
+        let memory = Memory::open(std::process::id()).unwrap();
+        let mut namer = Namer {
+            metadata: MetadataLayout::from_tables(&world.copy, &world.tables).unwrap(),
+            code_cache: CodeCache::read(&world.copy, &world.tables).unwrap(),
+            native: NativeSymbols::new(&memory),
+            memory,
+            unloads: Unloads::default(),
+            looks: 0,
+        };
+        for round in 0..2 {
+            for address in 1..100 {
+                assert!(namer.name(8 * address).subject.is_none(), "{round}");
+            }
+            assert_eq!(namer.looks, 1);
+            namer.look_again();
+        }
     }
 }

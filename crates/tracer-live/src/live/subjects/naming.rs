@@ -13,6 +13,9 @@ use crate::{
     subject::{MethodPart, Subject, SubjectDefinition},
 };
 
+/// Most that names of subjects take; each is kept twice.
+const MAX_NAMED_BYTES: usize = 32 << 20;
+
 /// A subject that was met.
 pub(super) struct Named {
     pub(super) subject: Subject,
@@ -45,10 +48,12 @@ impl Subjects {
         if let Some(id) = self.by_name.get(&key) {
             return Some(*id);
         }
-        if self.named.len() >= MAX_SUBJECTS {
+        let (subject, _) = &key;
+        let bytes = self.named_bytes + subject.bytes();
+        if self.named.len() >= MAX_SUBJECTS || bytes > MAX_NAMED_BYTES {
             return None;
         }
-        let (subject, _) = &key;
+        self.named_bytes = bytes;
         let id = SubjectId(u32::try_from(self.named.len()).unwrap_or(u32::MAX));
         let (mask, verdict) = self.asked.judge.subject(subject);
         if verdict == Some(Verdict::Never) {
