@@ -274,7 +274,7 @@ pub(super) fn descriptors(evidence: &Evidence<'_>) -> Option<Finding> {
         .flatten()
         .collect(),
         next_step: format!(
-            "Close what is opened (`try` with resources). `ls -l /proc/{}/fd` shows all; `jtrace calls PID {}` shows who opens.",
+            "Close what is opened (`try` with resources). `ls -l /proc/{}/fd` shows all; {} shows who opens.",
             evidence.target.pid,
             opener(what.as_deref())
         ),
@@ -286,13 +286,13 @@ fn named(what: &str) -> String {
     if what.starts_with('/') || what.starts_with("TCP ") { format!("`{what}`") } else { what.to_owned() }
 }
 
-/// Options that choose the methods of the JDK that open such a thing.
+/// The command that counts who calls the methods of the JDK that open such a thing.
 fn opener(what: Option<&str>) -> &'static str {
     match what {
         Some(what) if what.starts_with('/') || what.starts_with("files in ") => {
-            "-I 'java.io.File*Stream::<init>' -I 'java.io.RandomAccessFile::<init>'"
+            "`jtrace calls PID -I 'java.io.File*Stream::<init>' -I 'java.io.RandomAccessFile::<init>'`"
         }
-        _ => "-I 'java.net.Socket::<init>' -I 'sun.nio.ch.SocketChannelImpl::<init>'",
+        _ => "`jtrace calls PID -I 'java.net.Socket::<init>' -I 'sun.nio.ch.SocketChannelImpl::<init>'`",
     }
 }
 

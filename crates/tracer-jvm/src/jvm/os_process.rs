@@ -158,6 +158,7 @@ mod tests {
     #[test]
     fn fuzz_os_processes() {
         fuzz::texts("os_process", |text| {
+            let _ = open::of_limits(text);
             let mut read = OsProcess::default();
             read_status(&mut read, text);
             let _ = read_stat(&mut read, text, 10_000_000);

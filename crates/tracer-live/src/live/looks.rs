@@ -431,6 +431,7 @@ mod tests {
             ran: Ran::default(),
             process: None,
             mapped: None,
+            opened: None,
             threads: (0..8000).map(thread).collect(),
             unmounted: Vec::new(),
             virtual_more: false,

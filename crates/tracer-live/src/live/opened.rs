@@ -75,7 +75,10 @@ fn kind(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
+    use std::{
+        io::Read as _,
+        process::{Command, Stdio},
+    };
 
     use super::*;
 
@@ -98,18 +101,23 @@ mod tests {
 
     #[test]
     fn what_is_opened_again_and_again_is_found_and_read_only_where_there_is_more() {
-        let pid = std::process::id();
-        let mut opening = Opening::default();
+        // Above all that this process may hand on.
+        let script = "for fd in $(seq 800 863); do eval \"exec $fd</dev/null\"; done; echo opened; exec cat";
+        let shell = Command::new("bash").args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut shell = shell.expect("a shell");
+        let mut said = [0; 7];
+        shell.stdout.as_mut().expect("piped").read_exact(&mut said).expect("it has opened them");
+        let (pid, mut opening) = (shell.id(), Opening::default());
         let mut look = |more: u64| {
             let process = OsProcess { descriptors: Some(100 + more), ..OsProcess::default() };
-            opening.since(pid, Some(process), |name| name.replace("/proc", "/p"))
+            opening.since(pid, Some(process), |name| name.replace("/dev/", "/d/"))
         };
         assert_eq!(look(0), None);
-        let kept: Vec<File> = (0..64).map(|_| File::open("/proc/self/status").expect("a file")).collect();
         assert_eq!(look(LEAST - 1), None);
-        let opened = look(LEAST).expect("it is open often");
-        assert!(opened.what.starts_with("/p/") && opened.looked_at == LEAST, "{opened:?}");
-        drop(kept);
+        let opened = Opened { what: "/d/null".to_owned(), descriptors: LEAST, looked_at: LEAST };
+        assert_eq!(look(LEAST), Some(opened.clone()));
+        let ended = shell.kill().and_then(|()| shell.wait());
         assert_eq!(look(LEAST + 1), Some(opened), "few more are open");
+        ended.expect("it ends");
     }
 }

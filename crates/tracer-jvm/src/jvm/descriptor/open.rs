@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_a_process_has_open_is_counted_and_its_limit_read() {
-        let script = "exec 3</dev/null 4</dev/null 77</dev/null; ulimit -Sn 200; exec sleep 600";
+        let script = "exec 801</dev/null 802</dev/null 803</dev/null; ulimit -Sn 900; exec sleep 600";
         let mut opens = Command::new("bash").args(["-c", script]).stdin(Stdio::null()).spawn().expect("a shell");
         let pid = opens.id();
         let is_asleep = || fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| !path.ends_with("bash"));
@@ -63,8 +63,8 @@ mod tests {
         let (counted, limit) = (count(pid), limit(pid));
         opens.kill().expect("it is there");
         opens.wait().expect("it ends");
-        assert_eq!((limit, numbers), (Some(200), vec![77, 4, 3]));
-        // Standard input, output and error, and what this process may have handed on.
+        assert_eq!((limit, numbers), (Some(900), vec![803, 802, 801]));
+        // Besides these standard input, output and error, and what this process may have handed on.
         assert!(counted.is_some_and(|counted| counted >= 6), "{counted:?}");
         assert_eq!(count(u32::MAX), None);
     }
