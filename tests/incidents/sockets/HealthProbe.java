@@ -1,6 +1,6 @@
 /*
  * incident: A probe connects to the service each time and forgets the connection when the answer was good.
- * names: open-descriptors TCP
+ * names: open-descriptors sockets|TCP
  * jfr: none
  */
 package sockets;

@@ -149,8 +149,13 @@ impl ThreadReader {
         }
     }
 
-    /// What a call or a descriptor is about, or that without names.
-    pub fn on(&self, on: String) -> String {
+    /// What a descriptor leads to, or that without names. Tables of sockets are read once a look.
+    pub fn leads_to(&self, descriptor: u32) -> Option<String> {
+        self.descriptors.named(descriptor).map(|on| self.on(on))
+    }
+
+    /// What a call is about, or that without names.
+    fn on(&self, on: String) -> String {
         match &self.redaction {
             Some(redaction) => redaction.borrow_mut().on(&on),
             None => on,

@@ -148,7 +148,7 @@ impl Looker {
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
-        let opened = opening.since(reader.pid(), process, |name| reader.on(name));
+        let opened = opening.since(reader.pid(), process, |descriptor| reader.leads_to(descriptor));
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
         Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, opened, threads, unmounted, virtual_more })
     }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use crate::{
     item::look::{Opened, OsProcess, peer},
-    jvm::descriptor::{Descriptors, open},
+    jvm::descriptor::open,
 };
 
 /// How many more must be open than at the first look, and than when they were read last.
@@ -22,12 +22,12 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// What most of the newest descriptors lead to, in words that `shown` may change; none as long as few more are open than at the first look.
+    /// What most of the newest descriptors lead to, by what each does; none as long as few more are open than at the first look.
     pub(super) fn since(
         &mut self,
         pid: u32,
         process: Option<OsProcess>,
-        shown: impl Fn(String) -> String,
+        leads_to: impl Fn(u32) -> Option<String>,
     ) -> Option<Opened> {
         let now = process?.descriptors?;
         let first = *self.first.get_or_insert(now);
@@ -38,10 +38,8 @@ impl Opening {
         if let Some((_, opened)) = self.told.as_ref().filter(is_known) {
             return opened.clone();
         }
-        let descriptors = Descriptors::new(pid);
         let newest = usize::try_from(now - first).unwrap_or(MOST).min(MOST);
-        let names: Vec<String> =
-            open::highest(pid, newest).into_iter().filter_map(|number| descriptors.named(number)).map(shown).collect();
+        let names: Vec<String> = open::highest(pid, newest).into_iter().filter_map(leads_to).collect();
         let opened = most(&names);
         self.told = Some((now, opened.clone()));
         opened
@@ -81,6 +79,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::jvm::descriptor::Descriptors;
 
     fn told(names: &[&str]) -> Option<(String, u64, u64)> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -110,11 +109,11 @@ mod tests {
         let (pid, mut opening) = (shell.id(), Opening::default());
         let mut look = |more: u64| {
             let process = OsProcess { descriptors: Some(100 + more), ..OsProcess::default() };
-            opening.since(pid, Some(process), |name| name.replace("/dev/", "/d/"))
+            opening.since(pid, Some(process), |descriptor| Descriptors::new(pid).named(descriptor))
         };
         assert_eq!(look(0), None);
         assert_eq!(look(LEAST - 1), None);
-        let opened = Opened { what: "/d/null".to_owned(), descriptors: LEAST, looked_at: LEAST };
+        let opened = Opened { what: "/dev/null".to_owned(), descriptors: LEAST, looked_at: LEAST };
         assert_eq!(look(LEAST), Some(opened.clone()));
         let ended = shell.kill().and_then(|()| shell.wait());
         assert_eq!(look(LEAST + 1), Some(opened), "few more are open");
