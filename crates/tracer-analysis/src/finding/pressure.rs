@@ -255,12 +255,10 @@ pub(super) fn descriptors(evidence: &Evidence<'_>) -> Option<Finding> {
     } else {
         format!("{}{of} descriptors are open: soon no file and no socket can be opened", format::count(now))
     };
-    let severity = if is_short {
-        Severity::Critical
-    } else if full_s.is_some_and(|full_s| full_s < SOON_S) {
-        Severity::Warning
-    } else {
-        Severity::Info
+    let severity = match full_s {
+        _ if is_short => Severity::Critical,
+        Some(full_s) if full_s < SOON_S => Severity::Warning,
+        _ => Severity::Info,
     };
     Some(Finding {
         id: "open-descriptors",

@@ -6,9 +6,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use super::{
-    Carried, StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, room::Room, unmounted::Grouping,
-};
+use super::{Carried, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, room::Room, unmounted::Grouping};
 use crate::{
     item::{look::Waits, redaction::Redaction},
     jvm::{
@@ -194,6 +192,13 @@ impl ThreadReader {
                 Some(stood) => self.as_before(*thread, &stood.told, &known),
                 None => self.thread(*thread, tid, scheduled, &known, &code)?,
             };
+            // Whose object is waited for elsewhere is asked for something else. Few join, so others need no table of objects.
+            if told.is_in(JOIN)
+                && let Some(Waits::Notify { address, joined, .. }) = &mut told.waits
+            {
+                let object = self.threads.object(*address);
+                *joined = object.and_then(|object| known.by_object(self.objects.as_ref()).get(&object).copied());
+            }
             // A task may have come to the queue although the thread stood still. A thread that runs has no frames.
             if told.frames.is_empty() || WORKERS.iter().any(|worker| told.is_in(worker)) {
                 told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread));
@@ -249,7 +254,7 @@ impl ThreadReader {
                 self.waits(&thread, object.as_ref(), stood.tid, known)
             }),
         };
-        Thread { waits: waits.map(|waits| only_joined(waits, &stood.frames)), ..stood.clone() }
+        Thread { waits, ..stood.clone() }
     }
 
     /// A thread; none where it has ended. One that runs in a native method, or in the kernel on its behalf, has a stack of Java
@@ -310,7 +315,7 @@ impl ThreadReader {
             cpu_ns: scheduled.map(|scheduled| scheduled.ran_ns),
             queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
             times: scheduled.map(|scheduled| scheduled.times),
-            waits: waits.map(|waits| only_joined(waits, &frames)),
+            waits,
             carries,
             frames,
             executor: None,
@@ -338,9 +343,7 @@ impl ThreadReader {
         }
         let waited = self.threads.waited_for(thread.address);
         if waited != 0 {
-            let object = self.threads.object_of(waited);
-            let joined = object.and_then(|object| known.by_object(self.objects.as_ref()).get(&object).copied());
-            return Some(Waits::Notify { class: self.class_of(waited), address: waited, joined });
+            return Some(Waits::Notify { class: self.class_of(waited), address: waited, joined: None });
         }
         if let Some(blocker) = object.and_then(|object| object.blocker.as_ref()) {
             let object = blocker.owner.filter(|owner| *owner != 0);
@@ -379,15 +382,6 @@ impl ThreadReader {
             Some(list) => self.memory.u32(list).ok(),
             None => call.has_descriptor().then(|| u32::try_from(call.arguments[0]).ok()).flatten(),
         }
-    }
-}
-
-/// Who waits to be notified of the object of a thread waits for its end only in `Thread.join`.
-fn only_joined(waits: Waits, frames: &[StackFrame]) -> Waits {
-    let joins = || frames.iter().any(|frame| frame.frame.name == JOIN);
-    match waits {
-        Waits::Notify { class, address, joined: Some(_) } if !joins() => Waits::Notify { class, address, joined: None },
-        waits => waits,
     }
 }
 

@@ -421,7 +421,35 @@ fn circles(look: &ThreadLook, stacks: &Stacks) -> Vec<Vec<Cell>> {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
-    use crate::item::look::{Holding, Waits};
+    use crate::{
+        event::StackId,
+        item::look::{Holding, Waits},
+    };
+
+    /// A thread that waits to be notified, or for the end of one.
+    fn one(stack: StackId, joined: Option<u32>, holder: Option<Holding>) -> LookGroup {
+        LookGroup {
+            stack,
+            threads: 1,
+            ran: 0,
+            seldom: 0,
+            together: 1,
+            is_virtual: false,
+            names: Vec::new(),
+            waits: Some(Waits::Notify { class: None, address: 1, joined }),
+            holder,
+        }
+    }
+
+    /// The table of reasons after looks that each saw one group, so long after the look before.
+    fn reasons<const N: usize>(looks: [(u64, LookGroup); N], stacks: &Stacks) -> Table {
+        let mut waiting = Waiting::default();
+        for (span_ns, group) in looks {
+            waiting.look(&ThreadLook { span_ns, groups: vec![group], ..ThreadLook::default() }, stacks);
+        }
+        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+        table
+    }
 
     #[test]
     fn long_texts_take_no_more_than_their_bytes_and_the_rest_has_one_number() {
@@ -441,23 +469,16 @@ mod tests {
         let holds = play.stack(&["a.Shop.audit:7", "a.Stock.count:20", "java.lang.Thread.sleep"]);
         let class = "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync".to_owned();
         let group = |threads, ran, holder| LookGroup {
-            stack: waits,
             threads,
             ran,
-            seldom: 0,
             together: threads,
-            is_virtual: false,
-            names: Vec::new(),
             waits: Some(Waits::Unpark { class: class.clone(), address: 1, owner: Some(7), ended: None }),
-            holder,
+            ..one(waits, None, holder)
         };
         let holder = Holding { name: "auditor".to_owned(), stack: Some(holds), ended: false };
-        let mut waiting = Waiting::default();
         // Nobody is known to have run before the first look.
-        for (span_ns, group) in [(0, group(4, 0, None)), (1, group(3, 2, Some(holder))), (1, group(1, 0, None))] {
-            waiting.look(&ThreadLook { span_ns, groups: vec![group], ..ThreadLook::default() }, &play.stacks);
-        }
-        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+        let looks = [(0, group(4, 0, None)), (1, group(3, 2, Some(holder))), (1, group(1, 0, None))];
+        let table = reasons(looks, &play.stacks);
         let cell = |key: &str| {
             let column = table.column(key).expect(key);
             table.rows[0][column].clone()
@@ -475,20 +496,7 @@ mod tests {
         let run = "jdk.internal.ref.CleanerImpl.run:148";
         let stack =
             play.stack(&["jdk.internal.misc.InnocuousThread.run:162", run, "java.lang.ref.ReferenceQueue.remove:155"]);
-        let group = LookGroup {
-            stack,
-            threads: 1,
-            ran: 0,
-            seldom: 0,
-            together: 1,
-            is_virtual: false,
-            names: vec!["Common-Cleaner".to_owned()],
-            waits: Some(Waits::Notify { class: None, address: 1, joined: None }),
-            holder: None,
-        };
-        let mut waiting = Waiting::default();
-        waiting.look(&ThreadLook { groups: vec![group], ..ThreadLook::default() }, &play.stacks);
-        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+        let table = reasons([(0, one(stack, None, None))], &play.stacks);
         assert!(table.rows.is_empty(), "{:?}", table.rows);
     }
 
@@ -499,21 +507,8 @@ mod tests {
         let hooks = "java.lang.ApplicationShutdownHooks.runHooks:107";
         let stack = play.stack(&["java.lang.Shutdown.exit:173", hooks, "java.lang.Thread.join:1300"]);
         let flush = play.stack(&["a.Metrics.flush:16", "java.lang.Thread.sleep"]);
-        let class = Some("java.lang.Thread".to_owned());
-        let group = LookGroup {
-            stack,
-            threads: 1,
-            ran: 0,
-            seldom: 0,
-            together: 1,
-            is_virtual: false,
-            names: vec!["SIGTERM handler".to_owned()],
-            waits: Some(Waits::Notify { class, address: 1, joined: Some(7) }),
-            holder: Some(Holding { name: "flush-3".to_owned(), stack: Some(flush), ended: false }),
-        };
-        let mut waiting = Waiting::default();
-        waiting.look(&ThreadLook { groups: vec![group], ..ThreadLook::default() }, &play.stacks);
-        let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+        let hook = Holding { name: "flush-3".to_owned(), stack: Some(flush), ended: false };
+        let table = reasons([(0, one(stack, Some(7), Some(hook)))], &play.stacks);
         let cells = ["kind", "what", "site"].map(|key| table.rows[0][table.column(key).expect(key)].clone());
         let expected = ["shutdown", "the shutdown hook `flush-*`", "a.Metrics.flush:16"];
         assert_eq!(cells, expected.map(Cell::from));

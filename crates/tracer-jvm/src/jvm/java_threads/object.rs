@@ -7,15 +7,10 @@ use crate::jvm::{objects::address_in, peek::Peek};
 
 impl<P: Peek> JavaThreads<P> {
     /// Address of the object of a monitor.
-    pub(super) fn object(&self, monitor: u64) -> Option<u64> {
+    pub fn object(&self, monitor: u64) -> Option<u64> {
         let object = self.peek.u64(monitor.wrapping_add(self.layout.object)).ok()?;
         let object = if self.layout.object_is_handle { self.peek.u64(object).ok()? } else { object };
         Some(address_in(object)).filter(|object| *object != 0)
-    }
-
-    /// Address of the object of a monitor at the time.
-    pub fn object_of(&self, monitor: u64) -> Option<u64> {
-        self.object(monitor)
     }
 
     /// Name of the class of the object of a monitor, with slashes.
