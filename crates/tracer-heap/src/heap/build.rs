@@ -11,6 +11,8 @@ use crate::text::class_name::primitive;
 /// Share of the table of addresses that is used at most, in hundredths.
 const FULL: usize = 60;
 const FIRST_PLACES: usize = 1 << 12;
+/// 2⁶⁴ divided by the golden ratio, whose multiples are spread evenly.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The name of the first class.
 pub const UNKNOWN_CLASS: &str = "(a class that was loaded meanwhile)";
 
@@ -20,24 +22,36 @@ struct Numbers {
     addresses: Vec<u64>,
     /// Numbers plus 1, by a hash of the address.
     places: Vec<u32>,
-    /// Odd, and another one each time: whoever writes a dump or tells of a heap chooses the addresses, and must not choose their places.
-    multiplier: u64,
+    /// Others each time: whoever writes a dump or tells of a heap chooses the addresses, and must not choose their places.
+    keys: [u64; 2],
 }
 
 impl Default for Numbers {
     fn default() -> Self {
-        let multiplier = RandomState::new().hash_one(FIRST_PLACES) | 1;
-        Self { addresses: Vec::new(), places: vec![0; FIRST_PLACES], multiplier }
+        let random = RandomState::new();
+        let keys = [0, 1].map(|number| random.hash_one(number));
+        Self { addresses: Vec::new(), places: vec![0; FIRST_PLACES], keys }
     }
 }
 
+/// Both halves of a product: each bit of the result depends on all bits of both numbers.
+#[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
+const fn folded(a: u64, b: u64) -> u64 {
+    let product = (a as u128) * (b as u128);
+    (product as u64) ^ ((product >> u64::BITS) as u64)
+}
+
 impl Numbers {
+    /// One product alone is not enough: some keys put multiples of a number into one long row.
+    fn hashed(&self, address: u64) -> usize {
+        let [mask, multiplier] = self.keys;
+        usize::try_from(folded(folded(address ^ mask, multiplier | 1), GOLDEN)).unwrap_or(0)
+    }
+
     /// The place of an address: it, or the free one where it would be.
     fn place(&self, address: u64) -> usize {
         let mask = self.places.len() - 1;
-        // The upper bits of the product are those that all bits of the address have a part in.
-        let product = address.wrapping_mul(self.multiplier) >> (u64::BITS - mask.count_ones());
-        let mut at = usize::try_from(product).unwrap_or(0) & mask;
+        let mut at = self.hashed(address) & mask;
         loop {
             match self.places.get(at).copied() {
                 None | Some(0) => return at,
@@ -269,30 +283,33 @@ pub fn java_name(descriptor: &str) -> String {
 mod tests {
     use super::*;
 
+    /// As many as show a key that spreads badly, if there are such.
+    const HEAPS: u32 = 50;
+
     /// With one multiplier for all heaps, a dump of some megabytes took hours: each address came to the same place.
+    /// With a random one, it was one heap among some hundreds.
     #[test]
     fn addresses_that_were_chosen_for_it_have_places_of_their_own() {
-        const KNOWN: u64 = 0x9e37_79b9_7f4a_7c15;
         const CHOSEN: u64 = 20_000;
-        // The number by which the product with the known one is divided again.
+        // The number by which the product with the golden one is divided again.
         let inverse =
-            (0..6).fold(KNOWN, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(KNOWN.wrapping_mul(inverse))));
+            (0..6).fold(GOLDEN, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(GOLDEN.wrapping_mul(inverse))));
         let same = |number: u64| (number << 44).wrapping_mul(inverse);
         let upper = |number: u64| number.wrapping_mul(inverse);
         let multiples = |number: u64| number << 40;
-        for choose in [&same as &dyn Fn(u64) -> u64, &upper, &multiples] {
-            let mut numbers = Numbers::default();
-            for number in 1..=CHOSEN {
-                numbers.add(choose(number));
+        let objects = |number: u64| number * 16;
+        for choose in [&same as &dyn Fn(u64) -> u64, &upper, &multiples, &objects] {
+            for _ in 0..HEAPS {
+                let mut numbers = Numbers::default();
+                for number in 1..=CHOSEN {
+                    numbers.add(choose(number));
+                }
+                let mask = numbers.places.len() - 1;
+                let far = |address: &u64| numbers.place(*address).wrapping_sub(numbers.hashed(*address) & mask) & mask;
+                let steps: usize = numbers.addresses.iter().map(far).sum();
+                assert!(steps < numbers.addresses.len(), "{steps}, keys {:x?}", numbers.keys);
+                assert!(numbers.addresses.iter().all(|address| numbers.get(*address).is_some()));
             }
-            let mask = numbers.places.len() - 1;
-            let far = |address: &u64| {
-                let product = address.wrapping_mul(numbers.multiplier) >> (u64::BITS - mask.count_ones());
-                numbers.place(*address).wrapping_sub(usize::try_from(product).expect("64 bits")) & mask
-            };
-            let steps: usize = numbers.addresses.iter().map(far).sum();
-            assert!(steps < 100 * numbers.addresses.len(), "{steps}");
-            assert!(numbers.addresses.iter().all(|address| numbers.get(*address).is_some()));
         }
     }
 }
