@@ -47,8 +47,9 @@ const ALL: [&str; 13] = [
 const OTHERS: [&str; 7] = ["-l", "jni,alloc", "--exact", "--yes", "--max-overhead", "10000%", "--json"];
 
 /// What is sampled, in what, and by how much it may grow in an hour.
-const SERIES: [(&str, f64); 10] = [
-    ("jtrace: memory, KiB", 8192.0),
+const SERIES: [(&str, f64); 11] = [
+    ("jtrace: memory, KiB", 4096.0),
+    ("the other one's, KiB", 4096.0),
     ("jtrace: mappings", 1.0),
     ("jtrace: descriptors", 1.0),
     ("jtrace: eBPF objects", 1.0),
@@ -157,14 +158,14 @@ fn sampled(jvm: &mut Jvm, sessions: &mut [Session; 2], length: Duration) -> Resu
     let mut before: Option<(Held, Held)> = None;
     while began.elapsed() < length {
         jvm.work()?;
-        let mut own = Held::default();
-        for session in sessions.iter_mut() {
-            own = own.plus(Held::of(session.process().pid())?);
-        }
+        let [all, others] = sessions.each_mut().map(|session| Held::of(session.process().pid()));
+        let (all, others) = (all?, others?);
+        let own = all.plus(others);
         let target = Held::of(jvm.pid())?;
         if let Some((own_before, target_before)) = before {
             let values = [
-                own.memory_kib,
+                all.memory_kib,
+                others.memory_kib,
                 own.mappings,
                 own.descriptors,
                 own.objects,

@@ -95,22 +95,19 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         bail!("`{unknown}` is no part: there are {}", PARTS.map(|part| part.name).join(", "));
     }
     let path = workspace::root().join(KEPT);
-    let before = fs::read_to_string(&path).unwrap_or_default();
-    let (mut text, mut good) = (HEAD.to_owned(), true);
-    for part in PARTS {
+    let mut good = true;
+    for part in &PARTS {
         if !options.only.is_empty() && !options.only.iter().any(|name| name == part.name) {
-            text.push_str(section(&before, part.name));
             continue;
         }
         println!("== {}", part.name);
-        let found = of_part(&part, options)?;
+        let found = of_part(part, options)?;
         good &= found.is_good;
-        text.push_str(&found.text);
-        // A run that is cut short keeps what it found.
-        fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+        // Another run may have written meanwhile what its parts found.
+        let text = with_section(&fs::read_to_string(&path).unwrap_or_default(), part.name, &found.text);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        print!("{}", found.text);
     }
-    fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
-    print!("{text}");
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -166,6 +163,12 @@ fn section<'a>(text: &'a str, name: &str) -> &'a str {
     let rest = &text[at + head.len()..];
     let end = rest.find("\n== ").map_or(text.len(), |end| at + head.len() + end);
     &text[at..end]
+}
+
+/// The text with another section of a part, all in the order of the parts.
+fn with_section(before: &str, name: &str, section_of_it: &str) -> String {
+    let sections = PARTS.iter().map(|part| if part.name == name { section_of_it } else { section(before, part.name) });
+    std::iter::once(HEAD).chain(sections).collect()
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
@@ -229,8 +232,12 @@ mod tests {
         assert_eq!(section(&text, "weave"), "\n== weave\nat 1\nok: 3 passed\n");
         assert_eq!(section(&text, "live"), "\n== live\nat 2\nok: 1 passed\n");
         assert_eq!(section(&text, "jdks"), "");
-        let again = PARTS.map(|part| section(&text, part.name)).concat();
-        assert_eq!(format!("{HEAD}{again}"), text);
+        let other = "\n== weave\nat 3\nFAILED: 2 passed\n";
+        let with_other = with_section(&text, "weave", other);
+        assert_eq!(with_other, format!("{HEAD}{other}{}", section(&text, "live")));
+        assert_eq!(with_section(&with_other, "weave", section(&text, "weave")), text);
+        let new = "\n== fuzz\nat 4\n";
+        assert_eq!(with_section(&text, "fuzz", new), text.replacen(HEAD, &format!("{HEAD}{new}"), 1));
     }
 
     #[test]

@@ -18,6 +18,11 @@ struct Counted;
 #[global_allocator]
 static COUNTED: Counted = Counted;
 
+/// Bytes that this thread has: less than none where it gives back what another one took.
+pub fn held() -> isize {
+    HELD.get()
+}
+
 /// Begins to look for the most; what is held now is its beginning.
 pub(crate) fn mark() -> isize {
     let held = HELD.get();

@@ -12,6 +12,7 @@ mod watch;
 use std::path::Path;
 
 pub use self::{
+    allocator::held,
     dice::{Dice, config as configured},
     meter::metered,
 };

@@ -193,7 +193,10 @@ impl Analysis for Cpu {
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
-        self.amounts.sum_up(ended);
+        if self.amounts.sum_up(ended) {
+            self.steps.sum_up(ended);
+            self.stack_steps.sum_up(ended);
+        }
     }
 
     fn largest_stacks(&self, count: usize) -> Vec<StackId> {

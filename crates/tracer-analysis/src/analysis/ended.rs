@@ -96,7 +96,27 @@ impl OfThread for (Tid, SubjectId) {
     }
 }
 
-impl OfThread for (NameId, Tid, StackId) {
+impl OfThread for (Tid, StackId) {
+    fn tid(&self) -> Tid {
+        self.0
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        (tid, self.1)
+    }
+}
+
+impl OfThread for (NameId, StackId, Tid) {
+    fn tid(&self) -> Tid {
+        self.2
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        (self.0, self.1, tid)
+    }
+}
+
+impl<L: Copy> OfThread for (NameId, Tid, L) {
     fn tid(&self) -> Tid {
         self.1
     }

@@ -27,6 +27,7 @@ use std::collections::HashSet;
 use super::{
     Analysis, Context, Lens, Scaled,
     distribution::{Latencies, Longest},
+    ended::EndedThreads,
     pairing::Stacks,
     request::Requests,
     row_steps::{COUNT_TOTAL_MAX, Timed},
@@ -296,6 +297,10 @@ impl Gc {
 impl Analysis for Gc {
     fn lens(&self) -> Lens {
         Lens::Gc
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.requests.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

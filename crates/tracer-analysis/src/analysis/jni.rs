@@ -12,7 +12,7 @@ use self::{
 };
 use super::{
     Analysis, Context, Lens,
-    ended::{self, EndedThreads},
+    ended::{self, EndedThreads, OfThread},
     profile::Amounts,
     protocols::balance,
     table::{Keyed, Merge as _},
@@ -36,6 +36,16 @@ struct Key {
     function: Function,
     caller: NameId,
     tid: Tid,
+}
+
+impl OfThread for Key {
+    fn tid(&self) -> Tid {
+        self.tid
+    }
+
+    fn with_tid(self, tid: Tid) -> Self {
+        Self { tid, ..self }
+    }
 }
 
 /// The analysis.
@@ -108,7 +118,7 @@ impl Jni {
                 "{closed_without_opening} critical sections were closed whose opening was not seen; they are not counted."
             ));
         }
-        notes.extend(ended::note(self.tallies.calls.iter().map(|tally| tally.tid)));
+        notes.extend(ended::note(calls.iter().map(|(key, _)| key.tid)));
         notes.extend(calls.note("combinations of function, caller and thread"));
         notes.extend(sections.note());
         notes.extend(self.stacks.note());
@@ -122,6 +132,8 @@ impl Analysis for Jni {
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.calls.sum_up(ended);
+        self.sections.sum_up(ended);
         self.stacks.sum_up(ended);
     }
 

@@ -340,6 +340,8 @@ impl Analysis for Locks {
         }
         self.threads.sum_up(ended);
         self.holders.sum_up(ended);
+        self.holding.sum_up(ended);
+        self.seen.retain(|(_, tid)| !ended.contains(*tid));
         self.parks_by_thread.sum_up(ended);
     }
 

@@ -157,8 +157,9 @@ impl Analysis for Offcpu {
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
-        self.blocks.sum_up(ended);
-        self.stack_steps.sum_up(ended);
+        if self.blocks.sum_up(ended) {
+            self.stack_steps.sum_up(ended);
+        }
     }
 
     fn largest_stacks(&self, count: usize) -> Vec<StackId> {

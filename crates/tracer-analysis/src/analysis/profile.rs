@@ -107,10 +107,13 @@ impl Amounts {
         self.one_in = one_in.max(1);
     }
 
-    /// Threads that ended are one, where there are many.
-    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
-        self.rows.sum_up(ended);
-        self.steps.sum_up(ended);
+    /// Threads that ended are one, where there are many; says whether there are.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) -> bool {
+        let are_many = self.rows.sum_up(ended);
+        if are_many {
+            self.steps.sum_up(ended);
+        }
+        are_many
     }
 
     /// Others take the place of stacks.

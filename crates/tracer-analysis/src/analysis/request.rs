@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::{
-    Context, site,
+    Context,
+    ended::EndedThreads,
+    site,
     table::{Keyed, column},
 };
 use crate::{
@@ -30,6 +32,11 @@ impl Requests {
     /// Takes a request.
     pub(super) fn take(&mut self, event: &Event, name: NameId) {
         *self.rows.entry((name, event.stack, event.tid)) += 1;
+    }
+
+    /// Threads that ended become one where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.rows.sum_up(ended);
     }
 
     /// A sentence where the limit was reached.

@@ -6,6 +6,7 @@ use self::stop::Stops;
 use super::{
     Analysis, Context, Lens, Scaled,
     distribution::Latencies,
+    ended::EndedThreads,
     pairing::{Open, Stacks},
     rare::Replaced,
     request::Requests,
@@ -158,6 +159,10 @@ impl Safepoint {
 impl Analysis for Safepoint {
     fn lens(&self) -> Lens {
         Lens::Safepoint
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.requests.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

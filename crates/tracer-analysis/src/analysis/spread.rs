@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 use self::step::Step;
 use super::{
-    ended::{EndedThreads, MANY_ROWS, OfThread},
+    ended::{EndedThreads, OfThread},
     rare::{OfStack, Replaced},
     steps::{SECOND_NS, STEPS},
 };
@@ -114,14 +114,11 @@ impl<K: Copy + Ord + Hash> Spread<K> {
         usize::try_from(last_ns / self.step_ns).ok().filter(|index| *index < self.most_steps)
     }
 
-    /// Entries of threads that ended become those of [`Tid::ENDED`], where there are many.
+    /// Entries of threads that ended become those of [`Tid::ENDED`], as the rows have whose steps these are.
     pub(super) fn sum_up(&mut self, ended: &EndedThreads)
     where
         K: OfThread,
     {
-        if self.entries <= MANY_ROWS {
-            return;
-        }
         self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
     }
 

@@ -47,7 +47,7 @@ impl StackSteps {
         }
     }
 
-    /// Threads that ended are one, where there are many.
+    /// Threads that ended are one, as they are in the profile.
     pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
         self.0.sum_up(ended);
     }

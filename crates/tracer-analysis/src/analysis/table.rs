@@ -4,7 +4,7 @@
 //! limit is reached is added up in one row of its own, and a note says so.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
     hash::{BuildHasherDefault, Hash, Hasher},
 };
 
@@ -99,15 +99,16 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         }
     }
 
-    /// Rows of threads that ended become those of [`Tid::ENDED`], where there are many rows.
-    pub(super) fn sum_up(&mut self, ended: &EndedThreads)
+    /// Rows of threads that ended become those of [`Tid::ENDED`], where there are many rows; says whether there are.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) -> bool
     where
         K: OfThread,
     {
-        if self.rows.len() <= MANY_ROWS.min(self.limit / 2) {
-            return;
+        let are_many = self.rows.len() > MANY_ROWS.min(self.limit / 2);
+        if are_many {
+            self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
         }
-        self.change_keys(|key| if ended.contains(key.tid()) { key.with_tid(Tid::ENDED) } else { key });
+        are_many
     }
 
     /// Others take the place of stacks.
@@ -134,13 +135,19 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
 
     /// Keys become others, and amounts of equal ones are added up.
     pub(super) fn change_keys(&mut self, change: impl Fn(K) -> K) {
-        let changed: Vec<(K, V)> = self.rows.extract_if(|key, _| change(*key) != *key).collect();
-        for (key, value) in changed {
-            // There are not more than before.
-            self.rows.entry(change(key)).or_default().merge(&value);
+        let stay = self.rows.keys().filter(|key| change(**key) == **key).count();
+        if stay == self.rows.len() {
+            return;
         }
-        // What comes now has room again.
-        self.rows.shrink_to(2 * self.rows.len());
+        // Made anew: where rows leave and others come without end, places that are neither used nor free double the table in the end.
+        let mut rows = FastMap::with_capacity_and_hasher(stay, BuildHasherDefault::default());
+        for (key, value) in self.rows.drain() {
+            match rows.entry(change(key)) {
+                Entry::Occupied(mut sum) => V::merge(sum.get_mut(), &value),
+                Entry::Vacant(free) => _ = free.insert(value),
+            }
+        }
+        self.rows = rows;
     }
 
     /// The keys' amounts, added up by the label that each key gets; `None` labels a key that is left out.

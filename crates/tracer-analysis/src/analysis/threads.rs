@@ -235,6 +235,7 @@ impl Analysis for Threads {
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.sleepers.sum_up(ended);
+        self.starters.sum_up(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

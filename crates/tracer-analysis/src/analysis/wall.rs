@@ -172,9 +172,10 @@ impl Analysis for Wall {
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
-        self.rows.sum_up(ended);
+        if self.rows.sum_up(ended) {
+            self.stack_steps.sum_up(ended);
+        }
         self.threads.sum_up(ended);
-        self.stack_steps.sum_up(ended);
     }
 
     fn largest_stacks(&self, count: usize) -> Vec<StackId> {

@@ -142,6 +142,7 @@ impl Dispatch {
     /// Takes notice of threads that ended.
     pub fn threads_ended(&mut self, ended: impl Iterator<Item = Tid>) {
         if let Some(ended) = self.threads.sum_up(ended) {
+            self.lasts.retain(|buffer, _| self.threads.has_told(*buffer));
             self.taps.iter_mut().for_each(|tap| tap.client.threads_ended(&ended));
         }
     }

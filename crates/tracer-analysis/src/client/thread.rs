@@ -127,6 +127,11 @@ impl Threads {
         }
     }
 
+    /// Whether words came out of a buffer, and its thread is still told apart.
+    pub(super) fn has_told(&self, buffer: u32) -> bool {
+        self.words.contains_key(&buffer)
+    }
+
     /// The index of the thread of a mark.
     pub(super) fn index(&mut self, batch: &MarkBatch<'_>, java: Option<u64>) -> usize {
         let key = java.map_or(Key::Buffer(batch.buffer), Key::Java);

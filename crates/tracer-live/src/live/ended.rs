@@ -40,7 +40,7 @@ impl EndedThreads {
 
 /// The threads of a process; nothing where they are counted in another way than the kernel's programs count them, or where the
 /// process itself has ended.
-fn alive(pid: u32) -> Option<HashSet<u32>> {
+pub(super) fn alive(pid: u32) -> Option<HashSet<u32>> {
     if !in_initial_pid_namespace() {
         return None;
     }

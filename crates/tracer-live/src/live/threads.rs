@@ -7,6 +7,7 @@ use std::{collections::HashMap, fs::File, io::Read as _, num::NonZeroU32};
 
 use tracer_common::record::EventKind;
 
+use super::ended::alive;
 use crate::{
     decode::{Decoded, Header, decode},
     event::{MonitorAction, Payload, Tid},
@@ -15,6 +16,8 @@ use crate::{
 
 /// Most threads that are remembered as named; then all are forgotten, and named again as they come.
 const MAX_THREADS: usize = 65_536;
+/// So many are remembered before those that have ended are forgotten.
+const MANY_THREADS: usize = 4096;
 
 /// Longest name that is read. The kernel's own limit is 16 bytes; it is a file of the target's process all the same.
 const MAX_COMM_BYTES: u64 = 64;
@@ -24,6 +27,8 @@ pub(super) struct Threads {
     /// `None` where thread ids are those of another pid namespace than jtrace's, so that their files are not there.
     pid: Option<NonZeroU32>,
     seen: HashMap<Tid, Named>,
+    /// How many are remembered when it is looked next which of them have ended.
+    look_at: usize,
 }
 
 /// Whose name a thread has.
@@ -39,7 +44,7 @@ enum Named {
 
 impl Threads {
     pub(super) fn new(pid: Option<NonZeroU32>) -> Self {
-        Self { pid, seen: HashMap::new() }
+        Self { pid, seen: HashMap::new(), look_at: MANY_THREADS }
     }
 
     /// The name of the thread that a record comes from, where it is new: to be put before the record. A start says that
@@ -69,10 +74,23 @@ impl Threads {
     }
 
     fn see(&mut self, tid: Tid, named: Named) {
-        if self.seen.len() >= MAX_THREADS && !self.seen.contains_key(&tid) {
-            self.seen.clear();
+        if self.seen.len() >= self.look_at && !self.seen.contains_key(&tid) {
+            self.forget_ended();
         }
         self.seen.insert(tid, named);
+    }
+
+    /// Forgets threads that have ended, and all where too many live.
+    fn forget_ended(&mut self) {
+        match self.pid.and_then(|pid| alive(pid.get())) {
+            Some(alive) => self.seen.retain(|tid, _| alive.contains(&tid.0)),
+            None => self.seen.clear(),
+        }
+        if self.seen.len() >= MAX_THREADS {
+            self.seen.clear();
+        }
+        self.seen.shrink_to(MANY_THREADS);
+        self.look_at = (2 * self.seen.len()).clamp(MANY_THREADS, MAX_THREADS);
     }
 
     /// The whole name of a thread as it was at a moment, where that is news. Whoever has its id since then has another name.
@@ -160,8 +178,9 @@ mod tests {
 
     #[test]
     fn threads_without_end_are_not_remembered_without_end() {
-        let (pid, _) = own();
+        let (pid, own) = own();
         let mut threads = Threads::new(Some(pid));
+        threads.named(own);
         for number in 0..200_000 {
             // Numbers that no thread has: there is nothing to read.
             let tid = Tid(u32::MAX - number);
@@ -170,8 +189,9 @@ mod tests {
                 1 => threads.named(tid),
                 _ => drop(threads.learn(tid, "name", 1)),
             }
-            assert!(threads.seen.len() <= MAX_THREADS);
+            assert!(threads.seen.len() <= MANY_THREADS, "none of them lives");
         }
+        assert_eq!(threads.seen.get(&own), Some(&Named::Whole), "it lives");
     }
 
     #[test]

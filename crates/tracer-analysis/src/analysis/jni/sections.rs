@@ -5,6 +5,7 @@ use super::{
     super::{
         Context,
         distribution::{Durations, Latencies},
+        ended::EndedThreads,
         table::{Keyed, Merge, column},
     },
     Key,
@@ -63,6 +64,11 @@ impl Sections {
             ..Section::default()
         });
         self.lasted.record(lasted_ns);
+    }
+
+    /// Threads that ended become one where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.rows.sum_up(ended);
     }
 
     /// These with what the kernel counted, and what is open at the end of the span.

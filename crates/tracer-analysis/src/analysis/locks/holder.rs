@@ -191,6 +191,7 @@ impl Holders {
     /// Threads that ended are one, where there are many.
     pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
         self.held.sum_up(ended);
+        self.rests.retain(|tid, _| !ended.contains(*tid));
     }
 
     /// Blocked time whose cause is known: that of threads that were seen to leave while others waited.

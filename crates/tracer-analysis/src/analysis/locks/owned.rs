@@ -2,7 +2,9 @@
 
 use super::{
     super::{
-        Context, site,
+        Context,
+        ended::EndedThreads,
+        site,
         table::{Keyed, Merge, column},
     },
     Blocked,
@@ -72,6 +74,11 @@ impl Holding {
             row.blocked_ns = row.blocked_ns.saturating_add(ns);
             row.max_ns = row.max_ns.max(ns);
         }
+    }
+
+    /// Holders that ended become one where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.rows.sum_up(ended);
     }
 
     /// Contended enters whose holder is known.

@@ -3,6 +3,7 @@
 
 use super::super::{
     Context,
+    ended::EndedThreads,
     profile::Amounts,
     site,
     table::{FastMap, Keyed, Merge, column},
@@ -88,6 +89,12 @@ impl Starters {
         if let Some(Start { starter, stack, runs: true }) = self.threads.remove(&os_tid) {
             self.rows.entry((starter, stack)).stopped += 1;
         }
+    }
+
+    /// Starters that ended become one where there are many.
+    pub(super) fn sum_up(&mut self, ended: &EndedThreads) {
+        self.rows.sum_up(ended);
+        self.stacks.sum_up(ended);
     }
 
     /// Threads whose starter is known.
