@@ -122,11 +122,15 @@ pub fn oldest_and_newest() -> anyhow::Result<Vec<Jdk>> {
 pub fn with_collectors(turn: usize) -> anyhow::Result<Vec<(Jdk, Collector)>> {
     let mut pairs = Vec::new();
     for (row, jdk) in all()?.into_iter().enumerate() {
-        let chosen = |column: usize| is_full() || (row + column + turn).is_multiple_of(2);
-        let collectors = jdk.collectors().into_iter().filter(|collector| chosen(collector.column()));
+        let collectors = jdk.collectors().into_iter().filter(|collector| is_in_turn(row, collector.column() + turn));
         pairs.extend(collectors.map(|collector| (jdk.clone(), collector)));
     }
     Ok(pairs)
+}
+
+/// Whether a cell of a matrix is among those that are tried: every other one, or all where the whole matrix is wanted.
+pub fn is_in_turn(row: usize, column: usize) -> bool {
+    is_full() || (row + column).is_multiple_of(2)
 }
 
 /// Debian's own JDK 17, the one of `java` on the `PATH`: another compiler built it than the others.

@@ -141,12 +141,17 @@ fn jdks() -> Result<Vec<Jdk>> {
     Ok(all.into_iter().take(1).chain([newest]).collect())
 }
 
+/// Those of a JDK's row that are tried.
+fn in_turn<T>(row: usize, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    (0..).zip(all).filter(move |(column, _)| jdk::is_in_turn(row, *column)).map(|(_, one)| one)
+}
+
 #[test]
 fn locks_are_those_that_the_program_took_over_several_chunks() -> Result<()> {
-    for jdk in jdks()? {
-        for (kind, rounds, table, own) in
-            [("contended", 100, "monitors", "count"), ("wait", 100, "waits", "count"), ("park", 100, "parks", "count")]
-        {
+    for (row, jdk) in jdks()?.into_iter().enumerate() {
+        let kinds =
+            [("contended", 100, "monitors", "count"), ("wait", 100, "waits", "count"), ("park", 100, "parks", "count")];
+        for (kind, rounds, table, own) in in_turn(row, kinds) {
             let mut jvm = Launch::new(&jdk, "locks", "Locks").arguments(&[kind, "100"]).start()?;
             start(&jvm)?;
             let mut done = Vec::new();
@@ -172,8 +177,9 @@ fn locks_are_those_that_the_program_took_over_several_chunks() -> Result<()> {
 
 #[test]
 fn collections_are_those_that_the_program_asked_for() -> Result<()> {
-    for jdk in jdks()? {
-        for (collector, name) in [("G1", "G1"), ("Serial", "Serial"), ("Parallel", "Parallel"), ("Z", "ZGC")] {
+    for (row, jdk) in jdks()?.into_iter().enumerate() {
+        let collectors = [("G1", "G1"), ("Serial", "Serial"), ("Parallel", "Parallel"), ("Z", "ZGC")];
+        for (collector, name) in in_turn(row, collectors) {
             let flag = format!("-XX:+Use{collector}GC");
             let mut jvm = Launch::new(&jdk, "gc", "Gc").flags(&[&flag]).arguments(&["system", "7"]).start()?;
             start(&jvm)?;

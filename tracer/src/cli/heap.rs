@@ -33,6 +33,8 @@ use crate::{
 
 /// What helps where nothing better is known.
 const HINT: &str = "run `jtrace doctor PID` to see what can be done with this JVM";
+/// Rows of a table where nobody says how many.
+const USUAL_ROWS: usize = 20;
 /// Most rows of a table.
 const MAX_ROWS: u32 = 1_000_000;
 
@@ -69,9 +71,9 @@ struct SnapshotOptions {
     #[arg(long)]
     json: bool,
 
-    /// Rows of each table
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = rows())]
-    rows: u32,
+    /// Rows of each table: 20 where nobody says it, and of these the text leaves out what has less than 0.5 % of the heap
+    #[arg(long, value_name = "N", value_parser = rows())]
+    rows: Option<u32>,
 
     #[command(flatten)]
     questions: questions::QuestionOptions,
@@ -136,7 +138,7 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     if let Some(path) = &options.output {
         keep(&stored, path)?;
     }
-    let rows = usize::try_from(options.rows).unwrap_or(usize::MAX);
+    let rows = options.rows.map_or(USUAL_ROWS, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
     if !questions.is_empty() {
         return questions.put(stored, rows, options.json);
     }
@@ -147,7 +149,8 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
         serde_json::to_writer_pretty(&mut out, &summary).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        text::write(&summary, &mut out)?;
+        let extent = if options.rows.is_some() { text::Extent::Whole } else { text::Extent::Screen };
+        text::write(&summary, extent, &mut out)?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

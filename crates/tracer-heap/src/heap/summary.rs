@@ -313,7 +313,10 @@ impl Analysis {
                 merged_path: self.merged(objects),
             }
         };
-        classes.into_iter().enumerate().map(row).collect()
+        let mut rows: Vec<ClassRow> = classes.into_iter().enumerate().map(row).collect();
+        // They were chosen by what is known at once of all classes.
+        rows.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes));
+        rows
     }
 
     fn objects_of(&self, classes: &[usize]) -> HashMap<usize, Vec<Node>> {

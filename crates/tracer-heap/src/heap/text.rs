@@ -6,33 +6,72 @@ use super::summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, Summary};
 use crate::text::{
     column::{bytes, duration, wall_clock},
     escape,
+    format::plural,
 };
 
 /// Steps of a path that are shown.
 const MAX_STEPS: usize = 8;
 /// Classes that are shown with the way that leads to them.
 const MAX_WAYS: usize = 5;
+/// Rows of a table that are shown however little they are.
+const FEWEST_ROWS: usize = 5;
+/// What is less than one in so many bytes of the heap is little.
+const LITTLE: u64 = 200;
+
+/// How much of each table is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What a reader of one screen looks for: rows that are not little.
+    Screen,
+    /// All rows.
+    Whole,
+}
 
 /// Writes it.
-pub fn write(summary: &Summary, out: &mut impl Write) -> io::Result<()> {
+pub fn write(summary: &Summary, extent: Extent, out: &mut impl Write) -> io::Result<()> {
+    let little_bytes = match extent {
+        Extent::Screen => summary.head.bytes / LITTLE,
+        Extent::Whole => 0,
+    };
+    let by_class = large(&summary.by_class, |row| row.retained_bytes, little_bytes);
+    let biggest = large(&summary.biggest, |row| row.retained_bytes, little_bytes);
+    let accumulations = large(&summary.accumulations, |row| row.object.retained_bytes, little_bytes);
     header(&summary.head, out)?;
     writeln!(out, "\nWhat keeps how much alive")?;
     for row in &summary.roots {
         let kind = row.kind.map_or("several roots together", |kind| kind.text());
         writeln!(out, "  {:>10}  {:>8} objects  {kind}", size(row.retained_bytes), row.objects)?;
     }
-    classes(summary, out)?;
+    classes(by_class, out)?;
     writeln!(out, "\nObjects that would free most\n  {:>10}  {:>10}", "retained", "own")?;
-    for row in &summary.biggest {
+    for row in biggest {
         object(row, out)?;
     }
-    if !summary.accumulations.is_empty() {
+    if !accumulations.is_empty() {
         writeln!(out, "\nObjects that hold many small ones\n  {:>10}  {:>10}", "retained", "own")?;
-        for row in &summary.accumulations {
+        for row in accumulations {
             accumulation(row, out)?;
         }
     }
+    let left_out = [
+        summary.by_class.len() - by_class.len(),
+        summary.biggest.len() - biggest.len(),
+        summary.accumulations.len() - accumulations.len(),
+    ];
+    if let Some(rows) = left_out.into_iter().max().filter(|rows| *rows > 0) {
+        let (rows, less) = (plural(rows as u64, "row", "rows"), size(little_bytes));
+        writeln!(
+            out,
+            "\nUp to {rows} of a table, with less than {less} each, are left out: `--rows N` shows N of each table"
+        )?;
+    }
     Ok(())
+}
+
+/// The first rows, up to those that retain little.
+fn large<T>(rows: &[T], retained: impl Fn(&T) -> u64, little_bytes: u64) -> &[T] {
+    let many = rows.iter().take_while(|row| retained(row) >= little_bytes).count();
+    rows.get(..many.max(FEWEST_ROWS)).unwrap_or(rows)
 }
 
 fn size(of: u64) -> String {
@@ -92,9 +131,9 @@ pub fn header(head: &Head, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     Ok(())
 }
 
-fn classes(summary: &Summary, out: &mut impl Write) -> io::Result<()> {
+fn classes(rows: &[ClassRow], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nClasses\n  {:>10}  {:>10}  {:>9}", "retained", "own", "objects")?;
-    for (at, row) in summary.by_class.iter().enumerate() {
+    for (at, row) in rows.iter().enumerate() {
         let ClassRow { class, objects, bytes, retained_bytes, retained_exact, .. } = row;
         let least = if *retained_exact { "" } else { "≥" };
         writeln!(
@@ -162,4 +201,49 @@ pub fn path(path: &PathRow) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::{
+        sample::{self, Shop},
+        summary::Analysis,
+    };
+
+    fn text(summary: &Summary, extent: Extent) -> String {
+        let mut out = Vec::new();
+        write(summary, extent, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_screen_leaves_out_what_is_little_and_says_so() {
+        let graph = sample::shop(Shop { orders: 20_000, cached: 50, soft: 3, plugins: 40 });
+        let origin = sample::counted(&graph, 0).origin;
+        let summary = Analysis::of(graph).summary(origin, None, 20);
+        let (screen, whole) = (text(&summary, Extent::Screen), text(&summary, Extent::Whole));
+        let little = summary.head.bytes / LITTLE;
+        let large = summary.biggest.iter().filter(|row| row.retained_bytes >= little).count().max(FEWEST_ROWS);
+        assert!(large < summary.biggest.len(), "{large} of {}", summary.biggest.len());
+        let rows_of = |text: &str, title: &str| {
+            let table = text.split(title).nth(1).unwrap().split("\n\n").next().unwrap();
+            // A row has a second line, with its way.
+            (table.lines().count() - 2) / 2
+        };
+        let title = "Objects that would free most";
+        assert_eq!((rows_of(&screen, title), rows_of(&whole, title)), (large, summary.biggest.len()));
+        let last = screen.lines().last().unwrap();
+        assert!(last.starts_with("Up to ") && last.ends_with("`--rows N` shows N of each table"), "{last}");
+        assert!(!whole.contains("left out"), "{whole}");
+    }
+
+    #[test]
+    fn classes_stand_in_the_order_of_what_is_shown_of_them() {
+        let graph = sample::shop(Shop { orders: 300, cached: 500, soft: 3, plugins: 40 });
+        let origin = sample::counted(&graph, 0).origin;
+        let retained: Vec<u64> =
+            Analysis::of(graph).summary(origin, None, 20).by_class.iter().map(|row| row.retained_bytes).collect();
+        assert!(retained.is_sorted_by(|one, next| one >= next), "{retained:?}");
+    }
 }

@@ -3,12 +3,15 @@
 //! Threads that live already are read from the JVM's list; those that start tell their names themselves, before they run
 //! anything. What is in neither has the name that the kernel knows, cut at 15 bytes, if it still lives.
 
+mod texts;
+
 use std::{
     collections::{HashMap, HashSet},
     fs,
 };
 
-use super::holders::Namespace;
+use self::texts::Texts;
+use super::{ended::alive, holders::Namespace};
 use crate::{
     decode::{Decoded, decode},
     event::{Edge, NameId, Payload, Tid},
@@ -16,7 +19,7 @@ use crate::{
     predicate::Thread,
 };
 
-/// Largest number of threads, and of texts that can be their names, that are kept.
+/// Largest number of threads that are kept.
 const MAX_KEPT: usize = 65_536;
 /// Most that names of threads take: those of the JVM's list can have thousands of letters.
 const MAX_NAME_BYTES: usize = 64 << 20;
@@ -30,7 +33,7 @@ pub struct ThreadBook {
     name_bytes: usize,
     /// Threads of which the kernel was not told yet.
     fresh: HashSet<u32>,
-    texts: HashMap<NameId, String>,
+    texts: Texts,
     /// Starts since the last look: thread, name, and whether it is a daemon.
     starts: Vec<(u32, NameId, bool)>,
 }
@@ -45,7 +48,7 @@ impl ThreadBook {
             threads: HashMap::new(),
             name_bytes: 0,
             fresh: HashSet::new(),
-            texts: HashMap::new(),
+            texts: Texts::default(),
             starts: Vec::new(),
         };
         book.look();
@@ -55,9 +58,7 @@ impl ThreadBook {
     /// Takes notice of texts, and of threads that start.
     pub fn hear(&mut self, record: &[u8]) {
         match decode(record) {
-            Ok(Decoded::Definition { id, text, .. }) if self.texts.len() < MAX_KEPT => {
-                self.texts.insert(id, String::from_utf8_lossy(text).into_owned());
-            }
+            Ok(Decoded::Definition { id, text, .. }) => self.texts.hear(id, text),
             Ok(Decoded::Event(event)) => {
                 if let Payload::Thread { edge: Edge::Begin, name, daemon, .. } = event.payload {
                     // Nobody may have asked for long.
@@ -104,8 +105,8 @@ impl ThreadBook {
 
     fn take_starts(&mut self) {
         for (tid, name, daemon) in std::mem::take(&mut self.starts) {
-            if let Some(name) = self.texts.get(&name) {
-                let thread = Thread { name: name.clone(), daemon };
+            if let Some(name) = self.texts.get(name) {
+                let thread = Thread { name: name.to_owned(), daemon };
                 self.keep(tid, thread);
             }
         }
@@ -126,10 +127,6 @@ impl ThreadBook {
         if !self.has(tid) {
             let path = format!("/proc/{}/task/{tid}/comm", self.pid);
             let name = fs::read_to_string(path).unwrap_or_default().trim_end().to_owned();
-            if self.threads.len() >= MAX_KEPT || self.name_bytes + name.len() > MAX_NAME_BYTES {
-                self.threads.clear();
-                self.name_bytes = 0;
-            }
             self.keep(tid, Thread { name, daemon: false });
         }
         self.threads.entry(tid).or_default()
@@ -141,14 +138,33 @@ impl ThreadBook {
     }
 
     fn keep(&mut self, tid: u32, thread: Thread) {
-        let bytes = self.name_bytes + thread.name.len();
-        if self.threads.len() < MAX_KEPT && bytes <= MAX_NAME_BYTES {
-            let before = self.threads.insert(tid, thread);
-            self.name_bytes = bytes - before.map_or(0, |before| before.name.len());
-            if self.fresh.len() < MAX_KEPT {
-                self.fresh.insert(tid);
-            }
+        if self.is_full(&thread.name) {
+            self.forget_ended();
         }
+        let before = self.threads.insert(tid, thread);
+        let length = self.threads.get(&tid).map_or(0, |thread| thread.name.len());
+        self.name_bytes = self.name_bytes + length - before.map_or(0, |before| before.name.len());
+        if self.fresh.len() < MAX_KEPT {
+            self.fresh.insert(tid);
+        }
+    }
+
+    fn is_full(&self, next: &str) -> bool {
+        self.threads.len() >= MAX_KEPT || self.name_bytes + next.len() > MAX_NAME_BYTES
+    }
+
+    /// Makes room: threads that have ended go, and all where that is not half of them. They are asked for anew.
+    fn forget_ended(&mut self) {
+        let before = (self.threads.len(), self.name_bytes);
+        if let Some(alive) = alive(self.pid) {
+            self.threads.retain(|tid, _| alive.contains(tid));
+        }
+        self.name_bytes = self.threads.values().map(|thread| thread.name.len()).sum();
+        if self.threads.len() > before.0 / 2 || self.name_bytes > before.1 / 2 {
+            self.threads.clear();
+            self.name_bytes = 0;
+        }
+        self.fresh.retain(|tid| self.threads.contains_key(tid));
     }
 }
 
@@ -193,14 +209,18 @@ mod tests {
     }
 
     #[test]
-    fn a_target_cannot_make_us_keep_any_number_of_texts_and_threads() {
+    fn a_target_cannot_make_us_keep_any_number_of_threads_and_those_that_live_stay() {
         let mut book = book();
+        let own = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        book.keep(own, Thread { name: "lives".to_owned(), daemon: false });
         for number in 0..100_000 {
-            let name = format!("made-up-{number}");
-            book.hear(&encode_definition(name_id(name.as_bytes()), name.as_bytes()));
-            book.keep(number, Thread { name, daemon: false });
+            // Numbers that no thread has.
+            let tid = u32::MAX - number;
+            book.keep(tid, Thread { name: format!("made-up-{number}"), daemon: false });
+            assert!(book.threads.len() <= MAX_KEPT && book.fresh.len() <= MAX_KEPT, "{}", book.threads.len());
+            assert!(book.has(tid), "the latest is known");
         }
-        assert_eq!((book.texts.len(), book.threads.len()), (65_536, 65_536));
+        assert_eq!(book.thread(own).name, "lives");
     }
 
     /// Whoever decides by threads only now and then, and does not ask for those that nobody knows, is told of starts all the same.

@@ -175,6 +175,7 @@ pub(super) fn when(finding: &Finding, span: &Span) -> Option<String> {
         .collect();
     let more = match when.len().saturating_sub(STRETCHES) {
         0 => String::new(),
+        1 => ", and once more".to_owned(),
         more => format!(", and {more} times more"),
     };
     Some(format!("{}{more} ({} to {} UTC)", named.join(", "), clock(first.from_ns), clock(last.to_ns)))
@@ -200,6 +201,8 @@ mod tests {
             said(&[(0, 10), (20, 30), (40, 50), (60, 70), (80, 600)]).as_deref(),
             Some("0.0 to 1.0 s, 2.0 to 3.0 s, 4.0 to 5.0 s, and 2 times more (01:00:00 to 01:01:00 UTC)")
         );
+        let once = said(&[(0, 10), (20, 30), (40, 50), (60, 70)]).unwrap();
+        assert!(once.contains("4.0 to 5.0 s, and once more ("), "{once}");
     }
 
     #[test]

@@ -101,13 +101,13 @@ impl Group {
             ));
         }
         if self.first_away_ns.is_some() && (self.stopped.is_none() || self.windows > 1) {
+            let windows = self.windows + u64::from(self.since_ns.is_some());
             sentences.push(format!(
-                "`{}` was {} in {} {} that cover {:.1} % of the span, and its counts and times are lower bounds: it fires {} \
+                "`{}` was {} in {} {:.1} % of the span, and its counts and times are lower bounds: it fires {} \
                  times a second, which would cost more than the budget{}",
                 self.name,
                 if self.lens.is_inside() { "on" } else { "attached" },
-                self.windows + u64::from(self.since_ns.is_some()),
-                if self.windows + u64::from(self.since_ns.is_some()) == 1 { "window" } else { "windows" },
+                if windows == 1 { "1 window that covers".to_owned() } else { format!("{windows} windows that cover") },
                 100.0 * self.attached_share(start_ns, end_ns).min(1.0),
                 self.highest_per_s,
                 because(self.reason),
