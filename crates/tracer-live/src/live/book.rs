@@ -58,7 +58,9 @@ impl ThreadBook {
     /// Takes notice of texts, and of threads that start.
     pub fn hear(&mut self, record: &[u8]) {
         match decode(record) {
-            Ok(Decoded::Definition { id, text, .. }) => self.texts.hear(id, text),
+            Ok(Decoded::Definition { id, text, .. }) => {
+                self.texts.keep(id, String::from_utf8_lossy(text).into_owned());
+            }
             Ok(Decoded::Event(event)) => {
                 if let Payload::Thread { edge: Edge::Begin, name, daemon, .. } = event.payload {
                     // Nobody may have asked for long.

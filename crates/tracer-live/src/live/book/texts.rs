@@ -19,11 +19,6 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Takes notice of a text.
-    pub(super) fn hear(&mut self, id: NameId, text: &[u8]) {
-        self.keep(id, String::from_utf8_lossy(text).into_owned());
-    }
-
     /// A text; it is among the younger ones then.
     pub(super) fn get(&mut self, id: NameId) -> Option<&str> {
         if let Some(text) = self.old.remove(&id) {
@@ -32,7 +27,8 @@ impl Texts {
         self.young.get(&id).map(String::as_str)
     }
 
-    fn keep(&mut self, id: NameId, text: String) {
+    /// Takes notice of a text.
+    pub(super) fn keep(&mut self, id: NameId, text: String) {
         if self.young.len() >= MAX_TEXTS || self.young_bytes + text.len() > MAX_BYTES {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
@@ -57,10 +53,10 @@ mod tests {
     #[test]
     fn what_is_asked_for_stays_while_others_come_without_end() {
         let mut texts = Texts::default();
-        texts.hear(NameId(1), b"http-nio-8080-exec");
-        texts.hear(NameId(2), b"nobody asks for it");
+        texts.keep(NameId(1), "http-nio-8080-exec".to_owned());
+        texts.keep(NameId(2), "nobody asks for it".to_owned());
         for number in 3..200_000 {
-            texts.hear(NameId(number), format!("request-{number}").as_bytes());
+            texts.keep(NameId(number), format!("request-{number}"));
             if number % 10_000 == 0 {
                 assert_eq!(texts.get(NameId(1)), Some("http-nio-8080-exec"), "after {number}");
             }
@@ -74,8 +70,8 @@ mod tests {
         for (number, length) in [(100_000_u64, 5), (3_000, 60_000)] {
             let mut texts = Texts::default();
             for id in 0..number {
-                texts.hear(NameId(id), &vec![b'n'; length]);
-                texts.hear(NameId(id), &vec![b'n'; length]);
+                texts.keep(NameId(id), "n".repeat(length));
+                texts.keep(NameId(id), "n".repeat(length));
             }
             let (held, bytes) = texts.held();
             assert!(held > 0 && held <= 2 * MAX_TEXTS && bytes <= 2 * MAX_BYTES, "{held} texts, {bytes} bytes");
