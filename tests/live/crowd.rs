@@ -9,7 +9,7 @@ use tests::{
     jdk,
     jtrace::{self, LIMIT, Session},
     jvm::{Jvm, Launch},
-    patience::until_true,
+    patience::{until, until_true},
     process::{Finished, Process, Signal},
     report::Report,
 };
@@ -50,8 +50,15 @@ fn wait_for_policy(pid: u32, wanted: &str) -> Result<()> {
     until_true(&format!("the policy is {wanted}"), || Ok(policy(pid)? == wanted))
 }
 
+/// Where the machine itself stands still for a moment, what a ring holds is lost: then another session shows it. One that is starved
+/// loses nearly all events, each time.
 #[test]
 fn thousands_of_runnable_threads_do_not_starve_their_observer() -> Result<()> {
+    until("most events of thousands of threads arrive", session_of_a_crowd)
+}
+
+/// A session with thousands of threads keeps to its budget; nothing where it lost many events.
+fn session_of_a_crowd() -> Result<Option<()>> {
     let jvm = crowd()?;
     let session = Session::attach(jvm.pid(), &["-d", "5s"])?;
     let report = session.final_report()?;
@@ -69,10 +76,13 @@ fn thousands_of_runnable_threads_do_not_starve_their_observer() -> Result<()> {
     ensure!(cost_s <= most_s, "not {most_s}: {said}");
     let (emitted, lost) = (report.completeness("emitted")?, report.completeness("lost")?);
     ensure!(emitted > 1000, "{emitted} events: {said}");
-    ensure!(lost * 4 < emitted, "{lost} of {emitted} events are lost: {said}");
+    if lost * 4 >= emitted {
+        eprintln!("{lost} of {emitted} events are lost: {said}");
+        return Ok(None);
+    }
     let decisions = report.0["completeness"]["decisions"].as_array().context("no decisions")?;
     ensure!(decisions.iter().any(|of| of["group"] == "park" && of["action"] == "detached"), "{decisions:?}");
-    Ok(())
+    Ok(Some(()))
 }
 
 /// Calls come one by one, more than jtrace can take: it is busy all the time, and must not be that at a real-time priority.

@@ -403,6 +403,11 @@ mod tests {
             key(&mut shown, KeyCode::Char(letter));
         }
         assert_eq!(pids(&shown), [12], "by what is wrong with it");
+        shown.update(vec![row(30_919), row(4711)]);
+        for code in [KeyCode::Esc, KeyCode::Char('/')].into_iter().chain("30919".chars().map(KeyCode::Char)) {
+            key(&mut shown, code);
+        }
+        assert_eq!(pids(&shown), [30_919], "by its number, as other tools write it");
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(shown.key(interrupt), Asked::Quit, "while a filter is typed, too");
     }

@@ -55,7 +55,10 @@ impl Filter {
     /// Whether it lets a row of a table through, by any cell as it is shown.
     pub(in crate::view) fn lets_row_through(&self, table: &Table, row: &[Cell]) -> bool {
         let mut cells = row.iter().zip(&table.columns);
-        self.text.is_empty() || cells.any(|(cell, column)| self.lets_through(&format::cell(cell, column.unit)))
+        // Numbers of processes and threads are typed as other tools show them, without marks between thousands.
+        let is_number = |cell: &Cell| matches!(cell, Cell::Int(number) if self.lets_through(&number.to_string()));
+        self.text.is_empty()
+            || cells.any(|(cell, column)| is_number(cell) || self.lets_through(&format::cell(cell, column.unit)))
     }
 
     /// What the last line says of it; nothing where there is none.
