@@ -3,13 +3,13 @@
 
 use std::{fs, process::Command};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use tests::{
     budget::{USUAL_BURST_S, USUAL_PERCENT, most_traps_may_cost_s},
     jdk,
     jtrace::{self, LIMIT, Session},
     jvm::{Jvm, Launch},
-    patience::{until, until_true},
+    patience::until_true,
     process::{Finished, Process, Signal},
     report::Report,
 };
@@ -52,9 +52,16 @@ fn wait_for_policy(pid: u32, wanted: &str) -> Result<()> {
 
 /// Where the machine itself stands still for a moment, what a ring holds is lost: then another session shows it. One that is starved
 /// loses nearly all events, each time.
+const SESSIONS: usize = 3;
+
 #[test]
 fn thousands_of_runnable_threads_do_not_starve_their_observer() -> Result<()> {
-    until("most events of thousands of threads arrive", session_of_a_crowd)
+    for _ in 0..SESSIONS {
+        if session_of_a_crowd()?.is_some() {
+            return Ok(());
+        }
+    }
+    bail!("{SESSIONS} sessions have each lost a quarter of their events or more");
 }
 
 /// A session with thousands of threads keeps to its budget; nothing where it lost many events.

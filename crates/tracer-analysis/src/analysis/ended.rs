@@ -2,7 +2,7 @@
 //! each.
 
 use super::table::FastSet;
-use crate::event::{Edge, Event, NameId, Payload, StackId, SubjectId, Tid};
+use crate::event::{Edge, Event, NameId, Payload, StackId, Tid};
 
 /// Tables with fewer rows keep each thread, and so do those with fewer than half of their limit.
 pub(super) const MANY_ROWS: usize = 4096;
@@ -86,17 +86,7 @@ impl OfThread for (StackId, Tid) {
     }
 }
 
-impl OfThread for (Tid, SubjectId) {
-    fn tid(&self) -> Tid {
-        self.0
-    }
-
-    fn with_tid(self, tid: Tid) -> Self {
-        (tid, self.1)
-    }
-}
-
-impl OfThread for (Tid, StackId) {
+impl<L: Copy> OfThread for (Tid, L) {
     fn tid(&self) -> Tid {
         self.0
     }

@@ -58,6 +58,8 @@ pub struct Locks {
     park_latencies: Latencies,
     monitors: Keyed<(NameId, u64), Monitor>,
     seen: FastSet<(u64, Tid)>,
+    /// Whether there were more of these at a time than are told apart.
+    some_unseen: bool,
     threads: Keyed<Tid, Durations>,
     parks_by_thread: Keyed<Tid, Durations>,
     waits_by_class: Keyed<NameId, Waits>,
@@ -157,6 +159,7 @@ impl Default for Locks {
             park_latencies: Latencies::default(),
             monitors: Keyed::new(ROWS),
             seen: FastSet::default(),
+            some_unseen: false,
             threads: Keyed::new(ROWS),
             parks_by_thread: Keyed::new(ROWS),
             waits_by_class: Keyed::new(ROWS),
@@ -217,7 +220,9 @@ impl Locks {
     fn enter(&mut self, tid: Tid, blocked: Blocked) {
         self.contended_enters += 1;
         let key = (blocked.monitor, tid);
-        let new = self.seen.len() < MONITOR_THREADS && self.seen.insert(key);
+        let is_full = self.seen.len() >= MONITOR_THREADS;
+        self.some_unseen |= is_full && !self.seen.contains(&key);
+        let new = !is_full && self.seen.insert(key);
         let row = self.monitors.entry((blocked.class, blocked.monitor));
         row.enters += 1;
         self.timed.monitors.count((blocked.class, blocked.monitor), blocked.time_ns, 1);
@@ -306,7 +311,7 @@ impl Locks {
                 "A monitor is known by its address, which can serve several objects one after the other.".to_owned(),
             );
         }
-        if self.seen.len() >= MONITOR_THREADS {
+        if self.some_unseen {
             notes.push(format!(
                 "Numbers of threads are lower bounds: only {MONITOR_THREADS} pairs of monitor and thread were told apart."
             ));

@@ -3,7 +3,7 @@
 use super::super::{self as analysis, Lens, profile::Amounts, table::Keyed};
 use super::*;
 use crate::{
-    event::{Holder, MonitorAction, NameId, SiteId},
+    event::{Holder, MonitorAction, NameId, SiteId, SubjectId},
     jni::Function,
 };
 

@@ -414,3 +414,27 @@ fn a_holder_that_is_not_known_is_counted_with_its_reason() {
     let expected = "The holder is not known at 1 contended enters: <thread gone, or only just begun> 1.";
     assert!(section.notes.iter().any(|note| note == expected), "{:?}", section.notes);
 }
+
+/// Threads that ended make room for others, and the numbers of threads stay lower bounds.
+#[test]
+fn pairs_that_were_not_told_apart_are_said_after_their_threads_ended() {
+    let note = |threads: u32| {
+        let (mut play, mut locks) = (Play::default(), Locks::default());
+        let cart = play.name("com/shop/Cart");
+        let event = |tid, payload| Event {
+            time_ns: 0,
+            tid: Tid(tid),
+            site: crate::event::SiteId(0),
+            stack: StackId::default(),
+            payload,
+        };
+        for tid in 1..=threads {
+            locks.event(&event(tid, monitor(ENTER, 0xa, cart)));
+        }
+        locks.threads_ended(&EndedThreads::of(1..=threads));
+        assert!(locks.seen.is_empty(), "none of them lives");
+        play.section(&mut locks, 1, &[]).notes.iter().any(|note| note.contains("Numbers of threads are lower bounds"))
+    };
+    let most = u32::try_from(MONITOR_THREADS).unwrap();
+    assert_eq!([most, most + 1].map(note), [false, true]);
+}

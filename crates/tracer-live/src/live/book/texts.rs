@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use crate::event::NameId;
 
 /// Most texts of a half, and most bytes of them.
-pub(super) const MAX_TEXTS: usize = 32_768;
-pub(super) const MAX_BYTES: usize = 16 << 20;
+const MAX_TEXTS: usize = 32_768;
+const MAX_BYTES: usize = 16 << 20;
 
 /// Texts by their numbers, in two halves: where the younger one is full, it becomes the older, and the one before is gone.
 #[derive(Debug, Default)]

@@ -6,7 +6,11 @@ use ratatui::{
 };
 
 use super::draw::{ALERT, DIM, HEADING};
-use crate::{report::Cell, report::Table, text::escape, view::format};
+use crate::{
+    report::{Cell, Column, Table, Unit},
+    text::escape,
+    view::format,
+};
 
 /// Longest filter, in characters.
 const LONGEST: usize = 64;
@@ -55,10 +59,15 @@ impl Filter {
     /// Whether it lets a row of a table through, by any cell as it is shown.
     pub(in crate::view) fn lets_row_through(&self, table: &Table, row: &[Cell]) -> bool {
         let mut cells = row.iter().zip(&table.columns);
-        // Numbers of processes and threads are typed as other tools show them, without marks between thousands.
-        let is_number = |cell: &Cell| matches!(cell, Cell::Int(number) if self.lets_through(&number.to_string()));
+        // Numbers of processes and threads are typed as other tools show them, without marks between thousands. An amount in another
+        // unit is not shown as the number that it is.
+        let lets_number_through = |cell: &Cell, unit| {
+            unit == Unit::Count && matches!(cell, Cell::Int(number) if self.lets_through(&number.to_string()))
+        };
         self.text.is_empty()
-            || cells.any(|(cell, column)| is_number(cell) || self.lets_through(&format::cell(cell, column.unit)))
+            || cells.any(|(cell, Column { unit, .. })| {
+                lets_number_through(cell, *unit) || self.lets_through(&format::cell(cell, *unit))
+            })
     }
 
     /// What the last line says of it; nothing where there is none.
@@ -72,5 +81,21 @@ impl Filter {
         is_there.then(|| {
             Line::from(vec![Span::styled(format!("filter: {text}"), ALERT), Span::styled("  (Esc clears)", DIM)])
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_found_as_it_is_typed_and_an_amount_as_it_is_shown() {
+        let column = |unit| Column { key: "x", title: "X", unit };
+        let columns = vec![column(Unit::Count), column(Unit::Ns)];
+        let table = Table { id: "x", title: "X".to_owned(), columns, rows: Vec::new() };
+        let row = [Cell::Int(30_919), Cell::Int(8_080_123)];
+        let lets = |text: &str| Filter { text: text.to_owned(), is_typing: false }.lets_row_through(&table, &row);
+        assert!(lets("30919") && lets("30,919") && lets("8.08 ms"));
+        assert!(!lets("8080"), "nobody sees these digits");
     }
 }
