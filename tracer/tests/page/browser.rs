@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The policy of jtrace's pages lets scripts run that carry this word.
-const NONCE: &str = "jtrace-report-1";
+pub(crate) const NONCE: &str = "jtrace-report-1";
 
 /// Begins the injected script: `say` reports a line, and what a page must not do is watched from the beginning.
 const WATCH: &str = r#"

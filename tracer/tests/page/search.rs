@@ -1,6 +1,9 @@
 //! The one search box: it filters tables and findings, marks what it found, and searches every graph.
 
-use crate::{browser::Browser, timed};
+use crate::{
+    browser::{Browser, NONCE},
+    timed,
+};
 
 const DRIVE: &str = r#"
 const box = document.getElementById("search"), about = () => document.getElementById("search-about").textContent;
@@ -40,4 +43,29 @@ fn one_box_searches_tables_findings_and_graphs() {
     check("cleared", "; ; com.shop.Cart|com.shop.Order|evil</script><; 0");
     check("focus", "search");
     assert_eq!((figures.text("owned"), figures.text("violations")), ("undefined", "0"));
+}
+
+/// Somebody types while a browser still reads the data of all graphs but the first.
+#[test]
+fn what_is_typed_before_all_is_read_is_searched_for_in_all() {
+    const LATER: &str = "<script type=\"application/json\" id=\"graph-0\">";
+    const EARLY: &str = r#"
+const early = document.getElementById("search"), about = () => document.getElementById("search-about").textContent;
+early.value = "ORDER";
+early.dispatchEvent(new Event("input"));
+early.dataset.early = about();
+"#;
+    let page = timed::page();
+    assert_eq!(page.matches(LATER).count(), 1, "a second graph whose data comes after the scripts");
+    let page = page.replacen(LATER, &format!("<script nonce=\"{NONCE}\">{{{EARLY}}}</script>{LATER}"), 1);
+    let script = r#"
+const box = document.getElementById("search");
+say("early", box.dataset.early);
+say("then", document.getElementById("search-about").textContent);
+"#;
+    let figures = Browser::start().open_and_wait(&page, script);
+    assert_eq!(figures.errors(), [""; 0], "{figures:?}");
+    // Nobody knows yet what the second one has.
+    assert_eq!(figures.text("early"), "1 row, 1 finding, 1 graph");
+    assert_eq!(figures.text("then"), "1 row, 1 finding, 0 graphs");
 }

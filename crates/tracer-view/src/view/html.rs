@@ -93,10 +93,11 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     spent(time, out)?;
     axis::write(report, out)?;
     let mut full = questions.iter().flat_map(|question| &question.sections);
-    full.try_for_each(|section| self::section(section, table_steps, out))?;
+    let mut graphs = flame::Graphs::default();
+    full.try_for_each(|section| self::section(section, table_steps, &mut graphs, out))?;
     let empty: Vec<_> = sections.iter().filter(|section| is_empty(section)).collect();
     nothing_seen(&empty, out)?;
-    end(out)
+    end(graphs, out)
 }
 
 /// The page up to its first heading. The title is escaped.
@@ -113,16 +114,18 @@ fn begin(title: &str, attributes: &str, out: &mut dyn io::Write) -> io::Result<(
     writeln!(out, "<body>\n<main id=\"page\"{attributes}>")
 }
 
-/// The scripts, and the end.
-fn end(out: &mut dyn io::Write) -> io::Result<()> {
+/// The scripts, what they need later, and the end.
+fn end(graphs: flame::Graphs, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</main>\n<script nonce=\"{SCRIPT_NONCE}\">\n/*\n{}*/\n{}", axis::LIBRARY_LICENCE, axis::LIBRARY)?;
     writeln!(
         out,
-        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}{FOLDED_SCRIPT}</script>\n</body>\n</html>",
+        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}{FOLDED_SCRIPT}</script>",
         axis::SCRIPT,
         flame::HEAT_SCRIPT,
         flame::SCRIPT
-    )
+    )?;
+    graphs.end(out)?;
+    writeln!(out, "</body>\n</html>")
 }
 
 /// Width of the steps that a range is made of: the widest that anything in the report has. Others are parts of it, as
@@ -262,7 +265,12 @@ const fn severity_class(severity: Severity) -> &'static str {
     }
 }
 
-fn section(section: &Section, steps: &[TableSteps], out: &mut dyn io::Write) -> io::Result<()> {
+fn section(
+    section: &Section,
+    steps: &[TableSteps],
+    graphs: &mut flame::Graphs,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let Section { id, title, summary, notes, shapes } = section;
     writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>\n<dl>", escape::html(id), escape::html(title))?;
     for (key, number) in summary.iter() {
@@ -275,12 +283,19 @@ fn section(section: &Section, steps: &[TableSteps], out: &mut dyn io::Write) -> 
     let used = shapes.iter().filter(|shape| !shape.is_empty());
     let (profiles, others): (Vec<_>, Vec<_>) = used.partition(|shape| matches!(shape, Shape::Profile(_)));
     profiles.into_iter().chain(others).try_for_each(|shape| {
-        self::shape(id, shape, steps.iter().find(|steps| steps.section == *id && steps.table == shape.id()), out)
+        let steps = steps.iter().find(|steps| steps.section == *id && steps.table == shape.id());
+        self::shape(id, shape, steps, graphs, out)
     })?;
     writeln!(out, "</section>")
 }
 
-fn shape(section: &str, shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn io::Write) -> io::Result<()> {
+fn shape(
+    section: &str,
+    shape: &Shape,
+    steps: Option<&TableSteps>,
+    graphs: &mut flame::Graphs,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let (title, follows) = match shape {
         Shape::Table(Table { title, .. }) => (title, if steps.is_some() { " timed follows" } else { "" }),
         Shape::Tree(Tree { title, .. }) | Shape::Histogram(Histogram { title, .. }) => (title, ""),
@@ -297,7 +312,7 @@ fn shape(section: &str, shape: &Shape, steps: Option<&TableSteps>, out: &mut dyn
         }
         Shape::Tree(shape) => tree(shape, out)?,
         Shape::Histogram(shape) => histogram(shape, out)?,
-        Shape::Profile(shape) => flame::write(shape, out)?,
+        Shape::Profile(shape) => graphs.write(shape, out)?,
         Shape::Timeline(_) => {}
     }
     writeln!(out, "</div>")

@@ -44,8 +44,9 @@ pub fn write(diff: &Diff, [before, after]: [&Report; 2], out: &mut dyn io::Write
     if lenses.is_empty() {
         paragraph("Nothing else differs by more than a tenth, or by more than chance.", out)?;
     }
-    lenses.iter().try_for_each(|of| lens(of, [before, after], out))?;
-    end(out)
+    let mut graphs = flame::Graphs::default();
+    lenses.iter().try_for_each(|of| lens(of, [before, after], &mut graphs, out))?;
+    end(graphs, out)
 }
 
 fn finding(found: &Found, out: &mut dyn io::Write) -> io::Result<()> {
@@ -67,7 +68,12 @@ fn finding(found: &Found, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</div>")
 }
 
-fn lens(lens: &Lens, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> io::Result<()> {
+fn lens(
+    lens: &Lens,
+    [before, after]: [&Report; 2],
+    graphs: &mut flame::Graphs,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let Lens { id, title, figures, alike, profiles } = lens;
     writeln!(out, "<section class=\"lens\" id=\"lens-{}\">\n<h2>{}</h2>", escape::html(id), escape::html(title))?;
     if !figures.is_empty() {
@@ -80,7 +86,7 @@ fn lens(lens: &Lens, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> 
     }
     for merged in diff::profiles(before, after, id) {
         writeln!(out, "<div class=\"shape flamed\">\n<h3>{}</h3>", escape::html(&merged.profile.title))?;
-        flame::write_difference(&merged, out)?;
+        graphs.write_difference(&merged, out)?;
         writeln!(out, "</div>")?;
     }
     profiles.iter().try_for_each(|methods| of_methods(methods, out))?;

@@ -33,7 +33,7 @@
     const { frames, texts } = data, count = frames.length / 5, known = new Map();
     const list = { id: new Int32Array(count), label: [], kind: [], place: [] };
     for (let at = 0; at < count; at++) {
-      const [name, kind, file, module, line] = frames.slice(at * 5, at * 5 + 5);
+      const name = frames[at * 5], kind = frames[at * 5 + 1], file = frames[at * 5 + 2], module = frames[at * 5 + 3], line = frames[at * 5 + 4];
       const shown = lines ? line : 0, key = name + "," + module + "," + (kind === 5) + "," + shown;
       let id = known.get(key);
       if (id === undefined) {
@@ -102,6 +102,15 @@
     }
   }
 
+  // Which names match. A drawn graph and the page both ask for it.
+  function found(list, text, pattern) {
+    if (list.found && list.found.text === text) return list.found;
+    const { label } = list, matches = new Uint8Array(label.length);
+    let count = 0;
+    for (let id = 0; id < label.length; id++) if (pattern.test(label[id])) count += matches[id] = 1;
+    return list.found = { text, matches, count };
+  }
+
   // What the nodes of matching names take. There may be millions of nodes, and they are looked at while somebody types.
   function below({ parent, name, total, size }, matches) {
     const inside = new Uint8Array(size);
@@ -121,19 +130,20 @@
     const fresh = !inverted && list.label.length === list.id.length;
     const tree = new Tree(fresh ? stacks.length : 1 << 16);
     for (let at = 0, number = 0; at < stacks.length; number++) {
-      const kept = stacks[at++], added = stacks[at++];
-      path.length = kept;
-      for (let end = at + added; at < end; at++) path.push(list.id[stacks[at]]);
-      at += 2;
-      let node = 0;
+      const kept = stacks[at++], end = at + 1 + stacks[at++];
+      let node = nodes[kept];
       if (inverted) {
+        path.length = kept;
+        while (at < end) path.push(list.id[stacks[at++]]);
+        node = 0;
         for (let frame = path.length - 1; frame >= 0; frame--) node = tree.child(node, path[frame]);
       } else {
-        for (let known = kept; known < path.length; known++) {
-          nodes[known + 1] = fresh ? tree.add(nodes[known], path[known]) : tree.child(nodes[known], path[known]);
+        for (let known = kept; at < end; known++) {
+          const name = list.id[stacks[at++]];
+          node = nodes[known + 1] = fresh ? tree.add(node, name) : tree.child(node, name);
         }
-        node = nodes[path.length];
       }
+      at += 2;
       leaf[number] = node;
     }
     tree.leaf = leaf;
@@ -161,7 +171,12 @@
     const numbers = new Float64Array(count);
     for (let index = 0, at = 0; index < count; index++) {
       let digit = DIGITS[text.charCodeAt(at++)], value = digit & 31;
-      for (let scale = 32; digit > 31; scale *= 32) {
+      // Whole numbers of 31 bits are quick, and most are no longer.
+      for (let shift = 5; digit > 31 && shift < 30; shift += 5) {
+        digit = DIGITS[text.charCodeAt(at++)];
+        value |= (digit & 31) << shift;
+      }
+      for (let scale = 2 ** 30; digit > 31; scale *= 32) {
         digit = DIGITS[text.charCodeAt(at++)];
         value += (digit & 31) * scale;
       }
@@ -173,7 +188,11 @@
   // What was read of a graph, with the names of its frames without lines and with them. Its numbers are unpacked where it is drawn.
   const read = new Map();
   function contents(figure) {
-    if (!read.has(figure)) read.set(figure, { data: JSON.parse(figure.querySelector("script").textContent), lists: [null, null] });
+    const { later } = figure.dataset;
+    if (!read.has(figure)) {
+      const holder = later ? document.getElementById(later) : figure.querySelector("script");
+      read.set(figure, { data: JSON.parse(holder.textContent), lists: [null, null] });
+    }
     return read.get(figure);
   }
   function unpacked(figure) {
@@ -423,8 +442,8 @@
         hits.textContent = "no regular expression";
         return;
       }
-      matches = Uint8Array.from(list.label, (name) => pattern.test(name) ? 1 : 0);
-      const frames = matches.reduce((sum, is) => sum + is, 0), sum = frames > 0 ? below(tree, matches) : 0;
+      matches = found(list, text, pattern).matches;
+      const frames = list.found.count, sum = frames > 0 ? below(tree, matches) : 0;
       hits.textContent = percent(part(sum, tree.total[0])) + " in " + frames.toLocaleString("en") + (frames === 1 ? " name" : " names");
     }
 
@@ -536,10 +555,10 @@
         find("legend").textContent = "red has more than before, blue less, grey as much; the stronger the colour, the larger the part that came or went";
         return;
       }
-      const table = page.isDark() ? DARK : LIGHT, used = new Set(), entries = [];
-      for (let node = 1; node < tree.size; node++) if (tree.total[node] > 0) used.add(list.kind[tree.name[node]]);
+      const table = page.isDark() ? DARK : LIGHT, used = new Uint8Array(KINDS.length), entries = [];
+      for (let node = 1; node < tree.size; node++) if (tree.total[node] > 0) used[list.kind[tree.name[node]]] = 1;
       for (const at of KINDS.keys()) {
-        if (!used.has(at)) continue;
+        if (!used[at]) continue;
         const entry = document.createElement("span"), mark = document.createElement("i"), [hue, strength, light] = table[at];
         mark.style.background = "hsl(" + hue + " " + strength + "% " + light + "%)";
         entry.append(mark, TITLES[at]);
@@ -554,9 +573,11 @@
     legend();
   }
 
-  // The first graph is drawn at once, others when they come into sight or go to paper.
+  // The first graph is drawn at once. The data of the others comes after this script: they are drawn when they come into
+  // sight or go to paper.
   const figures = Array.from(document.querySelectorAll("figure.flame"));
   const waiting = new Set(figures.slice(1));
+  let isRead = false;
   const reveal = (figure) => {
     later.unobserve(figure);
     if (waiting.delete(figure)) show(figure);
@@ -565,15 +586,21 @@
     for (const { isIntersecting, target } of seen) if (isIntersecting) reveal(target);
   }, { rootMargin: "400px" });
   if (figures.length) show(figures[0]);
-  waiting.forEach((figure) => later.observe(figure));
-  window.addEventListener("beforeprint", () => Array.from(waiting).forEach(reveal));
+  window.addEventListener("beforeprint", () => { if (isRead) Array.from(waiting).forEach(reveal); });
   // A graph in which nothing is found goes, drawn or not.
   page.listen("search", () => {
     const pattern = page.pattern();
-    for (const figure of figures) {
-      const shape = figure.closest(".shape");
-      if (shape) shape.hidden = pattern !== null && !namesOf(contents(figure), true).label.some((name) => pattern.test(name));
+    for (const figure of isRead ? figures : figures.slice(0, 1)) {
+      const shape = figure.closest(".shape"), list = pattern === null ? null : namesOf(contents(figure), true);
+      const has = () => waiting.has(figure) ? list.label.some((name) => pattern.test(name)) : found(list, page.text(), pattern).count > 0;
+      if (shape) shape.hidden = list !== null && !has();
     }
+  });
+  document.addEventListener("DOMContentLoaded", () => {
+    isRead = true;
+    waiting.forEach((figure) => later.observe(figure));
+    // What was searched for meanwhile is searched for in all.
+    if (page.text() !== "") page.search(page.text());
   });
   if (figures.length) performance.mark("jtrace-drawn");
 })();

@@ -1,7 +1,8 @@
 //! A profile in the page: a flame graph that can be searched, zoomed and turned over.
 //!
 //! What is drawn travels as JSON in a script element that no browser runs; `flame.js` draws it on a canvas and writes names
-//! only as text. Stacks are sorted, and each says how much of the one before it keeps, so that 100,000 of them stay small
+//! only as text. The first graph's data stands beside it; that of the others comes after the scripts, which so begin before
+//! a browser has read all of it. Stacks are sorted, and each says how much of the one before it keeps, so that 100,000 of them stay small
 //! and the tree is built in one pass. Where steps of time are shorter than a second, `heat.js` draws them above the graph.
 
 use std::{collections::HashMap, fmt::Write as _, io};
@@ -49,24 +50,49 @@ const CONTROLS: &str = r#"<div class="flame-heat" hidden>
 <details class="flame-methods"><summary>methods and functions by what is their own</summary><div class="scroll"><table><thead><tr><th scope="col">Method</th><th scope="col" class="n">Self</th><th scope="col" class="n">Self</th><th scope="col" class="n">Total</th><th scope="col" class="n">Total</th></tr></thead><tbody></tbody></table></div></details>
 <noscript><p>The graph is drawn by a script; below are its hottest paths.</p></noscript>"#;
 
-/// Writes the graph.
-pub(super) fn write(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-    write_with(profile, &[], out)
+/// The graphs of a page: the first one is drawn as soon as the scripts run, and the data of the others follows these.
+#[derive(Default)]
+pub(super) struct Graphs {
+    has_first: bool,
+    later: Vec<String>,
 }
 
-/// Writes the graph of two profiles in one: red where it has more than before, blue where it has less.
-pub(super) fn write_difference(merged: &Merged, out: &mut dyn io::Write) -> io::Result<()> {
-    write_with(&merged.profile, &merged.before, out)
-}
-
-fn write_with(profile: &Profile, before: &[u64], out: &mut dyn io::Write) -> io::Result<()> {
-    writeln!(out, "<figure class=\"flame\">\n{CONTROLS}")?;
-    writeln!(out, "<details><summary>hottest paths as text</summary><pre>")?;
-    let (width, rows) = TEXT;
-    for line in text::profile::lines(profile, width, rows) {
-        writeln!(out, "{}", escape::html(&line))?;
+impl Graphs {
+    /// Writes the graph.
+    pub(super) fn write(&mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write_with(profile, &[], out)
     }
-    writeln!(out, "</pre></details>\n<script type=\"application/json\">{}</script>\n</figure>", data(profile, before)?)
+
+    /// Writes the graph of two profiles in one: red where it has more than before, blue where it has less.
+    pub(super) fn write_difference(&mut self, merged: &Merged, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write_with(&merged.profile, &merged.before, out)
+    }
+
+    fn write_with(&mut self, profile: &Profile, before: &[u64], out: &mut dyn io::Write) -> io::Result<()> {
+        let data = data(profile, before)?;
+        let later = if self.has_first { format!(" data-later=\"graph-{}\"", self.later.len()) } else { String::new() };
+        writeln!(out, "<figure class=\"flame\"{later}>\n{CONTROLS}")?;
+        writeln!(out, "<details><summary>hottest paths as text</summary><pre>")?;
+        let (width, rows) = TEXT;
+        for line in text::profile::lines(profile, width, rows) {
+            writeln!(out, "{}", escape::html(&line))?;
+        }
+        writeln!(out, "</pre></details>")?;
+        if self.has_first {
+            self.later.push(data);
+        } else {
+            self.has_first = true;
+            writeln!(out, "<script type=\"application/json\">{data}</script>")?;
+        }
+        writeln!(out, "</figure>")
+    }
+
+    /// Writes the data that the scripts did not wait for.
+    pub(super) fn end(self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.later.iter().enumerate().try_for_each(|(at, data)| {
+            writeln!(out, "<script type=\"application/json\" id=\"graph-{at}\">{data}</script>")
+        })
+    }
 }
 
 /// The profile as JSON that cannot end the element it stands in.
