@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use tracer_testing::metered;
+use tracer_testing::{inputs, metered};
 
 use tracer_weave::outline::outline;
 use tracer_weave::weave::weave;
@@ -102,11 +102,11 @@ const ROOM_PER_BYTE: usize = 256;
 
 #[test]
 fn fuzz_class_files() {
-    let cases: usize = std::env::var("JTRACE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(900);
     let (rules, classes) = (rules(), classes());
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
-    let mut read = 0;
-    for _ in 0..cases {
+    let (mut cases, mut read) = (0, 0);
+    for _ in inputs("class_files", 900) {
+        cases += 1;
         // Faults in small ones are more often where something is decided, and ten of them take as long as a large one.
         let class = &classes[[0, 1, 2, 2, 2, 2, 3, 3][numbers.below(8)]];
         let mut damaged = class.clone();

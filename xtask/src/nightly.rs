@@ -22,8 +22,8 @@ use crate::{
 /// Where the last run is kept.
 const KEPT: &str = "tests/nightly.txt";
 
-/// Ways to begin a line that is worth keeping: what was woven, and what a verifier said of it.
-const KEPT_LINES: [&str; 7] = ["methods", "loops", "others", "all", "counted", "deaths", "soak"];
+/// Ways to begin a line that is worth keeping: how much was read, what was woven, and what a verifier said of it.
+const KEPT_LINES: [&str; 8] = ["fuzz", "methods", "loops", "others", "all", "counted", "deaths", "soak"];
 
 /// Which parts run.
 #[derive(Args, Default)]
@@ -35,6 +35,10 @@ pub(crate) struct Options {
     /// How many inputs each fuzzer gets
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     cases: u32,
+
+    /// How long each fuzzer may take, in seconds: slow ones get fewer inputs then, and the result says how many
+    #[arg(long, value_name = "N")]
+    seconds: Option<u32>,
 
     /// How often jtrace is killed
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -81,7 +85,7 @@ struct Part {
 }
 
 const PARTS: [Part; 7] = [
-    Part { name: "fuzz", command: |options| Ok(test::fuzzers(&OF_ALL, options.cases)) },
+    Part { name: "fuzz", command: fuzz },
     Part { name: "weave", command: weave },
     Part { name: "jdks", command: jdks },
     Part { name: "live", command: live },
@@ -169,6 +173,16 @@ fn section<'a>(text: &'a str, name: &str) -> &'a str {
 fn with_section(before: &str, name: &str, section_of_it: &str) -> String {
     let sections = PARTS.iter().map(|part| if part.name == name { section_of_it } else { section(before, part.name) });
     std::iter::once(HEAD).chain(sections).collect()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
+fn fuzz(options: &Options) -> Result<Command> {
+    let mut cargo = test::fuzzers(&OF_ALL, options.cases);
+    cargo.arg("--nocapture");
+    if let Some(seconds) = options.seconds {
+        cargo.env("JTRACE_FUZZ_SECONDS", seconds.to_string());
+    }
+    Ok(cargo)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as the other parts")]

@@ -1,13 +1,5 @@
 //! Makes inputs from a seed by a few lines of arithmetic, because a million inputs from proptest's own combinators take
-//! hours in an unoptimised build; a failure prints the seed.
-
-use proptest::prelude::ProptestConfig;
-
-/// The number of inputs of each test; a plain run takes fewer than `JTRACE_FUZZ_CASES` can ask for, so that it is quick.
-pub fn config(default_cases: u32) -> ProptestConfig {
-    let cases = std::env::var("JTRACE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default_cases);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
+//! hours in an unoptimised build.
 
 /// A sequence of numbers that a seed determines.
 pub struct Dice(pub u64);

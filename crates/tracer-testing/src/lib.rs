@@ -1,25 +1,22 @@
 //! What fuzzers share: inputs that a number determines, limits of the work and the memory of each input, and
 //! samples that are damaged. `tracer/src/documents/parsers.rs` compares a list of all parsers with the code.
 //!
-//! A fuzzer is a test whose name begins with `fuzz_`. `JTRACE_FUZZ_CASES` sets the number of inputs of each. Samples lie in
-//! `corpus`, a folder for each fuzzer; what a fuzzer has found is put there and stays.
+//! A fuzzer is a test whose name begins with `fuzz_`. `JTRACE_FUZZ_CASES` sets the number of inputs of each, and
+//! `JTRACE_FUZZ_SECONDS` how long it may take. Samples lie in `corpus`, a folder for each fuzzer; what a fuzzer has found is put there and stays.
 
 mod allocator;
 mod dice;
+mod inputs;
 mod meter;
 mod watch;
 
 use std::path::Path;
 
-pub use self::{
-    allocator::held,
-    dice::{Dice, config as configured},
-    meter::metered,
-};
+pub use self::{allocator::held, dice::Dice, inputs::inputs, meter::metered};
 use self::{meter::limited, watch::Watch};
 
 /// Most inputs of a plain test run.
-const USUAL_CASES: u32 = 3_000;
+const USUAL_CASES: u64 = 3_000;
 /// Memory that any input may take while it is read, beside what is counted by its length.
 const ROOM_BYTES: usize = 1 << 20;
 /// Memory that each byte of an input may take: texts become trees of some words for each byte.
@@ -58,15 +55,15 @@ const TOKENS: [&[u8]; 24] = [
 const NUMBERS: [&[u8]; 8] =
     [b"0", b"-1", b"255", b"65536", b"2147483648", b"18446744073709551615", b"18446744073709551616", b"1e999"];
 
-/// For those that take their inputs from proptest.
-pub fn config() -> proptest::prelude::ProptestConfig {
-    dice::config(USUAL_CASES)
+/// Gives every number of an input to `case`, which makes the input and reads it. `room` is the most memory that one may take.
+pub fn each(name: &str, room: usize, case: impl FnMut(&mut Dice)) {
+    each_of(name, USUAL_CASES, room, case);
 }
 
-/// Gives every number of an input to `case`, which makes the input and reads it. `room` is the most memory that one may take.
-pub fn each(name: &str, room: usize, mut case: impl FnMut(&mut Dice)) {
+/// The same with another number of inputs in a plain test run.
+pub fn each_of(name: &str, usual: u64, room: usize, mut case: impl FnMut(&mut Dice)) {
     let watch = Watch::begin(name);
-    for seed in 0..u64::from(dice::config(USUAL_CASES).cases) {
+    for seed in inputs(name, usual) {
         watch.next(seed);
         limited(room, || case(&mut Dice(seed)));
     }

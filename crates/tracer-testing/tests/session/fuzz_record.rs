@@ -2,7 +2,6 @@
 //!
 //! `JTRACE_FUZZ_CASES` sets the number of inputs of each test.
 
-use proptest::prelude::*;
 use tracer_analysis::session::Session;
 use tracer_common::{
     record::{DEFINITION_HEADER_BYTES, HEADER_BYTES, KIND_DEFINITION, MAX_TEXT_BYTES},
@@ -15,7 +14,7 @@ use tracer_event::{
 };
 use tracer_model::item::{Counters, End, Item, Site, Start, Taken, Target};
 use tracer_source::source::encode::{encode_definition, encode_event, name_id};
-use tracer_testing::{Dice, configured as config, metered};
+use tracer_testing::{Dice, each_of, inputs, metered};
 use tracer_view::view;
 
 /// Sites of the session that the records go to.
@@ -106,26 +105,25 @@ fn session() -> Session {
     })
 }
 
-proptest! {
-    #![proptest_config(config(20_000))]
+/// Most inputs of a plain test run.
+const USUAL: u64 = 20_000;
 
-    #[test]
-    fn fuzz_records(seed in any::<u64>()) {
-        let record = any_record(&mut Dice(seed));
-        metered(ROOM, || check(&record));
-    }
+#[test]
+fn fuzz_records() {
+    each_of("records", USUAL, ROOM, |dice| check(&any_record(dice)));
+}
 
-    #[test]
-    fn fuzz_records_that_are_cut(seed in any::<u64>()) {
-        let mut dice = Dice(seed);
-        let record = whole(&mut dice);
-        prop_assert!(metered(ROOM, || decode(&record).is_ok()));
+#[test]
+fn fuzz_records_that_are_cut() {
+    each_of("records_that_are_cut", USUAL, ROOM, |dice| {
+        let record = whole(dice);
+        assert!(decode(&record).is_ok());
         let cut = &record[..dice.below(record.len())];
-        metered(ROOM, || check(cut));
+        check(cut);
         if let (Ok(Decoded::Event(event)), Ok(Decoded::Event(of_cut))) = (decode(&record), decode(cut)) {
-            prop_assert_eq!(event, of_cut, "the padding that is cut carries nothing");
+            assert_eq!(event, of_cut, "the padding that is cut carries nothing");
         }
-    }
+    });
 }
 
 /// Records of a session, and the memory that it may take with its report.
@@ -137,7 +135,7 @@ const ROOM: usize = 1 << 20;
 /// Sessions take all of it, in any order; each has 1000 records, so that things open, close and overflow.
 #[test]
 fn fuzz_sessions() {
-    for seed in 0..u64::from(config(20_000).cases).div_ceil(RECORDS) {
+    for seed in inputs("records_of_sessions", USUAL).step_by(usize::try_from(RECORDS).expect("a thousand")) {
         metered(ROOM_OF_SESSION, || one_session(seed));
     }
 }

@@ -6,10 +6,9 @@
 use std::sync::LazyLock;
 
 use crate::shared::{Fold, recording, replay, scenarios};
-use proptest::prelude::*;
 use tracer_model::item::Item;
 use tracer_source::source::recording::Error;
-use tracer_testing::{Dice, configured as config, metered};
+use tracer_testing::{Dice, each_of, metered};
 use tracer_view::view;
 
 /// Whole recordings to damage. Flushed often, so that there are many sections.
@@ -96,16 +95,13 @@ impl Read {
 /// Memory that one recording may take, and its report. Classes of objects are kept by their numbers, up to 2^24 of four bytes.
 const ROOM: usize = 96 << 20;
 
-proptest! {
-    #![proptest_config(config(1_500))]
-
-    #[test]
-    fn fuzz_recordings(seed in any::<u64>()) {
-        let mut dice = Dice(seed);
-        let bytes = file(&mut dice);
+#[test]
+fn fuzz_recordings() {
+    each_of("recordings", 1_500, usize::MAX, |dice| {
+        let bytes = file(dice);
         let mut read = Read::default();
         match metered(ROOM, || replay(&bytes, &mut |item| read.take(item))) {
-            Ok(()) => prop_assert!(read.ended),
+            Ok(()) => assert!(read.ended),
             Err(
                 Error::Foreign { .. }
                 | Error::Nothing { .. }
@@ -113,20 +109,22 @@ proptest! {
                 | Error::Newer { .. }
                 | Error::Older { .. }
                 | Error::Empty { .. },
-            ) => prop_assert_eq!(read.items, 0),
+            ) => assert_eq!(read.items, 0),
             Err(Error::Damaged { at, reason, .. }) => {
-                prop_assert!(at <= bytes.len() as u64 && reason.len() < 4096, "{} {}", at, reason);
+                assert!(at <= bytes.len() as u64 && reason.len() < 4096, "{at} {reason}");
             }
-            Err(error @ Error::Io { .. }) => prop_assert!(false, "memory can be read: {}", error),
+            Err(error @ Error::Io { .. }) => panic!("memory can be read: {error}"),
         }
-        prop_assert!(read.record_bytes <= bytes.len());
+        assert!(read.record_bytes <= bytes.len());
         // A report costs a hundred times more than reading, so only some are built.
-        if dice.once_in(16) && let Some(report) = metered(ROOM, || read.fold.report()) {
+        if dice.once_in(16)
+            && let Some(report) = metered(ROOM, || read.fold.report())
+        {
             let mut out = Vec::new();
             metered(ROOM, || view::json::write(&report, &mut out).expect("memory takes everything"));
-            prop_assert!(serde_json::from_slice::<serde_json::Value>(&out).is_ok());
+            assert!(serde_json::from_slice::<serde_json::Value>(&out).is_ok());
         }
-    }
+    });
 }
 
 #[test]

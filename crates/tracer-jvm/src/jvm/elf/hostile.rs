@@ -1,8 +1,6 @@
 //! ELF files that were made to cost much: what is looked at of them is bounded. Bounds are shown by what is not found any more
 //! behind them, and not by time.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::jvm::memory::library::Library;
 
@@ -149,40 +147,36 @@ fn bytes_of(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("JTRACE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2_000),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
-
-    /// Whatever bytes of a file are changed, reading it ends and gives no more than the file could hold.
-    #[test]
-    fn fuzz_elf(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20), cut in any::<prop::sample::Index>()) {
+/// Whatever bytes of a file are changed, reading it ends and gives no more than the file could hold.
+#[test]
+fn fuzz_elf() {
+    crate::fuzz::each_of("elf", 2_000, 1 << 20, |dice| {
         let texts = names(&["", "main", "other", "JVM_Clone"]);
         let mut bytes = file(&[
             (".strtab", NAMES, 0, texts),
             (".symtab", elf::SHT_SYMTAB, 1, symbols(&[1, 6, 12, 1, 6, 12])),
             (".dynsym", elf::SHT_DYNSYM, 1, symbols(&[12])),
-            (".note.stapsdt", elf::SHT_NOTE, 0, vec![8, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 115, 116, 97, 112, 115, 100, 116, 0, 1, 2, 3, 4]),
+            (
+                ".note.stapsdt",
+                elf::SHT_NOTE,
+                0,
+                vec![8, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 115, 116, 97, 112, 115, 100, 116, 0, 1, 2, 3, 4],
+            ),
         ]);
-        for (at, byte) in changes {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
+        for _ in 0..=dice.below(19) {
+            let at = dice.below(bytes.len());
+            bytes[at] = dice.byte();
         }
-        bytes.truncate(bytes.len() - cut.index(bytes.len()) / 8);
-        crate::fuzz::metered(1 << 20, || {
-            if let Ok(elf) = Elf::parse(&bytes) {
-                prop_assert!(elf.symbols().count() <= bytes.len() / 12);
-                prop_assert!(elf.notes(".note.stapsdt").count() <= bytes.len());
-                prop_assert!(elf.find_symbols(&["main", "other"]).len() <= 2);
-            }
-            if let Some(names) = super::names(&bytes[..]) {
-                prop_assert!(names.len() <= MAX_SECTIONS && names.iter().all(|name| name.len() <= 3 * 64));
-            }
-            let read: u64 = file::section_ranges(&bytes).iter().map(|(_, size)| size).sum();
-            prop_assert!(read <= bytes.len() as u64);
-            Ok(())
-        })?;
-    }
+        bytes.truncate(bytes.len() - dice.below(bytes.len()) / 8);
+        if let Ok(elf) = Elf::parse(&bytes) {
+            assert!(elf.symbols().count() <= bytes.len() / 12);
+            assert!(elf.notes(".note.stapsdt").count() <= bytes.len());
+            assert!(elf.find_symbols(&["main", "other"]).len() <= 2);
+        }
+        if let Some(names) = super::names(&bytes[..]) {
+            assert!(names.len() <= MAX_SECTIONS && names.iter().all(|name| name.len() <= 3 * 64));
+        }
+        let read: u64 = file::section_ranges(&bytes).iter().map(|(_, size)| size).sum();
+        assert!(read <= bytes.len() as u64);
+    });
 }

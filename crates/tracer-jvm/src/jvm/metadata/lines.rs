@@ -146,19 +146,21 @@ mod tests {
         }
     }
 
-    proptest! {
-        #![proptest_config(crate::fuzz::config())]
-
-        #[test]
-        fn fuzz_lines(bytes: Vec<u8>, bci: u32, excluded in 0_u8..=1) {
+    #[test]
+    fn fuzz_lines() {
+        crate::fuzz::each("lines", usize::MAX, |dice| {
+            let (bytes, excluded) = (dice.bytes(100), dice.byte() % 2);
+            let bci = dice.number() as u32;
             let len = crate::fuzz::metered(64 * bytes.len() + 4096, || {
                 let lines = Lines::new(&bytes, excluded)?;
                 lines.line(bci);
                 Some(lines.len())
             });
-            prop_assert!(len.is_none_or(|len| len <= bytes.len()));
-        }
+            assert!(len.is_none_or(|len| len <= bytes.len()));
+        });
+    }
 
+    proptest! {
         #[test]
         fn every_exact_index_gives_the_first_of_its_lines(
             entries in prop::collection::vec((0_u32..65_536, 0_u32..65_536), 1..40), excluded in 0_u8..=1
