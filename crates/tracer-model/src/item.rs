@@ -5,6 +5,7 @@
 
 pub mod look;
 pub mod redaction;
+mod words;
 
 use serde::{Deserialize, Serialize};
 

@@ -355,7 +355,7 @@ impl Member {
     }
 
     fn decided(&self, time_ns: u64, action: GuardDecision, reason: Option<GuardReason>) -> GuardAction {
-        log::info!("`{}`: {action:?}", self.name);
+        log::info!("`{}` {action}", self.name);
         GuardAction {
             time_ns,
             group: self.name.clone(),

@@ -117,34 +117,26 @@ impl Group {
     }
 
     fn narrowed_sentence(&self, narrowed: &Narrowed, start_ns: u64) -> String {
-        let what = match narrowed.what {
-            Narrowing::Stacks => "its events have no stacks,",
-            Narrowing::FewerStacks { one_in } => {
-                &format!("one of {one_in} of its events has a stack and stands for all of them,")
-            }
-            Narrowing::Times => "only beginnings of calls are seen, and no durations and exceptions,",
-            Narrowing::Each => "its marks are counted in the JVM and not sent, without nesting and times,",
-            Narrowing::Objects { one_in } => return self.fewer_sentence(narrowed, one_in, start_ns),
-        };
+        if matches!(narrowed.what, Narrowing::Objects { .. }) {
+            return self.fewer_sentence(narrowed, start_ns);
+        }
         format!(
-            "`{}`: from {} on {what} so that its counts stay exact: it fired {} times a second{}",
+            "`{}`: from {} on {}, so that its counts stay exact: it fired {} times a second{}",
             self.name,
             duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
+            narrowed.what,
             narrowed.rate_per_s,
             because(narrowed.reason),
         )
     }
 
     /// Objects that are tracked are tracked for all of their lives.
-    fn fewer_sentence(&self, narrowed: &Narrowed, one_in: u64, start_ns: u64) -> String {
-        let what = match one_in {
-            0 => "no new object is tracked".to_owned(),
-            _ => format!("one new object of {one_in} is tracked, of a class that has many"),
-        };
+    fn fewer_sentence(&self, narrowed: &Narrowed, start_ns: u64) -> String {
         format!(
-            "`{}`: from {} on {what}; what is said of tracked objects stays right; it had {} symbols a second{}",
+            "`{}`: from {} on {}; what is said of tracked objects stays right; it had {} symbols a second{}",
             self.name,
             duration(narrowed.at_ns.saturating_sub(start_ns) as f64),
+            narrowed.what,
             narrowed.rate_per_s,
             because(narrowed.reason),
         )

@@ -64,11 +64,9 @@ impl Live {
         let Some(state) = self.groups.get(group) else { return Ok(()) };
         let name = state.name().to_owned();
         match action {
-            GuardDecision::Attach => log::debug!("`{name}` is attached again"),
-            GuardDecision::Detach { rate_per_s } => log::info!("`{name}` fires {rate_per_s} times a second: detached"),
-            GuardDecision::Stop { rate_per_s } => log::info!("`{name}` fires {rate_per_s} times a second: stopped"),
-            GuardDecision::Narrow { what, rate_per_s } => {
-                log::info!("`{name}` fires {rate_per_s} times a second: no {what:?} any more");
+            GuardDecision::Attach => log::debug!("`{name}` {action}"),
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } | GuardDecision::Narrow { .. } => {
+                log::info!("`{name}` {action}");
             }
             GuardDecision::Look | GuardDecision::Hold | GuardDecision::Release => {}
         }
