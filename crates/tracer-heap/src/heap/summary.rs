@@ -1,5 +1,7 @@
 //! What a snapshot says: how much there is of what, what holds most, and what holds that.
 
+mod ways;
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -7,14 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     dominators::Dominators,
     facts::Facts,
-    graph::{Graph, NOBODY, Node, Root, RootKind, Via},
-    paths::{Path, Paths, Step},
+    graph::{Graph, NOBODY, Node, RootKind},
+    paths::Paths,
 };
 
-/// Steps of a path that are told: those nearest to the root, and those nearest to the object.
-const MAX_STEPS: usize = 32;
-/// Steps of a merged path.
-const MAX_MERGED: usize = 12;
 /// Ways in which objects of a class are held, of which each row has so many.
 const HOLDERS: usize = 3;
 /// What exact sizes may cost, in objects and references that are looked at.
@@ -101,7 +99,7 @@ pub struct ClassRow {
     pub retained_exact: bool,
     /// How they are held, on the shortest way from a root.
     pub held_by: Vec<Holder>,
-    /// The shortest ways, merged: from the object towards the root, where most of them go.
+    /// The shortest ways, merged: from the object towards the root, where most of what they retain goes; the root is the last.
     pub merged_path: Vec<Merged>,
 }
 
@@ -117,9 +115,9 @@ pub struct Holder {
 /// A step of a merged path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Merged {
-    /// `class.field`.
+    /// `class.field`, or what kind of root.
     pub by: String,
-    /// Objects that refer so.
+    /// Objects that refer so, or that the root refers to.
     pub objects: u64,
 }
 
@@ -327,144 +325,6 @@ impl Analysis {
             }
         }
         objects
-    }
-
-    /// `class.field` of a step.
-    fn by(&self, step: Step, exactly: bool) -> StepRow {
-        let name = |number| self.graph.name(number).to_owned();
-        let class = self.graph.class_of(step.from).name.clone();
-        let by = match step.label.via() {
-            Via::Field(number) | Via::Referent(number) => name(number),
-            Via::Element(index) if exactly => format!("[{index}]"),
-            Via::Element(_) => "[]".to_owned(),
-            Via::Static(number) => {
-                let of = self.title(step.from);
-                let class = of.strip_prefix("class ").unwrap_or(&of).to_owned();
-                return StepRow { class, by: name(number), times: 1 };
-            }
-            Via::Loader => "<loader>".to_owned(),
-            Via::Constant => "<constant>".to_owned(),
-            Via::Super => "<superclass>".to_owned(),
-            Via::Class => "<class>".to_owned(),
-            Via::Other => "<other>".to_owned(),
-        };
-        let class = if matches!(step.label.via(), Via::Loader | Via::Constant | Via::Super | Via::Other) {
-            self.title(step.from)
-        } else {
-            class
-        };
-        StepRow { class, by, times: 1 }
-    }
-
-    fn short(&self, step: Step) -> String {
-        let StepRow { class, by, .. } = self.by(step, false);
-        let joint = if by.starts_with(['[', '<']) { "" } else { "." };
-        // The brackets of an array's class are those of its elements.
-        let class = if by == "[]" { class.strip_suffix("[]").unwrap_or(&class) } else { &class };
-        format!("{class}{joint}{by}")
-    }
-
-    /// How objects are held, those ways first that most are held by.
-    fn holders(&self, objects: &[Node]) -> Vec<Holder> {
-        let mut ways: HashMap<(u32, u32), (u64, Node)> = HashMap::new();
-        for node in objects {
-            let step = self.paths.step(&self.graph, *node);
-            let key = step.map_or((u32::MAX, 0), |step| {
-                let class = self.graph.class[step.from as usize];
-                match step.label.via() {
-                    Via::Element(_) => (class, super::graph::Label::new(Via::Element(0)).word()),
-                    Via::Static(_) => (class | 1 << 31, step.label.word()),
-                    _ => (class, step.label.word()),
-                }
-            });
-            ways.entry(key).or_insert((0, *node)).0 += 1;
-        }
-        let mut holders: Vec<Holder> = ways
-            .into_values()
-            .map(|(objects, node)| {
-                let by = self.paths.step(&self.graph, node).map(|step| self.short(step));
-                let by = by.unwrap_or_else(|| self.root_text(&self.paths.to(&self.graph, node)).kind.text().to_owned());
-                Holder { by, objects }
-            })
-            .collect();
-        holders.sort_by(|one, other| other.objects.cmp(&one.objects).then_with(|| one.by.cmp(&other.by)));
-        holders.truncate(HOLDERS);
-        holders
-    }
-
-    /// The shortest ways of objects, merged step by step, where most of them go.
-    fn merged(&self, objects: &[Node]) -> Vec<Merged> {
-        let mut merged: Vec<Merged> = Vec::new();
-        let mut seen = vec![0_u64; self.graph.len().div_ceil(64)];
-        let mut is_new = |node: Node| {
-            let (at, bit) = (node as usize / 64, 1 << (node % 64));
-            seen.get_mut(at).is_some_and(|word| std::mem::replace(word, *word | bit) & bit == 0)
-        };
-        let mut row = objects.to_vec();
-        while merged.len() < MAX_MERGED {
-            let mut ways: HashMap<String, Vec<Node>> = HashMap::new();
-            // Names are made once for each kind of step.
-            let mut texts: HashMap<(u32, u32), String> = HashMap::new();
-            for node in &row {
-                let Some(step) = self.paths.step(&self.graph, *node).filter(|step| is_new(step.from)) else { continue };
-                let label = if let Via::Element(_) = step.label.via() { 1 << 28 } else { step.label.word() };
-                let of = if let Via::Static(_) = step.label.via() {
-                    step.from | 1 << 31
-                } else {
-                    self.graph.class[step.from as usize]
-                };
-                let text = texts.entry((of, label)).or_insert_with(|| self.short(step));
-                if let Some(way) = ways.get_mut(text.as_str()) {
-                    way.push(step.from);
-                } else {
-                    ways.insert(text.clone(), vec![step.from]);
-                }
-            }
-            let most = ways.into_iter().max_by(|one, other| one.1.len().cmp(&other.1.len()).then(other.0.cmp(&one.0)));
-            let Some((by, from)) = most else { break };
-            match merged.last_mut().filter(|last| last.by == by) {
-                // A list, or a tree: its links are one step.
-                Some(last) => last.objects += from.len() as u64,
-                None => merged.push(Merged { by, objects: from.len() as u64 }),
-            }
-            row = from;
-        }
-        merged
-    }
-
-    fn root_text(&self, path: &Path) -> RootText {
-        let none = Root { node: path.start, kind: RootKind::Unreached, thread: 0, frame: 0, method: 0 };
-        let mut root = path.root.unwrap_or(none);
-        if path.root.is_none() && self.dominators.unreached.binary_search(&path.start).is_err() {
-            root.kind = RootKind::OnlyWeak;
-        }
-        let thread = (root.thread != 0).then(|| {
-            self.graph.threads.get(&root.thread).cloned().unwrap_or_else(|| format!("number {}", root.thread))
-        });
-        let method = self.graph.methods.get(&root.method).cloned();
-        RootText { kind: root.kind, thread, method, class: self.title(path.start) }
-    }
-
-    /// A path in words.
-    pub fn path(&self, node: Node) -> PathRow {
-        self.path_of(&self.paths.to(&self.graph, node))
-    }
-
-    /// The same of one that was found otherwise.
-    pub(super) fn path_of(&self, path: &Path) -> PathRow {
-        let mut steps: Vec<StepRow> = Vec::new();
-        for step in &path.steps {
-            let row = self.by(*step, true);
-            match steps.last_mut().filter(|last| last.class == row.class && last.by == row.by) {
-                Some(last) => last.times += 1,
-                None => steps.push(row),
-            }
-        }
-        let left_out = steps.len().saturating_sub(MAX_STEPS);
-        if left_out > 0 {
-            steps.drain(MAX_STEPS / 2..MAX_STEPS / 2 + left_out);
-        }
-        PathRow { root: self.root_text(path), steps, left_out: left_out as u64 }
     }
 
     pub(super) fn object(&self, node: Node) -> ObjectRow {

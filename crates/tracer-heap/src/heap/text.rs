@@ -150,7 +150,8 @@ fn classes(rows: &[ClassRow], out: &mut impl Write) -> io::Result<()> {
                 .take(MAX_STEPS)
                 .map(|step| format!("{} ({})", plain(&step.by), step.objects))
                 .collect();
-            writeln!(out, "{:>39}held by {}", "", way.join(" < "))?;
+            let more = if row.merged_path.len() > way.len() { " < ..." } else { "" };
+            writeln!(out, "{:>39}held by {}{more}", "", way.join(" < "))?;
         }
     }
     Ok(())
