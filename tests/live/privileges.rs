@@ -85,17 +85,20 @@ fn holds(row: &str, status: &str) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of memory that a process may need.
+/// Bytes of memory that a process may need, which is the first to go where the machine has none left.
 fn memory_limit(pid: u32) -> Result<u64> {
+    let adjusted = fs::read_to_string(format!("/proc/{pid}/oom_score_adj"))?;
+    ensure!(adjusted.trim() == "1000", "oom_score_adj is {adjusted}");
     let limits = fs::read_to_string(format!("/proc/{pid}/limits"))?;
     let memory = limits.lines().find_map(|line| line.strip_prefix("Max data size")).context("no such limit")?;
     Ok(memory.split_whitespace().next().context("no value")?.parse()?)
 }
 
-/// Checks that a process may not need more than a look takes.
-fn limited(pid: u32) -> Result<()> {
+/// Checks that a process may not need more memory than that, and no more CPU time than a look takes.
+fn limited(pid: u32, memory: u64) -> Result<()> {
+    assert_eq!(memory_limit(pid)?, memory);
     let limits = fs::read_to_string(format!("/proc/{pid}/limits"))?;
-    for (limit, most) in [("Max data size", "1073741824"), ("Max cpu time", "60"), ("Max core file size", "0")] {
+    for (limit, most) in [("Max cpu time", "60"), ("Max core file size", "0")] {
         let line = limits.lines().find_map(|line| line.strip_prefix(limit)).context("no such limit")?;
         ensure!(line.split_whitespace().next() == Some(most), "{limit}: {line}");
     }
@@ -122,7 +125,7 @@ fn commands_that_only_look_have_what_the_table_says_when_they_print() -> Result<
         // It has parsed all that it will, and waits for room on its standard output.
         let status = status_within(&mut child, "1 0x1 ").with_context(|| format!("{words:?}"))?;
         holds(row, &status).with_context(|| format!("{words:?}"))?;
-        limited(child.id()).with_context(|| format!("{words:?}"))?;
+        limited(child.id(), 1 << 30).with_context(|| format!("{words:?}"))?;
         reader.read_to_end(&mut Vec::new())?;
         ensure!(child.wait()?.success(), "{words:?}");
     }
@@ -170,7 +173,7 @@ fn a_process_that_looks_has_what_the_table_says() -> Result<()> {
         jtrace::command(&["look-apart", "1"])?.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).spawn()?;
     let looked = status_within(&mut child, "1 0x1 ").and_then(|status| {
         holds("one that looks into unknown processes", &status)?;
-        limited(child.id())
+        limited(child.id(), 1 << 30)
     });
     drop(reader);
     child.wait()?;
@@ -256,7 +259,7 @@ fn a_process_that_follows_a_jvm_has_what_the_table_says_and_ends_with_top() -> R
         })?;
         let program = fs::read_link(format!("/proc/{follower}/exe"))?;
         ensure!(program == jtrace::binary()?.canonicalize()?, "it runs {}", program.display());
-        limited(follower)?;
+        limited(follower, 256 << 20)?;
         holds("one that follows a JVM for `top`", &status)
     });
     top.signal(Signal::TERM)?;

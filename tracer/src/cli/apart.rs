@@ -5,6 +5,7 @@
 //! limits, and says what it looks at next. One that says nothing more is left behind, and what held it up is named.
 
 use std::{
+    fs,
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
     os::unix::fs::MetadataExt as _,
     path::Path,
@@ -69,6 +70,8 @@ const MAX_BYTES: u64 = 256 << 20;
 /// What a child may need.
 const MAX_MEMORY_BYTES: u64 = 1 << 30;
 const MAX_CPU_S: u64 = 60;
+/// What the kernel adds to a process's share of the memory, in thousandths of it, when it looks for one to end.
+const FIRST_TO_GO: &str = "1000";
 
 /// What a child says.
 #[derive(Debug, Serialize, Deserialize)]
@@ -144,12 +147,16 @@ pub(super) fn tell(said: &Said) -> io::Result<()> {
 
 /// Limits what this process may need.
 pub(super) fn limit() -> io::Result<()> {
-    let limits = [(Resource::Data, MAX_MEMORY_BYTES), (Resource::Cpu, MAX_CPU_S), (Resource::Core, 0)];
-    limits.into_iter().try_for_each(|(resource, most)| limit_one(resource, most))
+    limit_memory(MAX_MEMORY_BYTES)?;
+    [(Resource::Cpu, MAX_CPU_S), (Resource::Core, 0)]
+        .into_iter()
+        .try_for_each(|(resource, most)| limit_one(resource, most))
 }
 
-/// Limits the memory that this process may need to read what somebody else may have written.
+/// Limits the memory that this process may need to read what somebody else may have written. Where many such need it at a time and
+/// the machine has no more, the kernel is to end one of them, and nobody else.
 pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
+    fs::write("/proc/self/oom_score_adj", FIRST_TO_GO)?;
     limit_one(Resource::Data, bytes)
 }
 

@@ -4,13 +4,16 @@ use std::{process::ExitCode, thread, time::Duration};
 
 use super::super::{
     Failure,
-    apart::{Said, only_look, tell},
+    apart::{Said, limit_memory, only_look, tell},
     prepare,
 };
 use crate::top::Watch;
 
 /// How often it says that it is there while it rests: less often would look as if something held it up.
 const SIGN: Duration = Duration::from_millis(500);
+
+/// Memory that it may need. It takes some megabytes, and there can be many of them.
+const MAX_MEMORY_BYTES: u64 = 256 << 20;
 
 /// Options of `jtrace watch-apart`.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -23,6 +26,7 @@ pub(in crate::cli) struct WatchOptions {
 pub(in crate::cli) fn watch(options: WatchOptions) -> Result<ExitCode, Failure> {
     let WatchOptions { pid } = options;
     only_look()?;
+    limit_memory(MAX_MEMORY_BYTES)?;
     tell(&Said::At(pid))?;
     let mut watch = Watch::begin(prepare::opened(pid)?);
     while let Ok((reading, mut rest)) = watch.look() {
