@@ -111,14 +111,19 @@
     return list.found = { text, matches, count };
   }
 
-  // What the nodes of matching names take. There may be millions of nodes, and they are looked at while somebody types.
-  function below({ parent, name, total, size }, matches) {
-    const inside = new Uint8Array(size);
-    let sum = 0;
-    for (let node = 1; node < size; node++) {
-      const above = inside[parent[node]], is = matches[name[node]];
-      inside[node] = above | is;
-      if (is > above) sum += total[node];
+  // What the stacks take that have a matching name, of a thread or of all. There may be millions of frames, and they are looked at
+  // while somebody types: what a stack keeps of the one before is not looked at again, nor what lies below a match.
+  function having({ stacks, owners }, { id }, matches, of, thread) {
+    const is = Uint8Array.from(id, (name) => matches[name]);
+    let sum = 0, first = Infinity;
+    for (let at = 0, number = 0; at < stacks.length; number++) {
+      const kept = stacks[at++], end = at + 1 + stacks[at++];
+      if (first >= kept) {
+        first = Infinity;
+        for (let depth = kept; at < end && first === Infinity; depth++) if (is[stacks[at++]] === 1) first = depth;
+      }
+      at = end + 2;
+      if (first < Infinity && (thread < 0 || owners[number] === thread)) sum += of[number];
     }
     return sum;
   }
@@ -224,6 +229,7 @@
     methods.hidden = compares;
     let list, tree, amounts = null, cells = null, zoom = 0, chosen = 0, boxes = [], matches = null, width = 0;
 
+    const isBefore = () => compares && earlier.getAttribute("aria-pressed") === "true";
     const label = (node) => node === 0 ? "all" : list.label[tree.name[node]];
     const depth = (node) => { let count = 0; for (; node > 0; node = tree.parent[node]) count++; return count; };
     const above = (node) => { const all = []; for (; node >= 0; node = tree.parent[node]) all.push(node); return all.reverse(); };
@@ -236,7 +242,7 @@
 
     function refill() {
       fill(tree, data, Number(thread.value), amounts);
-      if (compares) Object.assign(tree, earlier.getAttribute("aria-pressed") === "true" ? tree.before : tree.after);
+      if (compares) Object.assign(tree, isBefore() ? tree.before : tree.after);
       zoom = chosen = 0;
       seek();
       lay();
@@ -443,7 +449,8 @@
         return;
       }
       matches = found(list, text, pattern).matches;
-      const frames = list.found.count, sum = frames > 0 ? below(tree, matches) : 0;
+      const frames = list.found.count, of = isBefore() ? data.before : amounts || data.values;
+      const sum = frames > 0 ? having(data, list, matches, of, Number(thread.value)) : 0;
       hits.textContent = percent(part(sum, tree.total[0])) + " in " + frames.toLocaleString("en") + (frames === 1 ? " name" : " names");
     }
 
