@@ -272,7 +272,7 @@ fn stacks_of_a_recording_go_into_files_for_other_tools() {
     assert!(read(&pprof).starts_with(&[0x1f, 0x8b]));
     let value: serde_json::Value = serde_json::from_slice(&read(&speedscope)).expect("it is JSON");
     assert_eq!(value["profiles"][0]["name"], "http-worker-1 (21)");
-    assert_eq!(text(&read(&page)).matches("<figure class=\"flame\">").count(), 2, "cpu, and parked in locks");
+    assert_eq!(text(&read(&page)).matches("<figure class=\"flame\"").count(), 2, "cpu, and parked in locks");
 
     succeed(&["report", &input, "-o", &folded, "--no-lines"]);
     assert!(text(&read(&folded)).contains("com.shop.Cart.price 3\n"));

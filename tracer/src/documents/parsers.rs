@@ -166,7 +166,7 @@ fn every_fuzzer_is_named_in_the_list_and_every_named_one_is_there() {
 }
 
 /// What bounds the memory and the time of each input.
-const METERS: [&str; 5] = ["each(", "samples(", "texts(", "metered(", "limited("];
+const METERS: [&str; 6] = ["each(", "each_of(", "samples(", "texts(", "metered(", "limited("];
 
 #[test]
 fn every_fuzzer_has_a_limit_of_memory_and_time() {

@@ -150,7 +150,7 @@ mod tests {
     fn fuzz_lines() {
         crate::fuzz::each("lines", usize::MAX, |dice| {
             let (bytes, excluded) = (dice.bytes(100), dice.byte() % 2);
-            let bci = dice.number() as u32;
+            let bci = u32::from_le_bytes(std::array::from_fn(|_| dice.byte()));
             let len = crate::fuzz::metered(64 * bytes.len() + 4096, || {
                 let lines = Lines::new(&bytes, excluded)?;
                 lines.line(bci);
