@@ -13,8 +13,19 @@ const MAX_STEPS: usize = 32;
 /// Steps of a merged path.
 const MAX_MERGED: usize = 12;
 
-/// Objects of a way, each with the bytes of what the way leads to.
-type Weighed = Vec<(Node, u64)>;
+/// Objects of a way, each with the bytes of what the way leads to, and these bytes in all.
+#[derive(Default)]
+struct Weighed {
+    nodes: Vec<(Node, u64)>,
+    bytes: u64,
+}
+
+impl Weighed {
+    fn push(&mut self, node: Node, bytes: u64) {
+        self.nodes.push((node, bytes));
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
 
 impl Analysis {
     /// `class.field` of a step.
@@ -85,7 +96,7 @@ impl Analysis {
     pub(super) fn merged(&self, objects: &[Node]) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
         let mut seen = vec![0_u64; self.graph.len().div_ceil(64)];
-        let mut row: Weighed = objects.iter().map(|node| (*node, self.dominators.retained(*node))).collect();
+        let mut row: Vec<(Node, u64)> = objects.iter().map(|node| (*node, self.dominators.retained(*node))).collect();
         while merged.len() < MAX_MERGED && !row.is_empty() {
             for (node, _) in &row {
                 if let Some(word) = seen.get_mut(*node as usize / 64) {
@@ -93,17 +104,15 @@ impl Analysis {
                 }
             }
             let (ways, ends) = self.a_step(&row, &seen);
-            let bytes = |of: &[(Node, u64)]| of.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-            let most = ways
-                .into_iter()
-                .max_by(|one, other| bytes(&one.1).cmp(&bytes(&other.1)).then_with(|| other.0.cmp(&one.0)));
-            let end = ends.first().filter(|_| most.as_ref().is_none_or(|(_, from)| bytes(from) < bytes(&ends)));
+            let most =
+                ways.into_iter().max_by(|one, other| one.1.bytes.cmp(&other.1.bytes).then_with(|| other.0.cmp(&one.0)));
+            let end = ends.nodes.first().filter(|_| most.as_ref().is_none_or(|(_, from)| from.bytes < ends.bytes));
             if let Some((node, _)) = end {
                 let by = self.root_text(&self.paths.to(&self.graph, *node)).kind.text().to_owned();
-                merged.push(Merged { by, objects: ends.len() as u64 });
+                merged.push(Merged { by, objects: ends.nodes.len() as u64 });
                 break;
             }
-            let Some((by, mut from)) = most else { break };
+            let Some((by, Weighed { nodes: mut from, .. })) = most else { break };
             // What several objects of a row are held by is one object, and has the bytes of all.
             from.sort_unstable_by_key(|(node, _)| *node);
             from.dedup_by(|next, kept| {
@@ -125,12 +134,12 @@ impl Analysis {
     /// refer to are at their ends, and those that were on a way before are left out.
     fn a_step(&self, row: &[(Node, u64)], seen: &[u64]) -> (HashMap<String, Weighed>, Weighed) {
         let is_seen = |node: Node| seen.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1);
-        let (mut ways, mut ends): (HashMap<String, Weighed>, _) = (HashMap::new(), Vec::new());
+        let (mut ways, mut ends): (HashMap<String, Weighed>, _) = (HashMap::new(), Weighed::default());
         // Names are made once for each kind of step.
         let mut texts: HashMap<(u32, u32), String> = HashMap::new();
         for (node, bytes) in row {
             let Some(step) = self.paths.step(&self.graph, *node) else {
-                ends.push((*node, *bytes));
+                ends.push(*node, *bytes);
                 continue;
             };
             if is_seen(step.from) {
@@ -144,9 +153,9 @@ impl Analysis {
             };
             let text = texts.entry((of, label)).or_insert_with(|| self.short(step));
             if let Some(way) = ways.get_mut(text.as_str()) {
-                way.push((step.from, *bytes));
+                way.push(step.from, *bytes);
             } else {
-                ways.insert(text.clone(), vec![(step.from, *bytes)]);
+                ways.entry(text.clone()).or_default().push(step.from, *bytes);
             }
         }
         (ways, ends)

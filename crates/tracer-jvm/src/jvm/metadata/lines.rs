@@ -161,6 +161,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
         #[test]
         fn every_exact_index_gives_the_first_of_its_lines(
             entries in prop::collection::vec((0_u32..65_536, 0_u32..65_536), 1..40), excluded in 0_u8..=1

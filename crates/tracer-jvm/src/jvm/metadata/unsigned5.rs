@@ -104,6 +104,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
         #[test]
         fn every_number_comes_back(value: u32, new: bool) {
             let mut bytes = Vec::new();
