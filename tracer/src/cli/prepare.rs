@@ -348,8 +348,13 @@ impl Known {
             && jvm.flags.is_ok()
             && (jvm.counters.is_ok() || counters_off())
             && self.tells_jni(jvm, watched)
-            // Made some ms after the counters. Who does not wait for it has no Java frame for as long as the session lasts.
-            && !matches!(CodeCache::read(&jvm.memory, &jvm.tables), Err(code_cache::Error::NotReady))
+            && !Self::still_starts(jvm)
+    }
+
+    /// Whether the JVM has no code heaps yet, which it makes some ms after its counters. Who does not wait for them has no Java
+    /// frame for as long as the session lasts.
+    pub(super) fn still_starts(jvm: &Jvm) -> bool {
+        matches!(CodeCache::read(&jvm.memory, &jvm.tables), Err(code_cache::Error::NotReady))
     }
 }
 

@@ -54,6 +54,9 @@ use crate::{
 /// How long a JVM may take to make its tables and counters.
 const LEARN_AT_MOST: Duration = Duration::from_secs(5);
 
+/// The same where the JVM can be seen to be on its way: it has tables and no code heaps yet. A busy machine takes seconds there.
+const START_AT_MOST: Duration = Duration::from_mins(1);
+
 /// How long to wait before looking for the JVM's tables again.
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
@@ -246,11 +249,12 @@ fn learn(
     watched: &Watched,
     questions: Option<&Questions>,
 ) -> Result<Learned, Failure> {
-    let deadline = Instant::now() + LEARN_AT_MOST;
+    let began = Instant::now();
     let mut armed = None;
     loop {
-        let late = Instant::now() >= deadline;
         let opened = Jvm::open(child.id());
+        let starts = opened.as_ref().is_ok_and(Known::still_starts);
+        let late = began.elapsed() >= if starts { START_AT_MOST } else { LEARN_AT_MOST };
         if let Ok(jvm) = opened {
             let mut known = Known::read(&jvm, libjvm, watched);
             if armed.is_none() && jvm.flags.is_ok() {
@@ -284,7 +288,7 @@ fn learn(
         if let Some(status) = child.try_wait()? {
             return Err(ended_early(status));
         }
-        ending::pause(LOOK_AGAIN, Until { deadline: deadline + LEARN_AT_MOST, patience: Patience::First })?;
+        ending::pause(LOOK_AGAIN, Until { deadline: began + START_AT_MOST + LEARN_AT_MOST, patience: Patience::First })?;
     }
 }
 
