@@ -117,8 +117,8 @@ pub trait Analysis: Send {
     /// Takes notice of threads that ended: of tables that grow with each thread, their rows become one.
     fn threads_ended(&mut self, _ended: &EndedThreads) {}
 
-    /// The stacks of samples with the largest amounts, so many at most.
-    fn largest_stacks(&self, _count: usize) -> Vec<StackId> {
+    /// The stacks of samples with what they amount to, in no order; a stack comes once for each row that has it.
+    fn stack_amounts(&self) -> Vec<(StackId, u64)> {
         Vec::new()
     }
 

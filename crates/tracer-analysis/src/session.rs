@@ -388,7 +388,7 @@ impl Session {
     fn section(&self, analysis: &dyn Analysis, context: Context<'_>) -> Section {
         let mut section = analysis.section(context);
         if matches!(analysis.lens(), Lens::Cpu | Lens::Offcpu | Lens::Wall) {
-            section.notes.extend(self.idle_stacks.note());
+            section.notes.extend(self.idle_stacks.note(analysis));
         }
         self.governed.add_to(&mut section, analysis, (self.start_ns, self.end_ns()), &self.counters);
         if self.target.recorder.is_some() {

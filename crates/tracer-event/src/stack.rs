@@ -102,7 +102,20 @@ impl Frame {
     }
 }
 
+/// What a frame is called that stands for several.
+const SEVERAL: &str = "<rarely seen>";
+
 impl Frame {
+    /// A frame that stands for several of this kind, and of this file where that is known.
+    pub fn of_several(kind: Kind, module: Option<String>) -> Self {
+        Self { module, ..Self::named(kind, SEVERAL) }
+    }
+
+    /// Whether it stands for several.
+    pub fn is_of_several(&self) -> bool {
+        self.name == SEVERAL && self.class.is_none()
+    }
+
     /// About what it takes in memory.
     pub fn bytes(&self) -> usize {
         let Self { name, class, signature, file, module, build_id, .. } = self;

@@ -25,6 +25,7 @@ use crate::{
     stack::Frame,
     text::format,
 };
+pub(super) use places::telling;
 use seen::{Counts, Seen};
 
 /// Whether what a sample was doing can depend on what this frame is called.
@@ -199,8 +200,8 @@ impl Analysis for Cpu {
         }
     }
 
-    fn largest_stacks(&self, count: usize) -> Vec<StackId> {
-        self.amounts.largest_stacks(count)
+    fn stack_amounts(&self) -> Vec<(StackId, u64)> {
+        self.amounts.stack_amounts()
     }
 
     fn replace_stacks(&mut self, replaced: &Replaced) {

@@ -21,7 +21,7 @@ use crate::{
     text::format::plural,
 };
 use deoptimised::Deoptimised;
-pub(super) use deoptimised::is_deoptimisation;
+pub(super) use deoptimised::{depth_of_method, is_deoptimisation};
 
 /// Most compilers; real JVMs have two.
 const COMPILERS: usize = 32;

@@ -162,8 +162,8 @@ impl Analysis for Offcpu {
         }
     }
 
-    fn largest_stacks(&self, count: usize) -> Vec<StackId> {
-        self.blocks.largest_stacks(count, |block| block.durations.total_ns)
+    fn stack_amounts(&self) -> Vec<(StackId, u64)> {
+        self.blocks.stack_amounts(|block| block.durations.total_ns)
     }
 
     fn replace_stacks(&mut self, replaced: &Replaced) {

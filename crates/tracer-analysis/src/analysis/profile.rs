@@ -122,9 +122,9 @@ impl Amounts {
         self.steps.replace_stacks(replaced);
     }
 
-    /// The stacks of the largest amounts, so many at most.
-    pub(super) fn largest_stacks(&self, count: usize) -> Vec<StackId> {
-        self.rows.largest_stacks(count, |amount| amount.value.max(amount.count))
+    /// The stacks with their amounts, in no order.
+    pub(super) fn stack_amounts(&self) -> Vec<(StackId, u64)> {
+        self.rows.stack_amounts(|amount| amount.value.max(amount.count))
     }
 
     /// The amounts, in no order, without what is beyond the limit.

@@ -3,17 +3,29 @@
 //!
 //! Nothing that an analysis tells from frames changes: Java frames stay, as do functions that mean something, and a frame that
 //! stands for several is of the same kind and the same file as they are.
+//!
+//! Java is at ever other places as well. Of the smallest of these stacks only such Java frames stay as say where a program was and what
+//! it did there: the amounts of other methods are too low then.
 
-use super::{cpu, jit, offcpu, state, table::FastMap};
+use super::{cpu, jit, offcpu, site, state, table::FastMap};
 use crate::{
     event::StackId,
     stack::{Frame, Kind, Stack, Stacks},
 };
 
-/// What is called so stands for several frames.
-const RARE: &str = "<rarely seen>";
 /// Outermost frames that stay: they tell what a thread is for.
 const OUTERMOST: usize = 8;
+
+/// What stays of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// All.
+    Whole,
+    /// Java frames, and machine code that means something.
+    Java,
+    /// Of Java frames those that say where a program was and what it did there.
+    Place,
+}
 
 /// Stacks and what took their place.
 #[derive(Clone, Debug, Default)]
@@ -79,35 +91,51 @@ impl<L: Copy, M: Copy> OfStack for (StackId, L, M) {
     }
 }
 
-/// The stack that takes the place of one; nothing where nothing of it would be left out.
-pub fn shorten(stacks: &mut Stacks, id: StackId) -> Option<StackId> {
+/// The stack that takes the place of one, of which so much is left; nothing where nothing of it would be left out.
+pub fn shorten(stacks: &mut Stacks, id: StackId, left: Left) -> Option<StackId> {
     let stack = stacks.get(id)?.clone();
-    let outer = stack.frames.len().saturating_sub(OUTERMOST);
     let mut frames: Vec<u32> = Vec::new();
-    for (depth, number) in stack.frames.iter().enumerate() {
-        let rare = stacks.frame(*number).filter(|frame| depth < outer && !must_stay(frame)).map(standing_for);
-        let number = rare.map_or(*number, |rare| stacks.own_frame(rare));
-        let repeats = frames.last() == Some(&number) && stacks.frame(number).is_some_and(|frame| frame.name == RARE);
-        if !repeats {
+    for (number, several) in stack.frames.iter().zip(left_out(stacks, &stack, left)) {
+        let number = several.map_or(*number, |several| stacks.own_frame(several));
+        let is_run = |last: u32| {
+            let [last, this] = [last, number].map(|number| stacks.frame(number).filter(|frame| frame.is_of_several()));
+            // A run of Java is one frame, of the kind of the innermost: what runs decides what a thread was doing.
+            last.zip(this).is_some_and(|(last, this)| last == this || (last.kind.is_java() && this.kind.is_java()))
+        };
+        if !frames.last().copied().is_some_and(is_run) {
             frames.push(number);
         }
     }
     (*frames != *stack.frames).then(|| stacks.own_stack(Stack { frames: frames.into(), end: stack.end }))
 }
 
-/// The frame that stands for this one and others of its kind and file.
-fn standing_for(frame: &Frame) -> Frame {
-    Frame { module: frame.module.clone(), ..Frame::named(frame.kind, RARE) }
+/// For each frame of a stack the one that stands for it and others, where it does not stay.
+fn left_out(stacks: &Stacks, stack: &Stack, left: Left) -> Vec<Option<Frame>> {
+    let unknown = Frame::of_several(Kind::Unknown, None);
+    let frames: Vec<&Frame> = stack.frames.iter().map(|number| stacks.frame(*number).unwrap_or(&unknown)).collect();
+    let outer = frames.len().saturating_sub(OUTERMOST);
+    let stays = match left {
+        Left::Whole => return vec![None; frames.len()],
+        Left::Java => Vec::new(),
+        Left::Place => {
+            let deoptimised = jit::depth_of_method(frames.iter().copied());
+            [site::told(&frames), cpu::telling(&frames), Vec::from_iter(deoptimised)].concat()
+        }
+    };
+    let all_of_java = left == Left::Java;
+    let is_left_out = |depth: usize, frame: &Frame| {
+        depth < outer && !means_something(frame) && !stays.contains(&depth) && !(all_of_java && frame.kind.is_java())
+    };
+    let standing_for = |frame: &Frame| Frame::of_several(frame.kind, frame.module.clone());
+    frames.iter().enumerate().map(|(depth, frame)| is_left_out(depth, frame).then(|| standing_for(frame))).collect()
 }
 
-/// Whether an analysis may ask for it: a Java method, a function that means something, and what is not known for a reason.
-fn must_stay(frame: &Frame) -> bool {
-    frame.kind.is_java()
-        || frame.kind == Kind::Unknown
+/// Whether an analysis may ask for it: a function that means something, and what is not known for a reason.
+fn means_something(frame: &Frame) -> bool {
+    frame.kind == Kind::Unknown
         || offcpu::reason::means_something(frame)
-        || cpu::means_something(frame)
         || jit::is_deoptimisation(frame)
-        || state::means_something(frame)
+        || (!frame.kind.is_java() && (cpu::means_something(frame) || state::means_something(frame)))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const MADE_AT_RUN_TIME: [&str; 3] = ["$$Lambda", "$Proxy", "GeneratedMethodAcces
 /// Whether a frame is a method of the program: Java, and neither of the JDK nor made by it (lambda forms, reflection,
 /// proxies). The body of a lambda is a method of the class that it is written in, so it is of the program.
 pub(super) fn is_app(frame: &Frame) -> bool {
-    if !frame.kind.is_java() {
+    if !frame.kind.is_java() || frame.is_of_several() {
         return false;
     }
     let class = frame.class.as_deref().unwrap_or(&frame.name);
@@ -90,6 +90,22 @@ pub(super) fn callers_among<'a>(frames: impl Iterator<Item = &'a Frame>) -> Opti
         callers.push(frame.to_string());
     }
     (!callers.is_empty()).then(|| callers.join(", from "))
+}
+
+/// Which of these frames, innermost first, the functions above tell: the place, its callers, and where the thread's work begins.
+pub(super) fn told(frames: &[&Frame]) -> Vec<usize> {
+    let mut told: Vec<usize> = Vec::new();
+    let mut last = None;
+    for (depth, frame) in frames.iter().enumerate().filter(|(_, frame)| is_app(frame)) {
+        let repeats =
+            told.last().is_some_and(|before| frames.get(*before).is_some_and(|before| before.name == frame.name));
+        if told.len() <= CALLERS && !repeats {
+            told.push(depth);
+        }
+        last = Some(depth);
+    }
+    told.extend(last.or_else(|| frames.iter().rposition(|frame| frame.kind.is_java())));
+    told
 }
 
 /// Whether a stack was asked for at all, at any of these events.

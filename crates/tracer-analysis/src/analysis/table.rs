@@ -119,18 +119,12 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         self.change_keys(|key| key.with_stack(replaced.now(key.stack())));
     }
 
-    /// The stacks of the largest rows, so many at most.
-    pub(super) fn largest_stacks(&self, count: usize, rank: impl Fn(&V) -> u64) -> Vec<StackId>
+    /// The stacks of the rows with what these amount to, in no order.
+    pub(super) fn stack_amounts(&self, amount: impl Fn(&V) -> u64) -> Vec<(StackId, u64)>
     where
         K: OfStack,
     {
-        let mut ranked: Vec<(u64, StackId)> = self.rows.iter().map(|(key, value)| (rank(value), key.stack())).collect();
-        if ranked.len() > count {
-            // Ids decide among equals, so that two replays keep the same ones.
-            ranked.select_nth_unstable_by(count, |a, b| b.cmp(a));
-            ranked.truncate(count);
-        }
-        ranked.into_iter().map(|(_, stack)| stack).collect()
+        self.rows.iter().map(|(key, value)| (key.stack(), amount(value))).collect()
     }
 
     /// Keys become others, and amounts of equal ones are added up.

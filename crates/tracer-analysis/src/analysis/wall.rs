@@ -178,8 +178,8 @@ impl Analysis for Wall {
         self.threads.sum_up(ended);
     }
 
-    fn largest_stacks(&self, count: usize) -> Vec<StackId> {
-        self.rows.largest_stacks(count, |amount| amount.value)
+    fn stack_amounts(&self) -> Vec<(StackId, u64)> {
+        self.rows.stack_amounts(|amount| amount.value)
     }
 
     fn replace_stacks(&mut self, replaced: &Replaced) {

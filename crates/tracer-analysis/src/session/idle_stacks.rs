@@ -3,7 +3,7 @@
 //!
 //! Time is that of the events, so a recording gives the report that the session gave.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tracer_common::stack::STACK_FIRST;
 
@@ -11,7 +11,7 @@ use super::kept::{self, Kept, Kind};
 use crate::{
     analysis::{
         Analysis,
-        rare::{self, Replaced},
+        rare::{self, Left, Replaced},
         table::FastMap,
     },
     event::{Event, Payload, StackId},
@@ -19,8 +19,12 @@ use crate::{
     text::format,
 };
 
-/// Fewer stacks are all kept whole.
+/// Fewer stacks are all kept whole, and of fewer that are not all Java frames.
 const MANY: usize = 8192;
+/// With more stacks of which machine code is left out, Java frames are left out of all of them that are idle.
+const MOST: usize = 65_536;
+/// With fewer, Java frames are left out of the smallest, as long as these have less than one in so many of a lens's amounts.
+const ONE_IN: u64 = 50;
 /// Stacks that are looked through for an event, so that reading takes linear time whatever the clock of a recording says.
 const AN_EVENT: usize = 8;
 /// Of each lens the stacks of so many of its largest rows are kept whole.
@@ -40,27 +44,34 @@ pub(super) struct IdleStacks {
     /// What took the place of others in this round, and before. A recording of an older version does not tell them again.
     replaced: Replaced,
     before: Replaced,
+    /// Stacks of which machine code was left out, and of which Java frames were.
     count: u64,
+    count_of_java: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Use {
     /// The last round in which it came.
     round: u32,
-    /// Others than samples have it, or it stands for several.
+    /// What stays of it.
+    left: Left,
+    /// Others than samples have it, or nothing more of it can be left out.
     lasts: bool,
 }
+
+/// The stacks of a lens with what they amount to.
+type StackAmounts = Vec<(StackId, u64)>;
 
 impl IdleStacks {
     /// A stack is told.
     pub(super) fn define(&mut self, id: StackId) {
         let round = self.round;
-        self.uses.entry(id).or_insert(Use { round, lasts: false }).round = round;
+        self.uses.entry(id).or_insert(Use { round, left: Left::Whole, lasts: false }).round = round;
         self.replaced.remove(id);
         self.before.remove(id);
     }
 
-    /// A stack is kept whole from now on: what has it is no sample.
+    /// A stack is kept as it is from now on: what has it is no sample.
     pub(super) fn keep(&mut self, id: StackId) {
         if let Some(of_stack) = self.uses.get_mut(&id) {
             of_stack.lasts = true;
@@ -74,12 +85,18 @@ impl IdleStacks {
         if stack.0 < STACK_FIRST {
             return stack;
         }
+        let stack = if self.uses.contains_key(&stack) { stack } else { self.now(stack) };
         if let Some(of_stack) = self.uses.get_mut(&stack) {
             of_stack.round = self.round;
             of_stack.lasts |= !matches!(payload, Payload::CpuSample { .. } | Payload::OffCpu { .. });
-            return stack;
         }
-        self.replaced.get(stack).or_else(|| self.before.get(stack)).unwrap_or(stack)
+        stack
+    }
+
+    /// What stands for a stack that was given up, which itself may have been since.
+    fn now(&self, stack: StackId) -> StackId {
+        let by = self.replaced.get(stack).or_else(|| self.before.get(stack)).unwrap_or(stack);
+        if self.uses.contains_key(&by) { by } else { self.replaced.get(by).unwrap_or(by) }
     }
 
     /// Whether a round is over; then another one begins.
@@ -101,52 +118,137 @@ impl IdleStacks {
         }
         self.events -= paid;
         self.before = std::mem::take(&mut self.replaced);
-        for id in self.idle(analyses) {
-            match rare::shorten(stacks, id) {
-                Some(by) => self.replace(id, by, stacks, kept),
-                // Nothing of it would be left out later either.
-                None => self.keep(id),
-            }
-        }
+        let amounts: Vec<StackAmounts> = analyses.iter().map(|analysis| analysis.stack_amounts()).collect();
+        let large = largest(&amounts);
+        let whole = self.idle(Left::Whole).into_iter().filter(|id| !large.contains(id)).collect();
+        self.shorten(whole, Left::Java, stacks, kept);
+        let small = self.small(&amounts, &large);
+        self.shorten(small, Left::Place, stacks, kept);
         for analysis in analyses {
             analysis.replace_stacks(&self.replaced);
         }
     }
 
-    /// What is idle and small, in the order of the ids: two replays number frames alike.
-    fn idle(&self, analyses: &[Box<dyn Analysis>]) -> Vec<StackId> {
-        let large: HashSet<StackId> = analyses.iter().flat_map(|analysis| analysis.largest_stacks(LARGEST)).collect();
+    /// Stacks that did not come in a whole round and of which so much is left, in the order of the ids: two replays number frames
+    /// alike.
+    fn idle(&self, left: Left) -> Vec<StackId> {
         let ended = self.round.saturating_sub(1);
-        let is_idle = |of_stack: &Use| !of_stack.lasts && of_stack.round < ended;
-        let idle = self.uses.iter().filter(|(id, of_stack)| is_idle(of_stack) && !large.contains(id));
-        let mut idle: Vec<StackId> = idle.map(|(id, _)| *id).collect();
+        let is_idle = |of_stack: &Use| of_stack.left == left && !of_stack.lasts && of_stack.round < ended;
+        let mut idle: Vec<StackId> = self.uses.iter().filter(|(_, of)| is_idle(of)).map(|(id, _)| *id).collect();
         idle.sort_unstable();
         idle
     }
 
-    fn replace(&mut self, id: StackId, by: StackId, stacks: &mut Stacks, kept: &mut Kept) {
+    /// Stacks of which Java frames are to be left out: those with the smallest amounts of each lens that has them.
+    fn small(&self, amounts: &[StackAmounts], large: &HashSet<StackId>) -> Vec<StackId> {
+        let many = self.uses.values().filter(|of_stack| of_stack.left == Left::Java).count();
+        if many <= MANY {
+            return Vec::new();
+        }
+        let mut idle = self.idle(Left::Java);
+        let larger = amounts.iter().filter(|_| many <= MOST).flat_map(|of_lens| self.larger(&idle, of_lens));
+        let stay: HashSet<StackId> = larger.chain(large.iter().copied()).collect();
+        idle.retain(|id| !stay.contains(id));
+        idle
+    }
+
+    /// Those of these stacks that are not among the smallest of a lens.
+    fn larger(&self, idle: &[StackId], amounts: &StackAmounts) -> Vec<StackId> {
+        let mut of_idle: HashMap<StackId, u64> = idle.iter().map(|id| (*id, 0)).collect();
+        for (id, amount) in amounts {
+            if let Some(sum) = of_idle.get_mut(id) {
+                *sum = sum.saturating_add(*amount);
+            }
+        }
+        let [given_up, all] = self.without_java(amounts);
+        let mut room = (all / ONE_IN).saturating_sub(given_up);
+        let mut ranked: Vec<(u64, StackId)> = of_idle.into_iter().map(|(id, sum)| (sum, id)).collect();
+        ranked.sort_unstable();
+        let mut larger = Vec::new();
+        for (amount, id) in ranked {
+            let rest = room.checked_sub(amount);
+            room = rest.unwrap_or(0);
+            larger.extend(rest.is_none().then_some(id));
+        }
+        larger
+    }
+
+    /// What stacks amount to of which Java frames were left out, and all stacks.
+    fn without_java(&self, amounts: &StackAmounts) -> [u64; 2] {
+        amounts.iter().fold([0, 0], |[without, all], (id, amount)| {
+            let is_without = self.uses.get(id).is_some_and(|of_stack| of_stack.left == Left::Place);
+            let of_these = if is_without { *amount } else { 0 };
+            [u64::saturating_add(without, of_these), u64::saturating_add(all, *amount)]
+        })
+    }
+
+    fn shorten(&mut self, ids: Vec<StackId>, left: Left, stacks: &mut Stacks, kept: &mut Kept) {
+        for id in ids {
+            if let Some(by) = rare::shorten(stacks, id, left) {
+                self.replace([id, by], left, stacks, kept);
+            } else if let Some(of_stack) = self.uses.get_mut(&id) {
+                // Nothing of it would be left out later either.
+                of_stack.left = left;
+                of_stack.lasts |= left == Left::Place;
+            }
+        }
+    }
+
+    fn replace(&mut self, [id, by]: [StackId; 2], left: Left, stacks: &mut Stacks, kept: &mut Kept) {
         if let Some(Stack { frames, end }) = stacks.forget(id) {
             kept.gives_back(Kind::Stacks, kept::of_stack(&frames, &end));
         }
         self.uses.remove(&id);
-        let is_new = self.uses.insert(by, Use { round: self.round, lasts: true }).is_none();
+        let is_new = !self.uses.contains_key(&by);
+        let new = Use { round: self.round, left, lasts: left == Left::Place };
+        self.uses.entry(by).or_insert(new).round = self.round;
         if is_new && let Some(Stack { frames, end }) = stacks.get(by) {
             kept.admits(Kind::Stacks, kept::of_stack(frames, end));
         }
         self.replaced.insert(id, by);
-        self.count += 1;
+        match left {
+            Left::Place => self.count_of_java += 1,
+            Left::Java | Left::Whole => self.count += 1,
+        }
     }
 
-    /// A sentence for lenses that count samples, where stacks were given up.
-    pub(super) fn note(&self) -> Option<String> {
+    /// A sentence for a lens that counts samples, where stacks were given up.
+    pub(super) fn note(&self, analysis: &dyn Analysis) -> Option<String> {
+        let stacks = |count: u64| format::plural(count, "stack", "stacks");
+        let of_java = || {
+            let [without, all] = self.without_java(&analysis.stack_amounts());
+            let percent = 100.0 * without as f64 / all.max(1) as f64;
+            format!(
+                "Amounts and threads are as they came. Of {} only such Java frames are left as say where the program was and what it \
+                 did there: amounts of other methods are too low by {percent:.2} % of all at most.",
+                stacks(self.count_of_java)
+            )
+        };
+        let rest = match self.count_of_java {
+            0 => "Amounts, threads and Java frames are as they came.".to_owned(),
+            _ => of_java(),
+        };
         (self.count > 0).then(|| {
             format!(
-                "{} that came rarely, and not for minutes, are not kept whole: of their machine code `<rarely seen>` is left. \
-                 Amounts, threads and Java frames are as they came.",
-                format::plural(self.count, "stack", "stacks")
+                "{} that came rarely, and not for minutes, are not kept whole: of their machine code `<rarely seen>` is left. {rest}",
+                stacks(self.count)
             )
         })
     }
+}
+
+/// The stacks of the largest rows of each lens.
+fn largest(amounts: &[StackAmounts]) -> HashSet<StackId> {
+    let of_lens = |amounts: &StackAmounts| {
+        let mut ranked: Vec<(u64, StackId)> = amounts.iter().map(|(id, amount)| (*amount, *id)).collect();
+        if ranked.len() > LARGEST {
+            // Ids decide among equals, so that two replays keep the same ones.
+            ranked.select_nth_unstable_by(LARGEST, |a, b| b.cmp(a));
+            ranked.truncate(LARGEST);
+        }
+        ranked
+    };
+    amounts.iter().flat_map(of_lens).map(|(_, id)| id).collect()
 }
 
 #[cfg(test)]

@@ -133,6 +133,20 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// Which Java frames of a stack, innermost first, say what its place is busy with, and what is thrown.
+pub(in super::super) fn telling(frames: &[&Frame]) -> Vec<usize> {
+    // The innermost frame decides what it is busy with.
+    let mut telling: Vec<usize> = frames.iter().position(|frame| Work::of(frame).is_some()).into_iter().collect();
+    let mut is_made = false;
+    for (depth, frame) in frames.iter().enumerate().filter(|(_, frame)| frame.kind.is_java()) {
+        is_made = frame.name.starts_with(THROWABLE) || (is_made && frame.name.ends_with(".<init>"));
+        if is_made || frame.name == FINALIZER {
+            telling.push(depth);
+        }
+    }
+    telling
+}
+
 /// Samples of a method of the program.
 #[derive(Default)]
 struct Place<'a> {
@@ -174,7 +188,10 @@ pub(super) fn tables(stacks: &Stacks, amounts: &Amounts, all: u64) -> [Shape; 2]
         place.samples += amount.count;
         *place.lines.entry(seen.place.line).or_default() += amount.count;
         *place.works.entry(seen.work).or_default() += amount.count;
-        *place.tops.entry(&seen.top.name).or_default() += amount.count;
+        // It stands for many, which would together come before the one that has most.
+        if !seen.top.is_of_several() {
+            *place.tops.entry(&seen.top.name).or_default() += amount.count;
+        }
         let busy = works.entry(seen.work).or_default();
         busy.samples += amount.count;
         *busy.places.entry(seen.place.to_string()).or_default() += amount.count;
@@ -200,7 +217,7 @@ fn places_table(places: HashMap<&str, Place<'_>>, all: u64) -> Shape {
     let row = |(method, place): (&str, Place<'_>)| {
         let (line, _) = most(place.lines).unwrap_or((None, 0));
         let (work, busy) = most(place.works).unwrap_or((Work::Other, 0));
-        let (top, in_top) = most(place.tops).unwrap_or((method, 0));
+        let (top, in_top) = most(place.tops).unzip();
         vec![
             method.into(),
             line.map_or(Cell::Missing, |line| u64::from(line).into()),

@@ -81,10 +81,15 @@ impl Deoptimised {
 
 /// The method that a stack shows at its deoptimisation: the innermost Java frame, where HotSpot's frames above it say so.
 fn method(stacks: &Stacks, id: StackId) -> Option<&Frame> {
+    stacks.frames_of(id).nth(depth_of_method(stacks.frames_of(id))?)
+}
+
+/// Where among these frames, innermost first, that method is.
+pub(in super::super) fn depth_of_method<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<usize> {
     let mut deoptimises = false;
-    for frame in stacks.frames_of(id) {
+    for (depth, frame) in frames.enumerate() {
         if frame.kind.is_java() {
-            return deoptimises.then_some(frame);
+            return deoptimises.then_some(depth);
         }
         deoptimises |= is_deoptimisation(frame);
     }

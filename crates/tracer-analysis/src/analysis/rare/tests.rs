@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     event::{Event, Payload, SiteId, Tid},
-    report::{Section, Shape, Span},
+    report::{Column, Section, Shape, Span, Table},
 };
 
 /// Frames that mean something to one analysis or another, and others of every kind and of several files.
@@ -63,11 +63,27 @@ fn payload() -> impl Strategy<Value = Payload> {
     ]
 }
 
-/// What is told but for the frames of machine code by their names.
-fn facts(section: &Section) -> String {
-    let shapes = section.shapes.iter().filter(|shape| !BY_FRAME.contains(&shape.id()));
+/// What is told but for the frames of machine code by their names, and the innermost methods where these can be left out.
+fn facts(section: &Section, left: Left) -> String {
+    let without_top = |shape: &Shape| match shape {
+        Shape::Table(table) if left == Left::Place => Shape::Table(without_top(table.clone())),
+        shape => shape.clone(),
+    };
+    let shapes = section.shapes.iter().filter(|shape| !BY_FRAME.contains(&shape.id())).map(without_top);
     let summary = section.summary.iter().filter(|(key, _)| !matches!(*key, "stacks" | "frames"));
     format!("{:?} {:?}", summary.collect::<Vec<_>>(), shapes.collect::<Vec<_>>())
+}
+
+fn without_top(mut table: Table) -> Table {
+    let is_top = |column: &Column| matches!(column.key, "top" | "top_samples");
+    let tops: Vec<usize> =
+        table.columns.iter().enumerate().filter(|(_, column)| is_top(column)).map(|(at, _)| at).collect();
+    for row in &mut table.rows {
+        for at in &tops {
+            row[*at] = crate::report::Cell::Missing;
+        }
+    }
+    table
 }
 
 fn total(section: &Section) -> Vec<(u64, u64)> {
@@ -83,7 +99,10 @@ fn total(section: &Section) -> Vec<(u64, u64)> {
 
 proptest! {
     #[test]
-    fn what_is_left_tells_the_same(events in prop::collection::vec((stack(), 0_u32..3, payload()), 1..40)) {
+    fn what_is_left_tells_the_same(
+        events in prop::collection::vec((stack(), 0_u32..3, payload()), 1..40),
+        left in prop::sample::select(vec![Left::Java, Left::Place]),
+    ) {
         let mut play = Play::default();
         let events: Vec<Event> = events
             .iter()
@@ -104,9 +123,9 @@ proptest! {
         let before: Vec<Section> = analyses.iter().map(|analysis| analysis.section(context(&play, &span))).collect();
         let mut replaced = Replaced::default();
         for event in &events {
-            if let Some(by) = shorten(&mut play.stacks, event.stack) {
+            if let Some(by) = shorten(&mut play.stacks, event.stack, left) {
                 replaced.insert(event.stack, by);
-                prop_assert_eq!(shorten(&mut play.stacks, by), None, "what is left is left");
+                prop_assert_eq!(shorten(&mut play.stacks, by, left), None, "what is left is left");
             }
         }
         for event in &events {
@@ -117,7 +136,7 @@ proptest! {
         for (analysis, before) in analyses.iter_mut().zip(&before) {
             analysis.replace_stacks(&replaced);
             let after = analysis.section(context(&play, &span));
-            prop_assert_eq!(facts(before), facts(&after));
+            prop_assert_eq!(facts(before, left), facts(&after, left));
             prop_assert_eq!(total(before), total(&after));
         }
     }
@@ -139,7 +158,7 @@ fn runs_of_machine_code_become_a_frame_for_each_file_and_java_stays() {
     ]
     .concat();
     let id = play.stack(&frames);
-    let by = shorten(&mut play.stacks, id).expect("shorter");
+    let by = shorten(&mut play.stacks, id, Left::Java).expect("shorter");
     let expected = [
         "kernel!<rarely seen>",
         "kernel!exc_page_fault",
@@ -166,12 +185,49 @@ fn stacks_that_are_alike_become_one_and_short_ones_stay() {
     let at = |leaf: &'static str| [&loops[..], &["libjvm.so GangWorker::loop()", leaf]].concat();
     let [a, b, other] = ["libjvm.so a()", "libjvm.so b()", "libfoo.so c"].map(|leaf| play.stack(&at(leaf)));
     let short = play.stack(&["libc.so.6 start_thread", "libjvm.so a()"]);
-    let [a, b, other] = [a, b, other].map(|id| shorten(&mut play.stacks, id).expect("shorter"));
+    let [a, b, other] = [a, b, other].map(|id| shorten(&mut play.stacks, id, Left::Java).expect("shorter"));
     assert_eq!(a, b);
     assert_ne!(a, other);
-    assert_eq!(shorten(&mut play.stacks, short), None);
-    assert_eq!(play.stacks.frames().iter().filter(|frame| frame.name == RARE).count(), 2);
+    assert_eq!(shorten(&mut play.stacks, short, Left::Java), None);
+    assert_eq!(play.stacks.frames().iter().filter(|frame| frame.is_of_several()).count(), 2);
     // A source goes on with its own numbers.
     let next = play.stack(&["libbar.so next"]);
     assert_eq!(names(&play, next), ["libbar.so!next"]);
+}
+
+#[test]
+fn of_the_smallest_stacks_only_frames_stay_that_say_where_the_program_was_and_what_it_did() {
+    let mut play = Play::default();
+    let outermost = ["libjvm.so JavaThread::run()"; OUTERMOST];
+    let frames = [
+        &outermost[..],
+        &["java.lang.Thread.run:840", "a.Main.run:1", "a.Main.run:2", "a.D.d:3", "a.C.c:4", "a.C.c:5", "a.B.b:6"],
+        &["java.util.HashMap.put:600", "java.util.HashMap$TreeNode.find:7", "java.lang.String.equals:8"],
+        &["libjvm.so work()", "kernel exc_page_fault", "kernel clear_page"],
+    ]
+    .concat();
+    let id = play.stack(&frames);
+    let by = shorten(&mut play.stacks, id, Left::Java).expect("shorter");
+    let by = shorten(&mut play.stacks, by, Left::Place).expect("shorter still");
+    let expected = [
+        "kernel!<rarely seen>",
+        "kernel!exc_page_fault",
+        "libjvm.so!<rarely seen>",
+        "<rarely seen>",
+        "java.util.HashMap$TreeNode.find:7",
+        "<rarely seen>",
+        "a.B.b:6",
+        "a.C.c:5",
+        "<rarely seen>",
+        "a.D.d:3",
+        "a.Main.run:2",
+        "a.Main.run:1",
+        "<rarely seen>",
+    ];
+    assert_eq!(names(&play, by)[..expected.len()], expected);
+    assert!(
+        !names(&play, by).iter().any(|name| name.contains("Thread.run:840")),
+        "the program's own method is further in"
+    );
+    assert_eq!(shorten(&mut play.stacks, id, Left::Place), Some(by), "at once is the same");
 }

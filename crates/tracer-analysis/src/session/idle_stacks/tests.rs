@@ -49,7 +49,10 @@ impl Played {
     }
 
     fn tell(&mut self, number: u32) {
-        let frames: Vec<u32> = std::iter::once(BELOW + number).chain((0..BELOW).rev()).collect();
+        self.tell_frames(number, std::iter::once(BELOW + number).chain((0..BELOW).rev()).collect());
+    }
+
+    fn tell_frames(&mut self, number: u32, frames: Vec<u32>) {
         let end = End { root: true, reason: String::new() };
         assert!(self.kept.admits(Kind::Stacks, kept::of_stack(&frames, &end)));
         self.stacks.define_stack(StackDefinition { id: id(number), frames, end });
@@ -67,6 +70,11 @@ impl Played {
             analysis.event(&event);
         }
         event.stack
+    }
+
+    /// What is said to the lens with this number.
+    fn note(&self, lens: usize) -> Option<String> {
+        self.idle.note(self.analyses[lens].as_ref())
     }
 
     fn names(&self, id: StackId) -> Vec<&str> {
@@ -95,7 +103,7 @@ fn what_came_rarely_and_not_for_minutes_is_given_up_and_all_else_is_whole() {
     // Those of the largest rows, and three that are there for another reason.
     assert!((LARGEST..=LARGEST + 3).contains(&left), "{left}");
     assert_eq!(played.stacks.len(), left + 1, "those that were given up are alike");
-    let note = played.idle.note().expect("a sentence");
+    let note = played.note(0).expect("a sentence");
     assert!(
         note.starts_with(&format!("{} stacks that came rarely", format::count((STACKS as usize - left) as u64))),
         "{note}"
@@ -134,4 +142,68 @@ fn few_stacks_are_all_whole_and_times_that_leap_cost_no_more() {
         looked += usize::from(played.idle.events <= before);
     }
     assert!((1..=10_000 * AN_EVENT / MANY).contains(&looked), "{looked}");
+}
+
+/// More stacks than are kept whole, of a method of the program that calls ever other methods of the JDK. Each came once.
+fn of_java() -> Played {
+    let mut played = Played::new();
+    let first = BELOW + STACKS;
+    let java = |number: u32| Frame::named(Code::Compiled, format!("java.util.F{number}.f"));
+    let frames = std::iter::once(Frame::named(Code::Compiled, "com.shop.Main.run")).chain((0..STACKS).map(java));
+    for (id, frame) in (first..).zip(frames) {
+        played.stacks.define_frame(FrameDefinition { id, frame });
+    }
+    for number in 0..STACKS {
+        let inner = [BELOW + number, first + 1 + number, first];
+        played.tell_frames(number, inner.into_iter().chain((0..BELOW).rev()).collect());
+        played.event(MS, number, SAMPLE);
+    }
+    played
+}
+
+/// How many stacks of samples have no method of the JDK any more, and what all amount to.
+fn without_java(played: &Played) -> [u64; 2] {
+    let is_without = |id: &StackId| !played.names(*id).iter().any(|name| name.starts_with("java."));
+    let amounts = played.analyses[0].stack_amounts();
+    let sum =
+        |with: &dyn Fn(&StackId) -> bool| amounts.iter().filter(|(id, _)| with(id)).map(|(_, amount)| amount).sum();
+    [sum(&is_without), sum(&|_| true)]
+}
+
+#[test]
+fn of_many_stacks_without_machine_code_the_smallest_lose_methods_of_the_jdk_and_the_share_is_said() {
+    let mut played = of_java();
+    let all = u64::from(STACKS);
+    let round = |played: &mut Played, number: u64| {
+        for _ in 0..STACKS {
+            played.event(
+                number * (ROUND_NS + MS),
+                0,
+                Payload::Sleep { edge: crate::event::Edge::Begin, duration_ns: 0, interrupted: false },
+            );
+        }
+    };
+    round(&mut played, 1);
+    round(&mut played, 2);
+    assert_eq!(without_java(&played), [0, all]);
+    assert!(played.note(0).expect("a sentence").ends_with("Amounts, threads and Java frames are as they came."));
+    round(&mut played, 3);
+    assert_eq!(without_java(&played), [0, all], "they came in the round before");
+    round(&mut played, 4);
+    let few = all / ONE_IN;
+    assert_eq!(without_java(&played), [few, all], "all came once, and a fiftieth of them may go");
+    let note = played.note(0).expect("a sentence");
+    let percent = 100.0 * few as f64 / all as f64;
+    let expected = format!(
+        "Of {few} stacks only such Java frames are left as say where the program was and what it did there: amounts of \
+                            other methods are too low by {percent:.2} % of all at most."
+    );
+    assert!(note.ends_with(&expected), "{note}");
+    assert!(
+        played.note(1).expect("a sentence").ends_with("too low by 0.00 % of all at most."),
+        "no thread was off its CPU"
+    );
+    round(&mut played, 5);
+    round(&mut played, 6);
+    assert_eq!(without_java(&played), [few, all], "these count");
 }
