@@ -122,10 +122,11 @@ fn left_out(stacks: &Stacks, stack: &Stack, left: Left) -> Vec<Option<Frame>> {
             [site::told(&frames), cpu::telling(&frames), Vec::from_iter(deoptimised)].concat()
         }
     };
-    let all_of_java = left == Left::Java;
-    let is_left_out = |depth: usize, frame: &Frame| {
-        depth < outer && !means_something(frame) && !stays.contains(&depth) && !(all_of_java && frame.kind.is_java())
+    let stays = |depth: usize, frame: &Frame| match left {
+        Left::Java => frame.kind.is_java(),
+        Left::Whole | Left::Place => stays.contains(&depth),
     };
+    let is_left_out = |depth, frame: &Frame| depth < outer && !means_something(frame) && !stays(depth, frame);
     let standing_for = |frame: &Frame| Frame::of_several(frame.kind, frame.module.clone());
     frames.iter().enumerate().map(|(depth, frame)| is_left_out(depth, frame).then(|| standing_for(frame))).collect()
 }
