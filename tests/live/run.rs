@@ -1,7 +1,7 @@
 //! `jtrace run`: a JVM that jtrace starts is the user's as if the shell had started it, and is never started unwatched.
 //! That it is seen from its first instruction is tested with the other counts.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use anyhow::{Context as _, Result};
 use tests::{
@@ -78,13 +78,25 @@ fn the_report_is_complete_when_the_jvm_has_ended() -> Result<()> {
     Ok(())
 }
 
-/// A JVM has its counters before its code heaps. A long class path makes it slow to get from the ones to the others, as a busy machine
-/// does: a session that began between them had no Java frame to its end.
+/// A JVM has its tables before its code heaps. One that took more than 5 s from the ones to the others, as on a busy machine, had no
+/// Java frame to the end of its session. A JVM that is told to pause at its start is stopped between them.
 #[test]
 fn a_jvm_that_is_slow_to_start_has_java_frames() -> Result<()> {
-    let slow = format!("-Xbootclasspath/a:{}", "/a:".repeat(40_000));
     for jdk in jdk::all()? {
-        let mut running = Running::of(&jdk, &[&slow], &["-l", "locks,threads"])?;
+        let directory = tempfile::tempdir()?;
+        let (paused, report) = (directory.path().join("paused"), directory.path().join("report.json"));
+        let at = format!("-XX:PauseAtStartupFile={}", paused.display());
+        let flags = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup", &at];
+        let launch = Launch::new(&jdk, "locks", "Locks").flags(&flags).arguments(&["contended", "100"]);
+        let mut command = jtrace::command(&["run", "-l", "locks,threads", "-o"])?;
+        command.arg(&report).arg("--").args(launch.command(directory.path()));
+        let process = Process::spawn(&mut command)?;
+        until_true("the JVM pauses", || Ok(paused.exists()))?;
+        std::thread::sleep(LEARN_AT_MOST + Duration::from_secs(1));
+        std::fs::remove_file(&paused)?;
+        process.stdout.wait_for_line("READY", 0, LIMIT)?;
+        process.stderr.wait_for_line("attached", 0, LIMIT)?;
+        let mut running = Running { jvm: child_of(process.pid())?, process, report, _directory: directory };
         running.work()?;
         running.process.close_stdin();
         let report = running.end()?;
@@ -94,6 +106,28 @@ fn a_jvm_that_is_slow_to_start_has_java_frames() -> Result<()> {
         assert!(report.section("locks")?.to_string().contains("Locks."), "on JDK {}", jdk.release);
     }
     Ok(())
+}
+
+/// What jtrace waits for a JVM that does not come.
+const LEARN_AT_MOST: Duration = Duration::from_secs(5);
+
+/// The launcher reads a file of arguments before it loads the JVM. Nobody writes into this one.
+#[test]
+fn a_jvm_that_does_not_come_is_not_waited_for_and_goes_on() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let arguments = directory.path().join("arguments");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &arguments, rustix::fs::FileType::Fifo, mode, 0)?;
+    let mut command = jtrace::command(&["run", "--json", "--"])?;
+    command.arg(jdk::any()?.java()).arg(format!("@{}", arguments.display()));
+    let mut process = Process::spawn(&mut command)?;
+    let (line, _) = process.stderr.wait_for_line("error: process", 0, LIMIT)?;
+    assert!(line.ends_with("has not started a JVM in 5 s"), "{line}");
+    let jvm: u32 = line.split_whitespace().find_map(|word| word.parse().ok()).context("no pid")?;
+    assert_eq!(process.wait_for_exit(LIMIT)?.code(), Some(1), "{}", process.transcript());
+    // It waits for its arguments still; with some it begins and ends.
+    std::fs::write(&arguments, "-version\n")?;
+    until_true("the program ends", || Ok(!Path::new(&format!("/proc/{jvm}")).exists()))
 }
 
 #[test]

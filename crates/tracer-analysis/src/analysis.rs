@@ -122,8 +122,8 @@ pub trait Analysis: Send {
         Vec::new()
     }
 
-    /// Others take the place of stacks of samples that came rarely.
-    fn replace_stacks(&mut self, _replaced: &Replaced) {}
+    /// Others take the place of stacks of samples that came rarely. The table has both.
+    fn replace_stacks(&mut self, _replaced: &Replaced, _stacks: &Stacks) {}
 
     /// What its clients want to be switched off or on; asked of live sessions only, many times a second.
     fn wishes(&mut self) -> Vec<Wish> {

@@ -272,7 +272,7 @@ impl Analysis for Alloc {
         Lens::Alloc
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, _: &crate::stack::Stacks) {
         self.covered.replace_stacks(replaced);
     }
 

@@ -166,7 +166,7 @@ impl Analysis for Calls {
         vec![Scaled::calls(self.contexts.calls().saturating_add(counted))]
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, _: &crate::stack::Stacks) {
         self.covered.replace_stacks(replaced);
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::{
     Analysis, Context, Lens,
     ended::EndedThreads,
-    method::{self, Measure, interval_percent},
+    method::{self, Beside, Measure, interval_percent},
     profile::{Amount, Amounts},
     rare::Replaced,
     row_steps,
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     event::{Event, Payload, StackId, Tid},
     report::{Cell, Section, Series, Shape, Summary, Table, TableSteps, Timeline, Unit},
-    stack::Frame,
+    stack::{Frame, Stacks},
     text::format,
 };
 pub(super) use places::telling;
@@ -41,6 +41,7 @@ pub struct Cpu {
     /// Shortest and longest time that a sample stands for.
     periods_ns: Option<(u64, u64)>,
     amounts: Amounts,
+    beside: Beside,
     steps: Spread<(StackId, Tid)>,
     stack_steps: StackSteps,
 }
@@ -204,7 +205,8 @@ impl Analysis for Cpu {
         self.amounts.stack_amounts()
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, stacks: &Stacks) {
+        self.beside.replace(stacks, replaced, self.amounts.iter().map(|(stack, _, amount)| (stack, amount)));
         self.amounts.replace_stacks(replaced);
         self.steps.replace_stacks(replaced);
         self.stack_steps.replace_stacks(replaced);
@@ -239,7 +241,8 @@ impl Analysis for Cpu {
     fn section(&self, context: Context<'_>) -> Section {
         let seen = Seen::new(context, &self.amounts);
         let counts = seen.counts(&self.amounts);
-        let methods = method::rows(context.stacks, self.amounts.iter().map(|(stack, _, amount)| (stack, amount)));
+        let methods =
+            method::rows(context.stacks, &self.beside, self.amounts.iter().map(|(stack, _, amount)| (stack, amount)));
         let mut shapes = vec![
             method::table("methods", "Methods by samples", Measure::Samples(self.samples), &methods),
             threads_table(&seen, self.samples),

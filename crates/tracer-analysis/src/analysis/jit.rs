@@ -276,7 +276,7 @@ impl Analysis for Jit {
         }
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, _: &crate::stack::Stacks) {
         self.deoptimised.replace_stacks(replaced);
     }
 

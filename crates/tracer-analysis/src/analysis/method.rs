@@ -1,9 +1,13 @@
 //! Methods and functions out of stacks: how much is their own, and how much is theirs with what they call.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
 
 use super::{
     profile::Amount,
+    rare::Replaced,
     table::{Merge, OTHERS, REPORT_ROWS, column},
 };
 use crate::{
@@ -23,6 +27,24 @@ pub(super) struct Shares {
     pub(super) total: Amount,
 }
 
+impl Merge for Shares {
+    fn merge(&mut self, other: &Self) {
+        self.own.merge(&other.own);
+        self.java_own.merge(&other.java_own);
+        self.total.merge(&other.total);
+    }
+}
+
+impl Shares {
+    fn without(self, other: Self) -> Self {
+        Self {
+            own: self.own.without(other.own),
+            java_own: self.java_own.without(other.java_own),
+            total: self.total.without(other.total),
+        }
+    }
+}
+
 /// A method with its amounts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
@@ -30,6 +52,36 @@ pub(super) struct Row<'a> {
     pub(super) frame: &'a Frame,
     /// Its amounts.
     pub(super) shares: Shares,
+    /// Of these what is not its own, but of stacks that took the place of others.
+    less: Shares,
+    /// Number of the frame.
+    number: u32,
+}
+
+/// What methods have beside what the stacks say that are left: they were in stacks whose place others took. By the number of one of
+/// a method's frames: what it had there, and what it would have by those others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beside(BTreeMap<u32, [Shares; 2]>);
+
+impl Beside {
+    /// Others take the place of stacks with these amounts.
+    pub(super) fn replace(
+        &mut self,
+        stacks: &Stacks,
+        replaced: &Replaced,
+        amounts: impl Iterator<Item = (StackId, Amount)>,
+    ) {
+        let mut methods = Methods::new(stacks, self);
+        for (stack, amount) in amounts {
+            if let Some(by) = replaced.get(stack) {
+                methods.add(stack, of_stacks, amount);
+                methods.add(by, of_others, amount);
+            }
+        }
+        let both = |row: &Row<'_>| [row.shares.without(row.less), row.less.without(row.shares)];
+        let rows = methods.rows.iter().map(|row| (row.number, both(row)));
+        self.0 = rows.filter(|(_, both)| *both != [Shares::default(); 2]).collect();
+    }
 }
 
 /// A frame without what differs within a method.
@@ -40,13 +92,20 @@ fn identity(frame: &Frame) -> Identity<'_> {
     (frame.kind == crate::stack::Kind::Kernel, &frame.name, frame.signature.as_deref(), frame.module.as_deref())
 }
 
-/// The methods of these stacks, those with the most of their own first.
-pub(super) fn rows(stacks: &Stacks, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<Row<'_>> {
-    let mut methods = Methods::new(stacks);
+/// The methods of these stacks, and of those whose place they took, those with the most of their own first.
+pub(super) fn rows<'a>(
+    stacks: &'a Stacks,
+    beside: &Beside,
+    amounts: impl Iterator<Item = (StackId, Amount)>,
+) -> Vec<Row<'a>> {
+    let mut methods = Methods::new(stacks, beside);
     for (stack, amount) in amounts {
-        methods.add(stack, amount);
+        methods.add(stack, of_stacks, amount);
     }
     let mut rows = methods.rows;
+    for row in &mut rows {
+        row.shares = row.shares.without(row.less);
+    }
     rows.retain(|row| row.shares.total.count > 0);
     // Names decide among equals, so that the order does not depend on that of the stacks.
     rows.sort_by_cached_key(|row| {
@@ -54,6 +113,14 @@ pub(super) fn rows(stacks: &Stacks, amounts: impl Iterator<Item = (StackId, Amou
         (Reverse(own.value), Reverse(total.value), row.frame.name.clone(), row.frame.signature.clone())
     });
     rows
+}
+
+fn of_stacks<'r>(row: &'r mut Row<'_>) -> &'r mut Shares {
+    &mut row.shares
+}
+
+fn of_others<'r>(row: &'r mut Row<'_>) -> &'r mut Shares {
+    &mut row.less
 }
 
 struct Methods<'a> {
@@ -68,18 +135,27 @@ struct Methods<'a> {
 }
 
 impl<'a> Methods<'a> {
-    fn new(stacks: &'a Stacks) -> Self {
-        Self {
+    fn new(stacks: &'a Stacks, beside: &Beside) -> Self {
+        let mut methods = Self {
             stacks,
             by_identity: HashMap::new(),
             by_frame: vec![None; stacks.frames().len()],
             rows: Vec::new(),
             counted: Vec::new(),
             stack: 0,
+        };
+        for (number, [more, less]) in &beside.0 {
+            let Some((method, _)) = methods.method(*number) else { continue };
+            if let Some(row) = methods.rows.get_mut(method) {
+                row.shares.merge(more);
+                row.less.merge(less);
+            }
         }
+        methods
     }
 
-    fn add(&mut self, id: StackId, amount: Amount) {
+    /// Adds an amount to the methods of a stack.
+    fn add(&mut self, id: StackId, to: for<'r> fn(&'r mut Row<'a>) -> &'r mut Shares, amount: Amount) {
         let stacks = self.stacks;
         let Some(stack) = stacks.get(id) else { return };
         self.stack += 1;
@@ -91,15 +167,16 @@ impl<'a> Methods<'a> {
             let (Some(row), Some(counted)) = (self.rows.get_mut(method), self.counted.get_mut(method)) else {
                 continue;
             };
+            let shares = to(row);
             if depth == 0 {
-                row.shares.own.merge(&amount);
+                shares.own.merge(&amount);
             }
             if innermost_java {
-                row.shares.java_own.merge(&amount);
+                shares.java_own.merge(&amount);
             }
             if *counted != self.stack {
                 *counted = self.stack;
-                row.shares.total.merge(&amount);
+                shares.total.merge(&amount);
             }
         }
     }
@@ -110,7 +187,7 @@ impl<'a> Methods<'a> {
         let (by_identity, rows, counted) = (&mut self.by_identity, &mut self.rows, &mut self.counted);
         let method = *known.get_or_insert_with(|| {
             *by_identity.entry(identity(frame)).or_insert_with(|| {
-                rows.push(Row { frame, shares: Shares::default() });
+                rows.push(Row { frame, shares: Shares::default(), less: Shares::default(), number });
                 counted.push(0);
                 rows.len() - 1
             })
@@ -190,7 +267,7 @@ pub(super) fn table(id: &'static str, title: &str, measure: Measure, rows: &[Row
     let (shown, rest) = rows.split_at(rows.len().min(REPORT_ROWS));
     let mut cells: Vec<Vec<Cell>> = shown
         .iter()
-        .map(|Row { frame, shares: Shares { own, java_own, total } }| {
+        .map(|Row { frame, shares: Shares { own, java_own, total }, .. }| {
             let java_own = frame.kind.is_java().then_some(*java_own);
             let mut row = vec![label(frame).into(), frame.signature.clone().into()];
             row.extend(measure.cells(*own, Some(*total), java_own));
@@ -223,9 +300,11 @@ mod tests {
 
     fn found(play: &Play, amounts: &[(StackId, u64)]) -> Vec<(String, u64, u64, u64)> {
         let amounts = amounts.iter().map(|(stack, value)| (*stack, Amount { value: *value, count: 1 }));
-        rows(&play.stacks, amounts)
+        rows(&play.stacks, &Beside::default(), amounts)
             .iter()
-            .map(|Row { frame, shares }| (label(frame), shares.own.value, shares.java_own.value, shares.total.value))
+            .map(|Row { frame, shares, .. }| {
+                (label(frame), shares.own.value, shares.java_own.value, shares.total.value)
+            })
             .collect()
     }
 
@@ -257,7 +336,8 @@ mod tests {
         let mut play = Play::default();
         let stacks: Vec<StackId> =
             (0..REPORT_ROWS + 10).map(|n| play.stack(&["a.Main.main:1", &format!("a.B.m{n}:1")])).collect();
-        let rows = rows(&play.stacks, stacks.iter().map(|stack| (*stack, Amount { value: 7, count: 1 })));
+        let rows =
+            rows(&play.stacks, &Beside::default(), stacks.iter().map(|stack| (*stack, Amount { value: 7, count: 1 })));
         let all = stacks.len() as u64;
         let Shape::Table(table) = table("t", "T", Measure::Samples(all), &rows) else { panic!("no table") };
         assert_eq!((table.rows.len(), table.columns.len()), (REPORT_ROWS + 1, 8));

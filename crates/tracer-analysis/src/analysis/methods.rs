@@ -178,7 +178,7 @@ impl Analysis for Methods {
         Lens::Methods
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, _: &crate::stack::Stacks) {
         self.covered.replace_stacks(replaced);
     }
 

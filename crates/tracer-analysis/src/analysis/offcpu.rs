@@ -166,7 +166,7 @@ impl Analysis for Offcpu {
         self.blocks.stack_amounts(|block| block.durations.total_ns)
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, _: &Stacks) {
         self.blocks.replace_stacks(replaced);
         self.classes.replace_stacks(replaced);
         self.steps.replace_stacks(replaced);

@@ -38,6 +38,13 @@ impl Amount {
     }
 }
 
+impl Amount {
+    /// What is left of it without another one.
+    pub(super) const fn without(self, other: Self) -> Self {
+        Self { value: self.value.saturating_sub(other.value), count: self.count.saturating_sub(other.count) }
+    }
+}
+
 impl Merge for Amount {
     fn merge(&mut self, other: &Self) {
         self.value = self.value.saturating_add(other.value);

@@ -183,7 +183,7 @@ impl Analysis for Safepoint {
         }
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, _: &crate::stack::Stacks) {
         self.stops.replace_stacks(replaced);
     }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     event::{Event, Payload, StackId, Tid},
     report::{Section, Series, Shape, Summary, Timeline, Unit},
-    stack::Kind,
+    stack::{Kind, Stacks},
 };
 
 /// Most combinations of stack, cause and thread.
@@ -30,6 +30,7 @@ pub struct Wall {
     /// No cause: the thread ran.
     rows: Keyed<(StackId, Option<Left>, Tid), Amount>,
     threads: Keyed<Tid, Times>,
+    beside: method::Beside,
     steps: Steps<2>,
     stack_steps: StackSteps,
 }
@@ -62,6 +63,7 @@ impl Default for Wall {
             total: Times::default(),
             rows: Keyed::new(ROWS),
             threads: Keyed::new(ROWS),
+            beside: method::Beside::default(),
             steps: Steps::default(),
             stack_steps: StackSteps::default(),
         }
@@ -154,8 +156,12 @@ impl Wall {
 
 /// The methods by how long they were the innermost of Java, and functions outside of Java by what is their own. A thread that
 /// waits does so in the kernel, always in the same few functions, so those are left out.
-fn methods(context: Context<'_>, amounts: impl Iterator<Item = (StackId, Amount)>) -> Vec<method::Row<'_>> {
-    let mut methods = method::rows(context.stacks, amounts);
+fn methods<'a>(
+    context: Context<'a>,
+    beside: &method::Beside,
+    amounts: impl Iterator<Item = (StackId, Amount)>,
+) -> Vec<method::Row<'a>> {
+    let mut methods = method::rows(context.stacks, beside, amounts);
     methods.retain(|row| row.frame.kind != Kind::Kernel);
     let rank = |row: &method::Row<'_>| {
         let shares = row.shares;
@@ -182,7 +188,8 @@ impl Analysis for Wall {
         self.rows.stack_amounts(|amount| amount.value)
     }
 
-    fn replace_stacks(&mut self, replaced: &Replaced) {
+    fn replace_stacks(&mut self, replaced: &Replaced, stacks: &Stacks) {
+        self.beside.replace(stacks, replaced, self.rows.iter().map(|((stack, ..), amount)| (*stack, *amount)));
         self.rows.replace_stacks(replaced);
         self.stack_steps.replace_stacks(replaced);
     }
@@ -212,7 +219,7 @@ impl Analysis for Wall {
             .int("blocks", off.count);
         let (step_ns, [on, off]) = self.steps.series(context.span);
         let amounts = || self.rows.iter().map(|((stack, _, tid), amount)| (*stack, *tid, *amount));
-        let methods = methods(context, amounts().map(|(stack, _, amount)| (stack, amount)));
+        let methods = methods(context, &self.beside, amounts().map(|(stack, _, amount)| (stack, amount)));
         let mut shapes = vec![
             self.states_table(context),
             self.threads_table(context),

@@ -23,8 +23,9 @@ use crate::{
 const MANY: usize = 8192;
 /// With more stacks of which machine code is left out, Java frames are left out of all of them that are idle.
 const MOST: usize = 65_536;
-/// With fewer, Java frames are left out of the smallest, as long as these have less than one in so many of a lens's amounts.
-const ONE_IN: u64 = 50;
+/// With fewer, Java frames are left out of the smallest, as long as these have less than one in so many of a lens's amounts. Samples
+/// of the CPU are few, and every other stack comes once; half as many would go on growing for hours.
+const ONE_IN: u64 = 3;
 /// Stacks that are looked through for an event, so that reading takes linear time whatever the clock of a recording says.
 const AN_EVENT: usize = 8;
 /// Of each lens the stacks of so many of its largest rows are kept whole.
@@ -121,11 +122,15 @@ impl IdleStacks {
         let amounts: Vec<StackAmounts> = analyses.iter().map(|analysis| analysis.stack_amounts()).collect();
         let large = largest(&amounts);
         let whole = self.idle(Left::Whole).into_iter().filter(|id| !large.contains(id)).collect();
-        self.shorten(whole, Left::Java, stacks, kept);
-        let small = self.small(&amounts, &large);
-        self.shorten(small, Left::Place, stacks, kept);
+        let whole = self.shorten(whole, Left::Java, stacks, kept);
+        let small = self.shorten(self.small(&amounts, &large), Left::Place, stacks, kept);
         for analysis in analyses {
-            analysis.replace_stacks(&self.replaced);
+            analysis.replace_stacks(&self.replaced, stacks);
+        }
+        for id in [whole, small].concat() {
+            if let Some(Stack { frames, end }) = stacks.forget(id) {
+                kept.gives_back(Kind::Stacks, kept::of_stack(&frames, &end));
+            }
         }
     }
 
@@ -182,22 +187,23 @@ impl IdleStacks {
         })
     }
 
-    fn shorten(&mut self, ids: Vec<StackId>, left: Left, stacks: &mut Stacks, kept: &mut Kept) {
+    /// Others take the place of these stacks; which ones are not asked for any more.
+    fn shorten(&mut self, ids: Vec<StackId>, left: Left, stacks: &mut Stacks, kept: &mut Kept) -> Vec<StackId> {
+        let mut replaced = Vec::new();
         for id in ids {
             if let Some(by) = rare::shorten(stacks, id, left) {
                 self.replace([id, by], left, stacks, kept);
+                replaced.push(id);
             } else if let Some(of_stack) = self.uses.get_mut(&id) {
                 // Nothing of it would be left out later either.
                 of_stack.left = left;
                 of_stack.lasts |= left == Left::Place;
             }
         }
+        replaced
     }
 
-    fn replace(&mut self, [id, by]: [StackId; 2], left: Left, stacks: &mut Stacks, kept: &mut Kept) {
-        if let Some(Stack { frames, end }) = stacks.forget(id) {
-            kept.gives_back(Kind::Stacks, kept::of_stack(&frames, &end));
-        }
+    fn replace(&mut self, [id, by]: [StackId; 2], left: Left, stacks: &Stacks, kept: &mut Kept) {
         self.uses.remove(&id);
         let is_new = !self.uses.contains_key(&by);
         let new = Use { round: self.round, left, lasts: left == Left::Place };
@@ -219,18 +225,16 @@ impl IdleStacks {
             let [without, all] = self.without_java(&analysis.stack_amounts());
             let percent = 100.0 * without as f64 / all.max(1) as f64;
             format!(
-                "Amounts and threads are as they came. Of {} only such Java frames are left as say where the program was and what it \
-                 did there: amounts of other methods are too low by {percent:.2} % of all at most.",
+                " Of {}, with {percent:.2} % of all, `<rarely seen>` stands for Java frames, too: those are left that say where the \
+                 program was and what it did there.",
                 stacks(self.count_of_java)
             )
         };
-        let rest = match self.count_of_java {
-            0 => "Amounts, threads and Java frames are as they came.".to_owned(),
-            _ => of_java(),
-        };
+        let of_java = if self.count_of_java > 0 { of_java() } else { String::new() };
         (self.count > 0).then(|| {
             format!(
-                "{} that came rarely, and not for minutes, are not kept whole: of their machine code `<rarely seen>` is left. {rest}",
+                "{} that came rarely, and not for minutes, are not kept whole: of their machine code `<rarely seen>` is left.{of_java} \
+                 Amounts, threads and what methods have are as they came.",
                 stacks(self.count)
             )
         })

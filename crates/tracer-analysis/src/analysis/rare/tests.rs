@@ -43,7 +43,7 @@ const FRAMES: [&str; 24] = [
 ];
 
 /// Tables whose rows name the innermost frame of machine code, and what is drawn by stack.
-const BY_FRAME: [&str; 6] = ["methods", "samples", "blocked", "time", "sites", "stoppers"];
+const BY_FRAME: [&str; 5] = ["samples", "blocked", "time", "sites", "stoppers"];
 const LENSES: [Lens; 5] = [Lens::Cpu, Lens::Offcpu, Lens::Wall, Lens::Jit, Lens::Safepoint];
 
 fn stack() -> impl Strategy<Value = Vec<&'static str>> {
@@ -101,7 +101,8 @@ proptest! {
     #[test]
     fn what_is_left_tells_the_same(
         events in prop::collection::vec((stack(), 0_u32..3, payload()), 1..40),
-        left in prop::sample::select(vec![Left::Java, Left::Place]),
+        // All at once, or little by little.
+        passes in prop::sample::select(vec![vec![Left::Java], vec![Left::Place], vec![Left::Java, Left::Place]]),
     ) {
         let mut play = Play::default();
         let events: Vec<Event> = events
@@ -121,20 +122,26 @@ proptest! {
         }
         let span = Span { start_ns: 0, duration_ns: 64 << 20, started_at_ms: 0, end: String::new() };
         let before: Vec<Section> = analyses.iter().map(|analysis| analysis.section(context(&play, &span))).collect();
-        let mut replaced = Replaced::default();
-        for event in &events {
-            if let Some(by) = shorten(&mut play.stacks, event.stack, left) {
-                replaced.insert(event.stack, by);
-                prop_assert_eq!(shorten(&mut play.stacks, by, left), None, "what is left is left");
+        let mut now: Vec<StackId> = events.iter().map(|event| event.stack).collect();
+        for left in &passes {
+            let mut replaced = Replaced::default();
+            for id in &now {
+                if let Some(by) = shorten(&mut play.stacks, *id, *left) {
+                    replaced.insert(*id, by);
+                    prop_assert_eq!(shorten(&mut play.stacks, by, *left), None, "what is left is left");
+                }
+            }
+            for analysis in &mut analyses {
+                analysis.replace_stacks(&replaced, &play.stacks);
+            }
+            for id in &mut now {
+                if let Some(by) = replaced.get(*id) {
+                    play.stacks.forget(std::mem::replace(id, by));
+                }
             }
         }
-        for event in &events {
-            if replaced.get(event.stack).is_some() {
-                play.stacks.forget(event.stack);
-            }
-        }
-        for (analysis, before) in analyses.iter_mut().zip(&before) {
-            analysis.replace_stacks(&replaced);
+        let left = passes[passes.len() - 1];
+        for (analysis, before) in analyses.iter().zip(&before) {
             let after = analysis.section(context(&play, &span));
             prop_assert_eq!(facts(before, left), facts(&after, left));
             prop_assert_eq!(total(before), total(&after));

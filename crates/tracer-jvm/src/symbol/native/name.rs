@@ -9,8 +9,8 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 /// Longest readable name; a longer one stays as it is in the file.
 const MAX_BYTES: usize = 1024;
 /// Depth of nesting that is followed. What a name that is no name takes doubles with each two levels, as parts of it are read again and
-/// again: 30 ms and 1.1 MB here, 150 ms and 4.5 MB at 64, 8 s at 96 (not optimised). No name of HotSpot's libraries and of libstdc++
-/// lies between 48 and 96.
+/// again: of ten million damaged names the worst takes 70 ms (not optimised) and 2.3 MB here, and one of 64 and 96 150 ms and 8 s. Of
+/// 110,315 names of HotSpot's libraries and of libstdc++ the deepest needs 48, and 39 are not read at 96 either.
 const MAX_DEPTH: u32 = 48;
 
 /// A name as a person wrote it, without arguments; one that is not mangled, or wrongly, as it is.
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn fuzz_mangled_names() {
         // Arguments within arguments are read again and again.
-        const ROOM: usize = 2 << 20;
+        const ROOM: usize = 4 << 20;
         let samples = crate::fuzz::corpus("mangled");
         crate::fuzz::each("mangled", ROOM, |dice| {
             assert!(readable(&crate::fuzz::damaged(dice, &samples)).len() <= MAX_BYTES + 8);
