@@ -237,7 +237,10 @@ fn kill(
 fn can_be_visited(jvm: &Jvm) -> Result<()> {
     let pid = jvm.pid().to_string();
     let inside = ["markers", &pid, "--inside", "--marker", "fib=Fib::fib", "--json"];
-    until("nobody is inside any more", || Ok(Session::start(&inside).ok()))?.report().map(drop)
+    let mut refused = None;
+    let visit =
+        until("nobody is inside any more", || Ok(Session::start(&inside).map_err(|error| refused = Some(error)).ok()));
+    visit.with_context(|| format!("{refused:?}"))?.report().map(drop)
 }
 
 fn number(variable: &str) -> Result<Option<u64>> {
