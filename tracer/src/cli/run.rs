@@ -288,7 +288,10 @@ fn learn(
         if let Some(status) = child.try_wait()? {
             return Err(ended_early(status));
         }
-        ending::pause(LOOK_AGAIN, Until { deadline: began + START_AT_MOST + LEARN_AT_MOST, patience: Patience::First })?;
+        ending::pause(
+            LOOK_AGAIN,
+            Until { deadline: began + START_AT_MOST + LEARN_AT_MOST, patience: Patience::First },
+        )?;
     }
 }
 
