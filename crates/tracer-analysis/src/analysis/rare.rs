@@ -5,7 +5,7 @@
 //! stands for several is of the same kind and the same file as they are.
 //!
 //! Java is at ever other places as well. Of the smallest of these stacks only such Java frames stay as say where a program was and what
-//! it did there. Tables of methods keep what the others had ([`super::method::Beside`]); graphs do not.
+//! it did there. Tables of methods keep what the others had (`method`); graphs do not.
 
 use super::{cpu, jit, offcpu, site, state, table::FastMap};
 use crate::{
