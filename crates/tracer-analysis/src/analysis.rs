@@ -122,6 +122,9 @@ pub trait Analysis: Send {
         Vec::new()
     }
 
+    /// Some minutes are over. What the stacks of events say that came is known from now on, and need not be asked for again.
+    fn round_ends(&mut self, _stacks: &Stacks) {}
+
     /// Others take the place of stacks of samples that came rarely. The table has both.
     fn replace_stacks(&mut self, _replaced: &Replaced, _stacks: &Stacks) {}
 

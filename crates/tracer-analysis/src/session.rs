@@ -248,6 +248,9 @@ impl Session {
     /// The stack of an event, which may have been given up.
     fn stack_now(&mut self, event: &Event) -> StackId {
         if self.idle_stacks.turns(event.time_ns) {
+            for analysis in &mut self.analyses {
+                analysis.round_ends(&self.stacks);
+            }
             self.idle_stacks.give_up(&mut self.stacks, &mut self.analyses, &mut self.kept);
         }
         self.idle_stacks.take(event)

@@ -2,10 +2,15 @@
 //! with the stack and the system call of the moment when it left its CPU.
 //!
 //! Blocks are kept by stack; the reason, which the stack's frames tell, is found when the section is built. For the
-//! distribution of a reason's durations, durations of a stack are kept in classes that are 3 % wide.
+//! distribution of a reason's durations, durations of a stack are kept in classes that are 3 % wide, until the stack is asked for its
+//! reason, every few minutes: a stack would fill hundreds of classes in hours.
 
 pub(super) mod reason;
 mod table;
+
+use std::collections::BTreeMap;
+
+use tracer_common::stack::STACK_FIRST;
 
 use super::{
     Analysis, Context, Lens,
@@ -37,9 +42,14 @@ pub struct Offcpu {
     run_queue_ns: u64,
     blocks: Keyed<(StackId, Left, Tid), Block>,
     classes: Keyed<(StackId, Left, u16), Durations>,
+    /// Durations of those that are in no class any more.
+    latencies: ByReason,
     steps: Spread<(StackId, Left)>,
     stack_steps: StackSteps,
 }
+
+/// The distribution of durations by reason.
+type ByReason = BTreeMap<Reason, Latencies<2>>;
 
 /// Blocks that are alike.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +73,7 @@ impl Default for Offcpu {
             run_queue_ns: 0,
             blocks: Keyed::new(BLOCKS),
             classes: Keyed::new(CLASSES),
+            latencies: ByReason::default(),
             steps: Spread::default(),
             stack_steps: StackSteps::default(),
         }
@@ -166,6 +177,15 @@ impl Analysis for Offcpu {
         self.blocks.stack_amounts(|block| block.durations.total_ns)
     }
 
+    fn round_ends(&mut self, stacks: &Stacks) {
+        let mut reasons = Reasons::new(stacks);
+        for ((stack, left, _), durations) in
+            self.classes.take(|(id, ..)| id.0 < STACK_FIRST || stacks.get(*id).is_some())
+        {
+            self.latencies.entry(reasons.of(stack, left)).or_default().record_alike(&durations);
+        }
+    }
+
     fn replace_stacks(&mut self, replaced: &Replaced, _: &Stacks) {
         self.blocks.replace_stacks(replaced);
         self.classes.replace_stacks(replaced);
@@ -215,7 +235,7 @@ impl Analysis for Offcpu {
             .int("blocked_p99_ns", self.all.percentile(99.0));
         let mut reasons = Reasons::new(context.stacks);
         let mut shapes = vec![
-            table::reasons(&self.blocks, &self.classes, &mut reasons),
+            table::reasons(&self.blocks, self.latencies.clone(), &self.classes, &mut reasons),
             table::threads(&self.blocks, context),
             table::sites(&self.blocks, &mut reasons),
         ];

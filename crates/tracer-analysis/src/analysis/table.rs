@@ -166,6 +166,13 @@ impl<K: Copy + Eq + Hash, V: Merge> Keyed<K, V> {
         Groups { rows, others: (self.turned_away > 0).then(|| self.others.clone()) }
     }
 
+    /// Takes rows away, which make room for others.
+    pub(super) fn take(&mut self, goes: impl Fn(&K) -> bool) -> Vec<(K, V)> {
+        let taken = self.rows.extract_if(|key, _| goes(key)).collect();
+        self.rows.shrink_to(self.rows.len().saturating_mul(2));
+        taken
+    }
+
     /// The keys with rows of their own, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.rows.iter()

@@ -9,7 +9,7 @@ use super::{
         site,
         table::{Groups, Keyed, Merge, column},
     },
-    Block, Reasons,
+    Block, ByReason, Reasons,
     reason::{Left, Reason},
 };
 use crate::{
@@ -19,13 +19,13 @@ use crate::{
 
 /// Blocks of a reason.
 #[derive(Clone, Debug, Default)]
-struct ByReason {
+struct Row {
     block: Block,
     /// The durations of those whose classes were told apart.
     latencies: Latencies<2>,
 }
 
-impl Merge for ByReason {
+impl Merge for Row {
     fn merge(&mut self, other: &Self) {
         self.block.merge(&other.block);
         self.latencies.merge(&other.latencies);
@@ -35,17 +35,19 @@ impl Merge for ByReason {
 /// Blocks by reason, with the distribution of their durations.
 pub(super) fn reasons(
     blocks: &Keyed<(StackId, Left, Tid), Block>,
+    latencies: ByReason,
     classes: &Keyed<(StackId, Left, u16), Durations>,
     reasons: &mut Reasons<'_>,
 ) -> Shape {
-    let mut rows: BTreeMap<Reason, ByReason> = BTreeMap::new();
+    let of_reason = |(reason, latencies)| (reason, Row { block: Block::default(), latencies });
+    let mut rows: BTreeMap<Reason, Row> = latencies.into_iter().map(of_reason).collect();
     for ((stack, left, _), block) in blocks.iter() {
         rows.entry(reasons.of(*stack, *left)).or_default().block.merge(block);
     }
     for ((stack, left, _), durations) in classes.iter() {
         rows.entry(reasons.of(*stack, *left)).or_default().latencies.record_alike(durations);
     }
-    let others = blocks.others().map(|block| ByReason { block: *block, latencies: Latencies::default() });
+    let others = blocks.others().map(|block| Row { block: *block, latencies: Latencies::default() });
     Groups { rows, others }.table(
         "reasons",
         "Time off CPU by reason",
@@ -61,7 +63,7 @@ pub(super) fn reasons(
         |row| row.block.durations.total_ns,
         |reason| vec![reason.title().into()],
         |row| {
-            let ByReason { block: Block { durations: Durations { count, total_ns, max_ns }, run_queue_ns }, latencies } =
+            let Row { block: Block { durations: Durations { count, total_ns, max_ns }, run_queue_ns }, latencies } =
                 row;
             let percentile = |percent| (latencies.durations.count > 0).then(|| latencies.percentile(percent));
             vec![

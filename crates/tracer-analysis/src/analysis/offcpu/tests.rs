@@ -85,6 +85,37 @@ fn percentiles_of_a_reason_are_within_three_per_cent() {
     assert!(rows[1][1].parse::<u64>().expect("a number").abs_diff(77 * MS) <= MS, "{rows:?}");
 }
 
+/// In hours a stack fills hundreds of classes: half of the growth of a session was theirs.
+#[test]
+fn durations_of_a_round_are_put_down_by_reason_and_take_no_more_room() {
+    let (play, park, read) = play();
+    let events: Vec<_> =
+        (1..=1000).map(|ms| (2000, 7, if ms % 3 == 0 { read } else { park }, block(ms, 0, 1, 45))).collect();
+    let told = |rounds: usize| {
+        let mut offcpu = Offcpu::default();
+        let mut sections = events.chunks(1000 / rounds).map(|some| {
+            let section = play.section_of_stacks(&mut offcpu, 2000, some);
+            offcpu.round_ends(&play.stacks);
+            assert_eq!(offcpu.classes.iter().count(), 0);
+            cells(&section, "reasons", ["reason", "blocks", "p50_ns", "p99_ns", "max_ns"])
+        });
+        sections.by_ref().last().expect("a section")
+    };
+    for (at_once, little_by_little) in told(1).iter().zip(told(10)) {
+        let [one, other] = [at_once, &little_by_little].map(|row| [&row[..2], &row[4..]].concat());
+        assert_eq!(one, other);
+        for column in [2, 3] {
+            let [one, other] = [at_once, &little_by_little].map(|row| row[column].parse::<u64>().expect("a number"));
+            assert!(one.abs_diff(other) <= one * 3 / 100, "{at_once:?} {little_by_little:?}");
+        }
+    }
+    // Nobody has told what this one is.
+    let mut offcpu = Offcpu::default();
+    play.section_of_stacks(&mut offcpu, 2000, &[(2000, 7, StackId(1 << 40), block(1, 0, 1, 45))]);
+    offcpu.round_ends(&play.stacks);
+    assert_eq!(offcpu.classes.iter().count(), 1);
+}
+
 #[test]
 fn classes_of_durations_rise_and_are_narrow() {
     let mut last = class(0);

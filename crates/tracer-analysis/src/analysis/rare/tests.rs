@@ -132,6 +132,7 @@ proptest! {
                 }
             }
             for analysis in &mut analyses {
+                analysis.round_ends(&play.stacks);
                 analysis.replace_stacks(&replaced, &play.stacks);
             }
             for id in &mut now {
