@@ -27,7 +27,7 @@ pub(super) fn screen(on: bool) {
 
 impl Log for Logger {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() <= log::max_level()
+        metadata.level() <= log::max_level() && is_told(metadata)
     }
 
     fn log(&self, record: &Record<'_>) {
@@ -44,4 +44,21 @@ impl Log for Logger {
     }
 
     fn flush(&self) {}
+}
+
+/// Libraries tell thousands of details while programs are loaded, which find no room on standard error, nor do lines of jtrace then.
+fn is_told(metadata: &Metadata<'_>) -> bool {
+    metadata.level() <= log::Level::Info || metadata.target().starts_with("tracer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_of_libraries_are_not_told() {
+        let told = |level, target: &str| is_told(&Metadata::builder().level(level).target(target).build());
+        assert!(told(log::Level::Debug, module_path!()) && told(log::Level::Debug, "tracer_live::live"));
+        assert!(told(log::Level::Info, "aya_obj::relocation") && !told(log::Level::Debug, "aya_obj::relocation"));
+    }
 }
