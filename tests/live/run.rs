@@ -1,7 +1,7 @@
 //! `jtrace run`: a JVM that jtrace starts is the user's as if the shell had started it, and is never started unwatched.
 //! That it is seen from its first instruction is tested with the other counts.
 
-use std::{path::Path, time::Duration};
+use std::{io::Write as _, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result};
 use tests::{
@@ -92,6 +92,7 @@ fn a_jvm_that_is_slow_to_start_has_java_frames() -> Result<()> {
         command.arg(&report).arg("--").args(launch.command(directory.path()));
         let process = Process::spawn(&mut command)?;
         until_true("the JVM pauses", || Ok(paused.exists()))?;
+        // Nothing is decided by how long it is: with the mend any time is right.
         std::thread::sleep(LEARN_AT_MOST + Duration::from_secs(1));
         std::fs::remove_file(&paused)?;
         process.stdout.wait_for_line("READY", 0, LIMIT)?;
@@ -118,6 +119,8 @@ fn a_jvm_that_does_not_come_is_not_waited_for_and_goes_on() -> Result<()> {
     let arguments = directory.path().join("arguments");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &arguments, rustix::fs::FileType::Fifo, mode, 0)?;
+    // With its end the launcher reads the end of the file, however the test ends.
+    let mut writer = std::fs::File::options().read(true).write(true).open(&arguments)?;
     let mut command = jtrace::command(&["run", "--json", "--"])?;
     command.arg(jdk::any()?.java()).arg(format!("@{}", arguments.display()));
     let mut process = Process::spawn(&mut command)?;
@@ -126,7 +129,8 @@ fn a_jvm_that_does_not_come_is_not_waited_for_and_goes_on() -> Result<()> {
     let jvm: u32 = line.split_whitespace().find_map(|word| word.parse().ok()).context("no pid")?;
     assert_eq!(process.wait_for_exit(LIMIT)?.code(), Some(1), "{}", process.transcript());
     // It waits for its arguments still; with some it begins and ends.
-    std::fs::write(&arguments, "-version\n")?;
+    writer.write_all(b"-version\n")?;
+    drop(writer);
     until_true("the program ends", || Ok(!Path::new(&format!("/proc/{jvm}")).exists()))
 }
 

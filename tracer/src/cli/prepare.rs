@@ -340,7 +340,8 @@ impl Known {
         !watched.lenses.contains(&Lens::Jni) || known()
     }
 
-    /// Whether all is known that this JVM will ever tell; one that starts makes its tables and counters little by little.
+    /// Whether all is known that this JVM will ever tell, once it has its code heaps; one that starts makes its tables and counters
+    /// little by little.
     pub(super) fn is_complete(&self, jvm: &Jvm, watched: &Watched) -> bool {
         let counters_off =
             || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
@@ -348,7 +349,6 @@ impl Known {
             && jvm.flags.is_ok()
             && (jvm.counters.is_ok() || counters_off())
             && self.tells_jni(jvm, watched)
-            && !Self::still_starts(jvm)
     }
 
     /// Whether the JVM has no code heaps yet, which it makes some ms after its counters. Who does not wait for them has no Java

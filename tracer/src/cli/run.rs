@@ -54,7 +54,7 @@ use crate::{
 /// How long a JVM may take to make its tables and counters.
 const LEARN_AT_MOST: Duration = Duration::from_secs(5);
 
-/// The same where the JVM can be seen to be on its way: it has tables and no code heaps yet. A busy machine takes seconds there.
+/// How long before that it may be seen to be on its way: it has tables and no code heaps yet. A busy machine takes seconds there.
 const START_AT_MOST: Duration = Duration::from_mins(1);
 
 /// How long to wait before looking for the JVM's tables again.
@@ -250,11 +250,15 @@ fn learn(
     questions: Option<&Questions>,
 ) -> Result<Learned, Failure> {
     let began = Instant::now();
+    let mut waits_since = began;
     let mut armed = None;
     loop {
         let opened = Jvm::open(child.id());
         let starts = opened.as_ref().is_ok_and(Known::still_starts);
-        let late = began.elapsed() >= if starts { START_AT_MOST } else { LEARN_AT_MOST };
+        if starts && began.elapsed() < START_AT_MOST {
+            waits_since = Instant::now();
+        }
+        let late = waits_since.elapsed() >= LEARN_AT_MOST;
         if let Ok(jvm) = opened {
             let mut known = Known::read(&jvm, libjvm, watched);
             if armed.is_none() && jvm.flags.is_ok() {
@@ -263,7 +267,7 @@ fn learn(
             if known.has_layout() {
                 live.refine(known.layout, &known.plan, None, None, known.reader(&jvm, libjvm), None)?;
             }
-            if known.is_complete(&jvm, watched) || late {
+            if (!starts && known.is_complete(&jvm, watched)) || late {
                 let holders = known.holders(&jvm, &watched.lenses);
                 let reader = known.reader(&jvm, libjvm);
                 let subjects = known.subjects(&jvm, watched);

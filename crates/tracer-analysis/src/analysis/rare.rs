@@ -47,6 +47,11 @@ impl Replaced {
         self.0.remove(&stack);
     }
 
+    /// Those whose place others took, in no order.
+    pub fn stacks(&self) -> impl Iterator<Item = StackId> + '_ {
+        self.0.keys().copied()
+    }
+
     /// What stands for a stack now.
     pub(super) fn now(&self, stack: StackId) -> StackId {
         self.get(stack).unwrap_or(stack)

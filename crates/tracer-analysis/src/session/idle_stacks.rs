@@ -3,7 +3,7 @@
 //!
 //! Time is that of the events, so a recording gives the report that the session gave.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use tracer_common::stack::STACK_FIRST;
 
@@ -122,15 +122,13 @@ impl IdleStacks {
         let amounts: Vec<StackAmounts> = analyses.iter().map(|analysis| analysis.stack_amounts()).collect();
         let large = largest(&amounts);
         let whole = self.idle(Left::Whole).into_iter().filter(|id| !large.contains(id)).collect();
-        let whole = self.shorten(whole, Left::Java, stacks, kept);
-        let small = self.shorten(self.small(&amounts, &large), Left::Place, stacks, kept);
+        self.shorten(whole, Left::Java, stacks, kept);
+        self.shorten(self.small(&amounts, &large), Left::Place, stacks, kept);
         for analysis in analyses {
             analysis.replace_stacks(&self.replaced, stacks);
         }
-        for id in [whole, small].concat() {
-            if let Some(Stack { frames, end }) = stacks.forget(id) {
-                kept.gives_back(Kind::Stacks, kept::of_stack(&frames, &end));
-            }
+        for id in self.replaced.stacks() {
+            stacks.forget(id);
         }
     }
 
@@ -187,29 +185,34 @@ impl IdleStacks {
         })
     }
 
-    /// Others take the place of these stacks; which ones are not asked for any more.
-    fn shorten(&mut self, ids: Vec<StackId>, left: Left, stacks: &mut Stacks, kept: &mut Kept) -> Vec<StackId> {
-        let mut replaced = Vec::new();
+    /// Others take the place of these stacks, which stay in the table until analyses have been told.
+    fn shorten(&mut self, ids: Vec<StackId>, left: Left, stacks: &mut Stacks, kept: &mut Kept) {
         for id in ids {
             if let Some(by) = rare::shorten(stacks, id, left) {
                 self.replace([id, by], left, stacks, kept);
-                replaced.push(id);
             } else if let Some(of_stack) = self.uses.get_mut(&id) {
                 // Nothing of it would be left out later either.
                 of_stack.left = left;
                 of_stack.lasts |= left == Left::Place;
             }
         }
-        replaced
     }
 
     fn replace(&mut self, [id, by]: [StackId; 2], left: Left, stacks: &Stacks, kept: &mut Kept) {
+        // First, so that there is room for the other one.
+        if let Some(Stack { frames, end }) = stacks.get(id) {
+            kept.gives_back(Kind::Stacks, kept::of_stack(frames, end));
+        }
         self.uses.remove(&id);
-        let is_new = !self.uses.contains_key(&by);
-        let new = Use { round: self.round, left, lasts: left == Left::Place };
-        self.uses.entry(by).or_insert(new).round = self.round;
-        if is_new && let Some(Stack { frames, end }) = stacks.get(by) {
-            kept.admits(Kind::Stacks, kept::of_stack(frames, end));
+        let round = self.round;
+        match self.uses.entry(by) {
+            Entry::Occupied(mut of_stack) => of_stack.get_mut().round = round,
+            Entry::Vacant(free) => {
+                free.insert(Use { round, left, lasts: left == Left::Place });
+                if let Some(Stack { frames, end }) = stacks.get(by) {
+                    kept.admits(Kind::Stacks, kept::of_stack(frames, end));
+                }
+            }
         }
         self.replaced.insert(id, by);
         match left {

@@ -61,6 +61,9 @@ const WORK: [(&str, Work); 23] = [
 /// Methods and constructors that make exceptions.
 const THROWABLE: &str = "java.lang.Throwable.";
 
+/// Ends of the names of constructors.
+const CONSTRUCTOR: &str = ".<init>";
+
 /// What calls `finalize`.
 const FINALIZER: &str = "java.lang.ref.Finalizer.runFinalizer";
 
@@ -92,6 +95,12 @@ impl Work {
     }
 }
 
+/// Whether a Java frame makes an exception, as what it called did or did not. The program's own exceptions are made in the program's own
+/// constructors. One further out makes something else.
+fn makes_exception(frame: &Frame, inner: bool) -> bool {
+    frame.name.starts_with(THROWABLE) || (inner && frame.name.ends_with(CONSTRUCTOR))
+}
+
 /// A stack, as the program sees it.
 struct Seen<'a> {
     place: &'a Frame,
@@ -113,11 +122,9 @@ impl<'a> Seen<'a> {
         for frame in stacks.frames_of(id) {
             work = work.or_else(|| Work::of(frame));
             if frame.kind.is_java() {
-                // The program's own exceptions are made in the program's own constructors. One further out makes something else.
-                let made = frame.name.strip_suffix(".<init>");
-                is_made = frame.name.starts_with(THROWABLE) || (is_made && made.is_some());
+                is_made = makes_exception(frame, is_made);
                 if is_made {
-                    thrown = made.or(thrown);
+                    thrown = frame.name.strip_suffix(CONSTRUCTOR).or(thrown);
                     continue;
                 }
             }
@@ -139,7 +146,7 @@ pub(in super::super) fn telling(frames: &[&Frame]) -> Vec<usize> {
     let mut telling: Vec<usize> = frames.iter().position(|frame| Work::of(frame).is_some()).into_iter().collect();
     let mut is_made = false;
     for (depth, frame) in frames.iter().enumerate().filter(|(_, frame)| frame.kind.is_java()) {
-        is_made = frame.name.starts_with(THROWABLE) || (is_made && frame.name.ends_with(".<init>"));
+        is_made = makes_exception(frame, is_made);
         if is_made || frame.name == FINALIZER {
             telling.push(depth);
         }

@@ -110,6 +110,23 @@ fn what_came_rarely_and_not_for_minutes_is_given_up_and_all_else_is_whole() {
     );
 }
 
+/// What is given up makes room for what takes its place: where there was none once, no stack would be kept any more.
+#[test]
+fn stacks_are_given_up_where_there_is_no_room_for_another_one() {
+    let mut played = Played::of_many();
+    for bytes in (0..28).rev().map(|bit| 1 << bit) {
+        let mut fuller = played.kept.clone();
+        if fuller.admits(Kind::Stacks, bytes) {
+            played.kept = fuller;
+        }
+    }
+    assert!(!played.kept.clone().admits(Kind::Stacks, 1), "it is full");
+    played.event(ROUND_NS + 2 * MS, 0, SAMPLE);
+    played.event(2 * ROUND_NS + 3 * MS, 0, SAMPLE);
+    assert!(played.stacks.len() < FEW as usize);
+    assert_eq!(played.kept.sentences(), Vec::<String>::new());
+}
+
 #[test]
 fn a_stack_that_comes_again_stands_for_itself_where_it_is_told_again() {
     let mut played = Played::of_many();

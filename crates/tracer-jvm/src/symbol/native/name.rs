@@ -9,8 +9,8 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 /// Longest readable name; a longer one stays as it is in the file.
 const MAX_BYTES: usize = 1024;
 /// Depth of nesting that is followed. What a name that is no name takes doubles with each two levels, as parts of it are read again and
-/// again: of ten million damaged names the worst takes 70 ms (not optimised) and 2.3 MB here, and one of 64 and 96 150 ms and 8 s. Of
-/// 110,315 names of HotSpot's libraries and of libstdc++ the deepest needs 48, and 39 are not read at 96 either.
+/// again. Of ten million damaged names the worst takes 2.3 MB here, and 70 ms (not optimised); one was seen that takes 150 ms at 64 and
+/// 8 s at 96. Of 110,315 names of HotSpot's libraries and of libstdc++ the deepest needs 48, and 39 are not read at 96 either.
 const MAX_DEPTH: u32 = 48;
 
 /// A name as a person wrote it, without arguments; one that is not mangled, or wrongly, as it is.
