@@ -351,11 +351,26 @@ impl Known {
             && self.tells_jni(jvm, watched)
     }
 
-    /// Whether the JVM has no code heaps yet, which it makes some ms after its counters. Who does not wait for them has no Java
+    /// How far the JVM is with its code heaps, which it makes some ms after its counters. Who does not wait for them has no Java
     /// frame for as long as the session lasts.
-    pub(super) fn still_starts(jvm: &Jvm) -> bool {
-        matches!(CodeCache::read(&jvm.memory, &jvm.tables), Err(code_cache::Error::NotReady))
+    pub(super) fn code_heaps(jvm: &Jvm) -> CodeHeaps {
+        match CodeCache::read(&jvm.memory, &jvm.tables) {
+            Err(code_cache::Error::NotReady) => CodeHeaps::Coming,
+            Err(code_cache::Error::Absurd { .. } | code_cache::Error::Memory(_)) => CodeHeaps::HalfMade,
+            Ok(_) | Err(code_cache::Error::Missing(_)) => CodeHeaps::There,
+        }
     }
+}
+
+/// How far a JVM is with its code heaps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CodeHeaps {
+    /// It has not got to them yet.
+    Coming,
+    /// They make no sense: they may be written just now, or be laid out in a way that is not known.
+    HalfMade,
+    /// They can be read, or never will be.
+    There,
 }
 
 /// Leaves JNI functions out that are not wanted, and stacks of their calls where these are counted in the kernel.

@@ -29,7 +29,7 @@ use super::{
     listen::{Limits, Waiter},
     options::{OutputOptions, WatchOptions},
     output::{self, Files},
-    prepare::{self, Known, Watched},
+    prepare::{self, CodeHeaps, Known, Watched},
 };
 use crate::{
     ebpf::{attach::Place, load::KernelOptions, memory::RingSize},
@@ -254,8 +254,8 @@ fn learn(
     let mut armed = None;
     loop {
         let opened = Jvm::open(child.id());
-        let starts = opened.as_ref().is_ok_and(Known::still_starts);
-        if starts && began.elapsed() < START_AT_MOST {
+        let heaps = opened.as_ref().ok().map(Known::code_heaps);
+        if heaps == Some(CodeHeaps::Coming) && began.elapsed() < START_AT_MOST {
             waits_since = Instant::now();
         }
         let late = waits_since.elapsed() >= LEARN_AT_MOST;
@@ -267,7 +267,7 @@ fn learn(
             if known.has_layout() {
                 live.refine(known.layout, &known.plan, None, None, known.reader(&jvm, libjvm), None)?;
             }
-            if (!starts && known.is_complete(&jvm, watched)) || late {
+            if (heaps == Some(CodeHeaps::There) && known.is_complete(&jvm, watched)) || late {
                 let holders = known.holders(&jvm, &watched.lenses);
                 let reader = known.reader(&jvm, libjvm);
                 let subjects = known.subjects(&jvm, watched);

@@ -202,6 +202,18 @@ impl World {
         super::peek::Peek::u64(&self.copy, method + self.offset("Method", "_constMethod")).unwrap()
     }
 
+    /// The `CodeHeap*` of the only heap.
+    pub fn code_heap(&self) -> u64 {
+        let read = |address| super::peek::Peek::u64(&self.copy, address).unwrap();
+        match self.tables.static_address("CodeCache", "_heap") {
+            Some(only) => read(only),
+            None => {
+                let array = read(self.address("CodeCache", "_heaps"));
+                read(read(array + self.offset("GrowableArray<int>", "_data")))
+            }
+        }
+    }
+
     /// A block of the heap with a blob of this size and name; gives the blob's address.
     pub fn block(&mut self, size: u64, name: &str) -> u64 {
         let header = self.tables.type_size("HeapBlock").unwrap();

@@ -40,6 +40,10 @@ impl Heap {
         let high_boundary = pointer(layout.memory + layout.space_high_boundary)?;
         let segment_map = pointer(layout.segment_map + layout.space_low)?;
         let segment_shift = peek.u32(address.wrapping_add(layout.log2_segment_size))?;
+        // It stands among the others before its memory is reserved.
+        if low == 0 && high_boundary == 0 {
+            return Err(Error::NotReady);
+        }
         if low == 0 || high_boundary <= low || high_boundary - low > MAX_HEAP_BYTES {
             return Err(Error::Absurd { field: "CodeHeap::_memory".to_owned(), value: high_boundary });
         }

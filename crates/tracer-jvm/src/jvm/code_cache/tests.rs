@@ -154,6 +154,20 @@ fn a_jvm_that_has_no_heaps_yet_is_not_ready() {
     }
 }
 
+/// A JVM that starts was taken for one of an unknown layout when it was looked at between the two, and had no Java frames.
+#[test]
+fn a_heap_without_memory_is_not_ready_and_one_of_nonsense_is_named() {
+    for release in RELEASES {
+        let (mut world, _) = compiled(release);
+        let memory = world.code_heap() + world.offset("CodeHeap", "_memory");
+        let [low, end] = ["_low", "_high_boundary"].map(|name| memory + world.offset("VirtualSpace", name));
+        world.copy.write_u64(end, 0);
+        assert!(matches!(CodeCache::read(&world.copy, &world.tables), Err(Error::Absurd { .. })), "{release}");
+        world.copy.write_u64(low, 0);
+        assert!(matches!(CodeCache::read(&world.copy, &world.tables), Err(Error::NotReady)), "{release}");
+    }
+}
+
 #[test]
 fn code_of_unloaded_classes_is_no_sign_of_a_wrong_layout() {
     for release in RELEASES {
