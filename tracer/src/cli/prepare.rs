@@ -343,12 +343,15 @@ impl Known {
     /// Whether all is known that this JVM will ever tell, once it has its code heaps; one that starts makes its tables and counters
     /// little by little.
     pub(super) fn is_complete(&self, jvm: &Jvm, watched: &Watched) -> bool {
-        let counters_off =
-            || jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, "UsePerfData") == Some(false));
+        let counters_off = || Self::flag_is_off(jvm, "UsePerfData");
         self.has_layout()
             && jvm.flags.is_ok()
             && (jvm.counters.is_ok() || counters_off())
             && self.tells_jni(jvm, watched)
+    }
+
+    fn flag_is_off(jvm: &Jvm, name: &str) -> bool {
+        jvm.flags.as_ref().is_ok_and(|flags| flags.bool(&jvm.memory, name) == Some(false))
     }
 
     /// How far the JVM is with its code heaps, which it makes some ms after its counters. Who does not wait for them has no Java
@@ -357,7 +360,12 @@ impl Known {
         match CodeCache::read(&jvm.memory, &jvm.tables) {
             Err(code_cache::Error::NotReady) => CodeHeaps::Coming,
             Err(code_cache::Error::Absurd { .. } | code_cache::Error::Memory(_)) => CodeHeaps::HalfMade,
-            Ok(_) | Err(code_cache::Error::Missing(_)) => CodeHeaps::There,
+            Err(code_cache::Error::Missing(_)) => CodeHeaps::There,
+            Ok(mut heaps) => {
+                heaps.find_continuations(&jvm.memory, &jvm.library);
+                let never = || Self::flag_is_off(jvm, "VMContinuations");
+                if heaps.lacks_continuations() && !never() { CodeHeaps::HalfMade } else { CodeHeaps::There }
+            }
         }
     }
 }
@@ -367,7 +375,8 @@ impl Known {
 pub(super) enum CodeHeaps {
     /// It has not got to them yet.
     Coming,
-    /// They make no sense: they may be written just now, or be laid out in a way that is not known.
+    /// They make no sense, or what leads to callers of virtual threads is missing: the JVM may be writing them just now, or has a
+    /// layout that is not known.
     HalfMade,
     /// They can be read, or never will be.
     There,

@@ -124,7 +124,7 @@ impl CodeCache {
         self.layout = layout;
     }
 
-    /// The same, by the code alone.
+    /// What virtual threads return to, by the code alone.
     pub fn return_barrier_by_code(&self, peek: &impl Peek) -> Option<u64> {
         // All stubs are made in one heap when the JVM starts.
         let heap = self.heap_of(self.layout.call_stub_return)?;
@@ -136,6 +136,13 @@ impl CodeCache {
             found.is_none() && left > 0
         });
         searched.ok().and(found)
+    }
+
+    /// Whether it has virtual threads and what leads to their callers is not there. A JVM that starts makes that last: what they
+    /// return to, and then, where symbols lead to them, the offsets in what holds their frames.
+    pub const fn lacks_continuations(&self) -> bool {
+        let layout = &self.layout;
+        self.moves_frames && (layout.return_barrier == 0 || layout.continuation_return != 0 && layout.chunk_sp == 0)
     }
 
     /// The heaps.
