@@ -1,6 +1,8 @@
 //! `jtrace run`: a JVM that jtrace starts is the user's as if the shell had started it, and is never started unwatched.
 //! That it is seen from its first instruction is tested with the other counts.
 
+mod starting;
+
 use std::{io::Write as _, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result};
@@ -12,6 +14,8 @@ use tests::{
     process::{Finished, Process, Signal},
     report::{Report, cell},
 };
+
+use crate::virtual_threads;
 
 /// A workload behind `jtrace run` with these options; it has begun, and is ready.
 struct Running {
@@ -75,37 +79,6 @@ fn the_report_is_complete_when_the_jvm_has_ended() -> Result<()> {
     assert!((100..=103).contains(&enters), "{enters}");
     assert_eq!(report.target("command"), "Locks contended 100");
     assert_eq!(report.target("pid"), running.jvm);
-    Ok(())
-}
-
-/// A JVM has its tables before its code heaps. One that took more than 5 s from the ones to the others, as on a busy machine, had no
-/// Java frame to the end of its session. A JVM that is told to pause at its start is stopped between them.
-#[test]
-fn a_jvm_that_is_slow_to_start_has_java_frames() -> Result<()> {
-    for jdk in jdk::all()? {
-        let directory = tempfile::tempdir()?;
-        let (paused, report) = (directory.path().join("paused"), directory.path().join("report.json"));
-        let at = format!("-XX:PauseAtStartupFile={}", paused.display());
-        let flags = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup", &at];
-        let launch = Launch::new(&jdk, "locks", "Locks").flags(&flags).arguments(&["contended", "100"]);
-        let mut command = jtrace::command(&["run", "-l", "locks,threads", "-o"])?;
-        command.arg(&report).arg("--").args(launch.command(directory.path()));
-        let process = Process::spawn(&mut command)?;
-        until_true("the JVM pauses", || Ok(paused.exists()))?;
-        // Nothing is decided by how long it is: with the mend any time is right.
-        std::thread::sleep(LEARN_AT_MOST + Duration::from_secs(1));
-        std::fs::remove_file(&paused)?;
-        process.stdout.wait_for_line("READY", 0, LIMIT)?;
-        process.stderr.wait_for_line("attached", 0, LIMIT)?;
-        let mut running = Running { jvm: child_of(process.pid())?, process, report, _directory: directory };
-        running.work()?;
-        running.process.close_stdin();
-        let report = running.end()?;
-        let missing = report.missing();
-        assert!(!missing.iter().any(|text| text.contains("code heaps")), "on JDK {}: {missing:?}", jdk.release);
-        // Methods of the workload, beside its classes: `Locks$Cart`.
-        assert!(report.section("locks")?.to_string().contains("Locks."), "on JDK {}", jdk.release);
-    }
     Ok(())
 }
 

@@ -58,7 +58,7 @@ fn woken(jdk: &Jdk, flags: &[&str], collector: Collector) -> Result<Woken> {
     Ok(Woken { stacks: read(Path::new(&recording))?, rounds: counts.get("rounds")?, depth: counts.get("depth")? })
 }
 
-fn read(recording: &Path) -> Result<Vec<Vec<Frame>>> {
+pub(crate) fn read(recording: &Path) -> Result<Vec<Vec<Frame>>> {
     let (mut stacks, mut ids, mut lost) = (Stacks::default(), Vec::new(), 0);
     Recording::open(recording)?.replay(&mut |item| match item {
         Item::Record(bytes) => {
@@ -98,7 +98,7 @@ fn names(frames: &[Frame]) -> Vec<&str> {
 }
 
 /// Number of `down`s of a complete stack.
-fn depth(frames: &[Frame]) -> Result<u64> {
+pub(crate) fn depth(frames: &[Frame]) -> Result<u64> {
     let names = names(frames);
     let downs = names.iter().filter(|name| **name == "Frozen.down").count();
     let first = names.iter().position(|name| *name == "Frozen.down").unwrap_or_default();
@@ -120,7 +120,7 @@ fn depth(frames: &[Frame]) -> Result<u64> {
     Ok(downs as u64)
 }
 
-fn virtual_jdks() -> Result<Vec<Jdk>> {
+pub(crate) fn virtual_jdks() -> Result<Vec<Jdk>> {
     Ok(jdk::all()?.into_iter().filter(|jdk| jdk.release >= 21).collect())
 }
 
