@@ -205,13 +205,11 @@ impl World {
     /// The `CodeHeap*` of the only heap.
     pub fn code_heap(&self) -> u64 {
         let read = |address| super::peek::Peek::u64(&self.copy, address).unwrap();
-        match self.tables.static_address("CodeCache", "_heap") {
-            Some(only) => read(only),
-            None => {
-                let array = read(self.address("CodeCache", "_heaps"));
-                read(read(array + self.offset("GrowableArray<int>", "_data")))
-            }
+        if let Some(only) = self.tables.static_address("CodeCache", "_heap") {
+            return read(only);
         }
+        let array = read(self.address("CodeCache", "_heaps"));
+        read(read(array + self.offset("GrowableArray<int>", "_data")))
     }
 
     /// A block of the heap with a blob of this size and name; gives the blob's address.
