@@ -4,6 +4,7 @@
 //! downstream asks the target again.
 
 pub mod opcode;
+pub mod shared_text;
 
 use std::{
     collections::HashMap,
@@ -15,6 +16,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tracer_common::stack::{STACK_ABSENT, STACK_BUSY, STACK_FIRST, STACK_NO_REGISTERS};
 
+use self::shared_text::SharedText;
 use crate::event::StackId;
 
 /// A source tells a stack again that it did not use for so long, in ns: whoever keeps stacks may forget it then.
@@ -57,16 +59,16 @@ pub struct Frame {
     pub kind: Kind,
     /// `com.shop.Cart.add` for Java, the demangled symbol for machine code, the blob's name for a stub, the reason in
     /// angle brackets for an unknown one.
-    pub name: String,
+    pub name: SharedText,
     /// Class of a Java method, as Java writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
+    pub class: Option<SharedText>,
     /// Descriptor of a Java method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<String>,
+    pub signature: Option<SharedText>,
     /// Source file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub file: Option<SharedText>,
     /// Line in the source file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
@@ -78,15 +80,15 @@ pub struct Frame {
     pub opcode: Option<u8>,
     /// File that holds the machine code (`libjvm.so`, `[vdso]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub module: Option<String>,
+    pub module: Option<SharedText>,
     /// Which build of that file it is, in hexadecimal digits: what its linker has noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub build_id: Option<String>,
+    pub build_id: Option<SharedText>,
 }
 
 impl Frame {
     /// A frame of which nothing but a name is known.
-    pub fn named(kind: Kind, name: impl Into<String>) -> Self {
+    pub fn named(kind: Kind, name: impl Into<SharedText>) -> Self {
         Self {
             kind,
             name: name.into(),
@@ -107,7 +109,7 @@ const SEVERAL: &str = "<rarely seen>";
 
 impl Frame {
     /// A frame that stands for several of this kind, and of this file where that is known.
-    pub fn of_several(kind: Kind, module: Option<String>) -> Self {
+    pub fn of_several(kind: Kind, module: Option<SharedText>) -> Self {
         Self { module, ..Self::named(kind, SEVERAL) }
     }
 
@@ -119,7 +121,7 @@ impl Frame {
     /// About what it takes in memory.
     pub fn bytes(&self) -> usize {
         let Self { name, class, signature, file, module, build_id, .. } = self;
-        let texts = [class, signature, file, module, build_id].into_iter().flatten().map(String::len);
+        let texts = [class, signature, file, module, build_id].into_iter().flatten().map(|text| text.len());
         size_of::<Self>() + name.len() + texts.sum::<usize>()
     }
 }
@@ -155,7 +157,7 @@ pub struct FrameDefinition {
     /// The number.
     pub id: u32,
     /// The frame.
-    pub frame: Frame,
+    pub frame: Arc<Frame>,
 }
 
 /// Gives a stack its id.
@@ -181,11 +183,11 @@ pub struct Stack {
 /// The frames and stacks of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Stacks {
-    frames: Vec<Frame>,
+    frames: Vec<Arc<Frame>>,
     /// Where the frames of the source are among them, in the order of its numbers.
     of_source: Vec<u32>,
     /// Where those are that stand for several.
-    own: HashMap<Frame, u32>,
+    own: HashMap<Arc<Frame>, u32>,
     by_id: HashMap<StackId, Stack>,
     ends: HashMap<End, Arc<End>>,
 }
@@ -221,7 +223,8 @@ impl Stacks {
         if let Some(number) = self.own.get(&frame) {
             return *number;
         }
-        let number = self.push(frame.clone());
+        let frame = Arc::new(frame);
+        let number = self.push(Arc::clone(&frame));
         self.own.insert(frame, number);
         number
     }
@@ -240,7 +243,7 @@ impl Stacks {
         self.by_id.remove(&id)
     }
 
-    fn push(&mut self, frame: Frame) -> u32 {
+    fn push(&mut self, frame: Arc<Frame>) -> u32 {
         let number = u32::try_from(self.frames.len()).unwrap_or(UNKNOWN_FRAME);
         self.frames.push(frame);
         number
@@ -248,11 +251,11 @@ impl Stacks {
 
     /// The frame with this number of a stack in the table.
     pub fn frame(&self, id: u32) -> Option<&Frame> {
-        self.frames.get(usize::try_from(id).ok()?)
+        self.frames.get(usize::try_from(id).ok()?).map(|frame| &**frame)
     }
 
     /// All frames, in the order of their numbers.
-    pub fn frames(&self) -> &[Frame] {
+    pub fn frames(&self) -> &[Arc<Frame>] {
         &self.frames
     }
 

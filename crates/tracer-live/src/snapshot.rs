@@ -250,10 +250,7 @@ fn finish(jvm: &Jvm, mut visit: Visit, wanted: Wanted, walked: Walked) -> Result
     methods.dedup();
     methods.truncate(MAX_METHODS);
     if let Ok(layout) = MetadataLayout::from_tables(&jvm.memory, &jvm.tables) {
-        let named = |method: u64| {
-            let read = Method::read(&jvm.memory, &layout, method).ok()?;
-            Some((method, format!("{}.{}", read.class, read.name)))
-        };
+        let named = |method: u64| Some((method, Method::read(&jvm.memory, &layout, method).ok()?.qualified.into()));
         graph.methods = methods.into_iter().filter_map(named).collect();
     }
     visit.leave()?;

@@ -59,10 +59,8 @@ fn threads_that_end_take_no_memory_for_a_day() {
     let method = MethodPart { name: "work".to_owned(), signature: "()V".to_owned(), native: false };
     let subject = Subject { class: "Server".to_owned(), method: Some(method) };
     session.accept(&Item::Subject(SubjectDefinition { id: SubjectId(0), subject }));
-    session.accept(&Item::Frame(FrameDefinition {
-        id: 0,
-        frame: Frame::named(Kind::Interpreted, "Server.work".to_owned()),
-    }));
+    session
+        .accept(&Item::Frame(FrameDefinition { id: 0, frame: Frame::named(Kind::Interpreted, "Server.work").into() }));
     for stack in 0..8 {
         let end = End { root: true, reason: String::new() };
         session.accept(&Item::Stack(StackDefinition { id: StackId(1000 + stack), frames: vec![0], end }));

@@ -12,7 +12,7 @@ use crate::truth::{Kind, Seen, TrueFrame};
 
 fn java(class: &str, method: &str, line: u32, bci: u32) -> Frame {
     Frame {
-        class: Some(class.to_owned()),
+        class: Some(class.into()),
         line: Some(line),
         bci: Some(bci),
         ..Frame::named(FrameKind::Compiled, format!("{class}.{method}"))
@@ -53,7 +53,7 @@ fn verdict(frames: Vec<Frame>, end: &str) -> Verdict {
     let mut stacks = Stacks::new();
     let ids = (0..).take(frames.len()).collect();
     for (id, frame) in (0..).zip(frames) {
-        stacks.define_frame(FrameDefinition { id, frame });
+        stacks.define_frame(FrameDefinition { id, frame: frame.into() });
     }
     let end = End { root: end.is_empty(), reason: end.to_owned() };
     stacks.define_stack(StackDefinition { id: StackId(99), frames: ids, end });
@@ -138,7 +138,7 @@ fn frames_that_have_gone_are_told_apart_and_the_others_must_be_right() {
         differs(
             |frames| {
                 gone(frames, name, at);
-                frames[6].name = "Worker.walk".to_owned();
+                frames[6].name = "Worker.walk".into();
             },
             "that the program has not",
         );

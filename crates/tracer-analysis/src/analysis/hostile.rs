@@ -296,7 +296,7 @@ fn stacks() -> Stacks {
     for id in 0..6 {
         let kinds = [Kind::Kernel, Kind::Native, Kind::Interpreted, Kind::Compiled, Kind::Inlined, Kind::Unknown];
         let frame = Frame { line: Some(id), ..Frame::named(kinds[id as usize], format!("a.B.m\u{202e}{id}")) };
-        stacks.define_frame(FrameDefinition { id, frame });
+        stacks.define_frame(FrameDefinition { id, frame: frame.into() });
     }
     for id in 16..32_u32 {
         let frames = (0..id % 9).map(|depth| (id * 7 + depth) % 8).collect();

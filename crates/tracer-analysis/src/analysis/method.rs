@@ -269,7 +269,7 @@ pub(super) fn table(id: &'static str, title: &str, measure: Measure, rows: &[Row
         .iter()
         .map(|Row { frame, shares: Shares { own, java_own, total }, .. }| {
             let java_own = frame.kind.is_java().then_some(*java_own);
-            let mut row = vec![label(frame).into(), frame.signature.clone().into()];
+            let mut row = vec![label(frame).into(), frame.signature.as_deref().into()];
             row.extend(measure.cells(*own, Some(*total), java_own));
             row
         })

@@ -72,7 +72,7 @@ impl Play {
             let id = u32::try_from(known.unwrap_or(self.frames.len())).expect("few frames");
             if known.is_none() {
                 self.frames.push(frame.clone());
-                self.stacks.define_frame(FrameDefinition { id, frame });
+                self.stacks.define_frame(FrameDefinition { id, frame: frame.into() });
             }
             numbers.push(id);
         }

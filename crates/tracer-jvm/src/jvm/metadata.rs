@@ -23,7 +23,10 @@ pub use self::{
     loaded::LoadedLayout,
 };
 use super::peek::{Peek, at};
-use crate::text::class_name;
+use crate::{
+    stack::shared_text::{SharedText, SharedTexts},
+    text::class_name,
+};
 
 /// Longest text that is read of a symbol; longer ones are cut.
 const MAX_TEXT_BYTES: usize = 4096;
@@ -75,13 +78,13 @@ pub struct Method {
     /// `ConstMethod*`: the part of the method that never changes.
     pub const_method: u64,
     /// Its class as Java writes it; a hidden one without its address.
-    pub class: String,
-    /// Its name.
-    pub name: String,
+    pub class: SharedText,
+    /// Its name behind that of its class: `com.shop.Cart.add`.
+    pub qualified: SharedText,
     /// Its descriptor.
-    pub signature: String,
+    pub signature: SharedText,
     /// Source file.
-    pub file: Option<String>,
+    pub file: Option<SharedText>,
     /// Bytecode, as the JVM has rewritten it; none for native and abstract methods.
     pub code: Box<[u8]>,
     /// Lines, where the class file has them.
@@ -89,6 +92,16 @@ pub struct Method {
 }
 
 impl Method {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.qualified.get(self.class.len() + 1..).unwrap_or_default()
+    }
+
+    /// Its class, name and descriptor, for who keeps them for himself.
+    pub fn names(&self) -> [String; 3] {
+        [&self.class, self.name(), &self.signature].map(str::to_owned)
+    }
+
     /// What a stack keeps of a `ConstMethod*` to see whether a `Method*` still means the same.
     pub fn check(&self) -> u32 {
         check(self.const_method)
@@ -121,9 +134,17 @@ impl Method {
 
     /// What it takes in memory, about.
     pub fn weight(&self) -> usize {
-        let texts =
-            self.class.len() + self.name.len() + self.signature.len() + self.file.as_ref().map_or(0, String::len);
+        let file = self.file.as_ref().map_or(0, |file| file.len());
+        let texts = self.class.len() + self.qualified.len() + self.signature.len() + file;
         size_of::<Self>() + texts + self.code.len() + self.lines.as_ref().map_or(0, Lines::len)
+    }
+
+    /// Lets it hold its texts with others that have them too.
+    pub fn share(&mut self, texts: &mut SharedTexts) {
+        let Self { class, qualified, signature, file, .. } = self;
+        for text in [class, qualified, signature].into_iter().chain(file) {
+            texts.share(text);
+        }
     }
 
     /// Reads the method at an address.
@@ -137,12 +158,14 @@ impl Method {
         let ConstMethod { address: const_address, pool, name, signature, code, lines } = const_method;
         let pool = reader.pool(pool)?;
         let (class, file) = reader.class(&pool)?;
+        let class = class_name::class(&class);
+        let name = reader.pool_text(&pool, name, "ConstMethod::_name_index")?;
         Ok(Self {
             const_method: const_address,
-            class: class_name::class(&class),
-            name: reader.pool_text(&pool, name, "ConstMethod::_name_index")?,
-            signature: reader.pool_text(&pool, signature, "ConstMethod::_signature_index")?,
-            file,
+            qualified: format!("{class}.{name}").into(),
+            class: class.into(),
+            signature: reader.pool_text(&pool, signature, "ConstMethod::_signature_index")?.into(),
+            file: file.map(Into::into),
             code,
             lines,
         })

@@ -21,7 +21,7 @@ use crate::{
         peek::{Pages, Peek},
         vmstructs::VmStructs,
     },
-    stack::{Frame, Kind, opcode},
+    stack::{Frame, Kind, opcode, shared_text::SharedTexts},
 };
 
 /// Most memory for the tables of compiled code.
@@ -44,6 +44,14 @@ enum Key {
     Compiled { compile_id: u32, row: Option<usize> },
 }
 
+/// Methods that were read, by `Method*`.
+#[derive(Debug)]
+struct Methods {
+    by_address: Bounded<u64, Arc<Method>>,
+    /// What they and their frames are called.
+    texts: SharedTexts,
+}
+
 /// The names of one JVM's Java frames.
 #[derive(Debug)]
 pub struct JavaSymbols<P = Memory> {
@@ -51,8 +59,7 @@ pub struct JavaSymbols<P = Memory> {
     code_cache: CodeCache,
     metadata: MetadataLayout,
     nmethods: NmethodLayout,
-    /// By `Method*`.
-    methods: Bounded<u64, Arc<Method>>,
+    methods: Methods,
     /// By number of compilation.
     code: Bounded<u32, Arc<Code>>,
     /// The methods that were compiled, by number of compilation.
@@ -71,7 +78,7 @@ impl<P: Peek> JavaSymbols<P> {
             code_cache,
             metadata,
             nmethods,
-            methods: Bounded::new(METHOD_BYTES),
+            methods: Methods { by_address: Bounded::new(METHOD_BYTES), texts: SharedTexts::default() },
             code: Bounded::new(CODE_BYTES),
             outermost: Bounded::new(OUTERMOST_BYTES),
             frames: Bounded::new(FRAME_BYTES),
@@ -121,7 +128,7 @@ impl<P: Peek> JavaSymbols<P> {
     /// A frame of the interpreter, by its bytecode pointer; 0 for a native method. A pointer that is not in the method's
     /// bytecode says that another method stands there by now.
     pub fn interpreted_at(&mut self, method: u64, pointer: u64) -> Arc<Frame> {
-        let known = self.methods.get(&method);
+        let known = self.methods.by_address.get(&method);
         let cached = known.filter(|known| pointer != 0 && self.metadata.index(known, pointer).is_some());
         let found = match cached {
             Some(known) => Ok(known),
@@ -175,7 +182,7 @@ impl<P: Peek> JavaSymbols<P> {
                 let stays = blob.name.starts_with(STUBS);
                 let frame = Arc::new(Frame::named(Kind::Stub, blob.name));
                 if stays {
-                    self.stubs.insert(pc, Arc::clone(&frame), weight(&frame));
+                    self.stubs.insert(pc, Arc::clone(&frame), frame.bytes());
                 }
                 frame
             }
@@ -195,7 +202,7 @@ impl<P: Peek> JavaSymbols<P> {
     /// The JVM has unloaded classes: their methods' addresses may come to mean others. Compilations that are remembered
     /// have their names already.
     pub fn classes_unloaded(&mut self) {
-        self.methods.clear();
+        self.methods.by_address.clear();
         self.frames.clear();
     }
 
@@ -203,7 +210,7 @@ impl<P: Peek> JavaSymbols<P> {
     /// gone is asked for only by stacks that are still to be named.
     pub fn age(&mut self) {
         let Self { methods, code, outermost, frames, stubs, .. } = self;
-        methods.age();
+        methods.by_address.age();
         code.age();
         outermost.age();
         frames.age();
@@ -214,7 +221,7 @@ impl<P: Peek> JavaSymbols<P> {
     pub fn blob_name(&mut self, blob: &Blob) -> String {
         match blob.compiled {
             Some(compiled) => match self.method(compiled.method, None) {
-                Ok(method) => qualified(&method),
+                Ok(method) => method.qualified.to_string(),
                 Err(reason) => reason.to_string(),
             },
             None => blob.name.clone(),
@@ -256,7 +263,7 @@ impl<P: Peek> JavaSymbols<P> {
             self.code.insert(compile_id, Arc::clone(&code), code.weight());
             let outermost = frames_at(&code, code.info.code_begin, true).pop()?;
             let outermost = Frame { line: None, bci: None, opcode: None, ..Frame::clone(&outermost) };
-            let bytes = weight(&outermost);
+            let bytes = outermost.bytes();
             self.outermost.insert(compile_id, Arc::new(outermost), bytes);
         }
         Some(code)
@@ -268,22 +275,17 @@ impl<P: Peek> JavaSymbols<P> {
     }
 
     fn keep(&mut self, key: Key, frames: Vec<Arc<Frame>>) {
-        let bytes = frames.iter().map(|frame| weight(frame)).sum();
+        let bytes = frames.iter().map(|frame| frame.bytes()).sum();
         self.frames.insert(key, frames.into(), bytes);
     }
 }
 
 /// Reads what naming some methods needs first, in few calls for all of them.
-fn fetch(
-    near: &Pages<&impl Peek>,
-    metadata: &MetadataLayout,
-    methods: &mut Bounded<u64, Arc<Method>>,
-    addresses: &[u64],
-) {
+fn fetch(near: &Pages<&impl Peek>, metadata: &MetadataLayout, methods: &mut Methods, addresses: &[u64]) {
     near.fetch(addresses.iter().copied());
     let new = |address: &u64| {
         let now = const_method_of(near, metadata, *address)?;
-        methods.get(address).is_none_or(|known| known.const_method != now).then_some(now)
+        methods.by_address.get(address).is_none_or(|known| known.const_method != now).then_some(now)
     };
     let new: Vec<u64> = addresses.iter().filter_map(new).collect();
     near.fetch(new.iter().copied());
@@ -294,11 +296,11 @@ fn fetch(
 fn resolve(
     peek: &impl Peek,
     metadata: &MetadataLayout,
-    methods: &mut Bounded<u64, Arc<Method>>,
+    methods: &mut Methods,
     address: u64,
     check: Option<u32>,
 ) -> Resolved {
-    if let Some(known) = methods.get(&address) {
+    if let Some(known) = methods.by_address.get(&address) {
         let same = match check {
             Some(check) => check == known.check(),
             None => const_method_of(peek, metadata, address) == Some(known.const_method),
@@ -307,17 +309,14 @@ fn resolve(
             return Ok(known);
         }
     }
-    let method = Arc::new(Method::read(peek, metadata, address)?);
+    let mut method = Method::read(peek, metadata, address)?;
     if check.is_some_and(|check| check != method.check()) {
         return Err(metadata::Reason::Unloaded);
     }
-    methods.insert(address, Arc::clone(&method), method.weight());
+    method.share(&mut methods.texts);
+    let method = Arc::new(method);
+    methods.by_address.insert(address, Arc::clone(&method), method.weight());
     Ok(method)
-}
-
-/// `com.shop.Cart.add`.
-fn qualified(method: &Method) -> String {
-    format!("{}.{}", method.class, method.name)
 }
 
 /// Whether a method has a bytecode index. Native methods have none, and frames of them the index 0.
@@ -329,7 +328,7 @@ fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
     let bci = bci.filter(|&bci| (bci as usize) < method.code.len());
     Frame {
         kind,
-        name: qualified(method),
+        name: method.qualified.clone(),
         class: Some(method.class.clone()),
         signature: Some(method.signature.clone()),
         file: method.file.clone(),
@@ -362,13 +361,6 @@ fn frames_at(code: &Code, pc: u64, return_address: bool) -> Vec<Arc<Frame>> {
 
 fn gone(compile_id: u32) -> Frame {
     Frame::named(Kind::Unknown, format!("<code of compilation {compile_id} has gone>"))
-}
-
-/// What a frame takes in memory, about.
-fn weight(frame: &Frame) -> usize {
-    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let Frame { kind: _, name, class, signature, file, line: _, bci: _, opcode: _, module, build_id: _ } = frame;
-    size_of::<Frame>() + name.len() + text(class) + text(signature) + text(file) + text(module)
 }
 
 #[cfg(test)]

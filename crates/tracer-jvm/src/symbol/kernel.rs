@@ -30,7 +30,7 @@ pub const NOT_READ: &str = "<the kernel's symbols cannot be read>";
 /// The frame of a function as the kernel writes it: `futex_wait`, or the module behind it in brackets.
 pub fn frame_of(text: &str) -> Frame {
     let (name, module) = text.split_once([' ', '\t']).map_or((text, None), |(name, module)| (name, Some(module)));
-    Frame { module: module.map(str::to_owned), ..Frame::named(Kind::Kernel, name) }
+    Frame { module: module.map(Into::into), ..Frame::named(Kind::Kernel, name) }
 }
 
 /// The kernel's symbols.

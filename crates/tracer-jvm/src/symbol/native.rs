@@ -16,7 +16,7 @@ use crate::{
         library::{Error, Library, open_checked},
         maps::{self, Mapping},
     },
-    stack::{Frame, Kind},
+    stack::{Frame, Kind, shared_text::SharedText},
 };
 
 /// Most mappings of code that are known.
@@ -69,7 +69,7 @@ struct Held {
 #[derive(Debug)]
 struct Code {
     /// Last part of its path.
-    name: String,
+    name: SharedText,
     state: State,
 }
 
@@ -105,7 +105,7 @@ impl NativeSymbols {
         let mut symbols = Self { pid: memory.pid(), ..Self::default() };
         // The first file is the kernel's own library, which is in memory only.
         let state = vdso(memory).map_or(State::Failed("<its memory cannot be read>"), State::Read);
-        symbols.files.push(Code { name: VDSO.to_owned(), state });
+        symbols.files.push(Code { name: VDSO.into(), state });
         symbols.refresh();
         symbols
     }
@@ -212,7 +212,7 @@ impl NativeSymbols {
             Ok((held, code)) => (Some(Arc::clone(&held)), State::Opened(held, code)),
             Err(error) => (None, State::Failed(reason(&error))),
         };
-        let code = Code { name: mapping.file_name().to_string_lossy().into_owned(), state };
+        let code = Code { name: SharedText::from(&*mapping.file_name().to_string_lossy()), state };
         match self.files.get_mut(place) {
             Some(before) => *before = code,
             None => self.files.push(code),

@@ -226,7 +226,7 @@ mod tests {
     };
 
     fn frame(name: &str, line: Option<u32>, native: bool) -> StackFrame {
-        let frame = Frame { file: Some("Cart.java".to_owned()), line, ..Frame::named(Kind::Compiled, name) };
+        let frame = Frame { file: Some("Cart.java".into()), line, ..Frame::named(Kind::Compiled, name) };
         StackFrame { frame, native }
     }
 

@@ -44,15 +44,15 @@ impl Namer {
     pub(super) fn name(&self, done: &mut Done) {
         let unnamed = std::mem::take(&mut done.unnamed);
         let Some((memory, layout)) = &self.jvm else { return };
-        let mut named: HashMap<(String, String, String), u64> = HashMap::new();
+        let mut named: HashMap<[String; 3], u64> = HashMap::new();
         for of in unnamed.iter().take(MAX_UNNAMED) {
             let Ok(method) = Method::read(memory, layout, of.address) else { continue };
-            if self.classes.contains(&method.class) {
-                let times = named.entry((method.class, method.name, method.signature)).or_default();
+            if self.classes.contains(&*method.class) {
+                let times = named.entry(method.names()).or_default();
                 *times = times.saturating_add(of.times);
             }
         }
-        for ((class, method, descriptor), times) in named {
+        for ([class, method, descriptor], times) in named {
             let known = |of: &&mut Running| of.class == class && of.method == method && of.descriptor == descriptor;
             if let Some(of) = done.running.iter_mut().find(known) {
                 of.times = of.times.saturating_add(times);

@@ -83,7 +83,7 @@ impl Definitions {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         let id = *self.frames.entry(Arc::clone(&frame)).or_insert(next);
         if id == next {
-            sink(Item::Frame(FrameDefinition { id, frame: Frame::clone(&frame) }));
+            sink(Item::Frame(FrameDefinition { id, frame: Arc::clone(&frame) }));
         }
         id
     }

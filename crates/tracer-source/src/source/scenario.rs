@@ -271,7 +271,7 @@ impl Scenario {
                 });
                 let id = u32::try_from(index).unwrap_or(u32::MAX);
                 if index + 1 == known.len() {
-                    sink(Item::Frame(FrameDefinition { id, frame: frame.clone() }));
+                    sink(Item::Frame(FrameDefinition { id, frame: frame.clone().into() }));
                 }
                 ids.push(id);
             }

@@ -19,7 +19,7 @@ pub struct Merged {
 impl Merged {
     fn of(before: &Profile, after: &Profile, factor: f64) -> Self {
         let offset = u32::try_from(before.frames.len()).unwrap_or(u32::MAX);
-        let named = |frame: &Frame| Frame { name: without_addresses(&frame.name), ..frame.clone() };
+        let named = |frame: &Frame| Frame { name: without_addresses(&frame.name).into(), ..frame.clone() };
         let old = before.stacks.iter().map(|stack| {
             let was = whole(stack.value as f64 * factor);
             (ProfileStack { thread: None, value: 0, count: 0, ..stack.clone() }, was)

@@ -93,7 +93,7 @@ impl<'a> Symbols<'a> {
             let line = frame.line.filter(|_| lines == Lines::Shown);
             let key = (frame.name.as_str(), frame.kind == Kind::Kernel, frame.module.as_deref(), line);
             let symbol = *known.entry(key).or_insert_with(|| {
-                symbols.push(Symbol { name: frame.name.clone(), kind: frame.kind, line, frame: Some(frame) })
+                symbols.push(Symbol { name: frame.name.to_string(), kind: frame.kind, line, frame: Some(frame) })
             });
             symbols.of_frame.push(symbol);
         }

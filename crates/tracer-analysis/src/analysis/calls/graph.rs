@@ -283,7 +283,7 @@ impl<'a> Resolver<'a> {
         let title = self.titles.get(&method.0);
         let subject = self.lookup.subjects.get(method).and_then(|subject| subject.method.as_ref());
         let (Some(title), Some(subject)) = (title, subject) else { return false };
-        *title == frame.name && frame.signature.as_ref().is_none_or(|signature| *signature == subject.signature)
+        frame.name == *title && frame.signature.as_ref().is_none_or(|signature| *signature == subject.signature)
     }
 
     fn of_frame(&mut self, id: u32, frame: &Frame) -> Caller {
@@ -304,8 +304,8 @@ impl<'a> Resolver<'a> {
             Caller::Other(frame) => {
                 let frame = self.lookup.stacks.frame(frame);
                 (
-                    frame.map_or_else(|| "<frame lost>".to_owned(), |frame| frame.name.clone()),
-                    frame.and_then(|frame| frame.signature.clone()),
+                    frame.map_or_else(|| "<frame lost>".to_owned(), |frame| frame.name.to_string()),
+                    frame.and_then(|frame| frame.signature.as_ref().map(ToString::to_string)),
                 )
             }
             Caller::Root => ("<root>".to_owned(), None),

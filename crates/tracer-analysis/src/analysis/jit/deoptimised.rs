@@ -48,7 +48,7 @@ impl Deoptimised {
         let mut methods = BTreeMap::new();
         for (stack, samples) in self.samples.iter() {
             if let Some(method) = method(stacks, *stack) {
-                *methods.entry(method.name.clone()).or_default() += samples;
+                *methods.entry(method.name.to_string()).or_default() += samples;
             }
         }
         methods

@@ -95,7 +95,7 @@ impl Entries {
         let label = |(name, stack): &(NameId, StackId)| {
             let entry = site::entry(context.stacks, *stack);
             // The line where it is now says nothing about where it began.
-            let entry = entry.map_or_else(|| "<not seen in Java>".to_owned(), |frame| frame.name.clone());
+            let entry = entry.map_or_else(|| "<not seen in Java>".to_owned(), |frame| frame.name.to_string());
             Some((pattern(&context.names.text(*name)), entry))
         };
         let table = rows.grouped(label).table(

@@ -85,7 +85,7 @@ fn seen(group: &LookGroup, stacks: &Stacks) -> Option<Seen> {
         threads: group.threads,
         site: site::label(stacks, group.stack),
         waits,
-        initialiser: initialiser.map(|frame| frame.name.clone()),
+        initialiser: initialiser.map(|frame| frame.name.to_string()),
         looks: 1,
     })
 }

@@ -33,7 +33,7 @@ impl Played {
         let mut stacks = Stacks::new();
         for number in 0..BELOW + STACKS {
             let frame = Frame::named(Code::Native, format!("f{number}"));
-            stacks.define_frame(FrameDefinition { id: number, frame });
+            stacks.define_frame(FrameDefinition { id: number, frame: frame.into() });
         }
         Self { idle: IdleStacks::default(), stacks, analyses: all(&[Lens::Cpu, Lens::Offcpu]), kept: Kept::default() }
     }
@@ -168,7 +168,7 @@ fn of_java() -> Played {
     let java = |number: u32| Frame::named(Code::Compiled, format!("java.util.F{number}.f"));
     let frames = std::iter::once(Frame::named(Code::Compiled, "com.shop.Main.run")).chain((0..STACKS).map(java));
     for (id, frame) in (first..).zip(frames) {
-        played.stacks.define_frame(FrameDefinition { id, frame });
+        played.stacks.define_frame(FrameDefinition { id, frame: frame.into() });
     }
     for number in 0..STACKS {
         let inner = [BELOW + number, first + 1 + number, first];

@@ -47,6 +47,13 @@ pub struct Name {
     pub signature: String,
 }
 
+impl Name {
+    pub(super) fn of(method: &Method) -> Self {
+        let [class, method, signature] = method.names();
+        Self { class, method, signature }
+    }
+}
+
 /// What says which code it is: addresses are used again, and some wrappers of native methods have no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
@@ -195,10 +202,7 @@ impl<'a, P: Peek> Reader<'a, P> {
 
     fn name(&mut self, method: u64) -> Option<Name> {
         let (peek, metadata) = (self.peek, &self.metadata);
-        let read = || {
-            let Method { class, name, signature, .. } = Method::read(peek, metadata, method).ok()?;
-            Some(Name { class, method: name, signature })
-        };
+        let read = || Some(Name::of(&Method::read(peek, metadata, method).ok()?));
         self.names.entry(method).or_insert_with(read).clone()
     }
 

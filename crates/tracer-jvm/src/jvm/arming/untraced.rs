@@ -97,9 +97,9 @@ fn found(
     let wanted = of_class.into_iter().filter_map(|(class, wanted)| wanted.then_some(class));
     let methods = wanted.filter_map(|class| layout.have_run(pages, class)).flatten().take(MAX_ALL_METHODS);
     let name = |method| {
-        let Method { class, name, signature, code, .. } = Method::read(pages, &metadata, method).ok()?;
-        let name = Name { class, method: name, signature };
-        let can_be_inlined = (1..=MOST_INLINED_BYTES).contains(&code.len());
+        let method = Method::read(pages, &metadata, method).ok()?;
+        let name = Name::of(&method);
+        let can_be_inlined = (1..=MOST_INLINED_BYTES).contains(&method.code.len());
         let is_named = matches!(verdicts.get(&name), Some(Verdict::NotCovered(_)));
         (can_be_inlined && !is_named).then_some(name)
     };

@@ -19,11 +19,11 @@ fn a_method_is_named_with_its_class_file_and_lines() {
         let first = world.method(&mut class, "<init>", 5, &[(0, 3)]);
         let address = world.method(&mut class, "add", 700, &[(0, 10), (300, 2000), (650, 11)]);
         let method = read(&world, address).unwrap();
-        assert_eq!((method.class.as_str(), method.name.as_str()), ("com.shop.Cart$Item", "add"));
+        assert_eq!((method.class.as_str(), method.name()), ("com.shop.Cart$Item", "add"));
         assert_eq!((method.signature.as_str(), method.file.as_deref()), ("(I)V", Some("Cart.java")));
         assert_eq!([0, 299, 300, 699].map(|bci| method.line(bci)), [Some(10), Some(10), Some(2000), Some(11)]);
         assert_eq!(method.check(), check(world.const_method(address)));
-        assert_eq!(read(&world, first).unwrap().name, "<init>");
+        assert_eq!(read(&world, first).unwrap().name(), "<init>");
     }
 }
 
@@ -47,7 +47,7 @@ fn long_names_are_read_whole_up_to_a_limit() {
     let mut class = world.class(&"x".repeat(300), None);
     let address = world.method(&mut class, &"y".repeat(60_000), 9, &[]);
     let method = read(&world, address).unwrap();
-    assert_eq!((method.class.len(), method.name.len()), (300, MAX_TEXT_BYTES));
+    assert_eq!((method.class.len(), method.name().len()), (300, MAX_TEXT_BYTES));
 }
 
 #[test]

@@ -57,9 +57,9 @@ fn an_interpreted_frame_has_all_that_is_known() {
         let shop = shop(release);
         let frame = shop.symbols().interpreted(shop.sum, shop.check(shop.sum), 35);
         let expected = Frame {
-            class: Some("com.shop.Cart".to_owned()),
-            signature: Some("(I)V".to_owned()),
-            file: Some("Cart.java".to_owned()),
+            class: Some("com.shop.Cart".into()),
+            signature: Some("(I)V".into()),
+            file: Some("Cart.java".into()),
             line: Some(25),
             bci: Some(35),
             opcode: Some(0xb8),

@@ -2,7 +2,10 @@
 
 use std::{fmt::Write as _, ops::Range, path::Path};
 
-use crate::jvm::elf::{self, Elf};
+use crate::{
+    jvm::elf::{self, Elf},
+    stack::shared_text::SharedText,
+};
 
 /// Most symbols of one file that are kept.
 pub(super) const MAX_SYMBOLS: usize = 1 << 20;
@@ -25,7 +28,7 @@ pub(super) struct Symbols {
     code: Vec<Symbol>,
     names: Vec<u8>,
     /// In hexadecimal digits.
-    pub(super) build_id: Option<String>,
+    pub(super) build_id: Option<SharedText>,
     /// How many symbols there were, those of data included.
     pub(super) looked_at: usize,
 }
@@ -70,7 +73,7 @@ impl Symbols {
             a.cmp(b).then_with(|| rank(*a_bytes, a_name).cmp(&rank(*b_bytes, b_name)))
         });
         best.dedup_by_key(|(address, ..)| *address);
-        let mut all = Self { looked_at, build_id: build_id(elf), ..Self::default() };
+        let mut all = Self { looked_at, build_id: build_id(elf).map(Into::into), ..Self::default() };
         for (start, bytes, text) in best {
             let (Ok(name), Ok(name_bytes)) = (u32::try_from(all.names.len()), u32::try_from(text.len())) else { break };
             if all.names.len() + text.len() > MAX_NAME_BYTES {
@@ -174,7 +177,10 @@ mod tests {
         // What Debian's `file` and the kernel call the build of it.
         let noted = Elf::parse(&data).unwrap().section_data(".note.gnu.build-id").map(|note| note[16..].to_vec());
         let noted = noted.map(|id| hexadecimal(&id));
-        assert!(noted.as_ref().is_some_and(|id| id.len() >= 16) && symbols.build_id == noted, "{noted:?}");
+        assert!(
+            noted.as_ref().is_some_and(|id| id.len() >= 16) && symbols.build_id.as_deref() == noted.as_deref(),
+            "{noted:?}"
+        );
         // What lies outside of the code that was named is not there.
         assert!(symbols.bytes() < 200, "{}", symbols.bytes());
     }

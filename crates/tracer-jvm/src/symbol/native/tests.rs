@@ -111,7 +111,7 @@ fn of_long_names() -> Arc<File> {
 fn with_files(count: usize, file: &Arc<File>) -> NativeSymbols {
     let mut symbols = own();
     let code = || Code {
-        name: "made.so".to_owned(),
+        name: "made.so".into(),
         state: State::Opened(Arc::clone(file), std::iter::once(0..u64::MAX).collect()),
     };
     symbols.files = (0..count).map(|_| code()).collect();

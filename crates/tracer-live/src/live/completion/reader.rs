@@ -97,7 +97,7 @@ impl Reader {
 
     /// Class with slashes, name and descriptor of a method.
     pub(super) fn method(&self, method: u64) -> Option<[Vec<u8>; 3]> {
-        let Method { class, name, signature, .. } = Method::read(&self.memory, self.metadata.as_ref()?, method).ok()?;
+        let [class, name, signature] = Method::read(&self.memory, self.metadata.as_ref()?, method).ok()?.names();
         Some([class.replace('.', "/"), name, signature].map(String::into_bytes))
     }
 

@@ -33,7 +33,7 @@ impl Caller {
         self.text.len() + self.subject.as_ref().map_or(0, Subject::bytes)
     }
 
-    fn known(class: String, name: String, signature: String, separator: char) -> Self {
+    fn known([class, name, signature]: [String; 3], separator: char) -> Self {
         let text = format!("{class}{separator}{name}");
         Self { text, subject: Some(Subject { class, method: Some(MethodPart { name, signature, native: true }) }) }
     }
@@ -96,7 +96,7 @@ impl Namer {
 
     fn method(&self, address: u64) -> Caller {
         match Method::read(&self.memory, &self.metadata, address) {
-            Ok(Method { class, name, signature, .. }) => Caller::known(class, name, signature, '.'),
+            Ok(method) => Caller::known(method.names(), '.'),
             Err(reason) => Caller::unknown(reason.to_string()),
         }
     }
@@ -105,7 +105,7 @@ impl Namer {
     fn native(&mut self, address: u64) -> Option<Caller> {
         let frame = self.native.frame(address, true);
         let module = frame.module.clone().filter(|_| frame.kind == Kind::Native)?;
-        Some(Caller::known(module, frame.name.clone(), String::new(), '!'))
+        Some(Caller::known([module.into(), frame.name.to_string(), String::new()], '!'))
     }
 }
 

@@ -114,7 +114,9 @@ impl Subjects {
 
 /// The method at an address.
 pub(super) fn method_at(peek: &impl Peek, metadata: &MetadataLayout, address: u64) -> Result<Subject, Reason> {
-    let Method { class, name, signature, code, .. } = Method::read(peek, metadata, address)?;
+    let method = Method::read(peek, metadata, address)?;
     // What is called and has no bytecode is native.
-    Ok(Subject { class, method: Some(MethodPart { name, signature, native: code.is_empty() }) })
+    let native = method.code.is_empty();
+    let [class, name, signature] = method.names();
+    Ok(Subject { class, method: Some(MethodPart { name, signature, native }) })
 }

@@ -179,14 +179,17 @@ impl Known {
         };
         let frame = match class {
             Some(class) if kind.is_java() => Frame {
-                name: format!("{class}.{}", method.name),
-                class: Some(class),
-                signature: method.signature.as_deref().map(str::to_owned),
+                name: format!("{class}.{}", method.name).into(),
+                class: Some(class.into()),
+                signature: method.signature.as_deref().map(Into::into),
                 line: positive("lineNumber").filter(|line| *line > 0),
                 bci: positive("bytecodeIndex"),
                 ..Frame::named(kind, "")
             },
-            module => Frame { module: module.filter(|_| kind == Kind::Native), ..Frame::named(kind, &*method.name) },
+            module => Frame {
+                module: module.filter(|_| kind == Kind::Native).map(Into::into),
+                ..Frame::named(kind, &*method.name)
+            },
         };
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         match self.frames.entry(frame) {
@@ -219,7 +222,7 @@ impl Known {
         let mut frames: Vec<_> = self.frames.iter().map(|(frame, id)| (*id, frame)).collect();
         frames.sort_unstable_by_key(|(id, _)| *id);
         for (id, frame) in frames {
-            sink(Item::Frame(FrameDefinition { id, frame: frame.clone() }));
+            sink(Item::Frame(FrameDefinition { id, frame: frame.clone().into() }));
         }
         let mut stacks: Vec<_> = self.stacks.iter().map(|((frames, root), id)| (*id, frames, *root)).collect();
         stacks.sort_unstable_by_key(|(id, ..)| *id);

@@ -242,7 +242,7 @@ pub fn frame_of(text: &str) -> Result<Frame, String> {
         Some(("inlined", name)) => (Kind::Inlined, name),
         Some(("interpreted", name)) => (Kind::Interpreted, name),
         Some((module, name)) => {
-            return Ok(Frame { module: Some(module.to_owned()), ..Frame::named(Kind::Native, name) });
+            return Ok(Frame { module: Some(module.into()), ..Frame::named(Kind::Native, name) });
         }
         None => (Kind::Compiled, text),
     };
@@ -250,7 +250,7 @@ pub fn frame_of(text: &str) -> Result<Frame, String> {
         Some((name, line)) => (name, Some(line.parse().map_err(|_| format!("`{line}` is no line"))?)),
         None => (name, None),
     };
-    let class = name.rsplit_once('.').map(|(class, _)| class.to_owned());
+    let class = name.rsplit_once('.').map(|(class, _)| class.into());
     Ok(Frame { class, line, ..Frame::named(kind, name) })
 }
 

@@ -16,16 +16,16 @@ pub const LIBJVM_BUILD: &str = "41c9ffdd0d1c6f0e5ba2e4a7ab9fd1e35e02e2a1";
 /// a thread, names that mean harm.
 pub fn profile() -> Profile {
     let java = |kind, class: &str, method: &str, line| Frame {
-        class: Some(class.to_owned()),
-        signature: Some("()V".to_owned()),
-        file: Some(format!("{}.java", class.rsplit('.').next().unwrap_or(class))),
+        class: Some(class.into()),
+        signature: Some("()V".into()),
+        file: Some(format!("{}.java", class.rsplit('.').next().unwrap_or(class)).into()),
         line: Some(line),
         bci: Some(line / 2),
         ..Frame::named(kind, format!("{class}.{method}"))
     };
     let native = |module: &str, name: &str| Frame {
-        module: Some(module.to_owned()),
-        build_id: (module == "libjvm.so").then(|| LIBJVM_BUILD.to_owned()),
+        module: Some(module.into()),
+        build_id: (module == "libjvm.so").then(|| LIBJVM_BUILD.into()),
         ..Frame::named(Kind::Native, name)
     };
     let frames = vec![
@@ -81,8 +81,8 @@ pub fn profile() -> Profile {
 /// Contexts of `fib(3)` and what calls it: each a stack with as many calls as there were.
 pub fn contexts() -> Profile {
     let frame = |name: &str, line| Frame {
-        class: Some("Fib".to_owned()),
-        file: Some("Fib.java".to_owned()),
+        class: Some("Fib".into()),
+        file: Some("Fib.java".into()),
         line,
         ..Frame::named(Kind::Compiled, name)
     };
@@ -124,7 +124,7 @@ fn any_frame() -> impl Strategy<Value = Frame> {
         Kind::Kernel,
         Kind::Unknown,
     ]);
-    let text = || prop::option::of("[a-b;/<\\\\ 0-9\n]{0,3}");
+    let text = || prop::option::of("[a-b;/<\\\\ 0-9\n]{0,3}".prop_map(Into::into));
     (kind, "[a-b.; <\\\\\n0-9\u{1b}\u{2028}]{0,4}", text(), prop::option::of(0..3_u32), text())
         .prop_map(|(kind, name, file, line, module)| Frame { file, line, module, ..Frame::named(kind, name) })
 }

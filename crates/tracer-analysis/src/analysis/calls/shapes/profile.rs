@@ -115,8 +115,8 @@ impl<'a> Builder<'a> {
         *numbers.entry((method.0, place)).or_insert_with(|| {
             let subject = lookup.subjects.get(method);
             frames.push(Frame {
-                class: subject.map(|subject| subject.class.clone()),
-                signature: graph.resolver.signature(method),
+                class: subject.map(|subject| subject.class.as_str().into()),
+                signature: graph.resolver.signature(method).map(Into::into),
                 line: place.line,
                 bci: place.bci,
                 opcode: place.opcode,
