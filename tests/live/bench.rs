@@ -6,9 +6,12 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tests::{
     jdk, jtrace,
-    patience::{PATIENCE as LIMIT, until_true as until},
+    jvm::Launch,
+    patience::{PATIENCE as LIMIT, until as until_some, until_true as until},
     process::{Finished, Process, Signal},
 };
+
+use crate::deaths::left;
 
 /// Configurations of a run with jtrace itself and with another tool.
 const BOTH: &str = "plain,every:locks,peer:bpftrace-park";
@@ -138,6 +141,30 @@ fn neither_the_jvm_nor_its_observer_outlives_a_bench_that_is_killed() -> Result<
         }
     }
     Ok(())
+}
+
+/// A JVM of the same build maps the same library as those that are measured.
+#[test]
+fn a_bench_leaves_other_jvms_alone() -> Result<()> {
+    let mut other = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
+    let pid = other.pid();
+    // A JVM that has started maps no more files.
+    let files = || Ok::<_, anyhow::Error>(fs::read_dir(format!("/proc/{pid}/map_files"))?.count());
+    let mapped = files()?;
+    let directory = tempfile::tempdir()?;
+    let mut bench = Process::spawn(&mut parks("large", "every:locks", &directory.path().join("results.json"))?)?;
+    let measured = until_some("a JVM that is measured has breakpoints", || {
+        let jvms = children(bench.pid()).into_iter().filter(|(_, command)| command.contains("jtrace.bench.Micro"));
+        let changed = |pid: u32| left::changed_code(pid).is_ok_and(|changed| !changed.is_empty());
+        Ok(jvms.map(|(pid, _)| pid).find(|pid| changed(*pid)))
+    })?;
+    ensure!(measured != pid && left::changed_code(pid)?.is_empty(), "the other JVM's code is changed");
+    ensure!(!left::is_owed(pid) && !left::has_library_thread(pid), "jtrace is in the other JVM");
+    bench.signal(Signal::TERM)?;
+    bench.wait(LIMIT)?;
+    left::is_clean(pid)?;
+    ensure!(files()? == mapped, "the other JVM maps other files");
+    other.finish().map(drop)
 }
 
 /// Woven code: what is off makes no event, a share makes some of those of all, and what nobody can tell the methods of is skipped with the

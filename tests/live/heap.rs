@@ -285,7 +285,13 @@ fn beside_a_stopped_copy(jvm: &Jvm, more: &[&str]) -> Result<(Process, u32)> {
             })
         });
         match (stopped, is_held.transpose()?) {
-            (Some(copy), Some(true)) => Ok(Some((process, copy))),
+            (Some(copy), Some(true)) => {
+                // The 38th field: the signal that its end sends to the JVM.
+                let signal =
+                    state(copy).rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(35).map(str::to_owned));
+                ensure!(signal.as_deref() == Some("0"), "the JVM gets signal {signal:?}");
+                Ok(Some((process, copy)))
+            }
             _ => process.wait(PATIENCE).map(|_| None),
         }
     })

@@ -37,7 +37,10 @@ fn make_up(session: &mut Session, number: u32) {
         let words = [id, 0, 0, 0, 0, 0];
         session.accept(&Item::Record(&encode_event(kind, SiteId(0), tid, number.into(), &words)));
     }
-    session.accept(&Item::Frame(FrameDefinition { id: number, frame: Frame::named(Kind::Interpreted, text.clone()) }));
+    session.accept(&Item::Frame(FrameDefinition {
+        id: number,
+        frame: Frame::named(Kind::Interpreted, text.clone()).into(),
+    }));
     let frames = vec![number; 400];
     let end = End { root: true, reason: String::new() };
     session.accept(&Item::Stack(StackDefinition { id: StackId(u64::from(number) + 1000), frames, end }));

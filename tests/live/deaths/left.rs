@@ -93,7 +93,7 @@ pub(crate) fn threads_named(pid: u32, beginning: &str) -> Result<usize> {
     Ok(names.filter(|name| name.starts_with(beginning)).count())
 }
 
-fn has_library_thread(pid: u32) -> bool {
+pub(crate) fn has_library_thread(pid: u32) -> bool {
     let mut threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.any(|thread| fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "jtrace"))
 }

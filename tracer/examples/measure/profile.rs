@@ -75,7 +75,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
             }
         }
         if let Some(innermost) = stack.iter().find(|frame| frame.kind.is_java()) {
-            let samples = methods.entry(innermost.name.clone()).or_default();
+            let samples = methods.entry(innermost.name.to_string()).or_default();
             if is_native(&stack) {
                 samples.native += 1;
             } else {

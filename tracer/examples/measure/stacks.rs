@@ -73,7 +73,7 @@ fn begin(file: &Path, sites: &[(Lens, EventKind)]) -> Result<Writer> {
         recorder.write(&Item::Thread(ThreadName { tid: Tid(1000 + tid), name: format!("http-worker-{tid}") }))?;
     }
     for id in 0..METHODS {
-        recorder.write(&Item::Frame(FrameDefinition { id, frame: method(id) }))?;
+        recorder.write(&Item::Frame(FrameDefinition { id, frame: method(id).into() }))?;
     }
     Ok(recorder)
 }
@@ -123,7 +123,7 @@ fn method(id: u32) -> Frame {
         _ => Kind::Interpreted,
     };
     Frame {
-        file: Some(format!("Service{}.java", id / 7)),
+        file: Some(format!("Service{}.java", id / 7).into()),
         line: Some(id % 900 + 1),
         ..Frame::named(kind, format!("{class}.method{id}"))
     }

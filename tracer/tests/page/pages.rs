@@ -20,7 +20,7 @@ pub(crate) const EVIL: &str = "evil</script><script>window.owned=1</script><img 
 /// A frame of Java.
 pub(crate) fn java(kind: Kind, class: &str, method: &str, line: u32) -> Frame {
     let file = format!("{}.java", class.rsplit('.').next().unwrap_or(class));
-    Frame { file: Some(file), line: Some(line), ..Frame::named(kind, format!("{class}.{method}")) }
+    Frame { file: Some(file.into()), line: Some(line), ..Frame::named(kind, format!("{class}.{method}")) }
 }
 
 /// A stack that was seen once.
@@ -31,7 +31,7 @@ pub(crate) fn stack(frames: &[u32], thread: u32, value: u64) -> ProfileStack {
 /// One second of three threads.
 pub(crate) fn small() -> String {
     let frames = vec![
-        Frame { module: Some("libc.so.6".to_owned()), ..Frame::named(Kind::Native, "start_thread") },
+        Frame { module: Some("libc.so.6".into()), ..Frame::named(Kind::Native, "start_thread") },
         java(Kind::Compiled, "java.lang.Thread", "run", 840),
         java(Kind::Interpreted, "com.shop.Main", "serve", 31),
         java(Kind::Compiled, "com.shop.Cart", "add", 12),

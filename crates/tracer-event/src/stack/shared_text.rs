@@ -1,4 +1,4 @@
-//! SharedTexts of frames. A class has many methods and a method many lines, so most frames of a session have a text that others have too.
+//! Texts of frames. A class has many methods and a method many lines, so most frames of a session have a text that others have too.
 
 use std::{borrow::Borrow, collections::HashSet, fmt, ops::Deref, sync::Arc};
 

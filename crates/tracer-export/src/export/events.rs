@@ -175,7 +175,7 @@ mod tests {
         let mut stream = EventStream::new(Vec::new());
         for number in 0..2_u32 {
             let frame = Frame::named(crate::stack::Kind::Stub, format!("blob {number}"));
-            stacks.define_frame(crate::stack::FrameDefinition { id: number, frame });
+            stacks.define_frame(crate::stack::FrameDefinition { id: number, frame: frame.into() });
             let end = crate::stack::End { root: false, reason: "no table".to_owned() };
             stacks.define_stack(crate::stack::StackDefinition { id: StackId(99), frames: vec![number], end });
             for _ in 0..3 {
