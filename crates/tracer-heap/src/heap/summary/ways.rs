@@ -55,6 +55,19 @@ impl Analysis {
         StepRow { class, by, times: 1 }
     }
 
+    /// What steps have in common that have one text.
+    fn kind_of(&self, step: Step) -> (u32, u32) {
+        let class = self.graph.class[step.from as usize];
+        match step.label.via() {
+            Via::Element(_) => (class, Label::new(Via::Element(0)).word()),
+            // These are told by what refers so, and not by its class: that of all classes is one.
+            Via::Static(_) | Via::Loader | Via::Constant | Via::Super | Via::Other => {
+                (step.from | 1 << 31, step.label.word())
+            }
+            Via::Field(_) | Via::Referent(_) | Via::Class => (class, step.label.word()),
+        }
+    }
+
     fn short(&self, step: Step) -> String {
         let StepRow { class, by, .. } = self.by(step, false);
         let joint = if by.starts_with(['[', '<']) { "" } else { "." };
@@ -68,14 +81,7 @@ impl Analysis {
         let mut ways: HashMap<(u32, u32), (u64, Node)> = HashMap::new();
         for node in objects {
             let step = self.paths.step(&self.graph, *node);
-            let key = step.map_or((u32::MAX, 0), |step| {
-                let class = self.graph.class[step.from as usize];
-                match step.label.via() {
-                    Via::Element(_) => (class, Label::new(Via::Element(0)).word()),
-                    Via::Static(_) => (class | 1 << 31, step.label.word()),
-                    _ => (class, step.label.word()),
-                }
-            });
+            let key = step.map_or((u32::MAX, 0), |step| self.kind_of(step));
             ways.entry(key).or_insert((0, *node)).0 += 1;
         }
         let mut holders: Vec<Holder> = ways
@@ -145,13 +151,7 @@ impl Analysis {
             if is_seen(step.from) {
                 continue;
             }
-            let label = if let Via::Element(_) = step.label.via() { 1 << 28 } else { step.label.word() };
-            let of = if let Via::Static(_) = step.label.via() {
-                step.from | 1 << 31
-            } else {
-                self.graph.class[step.from as usize]
-            };
-            let text = texts.entry((of, label)).or_insert_with(|| self.short(step));
+            let text = texts.entry(self.kind_of(step)).or_insert_with(|| self.short(step));
             if let Some(way) = ways.get_mut(text.as_str()) {
                 way.push(step.from, *bytes);
             } else {
@@ -227,5 +227,25 @@ mod tests {
         assert_eq!(way(list), [("a local variable".to_owned(), 1)]);
         // All arrays are held alike, and then most of their bytes by the large list.
         assert_eq!(way(array), [("java.util.ArrayList.content".to_owned(), 6), ("a local variable".to_owned(), 1)]);
+    }
+
+    /// Singletons are all in a field of one name, and it was the first class that had them all.
+    #[test]
+    fn equal_names_of_two_classes_are_two_holders() {
+        let mut plant = Planter::new();
+        let classes = plant.class("java.lang.Class");
+        let list = plant.class("java.util.ArrayList");
+        for name in ["com.shop.Cart", "com.shop.Order"] {
+            let holder = plant.loaded(name, classes).1;
+            plant.root(holder, RootKind::SystemClass);
+            let of = plant.object(list, 24);
+            plant.statics(holder, "INSTANCE", of);
+        }
+        let analysis = Analysis::of(plant.builder.finish());
+        let is_list = |node: &Node| analysis.graph.class[*node as usize] == list;
+        let lists: Vec<Node> = (0..).take(analysis.graph.len()).filter(is_list).collect();
+        let holders = analysis.holders(&lists);
+        let holders: Vec<_> = holders.iter().map(|holder| (holder.by.as_str(), holder.objects)).collect();
+        assert_eq!(holders, [("com.shop.Cart.INSTANCE", 1), ("com.shop.Order.INSTANCE", 1)]);
     }
 }
