@@ -25,7 +25,7 @@ use tests::{
 };
 use tracer_jvm::jvm::flags::{arm::Locations as _, located::JvmTables};
 
-use super::{FLAGS, contended, heard};
+use super::{FLAGS, contended, has_heard};
 use crate::{
     arming::stop,
     deaths::left,
@@ -42,9 +42,8 @@ const INTERRUPTED: i32 = 130;
 /// Presses Ctrl-C, waits until jtrace has heard it and for what is to come then, and presses it again. Gives how long jtrace is
 /// still there, nothing where the first time was enough, and its exit code.
 fn press_twice(process: &mut Process, between: impl FnOnce() -> Result<()>) -> Result<Gone> {
-    let before = heard(process.pid())?;
     process.signal(Signal::INT)?;
-    until_true("the first signal is heard", || Ok(!process.is_running() || heard(process.pid())? > before))?;
+    until_true("the first signal is heard", || Ok(!process.is_running() || has_heard(process.pid())))?;
     between()?;
     let began = Instant::now();
     // It may have ended by itself.
