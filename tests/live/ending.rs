@@ -136,7 +136,7 @@ fn has_heard(pid: u32) -> bool {
         let text = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
         text.lines().find_map(|line| line.strip_prefix("eventfd-count:"))?.trim().parse::<u64>().ok()
     };
-    let entries = std::fs::read_dir(format!("/proc/{pid}/fdinfo"))?;
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten();
     let mut descriptors: Vec<u32> =
         entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     descriptors.sort_unstable();
