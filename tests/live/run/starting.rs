@@ -57,7 +57,7 @@ impl Paused {
         self.end_pause()?;
         let began = self.cpu_ticks()?;
         // Two looks of jtrace are some ms apart. It decides nothing how many there are.
-        until_true("the JVM is held", || Ok(self.cpu_ticks()? > began + 70))?;
+        until_true("the JVM is held", || Ok(self.cpu_ticks()? > began + 30))?;
         held.let_go()?;
         self.go_on()
     }

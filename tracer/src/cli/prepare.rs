@@ -364,7 +364,13 @@ impl Known {
             Ok(mut heaps) => {
                 heaps.find_continuations(&jvm.memory, &jvm.library);
                 let never = || Self::flag_is_off(jvm, "VMContinuations");
-                if heaps.lacks_continuations() && !never() { CodeHeaps::HalfMade } else { CodeHeaps::There }
+                if !heaps.lacks_continuations() || never() {
+                    CodeHeaps::There
+                } else if heaps.has_symbols_of_continuations() {
+                    CodeHeaps::Coming
+                } else {
+                    CodeHeaps::HalfMade
+                }
             }
         }
     }
@@ -373,7 +379,7 @@ impl Known {
 /// How far a JVM is with its code heaps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodeHeaps {
-    /// It has not got to them yet.
+    /// It has not got to them yet, or not to what leads to callers of virtual threads.
     Coming,
     /// They make no sense, or what leads to callers of virtual threads is missing: the JVM may be writing them just now, or has a
     /// layout that is not known.

@@ -145,6 +145,11 @@ impl CodeCache {
         self.moves_frames && (layout.return_barrier == 0 || layout.continuation_return != 0 && layout.chunk_sp == 0)
     }
 
+    /// Whether symbols lead to what is told of continuations: then what is not there is not made yet.
+    pub const fn has_symbols_of_continuations(&self) -> bool {
+        self.layout.continuation_return != 0
+    }
+
     /// The heaps.
     pub fn heaps(&self) -> &[Heap] {
         &self.heaps
