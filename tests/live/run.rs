@@ -37,7 +37,11 @@ impl Running {
         let launch = Launch::new(jdk, "locks", "Locks").flags(flags).arguments(&["contended", "100"]);
         let mut command = jtrace::command(&["run"])?;
         command.args(options).arg("-o").arg(&report).arg("--").args(launch.command(directory.path()));
-        let process = Process::spawn(&mut command)?;
+        Self::once_ready(Process::spawn(&mut command)?, report, directory)
+    }
+
+    /// What runs in a process, as soon as the program waits for work and jtrace watches it.
+    fn once_ready(process: Process, report: std::path::PathBuf, directory: tempfile::TempDir) -> Result<Self> {
         process.stdout.wait_for_line("READY", 0, LIMIT)?;
         process.stderr.wait_for_line("attached", 0, LIMIT)?;
         Ok(Self { jvm: child_of(process.pid())?, process, report, _directory: directory })

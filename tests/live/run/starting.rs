@@ -45,10 +45,7 @@ impl Paused {
     /// Lets the JVM start, and the program come to where it waits for work.
     fn go_on(self) -> Result<Running> {
         self.end_pause()?;
-        self.process.stdout.wait_for_line("READY", 0, LIMIT)?;
-        self.process.stderr.wait_for_line("attached", 0, LIMIT)?;
-        let Self { process, jvm, written, directory, .. } = self;
-        Ok(Running { process, jvm, report: written, _directory: directory })
+        Running::once_ready(self.process, self.written, self.directory)
     }
 
     /// The same, after the JVM has turned round for a while at the beginning of one of its functions.
