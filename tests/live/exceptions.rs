@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use tests::{
     jdk::{self, Jdk},
     jvm::Launch,
-    report::cell,
+    report::{Row, cell},
 };
 
 use crate::{
@@ -58,6 +58,59 @@ fn exceptions_are_counted_without_notes_and_symbols() -> Result<()> {
     counts_agree(&watch(&launch(&bare), "exceptions")?)
 }
 
+/// Of every kind of handler.
+const HANDLED: u64 = 30;
+
+/// Where they are caught is what the program says of itself: behind `finally`, `synchronized` and `try` with resources, which let them
+/// through, by the JDK, in an error of the JVM, and by nobody. In the interpreter, and in code that the compilers made.
+#[test]
+fn exceptions_are_told_with_the_place_where_they_are_caught() -> Result<()> {
+    for jdk in jdk::all()? {
+        for flags in [&["-Xint"][..], &["-Xcomp", "-XX:CompileCommand=compileonly,Handlers::*"]] {
+            let place = format!("JDK {} with {flags:?}", jdk.release);
+            println!("{place}");
+            let launch = Launch::new(&jdk, "exceptions", "Handlers").arguments(&[&HANDLED.to_string()]).flags(flags);
+            places_agree(&watch(&launch, "exceptions")?, jdk.release).context(place)?;
+        }
+    }
+    Ok(())
+}
+
+fn places_agree(watched: &Watched, release: u32) -> Result<()> {
+    let line = |key: &str| watched.counts.get(key);
+    let wrapped = "java.lang.reflect.InvocationTargetException";
+    // Reflection goes by native code at first, then by a class that it generates; since 18 by method handles (JEP 416).
+    let wraps =
+        ["jdk.internal.reflect.GeneratedMethodAccessor", "jdk.internal.reflect.DirectMethodHandleAccessor.invoke"];
+    let becomes = format!("<becomes {wrapped}>");
+    let reflects = move |at: &str| at == becomes || wraps.iter().any(|wraps| at.starts_with(wraps));
+    let exactly = |text: String| move |at: &str| at == text;
+    let task = |at: &str| at.starts_with("java.util.concurrent.FutureTask.run");
+    let expected: [(&str, u64, Option<u64>, Box<dyn Fn(&str) -> bool>); 9] = [
+        ("Passed", HANDLED, Some(2), Box::new(exactly(format!("Handlers.passed:{}", line("passed")?)))),
+        ("Closed", HANDLED, Some(0), Box::new(exactly(format!("Handlers.closed:{}", line("closed")?)))),
+        ("Beside", HANDLED, Some(1), Box::new(exactly(format!("Handlers.beside:{}", line("beside")?)))),
+        ("Ignored", HANDLED, Some(0), Box::new(exactly(format!("Handlers.ignored:{}, ignored", line("ignored")?)))),
+        ("InTask", HANDLED, None, Box::new(task)),
+        ("Refusing", HANDLED, None, Box::new(reflects)),
+        ("Dying", HANDLED, None, Box::new(exactly("<uncaught>".to_owned()))),
+        ("Initial", 1, Some(0), Box::new(exactly("<becomes java.lang.ExceptionInInitializerError>".to_owned()))),
+        (wrapped, HANDLED, None, Box::new(exactly(format!("Handlers.reflected:{}", line("reflected")?)))),
+    ];
+    let sites = watched.report.table("exceptions", "sites")?;
+    for (class, count, unwound, is_there) in expected {
+        let class = if class.contains('.') { class.to_owned() } else { format!("Handlers${class}") };
+        let rows: Vec<&Row> = sites.iter().filter(|row| row["class"] == class).collect();
+        let there = |row: &&&Row| row["caught_at"].as_str().is_some_and(&is_there);
+        let caught = rows.iter().filter(there).map(|row| cell(row, "created")).sum::<Result<u64>>()?;
+        ensure!(caught == count, "{caught} of {class} caught where they are, of {count} on {release}: {rows:?}");
+        let frames: Vec<u64> =
+            rows.iter().filter(there).map(|row| cell(row, "mean_unwound_frames")).collect::<Result<_>>()?;
+        ensure!(unwound.is_none_or(|unwound| frames.iter().all(|frames| *frames == unwound)), "{frames:?}: {rows:?}");
+    }
+    Ok(())
+}
+
 fn counts_agree(watched: &Watched) -> Result<()> {
     let classes = watched.report.table("exceptions", "classes")?;
     let sites = watched.report.table("exceptions", "sites")?;
@@ -70,10 +123,9 @@ fn counts_agree(watched: &Watched) -> Result<()> {
         let row = classes.iter().find(|row| row["class"] == class);
         let counted = row.map_or(Ok(0), |row| cell(row, "created"))?;
         ensure!(counted == thrown, "{counted} of {class}, not {thrown}: {classes:?}");
-        let is_there = |row: &&tests::report::Row| {
-            row["class"] == class && row["site"].as_str().is_some_and(|site| site.starts_with(place))
-        };
-        let sum = |rows: &[&tests::report::Row]| rows.iter().map(|row| cell(row, "created")).sum::<Result<u64>>();
+        let is_there =
+            |row: &&Row| row["class"] == class && row["site"].as_str().is_some_and(|site| site.starts_with(place));
+        let sum = |rows: &[&Row]| rows.iter().map(|row| cell(row, "created")).sum::<Result<u64>>();
         let of_class: Vec<_> = sites.iter().filter(|row| row["class"] == class).collect();
         let there: Vec<_> = sites.iter().filter(is_there).collect();
         ensure!(sum(&of_class)? == thrown, "{} of {class}, not {thrown}: {sites:?}", sum(&of_class)?);
@@ -81,8 +133,12 @@ fn counts_agree(watched: &Watched) -> Result<()> {
         let counted = sum(&there)?;
         ensure!(counted * 10 >= thrown * 9, "{counted} of {class} at {place}, of {thrown}: {sites:?}");
         if key == "refused" {
-            let frames = cell(there.first().context("no place")?, "mean_frames")?;
+            let first = there.first().context("no place")?;
+            let (frames, unwound) = (cell(first, "mean_frames")?, cell(first, "mean_unwound_frames")?);
             ensure!(frames == FRAMES, "{frames} frames, not {FRAMES}");
+            ensure!(unwound == FRAMES - 2, "{unwound} frames left of {frames}");
+            let at = first["caught_at"].as_str().unwrap_or_default();
+            ensure!(at.starts_with("Refusals.throwAll:") && at.ends_with(", ignored"), "caught at {at}");
         }
     }
     ensure!(classes.iter().all(|row| row["class"] != "Refusals$Bare"), "{classes:?}");

@@ -3,6 +3,7 @@
 //! A source names frames while the target still runs, and puts each frame and each stack into the flow once; nothing
 //! downstream asks the target again.
 
+pub mod handlers;
 pub mod opcode;
 pub mod shared_text;
 
@@ -16,7 +17,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tracer_common::stack::{STACK_ABSENT, STACK_BUSY, STACK_FIRST, STACK_NO_REGISTERS};
 
-use self::shared_text::SharedText;
+use self::{handlers::Handlers, shared_text::SharedText};
 use crate::event::StackId;
 
 /// A source tells a stack again that it did not use for so long, in ns: whoever keeps stacks may forget it then.
@@ -84,6 +85,9 @@ pub struct Frame {
     /// Which build of that file it is, in hexadecimal digits: what its linker has noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<SharedText>,
+    /// Exception handlers of a Java method, where one of them is for this bytecode index; not there where they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handlers: Option<Handlers>,
 }
 
 impl Frame {
@@ -100,6 +104,7 @@ impl Frame {
             opcode: None,
             module: None,
             build_id: None,
+            handlers: None,
         }
     }
 }
@@ -122,7 +127,8 @@ impl Frame {
     pub fn bytes(&self) -> usize {
         let Self { name, class, signature, file, module, build_id, .. } = self;
         let texts = [class, signature, file, module, build_id].into_iter().flatten().map(|text| text.len());
-        size_of::<Self>() + name.len() + texts.sum::<usize>()
+        let handlers = self.handlers.as_ref().map_or(0, Handlers::bytes);
+        size_of::<Self>() + name.len() + texts.sum::<usize>() + handlers
     }
 }
 

@@ -4,6 +4,9 @@
 //! that are made without one (`writableStackTrace` false, `fillInStackTrace` overridden, those that C2 keeps ready) cost next to
 //! nothing and are not seen.
 
+mod caught;
+
+use self::caught::Way;
 use super::{
     Analysis, Context, Lens, Scaled,
     ended::EndedThreads,
@@ -47,6 +50,9 @@ struct Created {
     /// Those whose stack is known to its root, and the Java frames of all of these.
     whole: u64,
     frames: u64,
+    /// Those of which it is known where they are caught, and the Java frames that all of these leave.
+    followed: u64,
+    unwound: u64,
 }
 
 impl Created {
@@ -55,8 +61,17 @@ impl Created {
         (self.frames + self.whole / 2).checked_div(self.whole)
     }
 
-    /// With the frames of a stack that they all have.
-    fn measure(&mut self, stacks: &Stacks, stack: StackId, class: &str) {
+    /// Java frames that one of them leaves, on average.
+    fn mean_unwound(&self) -> Option<u64> {
+        (self.unwound + self.followed / 2).checked_div(self.followed)
+    }
+
+    /// With the frames of a stack that they all have, and the way that they all go.
+    fn measure(&mut self, stacks: &Stacks, stack: StackId, class: &str, way: &Way) {
+        if way.end != caught::End::Unknown {
+            self.followed = self.count;
+            self.unwound = self.count.saturating_mul(way.unwound);
+        }
         if stacks.get(stack).is_some_and(|stack| stack.end.root) {
             self.whole = self.count;
             self.frames = self.count.saturating_mul(site::frames_of_thrower(stacks, stack, class).count() as u64);
@@ -69,6 +84,8 @@ impl Merge for Created {
         self.count = self.count.saturating_add(other.count);
         self.whole = self.whole.saturating_add(other.whole);
         self.frames = self.frames.saturating_add(other.frames);
+        self.followed = self.followed.saturating_add(other.followed);
+        self.unwound = self.unwound.saturating_add(other.unwound);
     }
 }
 
@@ -109,8 +126,10 @@ impl Exceptions {
 
     fn sites_table(&self, context: Context<'_>) -> Shape {
         let groups = self.sites.grouped_by(|(class, stack), created| {
-            created.measure(context.stacks, *stack, &context.names.class(*class));
-            label(*class, *stack, context)
+            let class = context.names.class(*class);
+            let way = Way::of(context.stacks, *stack, &class);
+            created.measure(context.stacks, *stack, &class, &way);
+            label(class, *stack, &way, context)
         });
         groups.table(
             "sites",
@@ -119,14 +138,21 @@ impl Exceptions {
                 column("class", "Class", Unit::Text),
                 column("site", "Place", Unit::Text),
                 column("callers", "Called from", Unit::Text),
+                column("caught_at", "Caught at", Unit::Text),
                 column("created", "Created", Unit::Count),
                 column("share_percent", "Share", Unit::Percent),
                 column("mean_frames", "Frames", Unit::Count),
+                column("mean_unwound_frames", "Unwound", Unit::Count),
             ],
             |created| created.count,
             labels,
             |created| {
-                vec![created.count.into(), share(created.count, self.created).into(), created.mean_frames().into()]
+                vec![
+                    created.count.into(),
+                    share(created.count, self.created).into(),
+                    created.mean_frames().into(),
+                    created.mean_unwound().into(),
+                ]
             },
         )
     }
@@ -137,6 +163,13 @@ impl Exceptions {
              with `writableStackTrace` false, with `fillInStackTrace` overridden, or kept ready by C2 (`OmitStackTraceInFastThrow`)."
                 .to_owned(),
         ];
+        if self.created > 0 {
+            notes.push(
+                "Where they are caught is what the exception tables of the methods on their stacks say. It holds for those that are \
+                 thrown where they are made."
+                    .to_owned(),
+            );
+        }
         notes.extend(self.classes.note("classes"));
         notes.extend(self.sites.note("pairs of class and stack"));
         notes.extend(self.stacks.note());
@@ -144,19 +177,18 @@ impl Exceptions {
     }
 }
 
-/// Class, place, and what called that.
-type Label = (String, String, Option<String>);
+/// Class, place, what called that, and where it is caught.
+type Label = (String, String, Option<String>, String);
 
-fn label(class: NameId, stack: StackId, context: Context<'_>) -> Label {
-    let class = context.names.class(class);
+fn label(class: String, stack: StackId, way: &Way, context: Context<'_>) -> Label {
     let place = site::thrower(context.stacks, stack, &class);
     let place = place.map_or_else(|| Stacks::absence(stack).to_owned(), Frame::to_string);
     let callers = site::callers_among(site::frames_of_thrower(context.stacks, stack, &class));
-    (class, place, callers)
+    (class, place, callers, way.end.to_string())
 }
 
-fn labels((class, place, callers): Label) -> Vec<Cell> {
-    vec![class.into(), place.into(), callers.into()]
+fn labels((class, place, callers, caught): Label) -> Vec<Cell> {
+    vec![class.into(), place.into(), callers.into(), caught.into()]
 }
 
 fn share(count: u64, all: u64) -> Option<f64> {
@@ -213,7 +245,11 @@ impl Analysis for Exceptions {
         let columns = [("created", Amount::Count)];
         let id = |table| (Lens::Exceptions.id(), table);
         let class = |class: &NameId| Some(context.names.class(*class));
-        let place = |(class, stack): &(NameId, StackId)| Some(label(*class, *stack, context));
+        let place = |(class, stack): &(NameId, StackId)| {
+            let class = context.names.class(*class);
+            let way = Way::of(context.stacks, *stack, &class);
+            Some(label(class, *stack, &way, context))
+        };
         vec![
             self.class_steps.table(id("classes"), &columns, class, |class| vec![class.into()]),
             self.site_steps.table(id("sites"), &columns, place, labels),

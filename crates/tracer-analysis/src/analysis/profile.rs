@@ -271,7 +271,8 @@ impl<'a> Builder<'a> {
             return self.reason("<frame lost>");
         };
         let frames = &mut self.frames;
-        *known.get_or_insert_with(|| next(frames, named.clone()))
+        // What catches exceptions there is no part of what a profile shows.
+        *known.get_or_insert_with(|| next(frames, Frame { handlers: None, ..named.clone() }))
     }
 
     /// The frame that stands where there is none.

@@ -50,18 +50,39 @@ pub(super) fn entry(stacks: &Stacks, id: StackId) -> Option<&Frame> {
 }
 
 /// The Java frames that an exception of a class is thrown from, innermost first: those below its constructors.
-///
-/// The constructors of its superclasses are called by its own, which can call each other.
 pub(super) fn frames_of_thrower<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> impl Iterator<Item = &'a Frame> {
-    let java = || stacks.frames_of(id).filter(|frame| frame.kind.is_java());
-    let is_making = |frame: &&Frame| frame.name.ends_with(".<init>") || frame.name == FILL_IN_STACK_TRACE;
-    let is_own = |frame: &Frame| frame.name.strip_suffix(".<init>") == Some(class);
-    let making = java().take_while(is_making).count();
-    // What else makes an object below, as a constructor that throws, is no part of it.
-    let own = java().take(making).collect::<Vec<_>>().into_iter().rposition(is_own);
-    java().skip(own.map_or(making, |last| last + 1))
+    frames_below(stacks, id, class).filter(|frame| frame.kind.is_java())
 }
 
+/// All frames from the one on that an exception of a class is thrown from.
+///
+/// The constructors of its superclasses are called by its own, which can call each other.
+pub(super) fn frames_below<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> impl Iterator<Item = &'a Frame> {
+    let is_own = |frame: &Frame| frame.name.strip_suffix(INIT) == Some(class);
+    let making: Vec<_> = frames_making(stacks, id).collect();
+    // What else makes an object below, as a constructor that throws, is no part of it.
+    let own = making.iter().rposition(|frame| is_own(frame));
+    let mut left = own.map_or(making.len(), |last| last + 1);
+    stacks.frames_of(id).skip_while(move |frame| {
+        let is_part = !frame.kind.is_java() || left > 0;
+        left = left.saturating_sub(usize::from(frame.kind.is_java()));
+        is_part
+    })
+}
+
+/// The classes that an exception is of, as the constructors say that make it on this stack: its superclasses first.
+pub(super) fn classes_made(stacks: &Stacks, id: StackId) -> Vec<&str> {
+    frames_making(stacks, id).filter_map(|frame| frame.name.strip_suffix(INIT)).collect()
+}
+
+/// The Java frames that make an exception, and constructors that these are called by.
+fn frames_making(stacks: &Stacks, id: StackId) -> impl Iterator<Item = &Frame> {
+    let java = stacks.frames_of(id).filter(|frame| frame.kind.is_java());
+    java.take_while(|frame| frame.name.ends_with(INIT) || frame.name == FILL_IN_STACK_TRACE)
+}
+
+/// How the name of a constructor ends.
+const INIT: &str = ".<init>";
 /// What writes a stack trace.
 const FILL_IN_STACK_TRACE: &str = "java.lang.Throwable.fillInStackTrace";
 

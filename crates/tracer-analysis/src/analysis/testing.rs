@@ -65,9 +65,19 @@ impl Play {
 
     /// A stack that ends for a reason before its root, where one is given.
     pub(super) fn cut_stack(&mut self, frames: &[&str], reason: &str) -> StackId {
+        let frames: Vec<_> = frames.iter().rev().map(|text| Self::frame(text)).collect();
+        self.stack_of(frames, reason)
+    }
+
+    /// A frame as a test writes it.
+    pub(super) fn frame(text: &str) -> Frame {
+        frame(text).unwrap_or_else(|problem| panic!("{problem}"))
+    }
+
+    /// A stack of frames, innermost first.
+    pub(super) fn stack_of(&mut self, frames: impl IntoIterator<Item = Frame>, reason: &str) -> StackId {
         let mut numbers = Vec::new();
-        for text in frames.iter().rev() {
-            let frame = frame(text).unwrap_or_else(|problem| panic!("{problem}"));
+        for frame in frames {
             let known = self.frames.iter().position(|known| *known == frame);
             let id = u32::try_from(known.unwrap_or(self.frames.len())).expect("few frames");
             if known.is_none() {

@@ -25,6 +25,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let at = place.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
     let share = format::percent(class.number("share_percent").unwrap_or(0.0));
     let callers = place.and_then(|row| row.known("callers")).map(|callers| format!("called from {callers}"));
+    let caught = place.and_then(|row| row.known("caught_at")).map(|caught| format!("caught at {caught}"));
     Some(Finding {
         id: "exception-rate",
         severity: Severity::Info,
@@ -32,7 +33,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!("Exceptions at {}, {share} of them `{}`{at}", said(evidence, per_s), class.text("class")),
         shown_in: "exceptions.classes",
         when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
-        evidence: depth(evidence).into_iter().chain(callers).collect(),
+        evidence: depth(evidence).into_iter().chain(callers).chain(caught).collect(),
         next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
                     stacks."
             .to_owned(),
@@ -86,6 +87,7 @@ mod tests {
                     ("class", "a.Refused".into()),
                     ("site", "a.Mail.check:12".into()),
                     ("callers", "a.Mail.send:3".into()),
+                    ("caught_at", "a.Mail.retry:40, ignored".into()),
                     ("mean_frames", 9_u64.into()),
                 ],
             )
@@ -95,7 +97,14 @@ mod tests {
     fn exceptions_that_come_all_the_time_are_told_with_their_place() {
         let finding = thrown(120.0).ask(rate).expect("often");
         assert_eq!(finding.title, "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12");
-        assert_eq!(finding.evidence, ["9 Java frames on their stacks on average", "called from a.Mail.send:3"]);
+        assert_eq!(
+            finding.evidence,
+            [
+                "9 Java frames on their stacks on average",
+                "called from a.Mail.send:3",
+                "caught at a.Mail.retry:40, ignored"
+            ]
+        );
         assert_eq!(thrown(9.0).ask(rate), None);
         let partial = thrown(120.0).number("exceptions", "attached_percent", 12.0);
         assert!(partial.said(rate).1.starts_with("Exceptions at 120/s or more,"));

@@ -3,6 +3,10 @@
 //! An address that a stack holds may be stale when it is looked at: the class was unloaded, its memory given to something
 //! else. So nothing is believed that does not fit together, and what does not fit has a [`Reason`].
 
+mod bytecode;
+
+mod exception_table;
+
 mod fields;
 
 mod layout;
@@ -15,7 +19,7 @@ pub(super) mod unsigned5;
 
 use std::fmt;
 
-use self::layout::SourceFile;
+use self::{exception_table::Row, layout::SourceFile};
 pub use self::{
     fields::{Field, FieldsLayout},
     layout::{MetadataLayout, release},
@@ -24,7 +28,10 @@ pub use self::{
 };
 use super::peek::{Peek, at};
 use crate::{
-    stack::shared_text::{SharedText, SharedTexts},
+    stack::{
+        handlers::{Handler, Handlers},
+        shared_text::{SharedText, SharedTexts},
+    },
     text::class_name,
 };
 
@@ -89,6 +96,8 @@ pub struct Method {
     pub code: Box<[u8]>,
     /// Lines, where the class file has them.
     pub lines: Option<Lines>,
+    /// Its exception handlers, where they could be read; empty where it has none.
+    pub handlers: Option<Handlers>,
 }
 
 impl Method {
@@ -110,6 +119,11 @@ impl Method {
     /// The line of a bytecode index.
     pub fn line(&self, bci: u32) -> Option<u32> {
         self.lines.as_ref()?.line(bci)
+    }
+
+    /// Its exception handlers, where one of them is for a bytecode index.
+    pub fn handlers_at(&self, bci: u32) -> Option<Handlers> {
+        Some(self.handlers.as_ref()?.at(bci))
     }
 
     /// Whether a bytecode index can be that of a call of another method.
@@ -136,14 +150,18 @@ impl Method {
     pub fn weight(&self) -> usize {
         let file = self.file.as_ref().map_or(0, |file| file.len());
         let texts = self.class.len() + self.qualified.len() + self.signature.len() + file;
-        size_of::<Self>() + texts + self.code.len() + self.lines.as_ref().map_or(0, Lines::len)
+        let handlers = self.handlers.as_ref().map_or(0, Handlers::bytes);
+        size_of::<Self>() + texts + self.code.len() + self.lines.as_ref().map_or(0, Lines::len) + handlers
     }
 
     /// Lets it hold its texts with others that have them too.
     pub fn share(&mut self, texts: &mut SharedTexts) {
-        let Self { class, qualified, signature, file, .. } = self;
+        let Self { class, qualified, signature, file, handlers, .. } = self;
         for text in [class, qualified, signature].into_iter().chain(file) {
             texts.share(text);
+        }
+        if let Some(handlers) = handlers {
+            handlers.share(texts);
         }
     }
 
@@ -155,8 +173,11 @@ impl Method {
         }
         let reader = Reader { peek, layout };
         let const_method = reader.const_method(address)?;
-        let ConstMethod { address: const_address, pool, name, signature, code, lines } = const_method;
+        let ConstMethod { address: const_address, pool, name, signature, code, lines, rows } = const_method;
         let pool = reader.pool(pool)?;
+        let handlers = rows.and_then(|rows| {
+            rows.iter().map(|row| reader.handler(&pool, &code, lines.as_ref(), *row)).collect::<Option<Vec<_>>>()
+        });
         let (class, file) = reader.class(&pool)?;
         let class = class_name::class(&class);
         let name = reader.pool_text(&pool, name, "ConstMethod::_name_index")?;
@@ -168,6 +189,7 @@ impl Method {
             file: file.map(Into::into),
             code,
             lines,
+            handlers: handlers.map(Into::into),
         })
     }
 }
@@ -214,6 +236,8 @@ struct ConstMethod {
     signature: u16,
     code: Box<[u8]>,
     lines: Option<Lines>,
+    /// Its exception table, where it could be read.
+    rows: Option<Vec<Row>>,
 }
 
 /// What is read of a `ConstantPool`.
@@ -254,14 +278,21 @@ impl<P: Peek> Reader<'_, P> {
         if size < tables || size > MAX_CONST_METHOD_BYTES {
             return Err(Reason::Nonsense("ConstMethod::_constMethod_size"));
         }
-        let flags = at::u8(&bytes, layout.flags).ok_or(Reason::Nonsense("ConstMethod::_flags"))?;
-        let has_lines = u32::from(flags) & layout.has_lines != 0;
-        // The line table follows the bytecode; where it ends it says itself.
-        let len = if has_lines { size - layout.const_method_bytes } else { u64::from(code_bytes) };
+        let flags = at::u16(&bytes, layout.flags).map(u32::from).ok_or(Reason::Nonsense("ConstMethod::_flags"))?;
+        let has_lines = flags & layout.has_lines != 0;
+        let tables = layout.tables.as_ref();
+        let has_rows = tables.is_some_and(|tables| tables.has_rows(flags));
+        // The line table follows the bytecode; where it ends it says itself. The exception table is found from the end.
+        let len = if has_lines || has_rows { size - layout.const_method_bytes } else { u64::from(code_bytes) };
         let begin = address.wrapping_add(layout.const_method_bytes);
         let behind = self.peek.bytes(begin, usize::try_from(len).unwrap_or(0)).map_err(|_| Reason::Unreadable)?;
         let (code, table) = behind.split_at_checked(usize::from(code_bytes)).ok_or(Reason::Unreadable)?;
         let lines = if has_lines { Lines::new(table, layout.excluded) } else { None };
+        let rows = match tables {
+            Some(tables) if has_rows => tables.rows(&behind, flags, code_bytes),
+            Some(_) => Some(Vec::new()),
+            None => None,
+        };
         Ok(ConstMethod {
             address,
             pool: at::u64(&bytes, layout.constants).ok_or(Reason::Nonsense("ConstMethod::_constants"))?,
@@ -269,7 +300,27 @@ impl<P: Peek> Reader<'_, P> {
             signature: number(layout.signature_index, "ConstMethod::_signature_index")?,
             code: code.into(),
             lines,
+            rows,
         })
+    }
+
+    /// A row of a method's exception table, with the name of its class, and what its handler does.
+    fn handler(&self, pool: &Pool, code: &[u8], lines: Option<&Lines>, row: Row) -> Option<Handler> {
+        let Row { begin, end, handler, class } = row;
+        let class = if class == 0 { None } else { Some(self.pool_class(pool, class)?.into()) };
+        let line = lines.and_then(|lines| lines.line(handler.into()));
+        Some(Handler { begin, end, class, line, does: bytecode::does(code, handler) })
+    }
+
+    /// The name of a class of the pool, as Java writes it, whether the JVM has looked it up or not.
+    fn pool_class(&self, pool: &Pool, index: u16) -> Option<String> {
+        let tag = self.pool_tag(pool, index).ok()?;
+        self.layout.tables.as_ref().filter(|tables| tables.is_class(tag))?;
+        // The index of the name, above the one of the class that was looked up.
+        let entry = self.peek.u32(self.pool_entry(pool, index)).ok()?;
+        let name = u16::try_from(entry >> 16).ok()?;
+        let name = self.pool_text(pool, name, "ConstMethod::exception_table").ok()?;
+        Some(class_name::class(&name))
     }
 
     fn pool(&self, address: u64) -> Result<Pool, Reason> {
@@ -316,18 +367,22 @@ impl<P: Peek> Reader<'_, P> {
 
     /// A text of the pool.
     fn pool_text(&self, pool: &Pool, index: u16, field: &'static str) -> Result<String, Reason> {
-        if u32::from(index) >= pool.length {
+        if u32::from(index) >= pool.length || self.pool_tag(pool, index)? != self.layout.tag_text {
             return Err(Reason::Nonsense(field));
         }
-        let index = u64::from(index);
-        let tag =
-            self.peek.u8(pool.tags.wrapping_add(self.layout.tags_data + index)).map_err(|_| Reason::Unreadable)?;
-        if tag != self.layout.tag_text {
-            return Err(Reason::Nonsense(field));
-        }
-        let entry = pool.address.wrapping_add(self.layout.pool_bytes + index * POINTER_BYTES);
-        let symbol = self.peek.u64(entry).map_err(|_| Reason::Unreadable)?;
+        let symbol = self.peek.u64(self.pool_entry(pool, index)).map_err(|_| Reason::Unreadable)?;
         self.symbol(symbol, field)
+    }
+
+    /// What an entry of the pool is.
+    fn pool_tag(&self, pool: &Pool, index: u16) -> Result<u8, Reason> {
+        let address = pool.tags.wrapping_add(self.layout.tags_data + u64::from(index));
+        self.peek.u8(address).map_err(|_| Reason::Unreadable)
+    }
+
+    /// Where an entry of the pool is.
+    const fn pool_entry(&self, pool: &Pool, index: u16) -> u64 {
+        pool.address.wrapping_add(self.layout.pool_bytes + index as u64 * POINTER_BYTES)
     }
 
     /// The text of a `Symbol`.

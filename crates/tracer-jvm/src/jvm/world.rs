@@ -23,10 +23,14 @@ pub const CALL_STUB_RETURN: u64 = HEAP + 0x123;
 const POOL_ENTRIES: u64 = 32;
 /// Size of every code, from its beginning to its end.
 pub const CODE_BYTES: u64 = 0x100;
-/// The tag of a text in a constant pool.
 /// The bytecode that calls a static method.
 const INVOKE_STATIC: u8 = 0xb8;
+/// The tags of a text and of a class in a constant pool.
 const TAG_TEXT: u8 = 1;
+const TAG_UNRESOLVED_CLASS: u8 = 100;
+/// What the flags of a method say of its tables.
+const HAS_LINES: u16 = 1;
+const HAS_HANDLERS: u16 = 8;
 
 /// A class.
 #[derive(Clone, Copy, Debug)]
@@ -166,11 +170,42 @@ impl World {
         u16::try_from(index).unwrap()
     }
 
+    /// A class that the pool names and the JVM has not looked up.
+    fn pool_class(&mut self, class: &mut Class, name: &str) -> u16 {
+        let name = self.pool_text(class, name);
+        let index = class.used;
+        class.used += 1;
+        let size = self.tables.type_size("ConstantPool").unwrap();
+        self.copy.write_u32(class.pool + size + index * 8, u32::from(name) << 16 | 7);
+        self.copy.write(class.tags + self.offset("Array<u1>", "_data") + index, &[TAG_UNRESOLVED_CLASS]);
+        u16::try_from(index).unwrap()
+    }
+
     /// A method with a line table of (bytecode index, line). It does nothing but call.
     pub fn method(&mut self, class: &mut Class, name: &str, code_bytes: u16, table: &[(u32, u32)]) -> u64 {
+        self.method_with_handlers(class, name, code_bytes, table, &[])
+    }
+
+    /// The same with an exception table, of (begin, end, handler, class).
+    pub fn method_with_handlers(
+        &mut self,
+        class: &mut Class,
+        name: &str,
+        code_bytes: u16,
+        table: &[(u32, u32)],
+        handlers: &[([u16; 3], Option<&str>)],
+    ) -> u64 {
+        let mut rows = Vec::new();
+        for ([begin, end, handler], caught) in handlers {
+            let caught = caught.map_or(0, |caught| self.pool_class(class, caught));
+            rows.extend([*begin, *end, *handler, caught].into_iter().flat_map(u16::to_ne_bytes));
+        }
+        if !handlers.is_empty() {
+            rows.extend(u16::try_from(handlers.len()).unwrap().to_ne_bytes());
+        }
         let size = self.tables.type_size("ConstMethod").unwrap();
         let lines = lines::encode(table, self.excluded());
-        let bytes = (size + u64::from(code_bytes) + lines.len() as u64).next_multiple_of(8);
+        let bytes = (size + u64::from(code_bytes) + (lines.len() + rows.len()) as u64).next_multiple_of(8);
         let const_method = self.allocate(bytes);
         let method = self.allocate(self.tables.type_size("Method").unwrap());
         self.copy.write_u64(method + self.offset("Method", "_constMethod"), const_method);
@@ -183,11 +218,13 @@ impl World {
             let index = self.pool_text(class, text);
             self.copy.write_u16(const_method + self.offset("ConstMethod", field), index);
         }
-        if !table.is_empty() {
-            let flags = ["_flags._flags", "_flags"].map(|name| self.tables.offset("ConstMethod", name));
-            self.copy.write_u16(const_method + flags.into_iter().flatten().next().unwrap(), 1);
-            self.copy.write(const_method + size + u64::from(code_bytes), &lines);
-        }
+        let flags = ["_flags._flags", "_flags"].map(|name| self.tables.offset("ConstMethod", name));
+        let flags = const_method + flags.into_iter().flatten().next().unwrap();
+        let has = |table: &[u8], flag| if table.is_empty() { 0 } else { flag };
+        let of_lines = if table.is_empty() { &[][..] } else { &lines };
+        self.copy.write_u16(flags, has(of_lines, HAS_LINES) | has(&rows, HAS_HANDLERS));
+        self.copy.write(const_method + size + u64::from(code_bytes), of_lines);
+        self.copy.write(const_method + bytes - rows.len() as u64, &rows);
         method
     }
 

@@ -21,7 +21,7 @@ use crate::{
         peek::{Pages, Peek},
         vmstructs::VmStructs,
     },
-    stack::{Frame, Kind, opcode, shared_text::SharedTexts},
+    stack::{Frame, Kind, handlers::Handlers, opcode, shared_text::SharedTexts},
 };
 
 /// Most memory for the tables of compiled code.
@@ -262,7 +262,7 @@ impl<P: Peek> JavaSymbols<P> {
         if compile_id != 0 {
             self.code.insert(compile_id, Arc::clone(&code), code.weight());
             let outermost = frames_at(&code, code.info.code_begin, true).pop()?;
-            let outermost = Frame { line: None, bci: None, opcode: None, ..Frame::clone(&outermost) };
+            let outermost = Frame { line: None, bci: None, opcode: None, handlers: None, ..Frame::clone(&outermost) };
             let bytes = outermost.bytes();
             self.outermost.insert(compile_id, Arc::new(outermost), bytes);
         }
@@ -337,6 +337,15 @@ fn frame(kind: Kind, method: &Method, bci: Option<u32>) -> Frame {
         opcode: bci.and_then(|bci| method.opcode_at(bci)).filter(|opcode| opcode::name(*opcode).is_some()),
         module: None,
         build_id: None,
+        handlers: handlers(method, bci),
+    }
+}
+
+/// Handlers for a place; a native method is known to have none.
+fn handlers(method: &Method, bci: Option<u32>) -> Option<Handlers> {
+    match bci {
+        Some(bci) => method.handlers_at(bci),
+        None => method.code.is_empty().then(|| method.handlers.clone()).flatten(),
     }
 }
 

@@ -8,9 +8,13 @@ use super::super::{
     peek::Peek,
     vmstructs::VmStructs,
 };
+use super::exception_table::Tables;
 
 /// The first release whose compressed numbers leave out the byte 0.
 const EXCLUDES_ZERO: u32 = 20;
+
+/// The first release whose constant pools have the index of its name for each class.
+const NAMES_CLASSES_BY_INDEX: u32 = 9;
 
 /// Where in a class or its pool the name of the source file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub struct MetadataLayout {
     pub(super) symbol_body: u64,
     /// Byte values that compressed numbers leave out.
     pub(in super::super) excluded: u8,
+    /// Where its exception table is; not there before 11, whose constant pools are others.
+    pub(super) tables: Option<Tables>,
 }
 
 /// The feature release of the JVM.
@@ -106,6 +112,7 @@ impl MetadataLayout {
             symbol_length: Slot::new(one("Symbol", "_length")?, 2),
             symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
             excluded: u8::from(major >= EXCLUDES_ZERO),
+            tables: Tables::from_tables(fields).ok().filter(|_| major >= NAMES_CLASSES_BY_INDEX),
         })
     }
 }

@@ -28,6 +28,47 @@ fn a_method_is_named_with_its_class_file_and_lines() {
 }
 
 #[test]
+fn a_method_has_its_exception_handlers() {
+    for release in RELEASES {
+        let mut world = World::new(release);
+        let mut class = world.class("com/shop/Cart", Some("Cart.java"));
+        let rows = [([0, 5, 12], Some("java/io/IOException")), ([2, 9, 14], None)];
+        let address = world.method_with_handlers(&mut class, "add", 20, &[(0, 10), (12, 13), (14, 17)], &rows);
+        let without = world.method(&mut class, "sum", 20, &[(0, 20)]);
+        let of = |address| read(&world, address).unwrap().handlers;
+        // Constant pools of 8 name their classes otherwise; the tables of 28 were written down without these flags.
+        if [8, 28].contains(&release) {
+            assert_eq!((of(address), of(without)), (None, None));
+            continue;
+        }
+        let handlers = of(address).unwrap();
+        let told: Vec<_> =
+            handlers.rows().iter().map(|row| (row.begin, row.end, row.class.as_deref(), row.line)).collect();
+        assert_eq!(told, [(0, 5, Some("java.io.IOException"), Some(13)), (2, 9, None, Some(17))]);
+        assert_eq!(of(without).map(|handlers| handlers.rows().len()), Some(0));
+        let method = read(&world, address).unwrap();
+        assert_eq!([1, 5, 9].map(|bci| method.handlers_at(bci).unwrap().rows().len()), [2, 2, 0]);
+    }
+}
+
+#[test]
+fn an_exception_table_that_names_no_class_is_not_known() {
+    let mut world = World::new(21);
+    let mut class = world.class("com/shop/Cart", None);
+    let rows = [([0, 5, 12], Some("java/io/IOException"))];
+    let address = world.method_with_handlers(&mut class, "add", 20, &[], &rows);
+    assert!(read(&world, address).unwrap().handlers.is_some());
+    let tags = world.copy.u64(class_pool(&world, address) + world.offset("ConstantPool", "_tags")).unwrap();
+    // The text, then the class.
+    world.copy.write(tags + world.offset("Array<u1>", "_data") + 2, &[9]);
+    assert_eq!(read(&world, address).unwrap().handlers, None);
+}
+
+fn class_pool(world: &World, method: u64) -> u64 {
+    world.copy.u64(world.const_method(method) + world.offset("ConstMethod", "_constants")).unwrap()
+}
+
+#[test]
 fn a_class_without_lines_or_source_has_none() {
     for release in RELEASES {
         let mut world = World::new(release);
@@ -81,7 +122,7 @@ fn a_pool_of_its_own_is_believed_where_the_class_has_another() {
         let class = world.class("java/lang/invoke/MethodHandle", Some("MethodHandle.java"));
         let mut own = world.class("unused", None);
         let address = world.method(&mut own, "linkToStatic", 0, &[]);
-        let pool = world.copy.u64(world.const_method(address) + world.offset("ConstMethod", "_constants")).unwrap();
+        let pool = class_pool(&world, address);
         world.copy.write_u64(pool + world.offset("ConstantPool", "_pool_holder"), class.address);
         let method = read(&world, address).unwrap();
         assert_eq!(method.class, "java.lang.invoke.MethodHandle");
