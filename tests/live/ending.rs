@@ -1,6 +1,7 @@
 //! Every way to end jtrace: signals, a reader that does not read, memory and descriptors that cannot be had. The target is as it
 //! was, or is after the next start. Death at any moment is tested in `deaths`.
 
+mod lock;
 mod second;
 
 use std::{

@@ -41,7 +41,7 @@ const INTERRUPTED: i32 = 130;
 
 /// Presses Ctrl-C, waits until jtrace has heard it and for what is to come then, and presses it again. Gives how long jtrace is
 /// still there, nothing where the first time was enough, and its exit code.
-fn press_twice(process: &mut Process, between: impl FnOnce() -> Result<()>) -> Result<Gone> {
+pub(super) fn press_twice(process: &mut Process, between: impl FnOnce() -> Result<()>) -> Result<Gone> {
     process.signal(Signal::INT)?;
     until_true("the first signal is heard", || Ok(!process.is_running() || has_heard(process.pid())))?;
     between()?;
@@ -56,14 +56,14 @@ fn press_twice(process: &mut Process, between: impl FnOnce() -> Result<()>) -> R
 
 /// How jtrace has ended.
 #[derive(Debug)]
-struct Gone {
+pub(super) struct Gone {
     took: Duration,
     code: Option<i32>,
 }
 
 /// What is to end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+pub(super) enum By {
     /// The wait, which a signal ends.
     Itself,
     /// The limit, as nothing ends the wait.
@@ -77,7 +77,7 @@ impl Gone {
 }
 
 /// Whatever is to end it: some commands change nothing, so that the signal itself ends them.
-fn once_within_a_second(what: &str, by: Option<By>, mut attempt: impl FnMut() -> Result<Gone>) -> Result<()> {
+pub(super) fn once_within_a_second(what: &str, by: Option<By>, mut attempt: impl FnMut() -> Result<Gone>) -> Result<()> {
     let mut all = Vec::new();
     for _ in 0..TRIES {
         all.push(attempt().with_context(|| what.to_owned())?);

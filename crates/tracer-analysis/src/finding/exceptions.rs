@@ -25,12 +25,15 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let at = place.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
     let share = format::percent(class.number("share_percent").unwrap_or(0.0));
     let callers = place.and_then(|row| row.known("callers")).map(|callers| format!("called from {callers}"));
-    let caught = place.and_then(|row| row.known("caught_at")).map(|caught| format!("caught at {caught}"));
+    let caught = place.and_then(|row| row.known("caught_at"));
+    let ignored = caught.as_deref().and_then(|caught| caught.strip_suffix(", ignored"));
+    let ignored = ignored.map(|place| format!(" and ignored at {place}")).unwrap_or_default();
+    let caught = caught.map(|caught| format!("caught at {caught}"));
     Some(Finding {
         id: "exception-rate",
         severity: Severity::Info,
         score: (per_s / 100.0).min(20.0),
-        title: format!("Exceptions at {}, {share} of them `{}`{at}", said(evidence, per_s), class.text("class")),
+        title: format!("Exceptions at {}, {share} of them `{}`{at}{ignored}", said(evidence, per_s), class.text("class")),
         shown_in: "exceptions.classes",
         when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
         evidence: depth(evidence).into_iter().chain(callers).chain(caught).collect(),
@@ -96,7 +99,7 @@ mod tests {
     #[test]
     fn exceptions_that_come_all_the_time_are_told_with_their_place() {
         let finding = thrown(120.0).ask(rate).expect("often");
-        assert_eq!(finding.title, "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12");
+        assert_eq!(finding.title, "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12 and ignored at a.Mail.retry:40");
         assert_eq!(
             finding.evidence,
             [

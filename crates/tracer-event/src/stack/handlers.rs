@@ -70,6 +70,7 @@ impl Handlers {
     }
 
     /// These, where one of them is for a bytecode index, else none.
+    #[must_use]
     pub fn at(&self, bci: u32) -> Self {
         if self.0.iter().any(|row| row.covers(bci)) { self.clone() } else { Self::default() }
     }

@@ -1,0 +1,86 @@
+//! Whoever changes a target has its lock in the undo journal. Another jtrace waits for that one within a limit, and does nothing to the
+//! target meanwhile.
+
+use std::mem::MaybeUninit;
+
+use anyhow::{Context as _, Result, ensure};
+use rustix::{
+    fs::inotify::{self, CreateFlags, Reader, WatchFlags},
+    io::Errno,
+};
+use tests::{
+    jdk, jtrace,
+    patience::{PATIENCE, until_true},
+    process::Process,
+};
+use tracer_jvm::jvm::journal::{Identity, Journal, Locked};
+
+use super::{
+    contended, is_restored,
+    second::{By, once_within_a_second, press_twice},
+};
+
+/// The journal of root.
+const JOURNAL: &str = "/run/jtrace";
+/// Whoever has tried so often waits.
+const TRIES: usize = 20;
+
+fn held(pid: u32) -> Result<Locked> {
+    let target = Identity::of(pid).context("the JVM has gone")?;
+    Ok(Journal::at(JOURNAL).lock(target)?)
+}
+
+/// A jtrace that is to arm a target, and waits for its lock.
+fn waiting(pid: u32) -> Result<Process> {
+    let opened = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
+    inotify::add_watch(&opened, JOURNAL, WatchFlags::OPEN)?;
+    let process = Process::spawn(&mut jtrace::command(&["attach", &pid.to_string(), "-l", "locks", "--text"])?)?;
+    let name = format!("{pid}-");
+    let (mut room, mut tries) = ([MaybeUninit::uninit(); 4096], 0);
+    until_true("jtrace waits for the lock", || {
+        let mut reader = Reader::new(&opened, &mut room);
+        loop {
+            match reader.next() {
+                Ok(event) => {
+                    let file = event.file_name().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+                    tries += usize::from(file.starts_with(&name) && file.ends_with(".lock"));
+                }
+                Err(Errno::AGAIN) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        ensure!(process.is_running(), "{}", process.transcript());
+        Ok(tries >= TRIES)
+    })?;
+    Ok(process)
+}
+
+#[test]
+fn another_jtrace_is_waited_for_and_no_longer_than_allowed() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    let lock = held(jvm.pid())?;
+    let mut process = waiting(jvm.pid())?;
+    let status = process.wait_for_exit(PATIENCE)?;
+    let said = process.transcript();
+    ensure!(!status.success() && said.contains("cannot lock the undo journal"), "{status}: {said}");
+    ensure!(is_restored(&jvm)?, "it has armed a JVM that another one works on");
+    drop(lock);
+    let session = tests::jtrace::Session::attach(jvm.pid(), &["-l", "locks", "--json"])?;
+    jvm.work()?;
+    ensure!(session.report()?.summary("locks", "contended_enters")? > 0, "nothing is seen after it");
+    jvm.finish().map(drop)
+}
+
+#[test]
+fn two_signals_end_it_while_it_waits_for_another_jtrace() -> Result<()> {
+    let mut jvm = contended(&jdk::any()?)?;
+    let lock = held(jvm.pid())?;
+    once_within_a_second("attach", Some(By::Limit), || {
+        let mut process = waiting(jvm.pid())?;
+        let gone = press_twice(&mut process, || Ok(()))?;
+        ensure!(is_restored(&jvm)?, "it has armed a JVM that another one works on");
+        Ok(gone)
+    })?;
+    drop(lock);
+    jvm.finish().map(drop)
+}
