@@ -1,6 +1,6 @@
 /*
  * incident: Subscriptions come and go in a list that is copied as a whole for each of them.
- * names: allocation|cpu|churn SubscriptionList|Subscriptions
+ * names: allocation-rate|cpu-hot-line SubscriptionList$Subscriptions.change
  * load: cpu
  * jfr: jdk.ObjectAllocationSample SubscriptionList
  */

@@ -1,6 +1,6 @@
 /*
  * incident: Each message makes its own factory of XML parsers, which looks for the implementation and sets it up each time.
- * names: cpu|lock|file FactoryPerMessage|Inbox
+ * names: cpu-hot-line|allocation-rate FactoryPerMessage$Inbox.take
  * load: cpu
  * jfr: jdk.ExecutionSample FactoryPerMessage
  */

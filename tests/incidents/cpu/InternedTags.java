@@ -1,6 +1,6 @@
 /*
  * incident: Each event interns a text that was never there before, so the JVM's table of strings grows and is searched all the time.
- * names: cpu-hot|work|cpu|hot-method InternedTags
+ * names: cpu-hot-line InternedTags$Tagger.tag
  * load: cpu
  * jfr: jdk.ExecutionSample InternedTags
  */

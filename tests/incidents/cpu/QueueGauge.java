@@ -1,6 +1,6 @@
 /*
  * incident: A gauge asks a long ConcurrentLinkedQueue for its size on each event, which walks through all of it.
- * names: cpu QueueGauge|Intake
+ * names: cpu-hot-line QueueGauge$Intake.offer
  * load: cpu
  * jfr: jdk.ExecutionSample QueueGauge
  */

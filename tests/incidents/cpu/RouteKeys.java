@@ -1,6 +1,6 @@
 /*
  * incident: Routes are kept in a map whose keys are lists of thousands of stops, so each lookup computes their hash codes anew.
- * names: cpu RouteKeys|Planner
+ * names: cpu-hot-line RouteKeys$Planner.cost
  * load: cpu
  * jfr: jdk.ExecutionSample RouteKeys
  */

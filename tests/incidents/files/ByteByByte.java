@@ -1,6 +1,6 @@
 /*
  * incident: The export writes byte by byte to its file without a buffer.
- * names: cpu|system|kernel|write ByteByByte|Exporter
+ * names: cpu-hot-line ByteByByte$Exporter.export
  * load: cpu
  * jfr: jdk.ExecutionSample ByteByByte
  */

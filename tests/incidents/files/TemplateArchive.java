@@ -1,6 +1,6 @@
 /*
  * incident: Each page opens the archive of templates anew to read one small file of it.
- * names: cpu|file|system TemplateArchive|Pages
+ * names: cpu-hot-line|allocation-rate TemplateArchive$Pages.render
  * load: cpu
  * jfr: jdk.ExecutionSample TemplateArchive
  */

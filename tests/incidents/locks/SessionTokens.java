@@ -1,6 +1,6 @@
 /*
  * incident: Every request asks one SecureRandom for a token, and all threads wait for its lock.
- * names: monitor|lock|contended|juc SessionTokens|TokenMint
+ * names: lock-contention SecureRandom
  * jfr: jdk.JavaMonitorEnter TokenMint
  */
 import incidents.Incident;

@@ -1,6 +1,6 @@
 /*
  * incident: Each upload gets a direct buffer of its own, so the limit for them is reached again and again, and the JVM collects to free some.
- * names: explicit-gc|direct|native-memory UploadBuffers|Upload
+ * names: direct-memory UploadBuffers$Upload.
  * flags: -XX:MaxDirectMemorySize=64m
  * jfr: jdk.GarbageCollection System.gc
  */

@@ -1,6 +1,6 @@
 /*
  * incident: The thread that should complete the quotes has died of an exception, so every request waits for ever.
- * names: wait|stuck|blocked|pool NeverCompleted|Quotes
+ * names: starved-pool NeverCompleted$Quotes.quote
  * jfr: jdk.ThreadPark NeverCompleted
  */
 import incidents.Incident;

@@ -77,7 +77,11 @@ impl Gone {
 }
 
 /// Whatever is to end it: some commands change nothing, so that the signal itself ends them.
-pub(super) fn once_within_a_second(what: &str, by: Option<By>, mut attempt: impl FnMut() -> Result<Gone>) -> Result<()> {
+pub(super) fn once_within_a_second(
+    what: &str,
+    by: Option<By>,
+    mut attempt: impl FnMut() -> Result<Gone>,
+) -> Result<()> {
     let mut all = Vec::new();
     for _ in 0..TRIES {
         all.push(attempt().with_context(|| what.to_owned())?);

@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn exceptions_that_come_all_the_time_are_told_with_their_place() {
         let finding = thrown(120.0).ask(rate).expect("often");
-        assert_eq!(finding.title, "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12 and ignored at a.Mail.retry:40");
+        assert_eq!(
+            finding.title,
+            "Exceptions at 120/s, 75 % of them `a.Refused`, most at a.Mail.check:12 and ignored at a.Mail.retry:40"
+        );
         assert_eq!(
             finding.evidence,
             [

@@ -50,9 +50,12 @@ impl Definitions {
         id
     }
 
-    /// Stacks that were told before the last time will be told again: whoever has them may have given them up.
+    /// Stacks that were told before the last time will be told again: whoever has them may have given them up. Frames at hand may be of
+    /// code that has gone: a JVM that compiles anew makes new ones of the same names all the time.
     pub(super) fn age(&mut self) {
         self.older = std::mem::take(&mut self.young);
+        self.at_hand.clear();
+        self.at_hand_bytes = 0;
     }
 
     /// The number of a frame, which is put into the flow where it is new.
@@ -108,6 +111,17 @@ mod tests {
         }
         let kept: usize = definitions.frames.keys().map(|frame| frame.bytes()).sum();
         assert!(kept <= MAX_FRAME_BYTES + 32 * 1024 && told == kept, "{kept} and {told}");
+    }
+
+    #[test]
+    fn frames_of_code_that_has_gone_are_not_held_for_long() {
+        let mut definitions = Definitions::default();
+        for _ in 0..100 {
+            definitions.frame(Arc::new(Frame::named(Kind::Compiled, "a.A.a")), &mut |_| {});
+        }
+        assert_eq!((definitions.frames.len(), definitions.at_hand.len()), (1, 100));
+        definitions.age();
+        assert_eq!((definitions.frames.len(), definitions.at_hand.len(), definitions.at_hand_bytes), (1, 0, 0));
     }
 
     #[test]

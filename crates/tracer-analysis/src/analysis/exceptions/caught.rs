@@ -142,8 +142,8 @@ mod tests {
         Way::of(&play.stacks, id, "a.Refused")
     }
 
-    fn none() -> Option<Handlers> {
-        Some(Handlers::default())
+    fn empty() -> Handlers {
+        Handlers::default()
     }
 
     fn caught(at: &str, unwound: u64) -> Way {
@@ -154,7 +154,7 @@ mod tests {
     fn the_first_handler_for_one_of_its_classes_catches_it() {
         let of = |class, line| Some(handler(Some(class), line, Use::Reads));
         let stack = [
-            ("a.Mail.check:12", none()),
+            ("a.Mail.check:12", Some(empty())),
             ("a.Mail.send:9", of("a.Other", 10)),
             ("a.Main.main:3", of("java.lang.Exception", 5)),
         ];
@@ -170,33 +170,39 @@ mod tests {
 
     #[test]
     fn what_nobody_catches_ends_the_thread() {
-        assert_eq!(way(&[("a.Main.main:3", none())]), Way { end: End::Uncaught, unwound: 1 });
+        assert_eq!(way(&[("a.Main.main:3", Some(empty()))]), Way { end: End::Uncaught, unwound: 1 });
         let of_virtual = Some(handler(Some("java.lang.Throwable"), 309, Use::Reads));
-        assert_eq!(way(&[("a.Main.go:3", none()), (VIRTUAL_THREAD, of_virtual)]).end, End::Uncaught);
+        assert_eq!(way(&[("a.Main.go:3", Some(empty())), (VIRTUAL_THREAD, of_virtual)]).end, End::Uncaught);
     }
 
     #[test]
     fn what_the_jvm_wraps_becomes_another() {
-        let initialiser = way(&[("a.Config.<clinit>:3", none()), ("a.Main.main:3", none())]);
+        let initialiser = way(&[("a.Config.<clinit>:3", Some(empty())), ("a.Main.main:3", Some(empty()))]);
         assert_eq!(initialiser.end.to_string(), "<becomes java.lang.ExceptionInInitializerError>");
         let error = ["java.lang.Throwable.<init>", "java.lang.Error.<init>", "a.Refused.<init>"];
-        assert_eq!(way_on(&error, &[("a.Config.<clinit>:3", none())]).end, End::Uncaught);
-        let reflection = [("a.Main.go:3", none()), ("jdk.internal.reflect.NativeMethodAccessorImpl.invoke0", none())];
+        assert_eq!(way_on(&error, &[("a.Config.<clinit>:3", Some(empty()))]).end, End::Uncaught);
+        let reflection =
+            [("a.Main.go:3", Some(empty())), ("jdk.internal.reflect.NativeMethodAccessorImpl.invoke0", Some(empty()))];
         assert_eq!(way(&reflection).end, End::Wrapped("java.lang.reflect.InvocationTargetException"));
         // The other one is made there, and thrown on.
-        assert_eq!(way(&[reflection[1].clone(), ("a.Main.go:3", none())]).end, End::Uncaught);
+        assert_eq!(way(&[reflection[1].clone(), ("a.Main.go:3", Some(empty()))]).end, End::Uncaught);
     }
 
     #[test]
     fn native_methods_of_the_jdk_hand_it_on_and_others_decide() {
-        let with = |native| way(&[("a.Main.go:3", none()), (native, none()), ("a.Main.main:4", none())]).end;
+        let with = |native| {
+            way(&[("a.Main.go:3", Some(empty())), (native, Some(empty())), ("a.Main.main:4", Some(empty()))]).end
+        };
         assert_eq!(with("java.lang.Class.forName0"), End::Uncaught);
         assert_eq!(with("a.Codec.decode0"), End::Native("a.Codec.decode0".to_owned()));
     }
 
     #[test]
     fn where_a_part_is_not_known_it_is_said() {
-        assert_eq!(way(&[("a.Main.go:3", none()), ("a.Main.main:4", None)]).end, End::Unknown);
-        assert_eq!(way_on(&["java.lang.Throwable.fillInStackTrace:798"], &[("a.Main.go:3", none())]).end, End::Unknown);
+        assert_eq!(way(&[("a.Main.go:3", Some(empty())), ("a.Main.main:4", None)]).end, End::Unknown);
+        assert_eq!(
+            way_on(&["java.lang.Throwable.fillInStackTrace:798"], &[("a.Main.go:3", Some(empty()))]).end,
+            End::Unknown
+        );
     }
 }

@@ -111,6 +111,7 @@ mod tests {
             threads: 1,
             ran: 0,
             seldom: 0,
+            running: 0,
             together: 1,
             is_virtual: false,
             names: vec![(*name).to_owned()],

@@ -89,6 +89,7 @@ mod tests {
             threads,
             ran,
             seldom: 0,
+            running: 0,
             together: 0,
             is_virtual: false,
             names: Vec::new(),

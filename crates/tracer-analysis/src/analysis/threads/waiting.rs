@@ -3,7 +3,10 @@
 //! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
 //! reason says nothing: a thread that sleeps.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 use super::super::{
     distribution::Durations,
@@ -123,6 +126,16 @@ impl Merge for Seen {
     }
 }
 
+/// Those of a group that wait. Who was not seen in a call for a file may run in the kernel on its behalf, as who writes byte by byte does.
+fn waiting(kind: Kind, group: &LookGroup) -> Option<Cow<'_, LookGroup>> {
+    if kind != Kind::File || group.waits.is_some() || group.running == 0 {
+        return Some(Cow::Borrowed(group));
+    }
+    let threads = group.threads.checked_sub(group.running).filter(|threads| *threads > 0)?;
+    let [ran, seldom] = [group.ran, group.seldom].map(|number| number.min(threads));
+    Some(Cow::Owned(LookGroup { threads, ran, seldom, running: 0, ..group.clone() }))
+}
+
 /// Texts by number; what comes above the bound has one number together.
 #[derive(Debug)]
 struct Texts {
@@ -200,6 +213,8 @@ impl Waiting {
         self.looks_partial += u64::from(look.virtual_more);
         for group in &look.groups {
             let Some((kind, what)) = reason(group.waits.as_ref(), stacks, group.stack) else { continue };
+            let Some(group) = waiting(kind, group) else { continue };
+            let group = &*group;
             let Some(place) = place(kind, group, stacks) else { continue };
             let what = group.holder.as_ref().and_then(|holder| ended(kind, holder)).unwrap_or(what);
             let called = site::top_label(stacks, group.stack);
@@ -433,6 +448,7 @@ mod tests {
             threads: 1,
             ran: 0,
             seldom: 0,
+            running: 0,
             together: 1,
             is_virtual: false,
             names: Vec::new(),
@@ -488,6 +504,20 @@ mod tests {
         assert_eq!(cell("ran_percent"), 50.0.into());
         assert_eq!(cell("callers"), "a.Shop.serve:3".into());
         assert_eq!((cell("holder"), cell("holder_site")), ("auditor".into(), "a.Stock.count:20".into()));
+    }
+
+    /// Who writes byte by byte is in the kernel all the time, and runs there.
+    #[test]
+    fn who_runs_in_the_kernel_for_a_file_does_not_wait_for_it() {
+        let mut play = Play::default();
+        let stack =
+            play.stack(&["a.Export.write:26", "java.io.FileOutputStream.write:313", "java.io.FileOutputStream.write"]);
+        let group = |running| LookGroup { threads: 3, ran: 3, running, waits: None, ..one(stack, None, None) };
+        let most = |running| {
+            let table = reasons([(0, group(running)), (1, group(running))], &play.stacks);
+            table.rows.first().map(|row| row[table.column("most").expect("most")].clone())
+        };
+        assert_eq!([0, 1, 3].map(most), [Some(3_u64.into()), Some(2_u64.into()), None]);
     }
 
     #[test]

@@ -52,6 +52,12 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
+    /// Another jtrace has the target's lock for long.
+    #[error("another jtrace works on the process: {path} was not free within {} s", LOCK_PATIENCE.as_secs())]
+    Busy {
+        /// The lock.
+        path: PathBuf,
+    },
     /// It speaks of something that jtrace never changes.
     #[error("the undo journal {path} names the flag `{flag}`, which jtrace never changes")]
     Unknown {
@@ -139,7 +145,7 @@ impl Journal {
                 return Ok(locked);
             }
             if Instant::now() > deadline {
-                return Err(self.failed("lock")(Errno::WOULDBLOCK));
+                return Err(Error::Busy { path: self.path.join(lock_name(target)) });
             }
             thread::sleep(Duration::from_millis(5));
         }

@@ -173,8 +173,6 @@ const fn length(opcode: u8) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -210,13 +208,17 @@ mod tests {
         assert_eq!(does(&[0x59, 0x4c, 0xb1], 0), Use::Reads);
     }
 
-    proptest! {
-        /// Whatever the bytecode is, looking at it ends.
-        #[test]
-        fn any_bytecode_is_looked_at(code in proptest::collection::vec(any::<u8>(), 0..2000), handler: u16) {
-            if let Use::Rethrows(at) = does(&code, handler) {
-                prop_assert_eq!(code.get(usize::from(at)), Some(&op::ATHROW));
+    /// Whatever the bytecode is, looking at it ends, and what is said is so.
+    #[test]
+    fn fuzz_handlers() {
+        crate::fuzz::each("handlers", usize::MAX, |dice| {
+            let code = dice.bytes(2000);
+            let handler = u16::try_from(dice.number() % 2048).unwrap();
+            let limit = 64 * code.len() + 64 * 1024;
+            match crate::fuzz::metered(limit, || does(&code, handler)) {
+                Use::Rethrows(at) => assert_eq!(code.get(usize::from(at)), Some(&op::ATHROW)),
+                Use::Reads | Use::Ignores => {}
             }
-        }
+        });
     }
 }

@@ -175,4 +175,25 @@ mod tests {
         let (bytes, flags) = everything(&[ROW; MAX_ROWS + 1]);
         assert_eq!(tables().rows(&bytes, flags, CODE_BYTES), None);
     }
+
+    #[test]
+    fn fuzz_exception_tables() {
+        let tables = tables();
+        let whole = everything(&[ROW, ROW, ROW]).0;
+        crate::fuzz::each("exception_tables", usize::MAX, |dice| {
+            let mut bytes = if dice.once_in(2) { dice.bytes(200) } else { whole.clone() };
+            for _ in 0..dice.below(4) {
+                if !bytes.is_empty() {
+                    let at = dice.below(bytes.len());
+                    bytes[at] = dice.byte();
+                }
+            }
+            let (flags, code_bytes) =
+                (u32::from(dice.byte()) << 4 | u32::from(dice.byte() % 16), u16::from(dice.byte()));
+            let rows = crate::fuzz::metered(64 * 1024, || tables.rows(&bytes, flags, code_bytes));
+            for row in rows.into_iter().flatten() {
+                assert!(row.begin < row.end && row.end <= code_bytes && row.handler < code_bytes, "{row:?}");
+            }
+        });
+    }
 }

@@ -25,7 +25,8 @@ fn shop(release: u32) -> Shop {
     let mut world = World::new(release);
     let mut class = world.class("com/shop/Cart", Some("Cart.java"));
     let add = world.method(&mut class, "add", 40, &[(0, 10), (8, 12)]);
-    let sum = world.method(&mut class, "sum", 40, &[(0, 20), (30, 25)]);
+    let handlers = [([5, 9, 30], Some("java/io/IOException")), ([5, 30, 31], None)];
+    let sum = world.method_with_handlers(&mut class, "sum", 40, &[(0, 20), (30, 25)], &handlers);
     let blob = world.nmethod(COMPILE_ID, add, &[(0x10, &[(add, 0)]), (0x20, &[(sum, 31), (add, 9)])]);
     Shop { world, add, sum, blob }
 }
