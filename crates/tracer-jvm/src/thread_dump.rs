@@ -60,6 +60,9 @@ pub struct Thread {
     pub state: Option<&'static str>,
     /// The kernel's letter: `R` runs or could run, `S` and `D` wait.
     pub kernel_state: char,
+    /// Whether it ran, or could, each time that the kernel was asked.
+    #[serde(skip)]
+    pub always_ran: bool,
     /// CPU time that it has used.
     pub cpu_ns: Option<u64>,
     /// How long it was ready to run and waited for a CPU.

@@ -268,17 +268,20 @@ impl ThreadReader {
         code: &Pages<&Memory>,
     ) -> Option<Thread> {
         let mut previous: Option<JavaStack> = None;
+        let mut always_ran = true;
         for attempt in 1.. {
             let before = OsThread::read(self.pid, tid).ok()?;
             let seen = self.seen(thread, previous.is_none().then_some(code))?;
             let waits = self.waits(&seen.thread, seen.object.as_ref(), tid, known);
             let after = OsThread::read(self.pid, tid).ok()?;
             let still = before.stood_still(after);
+            always_ran &= before.state == 'R' && after.state == 'R';
             let same = previous.is_some_and(|stack| stack == seen.stack);
             let runs = seen.stack.end == End::NoAnchor && after.state == 'R';
             if still || same || runs || attempt == ATTEMPTS {
                 let waits = waits.filter(|_| still);
-                return Some(self.told(tid, seen, waits, after, scheduled, still || same));
+                let told = self.told(tid, seen, waits, after, scheduled, still || same);
+                return Some(Thread { always_ran, ..told });
             }
             previous = Some(seen.stack);
         }
@@ -312,6 +315,7 @@ impl ThreadReader {
             daemon: object.as_ref().and_then(|object| object.daemon),
             state: object.as_ref().and_then(|object| state(object.status?)),
             kernel_state: os.state,
+            always_ran: os.state == 'R',
             cpu_ns: scheduled.map(|scheduled| scheduled.ran_ns),
             queued_ns: scheduled.map(|scheduled| scheduled.queued_ns),
             times: scheduled.map(|scheduled| scheduled.times),

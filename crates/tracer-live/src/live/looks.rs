@@ -241,7 +241,7 @@ impl Seen {
                 threads: group.len() as u64,
                 ran: those_in(&self.ran.often) + seldom,
                 seldom,
-                running: group.iter().filter(|thread| thread.kernel_state == 'R').count() as u64,
+                running: group.iter().filter(|thread| thread.always_ran).count() as u64,
                 together: together(group),
                 is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),

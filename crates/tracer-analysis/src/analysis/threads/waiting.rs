@@ -126,9 +126,13 @@ impl Merge for Seen {
     }
 }
 
+/// How reasons end whose calls force data to the disk: what runs there is a part of that, and the program waits for all of it.
+const FORCED: [&str; 2] = ["(fsync)", "(msync)"];
+
 /// Those of a group that wait. Who was not seen in a call for a file may run in the kernel on its behalf, as who writes byte by byte does.
-fn waiting(kind: Kind, group: &LookGroup) -> Option<Cow<'_, LookGroup>> {
-    if kind != Kind::File || group.waits.is_some() || group.running == 0 {
+fn waiting<'a>(kind: Kind, what: &str, group: &'a LookGroup) -> Option<Cow<'a, LookGroup>> {
+    let is_forced = FORCED.iter().any(|forced| what.ends_with(forced));
+    if kind != Kind::File || is_forced || group.waits.is_some() || group.running == 0 {
         return Some(Cow::Borrowed(group));
     }
     let threads = group.threads.checked_sub(group.running).filter(|threads| *threads > 0)?;
@@ -213,7 +217,7 @@ impl Waiting {
         self.looks_partial += u64::from(look.virtual_more);
         for group in &look.groups {
             let Some((kind, what)) = reason(group.waits.as_ref(), stacks, group.stack) else { continue };
-            let Some(group) = waiting(kind, group) else { continue };
+            let Some(group) = waiting(kind, &what, group) else { continue };
             let group = &*group;
             let Some(place) = place(kind, group, stacks) else { continue };
             let what = group.holder.as_ref().and_then(|holder| ended(kind, holder)).unwrap_or(what);
@@ -518,6 +522,10 @@ mod tests {
             table.rows.first().map(|row| row[table.column("most").expect("most")].clone())
         };
         assert_eq!([0, 1, 3].map(most), [Some(3_u64.into()), Some(2_u64.into()), None]);
+        // Whoever has data forced to the disk waits for what the kernel does for that, too.
+        let force = play.stack(&["a.Log.add:12", "sun.nio.ch.FileDispatcherImpl.force0"]);
+        let forced = LookGroup { threads: 3, running: 3, waits: None, ..one(force, None, None) };
+        assert_eq!(reasons([(0, forced)], &play.stacks).rows.len(), 1);
     }
 
     #[test]
