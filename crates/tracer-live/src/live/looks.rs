@@ -63,6 +63,7 @@ pub struct Seen {
     span_ns: u64,
     queued_ns: u64,
     ran: Ran,
+    busy: HashSet<u32>,
     process: Option<OsProcess>,
     mapped: Option<MappedFile>,
     opened: Option<Opened>,
@@ -121,6 +122,7 @@ pub struct Looker {
     reader: ThreadReader,
     queue: Queue,
     used: Used,
+    busy: Busy,
     mapped: Mapped,
     opening: Opening,
 }
@@ -132,6 +134,7 @@ impl Looker {
             reader,
             queue: Queue::default(),
             used: Used::default(),
+            busy: Busy::default(),
             mapped: Mapped::default(),
             opening: Opening::default(),
         }
@@ -139,18 +142,32 @@ impl Looker {
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, queue, used, mapped, opening } = self;
+        let Self { reader, queue, used, busy, mapped, opening } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
         let (span_ns, queued_ns) = queue.since(time_ns, &threads);
         let ran = used.since(&threads, span_ns);
+        let busy = busy.since(&threads, span_ns);
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
         let opened = opening.since(reader.pid(), process, |descriptor| reader.leads_to(descriptor));
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        Ok(Seen { time_ns, cpu_ns, span_ns, queued_ns, ran, process, mapped, opened, threads, unmounted, virtual_more })
+        Ok(Seen {
+            time_ns,
+            cpu_ns,
+            span_ns,
+            queued_ns,
+            ran,
+            busy,
+            process,
+            mapped,
+            opened,
+            threads,
+            unmounted,
+            virtual_more,
+        })
     }
 }
 
@@ -173,6 +190,29 @@ impl Queue {
         }
         let waited = |(tid, now): (&u32, &u64)| now.saturating_sub(before.queued_ns.get(tid).copied().unwrap_or(0));
         (time_ns.saturating_sub(before.time_ns), self.queued_ns.iter().map(waited).fold(0, u64::saturating_add))
+    }
+}
+
+/// Of the time since the look before, how much a thread must have run, or have been ready to, so that it waited for nothing: in per cent.
+const BUSY_PERCENT: u128 = 90;
+
+/// How long threads had run, or had been ready to, by the last look.
+#[derive(Debug, Default)]
+struct Busy(HashMap<u32, u64>);
+
+impl Busy {
+    /// Those that did nothing else since then. Of those that are new, the ones that did at each moment at which they were seen.
+    fn since(&mut self, threads: &[Thread], span_ns: u64) -> HashSet<u32> {
+        let ready = |thread: &Thread| Some((thread.tid, thread.cpu_ns?.saturating_add(thread.queued_ns?)));
+        let now: HashMap<u32, u64> = threads.iter().filter_map(ready).collect();
+        let before = std::mem::replace(&mut self.0, now);
+        let is_busy = |thread: &&Thread| match (before.get(&thread.tid), self.0.get(&thread.tid)) {
+            (Some(before), Some(now)) if span_ns > 0 => {
+                u128::from(now.saturating_sub(*before)) * 100 >= u128::from(span_ns) * BUSY_PERCENT
+            }
+            _ => thread.always_ran,
+        };
+        threads.iter().filter(is_busy).map(|thread| thread.tid).collect()
     }
 }
 
@@ -241,7 +281,7 @@ impl Seen {
                 threads: group.len() as u64,
                 ran: those_in(&self.ran.often) + seldom,
                 seldom,
-                running: group.iter().filter(|thread| thread.always_ran).count() as u64,
+                running: those_in(&self.busy),
                 together: together(group),
                 is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
@@ -431,6 +471,7 @@ mod tests {
             span_ns: 1,
             queued_ns: 0,
             ran: Ran::default(),
+            busy: HashSet::new(),
             process: None,
             mapped: None,
             opened: None,
@@ -445,6 +486,24 @@ mod tests {
         );
         assert_eq!(look.groups.iter().map(|group| group.names.len()).max(), Some(MAX_NAMES));
         assert_eq!(look.threads, 8000, "all of them count");
+    }
+
+    #[test]
+    fn who_was_ready_all_the_time_waited_for_nothing() {
+        let thread = |tid, cpu_ns, queued_ns, always_ran| Thread {
+            tid,
+            cpu_ns: Some(cpu_ns),
+            queued_ns: Some(queued_ns),
+            always_ran,
+            ..Thread::default()
+        };
+        let mut busy = Busy::default();
+        let first = [thread(1, 5, 5, true), thread(2, 5, 5, false), thread(3, 0, 0, true)];
+        assert_eq!(busy.since(&first, 0), HashSet::from([1, 3]), "only what is seen is known");
+        // One ran half of the time and was ready the other half; one waited for most of it; one is new.
+        let half = NS_PER_S / 2;
+        let next = [thread(1, 5 + half, 5 + half, false), thread(3, half, 0, true), thread(4, 9, 9, true)];
+        assert_eq!(busy.since(&next, NS_PER_S), HashSet::from([1, 4]));
     }
 
     #[test]

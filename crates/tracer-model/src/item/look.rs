@@ -95,7 +95,7 @@ pub struct LookGroup {
     /// How many of these did so less than once a second.
     #[serde(default, skip_serializing_if = "is_none")]
     pub seldom: u64,
-    /// How many of them the kernel ran, or had ready to run, each time that it was asked in this look.
+    /// How many of them ran, or were ready to, all the time since the look before.
     #[serde(default, skip_serializing_if = "is_none")]
     pub running: u64,
     /// How many of them wait for one and the same object, at most; 0 where that is not known.
