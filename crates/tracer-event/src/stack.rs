@@ -85,7 +85,8 @@ pub struct Frame {
     /// Which build of that file it is, in hexadecimal digits: what its linker has noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<SharedText>,
-    /// Exception handlers of a Java method, where one of them is for this bytecode index; not there where they were not read.
+    /// Exception handlers of a Java method, where one of them is for this bytecode index, and else none of them; not there where they were
+    /// not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handlers: Option<Handlers>,
 }

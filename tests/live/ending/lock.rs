@@ -21,21 +21,19 @@ use super::{
     second::{By, once_within_a_second, press_twice},
 };
 
-/// The journal of root.
-const JOURNAL: &str = "/run/jtrace";
 const LOCK: &str = ".lock";
 /// Whoever has tried so often waits.
 const TRIES: usize = 20;
 
 fn held(pid: u32) -> Result<Locked> {
     let target = Identity::of(pid).context("the JVM has gone")?;
-    Ok(Journal::at(JOURNAL).lock(target)?)
+    Ok(Journal::for_this_user()?.lock(target)?)
 }
 
 /// A jtrace that is to arm a target, and waits for its lock.
 fn waiting(pid: u32) -> Result<Process> {
     let opened = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
-    inotify::add_watch(&opened, JOURNAL, WatchFlags::OPEN)?;
+    inotify::add_watch(&opened, Journal::for_this_user()?.path(), WatchFlags::OPEN)?;
     let words = ["attach", &pid.to_string(), "-l", "locks", "-d", "1s", "--text"];
     let process = Process::spawn(&mut jtrace::command(&words)?)?;
     let name = format!("{pid}-");

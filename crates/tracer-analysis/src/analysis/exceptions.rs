@@ -126,10 +126,9 @@ impl Exceptions {
 
     fn sites_table(&self, context: Context<'_>) -> Shape {
         let groups = self.sites.grouped_by(|(class, stack), created| {
-            let class = context.names.class(*class);
-            let way = Way::of(context.stacks, *stack, &class);
-            created.measure(context.stacks, *stack, &class, &way);
-            label(class, *stack, &way, context)
+            let (label, way) = label(*class, *stack, context);
+            created.measure(context.stacks, *stack, &label.0, &way);
+            label
         });
         groups.table(
             "sites",
@@ -180,11 +179,13 @@ impl Exceptions {
 /// Class, place, what called that, and where it is caught.
 type Label = (String, String, Option<String>, String);
 
-fn label(class: String, stack: StackId, way: &Way, context: Context<'_>) -> Label {
+fn label(class: NameId, stack: StackId, context: Context<'_>) -> (Label, Way) {
+    let class = context.names.class(class);
+    let way = Way::of(context.stacks, stack, &class);
     let place = site::thrower(context.stacks, stack, &class);
     let place = place.map_or_else(|| Stacks::absence(stack).to_owned(), Frame::to_string);
     let callers = site::callers_among(site::frames_of_thrower(context.stacks, stack, &class));
-    (class, place, callers, way.end.to_string())
+    ((class, place, callers, way.end.to_string()), way)
 }
 
 fn labels((class, place, callers, caught): Label) -> Vec<Cell> {
@@ -245,11 +246,7 @@ impl Analysis for Exceptions {
         let columns = [("created", Amount::Count)];
         let id = |table| (Lens::Exceptions.id(), table);
         let class = |class: &NameId| Some(context.names.class(*class));
-        let place = |(class, stack): &(NameId, StackId)| {
-            let class = context.names.class(*class);
-            let way = Way::of(context.stacks, *stack, &class);
-            Some(label(class, *stack, &way, context))
-        };
+        let place = |(class, stack): &(NameId, StackId)| Some(label(*class, *stack, context).0);
         vec![
             self.class_steps.table(id("classes"), &columns, class, |class| vec![class.into()]),
             self.site_steps.table(id("sites"), &columns, place, labels),

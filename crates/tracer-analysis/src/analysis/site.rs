@@ -58,11 +58,7 @@ pub(super) fn frames_of_thrower<'a>(stacks: &'a Stacks, id: StackId, class: &str
 ///
 /// The constructors of its superclasses are called by its own, which can call each other.
 pub(super) fn frames_below<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> impl Iterator<Item = &'a Frame> {
-    let is_own = |frame: &Frame| frame.name.strip_suffix(INIT) == Some(class);
-    let making: Vec<_> = frames_making(stacks, id).collect();
-    // What else makes an object below, as a constructor that throws, is no part of it.
-    let own = making.iter().rposition(|frame| is_own(frame));
-    let mut left = own.map_or(making.len(), |last| last + 1);
+    let mut left = frames_making(stacks, id, class).len();
     stacks.frames_of(id).skip_while(move |frame| {
         let is_part = !frame.kind.is_java() || left > 0;
         left = left.saturating_sub(usize::from(frame.kind.is_java()));
@@ -70,15 +66,20 @@ pub(super) fn frames_below<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> 
     })
 }
 
-/// The classes that an exception is of, as the constructors say that make it on this stack: its superclasses first.
-pub(super) fn classes_made(stacks: &Stacks, id: StackId) -> Vec<&str> {
-    frames_making(stacks, id).filter_map(|frame| frame.name.strip_suffix(INIT)).collect()
+/// The classes that an exception of a class is of, as the constructors say that make it on this stack: its superclasses first.
+pub(super) fn classes_made<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> Vec<&'a str> {
+    frames_making(stacks, id, class).into_iter().filter_map(|frame| frame.name.strip_suffix(INIT)).collect()
 }
 
-/// The Java frames that make an exception, and constructors that these are called by.
-fn frames_making(stacks: &Stacks, id: StackId) -> impl Iterator<Item = &Frame> {
+/// The Java frames that make an exception of a class: up to its own constructor.
+fn frames_making<'a>(stacks: &'a Stacks, id: StackId, class: &str) -> Vec<&'a Frame> {
     let java = stacks.frames_of(id).filter(|frame| frame.kind.is_java());
-    java.take_while(|frame| frame.name.ends_with(INIT) || frame.name == FILL_IN_STACK_TRACE)
+    let is_making = |frame: &&Frame| frame.name.ends_with(INIT) || frame.name == FILL_IN_STACK_TRACE;
+    let mut making: Vec<_> = java.take_while(is_making).collect();
+    // What else makes an object below, as a constructor that throws, is no part of it.
+    let own = making.iter().rposition(|frame| frame.name.strip_suffix(INIT) == Some(class));
+    making.truncate(own.map_or(making.len(), |last| last + 1));
+    making
 }
 
 /// How the name of a constructor ends.

@@ -54,6 +54,11 @@ impl Definitions {
     /// code that has gone: a JVM that compiles anew makes new ones of the same names all the time.
     pub(super) fn age(&mut self) {
         self.older = std::mem::take(&mut self.young);
+        self.let_go();
+    }
+
+    /// Frames at hand are found by their content again.
+    fn let_go(&mut self) {
         self.at_hand.clear();
         self.at_hand_bytes = 0;
     }
@@ -65,8 +70,7 @@ impl Definitions {
         }
         let id = self.frame_by_content(Arc::clone(&frame), sink);
         if self.at_hand.len() >= MAX_AT_HAND || self.at_hand_bytes >= MAX_AT_HAND_BYTES {
-            self.at_hand.clear();
-            self.at_hand_bytes = 0;
+            self.let_go();
         }
         self.at_hand_bytes += frame.bytes();
         self.at_hand.insert(Arc::as_ptr(&frame), (frame, id));

@@ -61,7 +61,7 @@ impl std::fmt::Display for End {
 impl Way {
     /// The way of an exception of a class that was made on a stack.
     pub(super) fn of(stacks: &Stacks, id: StackId, class: &str) -> Self {
-        let classes = site::classes_made(stacks, id);
+        let classes = site::classes_made(stacks, id, class);
         let is_of = |class: &str| classes.contains(&class);
         let mut unwound = 0;
         let end = |end, unwound| Self { end, unwound };
@@ -160,6 +160,18 @@ mod tests {
         ];
         assert_eq!(way(&stack), caught("a.Main.main:5", 2));
         assert_eq!(way(&[("a.Mail.check:12", of("a.Refused", 14))]), caught("a.Mail.check:14", 0));
+    }
+
+    /// A constructor that throws is of the exception's classes no more than any other method is, whatever it makes.
+    #[test]
+    fn what_throws_is_none_of_its_classes() {
+        let of = |class, line| Some(handler(Some(class), line, Use::Reads));
+        let stack = [
+            ("a.Failure.<init>:4", Some(empty())),
+            ("a.Mail.send:9", of("a.Failure", 10)),
+            ("a.Main.main:3", of("a.Refused", 5)),
+        ];
+        assert_eq!(way(&stack), caught("a.Main.main:5", 2));
     }
 
     #[test]
