@@ -2,6 +2,7 @@
 //! if nobody had been there, whatever becomes of jtrace.
 
 mod questions;
+mod waste;
 
 use std::{collections::BTreeMap, fs, process::Command};
 

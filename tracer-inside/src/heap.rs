@@ -2,11 +2,13 @@
 //!
 //! The first callback comes at a safepoint, before anything was marked. There the process is copied (`copy`): the JVM gives up at once and
 //! goes on, and the copy, in which nothing but this thread lives, walks to the end, tells what it sees (`told`, by `reference`) through a
-//! connection of its own and is gone. `classes` says beforehand what classes, fields and threads are called. `imports` finds where the
-//! JVM's library calls the C library, so that the copy waits for no lock of a thread that it does not have.
+//! connection of its own and is gone. `classes` says beforehand what classes, fields and threads are called, and `contents` looks at what
+//! arrays hold. `imports` finds where the JVM's library calls the C library, so that the copy waits for no lock of a thread that it does not
+//! have.
 
 mod arena;
 mod classes;
+mod contents;
 mod copy;
 mod imports;
 mod reference;
@@ -27,9 +29,9 @@ use jvmti_bindings::sys::jvmti::{jvmtiCapabilities, jvmtiHeapCallbacks};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tracer_weave::control::{Told, Walk as WalkTold};
 
-use crate::jvm::{Failure, Jni, Jvmti, Vm};
+use crate::jvm::{ArrayLayout, Failure, Jni, Jvmti, Vm};
 
-use self::{copy::Child, reference::Walk};
+use self::{contents::Contents, copy::Child, reference::Walk};
 
 /// How long the copy, or the JVM where it walks itself, waits for a jtrace that reads nothing.
 const ROOM_LIMIT: Duration = Duration::from_secs(5);
@@ -81,7 +83,14 @@ impl Heap {
         ours.write_all(&loaded.records).map_err(|error| format!("jtrace does not read: {error}"))?;
         let classes_ns = nanoseconds(began.elapsed());
         let slots = if asked.in_jvm { imports::Slots::default() } else { imports::find(vm)? };
-        let mut walk = Walk::new(asked, ours.as_raw_fd(), loaded.class_of_classes, &slots)?;
+        // The JVM would stand still for it, and objects that are known by tags do not lie where these say.
+        let contents = if asked.in_jvm || asked.by_tags {
+            None
+        } else {
+            // Where nobody knows how arrays lie there, all else is known.
+            ArrayLayout::measure(jni, jvmti).ok().map(|layout| Contents::new(layout, loaded.held))
+        };
+        let mut walk = Walk::new(asked, ours.as_raw_fd(), loaded.class_of_classes, &slots, contents)?;
         let callbacks =
             jvmtiHeapCallbacks { heap_reference_callback: Some(reference::reference), ..Default::default() };
         let asked_at = Instant::now();

@@ -5,6 +5,7 @@
 //! does I/O.
 
 mod class;
+pub mod content;
 pub mod control;
 pub mod outline;
 pub mod pattern;

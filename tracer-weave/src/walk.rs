@@ -16,6 +16,9 @@ pub const OBJECT: u8 = 3;
 pub const CLASS_OBJECT: u8 = 4;
 /// What follows are references of this object: difference to the one before.
 pub const FROM: u8 = 5;
+/// What the array or boxed number holds that was just told of: its [digest](crate::content), as eight bytes, the lowest first; then how
+/// many bytes at its end are zero.
+pub const CONTENT: u8 = 6;
 /// The end: [`End`], as ten numbers.
 pub const END: u8 = 7;
 /// In addition to a kind of reference: to an object that was told of before. Difference to the address of the object that refers, or

@@ -1,8 +1,8 @@
 //! The heap of a JVM as a graph: as the library in a JVM tells of it, or read from a file; what holds what, and what each thing holds.
 //!
 //! In the order of the data: [`stream`] reads what a walk tells, at the cost in [`facts`], [`hprof`]
-//! reads the JVM's own dumps and `file` jtrace's, `build` makes a [`graph`] of each. [`dominators`] says what would be freed with an
-//! object, [`paths`] by which way it is reached, [`summary`] puts the answers together, [`text`] writes them. Of several snapshots, [`census`]
+//! reads the JVM's own dumps and `file` jtrace's, `build` makes a [`graph`] of each, with what is known of [`contents`]. [`dominators`] says what would be freed with an
+//! object, [`paths`] by which way it is reached, [`waste`] what could be saved, [`summary`] puts the answers together, [`text`] writes them. Of several snapshots, [`census`]
 //! counts each, [`aligned`] lays them beside each other, [`diff`] says what differs between two, [`leaks`] what goes on growing. What users ask
 //! of one is in [`question`], over [`truth`]; [`answer`] shows it, [`assertion`] says whether what must hold does.
 
@@ -11,6 +11,7 @@ pub mod answer;
 pub mod assertion;
 pub mod build;
 pub mod census;
+pub mod contents;
 pub mod diff;
 pub mod dominators;
 pub mod facts;
@@ -27,3 +28,4 @@ pub mod stream;
 pub mod summary;
 pub mod text;
 pub mod truth;
+pub mod waste;

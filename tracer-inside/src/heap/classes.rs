@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jvmti_bindings::sys::jni::{jclass, jlong, jobject};
 use tracer_weave::walk::{self, CLASS_HAS_FIELDS, CLASS_INTERFACE, FIELD_STATIC, MAX_NUMBER_BYTES};
 
+use super::contents::{Held, held_by};
 use crate::jvm::{Failure, Jni, Jvmti};
 
 /// Longest name that is told.
@@ -18,16 +19,22 @@ pub(super) struct Loaded {
     pub(super) classes: u64,
     /// The tag of `java.lang.Class`.
     pub(super) class_of_classes: jlong,
+    /// Tags of those classes whose objects hold something that can be looked at.
+    pub(super) held: Vec<(jlong, Held)>,
 }
 
 /// Gives each loaded class a number, as its tag, and tells of all.
 pub(super) fn describe(jvmti: Jvmti, jni: Jni) -> Result<Loaded, Failure> {
     let classes = jvmti.loaded()?;
-    let mut told = Loaded { records: Vec::new(), classes: classes.len() as u64, class_of_classes: 0 };
+    let mut told = Loaded { records: Vec::new(), classes: classes.len() as u64, class_of_classes: 0, held: Vec::new() };
     let tagged = classes.iter().zip(1..).try_for_each(|(class, number)| jvmti.set_tag(*class, number));
     for (class, number) in classes.iter().zip(1..) {
-        if tagged.is_ok() && describe_class(jvmti, jni, *class, number, &mut told.records) {
-            told.class_of_classes = number;
+        if tagged.is_ok() {
+            let signature = describe_class(jvmti, jni, *class, number, &mut told.records);
+            if signature == "Ljava/lang/Class;" {
+                told.class_of_classes = number;
+            }
+            told.held.extend(held_by(&signature).map(|held| (number, held)));
         }
         jni.forget(*class);
     }
@@ -39,8 +46,8 @@ pub(super) fn describe(jvmti: Jvmti, jni: Jni) -> Result<Loaded, Failure> {
     Ok(told)
 }
 
-/// Says whether it is `java.lang.Class`.
-fn describe_class(jvmti: Jvmti, jni: Jni, class: jclass, number: jlong, records: &mut Vec<u8>) -> bool {
+/// Gives its signature.
+fn describe_class(jvmti: Jvmti, jni: Jni, class: jclass, number: jlong, records: &mut Vec<u8>) -> String {
     let signature = jvmti.signature(class).unwrap_or_default();
     let tag_of = |other: jobject| {
         let tag = jvmti.tag(other).unwrap_or(0);
@@ -63,7 +70,7 @@ fn describe_class(jvmti: Jvmti, jni: Jni, class: jclass, number: jlong, records:
         push(records, if modifiers & STATIC == 0 { 0 } else { FIELD_STATIC });
         push_text(records, &name);
     }
-    signature == "Ljava/lang/Class;"
+    signature
 }
 
 /// Names of threads; where there are none, numbers do.

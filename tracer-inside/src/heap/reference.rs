@@ -25,6 +25,7 @@ use tracer_weave::walk::{self, End, ended, fold, kind};
 use super::{
     Asked,
     arena::Arena,
+    contents::Contents,
     copy::{self, Child, Copied},
     imports::Slots,
     seen::Seen,
@@ -59,6 +60,7 @@ pub(super) struct Walk {
     pub(super) arena: Box<Arena>,
     pub(super) slots: Slots,
     seen: Seen,
+    contents: Option<Contents>,
     class_of_classes: jlong,
     state: State,
     child: Option<Child>,
@@ -87,6 +89,7 @@ impl Walk {
         socket: RawFd,
         class_of_classes: jlong,
         slots: &Slots,
+        contents: Option<Contents>,
     ) -> Result<Box<Self>, Failure> {
         let limit = if asked.in_jvm { IN_JVM_BYTES } else { usize::try_from(asked.limit_bytes).unwrap_or(usize::MAX) };
         let mut arena = Box::new(Arena::new(limit));
@@ -97,6 +100,7 @@ impl Walk {
             arena,
             slots: *slots,
             seen,
+            contents,
             class_of_classes,
             state: State::Before,
             child: None,
@@ -273,6 +277,13 @@ impl Walk {
         }
         if is_new {
             self.tell_object(to, class, size, length, known_tag);
+            // SAFETY: in the copy nothing changes, and the size is that of the object.
+            let content = unsafe { self.contents.as_ref().and_then(|all| all.of(ends.to, class, size, length)) };
+            if let Some((digest, zeros)) = content {
+                self.out.byte(walk::CONTENT);
+                self.out.eight(digest);
+                self.out.number(zeros);
+            }
         }
         if ends.from.is_some() {
             self.end.references += 1;

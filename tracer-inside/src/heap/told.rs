@@ -10,8 +10,8 @@ use tracer_weave::walk::{self, MAX_NUMBER_BYTES};
 
 /// Bytes of the buffer.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Longest record.
-const RECORD_BYTES: usize = 12 * MAX_NUMBER_BYTES;
+/// Most bytes that are told of one reference: of the object that refers, of that it leads to, of what that holds, and how.
+const RECORD_BYTES: usize = 16 * MAX_NUMBER_BYTES;
 
 /// The connection, and what waits for it.
 pub(super) struct Out {
@@ -55,6 +55,12 @@ impl Out {
     pub(super) fn number(&mut self, number: u64) {
         if let Some(rest) = self.buffer.get_mut(self.len..) {
             self.len += walk::put(rest, number);
+        }
+    }
+
+    pub(super) fn eight(&mut self, number: u64) {
+        for byte in number.to_le_bytes() {
+            self.byte(byte);
         }
     }
 

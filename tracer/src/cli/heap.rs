@@ -142,8 +142,9 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     if !questions.is_empty() {
         return questions.put(stored, rows, options.json);
     }
+    let is_whole = stored.not_whole().is_none();
     let Stored { graph, origin, cost, not_whole: _ } = stored;
-    let summary = Analysis::of(graph).summary(origin, cost, rows);
+    let summary = Analysis::of(graph).summary(origin, cost, is_whole, rows);
     let mut out = BufWriter::new(io::stdout().lock());
     if options.json {
         serde_json::to_writer_pretty(&mut out, &summary).map_err(io::Error::from)?;

@@ -5,7 +5,10 @@ use std::{
     hash::{BuildHasher as _, RandomState},
 };
 
-use super::graph::{Class, Graph, Label, NOBODY, Node, Root, RootKind, Via};
+use super::{
+    contents::{Contents, Told},
+    graph::{Class, Graph, Label, NOBODY, Node, Root, RootKind, Via},
+};
 use crate::text::class_name::primitive;
 
 /// Share of the table of addresses that is used at most, in hundredths.
@@ -94,6 +97,8 @@ pub struct Builder {
     from: Option<Node>,
     /// References of objects that were told of twice.
     strays: Vec<(Node, Node, Label)>,
+    /// What was told of contents, in the order of objects; nothing where nobody looked.
+    contents: Option<Vec<Told>>,
     /// What could not be taken in: an object twice, or a reference from or to nothing.
     pub odd: u64,
 }
@@ -162,6 +167,16 @@ impl Builder {
         }
         self.starts.push((0, 0));
         Some(node)
+    }
+
+    /// What an object holds, which was told of after all that were told of so far.
+    pub fn content(&mut self, node: Node, digest: u64, zeros: u64) {
+        let told = self.contents.get_or_insert_default();
+        if told.last().is_none_or(|last| last.node < node) {
+            told.push(Told { node, digest, zeros });
+        } else {
+            self.odd += 1;
+        }
     }
 
     /// The number of an address.
@@ -239,8 +254,9 @@ impl Builder {
 
     /// The graph, with its rows in the order of its objects.
     pub fn finish(self) -> Graph {
-        let Self { mut graph, starts, mut strays, numbers, .. } = self;
+        let Self { mut graph, starts, mut strays, numbers, contents, .. } = self;
         drop(numbers);
+        graph.contents = contents.map(|told| Contents::of(&told));
         strays.sort_by_key(|(from, _, _)| *from);
         let mut strays = strays.into_iter().peekable();
         let total = graph.to.len() + strays.len();

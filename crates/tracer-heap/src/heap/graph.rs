@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::contents::Contents;
+
 /// Number of an object.
 pub type Node = u32;
 
@@ -213,6 +215,8 @@ pub struct Graph {
     pub threads: HashMap<u64, String>,
     /// Names of methods by their numbers.
     pub methods: HashMap<u64, String>,
+    /// What is known of what arrays hold, where somebody looked.
+    pub contents: Option<Contents>,
 }
 
 impl Graph {
@@ -278,7 +282,8 @@ impl Graph {
         let references = size_of::<Node>() * self.to.capacity() + size_of::<Label>() * self.label.capacity();
         let lengths = size_of::<(Node, u32)>() * self.lengths.capacity();
         let objects = size_of::<u32>() * (self.class.capacity() + self.size.capacity() + self.first.capacity());
-        (references + lengths + objects, lengths + objects)
+        let contents = self.contents.as_ref().map_or(0, Contents::memory);
+        (references + lengths + objects + contents, lengths + objects + contents)
     }
 }
 

@@ -7,13 +7,17 @@
 use std::{
     collections::HashMap,
     fs::File,
+    hash::{BuildHasher as _, RandomState},
     io::{self, BufReader, Read},
     path::Path,
 };
 
+use tracer_weave::content::Content;
+
 use super::{
     build::{Builder, java_name},
-    graph::{Graph, Root, Via},
+    contents::is_box,
+    graph::{Graph, Node, Root, Via},
 };
 
 mod records;
@@ -29,6 +33,8 @@ const ARRAY_HEADER: u64 = 16;
 const REFERENCE: u64 = 4;
 /// What a text begins with that says why a dump of jtrace's is not whole.
 const NOT_WHOLE: &str = "jtrace: not complete: ";
+/// A text of a dump of jtrace's: elements and numbers in it are zeros because the snapshot had none.
+const NO_VALUES: &str = "jtrace: without values";
 /// Most bytes that lie unused between fields.
 const MOST_GAPS: u64 = 64;
 
@@ -73,6 +79,8 @@ struct Known {
     fields: Option<Vec<(usize, Via)>>,
     /// Size of its objects, likewise.
     units: Option<u32>,
+    /// Whether its objects hold one number.
+    is_box: bool,
 }
 
 #[derive(Default)]
@@ -85,6 +93,9 @@ struct Reader {
     arrays: HashMap<u8, u32>,
     odd: u64,
     not_whole: Option<String>,
+    has_values: bool,
+    /// Keys of contents; others for each dump.
+    keys: [u64; 2],
 }
 
 /// Reads a dump from a file.
@@ -100,7 +111,9 @@ pub fn is_dump(beginning: &[u8]) -> bool {
 
 /// Reads a dump, twice.
 pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
-    let mut reader = Reader { builder: Builder::new(), ..Reader::default() };
+    let random = RandomState::new();
+    let keys = [0, 1].map(|number| random.hash_one(number));
+    let mut reader = Reader { builder: Builder::new(), has_values: true, keys, ..Reader::default() };
     let mut records = Records::open(first)?;
     let time_ms = records.time_ms;
     while let Some(item) = records.step()? {
@@ -108,6 +121,7 @@ pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
     }
     reader.class_objects();
     let mut records = Records::open(second)?;
+    records.wanted = reader.has_values.then_some(keys);
     while let Some(item) = records.step()? {
         reader.second(&item);
     }
@@ -143,6 +157,7 @@ impl Reader {
                 if let Some(reason) = text.strip_prefix(NOT_WHOLE) {
                     self.not_whole = Some(reason.to_owned());
                 }
+                self.has_values &= text != NO_VALUES;
                 self.texts.insert(*id, text);
             }
             Item::Name { class, name } => drop(self.names.insert(*class, *name)),
@@ -157,7 +172,7 @@ impl Reader {
                 let size = ARRAY_HEADER + u64::from(*count) * REFERENCE;
                 self.builder.object(*id, number, units(size), Some(*count));
             }
-            Item::Primitives { id, element, count } => {
+            Item::Primitives { id, element, count, .. } => {
                 let (letter, bytes) = records::primitive(*element);
                 let number = self.array_of(letter);
                 let size = ARRAY_HEADER + u64::from(*count) * bytes;
@@ -216,8 +231,9 @@ impl Reader {
         let name = self.names.get(&class.id).and_then(|name| self.texts.get(name)).map_or("?", String::as_str);
         // Dumps write `java/lang/String` and `[Ljava/lang/String;`.
         let name = if name.starts_with('[') { java_name(name) } else { name.replace('/', ".") };
+        let is_box = is_box(&name);
         let number = self.builder.class(name);
-        self.classes.insert(class.id, Known { number, dump: class.clone(), fields: None, units: None });
+        self.classes.insert(class.id, Known { number, dump: class.clone(), fields: None, units: None, is_box });
     }
 
     fn name(&mut self, id: u64) -> u32 {
@@ -238,7 +254,13 @@ impl Reader {
                         self.odd += 1;
                     }
                 }
+                if self.has_values && self.classes.get(class).is_some_and(|known| known.is_box) {
+                    let mut content = Content::new(self.keys, *class);
+                    content.add(bytes);
+                    self.content(from, &content);
+                }
             }
+            Item::Primitives { id, content: Some(content), .. } => self.content(self.builder.at(*id), content),
             Item::Elements { id, first, ids } => {
                 let from = self.builder.at(*id);
                 self.builder.from(from);
@@ -254,6 +276,13 @@ impl Reader {
                 None => self.odd += 1,
             },
             Item::Text { .. } | Item::Name { .. } | Item::Objects { .. } | Item::Primitives { .. } => {}
+        }
+    }
+
+    fn content(&mut self, node: Option<Node>, content: &Content) {
+        match node {
+            Some(node) => self.builder.content(node, content.digest(), content.zeros()),
+            None => self.odd += 1,
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Conditions are answered one after another, each for all objects: classes, fields and roots are looked at once and not for each object.
 
+mod copies;
 mod names;
 
 use std::cell::OnceCell;
@@ -122,6 +123,9 @@ impl<'a> Asked<'a> {
                     *answer = answer.is(*wanted);
                 }
                 Ok(answers)
+            }
+            Condition::Number { field: Field::Copies, .. } | Condition::OneOf { field: Field::Copies, .. } => {
+                self.copies(condition)
             }
             Condition::Number { field, .. } | Condition::OneOf { field, .. } => Ok(self.numbers(*field, condition)),
             // The parser knows that these are of events.

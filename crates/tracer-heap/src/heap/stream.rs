@@ -116,6 +116,12 @@ impl Front<'_> {
         Ok(number)
     }
 
+    fn eight(&mut self) -> Result<u64, Cut> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(Cut)?;
+        self.0 = rest;
+        Ok(u64::from_le_bytes(*first))
+    }
+
     fn text(&mut self) -> Result<String, Cut> {
         let len = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         if len > MAX_NAME {
@@ -215,6 +221,14 @@ impl Reader {
                 Ok(true)
             }
             walk::OBJECT | walk::CLASS_OBJECT => self.object(front, what == walk::CLASS_OBJECT),
+            walk::CONTENT => {
+                let (digest, zeros) = (front.eight()?, front.number()?);
+                match self.last_node {
+                    Some(node) => self.builder.content(node, digest, zeros),
+                    None => self.builder.odd += 1,
+                }
+                Ok(true)
+            }
             walk::FROM => {
                 let from = self.last_from.wrapping_add(unfold(front.number()?));
                 self.last_from = from;

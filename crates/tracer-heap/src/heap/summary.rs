@@ -11,6 +11,7 @@ use super::{
     facts::Facts,
     graph::{Graph, NOBODY, Node, RootKind},
     paths::Paths,
+    waste::Waste,
 };
 
 /// Ways in which objects of a class are held, of which each row has so many.
@@ -71,6 +72,8 @@ pub struct Summary {
     pub biggest: Vec<ObjectRow>,
     /// Objects that hold many small ones.
     pub accumulations: Vec<Accumulation>,
+    /// What could be saved; absent where not all of the heap was seen.
+    pub waste: Option<Waste>,
 }
 
 /// Roots of a kind.
@@ -213,8 +216,8 @@ impl Analysis {
         self.stands_for.get(&node).copied()
     }
 
-    /// The answers, with so many rows in each table.
-    pub fn summary(&self, origin: Origin, cost: Option<Facts>, rows: usize) -> Summary {
+    /// The answers, with so many rows in each table. What could be saved is told where the heap is whole.
+    pub fn summary(&self, origin: Origin, cost: Option<Facts>, is_whole: bool, rows: usize) -> Summary {
         let by_class = self.by_class(rows);
         Summary {
             head: self.head(origin, cost),
@@ -222,6 +225,7 @@ impl Analysis {
             by_class,
             biggest: self.biggest(rows),
             accumulations: self.accumulations(rows),
+            waste: is_whole.then(|| self.waste(rows)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! A summary as text of a screen.
 
+mod waste;
+
 use std::io::{self, Write};
 
 use super::summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, Summary};
@@ -52,6 +54,9 @@ pub fn write(summary: &Summary, extent: Extent, out: &mut impl Write) -> io::Res
         for row in accumulations {
             accumulation(row, out)?;
         }
+    }
+    if let Some(of) = &summary.waste {
+        waste::write(of, summary.head.bytes, little_bytes, out)?;
     }
     let left_out = [
         summary.by_class.len() - by_class.len(),
@@ -222,7 +227,7 @@ mod tests {
     fn a_screen_leaves_out_what_is_little_and_says_so() {
         let graph = sample::shop(Shop { orders: 20_000, cached: 50, soft: 3, plugins: 40 });
         let origin = sample::counted(&graph, 0).origin;
-        let summary = Analysis::of(graph).summary(origin, None, 20);
+        let summary = Analysis::of(graph).summary(origin, None, true, 20);
         let (screen, whole) = (text(&summary, Extent::Screen), text(&summary, Extent::Whole));
         let little = summary.head.bytes / LITTLE;
         let large = summary.biggest.iter().filter(|row| row.retained_bytes >= little).count().max(FEWEST_ROWS);
@@ -244,7 +249,7 @@ mod tests {
         let graph = sample::shop(Shop { orders: 300, cached: 500, soft: 3, plugins: 40 });
         let origin = sample::counted(&graph, 0).origin;
         let retained: Vec<u64> =
-            Analysis::of(graph).summary(origin, None, 20).by_class.iter().map(|row| row.retained_bytes).collect();
+            Analysis::of(graph).summary(origin, None, true, 20).by_class.iter().map(|row| row.retained_bytes).collect();
         assert!(retained.is_sorted_by(|one, next| one >= next), "{retained:?}");
     }
 }

@@ -42,6 +42,7 @@ impl Kind {
             | Field::Length
             | Field::References
             | Field::Referrers
+            | Field::Copies
             | Field::FieldName
             | Field::Holder
             | Field::Loader
@@ -181,6 +182,8 @@ pub enum Field {
     References,
     /// References that lead to it.
     Referrers,
+    /// Arrays of numbers, or boxed numbers, that hold what it holds, itself included.
+    Copies,
     /// The name of a field that leads to it: there can be several, or none.
     FieldName,
     /// The class of an object that is on every way to it: likewise.
@@ -193,7 +196,7 @@ pub enum Field {
 
 impl Field {
     /// All fields, in the order in which they are listed.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Class,
         Self::Method,
         Self::Signature,
@@ -213,6 +216,7 @@ impl Field {
         Self::Length,
         Self::References,
         Self::Referrers,
+        Self::Copies,
         Self::FieldName,
         Self::Holder,
         Self::Loader,
@@ -241,6 +245,7 @@ impl Field {
             Self::Length => "length",
             Self::References => "references",
             Self::Referrers => "referrers",
+            Self::Copies => "copies",
             Self::FieldName => "field",
             Self::Holder => "holder",
             Self::Loader => "loader",
@@ -269,9 +274,14 @@ impl Field {
             | Self::Loader
             | Self::Root => Type::Text,
             Self::Daemon => Type::Flag,
-            Self::Tid | Self::Depth | Self::Line | Self::Cpu | Self::Length | Self::References | Self::Referrers => {
-                Type::Number
-            }
+            Self::Tid
+            | Self::Depth
+            | Self::Line
+            | Self::Cpu
+            | Self::Length
+            | Self::References
+            | Self::Referrers
+            | Self::Copies => Type::Number,
             Self::Size | Self::Retained => Type::Bytes,
             Self::Duration => Type::Time,
         }
@@ -294,6 +304,7 @@ impl Field {
             | Self::Length
             | Self::References
             | Self::Referrers
+            | Self::Copies
             | Self::FieldName
             | Self::Holder
             | Self::Loader

@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Read};
 
+use tracer_weave::content::Content;
+
 use super::{Error, MAGIC};
 use crate::heap::graph::RootKind;
 
@@ -15,6 +17,8 @@ const ELEMENTS: u32 = 1 << 16;
 const MAX_INSTANCE: u64 = 4 << 20;
 /// Longest head.
 const MAX_HEAD: usize = 32;
+/// Bytes of an array that are looked at at a time.
+const PIECE_BYTES: u64 = 1 << 16;
 
 /// A class.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +72,8 @@ pub(super) enum Item<'a> {
         id: u64,
         element: u8,
         count: u32,
+        /// What it holds, where that is wanted.
+        content: Option<Content>,
     },
     Root {
         id: u64,
@@ -115,6 +121,8 @@ pub(super) struct Records<R> {
     pub(super) time_ms: u64,
     /// Whether its last record was read; a dump that is cut between two records has none.
     pub(super) is_ended: bool,
+    /// Keys of contents, where those of arrays are wanted.
+    pub(super) wanted: Option<[u64; 2]>,
     /// Bytes that are left of a segment.
     left: u64,
     buffer: Vec<u8>,
@@ -126,8 +134,18 @@ pub(super) struct Records<R> {
 impl<R: Read> Records<R> {
     pub(super) fn open(from: R) -> Result<Self, Error> {
         let (buffer, ids) = (Vec::new(), Vec::new());
-        let mut records =
-            Self { from, at: 0, id_bytes: 8, time_ms: 0, is_ended: false, left: 0, buffer, ids, array: None };
+        let mut records = Self {
+            from,
+            at: 0,
+            id_bytes: 8,
+            time_ms: 0,
+            is_ended: false,
+            wanted: None,
+            left: 0,
+            buffer,
+            ids,
+            array: None,
+        };
         let mut head = Vec::new();
         loop {
             let mut byte = [0];
@@ -192,11 +210,6 @@ impl<R: Read> Records<R> {
         let skipped = std::io::copy(&mut self.from.by_ref().take(bytes), &mut std::io::sink())?;
         self.at += skipped;
         if skipped < bytes { Err(self.damaged("it is cut")) } else { Ok(()) }
-    }
-
-    fn skip_within(&mut self, bytes: u64) -> Result<(), Error> {
-        self.left = self.left.checked_sub(bytes).ok_or_else(|| self.damaged("a segment is cut"))?;
-        self.skip(bytes)
     }
 
     fn fill(&mut self, bytes: u64) -> Result<(), Error> {
@@ -284,8 +297,10 @@ impl<R: Read> Records<R> {
                 if !(4..=11).contains(&element) {
                     return Err(self.damaged("an array of an unknown type"));
                 }
-                self.skip_within(u64::from(count) * primitive(element).1)?;
-                return Ok(Item::Primitives { id, element, count });
+                let bytes = u64::from(count) * primitive(element).1;
+                self.left = self.left.checked_sub(bytes).ok_or_else(|| self.damaged("a segment is cut"))?;
+                let content = self.content(element, bytes)?;
+                return Ok(Item::Primitives { id, element, count, content });
             }
             _ => return Err(self.damaged("an unknown record of a segment")),
         };
@@ -297,6 +312,20 @@ impl<R: Read> Records<R> {
         let frame = if words > 1 { self.four()? } else { 0 };
         let frame = if tag == 0x08 { 0 } else { frame.wrapping_add(u32::from(words > 1)) };
         Ok(Item::Root { id, kind, thread, frame })
+    }
+
+    /// Looks at the elements of an array where that is wanted, and passes over them else.
+    fn content(&mut self, element: u8, bytes: u64) -> Result<Option<Content>, Error> {
+        let Some(keys) = self.wanted else { return self.skip(bytes).map(|()| None) };
+        let mut content = Content::new(keys, u64::from(element));
+        let mut left = bytes;
+        while left > 0 {
+            let piece = left.min(PIECE_BYTES);
+            self.fill(piece)?;
+            content.add(&self.buffer);
+            left -= piece;
+        }
+        Ok(Some(content))
     }
 
     fn instance(&mut self) -> Result<Item<'_>, Error> {

@@ -79,17 +79,27 @@ fn dump() -> Vec<u8> {
     for (id, text) in [(8, "java/lang/ref/Reference"), (9, "java/lang/ref/WeakReference"), (10, "referent")] {
         dump.text(id, text);
     }
-    for (class, name) in [(101, 1), (102, 2), (103, 3), (104, 4), (105, 8), (106, 9)] {
+    for (id, text) in [(11, "java/lang/Integer"), (12, "value")] {
+        dump.text(id, text);
+    }
+    for (class, name) in [(101, 1), (102, 2), (103, 3), (104, 4), (105, 8), (106, 9), (107, 11)] {
         dump.name(class, name);
     }
     let mut heap = Dumped::default();
     heap.class(101, 0, None, &[]).class(102, 101, None, &[]);
     heap.class(103, 101, Some((7, 201)), &[(5, 2), (6, 11)]).class(104, 101, None, &[]);
-    heap.class(105, 101, None, &[(10, 2)]).class(106, 105, None, &[]);
+    heap.class(105, 101, None, &[(10, 2)]).class(106, 105, None, &[]).class(107, 101, None, &[(12, 10)]);
     heap.one(0x21).eight(201).four(0).eight(103).four(16).eight(202).eight(1);
     heap.one(0x21).eight(202).four(0).eight(103).four(16).eight(0).eight(2);
     heap.one(0x22).eight(203).four(0).four(2).eight(104).eight(0).eight(202);
     heap.one(0x23).eight(204).four(0).four(5).one(8).0.extend([0; 5]);
+    // Three arrays, of which two are equal, and two numbers that are.
+    for (id, content) in [(206, [1; 100]), (207, [2; 100]), (208, [1; 100])] {
+        heap.one(0x23).eight(id).four(0).four(100).one(8).0.extend(content);
+    }
+    for id in [209, 210] {
+        heap.one(0x21).eight(id).four(0).eight(107).four(4).four(1000);
+    }
     heap.one(0x21).eight(205).four(0).eight(106).four(8).eight(204);
     // A class of the JVM, and a variable.
     heap.one(0x05).eight(103).one(0x03).eight(205).four(1).four(0);
@@ -107,9 +117,14 @@ fn what_a_dump_says_comes_back() {
     let count = |name: &str| (0..).zip(&graph.class).filter(|(node, _)| graph.class_of(*node).name == name).count();
     assert_eq!(
         ["com.shop.Order", "com.shop.Order[]", "byte[]", "java.lang.ref.WeakReference", "java.lang.Class"].map(count),
-        [2, 1, 1, 1, 6]
+        [2, 1, 4, 1, 7]
     );
     assert!(graph.class.iter().all(|class| (*class as usize) < graph.classes.len()));
+    let contents = graph.contents.as_ref().expect("it has values");
+    let equal: Vec<_> = contents.equal.iter().map(|(node, _)| graph.class_of(*node).name.as_str()).collect();
+    assert_eq!(equal, ["byte[]", "byte[]", "java.lang.Integer", "java.lang.Integer"]);
+    assert_eq!((contents.equal[0].1, contents.equal[2].1), (contents.equal[1].1, contents.equal[3].1));
+    assert_eq!(contents.equal[1].0 - contents.equal[0].0, 2);
     let analysis = Analysis::of(read.graph);
     let first = analysis.graph.classes.iter().find(|class| class.name == "com.shop.Order").expect("there").object;
     assert_ne!(first, NOBODY);
@@ -138,7 +153,7 @@ fn fuzz_hprof() {
         if let Ok(read) = read(&bytes[..], &bytes[..]) {
             write::tests::write_anything(&read.graph);
             let analysis = Analysis::of(read.graph);
-            analysis.summary(crate::heap::summary::Origin::default(), None, 3);
+            analysis.summary(crate::heap::summary::Origin::default(), None, true, 3);
         }
     });
 }

@@ -8,7 +8,7 @@ use std::{
     io::{self, Read as _, Write},
 };
 
-use super::{ARRAY_HEADER, HEADER, MAGIC, NOT_WHOLE, REFERENCE, records};
+use super::{ARRAY_HEADER, HEADER, MAGIC, NO_VALUES, NOT_WHOLE, REFERENCE, records};
 use crate::{
     heap::graph::{Class, Graph, Label, NOBODY, Node, RootKind, Via},
     text::class_name as name,
@@ -97,6 +97,9 @@ pub fn write(graph: &Graph, time_ms: u64, not_whole: Option<&str>, out: &mut dyn
         record.eight(plan.texts.len() as u64 + 1).bytes(NOT_WHOLE.as_bytes()).bytes(reason.as_bytes());
         record.write(0x01, out)?;
     }
+    let mut record = Record::default();
+    record.eight(plan.texts.len() as u64 + 2).bytes(NO_VALUES.as_bytes());
+    record.write(0x01, out)?;
     Record::default().write(0x2c, out)?;
     Ok(left_out)
 }

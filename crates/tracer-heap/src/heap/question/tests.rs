@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     heap::{
         build::Builder,
+        contents::Contents,
         dominators::tests::{random, reached},
         graph::Root,
     },
@@ -122,6 +123,28 @@ fn conditions_choose_the_objects_that_they_say() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn copies_are_those_that_hold_the_same_and_nobody_guesses_where_nobody_looked() {
+    let mut graph = shop();
+    let all = "copies >= 1";
+    let analysis = Analysis::of(graph.clone());
+    let expr = Predicate::parse(all, Kind::HeapObject).expect("a predicate").expr.expect("a condition");
+    let error = Asked::new(&analysis, true).answers(&expr, "--where", all).expect_err("nobody looked");
+    assert_eq!(error.what, "this snapshot does not tell what arrays hold");
+    // The text, and two orders that would be arrays in another heap.
+    graph.contents = Some(Contents { equal: vec![(4, 3), (5, 3)], zeros: Vec::new() });
+    let analysis = Analysis::of(graph);
+    let asked = Asked::new(&analysis, true);
+    assert_eq!(holds(&asked, "copies == 1", Truth::Yes), [7]);
+    assert_eq!(holds(&asked, "copies > 1", Truth::Yes), [4, 5]);
+    assert_eq!(holds(&asked, "copies > 1", Truth::Unknown), [4, 5, 11]);
+    assert_eq!(holds(&asked, "copies != 2", Truth::Yes), [0, 1, 2, 3, 6, 7, 8, 9, 10]);
+    // What was not seen can be equal as well.
+    let asked = Asked::new(&analysis, false);
+    assert_eq!(holds(&asked, "copies >= 2", Truth::Yes), [4, 5]);
+    assert_eq!(holds(&asked, "copies < 3", Truth::Yes), [0_u32; 0]);
 }
 
 #[test]

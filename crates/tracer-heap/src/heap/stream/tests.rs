@@ -22,6 +22,14 @@ impl Written {
         }
     }
 
+    fn content(&mut self, digest: u64, zeros: u64) {
+        self.0.push(walk::CONTENT);
+        self.0.extend(digest.to_le_bytes());
+        let mut room = [0; MAX_NUMBER_BYTES];
+        let len = put(&mut room, zeros);
+        self.0.extend(&room[..len]);
+    }
+
     fn text(&mut self, text: &str) {
         self.0.push(u8::try_from(text.len()).expect("short"));
         self.0.extend(text.bytes());
@@ -65,6 +73,7 @@ fn stream() -> Vec<u8> {
     written.record(kind::FIELD | TO_LAST, &[4]);
     written.record(walk::FROM, &[fold(250)]);
     written.record(walk::OBJECT, &[fold(1), 0, 2, 6]);
+    written.content(0x1122_3344_5566_7788, 70);
     written.record(kind::FIELD | TO_LAST, &[0]);
     let end = End { reason: ended::DONE, objects: 4, visited: 4, class_objects: 1, ..End::default() };
     written.record(walk::END, &end.words());
@@ -93,12 +102,30 @@ fn records_become_a_graph_whose_fields_have_their_names() {
         assert_eq!(of(3), [(4, Via::Referent(name("referent")))]);
         assert_eq!(graph.class_of(1).name, "LateOrder");
         assert_eq!(graph.length(4), Some(5));
+        assert_eq!(graph.contents.as_ref().map(|of| of.zeros.clone()), Some(vec![(4, 70)]));
         assert_eq!(graph.threads.get(&9).map(String::as_str), Some("main"));
         let analysis = Analysis::of(graph);
         assert_eq!(analysis.dominators.only_weak, [4]);
         let path = analysis.path(2);
         assert_eq!((path.root.thread.as_deref(), path.steps.len()), (Some("main"), 1));
     }
+}
+
+/// An array has one content, told of right behind it.
+#[test]
+fn contents_of_nothing_and_second_ones_are_left_out() {
+    let mut written = Written::default();
+    written.content(7, 0);
+    for at in 1..4 {
+        written.record(walk::OBJECT, &[fold(at), 0, 2, 6]);
+        written.content(7, 0);
+        written.content(8, 0);
+    }
+    let mut reader = Reader::new(BOUNDS);
+    reader.take(&written.0).expect("a stream");
+    let (graph, odd) = reader.finish();
+    assert_eq!(odd, 4);
+    assert_eq!(graph.contents.expect("contents").equal, [(0, 0), (1, 0), (2, 0)]);
 }
 
 #[test]
@@ -183,6 +210,6 @@ fn fuzz_heap_stream() {
             }
         }
         let (graph, _) = reader.finish();
-        Analysis::of(graph).summary(crate::heap::summary::Origin::default(), None, 3);
+        Analysis::of(graph).summary(crate::heap::summary::Origin::default(), None, true, 3);
     });
 }

@@ -28,7 +28,7 @@ impl Weighed {
 }
 
 impl Analysis {
-    /// `class.field` of a step.
+    /// Class and field of a step.
     fn by(&self, step: Step, exactly: bool) -> StepRow {
         let name = |number| self.graph.name(number).to_owned();
         let class = self.graph.class_of(step.from).name.clone();
@@ -56,7 +56,7 @@ impl Analysis {
     }
 
     /// What steps have in common that have one text.
-    fn kind_of(&self, step: Step) -> (u32, u32) {
+    pub(in crate::heap) fn kind_of(&self, step: Step) -> (u32, u32) {
         let class = self.graph.class[step.from as usize];
         match step.label.via() {
             Via::Element(_) => (class, Label::new(Via::Element(0)).word()),
@@ -68,7 +68,8 @@ impl Analysis {
         }
     }
 
-    fn short(&self, step: Step) -> String {
+    /// `class.field` of a step.
+    pub(in crate::heap) fn short(&self, step: Step) -> String {
         let StepRow { class, by, .. } = self.by(step, false);
         let joint = if by.starts_with(['[', '<']) { "" } else { "." };
         // The brackets of an array's class are those of its elements.
@@ -88,7 +89,7 @@ impl Analysis {
             .into_values()
             .map(|(objects, node)| {
                 let by = self.paths.step(&self.graph, node).map(|step| self.short(step));
-                let by = by.unwrap_or_else(|| self.root_text(&self.paths.to(&self.graph, node)).kind.text().to_owned());
+                let by = by.unwrap_or_else(|| self.root_kind(node).text().to_owned());
                 Holder { by, objects }
             })
             .collect();
@@ -114,7 +115,7 @@ impl Analysis {
                 ways.into_iter().max_by(|one, other| one.1.bytes.cmp(&other.1.bytes).then_with(|| other.0.cmp(&one.0)));
             let end = ends.nodes.first().filter(|_| most.as_ref().is_none_or(|(_, from)| from.bytes < ends.bytes));
             if let Some((node, _)) = end {
-                let by = self.root_text(&self.paths.to(&self.graph, *node)).kind.text().to_owned();
+                let by = self.root_kind(*node).text().to_owned();
                 merged.push(Merged { by, objects: ends.nodes.len() as u64 });
                 break;
             }
@@ -159,6 +160,11 @@ impl Analysis {
             }
         }
         (ways, ends)
+    }
+
+    /// The kind of the root that the shortest way to an object begins with.
+    pub(in crate::heap) fn root_kind(&self, node: Node) -> RootKind {
+        self.root_text(&self.paths.to(&self.graph, node)).kind
     }
 
     fn root_text(&self, path: &Path) -> RootText {

@@ -140,6 +140,7 @@ fn other_word_of_a_heap(word: &str) -> Option<&'static str> {
         "elements" | "len" => "length",
         "refs" | "outgoing" => "references",
         "incoming" | "inbound" => "referrers",
+        "duplicates" | "equal" => "copies",
         "dominator" | "owner" | "held" | "held_by" | "by" => "holder",
         "kind" | "gc_root" => "root",
         "classloader" | "class_loader" => "loader",
