@@ -22,6 +22,9 @@ const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 /// How addresses begin that lead to the same machine.
 const ON_THIS_MACHINE: [&str; 5] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine"];
 
+/// Of the times that threads were seen waiting for a peer, in how many it held its answer back, in per cent, for that to be why.
+const HELD_BACK_PERCENT: f64 = 50.0;
+
 /// Of the times that threads were seen waiting, how many must be of threads that had run since the look before, in per cent.
 const ENDS_PERCENT: f64 = 75.0;
 
@@ -42,6 +45,16 @@ const PEER: Wait = Wait {
     told: 0.5,
     warning: 1.5,
     next_step: "Look at that peer: it answers slowly, or is not asked for less; a time limit keeps threads from queueing.",
+};
+
+/// The answer is there and is not sent: what the peer wrote last waits until what it wrote before is acknowledged.
+const NAGLE: Wait = Wait {
+    kinds: &["socket"],
+    id: "nagle",
+    told: 0.5,
+    warning: 1.5,
+    next_step: "Have the peer write an answer at once (a buffer, one flush), or set TCP_NODELAY on its sockets; for the JDK's \
+                HttpServer that is -Dsun.net.httpserver.nodelay=true.",
 };
 
 const SYNC: Wait = Wait {
@@ -93,9 +106,18 @@ const PARTY: Wait = Wait {
     next_step: "Look at who comes last: `jtrace threads PID` shows which thread of these is not there yet, and what it does.",
 };
 
-/// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does.
+/// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does, or have answered already.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = most(evidence, &PEER)?;
+    if let Some(percent) = row.number("held_back_percent").filter(|percent| *percent >= HELD_BACK_PERCENT) {
+        let mut finding = say(evidence, &NAGLE, &row)?;
+        finding.title.push_str(", which holds its answers back until what it sent before is acknowledged");
+        let share = format::percent(percent);
+        finding.evidence.push(format!("in {share} of these waits the peer's socket had bytes that it did not send"));
+        let why = "the kernel acknowledges after up to 40 ms (delayed acknowledgements), and sends little bytes not before (Nagle's algorithm)";
+        finding.evidence.push(why.to_owned());
+        return Some(finding);
+    }
     let finding = say(evidence, &PEER, &row)?;
     let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })
@@ -355,6 +377,7 @@ mod tests {
         super::testing::{Case, waiting},
         *,
     };
+    use crate::report::Cell;
 
     #[test]
     fn a_slow_peer_is_one_that_was_connected_to() {
@@ -453,6 +476,27 @@ mod tests {
         );
         assert_eq!(waiting("task", "java.util.concurrent.FutureTask", 30.0, 10).said(task).0, Severity::Info);
         assert!(waiting("condition", "C", 7.0, 10).ask(queue).is_none(), "workers without work");
+    }
+
+    #[test]
+    fn a_peer_that_holds_its_answers_back_is_not_slow() {
+        let held = |percent: f64| {
+            let cells = [
+                ("kind", "socket".into()),
+                ("what", "TCP 127.0.0.1:8080 (read)".into()),
+                ("site", "com.shop.Cart.add:12".into()),
+                ("average", Cell::Float(3.0)),
+                ("looks", 10_u64.into()),
+                ("held_back_percent", Cell::Float(percent)),
+            ];
+            let case = Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells);
+            case.ask(peer).expect("a finding")
+        };
+        let finding = held(92.0);
+        assert_eq!((finding.id, finding.severity), ("nagle", Severity::Warning));
+        assert!(finding.title.ends_with(", which holds its answers back until what it sent before is acknowledged"));
+        assert!(finding.evidence.iter().any(|line| line.starts_with("in 92 % of these waits")), "{finding:?}");
+        assert_eq!(held(20.0).id, "slow-peer");
     }
 
     #[test]

@@ -12,6 +12,15 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use self::sockets::Sockets;
 
+/// What a descriptor leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leads {
+    /// In words.
+    pub name: String,
+    /// Whether it is a socket for which the other side, on this machine, has bytes that it does not send yet.
+    pub held_back: bool,
+}
+
 /// Descriptors of one process, at one moment.
 #[derive(Debug)]
 pub struct Descriptors {
@@ -27,13 +36,19 @@ impl Descriptors {
 
     /// What a descriptor leads to, in words; absent where there is none, or none any more.
     pub fn named(&self, descriptor: u32) -> Option<String> {
+        self.leads_to(descriptor).map(|leads| leads.name)
+    }
+
+    /// What a descriptor leads to, likewise.
+    pub fn leads_to(&self, descriptor: u32) -> Option<Leads> {
         let target = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
         let target = target.to_string_lossy();
         let Some(inode) = of_socket(&target) else {
             let is_input = descriptor == 0 && self.is_typed_into(&target);
-            return Some(if is_input { "standard input".to_owned() } else { words(&target) });
+            let name = if is_input { "standard input".to_owned() } else { words(&target) };
+            return Some(Leads { name, held_back: false });
         };
-        Some(self.sockets.named(inode).unwrap_or_else(|| "a socket".to_owned()))
+        Some(self.sockets.named(inode).unwrap_or_else(|| Leads { name: "a socket".to_owned(), held_back: false }))
     }
 
     /// Whether standard input is something that others write to when they like: a pipe, with a name or without, or a terminal.

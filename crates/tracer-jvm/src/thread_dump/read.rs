@@ -11,7 +11,7 @@ use crate::{
     item::{look::Waits, redaction::Redaction},
     jvm::{
         code_cache,
-        descriptor::Descriptors,
+        descriptor::{Descriptors, Leads},
         find::Jvm,
         java_stack::{End, JavaStack, JavaStacks},
         java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, Owner, ThreadObject, ThreadObjects},
@@ -228,10 +228,11 @@ impl ThreadReader {
             named
         });
         if unmounted.groups.iter().any(UnmountedGroup::reads_socket) {
-            let polled = self
-                .descriptors
-                .polled()
-                .map(|on| Waits::SystemCall { call: "read".to_owned(), on: Some(self.on(on)) });
+            let polled = self.descriptors.polled().map(|on| Waits::SystemCall {
+                call: "read".to_owned(),
+                on: Some(self.on(on)),
+                held_back: false,
+            });
             for group in unmounted.groups.iter_mut().filter(|group| group.reads_socket()) {
                 group.waits.clone_from(&polled);
             }
@@ -248,7 +249,11 @@ impl ThreadReader {
     /// A thread that has not run since it was read. What it waits for may have another owner, and have been moved.
     fn as_before(&self, thread: JavaThread, stood: &Thread, known: &Known) -> Thread {
         let waits = match &stood.waits {
-            Some(Waits::SystemCall { .. }) | None => stood.waits.clone(),
+            // What was held back then has come, or is something else.
+            Some(Waits::SystemCall { call, on, .. }) => {
+                Some(Waits::SystemCall { call: call.clone(), on: on.clone(), held_back: false })
+            }
+            None => None,
             Some(_) => self.threads.again(thread).ok().and_then(|thread| {
                 let object = self.objects.as_ref().and_then(|objects| objects.of(&thread));
                 self.waits(&thread, object.as_ref(), stood.tid, known)
@@ -357,12 +362,12 @@ impl ThreadReader {
             return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner, ended });
         }
         let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
+        let path = call.path(&self.memory).map(|name| Leads { name, held_back: false });
+        let leads = path.or_else(|| self.descriptors.leads_to(self.descriptor(call)?));
         Some(Waits::SystemCall {
             call: call.name().map_or_else(|| format!("system call {}", call.number), str::to_owned),
-            on: call
-                .path(&self.memory)
-                .or_else(|| self.descriptor(call).and_then(|descriptor| self.descriptors.named(descriptor)))
-                .map(|on| self.on(on)),
+            held_back: leads.as_ref().is_some_and(|leads| leads.held_back),
+            on: leads.map(|leads| self.on(leads.name)),
         })
     }
 

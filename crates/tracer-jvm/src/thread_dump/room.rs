@@ -93,7 +93,7 @@ fn of_thread(thread: &Thread) -> usize {
     let waits = match &thread.waits {
         Some(Waits::Monitor { class, .. } | Waits::Notify { class, .. }) => text(class),
         Some(Waits::Unpark { class, ended, .. }) => class.len() + text(ended),
-        Some(Waits::SystemCall { call, on }) => call.len() + text(on),
+        Some(Waits::SystemCall { call, on, .. }) => call.len() + text(on),
         None => 0,
     };
     let carries = thread.carries.as_ref().map_or(0, |carried| carried.name.len());
@@ -154,7 +154,7 @@ mod tests {
     fn names_and_what_is_waited_for_take_room_as_well() {
         let mut room = Room::default();
         let long = || "n".repeat(4096);
-        let waits = Some(Waits::SystemCall { call: "read".to_owned(), on: Some(long()) });
+        let waits = Some(Waits::SystemCall { call: "read".to_owned(), on: Some(long()), held_back: false });
         let one = || Thread { name: long(), waits: waits.clone(), ..Thread::default() };
         let fits = (0..32_768).filter(|_| room.fit(one(), || None).incomplete.is_none()).count();
         assert!((4096..9000).contains(&fits), "{fits}");

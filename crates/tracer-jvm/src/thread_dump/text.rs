@@ -210,8 +210,8 @@ fn sentence(waits: &Waits, names: &HashMap<u32, &Thread>) -> String {
             let owned = gone.unwrap_or_else(|| held("owned", owner));
             format!("parking to wait for  <0x{address:016x}> (a {class}){owned}")
         }
-        Waits::SystemCall { call, on: Some(on) } => format!("in {call}: {}", escape::terminal(on)),
-        Waits::SystemCall { call, on: None } => format!("in {call}"),
+        Waits::SystemCall { call, on: Some(on), .. } => format!("in {call}: {}", escape::terminal(on)),
+        Waits::SystemCall { call, on: None, .. } => format!("in {call}"),
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
             incomplete: Some("it runs"),
             ..thread(20, "carrier", None)
         });
-        let call = Waits::SystemCall { call: "read".to_owned(), on: Some("a pipe".to_owned()) };
+        let call = Waits::SystemCall { call: "read".to_owned(), on: Some("a pipe".to_owned()), held_back: false };
         threads.push(thread(21, "reader", Some(call)));
         let deadlocks = crate::thread_dump::deadlocks(&threads);
         let (jvm, took) = ("OpenJDK 17".to_owned(), Duration::from_millis(12));

@@ -282,6 +282,7 @@ impl Seen {
                 ran: those_in(&self.ran.often) + seldom,
                 seldom,
                 running: those_in(&self.busy),
+                held_back: group.iter().filter(|thread| is_held_back(thread)).count() as u64,
                 together: together(group),
                 is_virtual: false,
                 names: group.iter().take(MAX_NAMES).map(|thread| thread.name.clone()).collect(),
@@ -366,6 +367,7 @@ impl Seen {
                 ran: 0,
                 seldom: 0,
                 running: 0,
+                held_back: 0,
                 together: 0,
                 is_virtual: true,
                 names: group.names.clone(),
@@ -375,6 +377,10 @@ impl Seen {
         }
         told
     }
+}
+
+fn is_held_back(thread: &Thread) -> bool {
+    matches!(thread.waits, Some(Waits::SystemCall { held_back: true, .. }))
 }
 
 /// How many threads of a group wait for one object, at most.

@@ -45,6 +45,9 @@ pub enum Waits {
         call: String,
         /// What it is about: a file, a socket with its peer, a pipe.
         on: Option<String>,
+        /// Whether the peer, on this machine, has bytes for it that it does not send yet.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held_back: bool,
     },
 }
 
@@ -67,7 +70,7 @@ impl Waits {
                 let is_owned = owner.is_some() || ended.is_some();
                 (class, *owner, if is_owned { *address } else { 0 }, None)
             }
-            Self::SystemCall { call, on } => (call, None, 0, on.as_deref().map(peer)),
+            Self::SystemCall { call, on, .. } => (call, None, 0, on.as_deref().map(peer)),
         }
     }
 }
@@ -98,6 +101,9 @@ pub struct LookGroup {
     /// How many of them ran, or were ready to, all the time since the look before.
     #[serde(default, skip_serializing_if = "is_none")]
     pub running: u64,
+    /// How many of them wait for bytes that a peer on this machine has and does not send yet.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub held_back: u64,
     /// How many of them wait for one and the same object, at most; 0 where that is not known.
     #[serde(default, skip_serializing_if = "is_none")]
     pub together: u64,

@@ -112,6 +112,7 @@ mod tests {
             ran: 0,
             seldom: 0,
             running: 0,
+            held_back: 0,
             together: 1,
             is_virtual: false,
             names: vec![(*name).to_owned()],

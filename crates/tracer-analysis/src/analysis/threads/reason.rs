@@ -202,8 +202,8 @@ pub(super) fn words(waits: &Waits) -> String {
         Waits::Notify { joined: Some(_), .. } => "the end of a thread".to_owned(),
         Waits::Monitor { class, .. } | Waits::Notify { class, .. } => class.clone().unwrap_or_else(|| "?".to_owned()),
         Waits::Unpark { class, .. } => class.clone(),
-        Waits::SystemCall { call, on: Some(on) } => format!("{} ({call})", peer(on)),
-        Waits::SystemCall { call, on: None } => call.clone(),
+        Waits::SystemCall { call, on: Some(on), .. } => format!("{} ({call})", peer(on)),
+        Waits::SystemCall { call, on: None, .. } => call.clone(),
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn call(call: &str, on: &str) -> Waits {
-        Waits::SystemCall { call: call.to_owned(), on: Some(on.to_owned()) }
+        Waits::SystemCall { call: call.to_owned(), on: Some(on.to_owned()), held_back: false }
     }
 
     fn kind(waits: Option<&Waits>, frames: &[&str]) -> Option<(Kind, String)> {
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_file_that_is_opened_is_waited_for() {
         let open = ["a.Log.roll:3", "java.io.FileOutputStream.open:293", "java.io.FileOutputStream.open0"];
-        let call = Waits::SystemCall { call: "openat".to_owned(), on: None };
+        let call = Waits::SystemCall { call: "openat".to_owned(), on: None, held_back: false };
         assert_eq!(kind(Some(&call), &open), Some((Kind::File, "a file (openat)".to_owned())));
         assert_eq!(kind(Some(&call), &["a.Log.roll:3"]), Some((Kind::Call, "openat".to_owned())));
     }

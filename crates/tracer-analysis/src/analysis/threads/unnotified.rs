@@ -90,6 +90,7 @@ mod tests {
             ran,
             seldom: 0,
             running: 0,
+            held_back: 0,
             together: 0,
             is_virtual: false,
             names: Vec::new(),

@@ -60,6 +60,8 @@ struct Seen {
     /// Those of looks that had one before, and of these, those that had run since.
     compared: u64,
     ran: u64,
+    /// Those for which a peer on this machine had bytes that it did not send yet.
+    held_back: u64,
     most: u64,
     /// Most that waited for one object.
     together: u64,
@@ -86,6 +88,7 @@ impl Seen {
         self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
         self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
         self.ran += group.ran.saturating_sub(group.seldom);
+        self.held_back += group.held_back;
         self.now += group.threads;
         self.together = self.together.max(group.together);
         let most = self.now > self.most;
@@ -114,6 +117,7 @@ impl Merge for Seen {
         self.virtual_threads += other.virtual_threads;
         self.compared += other.compared;
         self.ran += other.ran;
+        self.held_back += other.held_back;
         if other.most > self.most {
             self.callers.clone_from(&other.callers);
             self.pool.clone_from(&other.pool);
@@ -321,6 +325,10 @@ impl Waiting {
                 0 => Cell::Missing,
                 compared => Cell::Float(100.0 * seen.ran as f64 / compared as f64),
             };
+            let held_back = match seen.held_back {
+                0 => Cell::Missing,
+                of => Cell::Float(100.0 * of as f64 / seen.threads.max(1) as f64),
+            };
             let [first, last] = [seen.first_ns, seen.last_ns].map(|ns| Cell::Int(ns.saturating_sub(span.start_ns)));
             vec![
                 average,
@@ -328,6 +336,7 @@ impl Waiting {
                 seen.most.into(),
                 seen.looks.into(),
                 ran,
+                held_back,
                 holder,
                 place,
                 callers,
@@ -350,6 +359,7 @@ impl Waiting {
                 column("most", "Most", Unit::Count),
                 column("looks", "Looks", Unit::Count),
                 column("ran_percent", "Had run", Unit::Percent),
+                column("held_back_percent", "Held back", Unit::Percent),
                 column("holder", "Held by", Unit::Text),
                 column("holder_site", "Holder's place", Unit::Text),
                 column("callers", "From", Unit::Text),
@@ -453,6 +463,7 @@ mod tests {
             ran: 0,
             seldom: 0,
             running: 0,
+            held_back: 0,
             together: 1,
             is_virtual: false,
             names: Vec::new(),

@@ -24,7 +24,7 @@ impl Descriptors {
     /// and others for one that has connected to it: who waits for which is not known.
     pub fn polled(&self) -> Option<String> {
         let lists = self.lists();
-        common(lists.lines().filter_map(awaited).filter_map(|inode| self.sockets.named(inode)))
+        common(lists.lines().filter_map(awaited).filter_map(|inode| Some(self.sockets.named(inode)?.name)))
     }
 
     /// The kernel's words on each list of `epoll`. For them it takes the list's lock, which the target's user can keep: by adding a file

@@ -8,10 +8,14 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
+use super::Leads;
+
 /// Most of a table that is read.
 const MAX_BYTES: u64 = 8 << 20;
 /// State of a TCP socket that waits for connections.
 const LISTENING: &str = "0A";
+/// State of one that is connected.
+const ESTABLISHED: &str = "01";
 
 /// Sockets of a process's namespace, by inode. A table that cannot be read leaves its sockets out.
 #[derive(Debug)]
@@ -21,7 +25,7 @@ pub(super) struct Sockets {
     internet: OnceCell<Names>,
 }
 
-type Names = HashMap<u64, String>;
+type Names = HashMap<u64, Leads>;
 
 impl Sockets {
     /// Nothing is read yet.
@@ -30,7 +34,7 @@ impl Sockets {
     }
 
     /// Those of the internet are asked for last: the kernel looks through a table of all that there could be, however few there are.
-    pub(super) fn named(&self, inode: u64) -> Option<String> {
+    pub(super) fn named(&self, inode: u64) -> Option<Leads> {
         let unix = self.unix.get_or_init(|| named(&text(self.pid, "unix"), of_unix).collect());
         let name = unix.get(&inode);
         name.or_else(|| self.internet.get_or_init(|| internet(self.pid)).get(&inode)).cloned()
@@ -40,15 +44,28 @@ impl Sockets {
 fn internet(pid: u32) -> Names {
     let tables = [("tcp", "TCP"), ("tcp6", "TCP"), ("udp", "UDP"), ("udp6", "UDP")]
         .map(|(file, protocol)| (text(pid, file), protocol));
-    let listening = tables.iter().flat_map(|(table, _)| table.lines().skip(1)).filter_map(listens).collect();
+    let lines = || tables.iter().flat_map(|(table, _)| table.lines().skip(1));
+    let known = Known {
+        listening: lines().filter_map(listens).collect(),
+        unsent: lines().filter_map(Line::parse).filter(|line| line.unsent > 0).map(|line| line.ends).collect(),
+    };
     let mut names = Names::default();
     for (table, protocol) in &tables {
-        names.extend(named(table, |line| of_internet(line, protocol, &listening)));
+        names.extend(named(table, |line| of_internet(line, protocol, &known)));
     }
     names
 }
 
-fn named(table: &str, one: impl Fn(&str) -> Option<(u64, String)>) -> impl Iterator<Item = (u64, String)> {
+/// What is known of all sockets before each is told of.
+#[derive(Debug, Default)]
+struct Known {
+    /// Ports at which one waits for connections.
+    listening: HashSet<u16>,
+    /// Connections with bytes that the other side has not acknowledged, by both ends.
+    unsent: HashSet<[SocketAddr; 2]>,
+}
+
+fn named(table: &str, one: impl Fn(&str) -> Option<(u64, Leads)>) -> impl Iterator<Item = (u64, Leads)> {
     table.lines().skip(1).filter_map(one)
 }
 
@@ -70,18 +87,40 @@ fn listens(line: &str) -> Option<u16> {
     (words.nth(1)? == LISTENING).then(|| local.port())
 }
 
-/// A line of `/proc/PID/net/tcp`, or one of its like. A socket at a port where others can connect was connected to.
-fn of_internet(line: &str, protocol: &str, listening: &HashSet<u16>) -> Option<(u64, String)> {
-    let mut words = line.split_ascii_whitespace().skip(1);
-    let (local, remote, state) = (address(words.next()?)?, address(words.next()?)?, words.next()?);
-    let inode = words.nth(5)?.parse().ok()?;
+/// A line of `/proc/PID/net/tcp`, or one of its like (<https://www.kernel.org/doc/html/v6.12/networking/proc_net_tcp.html>).
+struct Line<'a> {
+    /// This side, and the other one.
+    ends: [SocketAddr; 2],
+    state: &'a str,
+    /// Bytes that were written here and are not acknowledged, and those that have come and are not read.
+    unsent: u32,
+    unread: u32,
+    inode: u64,
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let ends = [address(words.next()?)?, address(words.next()?)?];
+        let state = words.next()?;
+        let (unsent, unread) = words.next()?.split_once(':')?;
+        let [unsent, unread] = [unsent, unread].map(|number| u32::from_str_radix(number, 16).ok());
+        Some(Self { ends, state, unsent: unsent?, unread: unread?, inode: words.nth(4)?.parse().ok()? })
+    }
+}
+
+/// A socket at a port where others can connect was connected to. Of what comes from the same machine both sides are in the tables: bytes
+/// that wait on one side while nothing is left to be read on the other one are not on their way, where there is none.
+fn of_internet(line: &str, protocol: &str, known: &Known) -> Option<(u64, Leads)> {
+    let Line { ends: [local, remote], state, unread, inode, .. } = Line::parse(line)?;
     let name = match state {
         LISTENING => format!("{protocol} {local}, listening"),
         _ if remote.port() == 0 => format!("{protocol} {local}"),
-        _ if listening.contains(&local.port()) => format!("{protocol} {remote} (to {local})"),
+        _ if known.listening.contains(&local.port()) => format!("{protocol} {remote} (to {local})"),
         _ => format!("{protocol} {remote} (from {local})"),
     };
-    Some((inode, name))
+    let held_back = state == ESTABLISHED && unread == 0 && known.unsent.contains(&[remote, local]);
+    Some((inode, Leads { name, held_back }))
 }
 
 /// `0100007F:1538`: words of 32 bits in the machine's order, and a port.
@@ -103,14 +142,14 @@ fn address(text: &str) -> Option<SocketAddr> {
 }
 
 /// A line of `/proc/PID/net/unix`; its path can hold anything.
-fn of_unix(line: &str) -> Option<(u64, String)> {
+fn of_unix(line: &str) -> Option<(u64, Leads)> {
     let (mut inode, mut rest) = ("", line);
     for _ in 0..7 {
         // Numbers are padded.
         (inode, rest) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
     }
     let name = if rest.is_empty() { "a Unix socket".to_owned() } else { format!("Unix socket {rest}") };
-    Some((inode.parse().ok()?, name))
+    Some((inode.parse().ok()?, Leads { name, held_back: false }))
 }
 
 #[cfg(test)]
@@ -127,7 +166,10 @@ mod tests {
     fn peers_are_read_in_both_families() {
         let line =
             "1: 0100007F:A1F0 0100007F:1538 01 00000000:00000000 00:00000000 00000000  0  0 4711 1 0 20 4 30 10 -1";
-        let named = |line: &str| of_internet(line, "TCP", &HashSet::new()).expect("a line");
+        let named = |line: &str| {
+            let (inode, leads) = of_internet(line, "TCP", &Known::default()).expect("a line");
+            (inode, leads.name)
+        };
         assert_eq!(named(line), (4711, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)".to_owned()));
         let mapped = line.replace("0100007F:1538", "0000000000000000FFFF00000100007F:1538");
         assert_eq!(named(&mapped).1, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)");
@@ -136,8 +178,27 @@ mod tests {
         let listening = line.replace("0100007F:1538 01", "00000000:0000 0A");
         assert_eq!(named(&listening).1, "TCP 127.0.0.1:41456, listening");
         let ports = [&listening].into_iter().filter_map(|line| listens(line)).collect();
-        let served = of_internet(line, "TCP", &ports).expect("a line");
-        assert_eq!(served.1, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
+        let served = of_internet(line, "TCP", &Known { listening: ports, ..Known::default() }).expect("a line");
+        assert_eq!(served.1.name, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
+    }
+
+    #[test]
+    fn what_waits_on_the_other_side_of_the_same_machine_is_held_back() {
+        let line = |local: &str, remote: &str, queues: &str, inode: u64| {
+            format!("1: {local} {remote} 01 {queues} 00:00000000 00000000  0  0 {inode} 1 0 20 4 30 10 -1")
+        };
+        let (client, server) = ("0100007F:A1F0", "0100007F:1538");
+        let mapped = "0000000000000000FFFF00000100007F";
+        let (mapped_client, mapped_server) = (format!("{mapped}:A1F0"), format!("{mapped}:1538"));
+        let waits = |of_client: &str, of_server: &str| {
+            let lines = [line(client, server, of_client, 1), line(&mapped_server, &mapped_client, of_server, 2)];
+            let unsent = lines.iter().filter_map(|line| Line::parse(line)).filter(|line| line.unsent > 0);
+            let known = Known { unsent: unsent.map(|line| line.ends).collect(), ..Known::default() };
+            lines.each_ref().map(|line| of_internet(line, "TCP", &known).expect("a line").1.held_back)
+        };
+        assert_eq!(waits("00000000:00000000", "0000003F:00000000"), [true, false]);
+        assert_eq!(waits("00000000:00000000", "00000000:00000000"), [false, false]);
+        assert_eq!(waits("00000000:00000010", "0000003F:00000000"), [false, false], "some of it can be read");
     }
 
     /// A user can have as many sockets as she likes, and names for them.
@@ -150,15 +211,19 @@ mod tests {
     #[test]
     fn paths_of_unix_sockets_may_have_spaces() {
         let names: Names = named(&sample("/run/a b.sock\n"), of_unix).collect();
-        assert_eq!(names[&4714], "Unix socket /run/a b.sock");
+        assert_eq!(names[&4714].name, "Unix socket /run/a b.sock");
     }
 
     #[test]
     fn fuzz_sockets() {
         fuzz::texts("sockets", |text| {
-            let ports = text.lines().filter_map(listens).collect();
+            let lines = text.lines().filter_map(Line::parse);
+            let known = Known {
+                listening: text.lines().filter_map(listens).collect(),
+                unsent: lines.map(|line| line.ends).collect(),
+            };
             let names: Names =
-                named(text, |line| of_internet(line, "TCP", &ports)).chain(named(text, of_unix)).collect();
+                named(text, |line| of_internet(line, "TCP", &known)).chain(named(text, of_unix)).collect();
             assert!(names.len() <= 2 * text.lines().count());
         });
     }
