@@ -33,7 +33,7 @@ const KEPT: Kept = Kept {
 const STRIPPED: u32 = 17;
 
 /// A part of jtrace, and the live test that says whether it works.
-const PARTS: [(&str, &str); 17] = [
+const PARTS: [(&str, &str); 21] = [
     ("gc", "builds::full_collections_and_their_operations_are_counted"),
     ("safepoint", "counts::safepoints_are_counted_on_every_collector"),
     ("contended monitors", "counts::five_hundred_contended_enters_are_counted"),
@@ -45,6 +45,13 @@ const PARTS: [(&str, &str); 17] = [
     ("alloc", "counts::allocation_is_estimated_within_a_tenth"),
     ("alloc --exact", "builds::objects_of_a_program_are_counted"),
     ("methods", "plain::calls_of_a_warm_program_are_counted_or_named_as_not_covered"),
+    ("exceptions", "exceptions::exceptions_are_counted_by_class_and_place_with_every_collector"),
+    ("where caught", "exceptions::exceptions_are_told_with_the_place_where_they_are_caught"),
+    (
+        "thread dumps",
+        "thread_dump::who_waits_for_whom_and_for_what_is_told_and_circles_are_found_across_both_kinds_of_locks",
+    ),
+    ("heap", "heap::a_snapshot_says_what_the_program_planted_and_what_the_jvm_counts"),
     ("jni", "plain::jni_calls_of_a_warm_program_are_counted_on_every_build"),
     ("cpu", "clock::samples_of_a_busy_thread_add_up_to_the_time_that_it_ran"),
     ("offcpu", "clock::every_sleep_is_an_absence_with_its_length_and_its_system_call"),

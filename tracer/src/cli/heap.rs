@@ -29,6 +29,7 @@ use crate::{
     privilege,
     snapshot::{self, Wanted},
     text::format::{bytes, plural},
+    view::html,
 };
 
 /// What helps where nothing better is known.
@@ -63,7 +64,8 @@ struct SnapshotOptions {
     #[arg(value_name = "PID|FILE", required = true)]
     source: Option<String>,
 
-    /// Keep the snapshot in a file, for `jtrace heap FILE`; as a dump of the JVM's own form where its name ends in .hprof
+    /// Keep the snapshot in a file, for `jtrace heap FILE`; as a dump of the JVM's own form where its name ends in .hprof, and as a page
+    /// with a picture of what holds what where it ends in .html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -126,8 +128,15 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     if let Some(path) = &options.output {
         output::check_replaceable(path)?;
     }
+    let page = options.output.as_deref().filter(|path| path.extension().is_some_and(|extension| extension == "html"));
     // What cannot be understood costs the JVM nothing.
     let questions = options.questions.read()?;
+    if page.is_some() && !questions.is_empty() {
+        return Err(Failure::usage(
+            "a page shows a whole snapshot, and not answers".to_owned(),
+            "keep the snapshot in a file (-o x.heap), and ask that".to_owned(),
+        ));
+    }
     let source = options.source.as_deref().unwrap_or_default();
     let stored = if let Some(pid) = pid(source) {
         options.taking.take_of(pid, true)?
@@ -135,7 +144,7 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
         replay::give_up_but(options.output.as_slice(), &[Path::new(source)])?;
         open(Path::new(source))?
     };
-    if let Some(path) = &options.output {
+    if let Some(path) = options.output.as_deref().filter(|_| page.is_none()) {
         keep(&stored, path)?;
     }
     let rows = options.rows.map_or(USUAL_ROWS, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
@@ -144,7 +153,11 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     }
     let is_whole = stored.not_whole().is_none();
     let Stored { graph, origin, cost, not_whole: _ } = stored;
-    let summary = Analysis::of(graph).summary(origin, cost, is_whole, rows);
+    let analysis = Analysis::of(graph);
+    let summary = analysis.summary(origin, cost, is_whole, rows);
+    if let Some(path) = page {
+        output::replace_with(path, |out| html::write_heap(&summary, &analysis.tree(), out))?;
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     if options.json {
         serde_json::to_writer_pretty(&mut out, &summary).map_err(io::Error::from)?;

@@ -1,17 +1,19 @@
 //! What a snapshot says: how much there is of what, what holds most, and what holds that.
 
+mod rows;
 mod ways;
 
 use std::collections::HashMap;
-
-use serde::{Deserialize, Serialize};
 
 use super::{
     dominators::Dominators,
     facts::Facts,
     graph::{Graph, NOBODY, Node, RootKind},
     paths::Paths,
-    waste::Waste,
+};
+
+pub use rows::{
+    Accumulation, ClassRow, Head, Holder, Merged, ObjectRow, Origin, PathRow, RootRow, RootText, StepRow, Summary,
 };
 
 /// Ways in which objects of a class are held, of which each row has so many.
@@ -23,170 +25,6 @@ const PART_PERCENT: u64 = 50;
 /// It holds so many objects directly, or more, and this share of all bytes, in thousandths.
 const MANY: u32 = 100;
 const LARGE_PERMILLE: u64 = 5;
-
-/// Where a snapshot is from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// Process id; 0 where it is not known.
-    pub pid: u32,
-    /// What ran.
-    pub command: String,
-    /// Version of the JVM.
-    pub jvm: String,
-    /// Its collector.
-    pub collector: String,
-    /// When, in milliseconds since 1970; 0 where it is not known.
-    pub time_ms: u64,
-    /// The file, for dumps.
-    pub file: String,
-}
-
-/// What stands above all answers.
-#[derive(Clone, Debug, Serialize)]
-pub struct Head {
-    /// Where it is from.
-    pub origin: Origin,
-    /// What it cost; absent of dumps that others wrote.
-    pub cost: Option<Facts>,
-    /// Objects.
-    pub objects: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// References that are not null.
-    pub references: u64,
-    /// Classes of which there are objects.
-    pub classes: u64,
-}
-
-/// The answers.
-#[derive(Clone, Debug, Serialize)]
-pub struct Summary {
-    /// Where it is from, and how much there is.
-    #[serde(flatten)]
-    pub head: Head,
-    /// Roots by kind.
-    pub roots: Vec<RootRow>,
-    /// Classes, those first whose objects retain most.
-    pub by_class: Vec<ClassRow>,
-    /// Objects that retain most.
-    pub biggest: Vec<ObjectRow>,
-    /// Objects that hold many small ones.
-    pub accumulations: Vec<Accumulation>,
-    /// What could be saved; absent where not all of the heap was seen.
-    pub waste: Option<Waste>,
-}
-
-/// Roots of a kind.
-#[derive(Clone, Debug, Serialize)]
-pub struct RootRow {
-    /// The kind; absent for what several roots hold together.
-    pub kind: Option<RootKind>,
-    /// Objects that are such roots, each counted once, for its first kind.
-    pub objects: u64,
-    /// Bytes that only they keep alive.
-    pub retained_bytes: u64,
-}
-
-/// A class.
-#[derive(Clone, Debug, Serialize)]
-pub struct ClassRow {
-    /// Its name.
-    pub class: String,
-    /// Objects.
-    pub objects: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Bytes that would be freed with all of them.
-    pub retained_bytes: u64,
-    /// Whether that is exact; else it is at least so much.
-    pub retained_exact: bool,
-    /// How they are held, on the shortest way from a root.
-    pub held_by: Vec<Holder>,
-    /// The shortest ways, merged: from the object towards the root, where most of what they retain goes; the root is the last.
-    pub merged_path: Vec<Merged>,
-}
-
-/// How objects are held.
-#[derive(Clone, Debug, Serialize)]
-pub struct Holder {
-    /// `class.field`, or what kind of root.
-    pub by: String,
-    /// How many.
-    pub objects: u64,
-}
-
-/// A step of a merged path.
-#[derive(Clone, Debug, Serialize)]
-pub struct Merged {
-    /// `class.field`, or what kind of root.
-    pub by: String,
-    /// Objects that refer so, or that the root refers to.
-    pub objects: u64,
-}
-
-/// An object.
-#[derive(Clone, Debug, Serialize)]
-pub struct ObjectRow {
-    /// Its number in this snapshot.
-    pub object: u32,
-    /// Its class; for an object that stands for a class, that.
-    pub class: String,
-    /// Length of an array.
-    pub length: Option<u32>,
-    /// Its bytes.
-    pub bytes: u64,
-    /// Bytes that would be freed with it.
-    pub retained_bytes: u64,
-    /// The shortest way from a root.
-    pub path: PathRow,
-}
-
-/// An object that holds many small ones.
-#[derive(Clone, Debug, Serialize)]
-pub struct Accumulation {
-    /// The object.
-    #[serde(flatten)]
-    pub object: ObjectRow,
-    /// How many objects it holds directly.
-    pub holds: u64,
-    /// Their classes.
-    pub holds_by_class: Vec<Holder>,
-}
-
-/// A way from a root.
-#[derive(Clone, Debug, Serialize)]
-pub struct PathRow {
-    /// Why the first object lives.
-    pub root: RootText,
-    /// From there to the object: each step that is taken several times in a row once.
-    pub steps: Vec<StepRow>,
-    /// Steps between the first and the last ones that are not told.
-    pub left_out: u64,
-}
-
-/// A root in words.
-#[derive(Clone, Debug, Serialize)]
-pub struct RootText {
-    /// Its kind.
-    pub kind: RootKind,
-    /// The thread.
-    pub thread: Option<String>,
-    /// The method of the frame.
-    pub method: Option<String>,
-    /// The class of the object.
-    pub class: String,
-}
-
-/// A step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StepRow {
-    /// Class of the object that refers; of static fields, the class that has them.
-    pub class: String,
-    /// Field, `[index]`, or what else it is: `<class>`, `<loader>`, ...
-    pub by: String,
-    /// How often this step is taken in a row.
-    pub times: u64,
-}
 
 /// A graph with what was found out about it.
 #[derive(Debug)]

@@ -15,6 +15,7 @@ use super::{
     graph::{Graph, Node, Via},
     summary::Analysis,
 };
+use crate::text::class_name::{PRIMITIVES, is_of_jdk};
 
 pub use collections::Crowded;
 use ways::Ways;
@@ -119,9 +120,12 @@ impl Analysis {
         let mut ways = Ways::of(self);
         let mut kinds = Vec::new();
         let mut add = |kind: Kind, found: Vec<Found>| kinds.extend(self.kind(kind, &found, &mut ways, rows));
-        let outermost = empty.iter().filter(|node| self.dominators.dominator(**node).is_none_or(is_free));
-        let whole = |node: &Node| Found { node: *node, bytes: self.dominators.retained(*node), content: None };
-        add(Kind::EmptyCollections, outermost.map(whole).collect());
+        let mut outermost: Vec<Node> =
+            empty.into_iter().filter(|node| self.dominators.dominator(*node).is_none_or(is_free)).collect();
+        // The same snapshot has its rows in the same order.
+        outermost.sort_unstable();
+        let whole = |node: Node| Found { node, bytes: self.dominators.retained(node), content: None };
+        add(Kind::EmptyCollections, outermost.into_iter().map(whole).collect());
         add(Kind::SparseArrays, self.sparse(is_free));
         if let Some(contents) = &self.graph.contents {
             let (arrays, boxes) = self.duplicates(&contents.equal, is_free);
@@ -222,6 +226,12 @@ impl Analysis {
             further,
         })
     }
+}
+
+/// Whether a class is the program's own, or an array of such.
+pub(super) fn is_own(class: &str) -> bool {
+    let element = class.trim_end_matches("[]");
+    !is_of_jdk(element) && !PRIMITIVES.iter().any(|(primitive, _)| *primitive == element)
 }
 
 /// Elements of an array that are not null.

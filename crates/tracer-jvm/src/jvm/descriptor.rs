@@ -30,8 +30,13 @@ pub struct Descriptors {
 
 impl Descriptors {
     /// Nothing is read yet.
-    pub const fn new(pid: u32) -> Self {
+    pub fn new(pid: u32) -> Self {
         Self { pid, sockets: Sockets::new(pid) }
+    }
+
+    /// The same process at another moment.
+    pub fn look_again(&mut self) {
+        self.sockets.look_again();
     }
 
     /// What a descriptor leads to, in words; absent where there is none, or none any more.

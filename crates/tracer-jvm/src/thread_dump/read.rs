@@ -168,7 +168,7 @@ impl ThreadReader {
     /// All threads as they are now.
     pub fn threads(&mut self) -> Result<Vec<Thread>, Error> {
         // Since the last time classes may have gone, and descriptors may lead elsewhere.
-        self.descriptors = Descriptors::new(self.pid);
+        self.descriptors.look_again();
         if self.unloads.may_have_happened(&self.memory) {
             self.symbols.classes_unloaded();
         }

@@ -3,8 +3,11 @@
 //! They are taken on a thread of their own, because reading a thousand threads takes longer than ring buffers may wait. What stands
 //! in them gets its numbers when it is passed on, beside all other stacks.
 
+mod executors;
+mod since;
+
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
@@ -13,13 +16,16 @@ use std::{
     time::Duration,
 };
 
+use executors::executors;
+use since::{Since, Totals};
+
 use super::{definitions::Definitions, host::now_ns, mapped::Mapped, opened::Opening, threads::Threads};
 use crate::{
     clock::{self, ClockId},
     event::{StackId, Tid},
     item::{
         Item,
-        look::{Circled, ExecutorLook, Holding, LookGroup, MappedFile, Opened, OsProcess, ThreadLook, Waits},
+        look::{Circled, Holding, LookGroup, MappedFile, Opened, OsProcess, ThreadLook, Waits},
     },
     jvm::os_process,
     privilege,
@@ -37,15 +43,8 @@ const REST: u32 = 200;
 const WAITING: usize = 2;
 /// Most names of threads that a group keeps, and of those in none.
 const MAX_NAMES: usize = 256;
-/// Most executors of a look.
-const MAX_EXECUTORS: usize = 1024;
-/// Where a thread of an executor waits for a task.
-const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
-/// Where the thread of a `java.util.Timer` waits for one, and calls those that are due.
-const TIMER_LOOP: &str = "java.util.TimerThread.mainLoop";
 /// Most virtual threads of a look: those in the first buckets of their tables, which are as good as drawn.
 const MAX_VIRTUAL: usize = 200;
-const NS_PER_S: u64 = 1_000_000_000;
 /// Most groups of a look.
 const MAX_GROUPS: usize = 1024;
 
@@ -60,10 +59,7 @@ pub(super) struct Looks {
 pub struct Seen {
     time_ns: u64,
     cpu_ns: u64,
-    span_ns: u64,
-    queued_ns: u64,
-    ran: Ran,
-    busy: HashSet<u32>,
+    since: Since,
     process: Option<OsProcess>,
     mapped: Option<MappedFile>,
     opened: Option<Opened>,
@@ -120,9 +116,7 @@ fn look_again(reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<
 /// Looks at all threads of a JVM.
 pub struct Looker {
     reader: ThreadReader,
-    queue: Queue,
-    used: Used,
-    busy: Busy,
+    totals: Totals,
     mapped: Mapped,
     opening: Opening,
 }
@@ -130,128 +124,22 @@ pub struct Looker {
 impl Looker {
     /// One that has not looked yet.
     pub fn new(reader: ThreadReader) -> Self {
-        Self {
-            reader,
-            queue: Queue::default(),
-            used: Used::default(),
-            busy: Busy::default(),
-            mapped: Mapped::default(),
-            opening: Opening::default(),
-        }
+        Self { reader, totals: Totals::default(), mapped: Mapped::default(), opening: Opening::default() }
     }
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, queue, used, busy, mapped, opening } = self;
+        let Self { reader, totals, mapped, opening } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
-        let (span_ns, queued_ns) = queue.since(time_ns, &threads);
-        let ran = used.since(&threads, span_ns);
-        let busy = busy.since(&threads, span_ns);
+        let since = totals.since(time_ns, &threads);
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
         let opened = opening.since(reader.pid(), process, |descriptor| reader.leads_to(descriptor));
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        Ok(Seen {
-            time_ns,
-            cpu_ns,
-            span_ns,
-            queued_ns,
-            ran,
-            busy,
-            process,
-            mapped,
-            opened,
-            threads,
-            unmounted,
-            virtual_more,
-        })
-    }
-}
-
-/// How long threads had waited for a CPU by the last look.
-#[derive(Debug, Default)]
-struct Queue {
-    time_ns: u64,
-    queued_ns: HashMap<u32, u64>,
-}
-
-impl Queue {
-    /// Time since the last look, and how long threads waited for a CPU in it. Those that are new have waited since they began.
-    fn since(&mut self, time_ns: u64, threads: &[Thread]) -> (u64, u64) {
-        let now: HashMap<u32, u64> =
-            threads.iter().filter_map(|thread| Some((thread.tid, thread.queued_ns?))).collect();
-        let is_first = self.time_ns == 0;
-        let before = std::mem::replace(self, Self { time_ns, queued_ns: now });
-        if is_first {
-            return (0, 0);
-        }
-        let waited = |(tid, now): (&u32, &u64)| now.saturating_sub(before.queued_ns.get(tid).copied().unwrap_or(0));
-        (time_ns.saturating_sub(before.time_ns), self.queued_ns.iter().map(waited).fold(0, u64::saturating_add))
-    }
-}
-
-/// Of the time since the look before, how much a thread must have run, or have been ready to, so that it waited for nothing: in per cent.
-const BUSY_PERCENT: u128 = 90;
-
-/// How long threads had run, or had been ready to, by the last look.
-#[derive(Debug, Default)]
-struct Busy(HashMap<u32, u64>);
-
-impl Busy {
-    /// Those that did nothing else since then. Of those that are new, the ones that did at each moment at which they were seen.
-    fn since(&mut self, threads: &[Thread], span_ns: u64) -> HashSet<u32> {
-        let ready = |thread: &Thread| Some((thread.tid, thread.cpu_ns?.saturating_add(thread.queued_ns?)));
-        let now: HashMap<u32, u64> = threads.iter().filter_map(ready).collect();
-        let before = std::mem::replace(&mut self.0, now);
-        let is_busy = |thread: &&Thread| match (before.get(&thread.tid), self.0.get(&thread.tid)) {
-            (Some(before), Some(now)) if span_ns > 0 => {
-                u128::from(now.saturating_sub(*before)) * 100 >= u128::from(span_ns) * BUSY_PERCENT
-            }
-            _ => thread.always_ran,
-        };
-        threads.iter().filter(is_busy).map(|thread| thread.tid).collect()
-    }
-}
-
-/// How often threads had come to a CPU by the last look.
-#[derive(Debug, Default)]
-struct Used(HashMap<u32, u64>);
-
-/// Threads that have run since the look before, by whether they did so once a second, or more often, or less.
-#[derive(Debug, Default)]
-struct Ran {
-    often: HashSet<u32>,
-    seldom: HashSet<u32>,
-}
-
-impl Ran {
-    fn has(&self, tid: u32) -> bool {
-        self.often.contains(&tid) || self.seldom.contains(&tid)
-    }
-}
-
-impl Used {
-    /// Those that have run in a time. Those that are new have, and often; at the first look nobody is known to.
-    fn since(&mut self, threads: &[Thread], span_ns: u64) -> Ran {
-        let now: HashMap<u32, u64> = threads.iter().filter_map(|thread| Some((thread.tid, thread.times?))).collect();
-        let before = std::mem::replace(&mut self.0, now);
-        let mut ran = Ran::default();
-        if before.is_empty() {
-            return ran;
-        }
-        // Looks are a second apart, more or less; where they are rarer, whoever ran once did not run each second.
-        let often = (span_ns + NS_PER_S / 4) / NS_PER_S;
-        for (tid, times) in &self.0 {
-            match before.get(tid).map(|before| times.saturating_sub(*before)) {
-                Some(0) => {}
-                Some(since) if since < often => drop(ran.seldom.insert(*tid)),
-                Some(_) | None => drop(ran.often.insert(*tid)),
-            }
-        }
-        ran
+        Ok(Seen { time_ns, cpu_ns, since, process, mapped, opened, threads, unmounted, virtual_more })
     }
 }
 
@@ -275,13 +163,13 @@ impl Seen {
             let Some(first) = group.first() else { continue };
             let owner = first.waits.as_ref().and_then(|waits| by_tid(waits.owner()?));
             let those_in = |ran: &HashSet<u32>| group.iter().filter(|thread| ran.contains(&thread.tid)).count() as u64;
-            let seldom = those_in(&self.ran.seldom);
+            let seldom = those_in(&self.since.seldom);
             told.push(LookGroup {
                 stack: stack(first),
                 threads: group.len() as u64,
-                ran: those_in(&self.ran.often) + seldom,
+                ran: those_in(&self.since.often) + seldom,
                 seldom,
-                running: those_in(&self.busy),
+                running: those_in(&self.since.busy),
                 held_back: group.iter().filter(|thread| is_held_back(thread)).count() as u64,
                 together: together(group),
                 is_virtual: false,
@@ -299,7 +187,7 @@ impl Seen {
                 },
             });
         }
-        let executors = executors(threads, &self.ran, &mut stack);
+        let executors = executors(threads, &self.since, &mut stack);
         let mut circled = |tid: u32| {
             let thread = by_tid(tid)?;
             let waits = thread.waits.clone()?;
@@ -311,8 +199,8 @@ impl Seen {
         ThreadLook {
             time_ns: self.time_ns,
             cpu_ns: self.cpu_ns,
-            span_ns: self.span_ns,
-            queued_ns: self.queued_ns,
+            span_ns: self.since.span_ns,
+            queued_ns: self.since.queued_ns,
             process: self.process,
             mapped: self.mapped.clone(),
             opened: self.opened.clone(),
@@ -397,47 +285,6 @@ fn together(group: &[&Thread]) -> u64 {
     objects.into_values().max().unwrap_or(0)
 }
 
-/// Whether a thread of an executor, or of a `Timer`, waits for something to do.
-fn is_idle(thread: &Thread) -> bool {
-    let timer = thread.frames.iter().position(|frame| frame.frame.name == TIMER_LOOP);
-    let waits = |frame: &StackFrame| frame.frame.name.starts_with("java.lang.Object.wait");
-    thread.is_in(GET_TASK) || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
-}
-
-/// Executors by their threads.
-fn executors(threads: &[Thread], ran: &Ran, stack: &mut dyn FnMut(&Thread) -> StackId) -> Vec<ExecutorLook> {
-    let mut all = BTreeMap::<u64, Vec<&Thread>>::new();
-    for thread in threads {
-        if let Some(executor) = thread.executor {
-            all.entry(executor.address).or_default().push(thread);
-        }
-    }
-    let look = |members: Vec<&Thread>| {
-        let first = members.first()?;
-        let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| is_idle(thread));
-        let mut alike = HashMap::<_, Vec<&Thread>>::new();
-        for thread in busy.into_iter().filter(|thread| !thread.frames.is_empty()) {
-            alike.entry(&thread.frames).or_default().push(thread);
-        }
-        let most = alike.into_values().max_by_key(Vec::len);
-        let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
-        let here = || members.iter().filter_map(|thread| thread.executor).map(|executor| executor.completed_here);
-        let completed = first.executor?.completed;
-        let completed = completed.map(|gone| here().fold(gone, u64::saturating_add));
-        Some(ExecutorLook {
-            completed,
-            name: first.name.clone(),
-            threads: members.len() as u64,
-            idle: idle.len() as u64,
-            queued: first.executor?.queued,
-            ran: members.iter().filter(|thread| ran.has(thread.tid)).count() as u64,
-            busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
-            waits,
-        })
-    };
-    all.into_values().filter_map(look).take(MAX_EXECUTORS).collect()
-}
-
 /// Puts a stack into the flow.
 fn define(
     frames: &[StackFrame],
@@ -455,6 +302,7 @@ mod tests {
     use super::*;
     use crate::{
         jvm::java_threads::Executor,
+        live::looks::executors::MAX_EXECUTORS,
         stack::{Frame, Kind},
     };
 
@@ -474,10 +322,7 @@ mod tests {
         let seen = Seen {
             time_ns: 1,
             cpu_ns: 1,
-            span_ns: 1,
-            queued_ns: 0,
-            ran: Ran::default(),
-            busy: HashSet::new(),
+            since: Since::default(),
             process: None,
             mapped: None,
             opened: None,
@@ -492,37 +337,5 @@ mod tests {
         );
         assert_eq!(look.groups.iter().map(|group| group.names.len()).max(), Some(MAX_NAMES));
         assert_eq!(look.threads, 8000, "all of them count");
-    }
-
-    #[test]
-    fn who_was_ready_all_the_time_waited_for_nothing() {
-        let thread = |tid, cpu_ns, queued_ns, always_ran| Thread {
-            tid,
-            cpu_ns: Some(cpu_ns),
-            queued_ns: Some(queued_ns),
-            always_ran,
-            ..Thread::default()
-        };
-        let mut busy = Busy::default();
-        let first = [thread(1, 5, 5, true), thread(2, 5, 5, false), thread(3, 0, 0, true)];
-        assert_eq!(busy.since(&first, 0), HashSet::from([1, 3]), "only what is seen is known");
-        // One ran half of the time and was ready the other half; one waited for most of it; one is new.
-        let half = NS_PER_S / 2;
-        let next = [thread(1, 5 + half, 5 + half, false), thread(3, half, 0, true), thread(4, 9, 9, true)];
-        assert_eq!(busy.since(&next, NS_PER_S), HashSet::from([1, 4]));
-    }
-
-    #[test]
-    fn who_ran_once_in_two_seconds_did_so_seldom() {
-        let at = |all: [u64; 3]| -> Vec<Thread> {
-            let thread = |(tid, times)| Thread { tid, times: Some(times), ..Thread::default() };
-            (1..).zip(all).map(thread).collect()
-        };
-        let mut used = Used::default();
-        assert!(used.since(&at([5, 5, 5]), 0).often.is_empty(), "the first look");
-        let ran = used.since(&at([5, 6, 7]), 2 * NS_PER_S);
-        assert_eq!((ran.seldom, ran.often), (HashSet::from([2]), HashSet::from([3])));
-        let ran = used.since(&at([5, 7, 8]), NS_PER_S + NS_PER_S / 20);
-        assert_eq!((ran.seldom, ran.often), (HashSet::new(), HashSet::from([2, 3])));
     }
 }

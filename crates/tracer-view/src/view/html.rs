@@ -7,12 +7,13 @@
 mod axis;
 mod difference;
 mod flame;
+mod heap;
 mod prose;
 mod table;
 
 use std::io;
 
-pub use self::difference::write as write_difference;
+pub use self::{difference::write as write_difference, heap::write as write_heap};
 
 use super::{
     escape, format,
@@ -98,6 +99,11 @@ pub fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     let empty: Vec<_> = sections.iter().filter(|section| is_empty(section)).collect();
     nothing_seen(&empty, out)?;
     end(graphs, out)
+}
+
+/// The bar of a page without a time axis.
+fn bar_without_range() -> String {
+    BAR.replacen("<span class=\"range\"", "<span class=\"range\" hidden", 1)
 }
 
 /// The page up to its first heading. The title is escaped.

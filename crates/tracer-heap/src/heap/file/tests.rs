@@ -1,7 +1,10 @@
 //! What was written comes back; what is cut, damaged or foreign is refused.
 
-use super::*;
-use crate::heap::{build::Builder, graph::Via};
+use super::{write::end, *};
+use crate::heap::{
+    build::Builder,
+    graph::{Root, RootKind, Via},
+};
 
 fn sample() -> Graph {
     let mut builder = Builder::new();

@@ -2,7 +2,10 @@
 
 use tracer_weave::walk::{MAX_NUMBER_BYTES, ended, fold, put};
 
-use super::*;
+use super::{
+    fields::{MAX_ALL_NUMBERED, MAX_NUMBERED},
+    *,
+};
 use crate::{fuzz, heap::summary::Analysis};
 
 /// Most memory for one damaged stream.

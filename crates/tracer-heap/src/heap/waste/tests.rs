@@ -146,6 +146,20 @@ fn empty_collections_are_counted_with_what_they_hold_and_once() {
     assert_eq!(kind(&waste, Kind::SparseArrays), (1, 9 * 4));
 }
 
+/// Sets of the standard library are in another order each time.
+#[test]
+fn rows_of_as_many_bytes_stand_in_one_order() {
+    let of = || {
+        let mut planted = Planted::new();
+        for at in 0..20 {
+            let map = planted.object("java.util.HashMap", 48);
+            planted.hold(&format!("com.shop.Holder{}", at % 5), map);
+        }
+        planted.waste().kinds[0].rows.iter().map(|row| row.held_by.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(), of());
+}
+
 #[test]
 fn tables_are_sparse_from_three_quarters_on() {
     for (used, expected) in [(0, (1, 64)), (4, (1, 48)), (5, (0, 0))] {

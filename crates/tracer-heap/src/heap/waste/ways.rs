@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    heap::{
-        graph::{NOBODY, Node, Via},
-        paths::Step,
-        summary::Analysis,
-    },
-    text::class_name::{PRIMITIVES, is_of_jdk},
+use super::is_own;
+use crate::heap::{
+    graph::{NOBODY, Node, Via},
+    paths::Step,
+    summary::Analysis,
 };
 
 /// Steps of a way; what is further up is not told.
@@ -40,10 +38,6 @@ pub(super) struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     pub(super) fn of(analysis: &'a Analysis) -> Self {
-        let is_own = |name: &str| {
-            let element = name.trim_end_matches("[]");
-            !is_of_jdk(element) && !PRIMITIVES.iter().any(|(primitive, _)| *primitive == element)
-        };
         Self {
             analysis,
             is_own: analysis.graph.classes.iter().map(|class| is_own(&class.name)).collect(),

@@ -1,7 +1,7 @@
 //! The sockets of a network namespace, as the kernel lists them, by inode.
 
 use std::{
-    cell::OnceCell,
+    cell::{OnceCell, RefCell},
     collections::{HashMap, HashSet},
     fs::File,
     io::{self, Read},
@@ -17,27 +17,55 @@ const LISTENING: &str = "0A";
 /// State of one that is connected.
 const ESTABLISHED: &str = "01";
 
+/// Most sockets whose names are kept from moment to moment: a target makes as many as it likes.
+const MAX_KEPT: usize = 16_384;
+
 /// Sockets of a process's namespace, by inode. A table that cannot be read leaves its sockets out.
 #[derive(Debug)]
 pub(super) struct Sockets {
     pid: u32,
     unix: OnceCell<Names>,
     internet: OnceCell<Names>,
+    /// Those whose names stay as they are, as long as there are such sockets. The kernel takes milliseconds for a table.
+    kept: RefCell<HashMap<u64, String>>,
 }
 
-type Names = HashMap<u64, Leads>;
+type Names = HashMap<u64, Named>;
+
+/// A socket of a table.
+#[derive(Debug)]
+struct Named {
+    leads: Leads,
+    /// Whether all that is said of it stays so.
+    stays: bool,
+}
 
 impl Sockets {
     /// Nothing is read yet.
-    pub(super) const fn new(pid: u32) -> Self {
-        Self { pid, unix: OnceCell::new(), internet: OnceCell::new() }
+    pub(super) fn new(pid: u32) -> Self {
+        Self { pid, unix: OnceCell::new(), internet: OnceCell::new(), kept: RefCell::default() }
+    }
+
+    /// Another moment: tables are read again, for what they may say otherwise.
+    pub(super) fn look_again(&mut self) {
+        (self.unix, self.internet) = (OnceCell::new(), OnceCell::new());
     }
 
     /// Those of the internet are asked for last: the kernel looks through a table of all that there could be, however few there are.
     pub(super) fn named(&self, inode: u64) -> Option<Leads> {
+        if let Some(name) = self.kept.borrow().get(&inode) {
+            return Some(Leads { name: name.clone(), held_back: false });
+        }
         let unix = self.unix.get_or_init(|| named(&text(self.pid, "unix"), of_unix).collect());
-        let name = unix.get(&inode);
-        name.or_else(|| self.internet.get_or_init(|| internet(self.pid)).get(&inode)).cloned()
+        let socket = unix.get(&inode).or_else(|| self.internet.get_or_init(|| internet(self.pid)).get(&inode))?;
+        if socket.stays {
+            let mut kept = self.kept.borrow_mut();
+            if kept.len() >= MAX_KEPT {
+                kept.clear();
+            }
+            kept.insert(inode, socket.leads.name.clone());
+        }
+        Some(socket.leads.clone())
     }
 }
 
@@ -65,7 +93,7 @@ struct Known {
     unsent: HashSet<[SocketAddr; 2]>,
 }
 
-fn named(table: &str, one: impl Fn(&str) -> Option<(u64, Leads)>) -> impl Iterator<Item = (u64, Leads)> {
+fn named(table: &str, one: impl Fn(&str) -> Option<(u64, Named)>) -> impl Iterator<Item = (u64, Named)> {
     table.lines().skip(1).filter_map(one)
 }
 
@@ -111,7 +139,7 @@ impl<'a> Line<'a> {
 
 /// A socket at a port where others can connect was connected to. Of what comes from the same machine both sides are in the tables: bytes
 /// that wait on one side while nothing is left to be read on the other one are not on their way, where there is none.
-fn of_internet(line: &str, protocol: &str, known: &Known) -> Option<(u64, Leads)> {
+fn of_internet(line: &str, protocol: &str, known: &Known) -> Option<(u64, Named)> {
     let Line { ends: [local, remote], state, unread, inode, .. } = Line::parse(line)?;
     let name = match state {
         LISTENING => format!("{protocol} {local}, listening"),
@@ -120,7 +148,9 @@ fn of_internet(line: &str, protocol: &str, known: &Known) -> Option<(u64, Leads)
         _ => format!("{protocol} {remote} (from {local})"),
     };
     let held_back = state == ESTABLISHED && unread == 0 && known.unsent.contains(&[remote, local]);
-    Some((inode, Leads { name, held_back }))
+    // What is not connected may be later, and a peer on the same machine may hold something back at another moment.
+    let is_far = remote.port() != 0 && !remote.ip().is_loopback() && remote.ip() != local.ip();
+    Some((inode, Named { leads: Leads { name, held_back }, stays: is_far || state == LISTENING }))
 }
 
 /// `0100007F:1538`: words of 32 bits in the machine's order, and a port.
@@ -142,14 +172,14 @@ fn address(text: &str) -> Option<SocketAddr> {
 }
 
 /// A line of `/proc/PID/net/unix`; its path can hold anything.
-fn of_unix(line: &str) -> Option<(u64, Leads)> {
+fn of_unix(line: &str) -> Option<(u64, Named)> {
     let (mut inode, mut rest) = ("", line);
     for _ in 0..7 {
         // Numbers are padded.
         (inode, rest) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
     }
     let name = if rest.is_empty() { "a Unix socket".to_owned() } else { format!("Unix socket {rest}") };
-    Some((inode.parse().ok()?, Leads { name, held_back: false }))
+    Some((inode.parse().ok()?, Named { leads: Leads { name, held_back: false }, stays: false }))
 }
 
 #[cfg(test)]
@@ -167,8 +197,8 @@ mod tests {
         let line =
             "1: 0100007F:A1F0 0100007F:1538 01 00000000:00000000 00:00000000 00000000  0  0 4711 1 0 20 4 30 10 -1";
         let named = |line: &str| {
-            let (inode, leads) = of_internet(line, "TCP", &Known::default()).expect("a line");
-            (inode, leads.name)
+            let (inode, socket) = of_internet(line, "TCP", &Known::default()).expect("a line");
+            (inode, socket.leads.name)
         };
         assert_eq!(named(line), (4711, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)".to_owned()));
         let mapped = line.replace("0100007F:1538", "0000000000000000FFFF00000100007F:1538");
@@ -179,7 +209,7 @@ mod tests {
         assert_eq!(named(&listening).1, "TCP 127.0.0.1:41456, listening");
         let ports = [&listening].into_iter().filter_map(|line| listens(line)).collect();
         let served = of_internet(line, "TCP", &Known { listening: ports, ..Known::default() }).expect("a line");
-        assert_eq!(served.1.name, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
+        assert_eq!(served.1.leads.name, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
     }
 
     #[test]
@@ -194,11 +224,32 @@ mod tests {
             let lines = [line(client, server, of_client, 1), line(&mapped_server, &mapped_client, of_server, 2)];
             let unsent = lines.iter().filter_map(|line| Line::parse(line)).filter(|line| line.unsent > 0);
             let known = Known { unsent: unsent.map(|line| line.ends).collect(), ..Known::default() };
-            lines.each_ref().map(|line| of_internet(line, "TCP", &known).expect("a line").1.held_back)
+            lines.each_ref().map(|line| of_internet(line, "TCP", &known).expect("a line").1.leads.held_back)
         };
         assert_eq!(waits("00000000:00000000", "0000003F:00000000"), [true, false]);
         assert_eq!(waits("00000000:00000000", "00000000:00000000"), [false, false]);
         assert_eq!(waits("00000000:00000010", "0000003F:00000000"), [false, false], "some of it can be read");
+    }
+
+    #[test]
+    fn names_are_kept_where_nothing_about_a_socket_changes() {
+        let stays = |local: &str, remote: &str, state: &str| {
+            let line =
+                format!("1: {local} {remote} {state} 00000000:00000000 00:00000000 00000000  0  0 7 1 0 20 4 30 10 -1");
+            of_internet(&line, "TCP", &Known::default()).expect("a line").1.stays
+        };
+        let (here, there, nowhere) = ("0300000A:A1F0", "0700000A:1538", "00000000:0000");
+        assert!(stays(here, there, "01") && stays(here, nowhere, "0A"));
+        // Not connected yet, and two ways to this machine.
+        assert!(!stays(here, nowhere, "07") && !stays(here, "0300000A:1538", "01"));
+        assert!(!stays("0100007F:A1F0", "0100007F:1538", "01"));
+        let mut sockets = Sockets::new(std::process::id());
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&server)));
+        let inode = super::super::of_socket(&link.expect("it is open").to_string_lossy()).expect("a socket");
+        let first = sockets.named(inode);
+        sockets.look_again();
+        assert_eq!((sockets.named(inode), sockets.internet.get().is_none()), (first, true));
     }
 
     /// A user can have as many sockets as she likes, and names for them.
@@ -211,7 +262,7 @@ mod tests {
     #[test]
     fn paths_of_unix_sockets_may_have_spaces() {
         let names: Names = named(&sample("/run/a b.sock\n"), of_unix).collect();
-        assert_eq!(names[&4714].name, "Unix socket /run/a b.sock");
+        assert_eq!(names[&4714].leads.name, "Unix socket /run/a b.sock");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{
-    begin, dim, end, flame, list, paragraph,
+    bar_without_range, begin, dim, end, flame, list, paragraph,
     prose::html,
     table::{self, Extra},
 };
@@ -13,11 +13,6 @@ use crate::{
     text::escape,
     view::diff as text,
 };
-
-/// The bar of the other page, without its range: there is no time axis.
-fn bar() -> String {
-    super::BAR.replacen("<span class=\"range\"", "<span class=\"range\" hidden", 1)
-}
 
 /// Writes the page of a comparison, and of the reports that it is about.
 pub fn write(diff: &Diff, [before, after]: [&Report; 2], out: &mut dyn io::Write) -> io::Result<()> {
@@ -35,7 +30,7 @@ pub fn write(diff: &Diff, [before, after]: [&Report; 2], out: &mut dyn io::Write
         list(cautions, out)?;
         writeln!(out, "</div>")?;
     }
-    writeln!(out, "{}</div>\n<section id=\"findings\"><h2>Findings</h2>", bar())?;
+    writeln!(out, "{}</div>\n<section id=\"findings\"><h2>Findings</h2>", bar_without_range())?;
     if findings.is_empty() {
         paragraph("none in either", out)?;
     }

@@ -3,7 +3,15 @@
 (function () {
   "use strict";
   const ROW = 19, THINNEST = 0.6, METHODS = 25, KINDS = ["interpreted", "compiled", "inlined", "native", "stub", "kernel", "unknown"];
-  const TITLES = ["Java, interpreted", "Java, compiled", "Java, inlined", "native", "JVM stub", "kernel", "unknown"];
+  // How kinds are called, and what stands behind them, by what is drawn.
+  const TITLES = {
+    code: ["Java, interpreted", "Java, compiled", "Java, inlined", "native", "JVM stub", "kernel", "unknown"],
+    heap: ["", "class of the program", "", "class of the JDK", "", "", "unknown"],
+  };
+  const BEHIND = {
+    code: "a method's colour is how most of it ran; boxes thinner than a pixel are not drawn",
+    heap: "a box is as wide as what would be freed with these objects; boxes thinner than a pixel are not drawn",
+  };
   // Hue, saturation and lightness by kind, for light and dark pages.
   const LIGHT = [[84, 48, 70], [142, 42, 69], [176, 42, 68], [38, 84, 71], [258, 40, 82], [12, 72, 75], [0, 0, 80]];
   const DARK = [[84, 40, 31], [142, 36, 29], [178, 42, 29], [36, 58, 34], [258, 26, 40], [10, 48, 38], [0, 0, 32]];
@@ -398,7 +406,7 @@
       const amounts = "total " + amount(total, data.unit) + " = " + percent(part(total, all)) + ", self " + amount(tree.own[node], data.unit) + " = " + percent(part(tree.own[node], all));
       const change = !compares ? "" : differs(tree.before.total[node], tree.after.total[node]);
       const inside = zoom === 0 || node === zoom ? "" : ", " + percent(part(total, tree.total[zoom])) + " of the zoomed";
-      return { title: label(node), amounts: (change || amounts) + inside, place: node === 0 ? "" : [TITLES[list.kind[name]], list.place[name]].filter(Boolean).join(", ") };
+      return { title: label(node), amounts: (change || amounts) + inside, place: node === 0 ? "" : [TITLES[data.about][list.kind[name]], list.place[name]].filter(Boolean).join(", ") };
     }
 
     function differs(before, after) {
@@ -568,10 +576,10 @@
         if (!used[at]) continue;
         const entry = document.createElement("span"), mark = document.createElement("i"), [hue, strength, light] = table[at];
         mark.style.background = "hsl(" + hue + " " + strength + "% " + light + "%)";
-        entry.append(mark, TITLES[at]);
+        entry.append(mark, TITLES[data.about][at]);
         entries.push(entry);
       }
-      find("legend").replaceChildren(...entries, "a method's colour is how most of it ran; boxes thinner than a pixel are not drawn");
+      find("legend").replaceChildren(...entries, BEHIND[data.about]);
     }
 
     const heat = heatMap(find("heat"), data, (range) => { cells = range; follow(); });

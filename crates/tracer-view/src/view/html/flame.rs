@@ -60,19 +60,30 @@ pub(super) struct Graphs {
 impl Graphs {
     /// Writes the graph.
     pub(super) fn write(&mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_with(profile, &[], out)
+        self.write_with(profile, &[], About::Code, out)
+    }
+
+    /// Writes the graph of a heap: what is wide holds much. Its frames are classes, those of the program compiled and all others native.
+    pub(super) fn write_heap(&mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+        self.write_with(profile, &[], About::Heap, out)
     }
 
     /// Writes the graph of two profiles in one: red where it has more than before, blue where it has less.
     pub(super) fn write_difference(&mut self, merged: &Merged, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_with(&merged.profile, &merged.before, out)
+        self.write_with(&merged.profile, &merged.before, About::Code, out)
     }
 
-    fn write_with(&mut self, profile: &Profile, before: &[u64], out: &mut dyn io::Write) -> io::Result<()> {
-        let data = data(profile, before)?;
+    fn write_with(
+        &mut self,
+        profile: &Profile,
+        before: &[u64],
+        about: About,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let data = data(profile, before, about)?;
         let later = if self.has_first { format!(" data-later=\"graph-{}\"", self.later.len()) } else { String::new() };
-        writeln!(out, "<figure class=\"flame\"{later}>\n{CONTROLS}")?;
-        writeln!(out, "<details><summary>hottest paths as text</summary><pre>")?;
+        writeln!(out, "<figure class=\"flame\"{later}>\n{}", about.controls())?;
+        writeln!(out, "<details><summary>{} as text</summary><pre>", about.paths())?;
         let (width, rows) = TEXT;
         for line in text::profile::lines(profile, width, rows) {
             writeln!(out, "{}", escape::html(&line))?;
@@ -95,8 +106,58 @@ impl Graphs {
     }
 }
 
+/// What is drawn: it decides how things are called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// Methods that call each other.
+    Code,
+    /// Classes whose objects hold each other.
+    Heap,
+}
+
+impl About {
+    /// What the controls of graphs of code say, and those of heaps.
+    const WORDS: [(&str, &str); 6] = [
+        ("callers first", "what is held first"),
+        ("i begins at the callers", "i begins at what is held"),
+        ("Search frames", "Search classes"),
+        ("methods and functions by what is their own", "classes by what is their own"),
+        ("<th scope=\"col\">Method</th>", "<th scope=\"col\">Class</th>"),
+        ("its hottest paths", "its largest parts"),
+    ];
+
+    fn controls(self) -> String {
+        match self {
+            Self::Code => CONTROLS.to_owned(),
+            Self::Heap => Self::WORDS.iter().fold(
+                CONTROLS.replacen(
+                    "<label><input class=\"flame-lines\"",
+                    "<label hidden><input class=\"flame-lines\"",
+                    1,
+                ),
+                |text, (from, to)| text.replace(from, to),
+            ),
+        }
+    }
+
+    const fn paths(self) -> &'static str {
+        match self {
+            Self::Code => "hottest paths",
+            Self::Heap => "largest parts",
+        }
+    }
+
+    /// How `flame.js` knows it.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Heap => "heap",
+        }
+    }
+}
+
 /// The profile as JSON that cannot end the element it stands in.
-fn data(profile: &Profile, before: &[u64]) -> io::Result<String> {
+fn data(profile: &Profile, before: &[u64], about: About) -> io::Result<String> {
     let symbols = Symbols::new(profile, Lines::Shown);
     let mut texts = Texts::default();
     texts.id("");
@@ -126,7 +187,10 @@ fn data(profile: &Profile, before: &[u64]) -> io::Result<String> {
     let (frames, threads) = (frames.end(), threads.end());
     let step = profile.steps.as_ref().map_or(0, |steps| steps.step_ns);
     let times = format!("\"step\":{step},{steps},{before}");
-    Ok(json::in_page(&format!("{{\"unit\":\"{unit}\",{frames},{threads},{stacks},{times},\"texts\":{texts}}}")))
+    let about = about.word();
+    Ok(json::in_page(&format!(
+        "{{\"about\":\"{about}\",\"unit\":\"{unit}\",{frames},{threads},{stacks},{times},\"texts\":{texts}}}"
+    )))
 }
 
 /// Of each symbol how most of its amount ran, which decides its colour: the method's compiled and interpreted frames are one.
@@ -345,12 +409,12 @@ mod tests {
     #[test]
     fn steps_go_with_their_stacks() {
         let mut profile = sample::profile();
-        let plain: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
+        let plain: Value = serde_json::from_str(&data(&profile, &[], About::Code).unwrap()).unwrap();
         assert_eq!((plain["step"].as_u64(), unpacked(&plain["steps"]).len()), (Some(0), 0));
         let stacks: Vec<Vec<(u32, u64)>> =
             (0..profile.stacks.len() as u64).map(|at| vec![(1, at + 1), (4, 10 * (at + 1))]).collect();
         profile.steps = Some(crate::report::ProfileSteps { step_ns: 125_000_000, stacks });
-        let value: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
+        let value: Value = serde_json::from_str(&data(&profile, &[], About::Code).unwrap()).unwrap();
         assert_eq!(value["step"], 125_000_000);
         let numbers = unpacked(&value["steps"]);
         // The second step is three after the first; stacks are sorted, so what belongs together is found by the amount.
@@ -366,7 +430,7 @@ mod tests {
     fn data_cannot_leave_its_element() {
         let mut profile = sample::profile();
         profile.threads[0].name = "</script><!-- \u{2028}&amp;".to_owned();
-        let data = data(&profile, &[]).unwrap();
+        let data = data(&profile, &[], About::Code).unwrap();
         assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
         let value: Value = serde_json::from_str(&data).unwrap();
         assert!(value["texts"].as_array().unwrap().contains(&"</script><!-- \\u{2028}&amp;".into()));
@@ -375,7 +439,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn stacks_come_back_as_they_were(profile in sample::any_profile()) {
-            let value: Value = serde_json::from_str(&data(&profile, &[]).unwrap()).unwrap();
+            let value: Value = serde_json::from_str(&data(&profile, &[], About::Code).unwrap()).unwrap();
             let symbols = Symbols::new(&profile, Lines::Shown);
             let thread = |stack: &crate::report::ProfileStack| match profile.thread(stack) {
                 Some(_) => u64::from(stack.thread.unwrap()) + 1,

@@ -1,0 +1,167 @@
+//! Each rule on rows that speak for it, and on some that do not.
+
+use super::{
+    super::testing::{Case, waiting},
+    *,
+};
+use crate::report::Cell;
+
+#[test]
+fn a_slow_peer_is_one_that_was_connected_to() {
+    let case = waiting("socket", "TCP 10.0.0.7:5432 (read)", 7.9, 10);
+    let (severity, title) = case.said(peer);
+    assert_eq!(severity, Severity::Warning);
+    assert_eq!(title, "7.9 threads on average wait for TCP 10.0.0.7:5432 (read), at com.shop.Cart.add:12");
+    assert!(waiting("client", "TCP (read)", 7.9, 10).ask(peer).is_none(), "a server waits for requests");
+}
+
+#[test]
+fn a_peer_on_a_crowded_machine_may_wait_for_a_cpu_too() {
+    let crowded = |what: &'static str, own: f64| {
+        waiting("socket", what, 1.9, 10)
+            .number("threads", "cpu_queue_average", 0.3)
+            .number("threads", "cpus_used", own)
+            .number("threads", "cpus_used_by_others", 3.8)
+    };
+    let near = "TCP 127.0.0.1:41251 (read)";
+    assert_eq!(crowded(near, 0.1).said(peer).0, Severity::Info);
+    assert_eq!(crowded("TCP 10.0.0.7:5432 (read)", 0.1).said(peer).0, Severity::Warning, "another machine");
+    let child = waiting("process", "the end of a process", 1.9, 10).number("threads", "cpu_queue_average", 0.3);
+    let child = child.number("threads", "cpus_used", 0.1);
+    assert_eq!(child.said(process).0, Severity::Warning, "the CPUs are free");
+    assert_eq!(child.number("threads", "cpus_used_by_others", 3.8).said(process).0, Severity::Info);
+    assert_eq!(crowded(near, 3.0).said(peer).0, Severity::Warning, "it gets the CPUs that it asks for");
+    assert_eq!(waiting("socket", near, 1.9, 10).said(peer).0, Severity::Warning, "the CPUs are free");
+}
+
+#[test]
+fn whoever_waits_without_an_end_may_only_listen() {
+    let case = |ran: f64| {
+        let cells = [
+            ("kind", "socket".into()),
+            ("what", "TCP 10.0.0.7:61616 (read)".into()),
+            ("site", "com.shop.Events.listen:9".into()),
+            ("average", 4.0.into()),
+            ("looks", 10_u64.into()),
+            ("ran_percent", ran.into()),
+        ];
+        Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells)
+    };
+    assert_eq!(case(90.0).said(peer).0, Severity::Warning);
+    let (severity, title) = case(10.0).said(peer);
+    assert_eq!(severity, Severity::Info);
+    assert!(title.ends_with("at com.shop.Events.listen:9, 90 % of them since an earlier look"), "{title}");
+}
+
+#[test]
+fn a_disk_is_waited_for_in_calls_that_need_it() {
+    assert_eq!(waiting("file", "/var/log/x (fsync)", 0.8, 8).said(disk).0, Severity::Warning);
+    assert!(waiting("file", "/dev/pts/0 (read)", 0.8, 8).ask(disk).is_none());
+    assert_eq!(waiting("file", "/data/x (write)", 0.8, 8).said(disk).0, Severity::Info);
+    assert!(waiting("file", "/var/log/x (fsync)", 0.8, 1).ask(disk).is_none(), "once is by chance");
+}
+
+#[test]
+fn what_a_method_waits_for_in_all_its_calls_counts() {
+    let call = |what: &'static str, site: &'static str, looks: u64| {
+        [
+            ("kind", "file".into()),
+            ("what", what.into()),
+            ("site", site.into()),
+            ("average", 0.15.into()),
+            ("looks", looks.into()),
+        ]
+    };
+    let case = Case::seconds(10).number("threads", "looks", 10.0);
+    let case = case.row("threads", "waiting", &call("/data/x (write)", "a.Counters.save:32", 2));
+    let forced = case.row("threads", "waiting", &call("/data/x (fsync)", "a.Counters.save:38", 1));
+    assert_eq!(
+        forced.said(disk),
+        (
+            Severity::Warning,
+            "0.3 threads on average wait for /data/x (fsync) and 1 more like it, at a.Counters.save:38".to_owned()
+        )
+    );
+    let evidence = forced.ask(disk).expect("a finding").evidence;
+    assert!(evidence[0].starts_with("the first of these: seen in 1 of 10 looks"), "{evidence:?}");
+    let case = Case::seconds(10).number("threads", "looks", 10.0);
+    let case = case.row("threads", "waiting", &call("/data/y (write)", "a.Logs.roll:3", 2));
+    let other = case.row("threads", "waiting", &call("/data/x (fsync)", "a.Counters.save:38", 1));
+    assert_eq!(other.ask(disk), None, "another method");
+}
+
+#[test]
+fn queues_processes_and_tasks_are_told_by_their_kind() {
+    assert_eq!(waiting("queue", "room in an ArrayBlockingQueue", 3.0, 10).said(queue).0, Severity::Warning);
+    assert_eq!(waiting("pipe", "pipe:[7] (read)", 1.0, 10).said(process).0, Severity::Info);
+    let at_barrier = waiting("barrier", "the others at a CyclicBarrier", 5.0, 10);
+    let finding = at_barrier.ask(party).expect("a finding");
+    assert_eq!((finding.id, finding.severity), ("slow-party", Severity::Info));
+    assert_eq!(finding.title, "5.0 threads on average wait for the others at a CyclicBarrier, at com.shop.Cart.add:12");
+    assert_eq!(waiting("task", "java.util.concurrent.FutureTask", 30.0, 10).said(task).0, Severity::Info);
+    assert!(waiting("condition", "C", 7.0, 10).ask(queue).is_none(), "workers without work");
+}
+
+#[test]
+fn a_peer_that_holds_its_answers_back_is_not_slow() {
+    let held = |percent: f64| {
+        let cells = [
+            ("kind", "socket".into()),
+            ("what", "TCP 127.0.0.1:8080 (read)".into()),
+            ("site", "com.shop.Cart.add:12".into()),
+            ("average", Cell::Float(3.0)),
+            ("looks", 10_u64.into()),
+            ("held_back_percent", Cell::Float(percent)),
+        ];
+        let case = Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells);
+        case.ask(peer).expect("a finding")
+    };
+    let finding = held(92.0);
+    assert_eq!((finding.id, finding.severity), ("nagle", Severity::Warning));
+    assert!(finding.title.ends_with(", which holds its answers back until what it sent before is acknowledged"));
+    assert!(finding.evidence.iter().any(|line| line.starts_with("in 92 % of these waits")), "{finding:?}");
+    assert_eq!(held(20.0).id, "slow-peer");
+}
+
+#[test]
+fn carriers_that_are_pinned_are_a_warning_where_half_of_them_are() {
+    assert_eq!(waiting("pinned", "time", 2.0, 10).said(pinned).0, Severity::Warning);
+    assert_eq!(waiting("pinned", "time", 1.0, 10).said(pinned).0, Severity::Info);
+    assert!(waiting("pinned", "time", 0.2, 10).ask(pinned).is_none());
+}
+
+#[test]
+fn a_dispatcher_must_not_wait() {
+    let what = "the dispatcher of an HttpServer that has no executor";
+    assert_eq!(
+        waiting("dispatcher", what, 0.9, 9).said(dispatcher),
+        (Severity::Warning, format!("Handlers keep {what} waiting for 90 % of the time, at com.shop.Cart.add:12"))
+    );
+    assert!(waiting("dispatcher", what, 0.4, 4).ask(dispatcher).is_none(), "it rests, too");
+    assert!(waiting("dispatcher", what, 1.0, 1).number("threads", "looks", 2.0).ask(dispatcher).is_none());
+}
+
+#[test]
+fn a_shutdown_hook_that_keeps_the_jvm_is_told() {
+    let waits = |looks| waiting("shutdown", "the shutdown hook `metrics-flush`", 1.0, looks);
+    let title = "The JVM is ending and waits for the shutdown hook `metrics-flush`, at com.shop.Cart.add:12";
+    assert_eq!(waits(8).said(shutdown), (Severity::Warning, title.to_owned()));
+    assert!(waits(2).ask(shutdown).is_none(), "hooks take a moment");
+}
+
+#[test]
+fn finalizers_are_slow_where_their_thread_never_rests() {
+    let waits = waiting("references", "finalizers", 0.9, 9);
+    assert_eq!(
+        waits.said(references),
+        (
+            Severity::Warning,
+            "The thread that runs finalizers is at work for 90 % of the time, at com.shop.Cart.add:12".to_owned()
+        )
+    );
+    assert!(waiting("references", "finalizers", 0.3, 3).ask(references).is_none());
+    let runs = Case::seconds(10).number("threads", "looks", 10.0).number("cpu", "samples", 1000.0);
+    let cells = [("work", "finalizers".into()), ("samples", 900_u64.into()), ("place", "a.B.finalize:3".into())];
+    let runs = runs.number("cpu", "sampled_ns", 10e9).row("cpu", "work", &cells);
+    assert!(runs.said(references).1.ends_with("90 % of the time, at a.B.finalize:3"));
+}

@@ -1,0 +1,62 @@
+//! Executors as their threads show them at a look: how many have nothing to do, how many tasks wait, what those do that are at work.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::since::Since;
+use crate::{
+    event::StackId,
+    item::look::ExecutorLook,
+    thread_dump::{StackFrame, Thread},
+};
+
+/// Most executors of a look.
+pub(super) const MAX_EXECUTORS: usize = 1024;
+/// Where a thread of an executor waits for a task.
+const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
+/// Where the thread of a `java.util.Timer` waits for one, and calls those that are due.
+const TIMER_LOOP: &str = "java.util.TimerThread.mainLoop";
+
+/// Whether a thread of an executor, or of a `Timer`, waits for something to do.
+fn is_idle(thread: &Thread) -> bool {
+    let timer = thread.frames.iter().position(|frame| frame.frame.name == TIMER_LOOP);
+    let waits = |frame: &StackFrame| frame.frame.name.starts_with("java.lang.Object.wait");
+    thread.is_in(GET_TASK) || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
+}
+
+/// Executors by their threads.
+pub(super) fn executors(
+    threads: &[Thread],
+    since: &Since,
+    stack: &mut dyn FnMut(&Thread) -> StackId,
+) -> Vec<ExecutorLook> {
+    let mut all = BTreeMap::<u64, Vec<&Thread>>::new();
+    for thread in threads {
+        if let Some(executor) = thread.executor {
+            all.entry(executor.address).or_default().push(thread);
+        }
+    }
+    let look = |members: Vec<&Thread>| {
+        let first = members.first()?;
+        let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| is_idle(thread));
+        let mut alike = HashMap::<_, Vec<&Thread>>::new();
+        for thread in busy.into_iter().filter(|thread| !thread.frames.is_empty()) {
+            alike.entry(&thread.frames).or_default().push(thread);
+        }
+        let most = alike.into_values().max_by_key(Vec::len);
+        let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
+        let here = || members.iter().filter_map(|thread| thread.executor).map(|executor| executor.completed_here);
+        let completed = first.executor?.completed;
+        let completed = completed.map(|gone| here().fold(gone, u64::saturating_add));
+        Some(ExecutorLook {
+            completed,
+            name: first.name.clone(),
+            threads: members.len() as u64,
+            idle: idle.len() as u64,
+            queued: first.executor?.queued,
+            ran: members.iter().filter(|thread| since.has_run(thread.tid)).count() as u64,
+            busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
+            waits,
+        })
+    };
+    all.into_values().filter_map(look).take(MAX_EXECUTORS).collect()
+}
